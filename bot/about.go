@@ -8,7 +8,6 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
-	"hark/search"
 )
 
 // aboutCommand is in the menu of a person.
@@ -23,9 +22,6 @@ const (
 	aboutHark = "That's me. I'm a bot that remembers what is said where I may. `/help` shows what I can do, and `/privacy` what I keep."
 	showFoot  = "-# `/memory add`, `/memory edit` and `/memory remove` change what I was told, `/memory export` gives you all of it as a file, " +
 		"`/memory forget` has me forget it all, and `/memory optout` has me keep nothing of yours any more. `/privacy` says how I keep it."
-	aboutTokens = "Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left"
-	learnsNot   = "I don't learn about you from what you write: it isn't switched on. `/memory learn` changes that."
-	learns      = "I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that."
 )
 
 // about shows somebody who chose themselves all that is kept about them.
@@ -40,42 +36,31 @@ func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
 	}
 }
 
-// readable are the channels that whoever uses x may read.
-func (c *commands) readable(x *exchange, m member) []memory.ChannelID {
-	return search.Readable(m.guild, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, m.find)
-}
-
 // showMember is all that is kept about whoever asks.
 func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet, error) {
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
-	parts := []func(context.Context, *exchange, member) ([]string, error){
-		c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showState,
-	}
-	lines := []string{x.text("**What I keep about you here**")}
-	if names := namesOf(m.person); names != "" {
-		lines = append(lines, x.text("Names: %s", names))
-	}
-	if m.out {
-		lines, parts = []string{x.text(youAreOut)}, nil
-	}
-	for _, part := range parts {
-		more, err := part(ctx, x, m)
-		if err != nil {
-			return sheet{}, err
+	shown, foot := []string{x.text(youAreOut)}, ""
+	if !m.out {
+		names := namesOf(m.person)
+		shown, foot = []string{x.text("**What I keep about you here**"), when(names != "", x.text("Names: %s", names))}, x.text(showFoot)
+		for _, part := range []func(context.Context, *exchange, member) (string, error){c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showState} {
+			text, err := part(ctx, x, m)
+			if err != nil {
+				return sheet{}, err
+			}
+			shown = append(shown, text)
 		}
-		lines = append(lines, more...)
 	}
-	receipts, err := c.receipts(ctx, x)
+	receipts, err := c.bot.memory.Forgettings(ctx, x.guild(), x.who())
 	if err != nil {
 		return sheet{}, err
 	}
-	lines = append(lines, receipts...)
-	if !m.out {
-		lines = append(lines, x.text(showFoot))
+	for _, r := range receipts {
+		shown = append(shown, x.forgotten(r))
 	}
-	return paged(lines), nil
+	return paragraphs(append(shown, foot)...), nil
 }
 
 // namesOf are the names that Discord tells of somebody, each once.
@@ -90,93 +75,93 @@ func namesOf(p memory.Person) string {
 }
 
 // showWritten tells how much somebody wrote, where, and when. Of what they can't read any more only how much that is.
-func (c *commands) showWritten(ctx context.Context, x *exchange, m member) ([]string, error) {
-	all, err := c.bot.memory.Wrote(ctx, x.guild(), x.who())
-	if err != nil {
-		return nil, err
+func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (string, error) {
+	type wrote struct {
+		channel           memory.ChannelID
+		messages, starred int
+		first, last       memory.MessageID
 	}
-	readable := c.readable(x, m)
-	var seen []memory.Wrote
+	readable := c.readable(ctx, x)
+	var seen []wrote
 	messages, hidden := 0, 0
-	for _, w := range all {
-		if slices.Contains(readable, w.Channel) {
-			seen, messages = append(seen, w), messages+w.Messages
-		} else {
-			hidden += w.Messages
+	err := c.bot.memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
+		if !slices.Contains(readable, m.Channel) {
+			hidden++
+			return ctx.Err()
 		}
+		if len(seen) == 0 || seen[len(seen)-1].channel != m.Channel {
+			seen = append(seen, wrote{channel: m.Channel, first: m.ID})
+		}
+		w := &seen[len(seen)-1]
+		messages, w.messages, w.last = messages+1, w.messages+1, m.ID
+		if m.Starred {
+			w.starred++
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return "", err
 	}
-	lines := []string{x.text("Messages, in channels that you can read: none")}
+	sum := x.text("Messages, in channels that you can read: none")
 	if len(seen) > 0 {
-		lines[0] = x.text("Messages, in channels that you can read: %s", x.locale.number(messages))
+		sum = x.text("Messages, in channels that you can read: %s", x.locale.number(messages))
 	}
+	var shown []string
 	for _, w := range seen[:min(len(seen), shownChannels)] {
-		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.Channel, x.locale.number(w.Messages), w.First.Time().Unix(), w.Last.Time().Unix())
-		if w.Starred > 0 {
-			line += x.text(", %s marked with ⭐", x.locale.number(w.Starred))
-		}
-		lines = append(lines, line)
+		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.channel, x.locale.number(w.messages), w.first.Time().Unix(), w.last.Time().Unix())
+		shown = append(shown, line+when(w.starred > 0, x.text(", %s marked with ⭐", x.locale.number(w.starred))))
 	}
-	if more := len(seen) - shownChannels; more > 0 {
-		lines = append(lines, x.count(more, "- and %s channel more", "- and %s channels more"))
-	}
-	if hidden > 0 {
-		lines = append(lines, x.count(hidden, "And %s message in channels that you can't read, or not from here. `/memory export` has it.",
-			"And %s messages in channels that you can't read, or not from here. `/memory export` has them."))
-	}
-	return lines, nil
+	more := max(0, len(seen)-shownChannels)
+	return lines(sum, lines(shown...),
+		when(more > 0, x.count(more, "- and %s channel more", "- and %s channels more")),
+		when(hidden > 0, x.count(hidden, "And %s message in channels that you can't read, or not from here. `/memory export` has it.",
+			"And %s messages in channels that you can't read, or not from here. `/memory export` has them."))), nil
 }
 
 // showFacts tells what is known of somebody, and from whom or what. No channel is named that they can't read.
-func (c *commands) showFacts(_ context.Context, x *exchange, m member) ([]string, error) {
+func (c *commands) showFacts(ctx context.Context, x *exchange, m member) (string, error) {
 	if len(m.person.Facts) == 0 {
-		return []string{x.text("I was told nothing about you.")}, nil
+		return x.text("I was told nothing about you."), nil
 	}
-	lines, readable := []string{x.text("**What I was told about you**")}, c.readable(x, m)
+	shown, readable := []string{x.text("**What I was told about you**")}, c.readable(ctx, x)
 	for _, f := range m.person.Facts {
-		line := "- " + asSaid(f.Text, longestFact)
+		said := asSaid(f.Text, longestFact)
 		if f.Alias {
-			line = "- " + x.text("also called %s", asSaid(f.Text, longestFact))
+			said = x.text("also called %s", said)
 		}
-		switch url := jumpURL(m.guild.ID, f.Channel, f.Message); {
-		case f.Message != 0 && url != "" && (f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)):
-			line += " " + x.text("([learned from this](<%s>))", url)
-		case f.By != m.person.ID:
-			line += " " + x.text("(told by <@%d>)", f.By)
-		default:
-			line += " " + x.text("(told by you)")
+		from := x.toldBy(f.By)
+		if url := jumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" && (f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)) {
+			from = x.text("([learned from this](<%s>))", url)
 		}
-		lines = append(lines, line+"\n  -# "+x.whoIsTold(f, readable))
+		shown = append(shown, "- "+said+" "+from+"\n  -# "+x.whoIsTold(f, readable))
 	}
-	return lines, nil
+	return lines(shown...), nil
+}
+
+// toldBy says who told something.
+func (x *exchange) toldBy(by memory.UserID) string {
+	if by == x.who() {
+		return x.text("(told by you)")
+	}
+	return x.text("(told by <@%d>)", by)
 }
 
 // showOwnLore is the lore that somebody told or that names them, as far as they may read it.
-func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) ([]string, error) {
+func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) (string, error) {
 	if x.Guild == 0 {
-		return nil, nil
+		return "", nil
 	}
 	all, err := c.lore(ctx, x)
-	if err != nil {
-		return nil, err
-	}
 	all = slices.DeleteFunc(slices.Clone(all), func(l memory.Lore) bool { return l.By != x.who() && !isAbout(l, m.person) })
-	if len(all) == 0 {
-		return nil, nil
+	if err != nil || len(all) == 0 {
+		return "", err
 	}
-	lines := []string{x.text("**Lore that you told, or that names you**")}
+	shown := []string{x.text("**Lore that you told, or that names you**")}
 	for _, l := range all[:min(len(all), shownLore)] {
-		line := fmt.Sprintf("- **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist))
-		if l.By == x.who() {
-			line += " " + x.text("(told by you)")
-		} else if l.By != 0 {
-			line += " " + x.text("(told by <@%d>)", l.By)
-		}
-		lines = append(lines, line)
+		shown = append(shown, strings.TrimSpace(fmt.Sprintf("- **%s**: %s %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
 	}
-	if more := len(all) - shownLore; more > 0 {
-		lines = append(lines, x.count(more, "- and %s more; `/lore list` has it", "- and %s more; `/lore list` has them"))
-	}
-	return lines, nil
+	more := max(0, len(all)-shownLore)
+	return lines(lines(shown...), when(more > 0, x.count(more, "- and %s more; `/lore list` has it", "- and %s more; `/lore list` has them"))), nil
 }
 
 // isAbout reports whether lore names somebody: by a mention, or by one of their names as words.
@@ -193,58 +178,41 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 }
 
 // showUses tells in numbers what was made with somebody's messages and questions.
-func (c *commands) showUses(ctx context.Context, x *exchange, m member) ([]string, error) {
-	e, err := c.bot.memory.Extent(ctx, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember, At: c.at(x)})
+func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string, error) {
+	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	asked := 0
-	err = c.bot.memory.Asked(ctx, x.who(), func(t memory.Trace) error {
-		if t.Guild == x.guild() {
-			asked++
-		}
-		return ctx.Err()
-	})
+	asked, err := c.bot.memory.Traces(ctx, memory.TraceQuery{Asker: x.who()})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	var channels []memory.ChannelID
-	for _, at := range m.guild.Channels {
-		channels = append(channels, at.ID)
-	}
-	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channels, Asker: x.who()})
+	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	lines := []string{x.text("**In numbers**"),
-		"- " + x.count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you", "%s answers of mine are to you or used what you wrote or I was told about you"),
-		"- " + x.count(asked, "of %s answer to you I keep how it came about", "of %s answers to you I keep how they came about"),
-		"- " + x.count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
-		"- " + x.count(len(calls), "%s record of a call for you", "%s records of calls for you")}
 	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
-	if err != nil {
-		return nil, err
-	}
-	if n := spent[x.who()]; n > 0 {
-		lines = append(lines, "- "+x.text(aboutTokens, x.locale.number(n)))
-	}
-	return lines, nil
+	tokens := spent[x.who()]
+	return lines(x.text("**In numbers**"),
+		"- "+x.count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you", "%s answers of mine are to you or used what you wrote or I was told about you"),
+		"- "+x.count(len(asked), "of %s answer to you I keep how it came about", "of %s answers to you I keep how they came about"),
+		"- "+x.count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
+		"- "+x.count(len(calls), "%s record of a call for you", "%s records of calls for you"),
+		when(tokens > 0, "- "+x.text("Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.locale.number(tokens)))), err
 }
 
 // showState tells what somebody has decided about themselves, and how long all of it is kept.
-func (c *commands) showState(_ context.Context, x *exchange, m member) ([]string, error) {
-	lines := []string{x.text("**What holds for you**"), "- " + x.text("You haven't opted out.")}
+func (c *commands) showState(_ context.Context, x *exchange, m member) (string, error) {
+	learns, kept := "", c.retainedHere(x)
 	switch {
 	case x.Guild == 0: // where nothing is learned
 	case m.person.Learn.IsZero():
-		lines = append(lines, "- "+x.text(learnsNot))
-	case m.guild.Learn.IsZero():
-		lines = append(lines, "- "+x.text(learnNotYet))
+		learns = x.text("I don't learn about you from what you write: it isn't switched on. `/memory learn` changes that.")
+	case x.server.Learn.IsZero():
+		learns = x.text(learnNotYet)
 	default:
-		lines = append(lines, "- "+x.text(learns, later(m.guild.Learn, m.person.Learn).Unix()))
+		learns = x.text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(x.server.Learn, m.person.Learn).Unix())
 	}
-	for _, line := range x.kept(c.bot.cfg.Privacy, m.guild, memory.ChannelID(x.Channel)) {
-		lines = append(lines, "- "+line)
-	}
-	return lines, nil
+	return lines(x.text("**What holds for you**"), "- "+x.text("You haven't opted out."), when(learns != "", "- "+learns),
+		when(kept != "", "- "+kept)), nil
 }

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -71,7 +70,7 @@ func TestWhatModeratorsAreShownIsTheirs(t *testing.T) {
 			t.Errorf("set %+v", got)
 		}
 	}
-	pause := fmt.Sprintf("%s:%d:on", panelPause, s.channel)
+	pause := id(panelPause, s.channel, memory.SettingPaused, "on")
 	refused(s.discord.Click(shown.Message, cleo.ID, pause), useAgain)
 	form = s.discord.Slash(s.channel, s.bo.ID, "hark set", opt("setting", "persona"))
 	form.Wait()
@@ -99,54 +98,6 @@ func TestNoticesAreForThoseWhoManageTheServer(t *testing.T) {
 	}
 	shown := s.use(t, s.bo, "hark memory")
 	s.turns(t, s.discord.Click(shown.Message, s.bo.ID, chooseNothing))
-}
-
-// Who may manage the server by the time of the command, and not any more afterwards, was given nothing by Discord.
-func TestPermitsEndWithTheRight(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	p := newPermits(func() time.Time { return now })
-	uses := func(kind int, name string, rights memory.Permissions, flags int) *exchange {
-		x := &exchange{}
-		x.Type, x.Guild, x.Data.Name = kind, 5, name
-		x.Member = &wireMember{User: &wireUser{ID: 7}}
-		x.Member.Permissions = permissions(rights)
-		if kind == interactionComponent {
-			if err := json.Unmarshal(fmt.Appendf(nil, `{"message":{"id":"9","flags":%d}}`, flags), &x.wireInteraction); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p.look(x)
-		return x
-	}
-	presses := func() *exchange { return uses(interactionComponent, "", 0, flagEphemeral) }
-	for name, tt := range map[string]struct {
-		before func()
-		want   string
-	}{
-		"let use it":              {func() { uses(interactionCommand, "hark", 0, 0) }, ""},
-		"let use another":         {func() { uses(interactionCommand, "model", 0, 0) }, useAgain},
-		"managed it then":         {func() { uses(interactionCommand, "hark", manageGuild, 0) }, useAgain},
-		"let use it too long ago": {func() { uses(interactionCommand, "hark", 0, 0); now = now.Add(permitFor) }, useAgain},
-		"before the clock":        {func() { uses(interactionCommand, "hark", 0, 0); now = now.Add(-time.Minute) }, useAgain},
-	} {
-		clear(p.until)
-		if tt.before(); managesNot(presses()) != tt.want {
-			t.Errorf("%s: %q", name, managesNot(presses()))
-		}
-	}
-	uses(interactionCommand, "hark", 0, 0)
-	now = now.Add(permitFor)
-	if uses(interactionCommand, "hark", manageGuild, 0); len(p.until) > 0 {
-		t.Errorf("still known: %v", p.until)
-	}
-	uses(interactionCommand, "hark", 0, 0)
-	if why := managesNot(uses(interactionComponent, "", 0, 0)); why != notAllowed {
-		t.Errorf("below what everybody sees: %q", why)
-	}
-	if why := managesNot(&exchange{}); why != notAllowed {
-		t.Errorf("outside of a server: %q", why)
-	}
 }
 
 // restart stops the bot and runs one of the same configuration over the same log.

@@ -11,14 +11,14 @@ import (
 // admission decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
 // author wants to be remembered by nobody.
 type admission struct {
-	log    Log
+	log    memory.Store
 	policy memory.Policy
 	recent *recent
 	// committed is told what is in the log.
 	committed func([]subject)
 }
 
-func newAdmission(log Log, policy memory.Policy, r *recent, committed func([]subject)) *admission {
+func newAdmission(log memory.Store, policy memory.Policy, r *recent, committed func([]subject)) *admission {
 	return &admission{log: log, policy: policy, recent: r, committed: committed}
 }
 
@@ -114,14 +114,14 @@ func (a *admission) isOld(ctx context.Context, s subject) (bool, error) {
 	if remembered, err := a.remembers(ctx, s.guild, s.channel); err != nil || !remembered {
 		return false, err // only the session hears of it
 	}
-	if there, err := a.log.Messages(ctx, s.channel, []memory.MessageID{s.message}); err != nil || len(there) > 0 {
+	if there, err := a.log.Around(ctx, s.channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
 		return false, err
 	}
 	heard, err := a.log.HeardUntil(ctx, s.guild)
 	if err != nil || s.message > heard[s.channel] {
 		return false, err // it overtakes its message
 	}
-	gaps, err := a.log.Gaps(ctx)
+	gaps, err := a.log.Gaps(ctx, memory.Everywhere, false)
 	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool {
 		return g.Channel == s.channel && g.After < s.message && s.message <= g.Until
 	})

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -44,29 +43,21 @@ type reference struct {
 // what it knows into a link's address, and nobody would have to follow it.
 const suppressEmbeds = 1 << 2
 
-type messageCreate struct {
+// outgoing is what is said, or what a message becomes: of that an empty list takes away what it had, and nil leaves it.
+type outgoing struct {
 	Content         string          `json:"content"`
-	Nonce           string          `json:"nonce"`
-	EnforceNonce    bool            `json:"enforce_nonce"`
+	Nonce           string          `json:"nonce,omitempty"`
+	EnforceNonce    bool            `json:"enforce_nonce,omitempty"`
 	AllowedMentions allowedMentions `json:"allowed_mentions"`
 	Reference       *reference      `json:"message_reference,omitempty"`
-	Flags           int             `json:"flags"`
-	Components      []component     `json:"components,omitempty"`
-	Attachments     []attached      `json:"attachments,omitempty"`
-}
-
-// messageEdit says all that an answer's message becomes: what it had of files that aren't named goes.
-type messageEdit struct {
-	Content         string          `json:"content"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
-	Flags           int             `json:"flags"`
-	Attachments     []attached      `json:"attachments"`
-	Components      []component     `json:"components"` // none takes them away
+	Flags           int             `json:"flags,omitempty"`
+	Attachments     []attached      `json:"attachments,omitzero"`
+	Components      []component     `json:"components,omitzero"`
 }
 
 // asText is an edit that leaves a message nothing but content, in which nobody is mentioned.
-func asText(content string) messageEdit {
-	return messageEdit{Content: content, AllowedMentions: nobody, Flags: suppressEmbeds, Attachments: []attached{}, Components: []component{}}
+func asText(content string) outgoing {
+	return outgoing{Content: content, AllowedMentions: nobody, Flags: suppressEmbeds, Attachments: []attached{}, Components: []component{}}
 }
 
 // Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes
@@ -93,7 +84,7 @@ func (t *thread) typing(ctx context.Context) error {
 }
 
 func (t *thread) create(ctx context.Context, part int, content string, rows []component, files []upload) (posted, error) {
-	m := messageCreate{
+	m := outgoing{
 		Content:         content,
 		Nonce:           nonce(t.purpose, t.question, part),
 		EnforceNonce:    true,
@@ -118,7 +109,7 @@ func (t *thread) create(ctx context.Context, part int, content string, rows []co
 }
 
 // post sends a message of its own, rather than a part of an answer.
-func (t *thread) post(ctx context.Context, m messageCreate) (posted, error) {
+func (t *thread) post(ctx context.Context, m outgoing) (posted, error) {
 	address := discordgo.EndpointChannelMessages(t.channel.String())
 	p, err := t.send(ctx, "POST", address, address, m, nil)
 	return p, wrap(err, "write in channel", t.channel)
@@ -126,7 +117,7 @@ func (t *thread) post(ctx context.Context, m messageCreate) (posted, error) {
 
 func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []upload) (posted, error) {
 	m := asText(content)
-	m.AllowedMentions, m.Attachments = mentioning(content, t.asker), attachments(files)
+	m.AllowedMentions, m.Attachments = mentioning(content, t.asker), append(m.Attachments, attachments(files)...)
 	if rows != nil {
 		m.Components = rows
 	}
@@ -170,17 +161,17 @@ func (t *thread) bucket() string {
 	return discordgo.EndpointChannelMessage(t.channel.String(), "")
 }
 
-func (t *thread) send(ctx context.Context, method, address, bucket string, message any, files []upload) (posted, error) {
-	var m struct {
+func (t *thread) send(ctx context.Context, method, address, bucket string, body outgoing, files []upload) (posted, error) {
+	var sent struct {
 		ID          snowflake  `json:"id"`
 		Content     string     `json:"content"`
 		Edited      time.Time  `json:"edited_timestamp"`
 		Attachments []wireFile `json:"attachments"`
 	}
-	if err := t.client.call(ctx, method, address, bucket, withFiles(message, files), &m); err != nil {
+	if err := t.client.call(ctx, method, address, bucket, withFiles(body, files), &sent); err != nil {
 		return posted{}, err
 	}
-	return posted{id: memory.MessageID(m.ID), content: memory.Clean(m.Content), edited: m.Edited, files: remembered(m.Attachments)}, nil
+	return posted{id: memory.MessageID(sent.ID), content: memory.Clean(sent.Content), edited: sent.Edited, files: remembered(sent.Attachments)}, nil
 }
 
 // nonce names a part of an answer in at most 25 characters, the same whenever it is sent again.
@@ -194,38 +185,25 @@ func wrap(err error, doing string, channel memory.ChannelID) error {
 		return nil
 	}
 	if s := status(err); s >= 400 && s < 500 {
-		return &goneError{doing, channel, s, code(err)}
+		err = goneError{err}
 	}
 	return fmt.Errorf("%s %d: %w", doing, channel, err)
 }
 
-// goneError is an errGone, and why: how Discord refused what was attempted.
-type goneError struct {
-	doing        string
-	channel      memory.ChannelID
-	status, code int
-}
+// goneError is an errGone, and why: how Discord refused what was attempted, without its words, which may quote it.
+type goneError struct{ error }
 
-func (e *goneError) Error() string {
-	return fmt.Sprintf("%s %d: %v: HTTP %d, code %d", e.doing, e.channel, errGone, e.status, e.code)
+func (e goneError) Error() string {
+	return fmt.Sprintf("%v: HTTP %d, code %d", errGone, status(e.error), code(e.error))
 }
-
-// isMissing reports whether Discord hasn't got what was to be changed.
-func isMissing(err error) bool {
-	var gone *goneError
-	return errors.As(err, &gone) && gone.status == http.StatusNotFound
-}
-
-func (e *goneError) Is(target error) bool { return target == errGone }
+func (e goneError) Unwrap() error        { return e.error }
+func (e goneError) Is(target error) bool { return target == errGone }
 
 // me is the bot's own user.
 func (c *client) me(ctx context.Context) (memory.UserID, error) {
 	var u wireUser
-	address := discordgo.EndpointUser("@me")
-	if err := c.call(ctx, "GET", address, discordgo.EndpointUsers, nil, &u); err != nil {
-		return 0, err
-	}
-	return memory.UserID(u.ID), nil
+	err := c.get(ctx, discordgo.EndpointUser("@me"), &u)
+	return memory.UserID(u.ID), err
 }
 
 // direct is the channel of direct messages with somebody.

@@ -12,50 +12,35 @@ import (
 // what there may be long out of date, and nothing may be answered from it.
 type arrivals struct {
 	mu      sync.Mutex
-	begun   bool                    // whether it is known which guilds are to come
-	coming  map[memory.GuildID]bool // named, and not told of yet
-	arrived map[memory.GuildID]bool // told of since the connection began
+	told    map[memory.GuildID]bool // whether it has; false for those that are to come
+	others  bool                    // whether Hark is in no more guilds than these
 	changed chan struct{}           // closed at the next change
 }
 
 func newArrivals() *arrivals {
-	return &arrivals{coming: map[memory.GuildID]bool{}, arrived: map[memory.GuildID]bool{}, changed: make(chan struct{})}
+	return &arrivals{told: map[memory.GuildID]bool{}, changed: make(chan struct{})}
 }
 
 // begin begins a connection: guilds are to come. If they are nil it isn't known which.
 func (a *arrivals) begin(guilds []memory.GuildID) {
-	a.change(func() {
-		a.begun = guilds != nil
-		clear(a.coming)
-		clear(a.arrived)
-		for _, g := range guilds {
-			a.coming[g] = true
-		}
-	})
-}
-
-// leave says that Discord can't tell of a guild for a while.
-func (a *arrivals) leave(guild memory.GuildID) {
-	a.change(func() {
-		a.coming[guild] = true
-		delete(a.arrived, guild)
-	})
-}
-
-// arrive says that the log has what Discord told of guilds.
-func (a *arrivals) arrive(guilds []memory.GuildID) {
-	a.change(func() {
-		for _, g := range guilds {
-			delete(a.coming, g)
-			a.arrived[g] = true
-		}
-	})
-}
-
-func (a *arrivals) change(f func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	f()
+	clear(a.told)
+	a.others = guilds != nil
+	a.set(false, guilds)
+}
+
+// tell says whether the log has what Discord told of guilds, or Discord can't tell of them for a while.
+func (a *arrivals) tell(told bool, guilds ...memory.GuildID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.set(told, guilds)
+}
+
+func (a *arrivals) set(told bool, guilds []memory.GuildID) {
+	for _, g := range guilds {
+		a.told[g] = told
+	}
 	close(a.changed)
 	a.changed = make(chan struct{})
 }
@@ -67,7 +52,8 @@ func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Du
 	defer late.Stop()
 	for guild != memory.DirectGuild {
 		a.mu.Lock()
-		told, changed := a.arrived[guild] || a.begun && !a.coming[guild], a.changed
+		told, named := a.told[guild]
+		told, changed := told || !named && a.others, a.changed
 		a.mu.Unlock()
 		if told {
 			return nil

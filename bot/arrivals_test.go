@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +40,7 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 		for _, together := range []bool{true, false} {
 			t.Run(tt.name, func(t *testing.T) {
 				t.Parallel()
-				log := newNotebook()
+				log := newNotebook(t)
 				p := pumpOf(newQueue(), log)
 				for i, it := range tt.items {
 					var err error
@@ -59,21 +58,12 @@ func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
 					for _, g := range tt.known {
 						known = known || g == guild
 					}
-					if err := p.arrived.wait(t.Context(), guild, 0); (err == nil) != known {
+					if err := p.bot.arrived.wait(t.Context(), guild, 0); (err == nil) != known {
 						t.Errorf("guild %d: %v", guild, err)
 					}
 				}
 			})
 		}
-	}
-}
-
-func TestWaitingForAGuildEndsWithTheContext(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := newArrivals().wait(ctx, 1, time.Hour); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
 	}
 }
 

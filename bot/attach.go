@@ -34,9 +34,8 @@ func attachmentsOf(w *wireMessage, id memory.MessageID) []attachment {
 // attached are the files of a message that is known already, and of the one that it replies to, with addresses that hold now.
 // Where Hark mayn't read what was said before there are none.
 func (b *Bot) attached(ctx context.Context, m memory.Message) ([]attachment, error) {
-	t := &thread{client: b.rest, channel: m.Channel}
-	var w wireMessage
-	switch err := b.rest.call(ctx, "GET", t.address(m.ID), "GET "+t.bucket(), nil, &w); {
+	w, err := b.fetchMessage(ctx, m.Channel, m.ID)
+	switch {
 	case status(err) == http.StatusNotFound:
 		return nil, questionGone
 	case status(err) == http.StatusForbidden:
@@ -44,11 +43,17 @@ func (b *Bot) attached(ctx context.Context, m memory.Message) ([]attachment, err
 	case err != nil:
 		return nil, wrap(err, fmt.Sprintf("look up the files of message %d in channel", m.ID), m.Channel)
 	}
-	all := attachmentsOf(&w, m.ID)
+	all := attachmentsOf(w, m.ID)
 	if m.ReplyTo != 0 && w.Referenced != nil {
 		all = append(all, attachmentsOf(w.Referenced, m.ReplyTo)...)
 	}
 	return all, nil
+}
+
+// fetchMessage is a message as Discord has it now.
+func (b *Bot) fetchMessage(ctx context.Context, channel memory.ChannelID, id memory.MessageID) (*wireMessage, error) {
+	t, w := &thread{client: b.rest, channel: channel}, &wireMessage{}
+	return w, b.rest.call(ctx, "GET", t.address(id), "GET "+t.bucket(), nil, w)
 }
 
 // files are those of a question as the answer may use them.

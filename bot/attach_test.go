@@ -12,7 +12,6 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
-	"hark/memory"
 )
 
 // loaded is what files of a question hold, or why they don't, as the oracle found.
@@ -59,17 +58,6 @@ func TestFilesOfAQuestionAreFetched(t *testing.T) {
 			t.Errorf("%q is kept", secret)
 		}
 	}
-}
-
-func TestFileAloneIsAQuestion(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	loaded := s.loads(10)
-	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention(), discordtest.WithData("cat.png", "", "image/png", []byte("meow")))
-	if got := loaded(); len(got) != 1 || s.oracle.questions()[0].Text != "" {
-		t.Errorf("got %q", got)
-	}
-	s.answered(t, s.channel, "Seen")
 }
 
 func TestFilesOfAQuestionThatIsAskedAgain(t *testing.T) {
@@ -227,24 +215,3 @@ func (torn) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 type endless struct{}
 
 func (endless) Read(p []byte) (int, error) { return len(p), nil }
-
-// A question waits in no queue for its files: it is logged before anybody asks for them.
-func TestLoggingDoesNotWaitForFiles(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	hang := s.discord.Inject("GET /attachments/*/*/*", 1, discordtest.Hang())
-	s.oracle.answer = func(ctx context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		_, err := q.Files[0].Load(ctx, 10)
-		return answer.Answer{Text: "Seen"}, err
-	}
-	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" what is it?", discordtest.WithData("cat.png", "", "image/png", []byte("meow")))
-	hang.WaitHits(1)
-	later := s.discord.Say(s.channel, s.bo.ID, "meanwhile")
-	s.log.wait(t, "what is said meanwhile", func() bool {
-		_, there := find(s.log, func(e memory.Posted) bool { return e.Message.ID == memory.MessageID(later.ID) })
-		return there
-	})
-	s.discord.WaitTyping(s.channel)
-	hang.Release()
-	s.answered(t, s.channel, "Seen")
-}

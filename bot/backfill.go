@@ -171,13 +171,13 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Chan
 type watching struct {
 	channel memory.ChannelID
 	of      map[memory.ChannelID]bool
-	fetched map[gapKey]int
+	fetched map[memory.Gap]int
 	stopped bool
 }
 
 // watch begins to count.
 func (f *filler) watch(g *memory.Guild, id memory.ChannelID) *watching {
-	w := &watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[gapKey]int{}}
+	w := &watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
 	for _, c := range g.WithThreads(id) {
 		w.of[c.ID] = true
 	}
@@ -194,13 +194,13 @@ func (f *filler) unwatch(w *watching) {
 	delete(f.watched, w)
 }
 
-// count tells those who watch that so many messages of a gap are fetched, and about to be logged.
-func (f *filler) count(g memory.Gap, fetched int) {
+// count tells those who watch that so many more messages of a gap are fetched, and about to be logged.
+func (f *filler) count(g memory.Gap, more int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for w := range f.watched {
 		if g.Past && w.of[g.Channel] {
-			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], fetched)
+			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched+more)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func (f *filler) seen(w *watching, left []memory.Gap) (fetched int, stopped bool
 func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := map[gapKey]int{}
+	all := map[memory.Gap]int{}
 	for _, g := range left {
 		all[keyOf(g)] = g.Fetched
 	}
@@ -231,16 +231,13 @@ func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild
 			}
 		}
 	}
-	maps.DeleteFunc(all, func(key gapKey, _ int) bool { return !hasChannel(seen, key.channel) })
+	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return !hasChannel(seen, key.Channel) })
 	return sum(all)
 }
 
-func sum(counts map[gapKey]int) (n int) {
+func sum(counts map[memory.Gap]int) (n int) {
 	for c := range maps.Values(counts) {
 		n += c
 	}
 	return n
 }
-
-// nudge has the filler look for what is missing now.
-func (f *filler) nudge() { wakeUp(f.wake) }

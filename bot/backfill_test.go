@@ -87,6 +87,9 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 	s.filled(t)
 	s.mirrors(t, s.channel)
 	s.mirrors(t, thread.ID)
+	if _, heard := find(s.log, func(h memory.Heard) bool { return true }); heard {
+		t.Error("what was asked for counts as heard")
+	}
 	s.discord.WaitFor("nobody to watch any more", func() bool {
 		return len(s.watchers()) == 0
 	})
@@ -131,7 +134,7 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
-	gaps, err := s.log.Gaps(t.Context())
+	gaps, err := s.log.Gaps(t.Context(), memory.Everywhere, false)
 	if err != nil || len(gaps) != 1 || gaps[0].Fetched != 200 {
 		t.Fatalf("left: %+v, %v", gaps, err)
 	}
@@ -170,7 +173,7 @@ func TestWhatIsntBackfilled(t *testing.T) {
 	s.say(s.channel, 1, "live")
 	s.log.waitSaid(t, "them: live 0")
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "0d")))
-	if gaps, err := s.log.Gaps(t.Context()); err != nil || len(gaps) > 0 {
+	if gaps, err := s.log.Gaps(t.Context(), memory.Everywhere, false); err != nil || len(gaps) > 0 {
 		t.Errorf("left: %+v, %v", gaps, err)
 	}
 	s.says(t, s.discord.Click(s.use(t, s.ana, "hark channel ignore").Message, s.ana.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage())
@@ -204,7 +207,9 @@ func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	}
 	set := 0
 	find(s.log, func(e memory.SettingChosen) bool {
-		set += bit(e.Key == memory.SettingPast)
+		if e.Key == memory.SettingPast {
+			set++
+		}
 		return false
 	})
 	if set != 2 {

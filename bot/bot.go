@@ -29,7 +29,6 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/metrics"
-	"hark/internal/portrait"
 	"hark/memory"
 	"hark/search"
 )
@@ -81,66 +80,6 @@ type Config struct {
 	Now      func() time.Time  // default time.Now
 }
 
-// Log is where events go; memory.Store is one.
-type Log interface {
-	Apply(ctx context.Context, events ...memory.Event) error
-	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
-	people
-	personal
-	missing
-	// Messages are those of ids that exist in the channel, by id.
-	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
-	memory.Forgetter
-	// Spending is how many tokens were spent in a guild on the day, in UTC, of a time, by who asked.
-	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
-	// Lore, Trace and Prompt are as memory.Store has them.
-	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
-	counter
-	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
-	Prompt(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error)
-}
-
-// missing tells what isn't in the log and should be, as memory.Store does.
-type missing interface {
-	Guilds(ctx context.Context) ([]memory.GuildID, error)
-	HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error)
-	Gaps(ctx context.Context) ([]memory.Gap, error)
-	Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error)
-	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
-	Questions(ctx context.Context) ([]memory.OpenQuestion, error)
-	// Log is a channel's messages with after < id <= until, by id, the first limit of them.
-	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
-}
-
-// counter tells how much there is, as memory.Store does.
-type counter interface {
-	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
-	WaitingIn(ctx context.Context, guild memory.GuildID) (int, error)
-}
-
-// people tells of those who are remembered, as memory.Store does.
-type people interface {
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
-	Person(ctx context.Context, guild memory.GuildID, user memory.UserID) (memory.Person, error)
-	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
-	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
-}
-
-// personal tells what is kept of somebody, as sqlite.Store does.
-type personal interface {
-	portrait.Store
-	// Wrote is how much somebody wrote in each channel of a guild where they wrote anything.
-	Wrote(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Wrote, error)
-	// ExtentOf is how much goes with messages of a channel.
-	ExtentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error)
-	// ExtentIn is Extent of what is told in channels alone.
-	ExtentIn(ctx context.Context, f memory.Forgetting, channels []memory.ChannelID) (memory.Extent, error)
-	// Forgotten are the receipts of what somebody had forgotten in a guild, the newest first.
-	Forgotten(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
-	// EmptyLog takes what was removed out of all files of the store's. What it can't now the store does later by itself.
-	EmptyLog(ctx context.Context) error
-}
-
 // Answerer answers questions. An error with a method Sentence() string says what members are told; what
 // others say is kept from them.
 type Answerer interface {
@@ -164,7 +103,7 @@ type Bot struct {
 	base    *url.URL
 	rest    *client
 	fetcher *fetcher
-	memory  Log
+	memory  memory.Store
 	answers Answerer
 	log     zerolog.Logger
 	now     func() time.Time
@@ -178,7 +117,7 @@ type Bot struct {
 	admit      *admission
 	notices    *notices
 	filler     *filler
-	looked     looked
+	looked     atomic.Pointer[looked]
 	commands   *commands
 	questions  *tracker
 	repeats    *repeats
@@ -238,7 +177,7 @@ var usual = timing{
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
-func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, error) {
+func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) (*Bot, error) {
 	token := strings.Fields(cfg.Token)
 	if len(token) > 0 && token[0] == "Bot" {
 		token = token[1:]
@@ -267,6 +206,7 @@ func New(cfg Config, log Log, answers Answerer, logger zerolog.Logger) (*Bot, er
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.questions, b.repeats = newTracker(b), newRepeats()
+	b.looked.Store(&looked{})
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())
@@ -343,12 +283,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.questions.see(subjects)
 	})
 	b.questions.scheduler.run = func(a *ask) { b.reply(work, last, a) }
-	b.pump = &pump{
-		queue: b.queue, log: b.memory, admit: b.admit, convert: newConverter(self, b.cfg.LogBots, b.now),
-		ask:    func(a *ask) { b.questions.take(last, a) },
-		logger: b.log, retry: b.timing.retry, progress: b.cfg.Progress,
-		gaps: newGaps(b.memory, b.cfg, b.now), missed: b.filler.put, unknown: b.filler.putUnknown, nudge: b.filler.nudge, arrived: b.arrived, attendance: b.attendance,
-	}
+	b.pump = newPump(b, func(a *ask) { b.questions.take(last, a) })
 	b.commands = newCommands(b)
 	open, err := b.memory.Questions(ctx) // before there are new ones
 	if err != nil {

@@ -151,9 +151,7 @@ func TestButtonsAreOnTheLastMessage(t *testing.T) {
 	}
 	// Nothing but the button tells of the first message after a restart and without a trace.
 	s.again(t)
-	s.log.mu.Lock()
-	s.log.events = slices.DeleteFunc(s.log.events, func(e memory.Event) bool { _, is := e.(memory.Answered); return is })
-	s.log.mu.Unlock()
+	s.apply(t, memory.Rewritten{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), IDs: []memory.MessageID{memory.MessageID(sent[0].ID)}})
 	s.press(sent[1].Message, s.ana, buttonDelete).Wait()
 	s.isGone(t, sent[0].Message, sent[1].Message)
 }

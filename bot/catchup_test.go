@@ -124,7 +124,7 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 	for _, language := range []string{"de", "fr", "es", "ja", "zh-TW"} {
 		l := localeOf(language)
 		given := (&exchange{locale: l, server: &memory.Guild{}, wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
-		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) }, admit: newAdmission(newNotebook(), memory.Policy{}, nil, nil)}
+		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) }, admit: newAdmission(newNotebook(t), memory.Policy{}, nil, nil)}
 		c := commands{bot: b}
 		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"hark/memory"
 )
@@ -59,8 +59,7 @@ func Check(ctx context.Context, cfg Config) (*Account, error) {
 		Name  string    `json:"name"`
 		Flags int       `json:"flags"`
 	}
-	address := discordgo.EndpointAPI + "applications/@me"
-	if err := b.rest.call(ctx, "GET", address, address, nil, &application); err != nil {
+	if err := b.rest.get(ctx, discordgo.EndpointAPI+"applications/@me", &application); err != nil {
 		if errors.Is(err, ErrToken) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return nil, err
 		}
@@ -88,9 +87,8 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 			Name        string       `json:"name"`
 			Permissions *permissions `json:"permissions"`
 		}
-		bucket := discordgo.EndpointUser("@me") + "/guilds"
-		address := fmt.Sprintf("%s?limit=%d&after=%d", bucket, guildPage, int64(after))
-		if err := a.rest.call(ctx, "GET", address, bucket, nil, &page); err != nil {
+		address := fmt.Sprintf("%s/guilds?limit=%d&after=%d", discordgo.EndpointUser("@me"), guildPage, int64(after))
+		if err := a.rest.get(ctx, address, &page); err != nil {
 			return nil, fmt.Errorf("ask Discord which servers Hark is in: %w", err)
 		}
 		for _, g := range page {
@@ -107,23 +105,20 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 	if len(all) > mostScoped {
 		return all, nil
 	}
-	var work sync.WaitGroup
-	seats := make(chan struct{}, 4)
+	var work errgroup.Group
+	work.SetLimit(4)
 	for i := range all {
-		work.Go(func() {
-			seats <- struct{}{}
-			defer func() { <-seats }()
+		work.Go(func() error {
 			all[i].NoCommands = a.refusesCommands(ctx, all[i].ID)
+			return ctx.Err()
 		})
 	}
-	work.Wait()
-	return all, ctx.Err()
+	return all, work.Wait()
 }
 
 // refusesCommands reports whether a guild has let the bot in without its commands.
 func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) bool {
-	address := discordgo.EndpointApplicationGuildCommands(a.App, guild.String())
-	err := a.rest.call(ctx, "GET", address, address, nil, nil)
+	err := a.rest.get(ctx, discordgo.EndpointApplicationGuildCommands(a.App, guild.String()), nil)
 	return status(err) == 403 && code(err) == codeMissingAccess
 }
 
@@ -137,8 +132,7 @@ func (a *Account) Starts(ctx context.Context) (Starts, error) {
 			Reset     int64 `json:"reset_after"` // milliseconds
 		} `json:"session_start_limit"`
 	}
-	address := discordgo.EndpointGatewayBot
-	if err := a.rest.call(ctx, "GET", address, address, nil, &answer); err != nil {
+	if err := a.rest.get(ctx, discordgo.EndpointGatewayBot, &answer); err != nil {
 		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
 	}
 	l := answer.Limit

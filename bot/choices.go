@@ -44,23 +44,18 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (sheet, error) {
 	p := &panel{exchange: x, at: at}
 	if value != "" {
-		value, err := c.bot.cfg.Choices.Check(key, value)
+		value, err := c.check(x, key, value)
 		if err != nil {
-			return sheet{}, refusal(x.text("I can't do that: %s.", x.complaint(err)))
+			return sheet{}, err
 		}
 		if err := c.setIn(ctx, p, key, value); err != nil {
 			return sheet{}, err
 		}
 	}
-	shown := append(p.heading(), c.settingLine(p, key))
-	if key == memory.SettingTimezone {
-		shown = append(shown, x.text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own."))
-	}
 	others := slices.DeleteFunc(x.settingIn(key), func(id memory.ChannelID) bool { return id == at })
-	if len(others) > 0 {
-		shown = append(shown, x.text("-# Set for itself: %s", channelList(x.locale, others)))
-	}
-	return sheet{Content: strings.Join(shown, "\n")}, nil
+	return paragraphs(p.heading(), c.settingLine(p, key),
+		when(key == memory.SettingTimezone, x.text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
+		when(len(others) > 0, x.text("-# Set for itself: %s", channelList(x.locale, others)))), nil
 }
 
 // settingValues are the values to choose from for the setting that a command names, behind the way back: Discord shows the first of
@@ -91,15 +86,15 @@ func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
 	case err != nil:
 		return form{}, err
 	case key != memory.SettingPersona || value != "":
-		return form{}, errNoForm
+		return form{}, nil
 	}
-	return x.personaForm(formPersona, at)
+	return x.personaForm(id(formPersona, at), at)
 }
 
-// personaForm is the form of that name for a persona, with that of a place.
-func (x *exchange) personaForm(name string, at memory.ChannelID) (form, error) {
+// personaForm is the form for a persona, with that of a place.
+func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return form{ID: id(name, at), Title: x.text("Who I am there"), Fields: []field{
+	return form{ID: id, Title: x.text("Who I am there"), Fields: []field{
 		{ID: "text", Label: x.text("Who I am, and how I speak"), Value: persona, Long: true, Needed: true, Most: answer.MaxPersona},
 	}}, nil
 }
@@ -135,10 +130,4 @@ func (c *commands) zone(g *memory.Guild) *time.Location {
 		return z
 	}
 	return time.UTC
-}
-
-// zoneLine says which zone holds in a guild, and how late it is there.
-func (c *commands) zoneLine(l locale, g *memory.Guild) string {
-	zone := c.zone(g)
-	return l.text("**Time zone**: %s, where it is %s (%s)", zone, c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(l, g, 0, memory.SettingTimezone))
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -53,100 +52,15 @@ func (s *scene) chose(t *testing.T, at discordtest.ID, key memory.Setting, value
 	}
 }
 
-func TestSettingsAreChosenForChannelsAndTheServer(t *testing.T) {
+// What a newer Hark knew, and a model that was taken away, are shown as they are.
+func TestSettingsOfANewerHark(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID, Type: discordtest.PublicThread, Name: "more of them"})
-	s.discord.Say(thread.ID, s.bo.ID, "hello")
-	s.hides(t, s.bo, "model")
-	s.hides(t, s.bo, "hark")
-	s.chose(t, 0, "", "")
-	s.says(t, s.use(t, s.ana, "model"))
-	s.says(t, s.use(t, s.ana, "model", opt("model", "large")))
-	for _, tt := range []struct {
-		key         memory.Setting
-		value, kept string
-	}{
-		{memory.SettingModel, "SMALL", "small"}, {memory.SettingTemperature, "1,25", "1.25"}, {memory.SettingTools, "off", "off"},
-		{memory.SettingLanguage, "ja", "ja"}, {memory.SettingMode, "automatic", "auto"}, {memory.SettingPersona, "You *rhyme*.", "You *rhyme*."},
-	} {
-		if tt.key != memory.SettingPersona { // which has a form
-			s.says(t, s.sets(t, string(tt.key), ""))
-		}
-		s.says(t, s.sets(t, string(tt.key), tt.value))
-		s.chose(t, s.channel, tt.key, tt.kept)
-	}
-	for _, m := range builder.Modes() {
-		s.says(t, s.sets(t, "mode", string(m)))
-	}
-	s.says(t, s.sets(t, "mode", "creation", opt("channel", other.ID)))
-	s.chose(t, other.ID, memory.SettingMode, "creation")
-	s.says(t, s.sets(t, "mode", "", opt("channel", thread.ID)))
-	s.says(t, s.sets(t, "language", "de", opt("server", true)))
-	s.chose(t, 0, memory.SettingLanguage, "de")
-	s.says(t, s.sets(t, "language", "", opt("channel", other.ID)))
-	s.says(t, s.sets(t, "language", "default"))
-	s.chose(t, s.channel, memory.SettingLanguage, "")
-}
-
-func TestSettingsThatCantBe(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
-	s.says(t, s.use(t, s.ana, "model", opt("model", "huge")))
-	s.says(t, s.sets(t, "temperature", "hot"))
-	s.says(t, s.sets(t, "mode", "divination"))
-	s.says(t, s.sets(t, "timezone", "Mars/*Olympus*"))
-	s.says(t, s.sets(t, "timezone", "UTC", opt("channel", other.ID)))
-	s.says(t, s.sets(t, "tools", "on", opt("server", true), opt("channel", other.ID)))
-	s.says(t, s.sets(t, "persona", "", opt("server", true), opt("channel", other.ID)))
-	s.chose(t, 0, "", "")
-	// What a newer Hark knew, and a model that was taken away.
 	for key, value := range map[memory.Setting]string{memory.SettingMode: "divination", memory.SettingModel: "gone"} {
 		s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()})
 	}
 	s.says(t, s.sets(t, "mode", ""))
 	s.says(t, s.use(t, s.ana, "model"))
-	s.log.fail(errDown)
-	s.says(t, s.sets(t, "tools", "on"))
-	s.log.fail(nil)
-}
-
-func TestPersonasAreWrittenInAForm(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	i := s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
-	if got := i.Wait().Form(); len(got) != 1 || got["text"] != "" {
-		t.Errorf("the form holds %q", got)
-	}
-	long := strings.Repeat("ä", answer.MaxPersona)
-	m := i.Submit(map[string]string{"text": "You are the *archivist*.\nYou answer in verse."}).WaitMessage()
-	s.says(t, m)
-	s.chose(t, s.channel, memory.SettingPersona, "You are the *archivist*.\nYou answer in verse.")
-	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
-	if got := i.Wait().Form()["text"]; got != "You are the *archivist*.\nYou answer in verse." {
-		t.Errorf("the form holds %q", got)
-	}
-	i.Submit(map[string]string{"text": long}).WaitMessage()
-	s.chose(t, s.channel, memory.SettingPersona, long)
-	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"), opt("server", true))
-	if got := i.Wait().Form()["text"]; got != "" {
-		t.Errorf("the server's form holds %d bytes", len(got))
-	}
-	s.says(t, i.Submit(map[string]string{"text": " default "}).WaitMessage())
-	s.chose(t, 0, memory.SettingPersona, "default.")
-	s.says(t, s.sets(t, "persona", "default"))
-	s.chose(t, s.channel, memory.SettingPersona, "")
-	// Whoever may no longer manage the server when the form comes back sets nothing.
-	i = s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona"))
-	i.Wait()
-	was := s.lastSetting()
-	s.discord.UpdateMember(s.guild.ID, s.ana.ID, func(m *discordtest.Member) { m.Roles = nil })
-	s.says(t, i.Submit(map[string]string{"text": "You are mine."}).WaitMessage())
-	if e := s.lastSetting(); e != was {
-		t.Errorf("logged %+v", e)
-	}
 }
 
 func TestValuesAreOfferedWhileTyping(t *testing.T) {

@@ -63,7 +63,7 @@ type handler struct {
 	early bool
 	// endless says that it may go on when Discord waits no longer.
 	endless bool
-	// opens is a form to fill in, shown at once and instead of what do shows; with errNoForm there is none for this use. May be nil.
+	// opens is a form to fill in, shown at once and instead of what do shows; one without an id is none. May be nil.
 	opens func(ctx context.Context, x *exchange) (form, error)
 	// completes are what can be given for the option that is being typed. May be nil.
 	completes func(ctx context.Context, x *exchange) ([]optionChoice, error)
@@ -235,7 +235,7 @@ func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened boo
 	defer cancel()
 	f, err := safely(limit, c, x, "form", h.opens)
 	switch {
-	case errors.Is(err, errNoForm):
+	case err == nil && f.ID == "":
 		return false, nil
 	case err == nil:
 		return true, x.fill(ctx, f)
@@ -266,9 +266,6 @@ func (c *commands) why(x *exchange, err error) string {
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
-
-// errNoForm is that a handler has no form for a use.
-var errNoForm = errors.New("there is nothing to fill in")
 
 // safely is what f makes of a use whose guild is looked up, at once and whatever happens in it.
 func safely[T any](ctx context.Context, c *commands, x *exchange, doing string, f func(context.Context, *exchange) (T, error)) (made T, err error) {

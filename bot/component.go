@@ -25,6 +25,8 @@ type component struct {
 	Value    string `json:"value,omitempty"`
 	Most     int    `json:"max_length,omitempty"`
 	Required *bool  `json:"required,omitempty"`
+	// Component is what a label of a form holds.
+	Component *component `json:"component,omitempty"`
 }
 
 type choice struct {
@@ -132,22 +134,14 @@ func fit(s string, most int) string {
 // field is what was written in a form; "" if nothing was.
 func (i *wireInteraction) field(id string) string {
 	for _, row := range i.Data.Components {
-		for _, in := range append(row.Components, row.Component) {
+		if row.Component != nil {
+			row.Components = append(row.Components, *row.Component)
+		}
+		for _, in := range row.Components {
 			if in.CustomID == id {
 				return memory.Clean(in.Value)
 			}
 		}
 	}
 	return ""
-}
-
-// wireRow is a row of a form, or a label, with what was written in it.
-type wireRow struct {
-	Components []wireInput `json:"components"`
-	Component  wireInput   `json:"component"`
-}
-
-type wireInput struct {
-	CustomID string `json:"custom_id"`
-	Value    string `json:"value"`
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bwmarrin/discordgo"
-
 	"hark/memory"
 )
 
@@ -93,7 +91,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 		a.concerns(&wireUser{ID: snowflake(u)}, c.bot.self)
 	}
 	if m.ReplyTo != 0 {
-		replied, err := c.bot.memory.Messages(ctx, m.Channel, []memory.MessageID{m.ReplyTo})
+		replied, err := c.bot.memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
 		if err != nil {
 			return nil, fmt.Errorf("look up what question %d replies to: %w", id, err)
 		}
@@ -113,7 +111,7 @@ func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID
 	}
 	var found []memory.Message
 	if remembered {
-		if found, err = c.bot.memory.Messages(ctx, channel, []memory.MessageID{id}); err != nil {
+		if found, err = c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
 			return memory.Message{}, fmt.Errorf("look up message %d: %w", id, err)
 		}
 	} else if said := c.bot.recent.before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
@@ -135,7 +133,7 @@ func (c *commands) answerOf(ctx context.Context, x *exchange, o owned) (shown, m
 
 // trace is how the answer came about that an exchange is about, if that is known.
 func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error) {
-	t, err := c.bot.memory.Trace(ctx, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
+	t, err := memory.TraceOf(ctx, c.bot.memory, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
 		return memory.Trace{}, fmt.Errorf("look up how an answer came about: %w", err)
 	}
@@ -177,12 +175,4 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 		}
 	}
 	return failed
-}
-
-// dress changes the buttons of the message that was clicked on, and nothing else.
-func (x *exchange) dress(ctx context.Context, rows []component) error {
-	body := struct {
-		Components []component `json:"components"`
-	}{rows}
-	return x.rest.call(ctx, "PATCH", discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token), x.bucket("original"), body, nil)
 }

@@ -22,6 +22,8 @@ const rememberedFor = time.Minute
 type rawEvent struct {
 	kind string // MESSAGE_CREATE, …
 	data json.RawMessage
+	// fetched, if not nil, stands in the place of data.
+	fetched *fetched
 }
 
 // converted is what an event means.
@@ -46,6 +48,7 @@ type converted struct {
 	sighting *sighting
 	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
 	unknown []untold
+	err     error // why it can't be read
 }
 
 // untold is a channel, or with channel 0 a guild, of which Discord told too little. As long as it is unknown, nothing of it
@@ -87,12 +90,13 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), panicked("read", r))
 		}
 	}()
-	read, ok := readers[e.kind]
-	if !ok {
-		return converted{}, nil
+	if read := readers[e.kind]; read != nil {
+		read(c, e.data, &out)
+	} else if e.fetched != nil {
+		c.fetched(e.fetched, &out)
 	}
-	if err := read(c, e.data, &out); err != nil {
-		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, eventID(e.data), err)
+	if out.err != nil {
+		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, eventID(e.data), out.err)
 	}
 	return out, nil
 }
@@ -174,7 +178,7 @@ func (c *converter) isLate(u untold, out *converted) bool {
 }
 
 // readers are the kinds of events that matter.
-var readers = map[string]func(*converter, json.RawMessage, *converted) error{
+var readers = map[string]func(*converter, json.RawMessage, *converted){
 	"MESSAGE_CREATE":      reader((*converter).messageCreate),
 	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
 	"MESSAGE_DELETE":      reader((*converter).messageDelete),
@@ -197,23 +201,16 @@ var readers = map[string]func(*converter, json.RawMessage, *converted) error{
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
 	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
-	fetchedChannel:        reader((*converter).channelFetched),
-	fetchedGuild:          reader((*converter).guildFetched),
 }
 
-// What Hark has fetched goes the way of events, so that none overtakes it.
-const (
-	fetchedChannel = "HARK_CHANNEL"
-	fetchedGuild   = "HARK_GUILD"
-)
-
-func reader[T any](read func(*converter, *T, *converted) error) func(*converter, json.RawMessage, *converted) error {
-	return func(c *converter, data json.RawMessage, out *converted) error {
+func reader[T any](read func(*converter, *T, *converted)) func(*converter, json.RawMessage, *converted) {
+	return func(c *converter, data json.RawMessage, out *converted) {
 		var v T
 		if err := json.Unmarshal(data, &v); err != nil {
-			return plainJSONError(err)
+			out.err = plainJSONError(err)
+		} else {
+			read(c, &v, out)
 		}
-		return read(c, &v, out)
 	}
 }
 

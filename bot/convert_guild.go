@@ -1,57 +1,63 @@
 package bot
 
 import (
-	"encoding/json"
 	"errors"
+	"slices"
 
 	"hark/memory"
 )
 
-func (c *converter) guildCreate(g *wireGuild, out *converted) error {
+func (c *converter) guildCreate(g *wireGuild, out *converted) {
 	if g.Unavailable || g.ID == 0 {
-		return nil
+		return
 	}
 	if !g.isWhole() || g.Channels == nil {
 		c.guildUnknown(memory.GuildID(g.ID), out)
-		return nil
+		return
 	}
 	delete(c.unknown, memory.GuildID(g.ID))
 	guild := guildOf(g)
 	guild.Self = c.self
-	for _, list := range [][]*wireChannel{g.Channels, g.Threads} {
-		for _, w := range list {
-			if w == nil {
-				continue
-			}
-			if w.Guild = g.ID; w.ID != 0 && !w.isWhole() {
-				guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID), Guild: guild.ID, Unplaced: true})
-				c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
-			} else if ch, ok := channelOf(w, guild.ID); ok {
-				delete(c.unknown, ch.ID)
-				guild.Channels = append(guild.Channels, ch)
-			}
+	out.sighting, out.told = &sighting{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
+	for _, w := range slices.Concat(g.Channels, g.Threads) {
+		if w == nil {
+			continue
+		}
+		w.Guild = g.ID
+		ch, ok := channelOf(w, guild.ID)
+		if w.ID != 0 && !w.isWhole() {
+			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID), Guild: guild.ID, Unplaced: true})
+			c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
+		} else if ok {
+			delete(c.unknown, ch.ID)
+			guild.Channels = append(guild.Channels, ch)
+		}
+		out.sighting.listed[memory.ChannelID(w.ID)] = true
+		if ok && (ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel) {
+			out.sighting.parents = append(out.sighting.parents, ch.ID)
+		}
+		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
+			out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), ch.Kind.IsThread()})
 		}
 	}
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
-	out.sighting, out.told = sight(g, &guild), guild.ID
 	for _, m := range g.Members {
 		if m != nil {
 			c.person(out, guild.ID, m.User, m)
 		}
 	}
-	return nil
 }
 
 // ready tells which guilds Hark is in: it may have been removed from others while it wasn't connected.
-func (c *converter) ready(w *wireReady, out *converted) error {
+func (c *converter) ready(w *wireReady, out *converted) {
 	if w.Guilds == nil {
-		return errors.New("it doesn't say which guilds there are")
+		out.err = errors.New("it doesn't say which guilds there are")
+		return
 	}
 	out.present = []memory.GuildID{}
 	for _, g := range w.Guilds {
 		out.present = append(out.present, memory.GuildID(g.ID))
 	}
-	return nil
 }
 
 type wireReady struct {
@@ -59,7 +65,7 @@ type wireReady struct {
 }
 
 // guildDelete is a guild that Hark was removed from, or one that Discord has trouble with.
-func (c *converter) guildDelete(g *wireGuild, out *converted) error {
+func (c *converter) guildDelete(g *wireGuild, out *converted) {
 	switch {
 	case g.ID == 0:
 	case g.Unavailable:
@@ -68,11 +74,10 @@ func (c *converter) guildDelete(g *wireGuild, out *converted) error {
 		out.told = memory.GuildID(g.ID)
 		out.events = append(out.events, memory.GuildLeft{Guild: out.told, At: c.now()})
 	}
-	return nil
 }
 
 // guildUpdate tells everything but the channels.
-func (c *converter) guildUpdate(g *wireGuild, out *converted) error {
+func (c *converter) guildUpdate(g *wireGuild, out *converted) {
 	switch id := memory.GuildID(g.ID); {
 	case g.Unavailable, id == 0:
 	case !g.isWhole():
@@ -82,44 +87,30 @@ func (c *converter) guildUpdate(g *wireGuild, out *converted) error {
 		guild := guildOf(g)
 		out.merge = &guild
 	}
-	return nil
 }
 
-// wireFetched is what Discord answered when it was asked for what it had told too little of.
-type wireFetched struct {
-	Ticket  int             `json:"ticket"`
-	ID      snowflake       `json:"id"`
-	Guild   snowflake       `json:"guild_id"`
-	Channel *wireChannel    `json:"channel"`
-	Whole   json.RawMessage `json:"guild"`
+// fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of events, so that none
+// overtakes it.
+type fetched struct {
+	untold
+	told  *wireChannel
+	whole *wireGuild
 }
 
-// channelFetched reads a channel as Discord answers. It leaves out whether one is age-restricted that isn't.
-func (c *converter) channelFetched(w *wireFetched, out *converted) error {
-	if w.Channel == nil || c.isLate(untold{memory.GuildID(w.Guild), memory.ChannelID(w.ID), w.Ticket}, out) {
-		return nil
+// fetched reads a channel or a guild as Discord answers. It leaves out whether a channel is age-restricted that isn't.
+func (c *converter) fetched(f *fetched, out *converted) {
+	if f.told.NSFW == nil {
+		f.told.NSFW = new(bool)
 	}
-	if w.Channel.NSFW == nil {
-		w.Channel.NSFW = new(bool)
+	switch {
+	case c.isLate(f.untold, out):
+	case f.channel != 0 && f.told.isWhole():
+		c.channelSeen(f.told, out)
+	case f.channel == 0 && f.whole.isWhole() && f.whole.Channels != nil:
+		c.guildCreate(f.whole, out)
+	default:
+		out.err = errors.New("Discord's answer doesn't say who may read what")
 	}
-	if !w.Channel.isWhole() {
-		return errors.New("Discord's answer doesn't say who may read the channel")
-	}
-	return c.channelSeen(w.Channel, out)
-}
-
-func (c *converter) guildFetched(w *wireFetched, out *converted) error {
-	var g wireGuild
-	if c.isLate(untold{guild: memory.GuildID(w.ID), ticket: w.Ticket}, out) {
-		return nil
-	}
-	if err := json.Unmarshal(w.Whole, &g); err != nil {
-		return plainJSONError(err)
-	}
-	if !g.isWhole() || g.Channels == nil {
-		return errors.New("Discord's answer doesn't say who may read what in the guild")
-	}
-	return c.guildCreate(&g, out)
 }
 
 // merged is update with the channels that stored has.
@@ -133,59 +124,49 @@ func merged(update memory.Guild, stored *memory.Guild) memory.Guild {
 	return update
 }
 
-func (c *converter) channelSeen(w *wireChannel, out *converted) error {
+func (c *converter) channelSeen(w *wireChannel, out *converted) {
 	guild, id := memory.GuildID(w.Guild), memory.ChannelID(w.ID)
 	if id == 0 {
-		return nil
+		return
 	}
 	c.changed(guild)
 	if !w.isWhole() {
 		c.channelUnknown(guild, id, out)
-		return nil
+		return
 	}
 	delete(c.unknown, id)
 	ch, ok := channelOf(w, guild)
 	if !ok {
 		out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
-		return nil
+		return
 	}
 	out.events = append(out.events, memory.ChannelSeen{Channel: ch})
-	c.threadSighted(w, ch, out)
-	return nil
-}
-
-// threadSighted tells how far a thread has come that may have been in the archive, or out of sight.
-func (c *converter) threadSighted(w *wireChannel, ch memory.Channel, out *converted) {
 	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
 		return
 	}
-	if out.sighting == nil {
+	if out.sighting == nil { // it may have been in the archive, or out of sight
 		out.sighting = &sighting{guild: ch.Guild}
 	}
 	out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
 }
 
-func (c *converter) channelDeleted(w *wireChannel, out *converted) error {
+func (c *converter) channelDeleted(w *wireChannel, out *converted) {
 	if w.ID != 0 {
 		c.changed(memory.GuildID(w.Guild))
 		delete(c.unknown, memory.ChannelID(w.ID))
 		out.events = append(out.events, memory.ChannelDeleted{
 			Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID), At: c.now()})
 	}
-	return nil
 }
 
-func (c *converter) threadsSeen(sync *wireGuildThreads, out *converted) error {
+func (c *converter) threadsSeen(sync *wireGuildThreads, out *converted) {
 	for _, w := range sync.Threads {
 		if w == nil {
 			continue
 		}
 		w.Guild = sync.Guild
-		if err := c.channelSeen(w, out); err != nil {
-			return err
-		}
+		c.channelSeen(w, out)
 	}
-	return nil
 }
 
 type wireGuildThreads struct {
@@ -199,22 +180,20 @@ type wireGuildRole struct {
 	RoleID snowflake `json:"role_id"`
 }
 
-func (c *converter) roleSeen(w *wireGuildRole, out *converted) error {
+func (c *converter) roleSeen(w *wireGuildRole, out *converted) {
 	guild := memory.GuildID(w.Guild)
 	c.changed(guild)
 	if !w.Role.isWhole() {
 		c.guildUnknown(guild, out)
-		return nil
+		return
 	}
 	out.events = append(out.events, memory.RoleSeen{Guild: guild, Role: roleOf(w.Role)})
-	return nil
 }
 
-func (c *converter) roleGone(w *wireGuildRole, out *converted) error {
+func (c *converter) roleGone(w *wireGuildRole, out *converted) {
 	c.changed(memory.GuildID(w.Guild))
 	out.events = append(out.events, memory.RoleGone{
 		Guild: memory.GuildID(w.Guild), Role: memory.RoleID(w.RoleID)})
-	return nil
 }
 
 type wireGuildMember struct {
@@ -222,21 +201,19 @@ type wireGuildMember struct {
 	wireMember
 }
 
-func (c *converter) memberSeen(w *wireGuildMember, out *converted) error {
+func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 	c.person(out, memory.GuildID(w.Guild), w.User, &w.wireMember)
-	return nil
 }
 
 // memberLeft is told of Hark itself too, along with its guild's removal.
-func (c *converter) memberLeft(w *wireGuildMember, out *converted) error {
+func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 	if w.User == nil || w.User.ID == 0 {
-		return nil
+		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
 	delete(c.known, personKey{guild, user, true})
 	delete(c.known, personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
-	return nil
 }
 
 func guildOf(g *wireGuild) memory.Guild {
@@ -315,15 +292,11 @@ func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
 		ch.Owner = memory.UserID(w.Owner)
 	}
 	for _, o := range w.Overwrites {
-		var ow memory.Overwrite
-		ow.Allow, ow.Deny = o.changes()
-		if o.Type == nil {
-			return memory.Channel{}, false
-		}
-		switch *o.Type {
-		case overwriteRole:
+		ow := memory.Overwrite{Allow: o.Allow.set(), Deny: o.Deny.set()}
+		switch {
+		case o.Type != nil && *o.Type == overwriteRole:
 			ow.Role = memory.RoleID(o.ID)
-		case overwriteMember:
+		case o.Type != nil && *o.Type == overwriteMember:
 			ow.User = memory.UserID(o.ID)
 		default:
 			return memory.Channel{}, false

@@ -18,18 +18,17 @@ const (
 // typeForward is the type of reference that a forwarded message has.
 const typeForward = 1
 
-func (c *converter) messageCreate(w *wireMessage, out *converted) error {
+func (c *converter) messageCreate(w *wireMessage, out *converted) {
 	out.heard = memory.MessageID(w.ID)
 	c.message(w, true, out)
 	out.ask = c.question(w)
-	return nil
 }
 
 // messageUpdate is an edit, or something about the message that isn't: an embed that was resolved, a pin.
 // One that doesn't tell the whole message tells the new text only.
-func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
+func (c *converter) messageUpdate(w *wireMessage, out *converted) {
 	if c.withdrawn(w, out) {
-		return nil
+		return
 	}
 	out.update = true
 	kind := c.kindOf(w)
@@ -37,7 +36,7 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 	out.ask = c.edited(w, whole)
 	if whole || !c.logged(kind) {
 		c.message(w, false, out)
-		return nil
+		return
 	}
 	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
 		out.events = append(out.events, memory.Edited{
@@ -48,7 +47,6 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) error {
 			At:      w.Edited,
 		})
 	}
-	return nil
 }
 
 // sourceDeleted is the flag of a crosspost whose source was deleted.
@@ -65,7 +63,7 @@ func (c *converter) withdrawn(w *wireMessage, out *converted) bool {
 }
 
 // messageDelete is one message deleted or several.
-func (c *converter) messageDelete(w *wireDelete, out *converted) error {
+func (c *converter) messageDelete(w *wireDelete, out *converted) {
 	gone := memory.Deleted{Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel)}
 	if w.ID != 0 {
 		gone.IDs = append(gone.IDs, memory.MessageID(w.ID))
@@ -76,16 +74,14 @@ func (c *converter) messageDelete(w *wireDelete, out *converted) error {
 	if len(gone.IDs) > 0 {
 		out.events = append(out.events, gone)
 	}
-	return nil
 }
 
 // interaction tells who used a command.
-func (c *converter) interaction(w *wireInteraction, out *converted) error {
+func (c *converter) interaction(w *wireInteraction, out *converted) {
 	if w.Member != nil {
 		out.heard = memory.MessageID(w.ID)
 		c.person(out, memory.GuildID(w.Guild), w.Member.User, w.Member)
 	}
-	return nil
 }
 
 // message logs a message as it is now. Hark's own aren't taken from here: the gateway tells of every edit of

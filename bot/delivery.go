@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"errors"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -79,9 +80,6 @@ func (d *delivery) take(ids []memory.MessageID) {
 	}
 }
 
-// anew begins with no text again. What is shown stays until there is some.
-func (d *delivery) anew() { d.stream("") }
-
 // latest is the text streamed last.
 func (d *delivery) latest() string {
 	d.mu.Lock()
@@ -126,7 +124,8 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// finish brings Discord to contents, with files at the last of them, however many requests it takes.
+// finish brings Discord to contents, with files at the last of them, however many requests it takes. Parts that there are beyond that
+// are taken back, the last first, unless somebody else has.
 func (d *delivery) finish(ctx context.Context, contents []string, files ...upload) error {
 	for more := true; more; {
 		var err error
@@ -135,9 +134,11 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...uploa
 		}
 	}
 	for len(d.parts) > len(contents) {
-		if err := d.drop(ctx); err != nil {
+		last := d.parts[len(d.parts)-1].id
+		if err := d.to.remove(ctx, last); err != nil && !errors.Is(err, errGone) {
 			return err
 		}
+		d.forgo([]memory.MessageID{last})
 	}
 	return nil
 }
@@ -158,26 +159,6 @@ func (d *delivery) afresh(ctx context.Context, to sender, contents []string) err
 		d.removed = append(d.removed, p.id)
 	}
 	return err
-}
-
-// clear takes back all that was sent, the last first.
-func (d *delivery) clear(ctx context.Context) error {
-	for len(d.parts) > 0 {
-		if err := d.drop(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// drop takes the last part back, unless somebody else has.
-func (d *delivery) drop(ctx context.Context) error {
-	last := d.parts[len(d.parts)-1].id
-	if err := d.to.remove(ctx, last); err != nil && !errors.Is(err, errGone) {
-		return err
-	}
-	d.forgo([]memory.MessageID{last})
-	return nil
 }
 
 // forgo has messages be parts no longer.
@@ -237,7 +218,7 @@ func (p *posted) is(want string, rows []component, with []upload) bool {
 func (d *delivery) put(ctx context.Context, i int, want string, rows []component, files []upload) error {
 	if i < len(d.parts) {
 		p, err := d.to.edit(ctx, d.parts[i].id, want, rows, files)
-		if isMissing(err) && d.parts[i].wanted == unknown { // it was deleted before this answer began
+		if status(err) == http.StatusNotFound && d.parts[i].wanted == unknown { // it was deleted before this answer began
 			d.forgo([]memory.MessageID{d.parts[i].id})
 			return d.put(ctx, i, want, rows, files)
 		}

@@ -61,34 +61,28 @@ func (c *commands) explainAnswer(ctx context.Context, x *exchange) (sheet, error
 	if err != nil {
 		return sheet{}, err
 	}
-	head := append([]string{x.text("**How this answer came about**")}, written(x.locale, e.Trace)...)
-	var used, dropped, lore, foot []string
+	var used, dropped, lore []string
 	around := 0
 	for _, r := range e.Recalled {
 		switch {
-		case r.Number > 0:
-			used = append(used, sourceLine(x.locale, r))
-		case !r.Context:
+		case r.Number == 0 && !r.Context:
 			dropped = append(dropped, sourceLine(x.locale, r))
-		case len(r.Why) > 0 || r.Relevance > 0:
+		case r.Number > 0 || len(r.Why) > 0 || r.Relevance > 0:
 			used = append(used, sourceLine(x.locale, r))
 		default:
 			around++
 		}
 	}
 	for _, l := range e.Lore {
-		lore = append(lore, fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(x.locale, l)))
-	}
-	if around > 0 {
-		foot = append(foot, x.count(around, "Besides, I had %s message around these, or from the conversation, before me.",
-			"Besides, I had %s messages around these, or from the conversation, before me."))
-	}
-	if len(e.Recalled)+len(e.Lore) == 0 {
-		foot = append(foot, x.text("Nothing of what I recalled for it is left that you may read."))
+		lore = append(lore, loreLine(x.locale, l))
 	}
 	parts := []part{{heading: x.text("**Lore that I was shown**"), lines: lore}, {heading: x.text("**Recalled, and shown to me**"), lines: used},
 		{heading: dropping(x.locale, e.Trace), lines: dropped}}
-	return x.onTwoPages(head, parts, append(foot, spent(x.locale, e.Trace)...)), nil
+	return x.onTwoPages([]string{x.text("**How this answer came about**"), written(x.locale, e.Trace)}, parts, []string{
+		when(around > 0, x.count(around, "Besides, I had %s message around these, or from the conversation, before me.",
+			"Besides, I had %s messages around these, or from the conversation, before me.")),
+		when(len(e.Recalled)+len(e.Lore) == 0, x.text("Nothing of what I recalled for it is left that you may read.")),
+		spent(x.locale, e.Trace)}), nil
 }
 
 // part is a heading with what is under it, of which the last matters least.
@@ -123,7 +117,7 @@ func (l locale) onTwoPages(head []string, parts []part, foot []string) sheet {
 }
 
 // written says who wrote an answer, and how.
-func written(l locale, t memory.Trace) []string {
+func written(l locale, t memory.Trace) string {
 	by := l.text("Nobody but me wrote it: no model was asked, or it didn't answer, so I quoted what I recalled.")
 	switch model := plain(t.Model, 60); {
 	case model != "" && t.Mode != "":
@@ -131,11 +125,7 @@ func written(l locale, t memory.Trace) []string {
 	case model != "":
 		by = l.text("Written by the model %s.", model)
 	}
-	lines := []string{by}
-	if t.TextOnly {
-		lines = append(lines, l.text("Found by words only: I couldn't search by meaning."))
-	}
-	return lines
+	return lines(by, when(t.TextOnly, l.text("Found by words only: I couldn't search by meaning.")))
 }
 
 // dropping is the heading of what was recalled and isn't in the prompt: it says why.
@@ -149,22 +139,16 @@ func dropping(l locale, t memory.Trace) string {
 }
 
 // spent says what an answer took.
-func spent(l locale, t memory.Trace) []string {
-	var lines []string
-	if t.Tokens > 0 {
-		var uses []string
-		for _, s := range t.Sections {
-			if s.Tokens > 0 {
-				uses = append(uses, plain(s.Section, 30)+" "+l.number(s.Tokens))
-			}
+func spent(l locale, t memory.Trace) string {
+	var uses []string
+	for _, s := range t.Sections {
+		if s.Tokens > 0 {
+			uses = append(uses, plain(s.Section, 30)+" "+l.number(s.Tokens))
 		}
-		line := l.text("-# Tokens of the prompt: %s of %s", l.number(t.Tokens), l.number(t.MaxTokens))
-		if len(uses) > 0 {
-			line += " (" + strings.Join(uses, ", ") + ")"
-		}
-		lines = append(lines, line)
 	}
-	return append(lines, l.text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
+	return lines(when(t.Tokens > 0, l.text("-# Tokens of the prompt: %s of %s", l.number(t.Tokens), l.number(t.MaxTokens))+
+		when(len(uses) > 0, " ("+strings.Join(uses, ", ")+")")),
+		l.text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
@@ -203,11 +187,12 @@ func sourceLine(l locale, r answer.Explained) string {
 	return b.String()
 }
 
-// paged puts lines on as few pages as they fit on. Only a line that is longer than a page is cut.
+// paged puts lines on as few pages as they fit on, without the empty ones. Only a line that is longer than a page is cut.
 func paged(lines []string) sheet {
 	var pages []string
 	for _, line := range lines {
 		switch last := len(pages) - 1; {
+		case line == "":
 		case last >= 0 && units(pages[last])+units("\n"+line) <= messageLimit:
 			pages[last] += "\n" + line
 		case units(line) <= messageLimit:
@@ -232,35 +217,22 @@ func fitting(lines []string, room int) []string {
 // showRecalled is what /context shows: what was recalled, best first, as much as a message holds. Names of
 // people and channels and times are left to the reader's Discord, which knows them best.
 func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
-	var b strings.Builder
-	b.WriteString(l.text("What I'd remember for “%s”:", asSaid(q.Text, 100)))
-	if len(r.Result.Hits) == 0 {
-		b.WriteString("\n" + l.text("Nothing that you may read here."))
-	}
-	note := ""
-	if r.Result.TextOnly {
-		note = "\n" + l.text("-# Found by words only: I can't search by meaning right now.")
-	}
-	for i, h := range r.Result.Hits {
-		line := showHit(l, h)
-		rest := "\n" + l.text("-# and %s more", l.number(len(r.Result.Hits)-i))
-		if units(b.String())+units(line)+units(rest)+units(note) > messageLimit {
-			b.WriteString(rest)
-			break
+	hits := r.Result.Hits
+	shown := lines(l.text("What I'd remember for “%s”:", asSaid(q.Text, 100)), when(len(hits) == 0, l.text("Nothing that you may read here.")))
+	note := when(r.Result.TextOnly, l.text("-# Found by words only: I can't search by meaning right now."))
+	for i, h := range hits {
+		rest := l.text("-# and %s more", l.number(len(hits)-i))
+		if units(lines(shown, showHit(l, h), rest, note)) > messageLimit {
+			return lines(shown, rest, note)
 		}
-		b.WriteString(line)
+		shown = lines(shown, showHit(l, h))
 	}
-	b.WriteString(note)
-	return b.String()
+	return lines(shown, note)
 }
 
 func showHit(l locale, h search.Hit) string {
 	m := h.Message
-	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s %.2f · <@%d>%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m))
-	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), quoteLength))
-	b.WriteString(foundBy(l, h.Why))
-	return b.String()
+	return fmt.Sprintf("%s %.2f · <@%d>%s\n> %s%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m), asSaid(m.Text(), quoteLength), foundBy(l, h.Why))
 }
 
 // whereIs says where a message is, when it was said, and links to it; of one that Discord doesn't have, only the day.
@@ -328,25 +300,17 @@ const promptFile = "context.txt"
 
 // showPrompt is what /hark context shows: the prompt of what whoever asks may read, which nobody else sees and nothing keeps.
 func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled) sheet {
-	report := r.Prompt.Report
-	lines := []string{
+	report, sections := r.Prompt.Report, ""
+	for _, use := range answer.SectionUses(report) {
+		sections = lines(sections, sectionLine(x.locale, use))
+	}
+	shown := paragraphs(
 		x.text("**The prompt for “%s”**", asSaid(q.Text, 200)),
 		x.text("Of all that you may read: in an answer that others read there is only what they may read, too."),
-		x.text("Mode: %s", string(r.Mode.Is)),
-	}
-	for _, use := range answer.SectionUses(report) {
-		if line := sectionLine(x.locale, use); line != "" {
-			lines = append(lines, line)
-		}
-	}
-	lines = append(lines, x.text("**All of it**: %s of %s tokens", x.locale.number(report.Tokens), x.locale.number(report.MaxTokens)))
-	if r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0 {
-		lines = append(lines, x.text("-# No model is configured, so nobody reads it: I quote what was said."))
-	}
-	if r.Result.TextOnly {
-		lines = append(lines, x.text("-# Found by words only: searching by meaning isn't possible at the moment."))
-	}
-	shown := paged(lines)
+		x.text("Mode: %s", string(r.Mode.Is)), sections,
+		x.text("**All of it**: %s of %s tokens", x.locale.number(report.Tokens), x.locale.number(report.MaxTokens)),
+		when(r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0, x.text("-# No model is configured, so nobody reads it: I quote what was said.")),
+		when(r.Result.TextOnly, x.text("-# Found by words only: searching by meaning isn't possible at the moment.")))
 	shown.Files = []upload{{name: promptFile, description: x.text("The prompt, as the model would get it"), data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
 	return shown
 }

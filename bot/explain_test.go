@@ -85,7 +85,9 @@ func TestWhyDidYouSayThat(t *testing.T) {
 		if id != memory.MessageID(m.ID) {
 			t.Errorf("asked about %d", id)
 		}
-		return answer.Explanation{Trace: trace, Recalled: []answer.Explained{
+		return answer.Explanation{Trace: trace, Lore: []memory.Lore{
+			{ID: 1, Name: "Project X", Text: "the boat of " + s.bo.Mention(), By: memory.UserID(s.ana.ID), At: noon}, {ID: 2, Name: "house *rules*", Text: "no shoes", At: noon},
+		}, Recalled: []answer.Explained{
 			hit(memory.TraceHit{Number: 1, Cited: true, Relevance: 0.87, Why: []string{"words", "around"}, Context: true}, "first"),
 			hit(memory.TraceHit{Relevance: 0.1}, "second"), hit(memory.TraceHit{Context: true}, "third"), hit(memory.TraceHit{Context: true, Relevance: 0.3}, "fourth"),
 		}}, nil
@@ -182,18 +184,4 @@ func TestLongExplanationsFitIntoTwoMessages(t *testing.T) {
 			t.Errorf("want %q in %s", more, shown)
 		}
 	}
-}
-
-// The lore that an answer was made from is named.
-func TestWhyNamesLore(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.ask("when?")
-	m := s.answered(t, s.channel, "Friday")
-	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
-		return answer.Explanation{Trace: memory.Trace{Model: "parrot-1"}, Lore: []memory.Lore{
-			{ID: 1, Name: "Project X", Text: "the boat of " + s.bo.Mention(), By: memory.UserID(s.ana.ID), At: noon}, {ID: 2, Name: "house *rules*", Text: "no shoes", At: noon},
-		}}, nil
-	}
-	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
 }

@@ -45,10 +45,6 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
-	m, err := c.member(ctx, x, x.who())
-	if err != nil {
-		return sheet{}, err
-	}
 	all, err := c.bot.memory.People(ctx, x.guild())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up the people of guild %d: %w", x.guild(), err)
@@ -69,7 +65,7 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 	if err := e.between(since, before); err != nil {
 		return sheet{}, err
 	}
-	for _, at := range c.exportable(x, m, only.ID) {
+	for _, at := range c.exportable(ctx, x, only.ID) {
 		if err := e.channel(ctx, c.bot.memory, at); err != nil {
 			return sheet{}, c.cantSend(ctx, x, err)
 		}
@@ -82,13 +78,13 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 
 // exportable are the channels of which whoever uses an exchange gets what is remembered: those that they can read now; of
 // only, if that isn't 0, and its threads.
-func (c *commands) exportable(x *exchange, m member, only memory.ChannelID) []memory.Channel {
-	readable := c.readable(x, m)
+func (c *commands) exportable(ctx context.Context, x *exchange, only memory.ChannelID) []memory.Channel {
+	readable := c.readable(ctx, x)
 	var channels []memory.Channel
-	for _, at := range m.guild.Channels {
+	for _, at := range x.server.Channels {
 		wanted := only == 0 || at.ID == only || at.Kind.IsThread() && at.Parent == only
-		if wanted && slices.Contains(readable, at.ID) && c.bot.cfg.Policy.Remembers(m.guild, at.ID) {
-			at.Guild = m.guild.ID
+		if wanted && slices.Contains(readable, at.ID) && x.remembers(at.ID) {
+			at.Guild = x.guild()
 			channels = append(channels, at)
 		}
 	}
@@ -111,7 +107,7 @@ func (e *extract) between(since, before time.Time) error {
 }
 
 // channel writes a channel's messages.
-func (e *extract) channel(ctx context.Context, log Log, at memory.Channel) error {
+func (e *extract) channel(ctx context.Context, log memory.Store, at memory.Channel) error {
 	for after := e.after; e.cut == nil; {
 		page, err := log.Log(ctx, at.ID, after, e.until, exportPage)
 		if err != nil || len(page) == 0 {

@@ -99,8 +99,7 @@ func within(at, now time.Time, d time.Duration) bool { return !now.Before(at) &&
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
 func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
-	var gone *goneError
-	if !errors.As(err, &gone) || gone.status != http.StatusForbidden {
+	if status(err) != http.StatusForbidden {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg(what)
 		return
 	}
@@ -108,10 +107,7 @@ func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
 }
 
 // unfit reports whether Discord refused what was to be said, rather than that anything is.
-func unfit(err error) bool {
-	var gone *goneError
-	return errors.As(err, &gone) && gone.status == http.StatusBadRequest
-}
+func unfit(err error) bool { return status(err) == http.StatusBadRequest }
 
 var roleMention = regexp.MustCompile(`<@&\d+>`)
 

@@ -100,18 +100,6 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 	}
 }
 
-func TestContextCountsAsAQuestion(t *testing.T) {
-	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 1}}).run(t).ready(t)
-	s.waitRegistered()
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return answer.Recalled{}, nil }
-	s.use(t, s.bo, "context", opt("question", "when?"))
-	s.says(t, s.use(t, s.bo, "context", opt("question", "when?")))
-	if n := len(s.oracle.questions()); n != 1 {
-		t.Errorf("recalled %d times", n)
-	}
-}
-
 func TestMemoryThatCantTellWhatWasSpent(t *testing.T) {
 	t.Parallel()
 	s := set(t)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,32 +14,44 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
+	"hark/internal/embed"
 	"hark/internal/metrics/metricstest"
 	"hark/internal/wait"
 	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 )
 
-// notebook is a Log that keeps events, and can be held or made to fail.
+// notebook is a store that also keeps the events it was given, and can be held or made to fail.
 type notebook struct {
+	*sqlite.Store
+
 	mu      sync.Mutex
 	events  []memory.Event
 	calls   int
 	fails   error
 	held    chan struct{} // Apply waits for it, unless nil
 	changed wait.Signal
+	poke    func() // after each Apply, for those who wait for Discord
+	tick    func() // after a decision, of which no two may be of one moment; nil: nothing
 
-	everybodyRead atomic.Int64 // how often
-	readFails     error        // of what tells of people
+	readFails     error // of what tells of people
 	spendingFails error
 	forgetting    forgetting
-	withdrawn     []memory.Withdrawn
-	receipts      []memory.Receipt // of what was forgotten
-	unfinished    []memory.Forgetting
 	stuck         int // Applies that were held
 	waiting       map[memory.GuildID]int
 }
 
-func newNotebook() *notebook { return &notebook{} }
+func newNotebook(t testing.TB) *notebook {
+	t.Helper()
+	store := sqlitetest.Open(t, sqlite.Options{Space: embed.Builtin{}.Space()})
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &notebook{Store: store, poke: func() {}}
+}
 
 func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
 	n.mu.Lock()
@@ -60,27 +71,34 @@ func (n *notebook) Apply(ctx context.Context, events ...memory.Event) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.calls++
+	defer n.poke()
 	defer n.changed.Send()
+	if n.tick != nil && slices.ContainsFunc(events, decides) {
+		n.tick()
+	}
 	if n.fails != nil {
 		return n.fails
 	}
+	if err := n.Store.Apply(ctx, events...); err != nil {
+		return err
+	}
 	n.events = append(n.events, events...)
 	return nil
-}
-
-func (n *notebook) Guild(_ context.Context, id memory.GuildID) (*memory.Guild, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if g := n.guild(id); g != nil {
-		return g, nil
-	}
-	return nil, memory.ErrNotFound
 }
 
 func (n *notebook) fail(err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.fails = err
+}
+
+// decides reports whether an event is a decision, of which the latest holds.
+func decides(e memory.Event) bool {
+	switch e.(type) {
+	case memory.Chose, memory.SettingChosen, memory.LimitChosen, memory.Learn, memory.Opted, memory.Starred:
+		return true
+	}
+	return false
 }
 
 // hold makes Apply wait until the function returned is called.
@@ -301,8 +319,9 @@ var noon = time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 func set(t *testing.T, options ...discordtest.Option) *scene {
 	t.Helper()
 	d := discordtest.New(t, append([]discordtest.Option{discordtest.WithTime(noon)}, options...)...)
-	s := &scene{discord: d, log: newNotebook(), out: &journal{}, ended: make(chan error, 1),
+	s := &scene{discord: d, log: newNotebook(t), out: &journal{}, ended: make(chan error, 1),
 		oracle: &oracle{answer: says("Friday")}, did: map[discordtest.ID]string{}}
+	s.log.poke, s.log.tick = d.Poke, func() { d.Advance(time.Millisecond) }
 	s.guild = d.AddGuild("Garden")
 	s.channel = d.AddChannel(s.guild.ID, discordtest.Channel{Name: "general"}).ID
 	s.ana = d.AddMember(s.guild.ID, discordtest.User{Username: "ana"})

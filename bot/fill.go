@@ -20,6 +20,8 @@ const (
 	pageSize = 100
 	// tellEvery is how far the lines are apart that tell how far a long fill has come.
 	tellEvery = 10 * time.Second
+	// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one refusal may be a mistake.
+	lookTries = 5
 
 	caughtUp = "caught up with Discord"
 )
@@ -35,87 +37,105 @@ type filler struct {
 	mu      sync.Mutex
 	tasks   []task
 	watched map[*watching]bool
+	visits  map[memory.GuildID]*visit // the last to all of a guild
 
-	asked []*ask // what messages ask that were missed and are about to be logged
-
-	visits map[memory.GuildID]*visit // the last to all of a guild
-	later  map[gapKey]time.Time      // gaps that are left alone until then
-	next   time.Time                 // when to fetch the next page that is compared
-	told   time.Time
-	tally  tally
+	later map[memory.Gap]time.Time // gaps that are left alone until then
+	next  time.Time                // when to fetch the next page that is compared
+	told  time.Time
+	tally tally
 }
 
 // tally counts what was done since all was well.
 type tally struct{ messages, gaps, edited, deleted, channels int }
 
-type gapKey struct {
-	sweep   bool
-	channel memory.ChannelID
-	until   memory.MessageID
+// keyOf is what names a gap.
+func keyOf(g memory.Gap) memory.Gap {
+	return memory.Gap{Channel: g.Channel, Until: g.Until, Sweep: g.Sweep}
 }
 
-// task is something to do about one channel.
+// task is something to do about one channel, or, with channel 0, about a guild.
 type task struct {
-	visit   *visit
+	guild   memory.GuildID
 	channel memory.ChannelID
-	what    work
-	ticket  int       // of what is fetched
-	tries   int       // that failed
-	after   time.Time // not before then
+	// first says that it is done before anything else, and given up when Discord has denied it often.
+	first bool
+	do    func(context.Context) error
+	tries int       // that failed
+	after time.Time // not before then
 }
-
-// work is what a task is about, in the order in which it is done.
-type work uint8
-
-const (
-	look    work = iota // fetch it, or with channel 0 the guild, since Discord told too little of it
-	probe               // whether it was deleted
-	archive             // search it for threads in the archive
-)
 
 func newFiller(b *Bot) *filler {
-	return &filler{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1), visits: map[memory.GuildID]*visit{}, later: map[gapKey]time.Time{}, watched: map[*watching]bool{}}
+	return &filler{
+		bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1),
+		visits: map[memory.GuildID]*visit{}, later: map[memory.Gap]time.Time{}, watched: map[*watching]bool{},
+	}
 }
 
-// put takes what is to be done about a guild. A visit to the whole takes the place of what was left to do of an earlier one.
+// nudge has the filler look for what is missing now.
+func (f *filler) nudge() { wakeUp(f.wake) }
+
+// put takes what is to be done about a guild, in the place of what was left to do of its channels after an earlier visit.
 func (f *filler) put(v visit) {
+	var tasks []task
+	add := func(id memory.ChannelID, do func(context.Context, *visit, memory.ChannelID) error) {
+		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error { return do(ctx, &v, id) }})
+	}
+	for _, id := range v.missing {
+		add(id, f.probe)
+	}
+	if f.bot.cfg.CatchUp > 0 {
+		for _, id := range v.parents {
+			add(id, f.searchArchive)
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fresh := map[memory.ChannelID]bool{}
-	var tasks []task
-	for _, id := range v.missing {
-		tasks = append(tasks, task{visit: &v, channel: id, what: probe})
-	}
-	for _, id := range v.parents {
-		tasks = append(tasks, task{visit: &v, channel: id, what: archive})
-	}
 	if v.whole {
 		f.visits[v.guild] = &v
-		f.bot.looked.forget()
+		f.bot.looked.Store(&looked{})
 	}
-	for _, t := range tasks {
-		fresh[t.channel] = true
-	}
-	slices.SortFunc(tasks, func(a, b task) int { return cmp.Or(cmp.Compare(a.what, b.what), cmp.Compare(a.channel, b.channel)) })
-	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool { return t.what != look && fresh[t.channel] && t.visit.guild == v.guild }), tasks...)
+	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
+		return !t.first && slices.ContainsFunc(tasks, func(now task) bool { return now.guild == t.guild && now.channel == t.channel })
+	}), tasks...)
 	f.nudge()
 }
 
-// putUnknown takes what is to be fetched since Discord told too little of it. It comes before everything else.
+// putUnknown takes what is to be fetched since Discord told too little of it.
 func (f *filler) putUnknown(all []untold) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, u := range all {
-		f.tasks = append([]task{{visit: &visit{guild: u.guild}, channel: u.channel, what: look, ticket: u.ticket}}, f.tasks...)
+		do := func(ctx context.Context) error { return f.fetchUntold(ctx, u) }
+		f.tasks = append([]task{{guild: u.guild, channel: u.channel, first: true, do: do}}, f.tasks...)
 	}
 	f.nudge()
 }
 
-func bit(b bool) int {
-	if b {
-		return 1
+// nextTask is the next task that is to be done now.
+func (f *filler) nextTask(onlyFirst bool) (task, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, t := range f.tasks {
+		if (t.first || !onlyFirst) && !f.bot.now().Before(t.after) {
+			f.tasks = slices.Delete(f.tasks, i, i+1)
+			return t, true
+		}
 	}
-	return 0
+	return task{}, false
+}
+
+// work does a task, or puts it off.
+func (f *filler) work(ctx context.Context, t task) {
+	err := t.do(ctx)
+	t.tries++
+	if err == nil || t.first && denied(err) && t.tries >= lookTries {
+		return
+	}
+	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
+	t.after = f.bot.now().Add(f.bot.timing.aside)
+	f.mu.Lock()
+	f.tasks = append(f.tasks, t)
+	f.mu.Unlock()
 }
 
 // fill does what there is to do, until ctx ends.
@@ -128,95 +148,94 @@ func (f *filler) fill(ctx context.Context) {
 	}
 }
 
-// step does what is next, if there is anything: a page of what was missed, else a task, else a page of what was asked for.
+// step does what is next, if there is anything: a page of what was missed, else a task, else a page that is compared and one of
+// what was asked for. If there is only something to compare, it waits until it is time, or until there is something else to do.
 func (f *filler) step(ctx context.Context) bool {
-	open, err := f.bot.memory.Gaps(ctx)
+	open, err := f.bot.memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
 		f.failed(ctx, err, "couldn't find what is missing")
 		return false
 	}
-	open = slices.DeleteFunc(open, func(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) })
+	open = slices.DeleteFunc(open, f.isLater)
 	slices.SortFunc(open, older)
-	if t, ok := f.nextTask(look); ok {
+	missed := len(open) > 0 && !open[0].Past
+	if t, ok := f.nextTask(missed); ok {
 		f.work(ctx, t)
 		return true
 	}
-	if len(open) > 0 && !open[0].Past {
+	if missed {
 		f.page(ctx, open[0], len(open))
 		return true
 	}
-	if t, ok := f.nextTask(archive); ok {
-		f.work(ctx, t)
-		return true
-	}
-	swept, err := f.sweep(ctx, len(open) == 0)
+	g, sweeps, err := f.unswept(ctx)
 	if err != nil {
 		f.failed(ctx, err, "couldn't find what is to be compared")
 		return false
 	}
+	if wait := time.Until(f.next); sweeps && wait <= 0 {
+		f.page(ctx, g, 0)
+	} else if sweeps && len(open) == 0 {
+		select {
+		case <-time.After(wait):
+		case <-f.wake:
+		case <-ctx.Done():
+		}
+	}
 	if len(open) > 0 {
 		f.page(ctx, open[0], len(open))
 	}
-	return swept || len(open) > 0
+	return sweeps || len(open) > 0
 }
 
-// work does a task, or puts it off.
-func (f *filler) work(ctx context.Context, t task) {
-	if err := f.do(ctx, t); err != nil {
-		f.failed(ctx, err, "couldn't ask Discord about a channel yet")
-		t.after, t.tries = f.bot.now().Add(f.bot.timing.aside), t.tries+1
-		f.mu.Lock()
-		f.tasks = append(f.tasks, t)
-		f.mu.Unlock()
-	}
-}
-
-func keyOf(g memory.Gap) gapKey { return gapKey{g.Sweep, g.Channel, g.Until} }
+func (f *filler) isLater(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) }
 
 // older puts what was missed before what was asked for, and of either the oldest first.
 func older(a, b memory.Gap) int {
-	return cmp.Or(cmp.Compare(bit(a.Past), bit(b.Past)), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
-}
-
-// nextTask is the next task, of what is done up to most.
-func (f *filler) nextTask(most work) (task, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, t := range f.tasks {
-		if t.what <= most && !f.bot.now().Before(t.after) {
-			f.tasks = slices.Delete(f.tasks, i, i+1)
-			return t, true
+	past := func(g memory.Gap) int {
+		if g.Past {
+			return 1
 		}
+		return 0
 	}
-	return task{}, false
+	return cmp.Or(past(a)-past(b), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
 }
 
-func (f *filler) do(ctx context.Context, t task) error {
-	switch t.what {
-	case look:
-		return f.look(ctx, t)
-	case probe:
-		return f.probe(ctx, t)
+// page has the next page of a gap fetched, or compared, and logged. What can't be had now is left alone for a while.
+func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
+	read := f.read
+	if g.Sweep {
+		read = f.sweep
 	}
-	remembered, err := f.bot.admit.remembers(ctx, t.visit.guild, t.channel)
-	if err != nil || !remembered {
-		return err
+	got, err := read(ctx, g)
+	if err == nil {
+		f.count(g, got.messages) // before the log tells that nothing is left; tried again, it is the same number
+		err = f.commit(ctx, got)
 	}
-	return f.searchArchive(ctx, t)
+	if err != nil {
+		if g.Sweep {
+			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
+		} else {
+			f.failed(ctx, err, "couldn't fetch what is missing yet")
+		}
+		f.later[keyOf(g)] = f.bot.now().Add(f.bot.timing.aside)
+		return
+	}
+	delete(f.later, keyOf(g))
+	f.tally.add(got.tally)
+	if now := f.bot.now(); f.told.IsZero() {
+		f.told = now
+	} else if left > 0 && now.Sub(f.told) >= tellEvery {
+		f.told = now
+		f.report("fetching what is missing", left)
+	}
 }
 
-// probe finds out whether a channel that Discord doesn't list any more was deleted.
-func (f *filler) probe(ctx context.Context, t task) error {
-	address := discordgo.EndpointChannel(t.channel.String())
-	err := f.bot.rest.call(ctx, http.MethodGet, address, address, nil, nil)
-	switch {
-	case code(err) == discordgo.ErrCodeUnknownChannel:
-		f.tally.channels++
-		return f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: t.visit.guild, Channel: t.channel, At: f.bot.now()}})
-	case err == nil, denied(err): // it is in the archive, or out of sight
-		return nil
-	}
-	return fmt.Errorf("ask whether channel %d was deleted: %w", t.channel, err)
+func (t *tally) add(more tally) {
+	t.messages += more.messages
+	t.gaps += more.gaps
+	t.edited += more.edited
+	t.deleted += more.deleted
+	t.channels += more.channels
 }
 
 func (f *filler) failed(ctx context.Context, err error, what string) {
@@ -233,97 +252,110 @@ func (f *filler) report(what string, left int) {
 	e.Int("edited", f.tally.edited).Int("deleted", f.tally.deleted).Int("channels_deleted", f.tally.channels).Msg(what)
 }
 
-// page fetches the next page of a gap. What can't be had for good ends the gap; what may be had later is left alone.
-func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
-	f.asked = nil
-	events, n, done, err := f.read(ctx, g)
-	if err == nil {
-		f.count(g, g.Fetched+n) // before the log tells that nothing is left; tried again, it is the same number
-		err = f.commit(ctx, events)
+// pageTold is what a page of a channel tells.
+type pageTold struct {
+	tally
+	events []memory.Event
+	asks   []*ask // that were missed, and are about to be logged
+}
+
+// add adds a message that was fetched and, if it was missed, what it asks.
+func (p *pageTold) add(b *Bot, convert *converter, w *wireMessage, missed bool) {
+	var out converted
+	if !convert.withdrawn(w, &out) {
+		convert.message(w, false, &out)
 	}
-	if err != nil {
-		f.failed(ctx, err, "couldn't fetch what is missing yet")
-		f.later[keyOf(g)] = f.bot.now().Add(f.bot.timing.aside)
-		return
+	for i, e := range out.events {
+		if seen, ok := e.(memory.PersonSeen); ok {
+			seen.Said = memory.MessageID(w.ID)
+			out.events[i] = seen
+		}
 	}
-	f.tally.messages += n
-	if done {
-		f.tally.gaps++
-		delete(f.later, keyOf(g))
+	p.events = append(p.events, out.events...)
+	if a := convert.question(w); missed && a != nil && b.isFresh(a) {
+		p.asks = append(p.asks, a)
 	}
-	if now := f.bot.now(); f.told.IsZero() {
-		f.told = now
-	} else if now.Sub(f.told) >= tellEvery {
-		f.told = now
-		f.report("fetching what is missing", left)
+}
+
+// commit has what a page tells logged, and what was asked there answered.
+func (f *filler) commit(ctx context.Context, p pageTold) error {
+	for _, a := range p.asks {
+		p.events = append(p.events, a.opened())
 	}
+	if err := f.bot.commit(ctx, p.events); err != nil {
+		return err
+	}
+	for _, a := range p.asks {
+		f.bot.questions.take(ctx, a)
+	}
+	return nil
 }
 
 // errUnreadable says that Discord shows no past because Hark may not read it, rather than because there is none.
 var errUnreadable = errors.New("the channel's history may not be read")
 
-// read is the next page of a gap, for the log, with how many messages it has and whether it is the last.
-func (f *filler) read(ctx context.Context, g memory.Gap) (events []memory.Event, n int, done bool, err error) {
+// read is the next page of a gap. What can't be had for good ends the gap.
+func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err error) {
 	remembered, err := f.bot.admit.remembers(ctx, g.Guild, g.Channel)
 	if err != nil {
-		return nil, 0, false, err
+		return got, err
 	}
-	ended := []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}
+	ended := pageTold{events: []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{gaps: 1}}
 	if g.Past { // which may be asked for again
-		ended = memory.StopPast([]memory.Gap{g}, f.bot.now())
+		ended.events = memory.StopPast([]memory.Gap{g}, f.bot.now())
 	}
 	if !remembered {
-		return ended, 0, true, nil
+		return ended, nil
 	}
-	page, err := f.fetch(ctx, g.Guild, g.Channel, "after", max(g.After, 1))
+	page, err := f.fetch(ctx, g.Guild, g.Channel, max(g.After, 1))
 	switch {
 	case f.givesUp(g, err):
-		return ended, 0, true, nil
+		return ended, nil
 	case err != nil:
-		return nil, 0, false, err
+		return got, err
 	case len(page) == 0:
 		switch err := f.confirm(ctx, g.Guild, g.Channel); {
 		case g.Past && errors.Is(err, errUnreadable): // /hark backfill says what is missing
-			return ended, 0, true, nil
+			return ended, nil
 		case err != nil:
-			return nil, 0, false, err
+			return got, err
 		}
 	}
-	through := g.Until
 	for i := range page {
-		w := &page[i]
-		if id := memory.MessageID(w.ID); id <= g.After || id > g.Until {
-			continue
+		before := len(got.events)
+		if id := memory.MessageID(page[i].ID); id > g.After && id <= g.Until {
+			got.add(f.bot, f.convert, &page[i], !g.Past)
 		}
-		before := len(events)
-		if events = tell(f.convert, events, w); !g.Past {
-			f.ask(w)
-		}
-		if len(events) > before {
-			n++
+		if len(got.events) > before {
+			got.messages++
 		}
 	}
+	through, heard := g.Until, g.Until
 	if len(page) > 0 {
 		through = min(memory.MessageID(page[len(page)-1].ID), g.Until)
+		heard = through
+	} else if isMoment(g.Until) {
+		heard = g.After
 	}
 	if through <= g.After {
-		return nil, 0, false, fmt.Errorf("fetch messages of channel %d: Discord tells of none after %d", g.Channel, g.After)
+		return got, fmt.Errorf("fetch messages of channel %d: Discord tells of none after %d", g.Channel, g.After)
 	}
-	g.Fetched += n
-	events = append(events, memory.GapFilled{Gap: g, Through: through})
-	done = through >= g.Until
-	events = f.heardAll(events, g, page, done)
-	if rest, ok := f.rest(g); ok && done {
-		events = append(events, memory.GapFound{Gap: rest})
+	g.Fetched += got.messages
+	got.events = append(got.events, memory.GapFilled{Gap: g, Through: through})
+	if through == g.Until {
+		got.gaps = 1
 	}
-	return events, n, done, nil
-}
-
-// rest is what may be missing after a gap: Discord may be late to tell which message of a channel is the newest, so nothing is
-// missing only once a page comes back empty.
-func (f *filler) rest(g memory.Gap) (memory.Gap, bool) {
+	// No gap is to be found again in what was fetched: what was asked there would be asked again, though it was answered. What is
+	// left of the gap is on record.
+	if !g.Past && heard > 0 {
+		got.events = append(got.events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: heard})
+	}
+	// Discord may be late to tell which message of a channel is the newest, so nothing is missing only once a page comes back empty.
 	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.bot.now())}
-	return rest, !g.Past && !isMoment(g.Until) && rest.After < rest.Until
+	if through == g.Until && !g.Past && !isMoment(g.Until) && rest.After < rest.Until {
+		got.events = append(got.events, memory.GapFound{Gap: rest})
+	}
+	return got, nil
 }
 
 // givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was missed may not be
@@ -333,67 +365,11 @@ func (f *filler) givesUp(g memory.Gap, err error) bool {
 		denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.bot.now().Add(-f.bot.cfg.CatchUp)))
 }
 
-// heardAll adds how far nothing of a gap is missing any more, page by page, so that no gap is found again in what was fetched: else what was
-// asked there would be asked again, though it was answered. What is left of the gap is on record.
-func (f *filler) heardAll(events []memory.Event, g memory.Gap, page []wireMessage, done bool) []memory.Event {
-	upTo := g.After
-	switch {
-	case done && !isMoment(g.Until):
-		upTo = g.Until
-	case len(page) > 0:
-		upTo = min(memory.MessageID(page[len(page)-1].ID), g.Until)
-	}
-	if g.Past || upTo <= 0 {
-		return events
-	}
-	return append(events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: upTo})
-}
-
-// tell appends what a message that was fetched tells.
-func tell(c *converter, events []memory.Event, w *wireMessage) []memory.Event {
-	var out converted
-	if !c.withdrawn(w, &out) {
-		c.message(w, false, &out)
-	}
-	for i, e := range out.events {
-		if p, ok := e.(memory.PersonSeen); ok {
-			p.Said = memory.MessageID(w.ID)
-			out.events[i] = p
-		}
-	}
-	return append(events, out.events...)
-}
-
-// ask takes note of what a message that was missed asks Hark.
-func (f *filler) ask(w *wireMessage) {
-	if a := f.convert.question(w); a != nil && f.bot.isFresh(a) {
-		f.asked = append(f.asked, a)
-	}
-}
-
-// commit has events logged, and what was asked meanwhile answered.
-func (f *filler) commit(ctx context.Context, events []memory.Event) error {
-	for _, a := range f.asked {
-		events = append(events, a.opened())
-	}
-	if err := f.bot.commit(ctx, events); err != nil {
-		return err
-	}
-	for _, a := range f.asked {
-		f.bot.questions.take(ctx, a)
-	}
-	return nil
-}
-
-// fetch is a page of a channel's messages, oldest first: those next to id, before or after it, or the newest if id is 0.
-func (f *filler) fetch(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, which string, id memory.MessageID) ([]wireMessage, error) {
-	bucket := discordgo.EndpointChannelMessages(channel.String())
-	address := fmt.Sprintf("%s?limit=%d", bucket, pageSize)
-	if id > 0 {
-		address += fmt.Sprintf("&%s=%d", which, id)
-	}
+// fetch is a page of a channel's messages after one, oldest first.
+func (f *filler) fetch(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, after memory.MessageID) ([]wireMessage, error) {
+	address := fmt.Sprintf("%s?limit=%d&after=%d", discordgo.EndpointChannelMessages(channel.String()), pageSize, after)
 	var page []wireMessage
-	if err := f.bot.rest.call(ctx, http.MethodGet, address, bucket, nil, &page); err != nil {
+	if err := f.bot.rest.get(ctx, address, &page); err != nil {
 		return nil, fmt.Errorf("fetch messages of channel %d: %w", channel, err)
 	}
 	for i := range page {
@@ -422,4 +398,52 @@ func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 		return fmt.Errorf("look whether channel %d is empty: %w", channel, err)
 	}
 	return nil
+}
+
+// probe finds out whether a channel that Discord doesn't list any more was deleted.
+func (f *filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) error {
+	err := f.bot.rest.get(ctx, discordgo.EndpointChannel(channel.String()), nil)
+	switch {
+	case code(err) == discordgo.ErrCodeUnknownChannel:
+		f.tally.channels++
+		return f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel, At: f.bot.now()}})
+	case err == nil, denied(err): // it is in the archive, or out of sight
+		return nil
+	}
+	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
+}
+
+// fetchUntold fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
+func (f *filler) fetchUntold(ctx context.Context, u untold) error {
+	var err error
+	got := fetched{untold: u, told: &wireChannel{}}
+	if u.channel != 0 {
+		err = f.bot.rest.get(ctx, discordgo.EndpointChannel(u.channel.String()), got.told)
+	} else {
+		got.whole, err = f.guild(ctx, u.guild)
+	}
+	if err != nil {
+		return fmt.Errorf("fetch what Discord told too little of: %w", err)
+	}
+	f.bot.queue.put(item{raw: &rawEvent{kind: "fetched", fetched: &got}})
+	return nil
+}
+
+// guild is a guild as GUILD_CREATE tells it.
+func (f *filler) guild(ctx context.Context, id memory.GuildID) (*wireGuild, error) {
+	var g wireGuild
+	var active wireGuildThreads
+	var self wireMember
+	err := f.bot.rest.get(ctx, discordgo.EndpointGuild(id.String()), &g)
+	if err == nil {
+		err = f.bot.rest.get(ctx, discordgo.EndpointGuildChannels(id.String()), &g.Channels)
+	}
+	if err == nil {
+		err = f.bot.rest.get(ctx, discordgo.EndpointGuildActiveThreads(id.String()), &active)
+	}
+	if err == nil {
+		err = f.bot.rest.get(ctx, discordgo.EndpointGuildMember(id.String(), f.bot.self.String()), &self)
+	}
+	g.Threads, g.Members = active.Threads, []*wireMember{&self}
+	return &g, err
 }

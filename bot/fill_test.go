@@ -13,25 +13,27 @@ import (
 
 // isToCompare reports whether something of a channel is to be compared.
 func (s *scene) isToCompare(id discordtest.ID) bool {
-	all, _ := s.log.Unswept(context.Background(), memory.GuildID(s.guild.ID))
+	all, _ := s.log.Gaps(context.Background(), memory.GuildID(s.guild.ID), true)
 	return slices.ContainsFunc(all, func(g memory.Gap) bool { return g.Channel == memory.ChannelID(id) })
 }
 
 // A long backfill doesn't put off the look whether what is remembered was deleted during downtime.
 func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	t.Parallel()
-	s := beginning(t, 1000)
-	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
+	s := beginning(t, 0)
+	long := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "long"}) // whose turn is after the other's
+	s.say(long.ID, 1000, "past")
+	s.discord.Advance(24 * time.Hour)
 	g := s.gated(2)
 	s.run(t).ready(t)
 	s.waitRegistered()
-	said := s.posts(t, other.ID, s.bo.ID, "secret")
-	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
+	said := s.posts(t, s.channel, s.bo.ID, "secret")
+	s.discord.Slash(long.ID, s.ana.ID, "hark backfill").Wait()
 	<-g.held
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
-	s.discord.Delete(other.ID, said.ID) // while it is away
+	s.discord.Delete(s.channel, said.ID) // while it is away
 	s.ended = make(chan error, 1)
 	s.withPolicy(t)
 	s.bot.cfg.Reconcile, s.bot.cfg.CatchUp = true, month
@@ -39,16 +41,16 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	again, before := s.gated(0), len(s.discord.Requests())
 	s.run(t)
 	<-again.held
-	s.discord.WaitFor("what is to be compared", func() bool { return s.isToCompare(other.ID) })
+	s.discord.WaitFor("what is to be compared", func() bool { return s.isToCompare(s.channel) })
 	close(again.open)
 	s.log.waitSaid(t, "delete 1")
 	s.filled(t)
 	compared, pages := -1, 0
 	for _, r := range s.discord.Requests()[before:] {
 		switch r.Path {
-		case fmt.Sprintf("/channels/%d/messages", other.ID):
-			compared = max(compared, pages)
 		case fmt.Sprintf("/channels/%d/messages", s.channel):
+			compared = max(compared, pages)
+		case fmt.Sprintf("/channels/%d/messages", long.ID):
 			pages++
 		}
 	}

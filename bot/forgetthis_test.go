@@ -19,38 +19,6 @@ func (s *scene) forgets(t *testing.T, m discordtest.Message, who, owner discordt
 	return asked, s.turns(t, s.discord.Click(asked.Message, who.ID, doomed{memory.ChannelID(m.ChannelID), memory.MessageID(m.ID), memory.UserID(owner.ID)}.button()))
 }
 
-func TestMessagesAreForgottenOneByOne(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	role := s.discord.AddRole(s.guild.ID, "keepers", discordtest.ManageMessages)
-	keeper := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, role.ID)
-	own, strange := s.discord.Say(s.channel, s.bo.ID, "my own words"), s.posts(t, s.channel, s.ana.ID, "strange words")
-	for _, who := range []discordtest.User{s.bo, s.ana} { // ana manages the server, and no messages
-		m := strange
-		if who.ID == s.ana.ID {
-			m = own
-		}
-		refused := s.discord.MessageAction(m, who.ID, forgetCommand).WaitMessage()
-		if s.says(t, refused); len(refused.Components) > 0 || refused.Flags&discordtest.Ephemeral == 0 {
-			t.Errorf("refused with %+v", refused)
-		}
-	}
-	_, done := s.forgets(t, own, s.bo, s.bo)
-	if len(done.Components) > 0 {
-		t.Error("it can be pressed again")
-	}
-	gone, _ := find(s.log, func(memory.Deleted) bool { return true })
-	if gone.Guild != memory.GuildID(s.guild.ID) || gone.Channel != memory.ChannelID(s.channel) || !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(own.ID)}) {
-		t.Errorf("logged %+v", gone)
-	}
-	if ms := s.discord.Messages(s.channel); !slices.ContainsFunc(ms, func(m discordtest.Message) bool { return m.ID == own.ID }) {
-		t.Error("it is gone from Discord")
-	}
-	s.says(t, s.discord.MessageAction(own, s.bo.ID, forgetCommand).WaitMessage())
-	s.forgets(t, strange, keeper, s.ana)
-	s.forgets(t, strange, keeper, s.ana)
-}
-
 // Whoever lost the right between the question and the press is refused, also after a restart.
 func TestForgettingOneMessageAfterARestart(t *testing.T) {
 	t.Parallel()
@@ -111,7 +79,7 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	s.idle(t)
 	known := func() int {
 		t.Helper()
-		found, err := store.Messages(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(said.ID)})
+		found, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(said.ID)}, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

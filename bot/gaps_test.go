@@ -38,10 +38,8 @@ func (s *scene) mirrors(t *testing.T, channel discordtest.ID) {
 	}
 	var ours []string
 	s.log.wait(t, "what Discord has", func() bool {
-		s.log.mu.Lock()
-		defer s.log.mu.Unlock()
 		ours = nil
-		for _, m := range s.log.state(memory.ChannelID(channel)) {
+		for _, m := range s.log.state(t, memory.ChannelID(channel)) {
 			ours = append(ours, fmt.Sprintf("%d %s", m.ID, m.Content))
 		}
 		return slices.Equal(ours, theirs)
@@ -72,7 +70,7 @@ func (s *scene) say(channel discordtest.ID, n int, what string) []discordtest.ID
 func (s *scene) filled(t *testing.T) {
 	t.Helper()
 	s.log.wait(t, "all gaps to be filled", func() bool {
-		gaps, _ := s.log.Gaps(t.Context())
+		gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false)
 		return len(gaps) == 0
 	})
 }
@@ -168,7 +166,7 @@ func TestGapIsKeptBeforeWhatComesLive(t *testing.T) {
 	s.log.waitSaid(t, "them: live 0")
 	fetch.WaitHits(1)
 	s.stop(t) // in the middle of the fill: what is missing must be known
-	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 || gaps[0].Fetched != 0 {
+	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 || gaps[0].Fetched != 0 {
 		t.Errorf("missing: %+v", gaps)
 	}
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
@@ -249,7 +247,7 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 		_, shut := find(s.log, func(memory.ShutOut) bool { return true })
 		return shut
 	})
-	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
+	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 {
 		t.Errorf("missing: %+v", gaps)
 	}
 	s.stop(t)
@@ -317,24 +315,6 @@ func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 	s.mirrors(t, thread)
 }
 
-func TestPastIsFilledByTheSameCode(t *testing.T) {
-	t.Parallel()
-	s := catching(t)
-	s.bot.timing.fill = 5 * time.Millisecond
-	ids := s.say(s.channel, 130, "past")
-	s.discord.Advance(time.Minute)
-	s.run(t).ready(t)
-	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Until: memory.MessageID(ids[len(ids)-1]), Past: true}
-	if err := s.log.Apply(t.Context(), memory.GapFound{Gap: gap}); err != nil { // as another process does
-		t.Fatal(err)
-	}
-	s.mirrors(t, s.channel)
-	s.filled(t)
-	if _, heard := find(s.log, func(h memory.Heard) bool { return h.Channel == gap.Channel }); heard {
-		t.Error("what was asked for counts as heard")
-	}
-}
-
 func TestGapThatIsRefusedEnds(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
@@ -397,7 +377,8 @@ func TestDirectMessagesAreCaughtUp(t *testing.T) {
 	s.discord.DM(s.ana.ID, "are you there?")
 	s.discord.Edit(first.ChannelID, first.ID, "hello!")
 	s.resume(t, cfg)
-	s.mirrors(t, first.ChannelID)
+	s.log.waitSaid(t, "them: are you there?")
+	s.log.waitSaid(t, "them: hello!")
 }
 
 // A channel that is closed for a while keeps its gap.
@@ -410,7 +391,7 @@ func TestGapOfAChannelThatIsClosedForAWhile(t *testing.T) {
 	s.logs(t, "403")
 	s.say(s.channel, 1, "live")
 	s.stop(t)
-	if gaps, _ := s.log.Gaps(t.Context()); len(gaps) != 1 {
+	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 {
 		t.Fatalf("gaps are %v", gaps)
 	}
 	s.resume(t, Config{CatchUp: month, Reconcile: true})

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -45,7 +44,10 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			return end
 		}
 		if err == nil {
-			err = l.hold(ctx)
+			select {
+			case <-l.down:
+			case <-ctx.Done():
+			}
 		}
 		up := l.up.Swap(false)
 		everUp = everUp || up
@@ -121,17 +123,17 @@ func (b *Bot) receive(l *link, e *discordgo.Event) {
 		b.setState(nil)
 		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
 		if e.Type == "READY" {
-			b.queue.put(item{raw: &rawEvent{e.Type, json.RawMessage(e.RawData)}})
+			b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}})
 			b.commands.ready(e.RawData)
 		}
 	case "INTERACTION_CREATE":
 		logged := make(chan struct{})
-		if b.queue.put(item{raw: &rawEvent{e.Type, e.RawData}, logged: logged}) {
+		if b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}, logged: logged}) {
 			b.commands.put(e.RawData, logged)
 		}
 	default:
 		if readers[e.Type] != nil {
-			b.queue.put(item{raw: &rawEvent{e.Type, json.RawMessage(e.RawData)}})
+			b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}})
 		}
 	}
 }
@@ -163,16 +165,6 @@ func (l *link) open(ctx context.Context, limit time.Duration) error {
 	case <-time.After(time.Second):
 	}
 	return why
-}
-
-// hold returns when the connection has ended, or ctx.
-func (l *link) hold(ctx context.Context) error {
-	select {
-	case <-l.down:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // close ends the session, politely if that takes less than three seconds.

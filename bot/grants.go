@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -16,29 +15,22 @@ import (
 // The permissions that Hark needs besides those that decide who reads what.
 const attachFiles memory.Permissions = 1 << 15
 
-// permission is what Discord calls one of the permissions that Hark needs.
-func (l locale) permission(p memory.Permissions) string {
-	switch p {
-	case memory.ViewChannel:
-		return l.text("View Channels")
-	case memory.Connect:
-		return l.text("Connect")
-	case sendMessages:
-		return l.text("Send Messages")
-	case sendInThreads:
-		return l.text("Send Messages in Threads")
-	case attachFiles:
-		return l.text("Attach Files")
-	}
-	return l.text("Read Message History")
-}
-
-// permissionNames are the names of permissions, the one first without which nothing is of use.
+// permissionNames are what Discord calls permissions, the one first without which nothing is of use.
 func (l locale) permissionNames(of memory.Permissions) string {
 	var names []string
-	for _, p := range []memory.Permissions{memory.ViewChannel, memory.Connect, sendMessages, sendInThreads, attachFiles, memory.ReadMessageHistory} {
-		if of.Has(p) {
-			names = append(names, l.permission(p))
+	for _, p := range []struct {
+		permission memory.Permissions
+		name       string
+	}{
+		{memory.ViewChannel, l.text("View Channels")},
+		{memory.Connect, l.text("Connect")},
+		{sendMessages, l.text("Send Messages")},
+		{sendInThreads, l.text("Send Messages in Threads")},
+		{attachFiles, l.text("Attach Files")},
+		{memory.ReadMessageHistory, l.text("Read Message History")},
+	} {
+		if of.Has(p.permission) {
+			names = append(names, p.name)
 		}
 	}
 	return strings.Join(names, ", ")
@@ -67,32 +59,28 @@ func (b *Bot) lacking(l locale, guild memory.GuildID, channel memory.ChannelID, 
 func (b *Bot) permissionsIn(
 	ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 ) (memory.Permissions, memory.ChannelKind, error) {
-	get := func(address string, into any) error {
-		err := b.rest.call(ctx, http.MethodGet, address, address, nil, into)
-		if denied(err) {
-			return errUnreadable
-		}
-		return err
-	}
 	var at, parent wireChannel
 	var g wireGuild
 	var self wireMember
-	err := get(discordgo.EndpointChannel(channel.String()), &at)
-	if err == nil && at.isThread() {
-		err = get(discordgo.EndpointChannel(memory.ChannelID(at.Parent).String()), &parent)
+	err := b.rest.get(ctx, discordgo.EndpointChannel(channel.String()), &at)
+	place, ok := channelOf(&at, guild)
+	if err == nil && place.Kind.IsThread() {
+		err = b.rest.get(ctx, discordgo.EndpointChannel(place.Parent.String()), &parent)
 	}
 	if err == nil {
-		err = get(discordgo.EndpointGuild(guild.String()), &g)
+		err = b.rest.get(ctx, discordgo.EndpointGuild(guild.String()), &g)
 	}
 	if err == nil {
-		err = get(discordgo.EndpointGuildMember(guild.String(), b.self.String()), &self)
+		err = b.rest.get(ctx, discordgo.EndpointGuildMember(guild.String(), b.self.String()), &self)
+	}
+	if denied(err) {
+		err = errUnreadable
 	}
 	if err != nil {
 		return 0, 0, err
 	}
 	known := guildOf(&g)
 	known.Self = b.self
-	place, ok := channelOf(&at, guild)
 	rules := &place
 	if ok && place.Kind.IsThread() {
 		var above memory.Channel

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -54,25 +55,18 @@ func failing(l locale, err error) string {
 	case !errors.As(err, &model):
 		return l.text("can't be used")
 	}
-	switch model.Kind {
-	case llm.Unreachable:
-		return l.text("can't be reached")
-	case llm.TimedOut:
-		return l.text("doesn't answer in time")
-	case llm.Refused:
-		return l.text("refuses the key, or has nothing left to spend")
-	case llm.NotFound:
-		return l.text("isn't known at its address")
-	case llm.RateLimited:
-		return l.text("is asked too much")
-	case llm.TooLong:
-		return l.text("was asked more than it can read at once")
-	case llm.CutOff:
-		return l.text("breaks off its answers")
-	case llm.Server:
-		return l.text("fails at its own side")
-	case llm.BadAnswer:
-		return l.text("gives no proper answers")
-	}
-	return l.text("can't be used")
+	return l.phrase(cmp.Or(failings[model.Kind], phrase("can't be used")))
+}
+
+// failings are what a service does that fails in a way.
+var failings = map[llm.Kind]phrase{
+	llm.Unreachable: phrase("can't be reached"),
+	llm.TimedOut:    phrase("doesn't answer in time"),
+	llm.Refused:     phrase("refuses the key, or has nothing left to spend"),
+	llm.NotFound:    phrase("isn't known at its address"),
+	llm.RateLimited: phrase("is asked too much"),
+	llm.TooLong:     phrase("was asked more than it can read at once"),
+	llm.CutOff:      phrase("breaks off its answers"),
+	llm.Server:      phrase("fails at its own side"),
+	llm.BadAnswer:   phrase("gives no proper answers"),
 }

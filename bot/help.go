@@ -17,22 +17,8 @@ const (
 		"Only what everybody who reads the answer could read at its source is used."
 )
 
-// knownCommand is a command as Discord gives it back.
-type knownCommand struct {
-	command
-	ID snowflake `json:"id"`
-}
-
-func commandsOf(known []knownCommand) []command {
-	all := make([]command, len(known))
-	for i, k := range known {
-		all[i] = k.command
-	}
-	return all
-}
-
 // know keeps the ids of the commands that are registered, so that they can be mentioned.
-func (c *commands) know(known []knownCommand) {
+func (c *commands) know(known []command) {
 	c.change(func() {
 		c.ids = map[string]snowflake{}
 		for _, k := range known {
@@ -99,29 +85,31 @@ func (c *commands) useful(x *exchange) []entry {
 	})
 }
 
-// helpGroup is a group of commands.
-type helpGroup struct {
-	heading string
-	is      func(entry) bool
+// helpGroups are the headings of the groups of commands, in the order in which they are shown.
+func (l locale) helpGroups() []string {
+	return []string{l.text("**Ask**"), l.text("**Find**"), l.text("**My data**"), l.text("**For those who manage this server**"),
+		l.text("**In the menu of a message, under Apps**"), l.text("**In the menu of a person, under Apps**"), l.text("**And**")}
 }
 
-// helpGroups are the groups of commands, in the order in which they are shown. Those without one of their own are in the last.
-func (l locale) helpGroups() []helpGroup {
-	return []helpGroup{
-		{l.text("**Ask**"), commandsNamed("context", "limits")},
-		{l.text("**Find**"), commandsNamed("recall", "catchup", "lore")},
-		{l.text("**My data**"), commandsNamed("memory", "privacy")},
-		{l.text("**For those who manage this server**"), func(e entry) bool { return e.Type == commandSlash && e.Permissions != nil }},
-		{l.text("**In the menu of a message, under Apps**"), func(e entry) bool { return e.Type == commandMessage }},
-		{l.text("**In the menu of a person, under Apps**"), func(e entry) bool { return e.Type == commandUser }},
-		{l.text("**And**"), func(entry) bool { return true }},
+// group is which of helpGroups an entry is in.
+func (e entry) group() int {
+	switch {
+	case e.Type == commandMessage:
+		return 4
+	case e.Type == commandUser:
+		return 5
+	case e.Permissions != nil:
+		return 3
 	}
-}
-
-func commandsNamed(names ...string) func(entry) bool {
-	return func(e entry) bool {
-		return e.Type == commandSlash && e.Permissions == nil && slices.Contains(names, e.Name)
+	switch e.Name {
+	case "context", "limits":
+		return 0
+	case "recall", "catchup", "lore":
+		return 1
+	case "memory", "privacy":
+		return 2
 	}
+	return 6
 }
 
 // menuName is what a command in a menu is called.
@@ -132,21 +120,13 @@ func (l locale) menuName(name string) string {
 	return "“" + name + "”"
 }
 
-// described is a description in somebody's language. Unlike a text it holds no places for arguments.
-func (l locale) described(s string) string {
-	if l.catalog != nil && l.texts[s] != "" {
-		return l.texts[s]
-	}
-	return s
-}
-
 // line tells of an entry.
 func (c *commands) line(x *exchange, e entry) string {
 	name := x.menuName(e.Name)
 	if e.Type == commandSlash {
 		name = c.mention(e.path)
 	}
-	return "- " + name + ": " + x.described(e.says)
+	return "- " + name + ": " + x.translated(e.says)
 }
 
 // help shows what there is, or explains a command.
@@ -167,18 +147,15 @@ func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 		return paged(lines), nil
 	}
 	lines := []string{x.text(helpIntro)}
-	for _, group := range x.helpGroups() {
-		headed := false
-		all = slices.DeleteFunc(all, func(e entry) bool {
-			if !group.is(e) {
-				return false
+	for group, heading := range x.helpGroups() {
+		for _, e := range all {
+			if e.group() == group {
+				if heading != "" {
+					lines, heading = append(lines, heading), ""
+				}
+				lines = append(lines, c.line(x, e))
 			}
-			if !headed {
-				headed, lines = true, append(lines, group.heading)
-			}
-			lines = append(lines, c.line(x, e))
-			return true
-		})
+		}
 	}
 	return paged(append(lines, x.text("-# `/help` with a command's name explains it."))), nil
 }
@@ -187,7 +164,7 @@ func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 func (l locale) explained(options []option) []string {
 	var lines []string
 	for _, o := range options {
-		line := fmt.Sprintf("  - `%s`: %s", o.Name, l.described(o.Description))
+		line := fmt.Sprintf("  - `%s`: %s", o.Name, l.translated(o.Description))
 		var more []string
 		if o.Required {
 			more = append(more, l.text("needed"))
@@ -201,7 +178,7 @@ func (l locale) explained(options []option) []string {
 		if len(o.Choices) > 0 {
 			var names []string
 			for _, c := range o.Choices {
-				names = append(names, l.described(c.Name))
+				names = append(names, l.translated(c.Name))
 			}
 			more = append(more, l.text("one of: %s", strings.Join(names, ", ")))
 		}

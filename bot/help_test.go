@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -13,57 +12,12 @@ func (s *scene) waitIDs() {
 	})
 }
 
-func TestHelpShowsWhatOneCanDo(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.waitIDs()
-	member := s.everyPage(t, s.discord.Slash(s.channel, s.bo.ID, "help"))
-	s.everyPage(t, s.discord.Slash(s.channel, s.ana.ID, "help")) // who manages the server, and no messages
-	dm := s.discord.DM(s.bo.ID, "hello")
-	s.everyPage(t, s.discord.Slash(dm.ChannelID, s.bo.ID, "help"))
-	for _, e := range s.bot.commands.entries() {
-		if e.Permissions == nil && !strings.Contains(member, e.path) {
-			t.Errorf("%q isn't in what a member is shown", e.path)
-		}
-	}
-}
-
-func TestHelpExplainsACommand(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.waitIDs()
-	s.says(t, s.use(t, s.bo, "help", opt("command", "memory edit")))
-	s.says(t, s.use(t, s.bo, "help", opt("command", "/Memory Export")))
-	if m := s.use(t, s.bo, "help", opt("command", "mem")); m.Content != helpUnknown {
-		t.Errorf("half a name: %q", m.Content)
-	}
-	s.says(t, s.use(t, s.bo, "help", opt("command", "memory")))
-	s.says(t, s.use(t, s.ana, "help", opt("command", "hark limits")))
-	if m := s.use(t, s.bo, "help", opt("command", "hark limits")); m.Content != helpUnknown {
-		t.Errorf("a member is told %q", m.Content)
-	}
-	s.says(t, s.use(t, s.bo, "help", opt("command", forgetCommand)))
-	offered := s.discord.Complete(s.channel, s.bo.ID, "help", opt("command", "/mem")).Wait().Choices()
-	if offered["/memory show"] != "memory show" || offered["/memory export"] == "" || len(offered) < 5 {
-		t.Errorf("offered %v", offered)
-	}
-	for name := range offered {
-		if !strings.HasPrefix(name, "/memory ") {
-			t.Errorf("offered %q", name)
-		}
-	}
-	if all := s.discord.Complete(s.channel, s.ana.ID, "help", opt("command", "")).Wait().Choices(); len(all) != mostCompletions {
-		t.Errorf("%d are offered", len(all))
-	}
-}
-
 // Every command has a group, and every command in a menu something that is said of it.
 func TestEveryCommandHasItsPlaceInTheHelp(t *testing.T) {
 	t.Parallel()
 	groups := locale{}.helpGroups()
 	for _, e := range (&commands{}).entries() {
-		at := slices.IndexFunc(groups, func(g helpGroup) bool { return g.is(e) })
-		if at == len(groups)-1 && e.Name != "help" {
+		if e.group() == len(groups)-1 && e.Name != "help" {
 			t.Errorf("%q is among the rest", e.path)
 		}
 		if e.says == "" {

@@ -192,21 +192,6 @@ func TestAnswerThatTurnsOutShorter(t *testing.T) {
 	}
 }
 
-func TestGuildUpdateKeepsChannels(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	update := fmt.Sprintf(`{"id":"%[1]d","name":"Renamed","owner_id":"9","roles":[{"id":"%[1]d","permissions":"0"}]}`, s.guild.ID)
-	s.bot.queue.put(item{raw: &rawEvent{"GUILD_UPDATE", []byte(`{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`)}})
-	s.bot.queue.put(item{raw: &rawEvent{"GUILD_UPDATE", []byte(update)}})
-	s.log.wait(t, "the new name", func() bool {
-		g, ok := find(s.log, func(g memory.GuildSeen) bool { return g.Guild.Name == "Renamed" })
-		return ok && g.Guild.Owner == 9 && len(g.Guild.Channels) == 1 && g.Guild.Channels[0].ID == memory.ChannelID(s.channel)
-	})
-	if _, ok := find(s.log, func(g memory.GuildSeen) bool { return g.Guild.Name == "Unknown" }); ok {
-		t.Error("a guild without its channels is logged")
-	}
-}
-
 func TestOddInteractions(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)

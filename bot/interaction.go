@@ -47,7 +47,7 @@ type wireInteraction struct {
 		CustomID string       `json:"custom_id"`
 		Values   []string     `json:"values"`
 		// Components are the rows of a form.
-		Components []wireRow `json:"components"`
+		Components []component `json:"components"`
 		Resolved   struct {
 			Messages map[string]*wireMessage `json:"messages"`
 		} `json:"resolved"`
@@ -154,37 +154,19 @@ type response struct {
 	Data any `json:"data,omitempty"`
 }
 
-type messageBody struct {
-	Content         string          `json:"content,omitempty"`
-	Flags           int             `json:"flags,omitempty"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
-	Components      []component     `json:"components,omitempty"`
-	Attachments     []attached      `json:"attachments,omitempty"`
-}
-
-// sheetEdit names its components even if there are none, which takes them away.
-type sheetEdit struct {
-	Content         string          `json:"content"`
-	AllowedMentions allowedMentions `json:"allowed_mentions"`
-	Components      []component     `json:"components"`
-	Attachments     []attached      `json:"attachments,omitempty"` // those that it gets
-}
-
-func (s sheet) edit() sheetEdit {
-	if s.Components == nil {
-		s.Components = []component{}
-	}
-	return sheetEdit{s.Content, nobody, s.Components, attachments(s.Files)}
+// edit takes away the components that there are, and leaves the files.
+func (s sheet) edit() outgoing {
+	return outgoing{Content: s.Content, AllowedMentions: nobody, Components: append([]component{}, s.Components...), Attachments: attachments(s.Files)}
 }
 
 // say answers at once.
 func (x *exchange) say(ctx context.Context, text string) error {
-	return x.respond(ctx, response{respondMessage, &messageBody{Content: text, Flags: flagEphemeral, AllowedMentions: nobody}})
+	return x.respond(ctx, response{respondMessage, outgoing{Content: text, Flags: flagEphemeral, AllowedMentions: nobody}})
 }
 
 // think promises an answer.
 func (x *exchange) think(ctx context.Context) error {
-	return x.respond(ctx, response{respondDeferred, &messageBody{Flags: flagEphemeral, AllowedMentions: nobody}})
+	return x.respond(ctx, response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}})
 }
 
 // take promises to change the message that was clicked on.
@@ -199,8 +181,17 @@ func (x *exchange) respond(ctx context.Context, r response) error {
 
 // show keeps the promise; again, it changes what is shown.
 func (x *exchange) show(ctx context.Context, s sheet) error {
+	return x.patch(ctx, withFiles(s.edit(), s.Files))
+}
+
+// dress changes the buttons of the message that was clicked on, and nothing else.
+func (x *exchange) dress(ctx context.Context, rows []component) error {
+	return x.patch(ctx, map[string]any{"components": rows})
+}
+
+func (x *exchange) patch(ctx context.Context, body any) error {
 	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token)
-	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), withFiles(s.edit(), s.Files), nil)
+	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), body, nil)
 }
 
 // pages shows all of a sheet.
@@ -225,7 +216,7 @@ func (x *exchange) pages(ctx context.Context, s sheet) error {
 // add says more, or gives files, below what is shown.
 func (x *exchange) add(ctx context.Context, text string, files ...upload) error {
 	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(x.Application)), x.Token)
-	m := messageBody{Content: text, Flags: flagEphemeral, AllowedMentions: nobody, Attachments: attachments(files)}
+	m := outgoing{Content: text, Flags: flagEphemeral, AllowedMentions: nobody, Attachments: attachments(files)}
 	return x.rest.call(ctx, "POST", address, x.bucket("more"), withFiles(m, files), nil)
 }
 

@@ -15,7 +15,7 @@ func missingPermissions(have memory.Permissions) []string {
 	var missing []string
 	for _, p := range needed {
 		if !have.Has(p) && !have.Has(memory.Administrator) {
-			missing = append(missing, locale{}.permission(p))
+			missing = append(missing, locale{}.permissionNames(p))
 		}
 	}
 	return missing

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -14,32 +13,6 @@ func (n *notebook) eventsNow() []memory.Event {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return append([]memory.Event(nil), n.events...)
-}
-
-func TestChannelsAreLoggedAndIgnored(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	hidden := s.secret("hidden")
-	category := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "plans", Type: discordtest.Category})
-	inside := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "inside", ParentID: &category.ID})
-	s.posts(t, s.channel, s.bo.ID, "one")
-
-	shown := s.use(t, s.ana, "hark channel ignore")
-	s.says(t, shown)
-	s.discord.Say(s.channel, s.bo.ID, "ignored")
-	s.says(t, s.use(t, s.ana, "hark channel ignore", opt("channel", category.ID)))
-	s.discord.Say(inside.ID, s.bo.ID, "ignored too")
-	s.says(t, s.use(t, s.ana, "hark channel log", opt("channel", hidden.ID)))
-	s.posts(t, hidden.ID, s.bo.ID, "hidden")
-	s.says(t, s.use(t, s.ana, "hark channel log"))
-	s.posts(t, s.channel, s.bo.ID, "two")
-	if said := strings.Join(s.log.said(), ", "); said != "them: one, them: hidden, them: two" {
-		t.Errorf("logged %s", said)
-	}
-	// The button leads to the purge.
-	asked := s.discord.Click(shown.Message, s.ana.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage()
-	s.says(t, asked)
-	s.says(t, s.discord.Click(shown.Message, s.bo.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage())
 }
 
 func TestNobodyIsAnsweredWhereThatIsOff(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"hark/memory"
@@ -46,11 +45,21 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if limit == was {
 		return sheet{Content: toldLimits(x.locale, x.server, c.bot.cfg.Limits)}, nil
 	}
-	e := memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()}
-	if err := c.apply(ctx, x, "keep a limit", e); err != nil {
+	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
 		return sheet{}, err
 	}
 	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
+}
+
+// chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
+func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[memory.RoleID]memory.Limit) error {
+	var events []memory.Event
+	for role, limit := range limits {
+		if limit != x.server.LimitOf(role) {
+			events = append(events, memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()})
+		}
+	}
+	return c.apply(ctx, x, "keep limits", events...)
 }
 
 // limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it can't be told.
@@ -77,24 +86,21 @@ func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
 // toldLimits says how much may be asked in a guild.
 func toldLimits(l locale, g *memory.Guild, of Limits) string {
 	every, all := of.of(g, nil)
-	var b strings.Builder
-	b.WriteString(lines(l.text("This is how much may be asked:"),
-		l.text("- all of this server, together: %s", toldLimit(l, all)), l.text("- each member: %s", toldLimit(l, every))) + "\n")
+	shown := lines(l.text("This is how much may be asked:"),
+		l.text("- all of this server, together: %s", toldLimit(l, all)), l.text("- each member: %s", toldLimit(l, every)))
 	for _, r := range g.Limits {
-		known := slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == r.Role })
-		if r.Role == memory.RoleID(g.ID) || !known {
+		if !slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == r.Role && r.Role != memory.RoleID(g.ID) }) {
 			continue
 		}
 		with, _ := of.of(g, []memory.RoleID{r.Role})
-		b.WriteString(l.text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)) + "\n")
-		if b.Len() > pageLimit {
-			b.WriteString(l.text("- and more") + "\n")
+		shown = lines(shown, l.text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)))
+		if len(shown) > pageLimit {
+			shown = lines(shown, l.text("- and more"))
 			break
 		}
 	}
-	b.WriteString(l.text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. " +
+	return lines(shown, l.text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
 		"`/limits` shows each member what is left."))
-	return b.String()
 }
 
 // pageLimit is about how much of a list is shown in one message.
@@ -120,12 +126,13 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, fmt.Errorf("look up what is left: %w", err)
 	}
 	_, tomorrow := memory.Day(at)
-	text := x.text("**You**") + "\n" + c.used(x.locale, m, member, may.own, at) + "\n"
+	server := ""
 	if m.guild != memory.DirectGuild {
-		text += x.text("**All of this server, together**") + "\n" + c.used(x.locale, membership{guild: m.guild}, guild, may.all, at) + "\n"
+		server = lines(x.text("**All of this server, together**"), c.used(x.locale, membership{guild: m.guild}, guild, may.all, at))
 	}
-	return sheet{Content: text + x.text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
-		"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())}, nil
+	return paragraphs(x.text("**You**"), c.used(x.locale, m, member, may.own, at), server,
+		x.text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
+			"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
 }
 
 // used is how much somebody, or all of a guild, has used.

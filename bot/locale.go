@@ -138,16 +138,17 @@ func everyLocale() []locale {
 	return all
 }
 
+// translated is what is written in the code as the locale has it.
+func (l locale) translated(written string) string {
+	if l.catalog != nil && l.texts[written] != "" {
+		return l.texts[written]
+	}
+	return written
+}
+
 // text is what is said, as fmt.Sprintf has it. What people wrote is an argument and never part of the format.
 func (l locale) text(format string, args ...any) string {
-	if l.catalog == nil {
-		return fmt.Sprintf(format, args...)
-	}
-	translated := l.texts[format]
-	if translated == "" {
-		translated = format
-	}
-	return fmt.Sprintf(translated, args...)
+	return fmt.Sprintf(l.translated(format), args...)
 }
 
 // phrase is a text that is said later, in whatever language it is then: it is written here in English. As an error it is why
@@ -161,11 +162,7 @@ func (l locale) phrase(p phrase, args ...any) string { return l.text(string(p), 
 
 // sentence is that of an error which has one for people.
 func (l locale) sentence(told interface{ Sentence() string }) string {
-	sentence := told.Sentence()
-	if l.catalog != nil && l.texts[sentence] != "" {
-		return l.texts[sentence]
-	}
-	return sentence
+	return l.translated(told.Sentence())
 }
 
 // complaint is what is wrong with what somebody gave, on one line. An error of another kind is told as it is.

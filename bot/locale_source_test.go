@@ -259,7 +259,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 // commands, which the registration translates.
 var toldElsewhere = []string{
 	"text", "count", "phrase", "Complain", "Msg", "Errorf", "New", "wrap", "recovered", "panicked",
-	"failed", "undelivered", "logLack", "report", "part", // logs, and the parts of a request
+	"failed", "undelivered", "logLack", "report", // logs
 	"apply", "inMenu",
 }
 

@@ -9,54 +9,8 @@ import (
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
-	"hark/internal/golden"
 	"hark/memory"
 )
-
-// Whoever uses a command, a button, a menu or a form is told all in the language in which they use Discord.
-func TestMembersAreAnsweredInTheirLanguage(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	for _, language := range []string{"de", "fr", "es-ES", "es-419", "ja", "zh-TW", "zh-CN", "pl"} {
-		s.discord.Speaks(s.ana.ID, language)
-		s.discord.Speaks(s.bo.ID, language)
-		s.says(t, s.use(t, s.ana, "memory show"))
-		s.says(t, s.use(t, s.ana, "memory forget"))
-		s.hears(t, s.discord.Slash(s.channel, s.bo.ID, "lore edit", opt("name", "nothing"))) // a refusal
-		golden.Seen(t, s.reads(string(s.discord.Slash(s.channel, s.ana.ID, "hark set", opt("setting", "persona")).Wait().Data)))
-		if r := s.discord.Complete(s.channel, s.ana.ID, "model", opt("model", "la")).Wait(); len(r.Choices()) != 1 || r.Choices()["large"] != "large" {
-			t.Errorf("%s: offered %v", language, r.Choices())
-		}
-	}
-}
-
-// A button, a menu and a form answer in the language of whoever uses them, with what they are told of mistakes.
-func TestConversationsInALanguage(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	s.discord.Speaks(s.ana.ID, "de")
-	s.says(t, s.use(t, s.ana, "memory add", opt("text", "allergic to nuts")))
-	s.says(t, s.use(t, s.ana, "memory remove"))
-	m := s.use(t, s.ana, "memory forget")
-	s.says(t, m)
-	s.turns(t, s.discord.Click(m.Message, s.ana.ID, confirmForget))
-	s.says(t, s.sets(t, "temperature", "9"))
-	s.says(t, s.sets(t, "temperature", "0.5"))
-	s.says(t, s.sets(t, "language", "fr", opt("channel", s.channel), opt("server", true)))
-
-	s.oracle.lore = func(context.Context, answer.Question) ([]memory.Lore, error) { return nil, nil }
-	form := s.discord.Slash(s.channel, s.ana.ID, "lore add")
-	form.Wait()
-	s.says(t, form.Submit(map[string]string{"name": "?", "text": "at eight"}).WaitMessage())
-	s.says(t, s.use(t, s.ana, "lore show", opt("name", "nothing")))
-
-	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
-		return answer.Explanation{}, answer.ErrNoTrace
-	}
-	s.ask("when?")
-	mine := s.answered(t, s.channel, "Friday")
-	s.says(t, s.discord.MessageAction(mine.Message, s.ana.ID, whyCommand).WaitMessage())
-}
 
 // What all can read is said in the language of the channel, whoever asks.
 func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {

@@ -16,42 +16,23 @@ const (
 
 // looked are the messages that were looked up since Hark was away last.
 type looked struct {
-	mu    sync.Mutex
-	at    map[spot]bool
-	since int // changes when Hark was away
+	mu sync.Mutex
+	at map[spot]bool
 }
 
-func (l *looked) forget() {
+func (l *looked) has(at spot) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	clear(l.at)
-	l.since++
+	return l.at[at]
 }
 
-// without are those of messages that weren't looked up, and since when that holds.
-func (l *looked) without(messages []memory.Message) (left []memory.Message, since int) {
+func (l *looked) add(at spot) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, m := range messages {
-		if !l.at[spot{m.Channel, m.ID}] {
-			left = append(left, m)
-		}
-	}
-	return left, l.since
-}
-
-func (l *looked) add(at []spot, since int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.since != since {
-		return
-	}
-	if l.at == nil || len(l.at)+len(at) > mostLooked {
+	if l.at == nil || len(l.at) >= mostLooked {
 		l.at = map[spot]bool{}
 	}
-	for _, s := range at {
-		l.at[s] = true
-	}
+	l.at[at] = true
 }
 
 // LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have changed while
@@ -62,25 +43,28 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	if err != nil || len(doubted) == 0 {
 		return messages, err
 	}
-	left, since := b.looked.without(doubted)
-	sure := map[spot]bool{}
-	for _, m := range doubted {
-		sure[spot{m.Channel, m.ID}] = true
+	known := b.looked.Load() // those of another time away don't count
+	left := map[memory.ChannelID][]memory.Message{}
+	sure := map[memory.ChannelID][]memory.MessageID{}
+	for _, m := range messages {
+		switch at := (spot{m.Channel, m.ID}); {
+		case !doubted[at]:
+		case known.has(at):
+			sure[m.Channel] = append(sure[m.Channel], m.ID)
+		default:
+			left[m.Channel] = append(left[m.Channel], m)
+		}
 	}
-	wanted := map[memory.ChannelID][]memory.MessageID{}
-	for _, m := range left {
-		delete(sure, spot{m.Channel, m.ID})
-	}
-	b.fetchAgain(ctx, left, patience, sure, since)
+	b.fetchAgain(ctx, left, patience, func(m memory.Message) {
+		known.add(spot{m.Channel, m.ID})
+		sure[m.Channel] = append(sure[m.Channel], m.ID)
+	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for at := range sure {
-		wanted[at.channel] = append(wanted[at.channel], at.id)
-	}
 	now := map[spot]memory.Message{}
-	for channel, ids := range wanted {
-		found, err := b.memory.Messages(ctx, channel, ids)
+	for channel, ids := range sure {
+		found, err := b.memory.Around(ctx, channel, ids, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -88,16 +72,12 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 			now[spot{channel, m.ID}] = m
 		}
 	}
-	unsure := map[spot]bool{}
-	for _, m := range doubted {
-		unsure[spot{m.Channel, m.ID}] = true
-	}
 	var kept []memory.Message
 	for _, m := range messages {
 		at := spot{m.Channel, m.ID}
 		if is, there := now[at]; there {
 			kept = append(kept, is)
-		} else if !unsure[at] {
+		} else if !doubted[at] {
 			kept = append(kept, m)
 		}
 	}
@@ -105,41 +85,33 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 }
 
 // doubted are those of messages that aren't compared with Discord since Hark was away.
-func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (doubted []memory.Message, err error) {
-	unswept := map[memory.GuildID]map[memory.ChannelID][]memory.Gap{}
+func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[spot]bool, error) {
+	doubted, unswept := map[spot]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
-		channels, asked := unswept[m.Guild]
+		gaps, asked := unswept[m.Guild]
 		if !asked {
-			all, err := b.memory.Unswept(ctx, m.Guild)
-			if err != nil {
+			var err error
+			if gaps, err = b.memory.Gaps(ctx, m.Guild, true); err != nil {
 				return nil, err
 			}
-			channels = map[memory.ChannelID][]memory.Gap{}
-			for _, g := range all {
-				channels[g.Channel] = append(channels[g.Channel], g)
-			}
-			unswept[m.Guild] = channels
+			unswept[m.Guild] = gaps
 		}
-		for _, g := range channels[m.Channel] {
-			if m.ID > g.After && m.ID <= g.Until {
-				doubted = append(doubted, m)
+		for _, g := range gaps {
+			if m.Channel == g.Channel && m.ID > g.After && m.ID <= g.Until {
+				doubted[spot{m.Channel, m.ID}] = true
 			}
 		}
 	}
 	return doubted, nil
 }
 
-// fetchAgain compares messages with Discord's for no longer than patience, and adds to sure which were.
-func (b *Bot) fetchAgain(ctx context.Context, messages []memory.Message, patience time.Duration, sure map[spot]bool, since int) {
+// fetchAgain compares messages with Discord's for no longer than patience, and tells which were.
+func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message, patience time.Duration, compared func(memory.Message)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	convert := newConverter(b.self, b.cfg.LogBots, b.now)
-	byChannel := map[memory.ChannelID][]memory.Message{}
-	for _, m := range messages {
-		byChannel[m.Channel] = append(byChannel[m.Channel], m)
-	}
 	pages := 0
-	for channel, of := range byChannel {
+	for channel, of := range left {
 		for len(of) > 0 && pages < lookUpPages && ctx.Err() == nil {
 			first, last := of[0].ID, of[0].ID
 			for _, m := range of {
@@ -155,18 +127,13 @@ func (b *Bot) fetchAgain(ctx context.Context, messages []memory.Message, patienc
 				break
 			}
 			var later []memory.Message
-			var done []spot
 			for _, m := range of {
 				if m.ID > c.through {
 					later = append(later, m)
 				} else {
-					done = append(done, spot{channel, m.ID})
+					compared(m)
 				}
 			}
-			for _, at := range done {
-				sure[at] = true
-			}
-			b.looked.add(done, since)
 			of = later
 		}
 	}

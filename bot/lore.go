@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,10 +19,7 @@ const (
 
 	sendInThreads memory.Permissions = 1 << 38
 
-	loreSeveral  = "More than one piece of lore goes by that name. Please choose one of those that I show while you type."
 	loreSilent   = "You can't write in this channel, so you can't tell me anything here."
-	loreTaken    = "There is lore of that name already. `/lore edit` changes it."
-	loreNotKept  = "I couldn't keep that: it is forgotten already, or what it is from is."
 	loreNoSource = "I don't have that message, or you may not read it. Please give me the link to a message that I remember."
 	loreFrom     = "The message that it is from has to be a link to a message of this server, or the id of one of this channel."
 
@@ -80,7 +78,7 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 	case 1:
 		return found[0], nil
 	}
-	return memory.Lore{}, phrase(loreSeveral)
+	return memory.Lore{}, phrase("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
 }
 
 // loreToChange is loreNamed, if whoever uses x may change it.
@@ -108,12 +106,17 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	lines := []string{x.text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
-		lines = append(lines, fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(x.locale, l)))
+		lines = append(lines, loreLine(x.locale, l))
 	}
 	if more := len(all) - listedLore; more > 0 {
 		lines = append(lines, x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more)))
 	}
 	return paged(lines), nil
+}
+
+// loreLine tells of lore on one line.
+func loreLine(in locale, l memory.Lore) string {
+	return fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(in, l))
 }
 
 // toldBy says who told lore, and when.
@@ -129,32 +132,26 @@ func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return paged(loreLines(x.locale, l)), nil
+	return paragraphs(loreLines(x.locale, l)), nil
 }
 
 // loreLines tell all of a piece of lore.
-func loreLines(in locale, l memory.Lore) []string {
-	lines := []string{"**" + plain(l.Name, memory.MaxLoreName) + "**"}
+func loreLines(in locale, l memory.Lore) string {
+	quoted, found, told := "", memory.Aliases(l.Name), "-# "+toldBy(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
-		lines = append(lines, "> "+asSaid(line, memory.MaxLoreText))
-	}
-	if len(l.Own) > 0 {
-		lines = append(lines, in.text("Also: %s", plain(strings.Join(l.Own, ", "), 2*longestAliases)))
-	}
-	if found := memory.Aliases(l.Name); len(found) > 0 {
-		lines = append(lines, in.text("Found by: %s", plain(strings.Join(found, ", "), 2*longestAliases)))
+		quoted = lines(quoted, "> "+asSaid(line, memory.MaxLoreText))
 	}
 	if l.Channel != 0 {
-		lines = append(lines, in.text("-# %s, in <#%d>", toldBy(in, l), l.Channel))
-	} else {
-		lines = append(lines, "-# "+toldBy(in, l))
+		told = in.text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
 	}
 	for _, s := range l.Sources {
 		if url := jumpURL(l.Guild, s.Channel, s.Message); url != "" {
-			lines = append(lines, in.text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
+			told = lines(told, in.text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
 		}
 	}
-	return lines
+	return lines("**"+plain(l.Name, memory.MaxLoreName)+"**", quoted,
+		when(len(l.Own) > 0, in.text("Also: %s", plain(strings.Join(l.Own, ", "), 2*longestAliases))),
+		when(len(found) > 0, in.text("Found by: %s", plain(strings.Join(found, ", "), 2*longestAliases))), told)
 }
 
 // askRemoval asks before lore is forgotten.
@@ -176,7 +173,7 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text("Forgotten. %s", x.text(outOfReach))}, nil
+	return paragraphs(x.text("Forgotten."), x.text(outOfReach)), nil
 }
 
 // loreFields are those of a form for lore.
@@ -191,7 +188,7 @@ func loreFields(in locale, l memory.Lore) []field {
 // askLore is the form for what /lore add wasn't told.
 func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
 	if x.words("name") != "" && strings.TrimSpace(x.option("text")) != "" {
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	name := formLoreAdd
 	if from := x.option("from"); from != "" {
@@ -227,9 +224,7 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 	if l.ID != 0 {
 		name = "new-name"
 	}
-	if given := x.words(name); given != "" {
-		l.Name = given
-	}
+	l.Name = cmp.Or(x.words(name), l.Name)
 	if given := x.option("text"); strings.TrimSpace(given) != "" {
 		l.Text = given
 	}
@@ -242,7 +237,7 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 // addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
 func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
-	thread := slices.ContainsFunc(m.guild.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
+	thread := slices.ContainsFunc(x.server.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
 	switch {
 	case m.out:
 		return sheet{Content: x.text(youAreOut)}, nil
@@ -254,14 +249,14 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 	l := x.told(memory.Lore{})
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(), c.at(x).UTC().Truncate(time.Millisecond)
 	var err error
-	if l.Sources, err = c.loreSource(ctx, x, m); err != nil {
+	if l.Sources, err = c.loreSource(ctx, x); err != nil {
 		return sheet{}, err
 	}
 	return c.keepLore(ctx, x, l, x.text("Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
 }
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
-func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]memory.Spot, error) {
+func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, error) {
 	var at memory.Spot
 	switch args := x.args(); {
 	case x.Type == interactionForm && len(args) == 2:
@@ -281,10 +276,10 @@ func (c *commands) loreSource(ctx context.Context, x *exchange, m member) ([]mem
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(c.readable(x, m), at.Channel) {
+	if !slices.Contains(c.readable(ctx, x), at.Channel) {
 		return nil, phrase(loreNoSource)
 	}
-	there, err := c.bot.memory.Messages(ctx, at.Channel, []memory.MessageID{at.Message})
+	there, err := c.bot.memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("look up message %d: %w", at.Message, err)
 	}
@@ -317,7 +312,7 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 		return sheet{}, err
 	}
 	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
-		return sheet{Content: x.text(loreTaken)}, nil
+		return sheet{}, phrase("There is lore of that name already. `/lore edit` changes it.")
 	}
 	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
 		return sheet{}, err
@@ -326,15 +321,15 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 		return sheet{}, err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return sheet{Content: x.text(loreNotKept)}, nil
+		return sheet{}, phrase("I couldn't keep that: it is forgotten already, or what it is from is.")
 	}
-	return paged(append([]string{done}, loreLines(x.locale, l)...)), nil
+	return paragraphs(done, loreLines(x.locale, l)), nil
 }
 
 // askChange is the form for a change of lore of which nothing was told.
 func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
 	if x.words("new-name") != "" || strings.TrimSpace(x.option("text")) != "" || x.option("aliases") != "" {
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	l, err := c.loreToChange(ctx, x)
 	if err != nil {

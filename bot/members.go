@@ -1,9 +1,7 @@
 package bot
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -30,42 +28,57 @@ func (x *exchange) words(option string) string {
 	return strings.Join(strings.Fields(x.option(option)), " ")
 }
 
-func badWords(option string, longest int) func(*exchange) string {
-	return func(x *exchange) string {
-		switch n := utf8.RuneCountInString(x.words(option)); {
-		case n == 0:
-			return x.text("There is nothing in it. Please write something.")
-		case n > longest:
-			return x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest), x.locale.number(n))
-		}
-		return ""
+// mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already.
+func (x *exchange) mayKeep(m member, f memory.Fact) error {
+	why, longest := x.keepsNothing(), longestOf(f)
+	switch n := utf8.RuneCountInString(f.Text); {
+	case why != "":
+	case n == 0:
+		why = x.text("There is nothing in it. Please write something.")
+	case n > longest:
+		why = x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest), x.locale.number(n))
+	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool { return o.Text == f.Text && o.Alias == f.Alias && o.Channel == f.Channel }):
+		why = x.text("I know that already.")
+	default:
+		return nil
 	}
+	return refusal(why)
 }
 
-// member is what is known of somebody in a guild, and of their channels.
+// member is what is known of somebody in a guild.
 type member struct {
-	person memory.Person
-	known  bool
-	out    bool
-	guild  *memory.Guild
-	find   search.People // anybody in the guild
+	person memory.Person // without an id if nothing is known
+	out    bool          // whether they have opted out
 }
 
 func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) (member, error) {
-	guild := x.guild()
-	out, err := c.bot.memory.OptedOut(ctx, guild, user)
+	out, err := c.bot.memory.OptedOut(ctx, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
-	person, err := c.bot.memory.Person(ctx, guild, user)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, guild, err)
+	found, err := c.bot.memory.People(ctx, x.guild(), user)
+	if err != nil {
+		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, x.guild(), err)
 	}
+	person, _ := first(found)
+	return member{person, out}, nil
+}
+
+// readable are the channels that whoever uses x may read.
+func (c *commands) readable(ctx context.Context, x *exchange) []memory.ChannelID {
 	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
-		p, err := c.bot.memory.Person(ctx, guild, id)
-		return p, err == nil
+		found, _ := c.bot.memory.People(ctx, x.guild(), id)
+		return first(found)
 	}
-	return member{person: person, known: err == nil, out: out, guild: x.server, find: find}, nil
+	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, find)
+}
+
+// first is the first of people, if there is any.
+func first(people []memory.Person) (memory.Person, bool) {
+	if len(people) == 0 {
+		return memory.Person{}, false
+	}
+	return people[0], true
 }
 
 // asMember is an action of whoever uses x, with what is known of them.
@@ -83,7 +96,7 @@ func (c *commands) asMember(do func(context.Context, *exchange, member) (sheet, 
 func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange, member) (sheet, error) {
 	return func(ctx context.Context, x *exchange, m member) (sheet, error) {
 		if m.out {
-			return sheet{Content: x.text(youAreOut)}, nil
+			return sheet{}, refusal(x.text(youAreOut))
 		}
 		return c.tell(ctx, x, m, x.who(), x.words(option), alias, x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
 	}
@@ -96,7 +109,7 @@ const whomUnknown = "I can't tell whom you mean. Please choose a member."
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	n, err := strconv.ParseInt(x.option("member"), 10, 64)
 	if err != nil {
-		return sheet{Content: x.text(whomUnknown)}, nil
+		return sheet{}, refusal(x.text(whomUnknown))
 	}
 	user := memory.UserID(n)
 	m, err := c.member(ctx, x, user)
@@ -104,28 +117,26 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case err != nil:
 		return sheet{}, err
 	case m.out:
-		return sheet{Content: x.text("I keep nothing about <@%d>: they've opted out.", user)}, nil
-	case !m.known:
-		return sheet{Content: x.text("I don't know <@%d> yet: they haven't written where I remember.", user)}, nil
+		return sheet{}, refusal(x.text("I keep nothing about <@%d>: they've opted out.", user))
+	case m.person.ID == 0:
+		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
 	return c.tell(ctx, x, m, user, x.words("text"), false, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
 // tell keeps a fact about somebody, and says done and who may be told it, or why it isn't kept.
 func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool, done string) (sheet, error) {
-	channel := memory.ChannelID(x.Channel)
-	switch why := x.keepsNothing(); {
-	case why != "":
-		return sheet{Content: why}, nil
-	case !x.remembers(channel):
-		return sheet{Content: x.text(nothingKeptHere)}, nil
-	case len(m.person.Facts) >= factsOf:
-		return sheet{Content: x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)}, nil
-	case slices.ContainsFunc(m.person.Facts, func(f memory.Fact) bool { return f.Text == text && f.Alias == alias && f.Channel == channel }):
-		return sheet{Content: x.text("I know that already.")}, nil
+	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: memory.ChannelID(x.Channel)}
+	if err := x.mayKeep(m, fact); err != nil {
+		return sheet{}, err
 	}
-	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: channel}
-	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: m.guild.ID, User: about, Fact: fact}); err != nil {
+	switch {
+	case !x.remembers(fact.Channel):
+		return sheet{}, refusal(x.text(nothingKeptHere))
+	case len(m.person.Facts) >= factsOf:
+		return sheet{}, refusal(x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
+	}
+	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: x.guild(), User: about, Fact: fact}); err != nil {
 		return sheet{}, err
 	}
 	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
@@ -149,21 +160,10 @@ func (x *exchange) keepsNothing() string {
 	switch {
 	case x.Guild == 0 && !x.policy.Direct:
 		return x.text("I keep nothing of direct messages: that is how I was set up.")
-	case !keepsAnything(x.server, x.policy):
+	case x.Guild != 0 && !slices.ContainsFunc(channelIDs(x.server), x.remembers):
 		return x.text(nothingKeptHere)
 	}
 	return ""
-}
-
-// keepsAnything reports whether anything at all is remembered in a guild.
-func keepsAnything(g *memory.Guild, p memory.Policy) bool {
-	switch {
-	case g.ID == memory.DirectGuild:
-		return p.Direct
-	case g.Choice == memory.Remember, g.Choice == memory.RememberPublic, g.Choice == memory.Undecided && !p.Ask:
-		return true
-	}
-	return len(decided(g, memory.Remember)) > 0
 }
 
 // askFacts shows what can be taken back.
@@ -196,13 +196,9 @@ func (c *commands) removeFacts(ctx context.Context, x *exchange, m member) (shee
 }
 
 // optIn lets somebody be remembered again.
-func (c *commands) optIn(ctx context.Context, x *exchange) (sheet, error) {
-	out, err := c.bot.memory.OptedOut(ctx, x.guild(), x.who())
-	if err != nil {
-		return sheet{}, fmt.Errorf("look whether somebody has opted out: %w", err)
-	}
-	if !out {
-		return sheet{Content: x.text("You haven't opted out here, so there is nothing to change.")}, nil
+func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, error) {
+	if !m.out {
+		return sheet{}, refusal(x.text("You haven't opted out here, so there is nothing to change."))
 	}
 	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
 		return sheet{}, err
@@ -227,12 +223,6 @@ func labelOf(s string) string {
 
 // formFact is the form in which a fact is changed, with its id.
 const formFact = "fact-edit"
-
-const (
-	factUnknown = "I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."
-	factChanged = "Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."
-	factEmpty   = "There is nothing in it. Please write what I should know, or take it back with `/memory remove`."
-)
 
 // factTexts are the facts about whoever types. What is given by them is their id.
 func (c *commands) factTexts(ctx context.Context, x *exchange) ([]optionChoice, error) {
@@ -263,13 +253,13 @@ func (x *exchange) factNamed(m member) (memory.Fact, error) {
 			return f, nil
 		}
 	}
-	return memory.Fact{}, refusal(x.text(factUnknown))
+	return memory.Fact{}, refusal(x.text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
 }
 
 // askFact is the form for a change of which nothing was told.
 func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if x.words("text") != "" {
-		return form{}, errNoForm
+		return form{}, nil
 	}
 	m, err := c.member(ctx, x, x.who())
 	if err != nil {
@@ -299,77 +289,60 @@ func longestOf(f memory.Fact) int {
 // answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it. Else
 // it is told where it was changed.
 func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, error) {
-	if why := x.keepsNothing(); why != "" {
-		return sheet{}, refusal(why)
+	if m.out {
+		return sheet{}, refusal(x.text(youAreOut))
 	}
 	f, err := x.factNamed(m)
 	if err != nil {
 		return sheet{}, err
 	}
-	text := strings.Join(strings.Fields(cmp.Or(x.field("text"), x.words("text"))), " ")
-	switch n := utf8.RuneCountInString(text); {
-	case m.out:
-		return sheet{Content: x.text(youAreOut)}, nil
-	case n == 0:
-		return sheet{Content: x.text(factEmpty)}, nil
-	case n > longestOf(f):
-		return sheet{Content: x.text("That is too long: there is room for %s characters, and it has %s.", x.locale.number(longestOf(f)), x.locale.number(n))}, nil
-	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool { return o.Text == text && o.Alias == f.Alias }):
-		return sheet{Content: x.text("I know that already, so I leave all as it is.")}, nil
+	changed := memory.Fact{ID: int64(x.ID), Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
+	if changed.Text = x.words("text"); x.Type == interactionForm {
+		changed.Text = strings.Join(strings.Fields(x.field("text")), " ")
 	}
-	changed := memory.Fact{ID: int64(x.ID), Text: text, Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
 	if f.Message == 0 {
 		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
+	}
+	if err := x.mayKeep(m, changed); err != nil {
+		return sheet{}, err
 	}
 	if err := c.apply(ctx, x, "change what was told", memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
 		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text(factChanged) + "\n-# " + x.whoIsTold(changed, c.readable(x, m))}, nil
+	return sheet{Content: x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it.") +
+		"\n-# " + x.whoIsTold(changed, c.readable(ctx, x))}, nil
 }
 
-const (
-	learnOff = "I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back."
-	learnOn  = "I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
-		"have it from; `/memory remove` takes it back."
-	learnGuildOn = "I learn about members of this server from what they write, from now on: only about those who switch it on for " +
-		"themselves with `/memory learn`."
-	learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
-)
-
-func noSwitch(x *exchange) string {
-	if x.Guild == 0 {
-		return x.text("That works in servers only: I learn nothing from direct messages.")
-	}
-	return ""
-}
+const learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
 
 // learnMember switches on or off that facts are learned from what somebody says.
 func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (sheet, error) {
-	if m.out {
-		return sheet{Content: x.text(youAreOut)}, nil
+	switch {
+	case x.Guild == 0:
+		return sheet{}, refusal(x.text("That works in servers only: I learn nothing from direct messages."))
+	case m.out:
+		return sheet{}, refusal(x.text(youAreOut))
 	}
-	if err := c.learn(ctx, x, x.who()); err != nil {
-		return sheet{}, err
-	}
+	said := x.text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
+		"have it from; `/memory remove` takes it back.")
 	switch {
 	case !x.on():
-		return sheet{Content: x.text(learnOff)}, nil
+		said = x.text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
 	case x.server.Learn.IsZero():
-		return sheet{Content: x.text(learnNotYet)}, nil
+		said = x.text(learnNotYet)
 	}
-	return sheet{Content: x.text(learnOn)}, nil
+	return sheet{Content: said}, c.learn(ctx, x, x.who())
 }
 
 // learnGuild switches it on or off for all who want it.
 func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
-	if err := c.learn(ctx, x, 0); err != nil {
-		return sheet{}, err
-	}
+	said := x.text("I learn nothing about members of this server from what they write.")
 	if x.on() {
-		return sheet{Content: x.text(learnGuildOn)}, nil
+		said = x.text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
+			"themselves with `/memory learn`.")
 	}
-	return sheet{Content: x.text("I learn nothing about members of this server from what they write.")}, nil
+	return sheet{Content: said}, c.learn(ctx, x, 0)
 }
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {

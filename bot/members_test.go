@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +53,6 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	s.discord.Say(hidden.ID, s.bo.ID, "said before I lost the right")
 	s.discord.Say(s.channel, s.bo.ID, "hello")
-	before := s.log.everybodyRead.Load()
 	s.says(t, s.use(t, s.bo, "memory remove"))
 	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the\n *tuba* ")))
 	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the *tuba*")))
@@ -71,13 +69,10 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	} else {
 		s.says(t, edited)
 	}
-	if n := s.log.everybodyRead.Load() - before; n != 0 {
-		t.Errorf("what is known of one was looked up among everybody %d times", n)
-	}
 	if strings.Contains(shown.Content, hidden.ID.String()) {
 		t.Errorf("a channel is named that bo can't read: %q", shown.Content)
 	}
-	if m := s.use(t, s.ana, "memory show"); strings.Contains(m.Content, "tuba") || false {
+	if m := s.use(t, s.ana, "memory show"); strings.Contains(m.Content, "tuba") {
 		t.Errorf("ana is shown %q", m.Content)
 	} else {
 		s.says(t, m)
@@ -139,37 +134,6 @@ func TestNothingIsToldWhereNothingIsKept(t *testing.T) {
 		t.Error("the change is kept nevertheless")
 	}
 	s.says(t, s.discord.MessageAction(s.discord.Say(s.channel, s.bo.ID, "mark me"), s.ana.ID, starCommand).WaitMessage())
-}
-
-func TestOptingOutAndIn(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.says(t, s.use(t, s.bo, "memory optin"))
-	ask := s.use(t, s.bo, "memory optout")
-	s.says(t, ask)
-	if _, out := find(s.log, func(memory.Opted) bool { return true }); out {
-		t.Error("opted out before it is confirmed")
-	}
-	if m := s.turns(t, s.discord.Click(ask.Message, s.bo.ID, confirmOptOut)); len(m.Components) > 0 {
-		t.Error("it can be confirmed again")
-	}
-	opted, _ := find(s.log, func(memory.Opted) bool { return true })
-	who := memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Out: true, At: opted.At}
-	if opted != who || opted.At.IsZero() {
-		t.Errorf("logged %+v", opted)
-	}
-	want := memory.Forgetting{Guild: who.Guild, User: who.User, Why: memory.WhyOptOut, At: opted.At}
-	if got := s.log.forgetting.begun; len(got) != 1 || got[0] != want {
-		t.Errorf("forgets %+v", got)
-	}
-	s.says(t, s.use(t, s.bo, "memory show"))
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", "x")))
-	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "x")))
-	s.says(t, s.use(t, s.bo, "memory optin"))
-	if opted, _ := find(s.log, func(memory.Opted) bool { return true }); opted.Out {
-		t.Error("still opted out")
-	}
 }
 
 func TestForgettingShowsHowFarItIs(t *testing.T) {
@@ -263,11 +227,6 @@ func TestMessagesAreMarked(t *testing.T) {
 		t.Errorf("logged %+v", star)
 	}
 	s.says(t, s.discord.MessageAction(answer.Message, s.ana.ID, starCommand).WaitMessage())
-	s.log.mu.Lock()
-	s.log.events = slices.DeleteFunc(s.log.events, func(e memory.Event) bool {
-		p, ok := e.(memory.Posted)
-		return ok && p.Message.ID == memory.MessageID(q.ID)
-	})
-	s.log.mu.Unlock()
+	s.apply(t, memory.Deleted{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), IDs: []memory.MessageID{memory.MessageID(q.ID)}})
 	s.says(t, s.discord.MessageAction(q, s.ana.ID, starCommand).WaitMessage())
 }

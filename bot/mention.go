@@ -109,7 +109,8 @@ func (c *converter) question(w *wireMessage) *ask {
 	if typeOf(w) != typeReply || reply == nil || reply.Author == nil {
 		reply = nil
 	}
-	named = named && c.mentions(w)
+	// A mention inside code isn't one to Discord.
+	named = named && slices.ContainsFunc(w.Mentions, func(u *wireUser) bool { return u != nil && memory.UserID(u.ID) == c.self })
 	answersUs := reply != nil && memory.UserID(reply.Author.ID) == c.self
 	if !named && !answersUs && w.Guild != 0 {
 		return nil
@@ -145,11 +146,6 @@ func (a *ask) concerns(u *wireUser, self memory.UserID) {
 	if !slices.Contains(a.mentions, memory.UserID(u.ID)) {
 		a.mentions = append(a.mentions, memory.UserID(u.ID))
 	}
-}
-
-// mentions reports whether Discord counts the message as mentioning Hark: a mention inside code isn't one.
-func (c *converter) mentions(w *wireMessage) bool {
-	return slices.ContainsFunc(w.Mentions, func(u *wireUser) bool { return u != nil && memory.UserID(u.ID) == c.self })
 }
 
 // strip takes Hark's mentions out of text, each with the space after it.

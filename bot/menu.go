@@ -10,9 +10,10 @@ import (
 
 // command is a command as it is registered, in the form in which Discord gives it back.
 type command struct {
-	Type        int    `json:"type"`
-	Name        string `json:"name"`
-	Description string `json:"description"`
+	ID          snowflake `json:"id,omitempty"` // as Discord gives it
+	Type        int       `json:"type"`
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
 	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
 	NameIn        map[string]string `json:"name_localizations,omitempty"`
 	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
@@ -170,10 +171,10 @@ func (c *commands) declared() []command {
 		slash("memory", "What I remember about you, and whether I do. Only you see it.", both, nil,
 			sub("show", "Shows all that I keep about you", handler{do: c.asMember(c.showMember)}),
 			sub("add", "Tells me something about you that I should know",
-				handler{refuse: badWords("text", longestFact), do: c.asMember(c.addFact("text", false))},
+				handler{do: c.asMember(c.addFact("text", false))},
 				textOption("text", "What I should know", longestFact).required()),
 			sub("alias", "Tells me another name that you go by",
-				handler{refuse: badWords("name", longestAlias), do: c.asMember(c.addFact("name", true))},
+				handler{do: c.asMember(c.addFact("name", true))},
 				textOption("name", "The name", longestAlias).required()),
 			sub("edit", "Changes something that I was told about you: asks for it, or takes it from here",
 				handler{opens: c.askFact, do: c.asMember(c.editFact), completes: c.factTexts},
@@ -181,14 +182,14 @@ func (c *commands) declared() []command {
 				textOption("text", "What I should know instead", longestFact)),
 			sub("remove", "Takes back something that I was told about you", handler{do: c.asMember(c.askFacts)}),
 			sub("learn", "Lets me learn about you from what you write here, or keeps me from it",
-				handler{refuse: noSwitch, do: c.asMember(c.learnMember)}, on),
+				handler{do: c.asMember(c.learnMember)}, on),
 			sub("forget", "Has me forget all that you wrote here", handler{do: c.confirmOwn(confirmForget)}),
 			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.exportOnce}, by),
 			sub("optout", "Has me forget all that you wrote here, and keep nothing of yours any more", handler{do: c.confirmOwn(confirmOptOut)}),
-			sub("optin", "Lets me remember you again, from now on", handler{do: c.optIn})),
+			sub("optin", "Lets me remember you again, from now on", handler{do: c.asMember(c.optIn)})),
 		slash("hark", "For those who manage this server", guilds, nil,
 			sub("memory", "Decides what I remember of what is said here", handler{do: c.showSettings}),
-			sub("fact", "Tells me something about a member, who can see it", handler{refuse: badWords("text", longestFact), do: c.factAbout},
+			sub("fact", "Tells me something about a member, who can see it", handler{do: c.factAbout},
 				about, textOption("text", "What I should know", longestFact).required()),
 			sub("learn", "Lets me learn about members who want it, from what they write, or keeps me from it", handler{do: c.learnGuild}, on),
 			sub("settings", "Shows all that is set for a channel or for this server, with buttons and menus to change it", handler{do: c.openPanel},
@@ -293,16 +294,16 @@ func (c *commands) components() map[string]handler {
 		"component " + asksPurge:      {do: inPlace(c.askChannel)},
 		"component " + purges:         {updates: true, endless: true, do: c.purge},
 		"component " + panelChannel:   {updates: true, do: c.panelAfter(c.chooseChannel)},
-		"component " + panelServer:    {updates: true, do: c.panelAfter(c.chooseServer)},
+		"component " + panelServer:    {updates: true, do: c.panelAfter(nil)},
 		"component " + panelKey:       {updates: true, do: c.panelAfter(c.chooseKey)},
-		"component " + panelSet:       {updates: true, do: c.panelAfter(c.setKey)},
-		"component " + panelOwn:       {updates: true, do: c.panelAfter(c.ownPersona)},
-		"component " + panelPause:     {updates: true, do: c.panelAfter(c.pauseNow)},
-		"component " + panelGoOn:      {updates: true, do: c.panelAfter(c.goOn)},
+		"component " + panelSet:       {updates: true, do: c.panelAfter(c.panelSets)},
+		"component " + panelOwn:       {updates: true, do: c.panelAfter(c.panelSets)},
+		"component " + panelPause:     {updates: true, do: c.panelAfter(c.panelSets)},
+		"component " + panelGoOn:      {updates: true, do: c.panelAfter(c.panelSets)},
 		"component " + panelMemory:    {do: c.showSettings},
 		"component " + panelPersona:   {opens: c.askPanelPersona},
 		"component " + panelLimits:    {opens: c.askLimits},
-		"form " + panelPersona:        {updates: true, do: c.panelAfter(c.setPanelPersona)},
+		"form " + panelPersona:        {updates: true, do: c.panelAfter(c.panelSets)},
 		"form " + panelLimits:         {updates: true, do: c.panelAfter(c.setLimits)},
 	} {
 		h.managers = true

@@ -214,7 +214,7 @@ func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 	lines = append(lines, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
 		p := n.bot.cfg.Privacy
-		lines = append(append(lines, l.kept(p, g, 0)...), l.sent(p, !g.Learn.IsZero())...)
+		lines = append(append(lines, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong)), strings.Split(l.sent(p, !g.Learn.IsZero()), "\n")...)
 	}
 	foot := l.text(noticeFoot) // with where the rest is said
 	return strings.Join(append(fitting(lines, messageLimit-units(foot)-noticeRoom), foot), "\n")
@@ -303,7 +303,7 @@ func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 			return at, err
 		}
 	}
-	p, err := t.post(ctx, messageCreate{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36), EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
+	p, err := t.post(ctx, outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36), EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
 	at.message = p.id
 	return at, err
 }

@@ -103,9 +103,7 @@ func TestGuildThatWasAskedUnloggedIsntAskedAgain(t *testing.T) {
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
-	s.log.mu.Lock()
-	s.log.events = nil
-	s.log.mu.Unlock()
+	s.log = newNotebook(t)
 	s.discord.Advance(time.Hour)
 	s.ended = make(chan error, 1)
 	s.withPolicy(t).run(t).ready(t)
@@ -133,66 +131,45 @@ func TestNobodyIsAskedWhereItIsDecided(t *testing.T) {
 
 func TestNoticeGoesWhereItMay(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct {
-		name  string
+	hide := func(s *scene, c discordtest.Channel) {
+		s.discord.SetOverwrite(c.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
+	}
+	for name, tt := range map[string]struct {
+		at    int // of the three channels
 		close func(s *scene, top, middle discordtest.Channel)
-		at    func(top, middle, bottom discordtest.Channel) discordtest.ID
 	}{
-		{
-			name:  "the first",
-			close: func(*scene, discordtest.Channel, discordtest.Channel) {},
-			at:    func(top, _, _ discordtest.Channel) discordtest.ID { return top.ID },
-		},
-		{
-			name: "hidden from everybody, and closed to bots' role",
-			close: func(s *scene, top, middle discordtest.Channel) {
-				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
-				s.discord.SetOverwrite(middle.ID, discordtest.ForRole(s.guild.BotRole.ID, 0, discordtest.SendMessages))
-			},
-			at: func(_, _, bottom discordtest.Channel) discordtest.ID { return bottom.ID },
-		},
-		{
-			name: "hidden, but not from Hark",
-			close: func(s *scene, top, _ discordtest.Channel) {
-				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
-				s.discord.SetOverwrite(top.ID, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
-			},
-			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
-		},
-		{
-			name: "for adults only",
-			close: func(s *scene, top, _ discordtest.Channel) {
-				s.discord.UpdateChannel(top.ID, func(c *discordtest.Channel) { c.NSFW = true })
-			},
-			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
-		},
-		{
-			name: "refused nevertheless",
-			close: func(s *scene, top, _ discordtest.Channel) {
-				s.discord.Inject("POST /channels/"+top.ID.String()+"/messages", 1, discordtest.Forbidden())
-			},
-			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
-		},
-		{
-			name: "as administrator",
-			close: func(s *scene, top, _ discordtest.Channel) {
-				s.discord.SetOverwrite(top.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
-				s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions = discordtest.Administrator })
-			},
-			at: func(_, middle, _ discordtest.Channel) discordtest.ID { return middle.ID },
-		},
+		"the first": {0, func(*scene, discordtest.Channel, discordtest.Channel) {}},
+		"hidden from everybody, and closed to bots' role": {2, func(s *scene, top, middle discordtest.Channel) {
+			hide(s, top)
+			s.discord.SetOverwrite(middle.ID, discordtest.ForRole(s.guild.BotRole.ID, 0, discordtest.SendMessages))
+		}},
+		"hidden, but not from Hark": {1, func(s *scene, top, _ discordtest.Channel) {
+			hide(s, top)
+			s.discord.SetOverwrite(top.ID, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
+		}},
+		"for adults only": {1, func(s *scene, top, _ discordtest.Channel) {
+			s.discord.UpdateChannel(top.ID, func(c *discordtest.Channel) { c.NSFW = true })
+		}},
+		"refused nevertheless": {1, func(s *scene, top, _ discordtest.Channel) {
+			s.discord.Inject("POST /channels/"+top.ID.String()+"/messages", 1, discordtest.Forbidden())
+		}},
+		"as administrator": {1, func(s *scene, top, _ discordtest.Channel) {
+			hide(s, top)
+			s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions = discordtest.Administrator })
+		}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := asking(t)
 			s.discord.RemoveChannel(s.channel)
 			s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "talk", Type: discordtest.Voice})
-			top := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "top"})
-			middle := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "middle"})
-			bottom := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "bottom"})
-			tt.close(s, top, middle)
+			var channels []discordtest.Channel
+			for _, name := range []string{"top", "middle", "bottom"} {
+				channels = append(channels, s.discord.AddChannel(s.guild.ID, channelCalled(name)))
+			}
+			tt.close(s, channels[0], channels[1])
 			s.run(t).ready(t)
-			s.notice(t, tt.at(top, middle, bottom))
+			s.notice(t, channels[tt.at].ID)
 		})
 	}
 }
@@ -284,11 +261,11 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 		t.Error("it names a channel that not everybody can see")
 	}
 	changed(0, memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(s.channel), Key: memory.SettingMode, Value: "search"})
-	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: "de"})
-	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage})
+	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: "de", At: noon})
+	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, At: noon.Add(time.Second)})
 
 	cfg := s.bot.cfg
-	cfg.Privacy = Privacy{Models: []string{"llm.example"}, Retention: 90 * 24 * time.Hour}
+	cfg.Privacy, cfg.Retention = Privacy{Models: []string{"llm.example"}}, 90*24*time.Hour
 	if err := s.stop(t); err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +276,8 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	s.says(t, s.now(notice.Message))
 
 	s.discord.Delete(s.channel, notice.ID)
-	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel)},
-		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID)})
+	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore, At: noon}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), At: noon},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), At: noon})
 	s.looksAtNotices(t, 5)
 	sent := s.discord.Sent(s.channel)
 	s.says(t, sent[len(sent)-1])
@@ -310,7 +287,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	// Where nobody can be told that is tried once for each change.
 	s.discord.RemoveChannel(s.channel)
 	closed := s.discord.Inject("POST /users/@me/channels", 9, discordtest.Closed())
-	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Remember, At: noon.Add(time.Second)})
 	s.looksAtNotices(t, 5)
 	if n := closed.Hits(); n != 1 {
 		t.Errorf("tried %d times", n)
@@ -384,7 +361,13 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 
 func TestDecisionsByButton(t *testing.T) {
 	t.Parallel()
-	for button, choice := range map[string]memory.Choice{choosePublic: memory.RememberPublic, chooseNothing: memory.Ignore} {
+	for button, tt := range map[string]struct {
+		who    func(*scene) discordtest.User
+		choice memory.Choice
+	}{
+		choosePublic:  {func(s *scene) discordtest.User { return s.guild.Owner }, memory.RememberPublic},
+		chooseNothing: {func(s *scene) discordtest.User { return s.ana }, memory.Ignore},
+	} {
 		t.Run(button, func(t *testing.T) {
 			t.Parallel()
 			s := asking(t).run(t).ready(t)
@@ -394,24 +377,13 @@ func TestDecisionsByButton(t *testing.T) {
 				t.Errorf("somebody without the right is told %q; chosen %q", refused.Content, s.chosen())
 			}
 			s.again(t) // buttons outlive a restart
-			s.discord.Click(notice.Message, s.ana.ID, button).Wait()
+			s.discord.Click(notice.Message, tt.who(s).ID, button).Wait()
 			s.becomes(t, notice.Message)
-			if got := s.chosen(); !slices.Equal(got, []string{choiceOf(0, choice)}) {
+			if got := s.chosen(); !slices.Equal(got, []string{choiceOf(0, tt.choice)}) {
 				t.Errorf("chosen %q", got)
 			}
 		})
 	}
-}
-
-func TestOwnersAndAdministratorsDecide(t *testing.T) {
-	t.Parallel()
-	s := asking(t).run(t).ready(t)
-	notice := s.notice(t, s.channel)
-	s.discord.Click(notice.Message, s.guild.Owner.ID, choosePublic)
-	if m := s.becomes(t, notice.Message); !strings.Contains(m.Content, s.guild.Owner.Mention()) {
-		t.Errorf("it doesn't say who decided: %q", m.Content)
-	}
-	s.posts(t, s.channel, s.bo.ID, "now it counts")
 }
 
 func TestChannelsAreChosen(t *testing.T) {
@@ -437,45 +409,6 @@ func TestChannelsAreChosen(t *testing.T) {
 	s.posts(t, second.ID, s.bo.ID, "but here")
 	if slices.Contains(s.log.said(), "them: not here") {
 		t.Error("a channel is logged that wasn't chosen")
-	}
-}
-
-// settings holds what /hark memory shows.
-func (s *scene) settings(t *testing.T) discordtest.Sent {
-	t.Helper()
-	m := s.use(t, s.ana, "hark memory")
-	s.says(t, m)
-	return m
-}
-
-func TestMindsAreChanged(t *testing.T) {
-	t.Parallel()
-	s := asking(t)
-	second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"})
-	s.run(t).ready(t)
-	s.notice(t, s.channel)
-	s.waitRegistered()
-	s.hides(t, s.bo, "hark")
-	changed := func(m discordtest.Sent, id string, values ...string) {
-		t.Helper()
-		s.turns(t, s.discord.Click(m.Message, s.ana.ID, id, values...))
-	}
-	changed(s.settings(t), chosenChannels, second.ID.String(), s.channel.String())
-	changed(s.settings(t), chosenChannels, s.channel.String())
-	changed(s.settings(t), chosenNever, second.ID.String())
-	undecided := len(s.chosen())
-	changed(s.settings(t), chosenNever)
-	if len(s.chosen()) == undecided {
-		t.Error("nothing was changed")
-	}
-	changed(s.settings(t), chooseNothing)
-	if got := whispered(t, s, s.discord.Click(s.settings(t).Message, s.ana.ID, chosenNever, "12")); got != string(errUnknownChannel) {
-		t.Errorf("an unknown channel gets %q", got)
-	}
-	s.discord.Say(s.channel, s.bo.ID, "unheard")
-	s.settings(t)
-	if said := s.log.said(); len(said) > 0 {
-		t.Errorf("logged %q", said)
 	}
 }
 

@@ -4,12 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/bwmarrin/discordgo"
 
 	"hark/memory"
 )
@@ -67,8 +64,8 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	if !a.unasked && b.isFresh(a) && (b.questions.take(last, a) || b.questions.isOpen(a.id)) { // or it was taken as one that was missed
 		return nil
 	}
-	if n := len(shown); n > 0 && shown[n-1].isWritten() {
-		if err := b.markCut(ctx, a, shown); err != nil && !errors.Is(err, errGone) {
+	if n := len(shown); n > 0 {
+		if err := b.markCut(ctx, a, &shown[n-1]); err != nil && !errors.Is(err, errGone) {
 			return err
 		}
 	}
@@ -82,9 +79,7 @@ func (b *Bot) isFresh(a *ask) bool {
 
 // fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
 func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, error) {
-	address := discordgo.EndpointChannelMessage(q.Channel.String(), q.ID.String())
-	var w wireMessage
-	err := b.rest.call(ctx, http.MethodGet, address, discordgo.EndpointChannelMessage(q.Channel.String(), ""), nil, &w)
+	w, err := b.fetchMessage(ctx, q.Channel, q.ID)
 	switch {
 	case denied(err):
 		return nil, nil
@@ -92,42 +87,32 @@ func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, e
 		return nil, fmt.Errorf("fetch question %d: %w", q.ID, err)
 	}
 	w.Guild, w.Channel = snowflake(q.Guild), snowflake(q.Channel)
-	return b.filler.convert.question(&w), nil
+	return b.filler.convert.question(w), nil
 }
 
 // shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written or not: one has buttons,
 // which name the question and the messages before it.
-func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []answerMessage, err error) {
-	bucket := discordgo.EndpointChannelMessages(q.Channel.String())
-	var page []answerMessage
-	err = b.rest.call(ctx, http.MethodGet, fmt.Sprintf("%s?limit=%d&after=%d", bucket, pageSize, q.ID), bucket, nil, &page)
+func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireMessage, err error) {
+	page, err := b.filler.fetch(ctx, q.Guild, q.Channel, q.ID)
 	switch {
 	case denied(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
-	page = slices.DeleteFunc(page, func(m answerMessage) bool { return memory.UserID(m.Author.ID) != b.self })
-	slices.SortFunc(page, func(a, b answerMessage) int { return int(a.ID - b.ID) })
+	page = slices.DeleteFunc(page, func(m wireMessage) bool { return m.Author == nil || memory.UserID(m.Author.ID) != b.self })
 	for _, m := range page {
 		if o, _ := m.owned(); o.question == q.ID {
 			of := append(o.before, memory.MessageID(m.ID))
-			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p answerMessage) bool { return !slices.Contains(of, memory.MessageID(p.ID)) })...)
+			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p wireMessage) bool { return !slices.Contains(of, memory.MessageID(p.ID)) })...)
 		}
 	}
 	return shown, nil
 }
 
-// answerMessage is a message that may show an answer.
-type answerMessage struct {
-	ID         snowflake   `json:"id"`
-	Author     wireUser    `json:"author"`
-	Content    string      `json:"content"`
-	Components []component `json:"components"`
-}
-
-// owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first.
-func (m *answerMessage) owned() (o owned, first string) {
+// owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first: of an answer that was
+// being written it is the one to stop it.
+func (m *wireMessage) owned() (o owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {
 			switch name, args, _ := strings.Cut(c.CustomID, ":"); name {
@@ -139,18 +124,15 @@ func (m *answerMessage) owned() (o owned, first string) {
 	return owned{}, ""
 }
 
-// isWritten reports whether the answer that ends with m was being written: there is a button to stop it.
-func (m *answerMessage) isWritten() bool {
-	_, first := m.owned()
-	return first == buttonStop
-}
-
-// markCut has the last message of an answer say that it was cut short.
-func (b *Bot) markCut(ctx context.Context, a *ask, shown []answerMessage) error {
-	l, end := b.localeIn(ctx, a.guild, a.channel), shown[len(shown)-1]
-	o, _ := end.owned()
+// markCut has the last message of an answer say that it was cut short, if it was being written.
+func (b *Bot) markCut(ctx context.Context, a *ask, end *wireMessage) error {
+	l := b.localeIn(ctx, a.guild, a.channel)
+	o, first := end.owned()
+	if first != buttonStop || end.Content == nil {
+		return nil
+	}
 	tail := l.text(interrupted, l.phrase(notWriting))
-	content := split(memory.Clean(end.Content), messageLimit-units(tail)-1, nil)[0].String() + "\n" + tail
+	content := split(memory.Clean(*end.Content), messageLimit-units(tail)-1, nil)[0].String() + "\n" + tail
 	t := b.thread(a, "c")
 	t.asker = o.asker
 	_, err := t.edit(ctx, memory.MessageID(end.ID), content, o.done(l, false), nil)

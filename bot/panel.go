@@ -15,18 +15,19 @@ import (
 	"hark/memory"
 )
 
-// The names of the buttons and menus of /hark settings. Each has the place in its id, so that it works after a restart.
+// The names of the buttons and menus of /hark settings. Each has the place in its id, so that it works after a restart, and then the
+// key that is chosen or is to be set, and to what.
 const (
-	panelChannel = "panel-channel" // with the key that is chosen, if any
-	panelServer  = "panel-server"  // with the key
-	panelKey     = "panel-key"     // with the place
-	panelSet     = "panel-set"     // with the place and the key
-	panelPersona = "panel-persona" // with the place
-	panelOwn     = "panel-own"     // with the place
-	panelLimits  = "panel-limits"  // with the place
+	panelChannel = "panel-channel"
+	panelServer  = "panel-server"
+	panelKey     = "panel-key"
+	panelSet     = "panel-set"
+	panelPersona = "panel-persona"
+	panelOwn     = "panel-own"
+	panelLimits  = "panel-limits"
 	panelMemory  = "panel-memory"
-	panelPause   = "panel-pause" // with the place, and for how long
-	panelGoOn    = "panel-go-on" // with the place
+	panelPause   = "panel-pause"
+	panelGoOn    = "panel-go-on"
 )
 
 const (
@@ -56,14 +57,14 @@ func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
 	return c.show(&panel{exchange: x, at: at}), nil
 }
 
-// panelAfter is the panel after something was done with it.
+// panelAfter is the panel that the id of x names, after something was done with it, if do isn't nil.
 func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		p := &panel{exchange: x}
 		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 && slices.Contains(panelKeys, memory.Setting(args[1])) {
 			p.key = memory.Setting(args[1])
 		}
-		if p.note == "" {
+		if p.note == "" && do != nil {
 			if err := do(ctx, p); err != nil {
 				return sheet{}, err
 			}
@@ -87,57 +88,52 @@ func (p *panel) goTo(id string) bool {
 // show is the panel as it is now.
 func (c *commands) show(p *panel) sheet {
 	rows := []component{c.placeRow(p), c.keyRow(p)}
-	if values := c.valueRow(p); values != nil {
-		rows = append(rows, *values)
+	if p.key != "" {
+		rows = append(rows, c.valueRow(p))
 	}
 	return sheet{Content: c.panelText(p), Components: append(rows, c.buttonRows(p)...)}
 }
 
 func (c *commands) panelText(p *panel) string {
-	lines := p.heading()
+	shown := p.heading()
 	for _, key := range memory.AnswerSettings() {
-		lines = append(lines, c.settingLine(p, key))
-	}
-	for _, line := range c.kept(p) {
-		lines = append(lines, "- "+line)
+		shown = lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.bot.cfg.Limits.of(p.server, nil)
-	lines = append(lines, p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.server),
+	return lines(shown, c.kept(p), p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.server),
 		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
-	return strings.Join(lines, "\n")
 }
 
 // heading is what came of the last change, and whose settings these are.
-func (p *panel) heading() []string {
-	title := p.text("**What is set for the whole server**, where a channel has nothing of its own:")
-	if p.at != 0 {
-		title = p.text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at)
+func (p *panel) heading() string {
+	if p.at == 0 {
+		return lines(p.note, p.text("**What is set for the whole server**, where a channel has nothing of its own:"))
 	}
-	if p.note != "" {
-		return []string{p.note, title}
-	}
-	return []string{title}
+	return lines(p.note, p.text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
 }
 
 // settingLine says what holds of a key, and where that was set.
 func (c *commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
-		return "- " + c.zoneLine(p.locale, p.server)
+		zone := c.zone(p.server)
+		return "- " + p.text("**Time zone**: %s, where it is %s (%s)", zone, c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p.locale, p.server, p.at, key))
+	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p, p.at, key))
 }
 
 // kept says whether what is said at the panel's place is remembered, how long, and whether anybody is answered there.
-func (c *commands) kept(p *panel) []string {
-	keep, policy := p.retained(p.server, p.at, c.bot.cfg.Retention), c.bot.cfg.Policy
-	switch {
-	case p.at == 0:
-		heard, _, _ := strings.Cut(told(p.locale, p.server, policy), "\n")
-		return []string{heard, keep, p.answers(p.server, 0)}
-	case policy.Remembers(p.server, p.at):
-		return []string{p.text("I remember what is said in %s.", p.mention(p.at)), keep, p.answers(p.server, p.at)}
+func (c *commands) kept(p *panel) string {
+	policy := c.bot.cfg.Policy
+	heard, keep := p.text("I remember nothing of what is said in %s.", p.mention(p.at)), ""
+	if p.at == 0 {
+		heard, _, _ = strings.Cut(told(p.locale, p.server, policy), "\n")
+	} else if policy.Remembers(p.server, p.at) {
+		heard = p.text("I remember what is said in %s.", p.mention(p.at))
 	}
-	return []string{p.text("I remember nothing of what is said in %s.", p.mention(p.at)), p.answers(p.server, p.at)}
+	if p.at == 0 || policy.Remembers(p.server, p.at) {
+		keep = "\n- " + p.retained(p.server, p.at, c.bot.cfg.Retention)
+	}
+	return "- " + heard + keep + "\n- " + p.answers(p.server, p.at)
 }
 
 // most is a limit in a few characters.
@@ -149,16 +145,16 @@ func (p *panel) most(n int) string {
 }
 
 // setFor says for where a key was set that holds at a place.
-func (c *commands) setFor(l locale, g *memory.Guild, at memory.ChannelID, key memory.Setting) string {
-	switch value, set := g.Setting(at, key); {
-	case value == "", c.bot.cfg.Choices.In(g, at).Value(key) != value: // or only a newer Hark knows it
-		return l.text("by default")
+func (c *commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) string {
+	switch value, set := p.server.Setting(at, key); {
+	case value == "", c.bot.cfg.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
+		return p.text("by default")
 	case set == 0:
-		return l.text("for the whole server")
+		return p.text("for the whole server")
 	case set == at:
-		return l.text("for this channel")
+		return p.text("for this channel")
 	default:
-		return l.text("from <#%d>", set)
+		return p.text("from <#%d>", set)
 	}
 }
 
@@ -174,12 +170,11 @@ func (l locale) keyName(key memory.Setting) string { return l.phrase(keyNames[ke
 // worth says what holds of a key.
 func (c *commands) worth(p *panel, key memory.Setting) string {
 	value := c.bot.cfg.Choices.In(p.server, p.at).Value(key)
-	missing := key == memory.SettingModel && value != "" && !slices.Contains(c.bot.cfg.Choices.Models, value)
 	switch {
-	case missing:
-		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60), cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingModel && value == "":
 		return p.text("none: I quote what was said")
+	case key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value):
+		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60), cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingPersona && value == "":
 		return p.text("my usual one")
 	case key == memory.SettingPersona:
@@ -270,24 +265,20 @@ func (c *commands) keyRow(p *panel) component {
 	return row(single(id(panelKey, p.at), p.text("Choose what to change"), options))
 }
 
-// valueRow is the menu of what a key can be set to; nil while none is chosen.
-func (c *commands) valueRow(p *panel) *component {
-	if p.key == "" {
-		return nil
-	}
-	placeholder := p.text("%s: choose", p.keyName(p.key))
-	if p.key == memory.SettingTimezone {
+// valueRow is the menu of what a key can be set to.
+func (c *commands) valueRow(p *panel) component {
+	holds, offered, placeholder := c.current(p), c.values(p), p.text("%s: choose", p.keyName(p.key))
+	switch {
+	case p.key == memory.SettingTimezone:
 		placeholder = p.text("Choose a time zone; `/hark set` knows all of them")
-	}
-	holds, offered := c.current(p), c.values(p)
-	if all := c.bot.cfg.Choices.Models; p.key == memory.SettingModel && len(offered) <= len(all) {
+	case p.key == memory.SettingModel && len(offered) <= len(c.bot.cfg.Choices.Models):
 		placeholder = p.text("Choose a model; `/model` knows all of them")
 	}
 	var options []choice
 	for _, value := range offered {
 		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value, Default: value == holds})
 	}
-	return new(row(single(id(panelSet, p.at, p.key), placeholder, options)))
+	return row(single(id(panelSet, p.at, p.key), placeholder, options))
 }
 
 // menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
@@ -312,7 +303,7 @@ func single(id, placeholder string, options []choice) component {
 func (c *commands) buttonRows(p *panel) []component {
 	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn, p.at)))
+		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn, p.at, memory.SettingPersona, answer.SettingDefault)))
 	}
 	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)), button(styleGrey, p.text("What I remember…"), panelMemory))
 	second := []component{button(styleGrey, p.text("This channel"), id(panelServer, memory.ChannelID(p.Channel), p.key))}
@@ -320,9 +311,9 @@ func (c *commands) buttonRows(p *panel) []component {
 		second[0] = button(styleGrey, p.text("Whole server"), id(panelServer, 0, p.key))
 	}
 	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at)))
+		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at, memory.SettingPaused, answer.SettingDefault)))
 	} else {
-		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, "1h")), button(styleRed, p.text("Pause"), id(panelPause, p.at, "on")))
+		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, memory.SettingPaused, "1h")), button(styleRed, p.text("Pause"), id(panelPause, p.at, memory.SettingPaused, answer.SettingOn)))
 	}
 	return []component{row(first...), row(second...)}
 }
@@ -333,18 +324,9 @@ func (c *commands) chooseChannel(_ context.Context, p *panel) error {
 	return nil
 }
 
-// chooseServer shows what is set for the place in the button's id.
-func (c *commands) chooseServer(context.Context, *panel) error { return nil }
-
 func (c *commands) chooseKey(_ context.Context, p *panel) error {
-	p.key = ""
-	for _, key := range panelKeys {
-		if string(key) == p.value() {
-			p.key = key
-		}
-	}
-	if p.key == "" {
-		p.note = p.text(staleChoice)
+	if p.key = memory.Setting(p.value()); !slices.Contains(panelKeys, p.key) {
+		p.key, p.note = "", p.text(staleChoice)
 	}
 	return nil
 }
@@ -357,14 +339,24 @@ func (i *wireInteraction) value() string {
 	return i.Data.Values[0]
 }
 
-// setKey sets what was chosen.
-func (c *commands) setKey(ctx context.Context, p *panel) error {
-	value, err := c.bot.cfg.Choices.Check(p.key, p.value())
-	if p.key == "" || err != nil { // of a menu that is older than what can be chosen
+// panelSets sets the key that is in the id of what was used, to the value that is there, too, or was chosen or written.
+func (c *commands) panelSets(ctx context.Context, p *panel) error {
+	args, value := p.args(), p.value()
+	switch {
+	case len(args) < 2:
 		p.note = p.text(staleChoice)
 		return nil
+	case len(args) > 2:
+		value = args[2]
+	case p.Type == interactionForm:
+		value = p.persona()
 	}
-	return c.setIn(ctx, p, p.key, value)
+	value, err := c.check(p.exchange, memory.Setting(args[1]), value)
+	if err != nil {
+		p.note = err.Error()
+		return nil
+	}
+	return c.setIn(ctx, p, memory.Setting(args[1]), value)
 }
 
 // setIn sets a key at the panel's place, and has the panel show it.
@@ -378,50 +370,29 @@ func (p *panel) after(err error) error {
 	return err
 }
 
-func (c *commands) ownPersona(ctx context.Context, p *panel) error {
-	return c.setIn(ctx, p, memory.SettingPersona, "")
-}
-
 func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error) {
 	at, err := x.place()
 	if err != nil {
 		return form{}, err
 	}
-	return x.personaForm(panelPersona, at)
+	return x.personaForm(id(panelPersona, at, memory.SettingPersona), at)
 }
 
-func (c *commands) setPanelPersona(ctx context.Context, p *panel) error {
-	value, err := c.bot.cfg.Choices.Check(memory.SettingPersona, p.persona())
-	if err != nil {
-		p.note = p.text("I can't do that: %s.", p.complaint(err))
-		return nil
-	}
-	return c.setIn(ctx, p, memory.SettingPersona, value)
-}
-
-func (c *commands) pauseNow(ctx context.Context, p *panel) error {
-	value := answer.SettingOn
-	if args := p.args(); len(args) > 1 && args[1] != answer.SettingOn {
-		d, ok := spanOf(args[1])
-		if !ok {
-			p.note = p.text(staleChoice)
-			return nil
-		}
-		value = c.pauseUntil(d)
-	}
-	return c.setIn(ctx, p, memory.SettingPaused, value)
-}
-
-func (c *commands) goOn(ctx context.Context, p *panel) error {
-	return c.setIn(ctx, p, memory.SettingPaused, "")
-}
-
-// limitFields are what stands in the form for limits: whose limit, and of what.
+// limitFields are what stands in the form for limits.
 var limitFields = []struct {
-	id     string
-	guild  bool // of all members together
-	tokens bool // rather than questions
-}{{"each-messages", false, false}, {"each-tokens", false, true}, {"all-messages", true, false}, {"all-tokens", true, true}}
+	id    string
+	label phrase
+	all   bool // of all members together
+	of    func(*memory.Limit) *int
+}{
+	{"each-messages", phrase("Each member: questions a minute"), false, limitedQuestions},
+	{"each-tokens", phrase("Each member: tokens a day"), false, limitedTokens},
+	{"all-messages", phrase("All together: questions a minute"), true, limitedQuestions},
+	{"all-tokens", phrase("All together: tokens a day"), true, limitedTokens},
+}
+
+func limitedQuestions(l *memory.Limit) *int { return &l.Messages }
+func limitedTokens(l *memory.Limit) *int    { return &l.Tokens }
 
 // limitRole is the role whose limit it is, as memory.RoleLimit tells them.
 func limitRole(g *memory.Guild, all bool) memory.RoleID {
@@ -432,59 +403,42 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 }
 
 func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
-	labels := []string{x.text("Each member: questions a minute"), x.text("Each member: tokens a day"), x.text("All together: questions a minute"), x.text("All together: tokens a day")}
 	f := form{ID: id(panelLimits, strings.Join(x.args(), ":")), Title: x.text("0: no limit; empty: as I was set up")}
-	for i, of := range limitFields {
-		limit := x.server.LimitOf(limitRole(x.server, of.guild))
-		n, value := limit.Messages, ""
-		if of.tokens {
-			n = limit.Tokens
-		}
-		if n != memory.AsConfigured {
+	for _, of := range limitFields {
+		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
+		if n := *of.of(&limit); n != memory.AsConfigured {
 			value = strconv.Itoa(n)
 		}
-		f.Fields = append(f.Fields, field{ID: of.id, Label: labels[i], Value: value, Most: 15})
+		f.Fields = append(f.Fields, field{ID: of.id, Label: x.phrase(of.label), Value: value, Most: 15})
 	}
 	return f, nil
 }
 
 // setLimits decides what was written in the form, all of it or nothing.
 func (c *commands) setLimits(ctx context.Context, p *panel) error {
-	limits := map[bool]memory.Limit{}
+	limits := map[memory.RoleID]memory.Limit{}
 	for _, of := range limitFields {
 		n, ok := limitIn(p.field(of.id))
 		if !ok {
 			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.field(of.id), 30), p.locale.number(mostOfLimit))
 			return nil
 		}
-		limit := limits[of.guild]
-		if of.tokens {
-			limit.Tokens = n
-		} else {
-			limit.Messages = n
-		}
-		limits[of.guild] = limit
+		role := limitRole(p.server, of.all)
+		limit := limits[role]
+		*of.of(&limit) = n
+		limits[role] = limit
 	}
-	var events []memory.Event
-	for _, all := range []bool{false, true} {
-		if role := limitRole(p.server, all); limits[all] != p.server.LimitOf(role) {
-			events = append(events, memory.LimitChosen{Guild: p.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limits[all]}, At: c.bot.now()})
-		}
-	}
-	return p.after(c.apply(ctx, p.exchange, "keep limits", events...))
+	return p.after(c.chooseLimits(ctx, p.exchange, limits))
 }
 
 // limitDigits are digits, perhaps in groups of three.
-var limitDigits = regexp.MustCompile(`^-?[0-9]+$|^[0-9]{1,3}([ ,.'\x{a0}\x{202f}][0-9]{3})+$`)
+var limitDigits = regexp.MustCompile(`^[0-9]+$|^[0-9]{1,3}([ ,.'\x{a0}\x{202f}][0-9]{3})+$`)
 
-// limitIn is a limit as somebody writes it: digits, perhaps in groups.
+// limitIn is a limit as somebody writes it.
 func limitIn(text string) (int, bool) {
-	text = strings.TrimSpace(text)
-	grouped := limitDigits.MatchString(text)
-	text = strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f", "").Replace(text)
-	if text == "" {
+	if text = strings.TrimSpace(text); text == "" {
 		return memory.AsConfigured, true
 	}
-	n, err := strconv.Atoi(text)
-	return n, err == nil && grouped && n >= 0 && n <= mostOfLimit
+	n, err := strconv.Atoi(strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f", "").Replace(text))
+	return n, err == nil && limitDigits.MatchString(text) && n <= mostOfLimit
 }

@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -12,12 +13,8 @@ import (
 	"hark/memory"
 )
 
-const (
-	// The bounds of a pause.
-	shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
-
-	pauseSpan = "I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."
-)
+// The bounds of a pause.
+const shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
 
 // pause pauses Hark in a guild, has it go on, or shows whether it is paused.
 func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
@@ -25,18 +22,15 @@ func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 	if state == "" && span == "" {
 		return sheet{Content: c.pauseLine(x.locale, x.server)}, nil
 	}
-	value := answer.SettingOn
-	switch {
-	case state == answer.SettingOff && span != "":
-		return sheet{}, refusal(x.text("There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
-	case state == answer.SettingOff:
-		value = ""
-	case span != "":
-		d, ok := spanOf(span)
-		if !ok {
-			return sheet{}, refusal(x.text(pauseSpan))
+	value := cmp.Or(span, state)
+	if state == answer.SettingOff {
+		if value = answer.SettingDefault; span != "" {
+			return sheet{}, refusal(x.text("There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
 		}
-		value = c.pauseUntil(d)
+	}
+	value, err := c.check(x, memory.SettingPaused, value)
+	if err != nil {
+		return sheet{}, err
 	}
 	if err := c.setAt(ctx, x, 0, memory.SettingPaused, value); err != nil {
 		return sheet{}, err
@@ -48,9 +42,20 @@ func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 	return sheet{Content: text}, nil
 }
 
-// pauseUntil is the value of a pause of that length from now on.
-func (c *commands) pauseUntil(d time.Duration) string {
-	return c.bot.now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339)
+// check is a value for a key as it is kept. A pause may be given by how long it lasts. The error is a refusal.
+func (c *commands) check(x *exchange, key memory.Setting, value string) (string, error) {
+	if key == memory.SettingPaused && value != answer.SettingOn && value != answer.SettingDefault {
+		d, ok := spanOf(value)
+		if !ok {
+			return "", refusal(x.text("I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."))
+		}
+		return c.bot.now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339), nil
+	}
+	value, err := c.bot.cfg.Choices.Check(key, value)
+	if err != nil {
+		return "", refusal(x.text("I can't do that: %s.", x.complaint(err)))
+	}
+	return value, nil
 }
 
 // pauseLine says whether Hark is paused in a guild.

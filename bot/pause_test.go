@@ -80,17 +80,6 @@ func TestPausesForAWhileEndByThemselves(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "hark pause"))
 }
 
-func TestPausesThatCantBe(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	s.says(t, s.use(t, s.ana, "hark pause", opt("for", "a while")))
-	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "off"), opt("for", "1h")))
-	s.chose(t, 0, "", "")
-	s.log.fail(errDown)
-	s.says(t, s.use(t, s.ana, "hark pause", opt("state", "on")))
-	s.log.fail(nil)
-}
-
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
@@ -101,16 +90,4 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%q is %v, %v", text, got, ok)
 		}
 	}
-}
-
-func TestTimeZonesAreChosen(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	s.says(t, s.sets(t, "timezone", ""))
-	s.says(t, s.sets(t, "timezone", "asia/tokyo"))
-	s.chose(t, 0, memory.SettingTimezone, "Asia/Tokyo")
-	s.says(t, s.sets(t, "timezone", "default", opt("server", true)))
-	s.log.fail(errDown)
-	s.says(t, s.sets(t, "timezone", "UTC"))
-	s.log.fail(nil)
 }

@@ -37,69 +37,39 @@ const (
 	notTaken   phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
-// proposed is a proposal that is shown.
-type proposed struct {
-	posted
-	sources []memory.Source // its sources, as they were
-}
-
-// posts are the messages of proposals as they are logged.
-func posts(all []proposed) []posted {
-	var posts []posted
-	for _, p := range all {
-		p.content, _, _ = strings.Cut(p.content, "\n") // what is to be remembered stays out of the log
-		posts = append(posts, p.posted)
-	}
-	return posts
-}
-
-func idsOf(all []proposed) []memory.MessageID {
-	var ids []memory.MessageID
-	for _, p := range all {
-		ids = append(ids, p.id)
-	}
-	return ids
-}
-
-// withSources is a trace of an answer that proposals went with: it is made from their sources as well, and goes with them.
-func withSources(t memory.Trace, proposals []proposed) memory.Trace {
-	for _, p := range proposals {
-		t = t.WithSources(p.sources...)
-	}
-	return t
-}
-
-// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message, isn't.
-func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal) []proposed {
-	var shown []proposed
+// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message, isn't. It returns the
+// messages as they are logged, and the answer's trace: it is made from their sources as well, and goes with them.
+func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]posted, memory.Trace) {
+	var shown []posted
 	t := b.thread(a, "p"+a.round)
 	for _, p := range proposals[:min(len(proposals), mostProposed)] {
-		m, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
+		m, sources, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
 		if err != nil {
 			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't propose to remember something")
 			continue
 		}
-		shown = append(shown, m)
+		m.content, _, _ = strings.Cut(m.content, "\n") // what is to be remembered stays out of the log
+		shown, trace = append(shown, m), trace.WithSources(sources...)
 	}
-	return shown
+	return shown, trace
 }
 
-func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory.Lore) (proposed, error) {
+func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory.Lore) (posted, []memory.Source, error) {
 	in := b.localeIn(ctx, a.guild, a.channel)
 	text, l, err := showLore(in, a, l)
 	if err != nil {
-		return proposed{}, err
+		return posted{}, nil, err
 	}
 	sources, err := b.sourcesOf(ctx, l, 0)
 	if err != nil {
-		return proposed{}, err
+		return posted{}, nil, err
 	}
 	o := owned{asker: a.asker, question: a.id}
-	m, err := t.post(ctx, messageCreate{
+	m, err := t.post(ctx, outgoing{
 		Content: text, Nonce: nonce(t.purpose, t.question, n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
 		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)), button(styleGrey, in.text("No"), o.id(buttonForgo)))},
 	})
-	return proposed{m, sources}, err
+	return m, sources, err
 }
 
 var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
@@ -199,7 +169,7 @@ func saysShallI(line string) (locale, bool) {
 func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
 	var sources []memory.Source
 	for _, s := range l.Sources {
-		found, err := b.memory.Messages(ctx, s.Channel, []memory.MessageID{s.Message})
+		found, err := b.memory.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
 		if err != nil {
 			return nil, fmt.Errorf("look up message %d: %w", s.Message, err)
 		}
@@ -267,19 +237,14 @@ func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 // keepProposed keeps lore, and has the answer that proposed it go with it: Discord shows its name there.
 func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
-	t, err := c.trace(ctx, x)
+	traces, err := c.bot.memory.Traces(ctx, memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true})
 	if err != nil {
-		return err
+		return fmt.Errorf("look up how an answer came about: %w", err)
 	}
-	if t.Asker != 0 {
-		p, err := c.bot.memory.Prompt(ctx, t.Channel, t.Answer)
-		switch {
-		case err == nil:
-			t.Prompt = &p
-		case !errors.Is(err, memory.ErrNotFound):
-			return fmt.Errorf("look up a prompt: %w", err)
+	for _, t := range traces {
+		if t.Asker != 0 { // else it is the bare sources of an answer that isn't logged
+			events = append(events, memory.Answered{Trace: t.WithSources(l.AsSource(true))})
 		}
-		events = append(events, memory.Answered{Trace: t.WithSources(l.AsSource(true))})
 	}
 	return c.apply(ctx, x, "keep lore", events...)
 }

@@ -8,10 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"hark/memory"
-	"hark/search"
 )
 
 const (
@@ -32,10 +29,9 @@ type item struct {
 // as there is memory.
 type queue struct {
 	mu     sync.Mutex
-	items  []item
-	busy   int  // items taken and not yet committed
-	deaf   bool // takes no more from the gateway
-	closed bool // takes nothing any more
+	items  []item // those not yet committed
+	deaf   bool   // takes no more from the gateway
+	closed bool   // takes nothing any more
 	wake   chan struct{}
 }
 
@@ -57,7 +53,7 @@ func (q *queue) put(it item) bool {
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.items) + q.busy
+	return len(q.items)
 }
 
 // stopIntake refuses further events of the gateway.
@@ -82,7 +78,6 @@ func (q *queue) take(ctx context.Context) []item {
 		q.mu.Lock()
 		n := min(len(q.items), batchItems)
 		batch := q.items[:n:n]
-		q.items, q.busy = q.items[n:], n
 		closed := q.closed
 		q.mu.Unlock()
 		if n > 0 {
@@ -99,44 +94,38 @@ func (q *queue) take(ctx context.Context) []item {
 	}
 }
 
-// done has what was taken count as committed.
-func (q *queue) done() {
+// done has so many items that were taken count as committed.
+func (q *queue) done(n int) {
 	q.mu.Lock()
-	q.busy = 0
+	clear(q.items[:n])
+	q.items = q.items[n:]
 	q.mu.Unlock()
 }
 
 // pump writes the queue to the log: one goroutine, so that events stay in order.
 type pump struct {
-	queue      *queue
-	log        Log
-	admit      *admission
-	convert    *converter
-	ask        func(*ask) // called once the question is committed
-	gaps       *gaps
-	arrived    *arrivals
-	attendance *search.Attendance
-	missed     func(visit) // called once it is in the log what was missed
-	unknown    func([]untold)
-	nudge      func() // called when there is something to fetch
-	logger     zerolog.Logger
-	retry      time.Duration // before the second attempt to write; doubled for each further one
-	// progress is called after each batch, and when the log fails or works again.
-	progress func()
+	bot     *Bot
+	convert *converter
+	ask     func(*ask)               // called once the question is committed
+	before  map[memory.GuildID]known // when Hark was told last of guilds that it is about to be told of again
 
 	mu     sync.Mutex
 	outage error // why the log can't be written; nil while it can
 }
 
+func newPump(b *Bot, ask func(*ask)) *pump {
+	return &pump{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), ask: ask, before: map[memory.GuildID]known{}}
+}
+
 // run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
 func (p *pump) run(ctx context.Context) (left int) {
 	for {
-		batch := p.queue.take(ctx)
+		batch := p.bot.queue.take(ctx)
 		if batch == nil || p.write(ctx, batch) != nil {
-			return p.queue.len()
+			return p.bot.queue.len()
 		}
-		p.queue.done()
-		p.progress()
+		p.bot.queue.done(len(batch))
+		p.bot.cfg.Progress()
 	}
 }
 
@@ -159,28 +148,16 @@ func (p *pump) write(ctx context.Context, batch []item) error {
 // commit is what goes to the log together, and what waits for that.
 type commit struct {
 	events []memory.Event
-	told   []memory.GuildID // guilds of which events tell all
 	asks   []*ask
 	logged []chan<- struct{}
 	// unknown is what is to be fetched.
 	unknown []untold
 }
 
-// unask drops the questions that are gone before they were asked.
-func (c *commit) unask(s subject) {
-	c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool {
-		gone := s.ends(a.guild, a.channel, 0) || s.channel == a.channel && slices.Contains(s.deleted, a.id)
-		if gone {
-			c.events = append(c.events, a.closed())
-		}
-		return gone
-	})
-}
-
 func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	c, err := p.convert.convert(raw)
 	if err != nil {
-		p.logger.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
+		p.bot.log.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
 	}
 	if c.merge != nil {
 		if err := p.merge(ctx, *c.merge, out); err != nil {
@@ -193,10 +170,13 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		}
 	}
 	p.attend(c)
-	out.events = append(out.events, c.events...)
-	for _, s := range subjectsOf(c.events) {
-		out.unask(s)
+	// Whoever answers a question is told that it is gone.
+	if len(out.asks) > 0 && slices.ContainsFunc(subjectsOf(c.events), func(s subject) bool { return s.ended || s.deleted != nil }) {
+		if err := p.flush(ctx, out); err != nil {
+			return err
+		}
 	}
+	out.events = append(out.events, c.events...)
 	out.unknown = append(out.unknown, c.unknown...)
 	if len(p.moved(c.events)) > 0 { // so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
 		if err := p.flush(ctx, out); err != nil {
@@ -205,11 +185,9 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	}
 	switch {
 	case raw.kind == "READY":
-		out.told = nil // by the connection before
-		p.arrived.begin(c.present)
+		p.bot.arrived.begin(c.present)
 	case c.away != 0:
-		out.told = slices.DeleteFunc(out.told, func(id memory.GuildID) bool { return id == c.away })
-		p.arrived.leave(c.away)
+		p.bot.arrived.tell(false, c.away)
 	}
 	if c.ask != nil {
 		out.asks = append(out.asks, c.ask)
@@ -222,26 +200,30 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
-	if c.told != 0 { // also of what may have changed unheard
-		out.told = append(out.told, c.told)
+	if c.told == 0 {
+		return nil
 	}
-	return nil
+	err = p.flush(ctx, out) // also of what may have changed unheard
+	if err == nil {
+		p.bot.arrived.tell(true, c.told)
+	}
+	return err
 }
 
 // attend notes who may view what from now on.
 func (p *pump) attend(c converted) {
-	p.attendance.Heard(c.heard)
+	p.bot.attendance.Heard(c.heard)
 	if c.sighting != nil {
 		for _, s := range c.sighting.channels {
-			p.attendance.Heard(s.last)
+			p.bot.attendance.Heard(s.last)
 		}
 	}
 	if c.merge != nil {
-		p.attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
+		p.bot.attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
 	}
-	p.attendance.Observe(c.events)
+	p.bot.attendance.Observe(c.events)
 	for _, m := range c.met {
-		p.attendance.Met(m.person, m.joined, c.heard != 0)
+		p.bot.attendance.Met(m.person, m.joined, c.heard != 0)
 	}
 }
 
@@ -254,7 +236,7 @@ func (p *pump) dropOld(ctx context.Context, c *converted, out *commit) error {
 		}
 		old := false
 		ask := func() (err error) {
-			old, err = p.admit.isOld(ctx, s)
+			old, err = p.bot.admit.isOld(ctx, s)
 			return err
 		}
 		if err := p.insist(ctx, ask); err != nil || !old {
@@ -280,7 +262,14 @@ func (p *pump) lookForGaps(ctx context.Context, c converted, out *commit) error 
 	var found []memory.Event
 	var seen *visit
 	err := p.insist(ctx, func() (err error) {
-		found, seen, err = p.gaps.look(ctx, c)
+		switch {
+		case c.present != nil:
+			found, seen, err = p.greet(ctx, c.present)
+		case c.away != 0:
+			err = p.remember(ctx, c.away)
+		default:
+			found, seen, err = p.arrive(ctx, c.sighting)
+		}
 		return err
 	})
 	if err != nil {
@@ -291,7 +280,7 @@ func (p *pump) lookForGaps(ctx context.Context, c converted, out *commit) error 
 		return err
 	}
 	if seen != nil {
-		p.missed(*seen)
+		p.bot.filler.put(*seen)
 	}
 	return nil
 }
@@ -302,7 +291,7 @@ func (p *pump) merge(ctx context.Context, update memory.Guild, out *commit) erro
 		return err
 	}
 	return p.insist(ctx, func() error {
-		stored, err := p.log.Guild(ctx, update.ID)
+		stored, err := p.bot.memory.Guild(ctx, update.ID)
 		if errors.Is(err, memory.ErrNotFound) {
 			return nil // GUILD_CREATE will tell all
 		}
@@ -323,9 +312,6 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 			return err
 		}
 	}
-	if len(out.told) > 0 {
-		p.arrived.arrive(out.told)
-	}
 	for _, logged := range out.logged {
 		close(logged)
 	}
@@ -333,7 +319,7 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 		p.ask(a)
 	}
 	if len(out.unknown) > 0 {
-		p.unknown(out.unknown)
+		p.bot.filler.putUnknown(out.unknown)
 	}
 	*out = commit{}
 	return nil
@@ -343,7 +329,7 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 func (p *pump) commit(ctx context.Context, events []memory.Event) error {
 	refused := false
 	err := p.insist(ctx, func() error {
-		err := p.admit.commit(ctx, events)
+		err := p.bot.admit.commit(ctx, events)
 		if refused = errors.Is(err, memory.ErrRefused); refused {
 			return nil
 		}
@@ -354,7 +340,7 @@ func (p *pump) commit(ctx context.Context, events []memory.Event) error {
 	}
 	parts := inseparable(events)
 	if len(parts) == 1 {
-		p.logger.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message", int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
+		p.bot.log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message", int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
 		return nil
 	}
 	for _, part := range parts {
@@ -381,7 +367,7 @@ func inseparable(events []memory.Event) [][]memory.Event {
 
 // insist repeats do until it succeeds or ctx ends.
 func (p *pump) insist(ctx context.Context, do func() error) error {
-	for wait := p.retry; ; wait = min(2*wait, longestRetry) {
+	for wait := p.bot.timing.retry; ; wait = min(2*wait, longestRetry) {
 		err := do()
 		p.note(err)
 		if err == nil {
@@ -400,13 +386,13 @@ func (p *pump) note(err error) {
 	p.outage = err
 	p.mu.Unlock()
 	if (err == nil) != (before == nil) {
-		defer p.progress()
+		defer p.bot.cfg.Progress()
 	}
 	switch {
 	case err != nil && before == nil:
-		p.logger.Error().Err(err).Int("waiting", p.queue.len()).Msg("the log can't be written; trying on")
+		p.bot.log.Error().Err(err).Int("waiting", p.bot.queue.len()).Msg("the log can't be written; trying on")
 	case err == nil && before != nil:
-		p.logger.Info().Int("waiting", p.queue.len()).Msg("the log can be written again")
+		p.bot.log.Info().Int("waiting", p.bot.queue.len()).Msg("the log can be written again")
 	}
 }
 

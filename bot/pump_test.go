@@ -14,20 +14,18 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/memory"
-	"hark/search"
 )
 
 func rawItem(kind, data string) item {
-	return item{raw: &rawEvent{kind, json.RawMessage(data)}}
+	return item{raw: &rawEvent{kind: kind, data: json.RawMessage(data)}}
 }
 
 // pumpOf is a pump that nobody waits for.
-func pumpOf(q *queue, log Log) *pump {
-	return &pump{
-		queue: q, log: log, admit: newAdmission(log, memory.Policy{}, newRecent(0, time.Now), func([]subject) {}),
-		convert: newConverter(self, false, sameTime), logger: zerolog.Nop(),
-		gaps: newGaps(log, Config{CatchUp: 30 * 24 * time.Hour, Reconcile: true}, sameTime), missed: func(visit) {}, unknown: func([]untold) {}, nudge: func() {}, arrived: newArrivals(), attendance: search.NewAttendance(), progress: func() {},
-	}
+func pumpOf(q *queue, log memory.Store) *pump {
+	b, _ := New(Config{Token: "t", CatchUp: 30 * 24 * time.Hour, Reconcile: true, Now: sameTime}, log, nil, zerolog.Nop())
+	b.self, b.queue, b.timing.retry = self, q, time.Second
+	b.filler, b.admit = newFiller(b), newAdmission(log, memory.Policy{}, b.recent, func([]subject) {})
+	return newPump(b, nil)
 }
 
 func TestQueueTakesLessAndLess(t *testing.T) {
@@ -48,34 +46,20 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 	if batch := q.take(t.Context()); len(batch) != 3 || q.len() != 3 {
 		t.Errorf("took %d; %d aren't committed", len(batch), q.len())
 	}
+	q.done(3)
 	if q.take(t.Context()) != nil || q.len() != 0 {
 		t.Error("a closed queue that is empty gives more")
-	}
-}
-
-func TestQueueGivesBatches(t *testing.T) {
-	t.Parallel()
-	q := newQueue()
-	for range batchItems + 10 {
-		q.put(rawItem("MESSAGE_DELETE", `{}`))
-	}
-	if a, b := len(q.take(t.Context())), len(q.take(t.Context())); a != batchItems || b != 10 {
-		t.Errorf("batches of %d and %d", a, b)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	if q.take(ended) != nil {
-		t.Error("an empty queue gives something")
 	}
 }
 
 // A guild's update tells no channels, and those that the log has must include what came just before.
 func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
-	log := newNotebook()
+	log := newNotebook(t)
 	q := newQueue()
 	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
 	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
+	q.put(rawItem("GUILD_UPDATE", `{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
 	q.close()
 	p := pumpOf(q, log)
 	if left := p.run(t.Context()); left != 0 {
@@ -84,12 +68,15 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	if g, _ := log.Guild(t.Context(), 1); g == nil || g.Name != "Renamed" || len(g.Channels) != 1 {
 		t.Errorf("logged %+v", g)
 	}
+	if g, err := log.Guild(t.Context(), 4711); err == nil {
+		t.Errorf("a guild without its channels is logged: %+v", g)
+	}
 }
 
 // A question is asked once its own message is in the log, and with it all that was said before.
 func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 	t.Parallel()
-	log, asked := newNotebook(), 0
+	log, asked := newNotebook(t), 0
 	p := pumpOf(newQueue(), log)
 	p.ask = func(a *ask) {
 		asked++
@@ -108,13 +95,12 @@ func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 func TestPumpTriesOnWithPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := newNotebook()
+		log := newNotebook(t)
 		log.fail(errDown)
 		q := newQueue()
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
 		q.put(rawItem("GUILD_UPDATE", `{"id":"1","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
 		p := pumpOf(q, log)
-		p.retry = time.Second
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if left := p.run(ctx); left != 2 || p.failing() == nil {
@@ -148,7 +134,7 @@ func (r *refusing) Apply(ctx context.Context, events ...memory.Event) error {
 func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := &refusing{notebook: newNotebook(), message: 103}
+		log := &refusing{notebook: newNotebook(t), message: 103}
 		q := newQueue()
 		for i := range 6 {
 			q.put(rawItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%d"}`, 100+i, ana, i)))
@@ -161,7 +147,6 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
 		q.close()
 		p := pumpOf(q, log)
-		p.retry = time.Second
 		if left := p.run(t.Context()); left != 0 || p.failing() != nil {
 			t.Errorf("%d left, %v", left, p.failing())
 		}

@@ -59,17 +59,11 @@ func (c *commands) askBefore(ctx context.Context, x *exchange, at memory.Channel
 		x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID), before.Unix()), x.text(purgeEnd), purgesBefore, before.Unix(), at.ID)
 }
 
-// confirmPurge asks, with what would go, and a button that says what is purged.
+// confirmPurge asks with a button that says what is purged.
 func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end string, purged ...any) (sheet, error) {
-	f.Guild, f.Why, f.At = x.guild(), memory.WhyPurge, c.at(x)
-	e, err := c.extents(x).Extent(ctx, f)
-	if err != nil {
-		return sheet{}, err
-	}
-	if f.User == 0 && e == (memory.Extent{}) && x.seesAll() {
-		return sheet{Content: x.text("There is nothing of that that I remember, so there is nothing to forget.")}, nil
-	}
-	return paragraphs(question, x.extent(e, f.User != 0), x.countsSeen(), end).asking(styleRed, x.text("Forget it for good"), purges, purged...), nil
+	f.Why = memory.WhyPurge
+	asked, err := c.confirm(ctx, x, f, question, end)
+	return asked.asking(styleRed, x.text("Forget it for good"), purges, purged...), err
 }
 
 // purge forgets what a button says.
@@ -78,16 +72,15 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 	if !ok {
 		return sheet{}, refusal(x.text(unknownTool))
 	}
-	e, err := c.extents(x).Extent(ctx, f)
+	e, err := c.extent(ctx, x, f)
 	if err != nil {
 		return sheet{}, err
 	}
-	c.forgetSessions(x.server, f)
 	return c.forgetting(ctx, x, f, func(r memory.Receipt) string {
 		if !x.seesAll() {
 			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore, e.Summaries, e.Answers, 0
 		}
-		return lines(x.purgeReceipt(r, c.bot.now()), x.countsSeen())
+		return lines(x.receipt(r), x.countsSeen())
 	})
 }
 
@@ -109,39 +102,4 @@ func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
 		return f, false
 	}
 	return f, true
-}
-
-// forgetSessions has also those sessions forgotten that aren't logged.
-func (c *commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
-	switch {
-	case f.User != 0:
-		c.bot.recent.forget(f.Guild, f.User)
-	case f.Channel == 0:
-		c.bot.recent.see(subject{guild: f.Guild, ended: true})
-	default:
-		c.bot.recent.drop(f.Channel)
-		for _, thread := range g.WithThreads(f.Channel) {
-			c.bot.recent.drop(thread.ID)
-		}
-	}
-}
-
-// purgeReceipt says what was forgotten, and what couldn't be.
-func (l locale) purgeReceipt(r memory.Receipt, now time.Time) string {
-	f := r.Forgetting
-	what := l.text("what was said in %s", l.mention(f.Channel))
-	switch {
-	case f.User != 0:
-		what = l.text("what <@%d> wrote here", f.User)
-	case !f.Before.IsZero():
-		what = l.text("what was said in %s before <t:%d:f>", l.mention(f.Channel), f.Before.Unix())
-	}
-	all := append([]string{l.text("**Forgotten: %s**", what), l.count(r.Messages, "- %s message", "- %s messages")}, some(
-		amount{r.Facts, l.count(r.Facts, "- %s thing I was told about somebody", "- %s things I was told about somebody")},
-		amount{r.Lore, l.count(r.Lore, "- %s piece of lore", "- %s pieces of lore")},
-		amount{r.Summaries, l.count(r.Summaries, "- %s summary", "- %s summaries")},
-		amount{r.Records, l.count(r.Records, "- %s record of a call", "- %s records of calls")},
-		amount{r.Answers, l.count(r.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it")})...)
-	return lines(append(all, l.text("-# Receipt %s, <t:%d:f>. I can't reach: backups and exports made before, what a language model's host was sent and may have kept, "+
-		"what others quoted, and Discord itself, where messages stay until they are deleted there.", receiptNumber(f.ID), now.Unix()))...)
 }

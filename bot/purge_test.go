@@ -12,48 +12,6 @@ import (
 	"hark/memory"
 )
 
-func TestPurgesAskFirstAndGiveAReceipt(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	here, guild := memory.ChannelID(s.channel), memory.GuildID(s.guild.ID)
-	s.posts(t, s.channel, s.bo.ID, "old")
-	s.discord.Advance(10 * 24 * time.Hour)
-	s.posts(t, s.channel, s.ana.ID, "new")
-	cut := s.discord.Now().AddDate(0, 0, -5)
-	for _, tt := range []struct {
-		command string
-		options []discordtest.Opt
-		button  string
-		want    memory.Forgetting
-	}{
-		{"hark purge member", []discordtest.Opt{opt("member", s.bo.ID)}, fmt.Sprintf("%s:%s:%d", purges, purgesMember, s.bo.ID), memory.Forgetting{Guild: guild, User: memory.UserID(s.bo.ID)}},
-		{"hark purge channel", nil, fmt.Sprintf("%s:%s:%d", purges, purgesChannel, here), memory.Forgetting{Guild: guild, Channel: here}},
-		{"hark purge before", []discordtest.Opt{opt("before", "5d")}, fmt.Sprintf("%s:%s:%d:0", purges, purgesBefore, cut.Unix()), memory.Forgetting{Guild: guild, Before: cut}},
-		{"hark purge before", []discordtest.Opt{opt("before", "5d"), opt("channel", s.channel)}, fmt.Sprintf("%s:%s:%d:%d", purges, purgesBefore, cut.Unix(), here), memory.Forgetting{Guild: guild, Channel: here, Before: cut}},
-	} {
-		begun := len(s.log.forgetting.begun)
-		ask := s.use(t, s.ana, tt.command, tt.options...)
-		s.says(t, ask)
-		if len(s.log.forgetting.begun) != begun {
-			t.Fatalf("%s: forgot before it was confirmed", tt.command)
-		}
-		s.says(t, s.discord.Click(ask.Message, s.bo.ID, tt.button).WaitMessage())
-		m := s.turns(t, s.discord.Click(ask.Message, s.ana.ID, tt.button))
-		if len(m.Components) > 0 {
-			t.Errorf("%s: in the end there are buttons", tt.command)
-		}
-		s.log.mu.Lock()
-		f := s.log.forgetting.begun[begun]
-		s.log.mu.Unlock()
-		if f.Guild != tt.want.Guild || f.Channel != tt.want.Channel || f.User != tt.want.User || !f.Before.Equal(tt.want.Before) || f.Why != memory.WhyPurge || f.At.IsZero() {
-			t.Errorf("%s: forgot %+v, want %+v", tt.command, f, tt.want)
-		}
-	}
-	s.says(t, s.use(t, s.ana, "hark purge before", opt("before", "3000-01-01")))
-	s.says(t, s.use(t, s.ana, "hark purge before", opt("before", "2015-01-01")))
-	s.says(t, s.use(t, s.ana, "hark purge before", opt("before", "then")))
-}
-
 // What is said where nothing is logged is forgotten as well.
 func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -46,24 +45,19 @@ func chosenOr(chosen, otherwise int) int {
 }
 
 // generous is the limit that lets more pass, of two that may not have been chosen.
-func generous(a, b int) int { return limitFrom(max(allows(a), allows(b))) }
-
-// strict is the limit that lets less pass.
-func strict(a, b int) int { return limitFrom(min(allows(a), allows(b))) }
-
-// allows is how much passes a limit, and less than nothing if none was chosen.
-func allows(limit int) int {
-	if limit == memory.Unlimited {
-		return math.MaxInt
-	}
-	return limit
-}
-
-func limitFrom(allows int) int {
-	if allows == math.MaxInt {
+func generous(a, b int) int {
+	if a == memory.Unlimited || b == memory.Unlimited {
 		return memory.Unlimited
 	}
-	return allows
+	return max(a, b)
+}
+
+// strict is the limit that lets less pass.
+func strict(a, b int) int {
+	if a == memory.Unlimited || b == memory.Unlimited {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // Why a question isn't answered, or not by a model, as /metrics names it.

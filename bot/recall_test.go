@@ -306,7 +306,7 @@ func TestFindingCountsAsAQuestion(t *testing.T) {
 	m := s.use(t, s.ana, "recall", opt("question", "deadline"))
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.turn(t, m, s.ana, "»", "no. 11.")
-	for _, name := range []string{"recall", "catchup"} {
+	for _, name := range []string{"recall", "catchup", "context"} {
 		options := []discordtest.Opt{opt("question", "deadline")}
 		if name == "catchup" {
 			options = nil

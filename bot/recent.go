@@ -80,7 +80,7 @@ func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 		before := s.messages[i].Text()
 		change(&s.messages[i])
 		if s.messages[i].Text() != before {
-			s.doubt(id)
+			s.take(id, func(memory.Message) bool { return false })
 		}
 		s.trim()
 	}
@@ -99,9 +99,8 @@ func (r *recent) see(what subject) {
 			delete(r.channels, channel)
 		case what.channel == channel:
 			for _, id := range what.deleted {
-				if i, there := s.find(id); there {
-					s.messages = slices.Delete(s.messages, i, i+1)
-					s.doubt(id)
+				if _, there := s.find(id); there {
+					s.take(id, func(m memory.Message) bool { return m.ID == id })
 				}
 			}
 		}
@@ -113,13 +112,10 @@ func (r *recent) forget(guild memory.GuildID, user memory.UserID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.channels {
-		if s.guild != guild || !slices.ContainsFunc(s.messages, func(m memory.Message) bool { return m.Author == user }) {
-			continue
+		theirs := func(m memory.Message) bool { return m.Author == user }
+		if s.guild == guild && slices.ContainsFunc(s.messages, theirs) {
+			s.take(0, theirs)
 		}
-		s.distrust()
-		s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
-			return m.Author == user || m.Kind == memory.FromHark
-		})
 	}
 }
 
@@ -179,17 +175,13 @@ func (s *sitting) find(id memory.MessageID) (at int, there bool) {
 	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int { return int(min(max(m.ID-id, -1), 1)) })
 }
 
-// doubt takes out what Hark said after a message that is no longer as it was: it may repeat it.
-func (s *sitting) doubt(id memory.MessageID) {
-	s.distrust()
-	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool { return m.Kind == memory.FromHark && m.ID > id })
-}
-
-// distrust keeps out what Hark says in answer to what was said until now.
-func (s *sitting) distrust() {
-	if n := len(s.messages); n > 0 {
-		s.doubted = max(s.doubted, s.messages[n-1].ID)
-	}
+// take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it was: it may repeat it,
+// and so may what it will say in answer to what was said until now.
+func (s *sitting) take(after memory.MessageID, gone func(memory.Message) bool) {
+	s.doubted = max(s.doubted, s.messages[len(s.messages)-1].ID)
+	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
+		return gone(m) || m.Kind == memory.FromHark && m.ID > after
+	})
 }
 
 // trim leaves the newest messages, as many as there may be.

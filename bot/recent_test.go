@@ -199,7 +199,7 @@ func TestSessionsAreBounded(t *testing.T) {
 
 func TestAdmission(t *testing.T) {
 	t.Parallel()
-	log := newNotebook()
+	log := newNotebook(t)
 	r, _ := newSessions()
 	var told []subject
 	a := newAdmission(log, memory.Policy{Ask: true}, r, func(about []subject) { told = append(told, about...) })
@@ -221,12 +221,12 @@ func TestAdmission(t *testing.T) {
 		post(7, 5, 2, "typo"),
 		memory.Edited{Guild: 5, Channel: 7, ID: 5, Content: "right", At: r.now()},
 		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 7, Answer: 4}},
-		memory.Called{Record: memory.Record{Guild: 5, Channel: 7, CallID: "7"}},
+		memory.Called{Record: memory.Record{Guild: 5, Channel: 7, CallID: "7", Timestamp: noon, Speaker: memory.SpeakerTool, Method: "m"}},
 		post(8, 6, 2, "too early"),
 		chose,
 		post(8, 7, 2, "in time"),
 		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 8, Answer: 7}},
-		memory.Called{Record: memory.Record{Guild: 5, Channel: 8, CallID: "8"}},
+		memory.Called{Record: memory.Record{Guild: 5, Channel: 8, CallID: "8", Timestamp: noon, Speaker: memory.SpeakerTool, Method: "m"}},
 	}
 	for range 2 { // as after a failure
 		if err := a.commit(t.Context(), batch); err != nil {

@@ -47,12 +47,10 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	s.say(closed, 1, "closed")
 	s.mirrors(t, old)
 	s.mirrors(t, closed)
-	s.log.mu.Lock()
 	var known []memory.Message
 	for _, c := range []discordtest.ID{s.channel, old, closed} {
-		known = append(known, s.log.state(memory.ChannelID(c))...)
+		known = append(known, s.log.state(t, memory.ChannelID(c))...)
 	}
-	s.log.mu.Unlock()
 	s.stop(t)
 	s.discord.Delete(old, ids[0])
 	s.discord.Edit(old, ids[1], "edited")
@@ -147,26 +145,6 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 	if got := slices.Compact(slices.Sorted(slices.Values(gone()))); !slices.Equal(got, []discordtest.ID{deleted, thread}) {
 		t.Errorf("deleted were %v, want %v", got, []discordtest.ID{deleted, thread})
 	}
-}
-
-func TestDeletedInTheArchive(t *testing.T) {
-	t.Parallel()
-	s := catching(t)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
-	s.run(t).ready(t)
-	ids := s.say(thread, 3, "before")
-	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
-		meta := *c.Thread
-		meta.Archived = true
-		c.Thread = &meta
-	})
-	s.discord.Advance(time.Minute)
-	s.say(s.channel, 1, "after that")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.discord.Delete(thread, ids[1])
-	s.resume(t, Config{CatchUp: month, Reconcile: true})
-	s.mirrors(t, thread)
 }
 
 // That Discord refuses a page once shuts no channel that Hark may read.

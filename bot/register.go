@@ -51,11 +51,16 @@ func (c *commands) register(ctx context.Context, b begun) {
 }
 
 func (c *commands) registerIn(ctx context.Context, b begun) error {
-	app := fmt.Sprint(int64(b.app))
+	app, dev, ours := fmt.Sprint(int64(b.app)), c.bot.cfg.DevGuild, inLanguages(c.declared())
 	everywhere := discordgo.EndpointApplicationGlobalCommands(app)
 	within := func(g memory.GuildID) string { return discordgo.EndpointApplicationGuildCommands(app, g.String()) }
-	if dev := c.bot.cfg.DevGuild; dev != 0 {
-		err := c.bring(ctx, within(dev), ofGuild(inLanguages(c.declared())))
+	var errs []error
+	if dev == 0 {
+		if err := c.bring(ctx, everywhere, ours); err != nil {
+			return err
+		}
+	} else {
+		err := c.bring(ctx, within(dev), ofGuild(ours))
 		if isForbidden(err) {
 			return fmt.Errorf("register commands in the server %d: Hark isn't there, or was invited without commands; invite it with %s, or change discord.dev_guild",
 				dev, InviteURL(app, dev))
@@ -63,22 +68,10 @@ func (c *commands) registerIn(ctx context.Context, b begun) error {
 		if err != nil {
 			return err
 		}
-		return errors.Join(c.bring(ctx, everywhere, []command{}), c.clear(ctx, b.guilds, dev, within))
+		errs = append(errs, c.bring(ctx, everywhere, []command{}))
 	}
-	if err := c.bring(ctx, everywhere, inLanguages(c.declared())); err != nil {
-		return err
-	}
-	return c.clear(ctx, b.guilds, 0, within)
-}
-
-// clear takes away the commands that guilds but one were shown while they were the one to develop in, if there are few guilds.
-func (c *commands) clear(ctx context.Context, guilds []memory.GuildID, but memory.GuildID, within func(memory.GuildID) string) error {
-	if len(guilds) > fewGuilds {
-		return nil
-	}
-	var errs []error
-	for _, g := range guilds {
-		if g == but {
+	for _, g := range b.guilds { // those that were the one to develop in before
+		if g == dev || len(b.guilds) > fewGuilds {
 			continue
 		}
 		if err := c.bring(ctx, within(g), []command{}); !isForbidden(err) { // which has none either
@@ -90,17 +83,17 @@ func (c *commands) clear(ctx context.Context, guilds []memory.GuildID, but memor
 
 // bring makes the list at address ours.
 func (c *commands) bring(ctx context.Context, address string, ours []command) error {
-	var there []knownCommand
+	var there []command
 	if err := c.bot.rest.call(ctx, "GET", address+"?with_localizations=true", address, nil, &there); err != nil {
 		return err
 	}
 	same := func(ours, theirs command) bool {
-		if ours.Contexts == nil { // Discord knows of a guild's own where they can be used
+		if theirs.ID = 0; ours.Contexts == nil { // Discord knows of a guild's own where they can be used
 			theirs.Contexts, theirs.Integrations = nil, nil
 		}
 		return reflect.DeepEqual(ours, theirs)
 	}
-	if !sameCommands(commandsOf(there), ours, same) {
+	if !sameCommands(there, ours, same) {
 		if err := c.bot.rest.call(ctx, "PUT", address, address, ours, &there); err != nil {
 			return err
 		}
@@ -163,21 +156,20 @@ func wordsIn(c *catalog, english string) string { return c.texts[english] }
 
 // inAll is a text in all languages that have it, by what Discord calls them; nil if none has.
 func inAll(english string, in func(*catalog, string) string) map[string]string {
-	var all map[string]string
+	all := map[string]string{}
 	for of, names := range languagesOf {
 		translated := ""
-		if c := catalogs()[of]; c != nil && english != "" {
+		if c := catalogs()[of]; c != nil {
 			translated = in(c, english)
 		}
 		for _, language := range names {
-			if translated == "" {
-				continue
+			if translated != "" {
+				all[language] = translated
 			}
-			if all == nil {
-				all = map[string]string{}
-			}
-			all[language] = translated
 		}
+	}
+	if len(all) == 0 {
+		return nil
 	}
 	return all
 }

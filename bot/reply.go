@@ -44,7 +44,8 @@ func (b *Bot) reply(work, last context.Context, asked *ask) {
 			b.takeAway(last, d, asked)
 			return
 		}
-		if d.anew(); first {
+		d.stream("") // what is shown stays until there is a text again
+		if first {
 			d.take(a.shown)
 		}
 		if b.answerOnce(ctx, work, last, d, a) == nil {
@@ -116,7 +117,7 @@ func (b *Bot) takeAway(last context.Context, d *delivery, a *ask) {
 	known := d.ids()
 	d.take(slices.DeleteFunc(b.questions.clear(a.id), func(id memory.MessageID) bool { return slices.Contains(known, id) }))
 	ids := d.ids()
-	if err := d.clear(last); err != nil {
+	if err := d.finish(last, nil); err != nil {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take an answer back")
 		b.questions.takeBack(a.channel, d.ids())
 	}

@@ -55,8 +55,10 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 		}
 		answer, err := request()
 		c.count(route, err)
-		if err == nil {
-			err = decode(answer, into)
+		if err == nil && into != nil {
+			if err = json.Unmarshal(answer, into); err != nil {
+				err = fmt.Errorf("decode Discord's answer: %w", err)
+			}
 		}
 		if err == nil {
 			return nil
@@ -83,6 +85,12 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 	}
 }
 
+// get asks Discord for what is at an address, which without its query names its bucket.
+func (c *client) get(ctx context.Context, address string, into any) error {
+	bucket, _, _ := strings.Cut(address, "?")
+	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
+}
+
 // free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
 func (c *client) free(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)
@@ -105,16 +113,6 @@ func (c *client) free(ctx context.Context, name, route string) error {
 func passing(err error) bool {
 	s := status(err)
 	return s == 0 || s >= 500 || s == http.StatusRequestTimeout
-}
-
-func decode(answer []byte, into any) error {
-	if into == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer, into); err != nil {
-		return fmt.Errorf("decode Discord's answer: %w", err)
-	}
-	return nil
 }
 
 // redact leaves out of err what mustn't be logged: addresses, which may hold an interaction's token.

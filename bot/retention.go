@@ -30,7 +30,7 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 	if err != nil {
 		return sheet{}, err
 	}
-	less, err := x.server.Shortens(ctx, c.extents(x), keeper, value, c.bot.cfg.Retention, c.bot.now())
+	less, err := x.server.Shortens(ctx, c.bot.memory, x.within(), keeper, value, c.bot.cfg.Retention, c.bot.now())
 	if err != nil {
 		return sheet{}, err
 	}
@@ -40,7 +40,7 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 	return paragraphs(
 		x.text("**Remember what is said in %s only %s?**", x.mention(keeper), x.lasting(less.Keep)),
 		x.text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
-		x.extent(less.Goes, false), x.countsSeen(),
+		x.amounts(less.Goes, 0), x.text("- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
 		x.text("It can't be undone: a longer time set later brings nothing back.")).
 		asking(styleRed, x.text("Remember it no longer than that"), keepsFor, keeper, cmp.Or(value, retentionDefault)), nil
 }
@@ -122,31 +122,31 @@ func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
 	return lines(x.retained(x.server, id, most), own, limit, x.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }
 
+// retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if nothing is.
+func (c *commands) retainedHere(x *exchange) string {
+	switch id := memory.ChannelID(x.Channel); {
+	case x.remembers(id):
+		return x.retained(x.server, id, c.bot.cfg.Retention)
+	case x.keepsNothing() != "":
+		return ""
+	}
+	return x.retained(x.server, 0, c.bot.cfg.Retention)
+}
+
 // retained is one line of it.
 func (l locale) retained(g *memory.Guild, id memory.ChannelID, most time.Duration) string {
+	where := l.mention(id)
+	if g.ID == memory.DirectGuild {
+		where = l.text("direct messages")
+	}
 	keep, at, set := g.Retention(id, most)
 	switch {
 	case !set:
-		return l.text("What is said in %s is remembered %s, as I was set up.", l.mention(id), l.lasting(keep))
+		return l.text("What is said in %s is remembered %s, as I was set up.", where, l.lasting(keep))
 	case at == 0:
-		return l.text("What is said in %s is remembered %s, as was decided for the server.", l.mention(id), l.lasting(keep))
+		return l.text("What is said in %s is remembered %s, as was decided for the server.", where, l.lasting(keep))
 	}
-	return l.text("What is said in %s is remembered %s, as was decided for %s.", l.mention(id), l.lasting(keep), l.mention(at))
-}
-
-// extent is how much goes, in words; facts are those about a person.
-func (l locale) extent(e memory.Extent, facts bool) string {
-	text := l.count(e.Messages, "- %s message", "- %s messages")
-	if e.Channels > 0 {
-		text = l.count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", text)
-	}
-	all := []string{text}
-	if facts {
-		all = append(all, l.count(e.Facts, "- %s thing I was told about them, and the names I know them by", "- %s things I was told about them, and the names I know them by"))
-	}
-	all = append(all, some(amount{e.Lore, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore")},
-		amount{e.Summaries, l.count(e.Summaries, "- %s summary, which is made anew from what is left", "- %s summaries, which are made anew from what is left")})...)
-	return lines(append(all, l.text("- all that was made from that: what I index it by, and those of my answers that used it"))...)
+	return l.text("What is said in %s is remembered %s, as was decided for %s.", where, l.lasting(keep), l.mention(at))
 }
 
 // lasting is how long something is kept, in words.

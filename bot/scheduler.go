@@ -1,8 +1,9 @@
 package bot
 
 import (
+	"cmp"
 	"context"
-	"slices"
+	"maps"
 	"sync"
 
 	"hark/memory"
@@ -26,31 +27,29 @@ type scheduler[J any] struct {
 	done func() // is called after each job, and whatever else was started
 
 	mu      sync.Mutex
-	changed *sync.Cond   // when active is another
-	tenants []*tenant[J] // by turn
-	free    int          // how many more jobs may run
-	active  int          // goroutines
-	closed  bool         // runs no more jobs
-	over    bool         // starts nothing any more
+	changed *sync.Cond // when active is another
+	queues  map[memory.ChannelID]*channelQueue[J]
+	turns   int  // that there were
+	busy    int  // jobs that run
+	active  int  // goroutines
+	closed  bool // runs no more jobs
+	over    bool // starts nothing any more
 }
 
-// tenantID is who share a turn: a guild, or those of a direct message.
-type tenantID struct {
-	guild  memory.GuildID
-	direct memory.ChannelID
-}
-
-type tenant[J any] struct {
-	id            tenantID
-	queues        []*channelQueue[J] // by turn
+// tenant is who share a turn: a guild, or those of a direct message.
+type tenant struct {
+	guild         memory.GuildID
+	direct        memory.ChannelID
 	waiting, busy int
+	turn          int // the last that it had; whose is the smallest is next
 }
 
 // channelQueue is what waits in a channel behind the job that runs.
 type channelQueue[J any] struct {
-	channel memory.ChannelID
+	tenant  *tenant
 	waiting []J
 	busy    bool
+	turn    int
 	told    map[memory.UserID]bool // that there are too many
 }
 
@@ -64,7 +63,7 @@ type fullError struct {
 func (*fullError) Error() string { return "too many questions wait" }
 
 func newScheduler[J any](run func(J), done func()) *scheduler[J] {
-	s := &scheduler[J]{run: run, done: done, free: parallelAnswers}
+	s := &scheduler[J]{run: run, done: done, queues: map[memory.ChannelID]*channelQueue[J]{}}
 	s.changed = sync.NewCond(&s.mu)
 	return s
 }
@@ -77,11 +76,11 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	if s.closed {
 		return errStopped
 	}
-	t, q := s.place(guild, channel)
-	if full := len(q.waiting) >= waitingQuestions; full || t.waiting >= guildQuestions {
+	q := s.place(guild, channel)
+	if full := len(q.waiting) >= waitingQuestions; full || q.tenant.waiting >= guildQuestions {
 		err := &fullError{waiting: len(q.waiting), first: who != 0 && !q.told[who]}
 		if !full {
-			err.waiting, err.guild = t.waiting, true
+			err.waiting, err.guild = q.tenant.waiting, true
 		}
 		if err.first {
 			q.told[who] = true
@@ -89,85 +88,83 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 		return err
 	}
 	q.waiting = append(q.waiting, job)
-	if t.waiting++; t.waiting == 1 {
-		s.tenants = toEnd(s.tenants, t)
+	if q.tenant.waiting++; q.tenant.waiting == 1 {
+		q.tenant.turn = s.turn()
 	}
 	s.dispatch()
 	return nil
 }
 
 // place is where a job of a channel waits.
-func (s *scheduler[J]) place(guild memory.GuildID, channel memory.ChannelID) (*tenant[J], *channelQueue[J]) {
-	id := tenantID{guild: guild}
+func (s *scheduler[J]) place(guild memory.GuildID, channel memory.ChannelID) *channelQueue[J] {
+	if q := s.queues[channel]; q != nil {
+		return q
+	}
+	t := &tenant{guild: guild}
 	if guild == memory.DirectGuild {
-		id.direct = channel
+		t.direct = channel
 	}
-	i := slices.IndexFunc(s.tenants, func(t *tenant[J]) bool { return t.id == id })
-	if i < 0 {
-		i, s.tenants = len(s.tenants), append(s.tenants, &tenant[J]{id: id})
+	for _, q := range s.queues {
+		if q.tenant.guild == t.guild && q.tenant.direct == t.direct {
+			t = q.tenant
+		}
 	}
-	t := s.tenants[i]
-	i = slices.IndexFunc(t.queues, func(q *channelQueue[J]) bool { return q.channel == channel })
-	if i < 0 {
-		i, t.queues = len(t.queues), append(t.queues, &channelQueue[J]{channel: channel, told: map[memory.UserID]bool{}})
-	}
-	return t, t.queues[i]
+	s.queues[channel] = &channelQueue[J]{tenant: t, turn: s.turn(), told: map[memory.UserID]bool{}}
+	return s.queues[channel]
+}
+
+func (s *scheduler[J]) turn() int {
+	s.turns++
+	return s.turns
 }
 
 // dispatch runs as many jobs as may run.
 func (s *scheduler[J]) dispatch() {
-	for s.free > 0 {
-		t, q := s.next()
-		if t == nil {
+	for s.busy < parallelAnswers {
+		q := s.next()
+		if q == nil {
 			return
 		}
 		job := q.waiting[0]
 		q.waiting, q.busy = q.waiting[1:], true
-		t.waiting--
-		t.busy++
-		s.free--
-		s.tenants, t.queues = toEnd(s.tenants, t), toEnd(t.queues, q)
+		q.turn = s.turn()
+		q.tenant.waiting, q.tenant.busy, q.tenant.turn = q.tenant.waiting-1, q.tenant.busy+1, q.turn
+		s.busy++
 		s.begin(func() {
 			s.run(job)
-			s.release(t, q)
+			s.release(q)
 		})
 	}
 }
 
 // next is whose turn it is; nil if it is nobody's.
-func (s *scheduler[J]) next() (*tenant[J], *channelQueue[J]) {
-	for _, t := range s.tenants {
-		if t.waiting == 0 || t.busy >= guildAnswers {
+func (s *scheduler[J]) next() (first *channelQueue[J]) {
+	for _, q := range s.queues {
+		if q.busy || len(q.waiting) == 0 || q.tenant.busy >= guildAnswers {
 			continue
 		}
-		for _, q := range t.queues {
-			if !q.busy && len(q.waiting) > 0 {
-				return t, q
-			}
+		if first == nil || cmp.Or(cmp.Compare(q.tenant.turn, first.tenant.turn), cmp.Compare(q.turn, first.turn)) < 0 {
+			first = q
 		}
 	}
-	return nil, nil
-}
-
-func toEnd[T comparable](list []T, item T) []T {
-	return append(slices.DeleteFunc(list, func(other T) bool { return other == item }), item)
+	return first
 }
 
 // release ends a job's turn, and drops what has nothing in it.
-func (s *scheduler[J]) release(t *tenant[J], q *channelQueue[J]) {
+func (s *scheduler[J]) release(q *channelQueue[J]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.free++
-	t.busy--
+	s.busy--
+	q.tenant.busy--
 	q.busy = false
 	s.dispatch()
-	t.queues = slices.DeleteFunc(t.queues, func(q *channelQueue[J]) bool {
-		if len(q.waiting) == 0 && t.waiting <= guildQuestions/2 { // a burst ends where there is room again, and some to spare
-			clear(q.told)
+	maps.DeleteFunc(s.queues, func(_ memory.ChannelID, other *channelQueue[J]) bool {
+		empty := other.tenant == q.tenant && len(other.waiting) == 0
+		if empty && q.tenant.waiting <= guildQuestions/2 { // a burst ends where there is room again, and some to spare
+			clear(other.told)
 		}
-		return len(q.waiting) == 0 && !q.busy && len(q.told) == 0
+		return empty && !other.busy && len(other.told) == 0
 	})
-	s.tenants = slices.DeleteFunc(s.tenants, func(t *tenant[J]) bool { return len(t.queues) == 0 })
 }
 
 // begin does something in a goroutine that wait waits for. It is called with mu held.
@@ -197,12 +194,9 @@ func (s *scheduler[J]) close() (left []J) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	for _, t := range s.tenants {
-		for _, q := range t.queues {
-			left = append(left, q.waiting...)
-			q.waiting = nil
-		}
-		t.waiting = 0
+	for _, q := range s.queues {
+		left = append(left, q.waiting...)
+		q.waiting, q.tenant.waiting = nil, 0
 	}
 	return left
 }
@@ -226,9 +220,8 @@ func (s *scheduler[J]) wait(ctx context.Context) {
 func (s *scheduler[J]) counts() (waiting, busy, active int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range s.tenants {
-		waiting += t.waiting
-		busy += t.busy
+	for _, q := range s.queues {
+		waiting += len(q.waiting)
 	}
-	return waiting, busy, s.active
+	return waiting, s.busy, s.active
 }

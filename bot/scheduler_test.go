@@ -65,7 +65,7 @@ func (d *desk) lets(id int) {
 
 // isEmpty reports whether nothing is left of what was put.
 func (d *desk) isEmpty() bool {
-	return len(d.tenants) == 0 && d.free == parallelAnswers && d.active == 0
+	return len(d.queues) == 0 && d.busy == 0 && d.active == 0
 }
 
 // What is put runs once and in its channel's order, one at a time, or is refused; as much at a time as there is room for.

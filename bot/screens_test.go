@@ -179,7 +179,7 @@ func (s *screens) index(n int) {
 // logged returns once it is in the log how an answer came about.
 func (s *screens) logged(answered discordtest.Sent) {
 	s.discord.WaitFor("the trace", func() bool {
-		_, err := s.store.Trace(s.Context(), memory.ChannelID(answered.ChannelID), memory.MessageID(answered.ID))
+		_, err := memory.TraceOf(s.Context(), s.store, memory.ChannelID(answered.ChannelID), memory.MessageID(answered.ID))
 		return err == nil
 	})
 }

@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"context"
-
 	"hark/memory"
 	"hark/search"
 )
@@ -44,25 +42,12 @@ func channelIDs(g *memory.Guild) []memory.ChannelID {
 	return ids
 }
 
-// extents counts what forgetting takes, as far as whoever uses an exchange may read it.
-type extents struct {
-	Log
-	in []memory.ChannelID // nil: all
-}
-
-func (c *commands) extents(x *exchange) extents {
+// within are the channels to which numbers are held for whoever uses x; nil if they may read all.
+func (x *exchange) within() []memory.ChannelID {
 	if x.seesAll() {
-		return extents{Log: c.bot.memory}
+		return nil
 	}
-	return extents{c.bot.memory, channelIDs(x.seen())}
-}
-
-// Extent implements memory.Forgetter.
-func (e extents) Extent(ctx context.Context, f memory.Forgetting) (memory.Extent, error) {
-	if e.in == nil {
-		return e.Log.Extent(ctx, f)
-	}
-	return e.ExtentIn(ctx, f, e.in)
+	return channelIDs(x.seen())
 }
 
 // countsSeen says below numbers that they are of what whoever uses x may read: the same whether there is more or not.

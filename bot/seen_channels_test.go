@@ -49,16 +49,16 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 		}
 		return strings.ReplaceAll(strings.Join(all, "\n"), "events wait", "event waits")
 	}
+	s.toEmbed(guild, 0)
 	was, all := screens(s.ana), screens(s.guild.Owner)
 
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &hidden.ID, Type: discordtest.PublicThread, Name: "more"})
 	s.discord.Say(hidden.ID, s.bo.ID, "two")
 	s.posts(t, thread.ID, cleo.ID, "three")
 	apply(set(hidden.ID, memory.SettingRetention, "30d"), set(hidden.ID, memory.SettingModel, "x"), set(hidden.ID, memory.SettingAnswers, "off"),
-		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: memory.ChannelID(hidden.ID), After: 1, Until: 2}})
-	s.log.mu.Lock()
-	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{guild: 5}, []memory.Forgetting{{Guild: guild, Channel: memory.ChannelID(hidden.ID)}}
-	s.log.mu.Unlock()
+		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: memory.ChannelID(hidden.ID), After: 1, Until: 2}},
+		memory.Forgetting{Guild: guild, Channel: memory.ChannelID(hidden.ID), Before: s.discord.Now().AddDate(-1, 0, 0), Why: memory.WhyPurge, At: s.discord.Now()})
+	s.toEmbed(guild, 5)
 	s.commitNothing(t)
 	if now := screens(s.ana); now != was || strings.Contains(now, hidden.ID.String()) {
 		t.Errorf("told\n%s\nwhere it was\n%s", now, was)

@@ -66,16 +66,10 @@ func (s *scene) looks(m discordtest.Sent) string {
 		}
 		var parts []string
 		for _, c := range row.Components {
-			switch label := c.Label + c.Placeholder; {
-			case c.Type == componentMenu || c.Type == componentChannels:
-				if at := slices.IndexFunc(c.Options, func(o choice) bool { return o.Default }); at >= 0 {
-					label = c.Options[at].Label
-				}
-				parts = append(parts, "[ "+s.reads(label)+" ▾ ]")
-			case c.Disabled:
-				parts = append(parts, "( "+label+" )")
-			default:
-				parts = append(parts, "[ "+label+" ]")
+			if c.Disabled {
+				parts = append(parts, "( "+s.labelOf(c)+" )")
+			} else {
+				parts = append(parts, "[ "+s.labelOf(c)+" ]")
 			}
 		}
 		text += "\n" + strings.Join(parts, " ")
@@ -84,6 +78,17 @@ func (s *scene) looks(m discordtest.Sent) string {
 		text += "\n📎 " + s.reads(a.Filename)
 	}
 	return text
+}
+
+// labelOf is what a button or a menu reads.
+func (s *scene) labelOf(c component) string {
+	if c.Type != componentMenu && c.Type != componentChannels {
+		return c.Label
+	}
+	if at := slices.IndexFunc(c.Options, func(o choice) bool { return o.Default }); at >= 0 {
+		return s.reads(c.Options[at].Label) + " ▾"
+	}
+	return s.reads(c.Placeholder) + " ▾"
 }
 
 // says holds what a message says, below what it answers, if that is known.

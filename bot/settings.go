@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"hark/memory"
 )
@@ -35,28 +34,19 @@ func (c *commands) showSettings(_ context.Context, x *exchange) (sheet, error) {
 
 // told says what of a guild is remembered.
 func told(l locale, g *memory.Guild, p memory.Policy) string {
-	var b strings.Builder
-	switch choice := choiceFor(g, p); {
-	case choice == memory.Undecided && p.Ask:
-		b.WriteString(l.text("Nobody has decided yet what I may remember here, so I remember nothing."))
-	case choice == memory.Undecided:
-		b.WriteString(l.text("I remember what is said in all channels that I can read: that is how I was set up."))
-	default:
-		b.WriteString(outcomeOf(l, choice))
+	heard := outcomeOf(l, choiceFor(g, p))
+	switch {
+	case asks(g, p):
+		heard = l.text("Nobody has decided yet what I may remember here, so I remember nothing.")
+	case g.Choice == memory.Undecided && !p.Ask:
+		heard = l.text("I remember what is said in all channels that I can read: that is how I was set up.")
 	}
-	if chosen := decided(g, memory.Remember); len(chosen) > 0 {
-		b.WriteString("\n" + l.text("Chosen by name: %s.", channelList(l, chosen)))
-	}
-	if never := decided(g, memory.Ignore); len(never) > 0 {
-		b.WriteString("\n" + l.text("Never remembered: %s. What I kept of them before is told to nobody.", channelList(l, never)))
-	}
-	if !g.Learn.IsZero() {
-		b.WriteString("\n" + l.text("I learn about members who want it from what they write: `/hark learn` changes that."))
-	}
-	if !p.AgeLimited {
-		b.WriteString("\n" + l.text("-# Age-restricted channels are remembered only if they are chosen by name."))
-	}
-	return b.String()
+	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
+	return lines(heard,
+		when(len(chosen) > 0, l.text("Chosen by name: %s.", channelList(l, chosen))),
+		when(len(never) > 0, l.text("Never remembered: %s. What I kept of them before is told to nobody.", channelList(l, never))),
+		when(!g.Learn.IsZero(), l.text("I learn about members who want it from what they write: `/hark learn` changes that.")),
+		when(!p.AgeLimited, l.text("-# Age-restricted channels are remembered only if they are chosen by name.")))
 }
 
 // choiceFor is what was chosen for g as a whole. Where that is nothing, or not yet anything, and channels were chosen by name, it is

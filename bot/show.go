@@ -17,9 +17,9 @@ func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string)
 // shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it. It returns the
 // messages of the latter.
 func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace memory.Trace, proposals []answer.Proposal) []memory.MessageID {
-	var shown []proposed
+	var below []posted
 	if err == nil {
-		shown = b.propose(last, a, proposals)
+		below, trace = b.propose(last, a, proposals, trace)
 	} else {
 		b.undelivered(last, a, err, "couldn't show an answer")
 		if unfit(err) && (len(d.parts) == 0 || d.isWritten()) {
@@ -30,13 +30,17 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 			}
 		}
 	}
-	b.record(last, d, a, trace, shown)
-	return idsOf(shown)
+	b.record(last, d, a, trace, below)
+	ids := make([]memory.MessageID, len(below))
+	for i, p := range below {
+		ids[i] = p.id
+	}
+	return ids
 }
 
 // record logs our answer, and returns once that is committed. What shows an earlier answer still, since Discord didn't take
 // what was to stand there, isn't this one: it stays if the log knows how it came about, and goes otherwise.
-func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace, proposals []proposed) {
+func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace, below []posted) {
 	old := d.unwritten()
 	if !d.isWritten() {
 		d.parts = nil
@@ -45,8 +49,7 @@ func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Tra
 		d.forgo(old)
 		defer b.questions.takeBack(a.channel, old)
 	}
-	trace = withSources(trace, proposals)
-	events := b.ours(d, a, trace, proposals)
+	events := b.ours(d, a, trace, below)
 	if len(d.parts) > 0 {
 		trace.Answer = d.parts[0].id
 	}
@@ -64,7 +67,7 @@ func (b *Bot) leave(ctx context.Context, d *delivery, a *ask, old []memory.Messa
 	}
 	logged, err := b.admit.remembers(ctx, a.guild, a.channel)
 	if err == nil && logged {
-		_, err = b.memory.Trace(ctx, a.channel, old[0])
+		_, err = memory.TraceOf(ctx, b.memory, a.channel, old[0])
 	}
 	if errors.Is(err, memory.ErrNotFound) {
 		b.questions.takeBack(a.channel, old)
@@ -100,7 +103,7 @@ func (b *Bot) commit(ctx context.Context, events []memory.Event) error {
 
 // ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
 // kept: it couldn't be found when something that it repeats is forgotten.
-func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace, proposals []proposed) []memory.Event {
+func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace, below []posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
 		events = append(events, memory.Deleted{Guild: a.guild, Channel: a.channel, IDs: d.removed})
@@ -112,7 +115,7 @@ func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace, proposals []proposed
 		events = append(events, memory.Rewritten{Guild: a.guild, Channel: a.channel, IDs: d.ids()})
 	}
 	trace.Parts = nil
-	for i, p := range append(slices.Clone(d.parts), posts(proposals)...) {
+	for i, p := range append(slices.Clone(d.parts), below...) {
 		m := memory.Message{
 			ID: p.id, Guild: a.guild, Channel: a.channel, Author: b.self, Kind: memory.FromHark,
 			Content: p.content, Files: p.files, Edited: p.edited,

@@ -58,7 +58,7 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 			s.discord.Delete(s.channel, sent[0].ID)
 			left := memory.MessageID(sent[1].ID)
 			s.discord.WaitFor("the trace of what is left", func() bool {
-				trace, err := store.Trace(context.Background(), memory.ChannelID(s.channel), left)
+				trace, err := memory.TraceOf(context.Background(), store, memory.ChannelID(s.channel), left)
 				return err == nil && trace.Answer == left
 			})
 			if err := forget(s, source, q); err != nil {
@@ -68,7 +68,7 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 				now := s.now(sent[1].Message)
 				return now.Deleted || now.Content == withdrawnText
 			})
-			if got, err := store.Messages(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{left}); err != nil || len(got) > 0 {
+			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{left}, 0, 0); err != nil || len(got) > 0 {
 				t.Errorf("the log has %+v, %v", got, err)
 			}
 		})
@@ -101,11 +101,11 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 			s.ask("and now?") // which is answered after the other
 			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "I don't know" })
 			at := []memory.MessageID{memory.MessageID(m.ID)}
-			trace, err := store.Trace(t.Context(), memory.ChannelID(s.channel), at[0])
+			trace, err := memory.TraceOf(t.Context(), store, memory.ChannelID(s.channel), at[0])
 			if err != nil || !slices.Contains(trace.IDsOf(memory.SourceMessage), int64(source.ID)) {
 				t.Errorf("kept %+v, %v", trace, err)
 			}
-			if got, err := store.Messages(t.Context(), memory.ChannelID(s.channel), at); err != nil || len(got) != 1 || got[0].Content != "It is 1234" {
+			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), at, 0, 0); err != nil || len(got) != 1 || got[0].Content != "It is 1234" {
 				t.Errorf("the log has %+v, %v", got, err)
 			}
 			s.discord.Delete(s.channel, source.ID)
@@ -147,7 +147,7 @@ func TestAnswersRewrittenByHalf(t *testing.T) {
 	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
 	s.shows(sent[0].Message, "I don't know")
 	s.discord.WaitFor("the other half to go", func() bool { return s.now(sent[1].Message).Deleted })
-	if got, err := store.Messages(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(sent[1].ID)}); err != nil || len(got) > 0 {
+	if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(sent[1].ID)}, 0, 0); err != nil || len(got) > 0 {
 		t.Errorf("the log has %+v, %v", got, err)
 	}
 }

@@ -8,11 +8,10 @@ import (
 
 	"hark/internal/discordtest"
 	"hark/memory"
-	"hark/memory/sqlite"
 )
 
 // texts are what a store has of a channel, oldest first.
-func texts(t *testing.T, store *sqlite.Store, channel discordtest.ID) (said []string) {
+func texts(t *testing.T, store *notebook, channel discordtest.ID) (said []string) {
 	all, err := store.Log(t.Context(), memory.ChannelID(channel), 0, memory.FirstMessageID(noon.AddDate(10, 0, 0)), 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -80,8 +79,8 @@ func TestShutOut(t *testing.T) {
 				s.waitRegistered()
 				s.use(t, s.guild.Owner, "help") // so that status counts them
 				s.discord.WaitFor("the owner to be known", func() bool {
-					_, err := store.Person(t.Context(), memory.GuildID(s.guild.ID), memory.UserID(s.guild.Owner.ID))
-					return err == nil
+					people, err := store.People(t.Context(), memory.GuildID(s.guild.ID), memory.UserID(s.guild.Owner.ID))
+					return len(people) > 0 && err == nil
 				})
 				s.says(t, s.use(t, s.guild.Owner, "hark status"))
 			}

@@ -113,6 +113,14 @@ func lines(texts ...string) string {
 	return strings.Join(all, "\n")
 }
 
+// when is a text if something holds; "" otherwise.
+func when(holds bool, text string) string {
+	if !holds {
+		return ""
+	}
+	return text
+}
+
 // limitReached says that a limit is reached, or that Hark is paused, and when that ends.
 func limitReached(l locale, h *hit) string {
 	until := h.until.Add(time.Second - 1).Unix()

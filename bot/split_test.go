@@ -44,14 +44,6 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-func TestSplitReopensTheLanguage(t *testing.T) {
-	t.Parallel()
-	got := split("See:\n```go\n"+strings.Repeat("x := x + 1\n", 300)+"```\n", messageLimit, nil)
-	if len(got) != 2 || !strings.HasSuffix(got[0].String(), "\n```") || !strings.HasPrefix(got[1].String(), "```go\nx := x") {
-		t.Fatalf("a code block isn't closed and reopened: %q … %q", tail(got[0].String()), got[1].String()[:20])
-	}
-}
-
 func TestSplitKeepsLinksWhole(t *testing.T) {
 	t.Parallel()
 	for _, whole := range []string{

@@ -20,7 +20,7 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 	if !x.remembers(channel) {
 		return sheet{Content: x.text("I remember nothing of this channel, so there is nothing to mark.")}, nil
 	}
-	found, err := c.bot.memory.Messages(ctx, channel, []memory.MessageID{id})
+	found, err := c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 	switch {
 	case err != nil:
 		return sheet{}, fmt.Errorf("look up message %d: %w", id, err)
@@ -31,11 +31,9 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	on := !found[0].Starred
 	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.bot.now()}
-	if err := c.bot.memory.Apply(ctx, mark); err != nil {
-		return sheet{}, fmt.Errorf("mark message %d: %w", id, err)
-	}
+	said := x.text(starOff)
 	if on {
-		return sheet{Content: x.text(starOn)}, nil
+		said = x.text(starOn)
 	}
-	return sheet{Content: x.text(starOff)}, nil
+	return sheet{Content: said}, c.apply(ctx, x, fmt.Sprintf("mark message %d", id), mark)
 }

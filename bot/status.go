@@ -15,31 +15,22 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	g := x.server
-	lines := []string{x.text("**How I am**"), c.connection(x), c.writing(x)}
 	kept, err := c.keeping(ctx, x)
 	if err != nil {
 		return sheet{}, err
 	}
-	lines = append(lines, kept...)
 	expiring, agree := x.expiringLine()
-	if expiring != "" {
-		lines = append(lines, expiring)
-	}
 	shut, forget, err := c.shutLine(ctx, x, x.seen())
 	if err != nil {
 		return sheet{}, err
 	}
-	if shut != "" {
-		lines, agree = append(lines, shut), append(agree, forget...)
-	}
-	lines = append(lines, c.services(x, g)...)
 	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
-	lines = append(lines, c.spentLine(x, g, spent), c.pauseMark(x, g)+c.pauseLine(x.locale, g))
-	shown := paged(append(lines, x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?"))))
-	shown.Components = agree
+	shown := paragraphs(x.text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut, c.services(x, g), c.spentLine(x, g, spent),
+		c.pauseMark(x, g)+c.pauseLine(x.locale, g), x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
+	shown.Components = append(agree, forget...)
 	return shown, nil
 }
 
@@ -62,7 +53,7 @@ func (c *commands) writing(x *exchange) string {
 }
 
 // keeping says how much of a guild is kept, and what is still to be done with it.
-func (c *commands) keeping(ctx context.Context, x *exchange) ([]string, error) {
+func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 	g := x.seen()
 	var scope memory.Scope
 	for _, channel := range g.Channels {
@@ -72,35 +63,36 @@ func (c *commands) keeping(ctx context.Context, x *exchange) ([]string, error) {
 	}
 	messages, _, err := c.bot.memory.Frequencies(ctx, scope, nil, 0)
 	if err != nil {
-		return nil, fmt.Errorf("count the messages of guild %d: %w", g.ID, err)
+		return "", fmt.Errorf("count the messages of guild %d: %w", g.ID, err)
 	}
 	people, err := c.bot.memory.People(ctx, g.ID)
 	if err != nil {
-		return nil, fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
+		return "", fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
 	}
-	people = slices.DeleteFunc(slices.Clone(people), func(p memory.Person) bool { return p.Bot })
-	known := len(people)
+	var known []memory.UserID
+	for _, p := range people {
+		if !p.Bot {
+			known = append(known, p.ID)
+		}
+	}
+	counted := len(known)
 	if !x.seesAll() {
-		var ids []memory.UserID
-		for _, p := range people {
-			ids = append(ids, p.ID)
-		}
-		wrote, err := c.bot.memory.Presence(ctx, scope, ids)
+		wrote, err := c.bot.memory.Presence(ctx, scope, known)
 		if err != nil {
-			return nil, fmt.Errorf("look up who wrote in guild %d: %w", g.ID, err)
+			return "", fmt.Errorf("look up who wrote in guild %d: %w", g.ID, err)
 		}
-		known = len(wrote)
+		counted = len(wrote)
 	}
 	line := "✓ " + x.text("**Remembered here**: messages: %s, channels: %s, people: %s", x.locale.number(messages),
-		x.locale.number(len(scope.Channels)), x.locale.number(known))
+		x.locale.number(len(scope.Channels)), x.locale.number(counted))
 	switch {
-	case choiceFor(g, c.bot.cfg.Policy) == memory.Undecided && c.bot.cfg.Policy.Ask:
+	case asks(g, c.bot.cfg.Policy):
 		line = "✗ " + x.text("**Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.")
 	case len(scope.Channels) == 0 && (x.seesAll() || g.Choice == memory.Ignore):
 		line = "➖ " + x.text("**Remembered here**: nothing, as was decided. `/hark memory` changes it.")
 	}
 	more, err := c.toDo(ctx, x, g)
-	return append([]string{line}, more...), err
+	return lines(line, more), err
 }
 
 // shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to forget it if it is one; "" if
@@ -139,41 +131,35 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 }
 
 // toDo says what is still to be done with what is kept of g, in the channels that it has.
-func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) ([]string, error) {
-	var lines []string
-	waiting, err := c.bot.memory.WaitingIn(ctx, g.ID)
+func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (string, error) {
+	waiting, err := c.bot.memory.Waiting(ctx, g.ID)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	if waiting > 0 && x.seesAll() { // of which channels nobody says
-		lines = append(lines, "⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
-			"%s conversations can be found by their words only for now: their meaning is still to be worked out."))
-	}
-	gaps, err := c.bot.memory.Gaps(ctx)
+	gaps, err := c.bot.memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
-		return nil, fmt.Errorf("look up what is missing: %w", err)
+		return "", fmt.Errorf("look up what is missing: %w", err)
 	}
-	if n := channelsWith(gaps, g, x.seesAll()); n > 0 {
-		lines = append(lines, "⏳ "+x.count(n, "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels."))
-	}
-	unswept, err := c.bot.memory.Unswept(ctx, g.ID)
+	unswept, err := c.bot.memory.Gaps(ctx, g.ID, true)
 	if err != nil {
-		return nil, fmt.Errorf("look up what is to be compared: %w", err)
+		return "", fmt.Errorf("look up what is to be compared: %w", err)
 	}
-	if n := channelsWith(unswept, g, x.seesAll()); n > 0 {
-		lines = append(lines, "⏳ "+x.count(n, "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
-			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first."))
-	}
-	begun, err := c.bot.memory.Unfinished(ctx)
+	begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
-		return nil, fmt.Errorf("look up what is being forgotten: %w", err)
+		return "", fmt.Errorf("look up what is being forgotten: %w", err)
 	}
-	if slices.ContainsFunc(begun, func(f memory.Forgetting) bool {
+	forgetting := slices.ContainsFunc(begun, func(r memory.Receipt) bool {
+		f := r.Forgetting
 		return f.Guild == memory.Everywhere || f.Guild == g.ID && (x.seesAll() || f.Channel == 0 || hasChannel(g, f.Channel))
-	}) {
-		lines = append(lines, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))
-	}
-	return lines, nil
+	})
+	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
+	return lines(
+		when(waiting > 0 && x.seesAll(), "⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
+			"%s conversations can be found by their words only for now: their meaning is still to be worked out.")), // of which channels nobody says
+		when(fetched > 0, "⏳ "+x.count(fetched, "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels.")),
+		when(compared > 0, "⏳ "+x.count(compared, "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
+			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first.")),
+		when(forgetting, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))), nil
 }
 
 // channelsWith is how many channels of g have gaps: of all, or of those that g has.
@@ -188,10 +174,10 @@ func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
 }
 
 // services say how the servers do that answers need here.
-func (c *commands) services(x *exchange, g *memory.Guild) []string {
+func (c *commands) services(x *exchange, g *memory.Guild) string {
 	health := c.bot.cfg.Health
 	if health == nil {
-		return nil
+		return ""
 	}
 	h := health()
 	holds := c.bot.cfg.Choices.In(g, memory.ChannelID(x.Channel))
@@ -199,11 +185,10 @@ func (c *commands) services(x *exchange, g *memory.Guild) []string {
 	if !there {
 		model = h.Models[c.bot.cfg.Choices.Default.Model]
 	}
-	return []string{
+	return lines(
 		serviceLine(x.locale, x.text("Model in this channel"), x.text("I quote what was said."), model),
 		serviceLine(x.locale, x.text("Search by meaning"), x.text("I search by words."), h.Embedder),
-		serviceLine(x.locale, x.text("Reranker"), x.text("none is needed."), h.Reranker),
-	}
+		serviceLine(x.locale, x.text("Reranker"), x.text("none is needed."), h.Reranker))
 }
 
 // spentLine says what all members together took of models today.

@@ -20,6 +20,13 @@ func (s *scene) knowsOwner(t *testing.T) {
 	s.apply(t, memory.PersonSeen{Person: memory.Person{Guild: memory.GuildID(s.guild.ID), ID: memory.UserID(s.guild.Owner.ID)}})
 }
 
+// toEmbed has as many segments of a guild wait for their vectors.
+func (s *scene) toEmbed(guild memory.GuildID, segments int) {
+	s.log.mu.Lock()
+	defer s.log.mu.Unlock()
+	s.log.waiting = map[memory.GuildID]int{guild: segments}
+}
+
 func TestStatusTellsOfThisServer(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
@@ -37,6 +44,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s.posts(t, s.channel, s.bo.ID, "hello")
 	s.knowsOwner(t)
 	s.commitNothing(t)
+	s.toEmbed(guild, 0)
 	shown := s.use(t, s.guild.Owner, "hark status")
 	s.says(t, shown)
 	if strings.Contains(shown.Content, "⏳") || strings.Contains(shown.Content, "✗") {
@@ -45,19 +53,16 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	// What is to be done elsewhere is nobody's business here.
 	elsewhere := func(at memory.GuildID) []memory.Event {
 		return []memory.Event{memory.GapFound{Gap: memory.Gap{Guild: at, Channel: memory.ChannelID(at) + 1, After: 1, Until: 2}},
+			memory.Forgetting{Guild: at, Channel: memory.ChannelID(at) + 2, Why: memory.WhyPurge, At: s.discord.Now()},
 			memory.Spent{Guild: at, User: memory.UserID(s.bo.ID), Question: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(at%1000), Tokens: 6000}}
 	}
 	s.apply(t, elsewhere(other)...)
-	s.log.mu.Lock()
-	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{other: 5}, []memory.Forgetting{{Guild: other}}
-	s.log.mu.Unlock()
+	s.toEmbed(other, 5)
 	if m := s.use(t, s.guild.Owner, "hark status"); strings.Contains(m.Content, "⏳") || strings.Contains(m.Content, "6,000") {
 		t.Errorf("told of another server: %q", m.Content)
 	}
 	s.apply(t, elsewhere(guild)...)
-	s.log.mu.Lock()
-	s.log.waiting, s.log.unfinished = map[memory.GuildID]int{guild: 2}, []memory.Forgetting{{Guild: memory.Everywhere}}
-	s.log.mu.Unlock()
+	s.toEmbed(guild, 2)
 	s.use(t, s.ana, "model", opt("model", "large"))
 	s.use(t, s.ana, "hark pause", opt("state", "on"))
 	shown = s.use(t, s.guild.Owner, "hark status")
@@ -114,7 +119,7 @@ func TestServicesOfAModelThatIsGone(t *testing.T) {
 	}}
 	c := &commands{bot: b}
 	g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{memory.SettingModel: "gone"}}
-	if got := c.services(&exchange{}, g)[0]; !strings.Contains(got, "small") {
+	if got, _, _ := strings.Cut(c.services(&exchange{}, g), "\n"); !strings.Contains(got, "small") {
 		t.Errorf("told of %q", got)
 	}
 }

@@ -5,61 +5,37 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"hark/internal/discordtest"
-	"hark/internal/embed"
 	"hark/memory"
-	"hark/memory/sqlite"
-	"hark/memory/sqlite/sqlitetest"
 )
 
-// poking is a store after whose writes those who wait for Discord ask again.
-type poking struct {
-	*sqlite.Store
-	poke func()
-}
-
-func (p poking) Apply(ctx context.Context, events ...memory.Event) error {
-	defer p.poke()
-	return p.Store.Apply(ctx, events...)
-}
-
-// overStore gives the scene a bot that logs in a real store, and runs it.
-func (s *scene) overStore(t *testing.T) *sqlite.Store {
+// overStore gives the scene a bot that looks at once after what is forgotten, and runs it.
+func (s *scene) overStore(t *testing.T) *notebook {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlitetest.Dir(t), sqlite.Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
-	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: true, EditAnswers: true, Progress: s.discord.Poke, Client: s.discord.Client(), Dialer: s.discord.Dialer(), Now: s.discord.Now, APIURL: s.discord.URL}
-	b, err := New(cfg, poking{store, s.discord.Poke}, s.oracle, zerolog.New(s.out))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.timing = s.bot.timing
-	b.timing.look = time.Millisecond
-	s.bot = b
+	cfg := Config{Token: s.discord.Token, CatchUp: month, Reconcile: true, EditAnswers: true}
+	timing := s.bot.timing
+	s.with(t, cfg)
+	s.bot.timing = timing
+	s.bot.timing.look = time.Millisecond
 	s.run(t)
 	s.discord.WaitReady()
-	return store
+	return s.log
 }
 
 // Lore that was proposed below an answer goes with what it is from, and takes back in Discord all that tells of it; so it is
 // when it is removed itself.
 func TestRememberedLoreIsForgotten(t *testing.T) {
 	t.Parallel()
-	for name, forget := range map[string]func(s *scene, store *sqlite.Store, source discordtest.Message, l memory.Lore) error{
-		"its source is deleted": func(s *scene, _ *sqlite.Store, source discordtest.Message, _ memory.Lore) error {
+	for name, forget := range map[string]func(s *scene, store *notebook, source discordtest.Message, l memory.Lore) error{
+		"its source is deleted": func(s *scene, _ *notebook, source discordtest.Message, _ memory.Lore) error {
 			s.discord.Delete(s.channel, source.ID)
 			return nil
 		},
-		"who told it is forgotten": func(s *scene, store *sqlite.Store, _ discordtest.Message, l memory.Lore) error {
+		"who told it is forgotten": func(s *scene, store *notebook, _ discordtest.Message, l memory.Lore) error {
 			_, err := store.Forget(context.Background(), memory.Forgetting{Guild: l.Guild, User: l.By, Why: memory.WhyMember, At: l.At.Add(time.Hour)}, nil)
 			return err
 		},
-		"it is removed": func(_ *scene, store *sqlite.Store, _ discordtest.Message, l memory.Lore) error {
+		"it is removed": func(_ *scene, store *notebook, _ discordtest.Message, l memory.Lore) error {
 			return store.Apply(context.Background(), memory.LoreGone{Guild: l.Guild, ID: l.ID})
 		},
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,71 +16,15 @@ import (
 // sweepMost is how many messages of the log are compared with one page at most: more than a page, of which many may be deleted.
 const sweepMost = 1000
 
-// sweep compares the next page of what may have changed unheard, if it is time for one, and reports whether there is more to
-// be compared. If alone, it waits until it is time, or until there is something else to do.
-func (f *filler) sweep(ctx context.Context, alone bool) (bool, error) {
-	g, ok, err := f.unswept(ctx)
-	if !ok || err != nil {
-		return false, err
-	}
-	if wait := time.Until(f.next); wait > 0 {
-		if alone {
-			timer := time.NewTimer(wait)
-			defer timer.Stop()
-			select {
-			case <-timer.C:
-			case <-f.wake:
-			case <-ctx.Done():
-			}
-		}
-		return true, nil
-	}
-	f.asked = nil
-	var heard memory.MessageID
-	f.mu.Lock()
-	v := f.visits[g.Guild]
-	f.mu.Unlock()
-	if v != nil && g.Until <= v.at {
-		heard = v.after(g.Channel, f.bot.cfg.CatchUp, f.bot.now())
-	}
-	c, err := f.bot.compare(ctx, f.convert, g, heard)
-	if c.fetched {
-		f.next = time.Now().Add(f.bot.timing.sweep)
-	}
-	if err == nil {
-		for i := range c.missed {
-			f.ask(&c.missed[i])
-		}
-		err = f.commit(ctx, append(c.events, memory.GapFilled{Gap: g, Through: c.through}))
-	}
-	if denied(err) && code(err) != discordgo.ErrCodeUnknownChannel {
-		err = cmp.Or(f.confirm(ctx, g.Guild, g.Channel), err) // a single refusal may be about something else
-	}
-	switch {
-	case errors.Is(err, errUnreadable):
-		err = f.bot.commit(ctx, []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}})
-	case code(err) == discordgo.ErrCodeUnknownChannel:
-		f.tally.channels++
-		err = f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.bot.now()}, memory.GapFilled{Gap: g, Through: g.Until}})
-	}
-	if err != nil {
-		f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
-		f.later[keyOf(g)] = f.bot.now().Add(f.bot.timing.aside)
-		return true, nil
-	}
-	f.tally.edited, f.tally.deleted, f.tally.messages = f.tally.edited+c.edited, f.tally.deleted+c.deleted, f.tally.messages+len(c.missed)
-	return true, nil
-}
-
 // unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do channels of which Discord
 // doesn't tell: they may be known by imports only.
 func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
-	all, err := f.bot.memory.Unswept(ctx, memory.Everywhere)
+	all, err := f.bot.memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {
 		return memory.Gap{}, false, err
 	}
 	for _, g := range all {
-		if f.bot.now().Before(f.later[keyOf(g)]) {
+		if f.isLater(g) {
 			continue
 		}
 		guild, err := f.bot.admit.guild(ctx, g.Guild)
@@ -94,13 +39,41 @@ func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
 	return memory.Gap{}, false, nil
 }
 
+// sweep compares the next page of a stretch. Where that can't be done for good, it finds that the channel is shut or deleted.
+func (f *filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
+	var heard memory.MessageID
+	f.mu.Lock()
+	v := f.visits[g.Guild]
+	f.mu.Unlock()
+	if v != nil && g.Until <= v.at {
+		heard = f.bot.after(v, g.Channel)
+	}
+	c, err := f.bot.compare(ctx, f.convert, g, heard)
+	if c.fetched {
+		f.next = time.Now().Add(f.bot.timing.sweep)
+	}
+	if err == nil {
+		c.events = append(c.events, memory.GapFilled{Gap: g, Through: c.through})
+		return c.pageTold, nil
+	}
+	if denied(err) && code(err) != discordgo.ErrCodeUnknownChannel {
+		err = cmp.Or(f.confirm(ctx, g.Guild, g.Channel), err) // a single refusal may be about something else
+	}
+	switch {
+	case errors.Is(err, errUnreadable):
+		return pageTold{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
+	case code(err) == discordgo.ErrCodeUnknownChannel:
+		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.bot.now()}
+		return pageTold{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{channels: 1}}, nil
+	}
+	return pageTold{}, err
+}
+
 // compared is what follows from comparing a stretch with Discord's.
 type compared struct {
-	events          []memory.Event
-	through         memory.MessageID // up to where it was compared
-	fetched         bool             // whether Discord was asked
-	edited, deleted int
-	missed          []wireMessage // that the log never heard of
+	pageTold
+	through memory.MessageID // up to where it was compared
+	fetched bool             // whether Discord was asked
 }
 
 // compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had before Discord was
@@ -120,45 +93,34 @@ func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, hea
 		return c, nil
 	}
 	c.fetched = true
-	page, err := b.filler.fetch(ctx, g.Guild, g.Channel, "after", max(from, 1))
+	page, err := b.filler.fetch(ctx, g.Guild, g.Channel, max(from, 1))
 	if err == nil && len(page) == 0 && len(ours) > 0 {
 		err = b.filler.confirm(ctx, g.Guild, g.Channel)
 	}
 	if err != nil {
 		return c, err
 	}
-	names, err := b.memory.NameOf(ctx, g.Channel, messageIDs(ours))
+	ids, theirs := map[memory.MessageID]bool{}, map[memory.MessageID]*wireMessage{}
+	for _, m := range ours {
+		ids[m.ID] = true
+	}
+	for i := range page {
+		theirs[memory.MessageID(page[i].ID)] = &page[i]
+	}
+	names, err := b.memory.NameOf(ctx, g.Channel, slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return c, err
 	}
-	c.read(convert, g, heard, ours, page, names)
-	return c, nil
-}
-
-func messageIDs(messages []memory.Message) []memory.MessageID {
-	ids := make([]memory.MessageID, len(messages))
-	for i, m := range messages {
-		ids[i] = m.ID
-	}
-	return ids
-}
-
-func (c *compared) read(convert *converter, g memory.Gap, heard memory.MessageID, ours []memory.Message, page []wireMessage, names map[memory.MessageID]string) {
+	more := len(page) == pageSize
 	if len(page) > 0 {
 		c.through = min(c.through, memory.MessageID(page[len(page)-1].ID))
 	}
 	if len(ours) == sweepMost {
 		c.through = min(c.through, ours[sweepMost-1].ID)
 	}
-	theirs := map[memory.MessageID]*wireMessage{}
-	for i := range page {
-		theirs[memory.MessageID(page[i].ID)] = &page[i]
-	}
-	gone, more := memory.Deleted{Guild: g.Guild, Channel: g.Channel}, len(page) == pageSize
-	known := map[memory.MessageID]bool{}
+	gone := memory.Deleted{Guild: g.Guild, Channel: g.Channel}
 	for _, m := range ours {
 		w, there := theirs[m.ID]
-		known[m.ID] = true
 		switch {
 		case m.ID > c.through:
 			more = true
@@ -166,14 +128,14 @@ func (c *compared) read(convert *converter, g memory.Gap, heard memory.MessageID
 		case !there || w.Flags&sourceDeleted != 0:
 			gone.IDs = append(gone.IDs, m.ID)
 		case w.Edited.UnixMilli() > m.Edited.UnixMilli() && m.Kind != memory.FromHark:
-			c.events = tell(convert, c.events, w)
+			c.add(b, convert, w, false)
 			c.edited++
 		}
 	}
 	for i := range page {
-		if id := memory.MessageID(page[i].ID); heard > 0 && id > heard && id <= c.through && !known[id] {
-			c.events = tell(convert, c.events, &page[i])
-			c.missed = append(c.missed, page[i])
+		if id := memory.MessageID(page[i].ID); heard > 0 && id > heard && id <= c.through && !ids[id] {
+			c.add(b, convert, &page[i], true)
+			c.messages++
 		}
 	}
 	if c.deleted = len(gone.IDs); c.deleted > 0 {
@@ -182,4 +144,5 @@ func (c *compared) read(convert *converter, g memory.Gap, heard memory.MessageID
 	if !more {
 		c.through = g.Until
 	}
+	return c, nil
 }

@@ -28,7 +28,6 @@ const (
 	exportSent     = "I've sent it to you as a direct message: %s"
 	exportDirect   = "Here is all that I keep about you in %s, as you asked me to send it. I don't keep the file."
 	exportClosed   = "You don't take direct messages from me. Allow them for this server in its privacy settings, or have the file here: `/memory export` without `by`."
-	exportNoFiles  = "Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."
 	exportOthers   = "I'm writing down somebody else's data, and can do that for one person at a time only. Please try again in a minute."
 	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
 )
@@ -71,18 +70,22 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	if x.option("by") == exportByDM {
 		return c.sendExport(ctx, x, file)
 	}
-	s := sheet{Content: x.text(exportHere), Files: []upload{file}}
-	if file.kind == kindGzip {
-		s.Content += " " + x.text(exportPacked)
-	}
-	err = x.show(ctx, s)
-	if refusesFiles(err) {
-		return sheet{Content: x.text(exportNoFiles)}, nil
-	}
-	if err != nil {
+	err = x.show(ctx, sheet{Content: x.packed(x.text(exportHere), file), Files: []upload{file}})
+	switch {
+	case refusesFiles(err):
+		return sheet{}, refusal(x.text("Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."))
+	case err != nil:
 		return sheet{}, fmt.Errorf("show an export: %w", err)
 	}
 	return sheet{}, errShown
+}
+
+// packed says what a file is, and that it is packed if it is.
+func (x *exchange) packed(text string, file upload) string {
+	if file.kind == kindGzip {
+		text += " " + x.text(exportPacked)
+	}
+	return text
 }
 
 // guildWord is what the command line calls a guild.
@@ -96,19 +99,16 @@ func guildWord(g memory.GuildID) string {
 // portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can read have names, and
 // of the lore that they told, which others may have changed, only what they may read is in it.
 func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, error) {
-	m, err := c.member(ctx, x, x.who())
-	if err != nil {
-		return portrait.Person{}, err
-	}
 	var lore []memory.Lore
 	if x.Guild != 0 {
+		var err error
 		if lore, err = c.lore(ctx, x); err != nil {
 			return portrait.Person{}, err
 		}
 	}
-	readable := c.readable(x, m)
+	readable := c.readable(ctx, x)
 	return portrait.Of(ctx, c.bot.memory, x.who(), portrait.View{
-		Guilds: []*memory.Guild{m.guild}, Now: c.bot.now(), Most: c.bot.mostExported,
+		Guilds: []*memory.Guild{x.server}, Now: c.bot.now(), Most: c.bot.mostExported,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
 			name := ""
@@ -156,32 +156,23 @@ const codeClosed = 50007
 
 // sendExport sends the file in a direct message.
 func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sheet, error) {
-	direct, err := c.bot.rest.direct(ctx, x.who())
-	if err == nil {
-		err = c.writeExport(ctx, x, direct, file)
-	}
-	switch {
-	case code(err) == codeClosed || status(err) == 403:
-		return sheet{Content: x.text(exportClosed)}, nil
-	case err != nil:
-		return sheet{}, fmt.Errorf("send an export: %w", err)
-	}
-	return sheet{Content: x.text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct))}, nil
-}
-
-func (c *commands) writeExport(ctx context.Context, x *exchange, channel memory.ChannelID, file upload) error {
 	content := x.text(exportHere)
 	if x.Guild != 0 {
 		content = x.text(exportDirect, "**"+plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
-	if file.kind == kindGzip {
-		content += " " + x.text(exportPacked)
+	direct, err := c.bot.rest.direct(ctx, x.who())
+	if err == nil {
+		files, address := []upload{file}, discordgo.EndpointChannelMessages(direct.String())
+		err = c.bot.rest.call(ctx, "POST", address, address, withFiles(outgoing{
+			Content: x.packed(content, file), Nonce: nonce("e", memory.MessageID(x.ID), 0), EnforceNonce: true, AllowedMentions: nobody,
+			Flags: suppressEmbeds, Attachments: attachments(files),
+		}, files), nil)
 	}
-	files := []upload{file}
-	body := withFiles(messageCreate{
-		Content: content, Nonce: nonce("e", memory.MessageID(x.ID), 0), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
-		Attachments: attachments(files),
-	}, files)
-	address := discordgo.EndpointChannelMessages(channel.String())
-	return c.bot.rest.call(ctx, "POST", address, address, body, nil)
+	switch {
+	case code(err) == codeClosed || status(err) == 403:
+		return sheet{}, refusal(x.text(exportClosed))
+	case err != nil:
+		return sheet{}, fmt.Errorf("send an export: %w", err)
+	}
+	return sheet{Content: x.text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct))}, nil
 }

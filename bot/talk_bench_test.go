@@ -33,8 +33,8 @@ type talk struct {
 	*search.Engine
 	*llm.Client
 	discord  *discordtest.Server
-	guilds   []memory.GuildID
-	channels []discordtest.Channel // the guilds' by turns, as people
+	guild    discordtest.ID
+	channels []discordtest.Channel
 	people   []discordtest.User
 	server   *llmtest.Server
 
@@ -58,21 +58,19 @@ func numberIn(text string) int {
 	return n
 }
 
-func newTalk(b *testing.B, guilds, channels, messages int, latency time.Duration) *talk {
+func newTalk(b *testing.B, channels, messages int) *talk {
 	b.Helper()
 	t := &talk{
 		said: map[memory.MessageID]time.Time{}, logged: map[memory.MessageID]time.Duration{}, searched: map[memory.MessageID]time.Duration{},
 		written: map[int]time.Time{}, asked: map[int]time.Time{},
 	}
 	t.discord = discordtest.New(b, discordtest.WithTime(time.Now()))
-	for i := range guilds {
-		t.guilds = append(t.guilds, memory.GuildID(t.discord.AddGuild(fmt.Sprint("Garden ", i)).ID))
-	}
+	t.guild = t.discord.AddGuild("Garden").ID
 	for i := range channels {
-		t.channels = append(t.channels, t.discord.AddChannel(discordtest.ID(t.guilds[i%guilds]), discordtest.Channel{Name: fmt.Sprint("channel-", i)}))
+		t.channels = append(t.channels, t.discord.AddChannel(t.guild, discordtest.Channel{Name: fmt.Sprint("channel-", i)}))
 	}
 	for i := range 20 {
-		t.people = append(t.people, t.discord.AddMember(discordtest.ID(t.guilds[i%guilds]), discordtest.User{Username: fmt.Sprint("person-", i)}))
+		t.people = append(t.people, t.discord.AddMember(t.guild, discordtest.User{Username: fmt.Sprint("person-", i)}))
 	}
 	var err error
 	t.Store, err = sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count, Patience: 100 * time.Millisecond})
@@ -90,9 +88,7 @@ func newTalk(b *testing.B, guilds, channels, messages int, latency time.Duration
 		if _, twice := t.asked[n]; !twice {
 			t.asked[n] = now
 		}
-		hold := make(chan struct{})
-		time.AfterFunc(latency, func() { close(hold) })
-		return llmtest.Reply{Hold: hold, Text: []string{"It is ", "so ", fmt.Sprintf("[1], done with question no %d.", n)}}
+		return llmtest.Say("It is ", "so ", fmt.Sprintf("[1], done with question no %d.", n))
 	})
 	t.Engine = search.New(t.Store, t.Store, embed.Builtin{})
 	t.Client = llm.New(llm.Config{BaseURL: t.server.URL(), Model: "test-model", MaxTokens: 1000})
@@ -126,8 +122,8 @@ func (t *talk) fill(b *testing.B, messages int) {
 		for range min(1000, messages-n) {
 			at := random.IntN(len(t.channels))
 			events = append(events, memory.Posted{Message: memory.Message{
-				ID: memory.FirstMessageID(first.Add(time.Duration(n) * 5 * time.Minute)), Guild: t.guilds[at%len(t.guilds)], Channel: memory.ChannelID(t.channels[at].ID),
-				Author: memory.UserID(t.of(at, random.IntN(len(t.people))).ID), Content: sentence(random)}})
+				ID: memory.FirstMessageID(first.Add(time.Duration(n) * 5 * time.Minute)), Guild: memory.GuildID(t.guild), Channel: memory.ChannelID(t.channels[at].ID),
+				Author: memory.UserID(t.people[random.IntN(len(t.people))].ID), Content: sentence(random)}})
 			n++
 		}
 		if err := t.Store.Apply(b.Context(), events...); err != nil {
@@ -138,12 +134,6 @@ func (t *talk) fill(b *testing.B, messages int) {
 	if err := indexer.Drain(b.Context(), nil); err != nil {
 		b.Fatal(err)
 	}
-}
-
-// of is one of the people of the guild that a channel is in, by their indexes.
-func (t *talk) of(channel, person int) discordtest.User {
-	n := len(t.guilds)
-	return t.people[(person/n*n+channel%n)%len(t.people)]
 }
 
 // Apply marks when a message is in the log.
@@ -214,14 +204,14 @@ func percentile(times []time.Duration, percent int) float64 {
 // first request at the model, that without the search itself, and from the model's last byte to what stays in Discord. Beside
 // them the least that this can take: a message from the fake Discord into the log.
 func BenchmarkMention(b *testing.B) {
-	t := newTalk(b, 1, 50, 100_000, 0)
+	t := newTalk(b, 50, 100_000)
 	random := rand.New(rand.NewPCG(7, 8))
 	t.ask(t.channels[0], t.people[0], 0, sentence(random)) // has the vectors loaded
 	var whole, beside, shown, floor []time.Duration
 	n := 0
 	for b.Loop() {
 		n++
-		id := t.ask(t.channels[n%len(t.channels)], t.of(n, n), n, sentence(random))
+		id := t.ask(t.channels[n%len(t.channels)], t.people[n%len(t.people)], n, sentence(random))
 		now := time.Now()
 		t.mu.Lock()
 		whole = append(whole, t.asked[n].Sub(t.said[id]))
@@ -235,78 +225,4 @@ func BenchmarkMention(b *testing.B) {
 		b.ReportMetric(percentile(times, 50), "ms-"+name+"-p50")
 		b.ReportMetric(percentile(times, 95), "ms-"+name+"-p95")
 	}
-}
-
-// BenchmarkConversations is fifty conversations at once in as many channels of five guilds, as many as wait at a desk, with a model that thinks for 200 ms, and how long
-// what others say meanwhile takes into the log. Beside it the same without the conversations.
-func BenchmarkConversations(b *testing.B) {
-	const guilds, conversations, questions, every = 5, 50, 4, 10 * time.Millisecond
-	t := newTalk(b, guilds, conversations, 20_000, 200*time.Millisecond)
-	t.ask(t.channels[0], t.people[0], 0, "word1 word2")
-	var quiet, busy []time.Duration
-	var took time.Duration
-	number := 0
-	for b.Loop() {
-		quiet = append(quiet, t.chatter(b, every, func() { time.Sleep(2 * time.Second) })...)
-		busy = append(busy, t.chatter(b, every, func() {
-			began := time.Now()
-			var all sync.WaitGroup
-			for i := range conversations {
-				random := rand.New(rand.NewPCG(9, uint64(number)))
-				first := number + 1
-				number += questions
-				all.Go(func() {
-					for k := range questions {
-						t.ask(t.channels[i], t.of(i, i), first+k, sentence(random))
-					}
-				})
-			}
-			all.Wait()
-			took += time.Since(began)
-		})...)
-	}
-	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(float64(conversations*questions*b.N)/took.Seconds(), "answers/s")
-	for name, times := range map[string][]time.Duration{"logged": busy, "logged-alone": quiet} {
-		b.ReportMetric(percentile(times, 50), "ms-"+name+"-p50")
-		b.ReportMetric(percentile(times, 99), "ms-"+name+"-p99")
-		b.ReportMetric(percentile(times, 100), "ms-"+name+"-max")
-	}
-}
-
-// chatter has people talk while do runs, and tells how long each message took into the log.
-func (t *talk) chatter(b *testing.B, every time.Duration, do func()) []time.Duration {
-	b.Helper()
-	done := make(chan struct{})
-	var said []memory.MessageID
-	var talking sync.WaitGroup
-	talking.Go(func() {
-		random := rand.New(rand.NewPCG(11, 12))
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				at := random.IntN(len(t.channels))
-				said = append(said, t.say(t.channels[at], t.of(at, random.IntN(len(t.people))), sentence(random)))
-			}
-		}
-	})
-	do()
-	close(done)
-	talking.Wait()
-	t.discord.WaitFor("all to be logged", func() bool {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		return !slices.ContainsFunc(said, func(id memory.MessageID) bool { _, in := t.logged[id]; return !in })
-	})
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var took []time.Duration
-	for _, id := range said {
-		took = append(took, t.logged[id])
-	}
-	return took
 }

@@ -36,33 +36,20 @@ func (c *commands) tally(x *exchange, err error) {
 	c.bot.cfg.Metrics.Commands.WithLabelValues(command, outcome).Inc()
 }
 
-// routes are the classes of Discord's addresses, by how their paths begin, where "*" is an id.
-var routes = []struct{ path, name string }{
-	{"interactions/", "interactions"},
-	{"webhooks/", "interactions"},
-	{"channels/*/messages", "messages"},
-	{"channels/*/typing", "typing"},
-	{"channels/", "channels"},
-	{"guilds/", "guilds"},
-	{"applications/", "applications"},
-	{"users/", "users"},
-	{"gateway", "gateway"},
-}
-
 // routeOf is the class of an address, which names no place and nobody.
 func routeOf(address string) string {
-	path, _, _ := strings.Cut(strings.TrimPrefix(address, discordgo.EndpointAPI), "?")
+	path, ours := strings.CutPrefix(address, discordgo.EndpointAPI)
+	path, _, _ = strings.Cut(path, "?")
 	parts := strings.Split(path, "/")
-	if len(parts) > 1 {
-		parts[1] = "*"
+	switch {
+	case !ours:
+		return "other"
+	case parts[0] == "webhooks":
+		return "interactions"
+	case len(parts) > 2 && (parts[2] == "messages" || parts[2] == "typing"):
+		return parts[2]
 	}
-	plain, general := strings.Join(parts, "/"), parts[0]+"/"
-	for _, r := range routes {
-		if strings.HasPrefix(plain, r.path) || r.path == general && len(parts) > 1 {
-			return r.name
-		}
-	}
-	return "other"
+	return parts[0]
 }
 
 // count counts a request and how it came out: "ok", "limited" by Discord's rate limits, "refused" by Discord, or "failed" on the

@@ -87,7 +87,7 @@ func TestDirectMessagesThatArentLogged(t *testing.T) {
 // Of what is deleted where nothing is remembered the log needs to keep nothing, also where that was decided just before.
 func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
 	t.Parallel()
-	log := newNotebook()
+	log := newNotebook(t)
 	a := newAdmission(log, memory.Policy{Ask: true}, newRecent(0, time.Now), func([]subject) {})
 	gone := memory.Deleted{Guild: 5, Channel: 50, IDs: []memory.MessageID{7}}
 	if err := a.commit(t.Context(), []memory.Event{memory.GuildSeen{Guild: memory.Guild{ID: 5}}, gone, memory.Chose{Guild: 5, Choice: memory.Remember, At: time.Now()}, gone}); err != nil {

@@ -6,12 +6,11 @@ import (
 
 	"hark/internal/discordtest"
 	"hark/memory"
-	"hark/memory/sqlite"
 	"hark/search"
 )
 
 // readableIn reports whether what was said in a channel may be used in an answer in another.
-func readableIn(t *testing.T, store *sqlite.Store, guild, at, of discordtest.ID) bool {
+func readableIn(t *testing.T, store *notebook, guild, at, of discordtest.ID) bool {
 	g, err := store.Guild(t.Context(), memory.GuildID(guild))
 	if err != nil {
 		return false

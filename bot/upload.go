@@ -3,14 +3,13 @@ package bot
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"mime/multipart"
 	"net/http"
-	"net/textproto"
 	"strconv"
 	"strings"
+
+	"github.com/bwmarrin/discordgo"
 
 	"hark/memory"
 )
@@ -30,11 +29,10 @@ type attached struct {
 	Description string `json:"description,omitempty"`
 }
 
-// attachments are files as JSON tells of them: never null, which would leave an edited message those that it had.
-func attachments(files []upload) []attached {
-	all := make([]attached, len(files))
+// attachments are files as JSON tells of them.
+func attachments(files []upload) (all []attached) {
 	for i, f := range files {
-		all[i] = attached{strconv.Itoa(i), f.name, f.description}
+		all = append(all, attached{strconv.Itoa(i), f.name, f.description})
 	}
 	return all
 }
@@ -65,19 +63,12 @@ func withFiles(body any, files []upload) any {
 	if len(files) == 0 {
 		return body
 	}
-	payload, _ := json.Marshal(body) // texts and numbers always have a JSON
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	part := func(disposition, kind string, data []byte) {
-		p, _ := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {disposition}, "Content-Type": {kind}})
-		_, _ = p.Write(data) // a buffer takes all
-	}
-	part(`form-data; name="payload_json"`, "application/json", payload)
+	list := make([]*discordgo.File, len(files))
 	for i, f := range files {
-		part(fmt.Sprintf(`form-data; name="files[%d]"; filename="%s"`, i, f.name), cmp.Or(f.kind, "text/plain; charset=utf-8"), f.data)
+		list[i] = &discordgo.File{Name: f.name, ContentType: cmp.Or(f.kind, "text/plain;charset=utf-8"), Reader: bytes.NewReader(f.data)}
 	}
-	_ = w.Close()
-	return &multipartForm{w.FormDataContentType(), b.Bytes()}
+	kind, data, _ := discordgo.MultipartBodyWithJSON(body, list) // texts and numbers always have a JSON, and a buffer takes all
+	return &multipartForm{kind, data}
 }
 
 const (

@@ -218,7 +218,7 @@ func TestFilesGoWithTheAnswerThatIsTakenBack(t *testing.T) {
 	if !s.isMain(m) {
 		t.Fatalf("sent %+v", m)
 	}
-	s.withdraw(m.Message)
+	s.withdraw(t, s.ana)
 	s.marked(t, m.Message)
 	after := s.discord.Sent(s.channel)[0]
 	if _, there := s.discord.File(m.Attachments[0]); there || after.Content != withdrawnText || len(after.Attachments) > 0 {

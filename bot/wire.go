@@ -62,21 +62,29 @@ type wireMember struct {
 }
 
 type wireMessage struct {
-	ID          snowflake     `json:"id"`
-	Channel     snowflake     `json:"channel_id"`
-	Guild       snowflake     `json:"guild_id"`
-	Type        *int          `json:"type"`
-	Author      *wireUser     `json:"author"`
-	Member      *wireMember   `json:"member"`
-	Content     *string       `json:"content"`
-	Edited      time.Time     `json:"edited_timestamp"`
-	Webhook     snowflake     `json:"webhook_id"`
-	Flags       int           `json:"flags"`
-	Mentions    []*wireUser   `json:"mentions"`
-	Attachments []wireFile    `json:"attachments"`
-	Stickers    []wireSticker `json:"sticker_items"`
-	Poll        *wirePoll     `json:"poll"`
-	Reference   *struct {
+	ID          snowflake   `json:"id"`
+	Channel     snowflake   `json:"channel_id"`
+	Guild       snowflake   `json:"guild_id"`
+	Type        *int        `json:"type"`
+	Author      *wireUser   `json:"author"`
+	Member      *wireMember `json:"member"`
+	Content     *string     `json:"content"`
+	Edited      time.Time   `json:"edited_timestamp"`
+	Webhook     snowflake   `json:"webhook_id"`
+	Flags       int         `json:"flags"`
+	Mentions    []*wireUser `json:"mentions"`
+	Attachments []wireFile  `json:"attachments"`
+	Components  []component `json:"components"`
+	Stickers    []struct {
+		Name string `json:"name"`
+	} `json:"sticker_items"`
+	Poll *struct {
+		Question wirePollText `json:"question"`
+		Answers  []struct {
+			Media wirePollText `json:"poll_media"`
+		} `json:"answers"`
+	} `json:"poll"`
+	Reference *struct {
 		Type    int       `json:"type"`
 		Message snowflake `json:"message_id"`
 		Channel snowflake `json:"channel_id"`
@@ -94,17 +102,6 @@ type wireFile struct {
 	ContentType string `json:"content_type"`
 	Size        int    `json:"size"`
 	URL         string `json:"url"`
-}
-
-type wireSticker struct {
-	Name string `json:"name"`
-}
-
-type wirePoll struct {
-	Question wirePollText `json:"question"`
-	Answers  []struct {
-		Media wirePollText `json:"poll_media"`
-	} `json:"answers"`
 }
 
 type wirePollText struct {
@@ -162,12 +159,7 @@ type wireOverwrite struct {
 	Deny  *permissions `json:"deny"`
 }
 
-// changes is what an overwrite takes and gives. What Discord didn't tell is nothing.
-func (o *wireOverwrite) changes() (allow, deny memory.Permissions) {
-	return o.Allow.set(), o.Deny.set()
-}
-
-// set is what p holds; nil: nothing.
+// set is what p holds; nil, which Discord didn't tell: nothing.
 func (p *permissions) set() memory.Permissions {
 	if p == nil {
 		return 0
@@ -182,12 +174,6 @@ func (w *wireChannel) kind() (memory.ChannelKind, bool) {
 	}
 	kind, ok := kinds[*w.Type]
 	return kind, ok
-}
-
-// isThread reports whether it is known to be a thread.
-func (w *wireChannel) isThread() bool {
-	kind, ok := w.kind()
-	return ok && kind.IsThread()
 }
 
 // isWhole reports whether Discord told all that decides who may read the channel. Events may lack fields, and what is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"hark/memory"
@@ -109,7 +110,7 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	defer t.mu.Unlock()
 	r = t.removals[at]
 	switch {
-	case err == nil || isMissing(err):
+	case err == nil || status(err) == http.StatusNotFound:
 		delete(t.removals, at)
 		return true
 	case ctx.Err() != nil:

@@ -10,14 +10,10 @@ import (
 	"hark/memory"
 )
 
-// withdraw has answers be based on what was forgotten.
-func (s *scene) withdraw(parts ...discordtest.Message) {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	for i, m := range parts {
-		s.log.withdrawn = append(s.log.withdrawn, memory.Withdrawn{
-			Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(m.ChannelID), Message: memory.MessageID(m.ID), First: i == 0})
-	}
+// withdraw has the log forget whoever asked, and with them what they were answered.
+func (s *scene) withdraw(t *testing.T, asked discordtest.User) {
+	t.Helper()
+	s.apply(t, memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(asked.ID), Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)})
 }
 
 // marked waits until it is logged that nothing more is to be done about a message.
@@ -52,27 +48,26 @@ func TestAnswersAreTakenBack(t *testing.T) {
 			s.run(t).ready(t)
 			thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
 			var sent []discordtest.Message
-			for i, place := range []discordtest.ID{s.channel, s.channel, s.channel, thread.ID} {
-				text := fmt.Sprint("Friday ", i)
-				s.oracle.answer = says(text)
+			for i, place := range []discordtest.ID{s.channel, s.channel, thread.ID} {
+				first, second := fmt.Sprint(i, strings.Repeat("a", 1500)), fmt.Sprint(i, strings.Repeat("b", 1500))
+				s.oracle.answer = says(first + "\n\n" + second)
 				s.asks(place, s.ana, "when?")
-				sent = append(sent, s.answered(t, place, text).Message)
+				s.traces(t, i+1)
+				sent = append(sent, s.answered(t, place, first).Message, s.answered(t, place, second).Message)
 			}
 			s.discord.Delete(s.channel, sent[2].ID)
 			s.archive(thread.ID)
-			s.withdraw(sent[:2]...)
-			s.withdraw(sent[2])
-			s.withdraw(sent[3])
+			s.withdraw(t, s.ana)
 			for _, m := range sent {
 				s.marked(t, m)
 			}
-			if m := s.now(sent[0]); stays != (m.Content == "Friday 0") || stays == (m.Content == withdrawnText) || m.Deleted || len(m.Pinged) > 0 {
+			if m := s.now(sent[0]); stays == (m.Content == withdrawnText) || m.Deleted || len(m.Pinged) > 0 {
 				t.Errorf("the answer is %+v", m)
 			}
 			if m := s.now(sent[1]); m.Deleted == stays {
 				t.Errorf("its further part is %+v", m)
 			}
-			if m := s.now(sent[3]); (m.Content == withdrawnText) == stays {
+			if m := s.now(sent[4]); (m.Content == withdrawnText) == stays {
 				t.Errorf("in the archive it is %+v", m)
 			}
 		})
@@ -88,7 +83,7 @@ func TestAnswersThatDiscordRefusesToChangeAreTakenBackInTheEnd(t *testing.T) {
 	s.over(t, 1)
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 	tries := func() int { return strings.Count(s.out.String(), "couldn't take an answer back yet") }
-	s.withdraw(answer.Message)
+	s.withdraw(t, s.ana)
 	wakeUp(s.bot.questions.wake)
 	s.discord.WaitFor("the refusal", func() bool { return tries() == 1 })
 	s.discord.Advance(firstRefusal + time.Second)
@@ -114,7 +109,7 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	s.log.mu.Lock()
 	s.log.readFails = nil
 	s.log.mu.Unlock()
-	s.withdraw(answer.Message)
+	s.withdraw(t, s.ana)
 	trouble.WaitHits(attempts + 1)
 	s.marked(t, answer.Message)
 	if m := s.discord.Sent(s.channel)[0]; m.Content != withdrawnText {

@@ -59,18 +59,11 @@ type countingCounter struct {
 
 func (c *countingCounter) Count(s string) int { c.calls++; return c.Counter.Count(s) }
 
-// A context that hasn't changed is built again, and one by a builder that has never seen it. Half the messages are long
-// enough to be cut, so that their stored counts don't help.
-func BenchmarkRebuild(b *testing.B) {
+// A context of which no text was ever counted. Half the messages are long enough to be cut, so that their stored counts
+// don't help.
+func BenchmarkBuildLong(b *testing.B) {
 	counter := tokens.New()
 	in := big(counter)
-	build := func(o Options) *Builder {
-		made, err := New(o, counter)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return made
-	}
 	for i := range in.History {
 		for j := range in.History[i].Lines {
 			if line := &in.History[i].Lines[j]; j%2 == 0 {
@@ -83,28 +76,13 @@ func BenchmarkRebuild(b *testing.B) {
 		in.Lore = append(in.Lore, fmt.Sprintf("Project %d is led by person %d, and its plan is pinned in the channel.", i, i%10))
 	}
 	o := Options{MaxTokens: 8000, Citations: true}
-	warm := build(o)
-	warm.Build(in)
-	cold := timeOfOne(func() func() {
-		fresh := build(o)
-		return func() { fresh.Build(in) }
-	})
 	for b.Loop() {
-		warm.Build(in)
+		b.StopTimer()
+		fresh, err := New(o, counter)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		fresh.Build(in)
 	}
-	again := timeOfOne(func() func() { return func() { warm.Build(in) } })
-	b.ReportMetric(cold, "cold-ns")
-	b.ReportMetric(cold/again, "x-faster")
-}
-
-// timeOfOne is the least that one run takes of what prepare makes, in nanoseconds.
-func timeOfOne(prepare func() func()) float64 {
-	least := time.Duration(1 << 62)
-	for range 50 {
-		run := prepare()
-		started := time.Now()
-		run()
-		least = min(least, time.Since(started))
-	}
-	return float64(least.Nanoseconds())
 }

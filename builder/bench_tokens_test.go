@@ -12,7 +12,6 @@ import (
 // reckoned are the tokens of the prompt that in makes, as the sum of its parts and as counted afresh.
 func reckoned(b *Builder, in Input) (sum, whole int) {
 	w := b.begin(in)
-	defer b.end(w)
 	w.plan()
 	w.decide(w.maxTokens())
 	w.render()

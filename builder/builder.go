@@ -1,12 +1,6 @@
 package builder
 
-import (
-	"fmt"
-	"sync"
-	"time"
-
-	"hark/internal/metrics"
-)
+import "fmt"
 
 // Layout is the form of a prompt.
 type Layout string
@@ -46,10 +40,6 @@ type Options struct {
 	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
 	// first. While the section has room they grow, those of the best items first. 0: the defaults.
 	LineChars, DataChars int
-	// CacheTTL is how long what texts were measured to be is remembered, by the clock of Input.Now. 0: DefaultCacheTTL.
-	CacheTTL time.Duration
-	// Metrics count how often that spared measuring; nil: nobody wants to know.
-	Metrics *metrics.Metrics
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits
 }
@@ -70,13 +60,11 @@ type Builder struct {
 	marks   [6]string
 	escape  *escaper
 	tally   *tally
-	cache   *cache
 	costs   costs
 	shares  shares
 	modes   [toolsAndHistory + 1]map[Mode]*instructions
 	fixed   int // tokens of a prompt without persona, rules, recalled text, session and query
 	least   int // tokens of the smallest budget
-	works   sync.Pool
 }
 
 // New returns an error if there is no such layout, a label or a section's limits can't be used, or the budget is too
@@ -88,16 +76,15 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), cache: newCache(o.CacheTTL, metrics.Or(o.Metrics)), shares: shares,
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), shares: shares,
 	}
-	b.costs = newCosts(&b.labels, o.Layout, o.Citations, count)
+	b.costs = newCosts(&b.labels, o.Layout, count)
 	for t := range b.modes {
 		b.modes[t] = map[Mode]*instructions{}
 		for _, m := range Modes() {
 			b.modes[t][m] = newInstructions(rules(o, m, tooling(t)), count)
 		}
 	}
-	b.works.New = func() any { return new(work) }
 	b.fixed = b.leastTokens() + spareTokens
 	b.least = b.fixed + leastQuery
 	if o.MaxTokens < b.least {
@@ -127,9 +114,6 @@ func (o Options) withDefaults() Options {
 	if o.LineChars == 0 {
 		o.LineChars = DefaultLineChars
 	}
-	if o.CacheTTL == 0 {
-		o.CacheTTL = DefaultCacheTTL
-	}
 	if o.DataChars == 0 {
 		o.DataChars = DefaultDataChars
 	}
@@ -148,9 +132,6 @@ func (o Options) check() (shares, error) {
 	if o.LineChars < 0 || o.DataChars < 0 {
 		return shares{}, fmt.Errorf("prompt lines of %d and data of %d characters: want numbers above 0", o.LineChars, o.DataChars)
 	}
-	if o.CacheTTL < 0 {
-		return shares{}, fmt.Errorf("prompt cache of %v: want a time above 0", o.CacheTTL)
-	}
 	if err := o.Labels.Check(); err != nil {
 		return shares{}, fmt.Errorf("prompt labels: %w", err)
 	}
@@ -163,7 +144,6 @@ func (b *Builder) Labels() Labels { return b.labels }
 // Build lays in out.
 func (b *Builder) Build(in Input) Prompt {
 	w := b.begin(in)
-	defer b.end(w)
 	w.plan()
 	budget := w.maxTokens()
 	for {
@@ -176,7 +156,9 @@ func (b *Builder) Build(in Input) Prompt {
 		case w.mode != ModeGeneral && !w.modest:
 			w.modest = true // what only this mode has goes first
 		default:
-			budget = w.nextBudget(budget)
+			// A smaller budget never holds what a larger one doesn't. Going down by ones finds the most that the tokens as
+			// counted allow, and more budget still never loses an item. It is hardly ever needed.
+			budget--
 		}
 	}
 }
@@ -185,7 +167,6 @@ func (b *Builder) Build(in Input) Prompt {
 // the order they stand there.
 func (b *Builder) History(in Input, maxChars int) (string, []Shown) {
 	w := b.begin(in)
-	defer b.end(w)
 	w.charsCount, w.tokensDont = true, true
 	s := &w.sections[kindHistory]
 	w.planHistory(s, size{tokens: noLimit, chars: maxChars})

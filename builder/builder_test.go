@@ -24,7 +24,6 @@ func TestNewRefuses(t *testing.T) {
 	for _, o := range []Options{
 		{Layout: "fancy"},
 		{MaxTokens: 30},
-		{CacheTTL: -time.Second},
 		{LineChars: -1},
 		{Sections: map[SectionType]Limits{SectionInstruction: {}}},
 		{Sections: map[SectionType]Limits{SectionLore: {Floor: 2, Ceiling: 1}}},
@@ -203,27 +202,6 @@ func TestNames(t *testing.T) {
 	}
 	if got := string(w.channel("# the lounge")); got != "#the-lounge" {
 		t.Errorf("channel %q", got)
-	}
-}
-
-// What members wrote isn't kept for longer than a prompt takes.
-func TestNothingIsKept(t *testing.T) {
-	t.Parallel()
-	b := newBuilder(t, Options{})
-	b.Build(everywhere("secret"))
-	w := b.works.Get().(*work)
-	if kept := fmt.Sprintf("%+v %+v %+v", w.in, w.query, w.sections); strings.Contains(kept, "secret") {
-		t.Error(kept)
-	}
-	for _, p := range w.pieces[:cap(w.pieces)] {
-		if p.text != "" {
-			t.Errorf("piece %q", p.text)
-		}
-	}
-	for key := range b.tally.seen {
-		if text := fmt.Sprint(key); strings.Contains(text, "secret") {
-			t.Error(text)
-		}
 	}
 }
 

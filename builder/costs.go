@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/maphash"
 	"strconv"
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -59,17 +58,14 @@ func (t *tally) of(text []byte) int {
 }
 
 // costs are the tokens of what the builder itself writes, counted once, in the company that it stands in. Digits
-// cost the same whatever they are, so that ids and times needn't be counted each time.
+// cost the same whatever they are, so that times needn't be counted each time.
 type costs struct {
-	tags        [21]int // of "<@1>:" by the number's digits, from 1 to 20
-	numbers     [10]int // of "[1]" by its digits, from 1 to 9
-	stamp       int     // of a new line and "[07-24 12:30] "
-	stampYear   int     // of a new line and "[2024-07-24 12:30] "
-	marks       [64]int // of an item's marks, by marksIndex
-	neighbour   int     // of a new line and its mark
-	person      int     // of a participant's line but for name, id and time
-	data        int     // of the line of data but for it
-	around      int     // of the signs round a name
+	stamp       int // of a new line and "[07-24 12:30] "
+	stampYear   int // of a new line and "[2024-07-24 12:30] "
+	neighbour   int // of a new line and its mark
+	person      int // of a participant's line but for name, id and time
+	data        int // of the line of data but for it
+	around      int // of the signs round a name
 	earlierMark int
 	condensed   int // of its title with the new lines round it
 	titles      [sectionKinds]int
@@ -85,10 +81,8 @@ func (c *costs) spare() int { return c.reminder + c.nothing }
 // nameMost is how long a name may be, in characters and in bytes: Discord allows 32 characters.
 const nameMost = 32
 
-func newCosts(l *Labels, layout Layout, citations bool, count Counter) costs {
-	lineStart := func(start string) int {
-		return max(0, count.Count("x\n"+start+"<@")-count.Count("x")-count.Count("<@"))
-	}
+func newCosts(l *Labels, layout Layout, count Counter) costs {
+	lineStart := func(start string) int { return lineStart(start, count.Count) }
 	c := costs{
 		stamp:       lineStart("[08-08 08:08] "),
 		stampYear:   lineStart("[2008-08-08 08:08] "),
@@ -100,21 +94,6 @@ func newCosts(l *Labels, layout Layout, citations bool, count Counter) costs {
 		condensed:   count.Count(l.Condensed) + 3,
 		persona:     count.Count(defaultPersona) + 2,
 		reminder:    count.Count(reminder) + 2,
-	}
-	for i := range c.tags {
-		c.tags[i] = count.Count("<@" + strings.Repeat("8", i) + ">:")
-	}
-	for i := range c.numbers {
-		c.numbers[i] = count.Count("[" + strings.Repeat("8", i) + "]")
-	}
-	marks := l.marks()
-	for i := range c.marks {
-		shown, rest := string(appendMarks(nil, &marks, marksOf(i))), c.stamp
-		if citations {
-			shown += "[8]"
-			rest += c.numbers[1]
-		}
-		c.marks[i] = max(0, lineStart(shown+" [08-08 08:08] ")-rest)
 	}
 	for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
 		c.titles[kind] = count.Count(title) + 2
@@ -136,50 +115,32 @@ func activeTokens(l *Labels, count Counter) (most int) {
 	return most
 }
 
-// marksIndex is a number below 64 for each set of marks.
-func marksIndex(on [6]bool) (n int) {
-	for i := range on {
-		if on[i] {
-			n |= 1 << i
-		}
-	}
-	return n
+// lineStart is what a new line takes that begins so.
+func lineStart(start string, count func(string) int) int {
+	return max(0, count("x\n"+start+"<@")-count("x")-count("<@"))
 }
 
-// marksOf is the set of marks whose marksIndex is n.
-func marksOf(n int) (on [6]bool) {
-	for i := range on {
-		on[i] = n&(1<<i) != 0
+// marksTokens is what an item's marks take, beside what stands after them.
+func (b *Builder) marksTokens(on [6]bool) int {
+	count := func(text string) int { return b.tally.of([]byte(text)) }
+	shown, rest := string(appendMarks(nil, &b.marks, on)), b.costs.stamp
+	if b.options.Citations {
+		shown += "[8]"
+		rest += count("[8]")
 	}
-	return on
-}
-
-// tag is the tokens of the mention tag of id, with what follows it.
-func (c *costs) tag(id int64) int { return c.tags[min(digits(id), len(c.tags)-1)] }
-
-func (c *costs) number(n int) int { return c.numbers[min(digits(int64(n)), len(c.numbers)-1)] }
-
-// digits is how many characters n has.
-func digits(n int64) int {
-	d := 1
-	if n < 0 {
-		n, d = -n, 2
-	}
-	for n >= 100_000 {
-		n /= 100_000
-		d += 5
-	}
-	for n >= 10 {
-		n /= 10
-		d++
-	}
-	return d
+	return max(0, lineStart(shown+" [08-08 08:08] ", count)-rest)
 }
 
 func appendTag(dst []byte, id int64) []byte {
 	dst = append(dst, "<@"...)
 	dst = strconv.AppendInt(dst, id, 10)
 	return append(dst, '>')
+}
+
+func appendNumber(dst []byte, n int) []byte {
+	dst = append(dst, '[')
+	dst = strconv.AppendInt(dst, int64(n), 10)
+	return append(dst, ']')
 }
 
 func runes(text []byte) int { return utf8.RuneCount(text) }

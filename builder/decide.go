@@ -2,7 +2,6 @@ package builder
 
 import (
 	"fmt"
-	"hash/fnv"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,7 +9,6 @@ import (
 // leastTokens are those of the smallest prompt there can be but for its query.
 func (b *Builder) leastTokens() int {
 	w := b.begin(Input{})
-	defer b.end(w)
 	w.plan()
 	w.decide(0)
 	w.render()
@@ -245,35 +243,4 @@ func (w *work) moreText(n int) string {
 		return w.b.labels.MoreOne
 	}
 	return fmt.Sprintf(w.b.labels.More, n)
-}
-
-// nextBudget is the largest budget below that decides otherwise. Since a smaller budget never holds what a
-// larger one doesn't, walking down by ones finds the most that the tokens as counted allow, and more budget
-// still never loses an item. It is hardly ever needed.
-func (w *work) nextBudget(budget int) int {
-	before := w.decisions()
-	for budget > w.b.fixed {
-		budget--
-		w.decide(budget)
-		if w.decisions() != before {
-			break
-		}
-	}
-	return budget
-}
-
-// decisions is a hash of all that was decided.
-func (w *work) decisions() uint64 {
-	h := fnv.New64a()
-	fmt.Fprintln(h, w.queryHead, w.queryShown, w.rulesShown, w.personaShown, w.bare)
-	for k := range w.sections {
-		s := &w.sections[k]
-		fmt.Fprintln(h, s.shown, s.more)
-		for i := range s.entries[:s.shown] {
-			for j := range s.entries[i].pieces {
-				fmt.Fprintln(h, s.entries[i].pieces[j].at)
-			}
-		}
-	}
-	return h.Sum64()
 }

@@ -7,14 +7,11 @@ import (
 
 // earlierByRelevance are the indices of the summaries, the most relevant first, of equals the newest.
 func (w *work) earlierByRelevance() []int {
-	w.order = w.order[:0]
-	for i := range w.in.PreviousContext {
-		w.order = append(w.order, len(w.in.PreviousContext)-1-i)
-	}
-	slices.SortStableFunc(w.order, func(a, b int) int {
-		return cmp.Compare(w.in.PreviousContext[b].Relevance, w.in.PreviousContext[a].Relevance)
+	order := upTo(len(w.in.PreviousContext))
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(w.in.PreviousContext[b].Relevance, w.in.PreviousContext[a].Relevance), b-a)
 	})
-	return w.order
+	return order
 }
 
 // earlierStamp is what the time of a summary takes.
@@ -34,12 +31,9 @@ func (w *work) earlierStamp(e *Earlier) (s size) {
 
 // oldestFirst are where the summaries that are shown stand in s, in order of time.
 func (w *work) oldestFirst(s *section) []int {
-	w.order = w.order[:0]
-	for i := range s.shown {
-		w.order = append(w.order, i)
-	}
-	slices.SortFunc(w.order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
-	return w.order
+	order := upTo(s.shown)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
+	return order
 }
 
 // appendEarlier writes the summaries, oldest first, a line each.

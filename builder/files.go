@@ -33,7 +33,7 @@ func (w *work) planFiles(s *section, most size) {
 		} else {
 			w.scratch = w.appendFileHead(w.scratch[:0], f)
 			e.fixed.tokens = w.b.tally.of(w.scratch) + 2
-			e.pieces = w.keep(w.measure(kindFiles, f.Text, 0, fileText, fileChars))
+			e.pieces = []piece{w.measure(f.Text, 0, fileText, fileChars)}
 		}
 		if !w.add(s, e, most) {
 			return

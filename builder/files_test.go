@@ -28,7 +28,6 @@ func takeFiles(t failer, b *Builder, in Input, p Prompt) Prompt {
 	}
 	bounds := p.Boundaries[at]
 	r := &reader{failer: t, b: b, w: b.begin(in), in: in, p: p}
-	defer b.end(r.w)
 	content := p.Messages[bounds.Message].Content
 	var heads, bodies []string
 	for _, line := range strings.Split(content[bounds.Start:bounds.End], "\n") {

@@ -18,11 +18,8 @@ const (
 // letters that look like Latin ones don't count as others.
 func fold(s string) []byte {
 	folded := make([]byte, 0, foldSpan)
-	if !isASCII(s) {
-		s = norm.NFKD.String(s)
-	}
 	space := false
-	for _, r := range s {
+	for _, r := range norm.NFKD.String(s) {
 		if r >= utf8.RuneSelf {
 			if unicode.Is(unicode.M, r) || isHidden(r) {
 				continue
@@ -66,15 +63,6 @@ func foldBegin(s string, span int) []byte {
 		end++
 	}
 	return fold(s[:end])
-}
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // lookalikes are small letters of other alphabets that look like Latin ones, large or small.

@@ -217,7 +217,11 @@ func TestMarksCannotBeForged(t *testing.T) {
 		e := newEscaper(l.Labels, true)
 		marks := l.marks()
 		for n := range 64 {
-			shown := string(appendMarks(nil, &marks, marksOf(n)))
+			var on [6]bool
+			for i := range on {
+				on[i] = n&(1<<i) != 0
+			}
+			shown := string(appendMarks(nil, &marks, on))
 			for _, text := range []string{
 				shown + "[1] [07-24 12:30] they agreed", shown + " [2024-07-24 12:30] they agreed", "** " + strings.ToUpper(shown) + " [07-24 12:30]",
 				strings.NewReplacer("(", "", ")", " ").Replace(shown) + "[07-24 12:30] they agreed",

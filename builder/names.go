@@ -78,42 +78,20 @@ func (w *work) channel(name string) []byte {
 	return w.nameBuf
 }
 
-// author is what a line needs to know of who wrote it. The same few write most lines.
-type author struct {
-	id     memory.UserID
-	known  bool
-	main   bool
-	tokens int // of the mention tag with what follows it
-	length int
-	tag    [24]byte // "<@1>"
-}
-
-// authorSlots is a power of two.
-const authorSlots = 64
-
-// author is id's, from a slot that others may take meanwhile.
-func (w *work) author(id memory.UserID) *author {
-	a := &w.authors[uint64(id)*0x9E3779B97F4A7C15>>58%authorSlots]
-	if a.known && a.id == id {
-		return a
-	}
-	*a = author{id: id, known: true, tokens: w.b.costs.tag(int64(id))}
-	a.length = len(appendTag(a.tag[:0], int64(id)))
+// participant is who of the participants has an id; nil if none has.
+func (w *work) participant(id memory.UserID) *Participant {
 	for i := range w.in.Participants {
 		if w.in.Participants[i].ID == id {
-			a.main = w.in.Participants[i].Main
-			break
+			return &w.in.Participants[i]
 		}
 	}
-	return a
+	return nil
 }
 
 // nameOf is the name of a participant; empty for anybody else.
 func (w *work) nameOf(id memory.UserID) []byte {
-	for i := range w.in.Participants {
-		if w.in.Participants[i].ID == id {
-			return w.name(w.in.Participants[i].Name)
-		}
+	if p := w.participant(id); p != nil {
+		return w.name(p.Name)
 	}
 	return nil
 }
@@ -170,11 +148,17 @@ func (w *work) speakerTokens(t *Turn) int {
 		w.scratch = w.appendSpeaker(w.scratch[:0], t)
 		return w.b.tally.of(w.scratch) + 1
 	}
-	tokens := 2 + w.b.costs.tag(int64(t.Author))
+	tokens := 2 + w.tagTokens(t.Author)
 	if name := w.name(t.Speaker); len(name) > 0 {
 		tokens += w.b.costs.around + w.b.tally.of(name)
 	}
 	return tokens
+}
+
+// tagTokens is what the mention tag of somebody takes, with the sign that follows it.
+func (w *work) tagTokens(id memory.UserID) int {
+	w.scratch = append(appendTag(w.scratch[:0], int64(id)), ':')
+	return w.b.tally.of(w.scratch)
 }
 
 // stampTokens is what a new line takes that begins with t.

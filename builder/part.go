@@ -30,7 +30,6 @@ func (b *Builder) Part(in Input, maxTokens int) Part {
 
 func (b *Builder) part(in Input, room int) Part {
 	w := b.begin(in)
-	defer b.end(w)
 	w.alone, w.charsCount = true, false
 	w.buf = w.buf[:0]
 	p := Part{}

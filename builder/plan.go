@@ -30,7 +30,7 @@ const (
 	plainExchanges = 3
 )
 
-// work is what building one prompt needs, and is used again for another.
+// work is what building one prompt needs.
 type work struct {
 	b          *Builder
 	in         Input
@@ -41,7 +41,6 @@ type work struct {
 	first      int  // the history's first number
 
 	sections [sectionKinds]section
-	pieces   []piece
 	shortSum size // of the section being planned
 	charRoom [sectionKinds]int
 
@@ -59,10 +58,8 @@ type work struct {
 	queryHead    bool // whether the time and the asker stand before the query
 	bare         bool // whether what can be left out is
 
-	order   []int
 	scratch []byte
 	nameBuf []byte
-	authors [authorSlots]author
 	buf     []byte
 	ends    []int    // of the messages in buf
 	roles   []string // theirs
@@ -71,31 +68,15 @@ type work struct {
 }
 
 func (b *Builder) begin(in Input) *work {
-	w := b.works.Get().(*work)
-	w.b, w.in = b, in
-	w.charsCount, w.tokensDont = b.options.MaxChars > 0, false
-	w.pieces = w.pieces[:0]
-	w.bare, w.modest, w.queryHead, w.allTurns, w.alone = false, false, false, false, false
-	w.first = max(1, in.FirstNumber)
-	if w.mode = in.Mode; !w.mode.Known() {
+	w := &work{b: b, in: in, charsCount: b.options.MaxChars > 0, first: max(1, in.FirstNumber), mode: in.Mode}
+	if !w.mode.Known() {
 		w.mode = ModeGeneral
 	}
 	w.rules = b.modes[toolingOf(in.Tools)][w.mode]
-	clear(w.authors[:])
 	for i := range w.sections {
-		w.sections[i] = section{kind: kind(i), entries: w.sections[i].entries[:0]}
+		w.sections[i].kind = kind(i)
 	}
 	return w
-}
-
-// end gives w back without what members wrote.
-func (b *Builder) end(w *work) {
-	w.in, w.persona, w.personaShown, w.query, w.queryShown = Input{}, "", "", "", ""
-	clear(w.pieces)
-	for i := range w.sections {
-		clear(w.sections[i].entries)
-	}
-	b.works.Put(w)
 }
 
 // plan measures all that could be in the prompt, as far as it can matter under the largest budget.
@@ -115,8 +96,12 @@ func (w *work) plan() {
 
 // items is how many there are in the input.
 func (w *work) items(k kind) int {
+	turns := len(w.in.Session)
+	if strings.TrimSpace(w.in.Condensed) != "" {
+		turns++
+	}
 	return [sectionKinds]int{
-		kindSession: len(w.in.Session) + bit(strings.TrimSpace(w.in.Condensed) != ""), kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
+		kindSession: turns, kindParticipants: len(w.in.Participants), kindHistory: len(w.in.History),
 		kindEarlier: len(w.in.PreviousContext), kindLore: len(w.in.Lore), kindFiles: len(w.in.Files),
 	}[k]
 }
@@ -155,9 +140,9 @@ func (w *work) planParticipants(s *section, most size) {
 		p := &w.in.Participants[i]
 		e := entry{index: i}
 		name := w.name(p.Name)
-		e.fixed.tokens = c.person + c.tag(int64(p.ID)) + c.around + w.b.tally.of(name)
+		e.fixed.tokens = c.person + w.tagTokens(p.ID) + c.around + w.b.tally.of(name)
 		if strings.TrimSpace(p.Data) != "" {
-			e.pieces = w.keep(w.measure(kindParticipants, p.Data, 0, inLine, w.b.options.DataChars))
+			e.pieces = []piece{w.measure(p.Data, 0, inLine, w.b.options.DataChars)}
 			e.fixed.tokens += c.data
 		}
 		if w.charsCount {
@@ -174,54 +159,41 @@ func (w *work) planParticipants(s *section, most size) {
 }
 
 func (w *work) planHistory(s *section, most size) {
-	s.items, s.head = len(w.in.History), w.head(kindHistory, w.b.labels.History)
-	for n, i := range w.byRelevance() {
+	order := w.byRelevance()
+	s.items, s.head = len(order), w.head(kindHistory, w.b.labels.History)
+	for _, i := range order {
 		item := &w.in.History[i]
-		if len(item.Lines) == 0 {
-			s.items--
-			continue
-		}
 		e := entry{index: i, lead: min(max(0, item.Hit), len(item.Lines)-1)}
 		if !w.plain() {
 			e.marks = w.marks(item)
 		}
 		e.fixed = w.historyFixed(item, &e, w.first+len(s.entries))
-		first := len(w.pieces)
-		for j := range item.Lines {
-			line := &item.Lines[j]
-			w.pieces = append(w.pieces, w.measure(kindHistory, line.Content, line.Tokens, inLine, w.b.options.LineChars))
+		for _, line := range item.Lines {
+			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, inLine, w.b.options.LineChars))
 		}
-		e.pieces = w.pieces[first:len(w.pieces):len(w.pieces)]
 		if len(s.entries) < bestItems {
 			e.claim = w.claimOf(&e.pieces[e.lead], bestLines*w.b.options.LineChars/3)
 		}
 		if !w.add(s, e, most) {
-			s.items -= w.linelessFrom(n + 1)
 			return
 		}
 	}
 }
 
-// byRelevance are the indices of the history's items, the most relevant first.
-func (w *work) byRelevance() []int {
-	w.order = w.order[:0]
-	for i := range w.in.History {
-		w.order = append(w.order, i)
+// upTo are the numbers from 0 to below n.
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
 	}
-	less := func(a, b int) int { return cmp.Compare(w.in.History[b].Relevance, w.in.History[a].Relevance) }
-	if !slices.IsSortedFunc(w.order, less) {
-		slices.SortStableFunc(w.order, less)
-	}
-	return w.order
+	return all
 }
 
-func (w *work) linelessFrom(n int) (count int) {
-	for _, i := range w.order[n:] {
-		if len(w.in.History[i].Lines) == 0 {
-			count++
-		}
-	}
-	return count
+// byRelevance are the indices of the history's items that have lines, the most relevant first.
+func (w *work) byRelevance() []int {
+	order := slices.DeleteFunc(upTo(len(w.in.History)), func(i int) bool { return len(w.in.History[i].Lines) == 0 })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.in.History[b].Relevance, w.in.History[a].Relevance) })
+	return order
 }
 
 // historyFixed is what the builder's own words in an item take.
@@ -244,14 +216,14 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 		s.tokens = c.stampYear + 1
 	}
 	if w.b.options.Citations {
-		s.tokens += c.number(n)
+		s.tokens += w.b.tally.of(appendNumber(nil, n))
 	}
-	s.tokens += c.marks[marksIndex(e.marks)]
+	s.tokens += w.b.marksTokens(e.marks)
 	if item.Channel != "" {
 		s.tokens += 2 + w.b.tally.of(w.channel(item.Channel))
 	}
 	for i := range item.Lines {
-		s.tokens += w.author(item.Lines[i].Author).tokens
+		s.tokens += w.tagTokens(item.Lines[i].Author)
 		if i > 0 {
 			s.tokens += c.neighbour
 		}
@@ -268,7 +240,8 @@ func (w *work) marks(item *Item) (on [6]bool) {
 	on[1] = !on[0] && item.Relevance > mediumRelevance
 	on[2] = !on[0] && !on[1]
 	for i := range item.Lines {
-		on[3] = on[3] || w.author(item.Lines[i].Author).main
+		p := w.participant(item.Lines[i].Author)
+		on[3] = on[3] || p != nil && p.Main
 		on[5] = on[5] || item.Lines[i].Starred
 	}
 	on[4] = recent(item.Lines[min(max(0, item.Hit), len(item.Lines)-1)].Time, w.in.Now)
@@ -283,7 +256,7 @@ func (w *work) planEarlier(s *section, most size) {
 			return
 		}
 		e := &w.in.PreviousContext[i]
-		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)), pieces: w.keep(w.measure(kindEarlier, e.Text, 0, bareLine, summaryChars))}, most) {
+		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)), pieces: []piece{w.measure(e.Text, 0, bareLine, summaryChars)}}, most) {
 			return
 		}
 	}
@@ -293,7 +266,7 @@ func (w *work) planLore(s *section, most size) {
 	s.items, s.head = len(w.in.Lore), w.head(kindLore, w.b.labels.Lore)
 	fixed := w.textFixed(w.b.costs.person, w.b.labels.Person)
 	for i, text := range w.in.Lore {
-		if !w.add(s, entry{index: i, fixed: fixed, pieces: w.keep(w.measure(kindLore, text, 0, bareLine, loreChars))}, most) {
+		if !w.add(s, entry{index: i, fixed: fixed, pieces: []piece{w.measure(text, 0, bareLine, loreChars)}}, most) {
 			return
 		}
 	}
@@ -305,12 +278,6 @@ func (w *work) textFixed(tokens int, mark string) size {
 		return size{2, 2}
 	}
 	return size{tokens, runes([]byte(mark)) + 1}
-}
-
-// keep stores a piece, and returns it as an entry's only one.
-func (w *work) keep(p piece) []piece {
-	w.pieces = append(w.pieces, p)
-	return w.pieces[len(w.pieces)-1 : len(w.pieces) : len(w.pieces)]
 }
 
 // planChars divides the budget of characters.

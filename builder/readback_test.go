@@ -23,12 +23,15 @@ func readBack(t failer, b *Builder, in Input, p Prompt) parsed {
 		return got
 	}
 	r := &reader{failer: t, b: b, w: b.begin(in), in: in, p: p, got: got}
-	defer b.end(r.w)
 	included := items(p)
 	r.people(included[SectionParticipants])
 	r.history(included[SectionHistory])
 	r.condensed()
-	r.turns(included[SectionSession] - bit(got.condensed != ""))
+	turns := included[SectionSession]
+	if got.condensed != "" {
+		turns--
+	}
+	r.turns(turns)
 	summaries, lore := r.summaries(included[SectionPreviousContext]), in.Lore[:included[SectionLore]]
 	if b.options.Layout == LayoutPlain {
 		r.texts("summary or lore", append(got.summaries, got.lore...), append(summaries, lore...))

@@ -1,7 +1,5 @@
 package builder
 
-import "strconv"
-
 // render writes the messages as decided into buf, one after the other.
 func (w *work) render() {
 	w.buf, w.ends, w.roles, w.bounds = w.buf[:0], w.ends[:0], w.roles[:0], w.bounds[:0]
@@ -222,12 +220,12 @@ func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byt
 	} else {
 		dst = w.appendItemStart(dst, item, e, n)
 	}
-	a := w.author(item.Lines[i].Author)
+	author := item.Lines[i].Author
+	var name []byte
 	if w.plain() {
-		dst = w.appendPerson(dst, a.id, w.nameOf(a.id))
-	} else {
-		dst = append(dst, a.tag[:a.length]...)
+		name = w.nameOf(author)
 	}
+	dst = w.appendPerson(dst, author, name)
 	return append(dst, ": "...)
 }
 
@@ -235,9 +233,7 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 	start := len(dst)
 	dst = appendMarks(dst, &w.b.marks, e.marks)
 	if w.b.options.Citations {
-		dst = append(dst, '[')
-		dst = strconv.AppendInt(dst, int64(n), 10)
-		dst = append(dst, ']')
+		dst = appendNumber(dst, n)
 	}
 	if len(dst) > start {
 		dst = append(dst, ' ')

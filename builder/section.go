@@ -92,48 +92,20 @@ func (e *entry) isCut() bool {
 	return false
 }
 
-// measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or
-// 0. Text that can be shown as it is isn't counted again.
-func (w *work) measure(k kind, text string, tokens int, b *block, limit int) piece {
+// measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or 0.
+func (w *work) measure(text string, tokens int, b *block, limit int) piece {
 	text = strings.TrimSpace(text)
-	p := piece{text: text, block: b}
-	if text != "" && tokens > 0 && len(text) <= limit && !w.charsCount && w.b.escape.isSafe(text, b) { // as quick as looking it up
-		p.safe, p.cut, p.at = true, len(text), len(text)
-		p.whole = w.sizeOf(&p, len(text), tokens)
-		p.short = p.whole
-		return p
-	}
-	cache, now := w.b.cache, w.in.Now.Unix()
-	key := cache.key(text, tokens, limit, b.id, bit(w.charsCount)|bit(w.tokensDont)<<1)
-	m, known := cache.get(k, key, now)
-	if !known {
-		m = w.measureAnew(p, tokens, limit)
-		cache.put(key, m, now)
-	}
-	p.safe, p.chars, p.cut, p.short, p.whole = m.safe, m.chars, m.cut, m.short, m.whole
-	p.at = p.cut
-	return p
-}
-
-func bit(on bool) int {
-	if on {
-		return 1
-	}
-	return 0
-}
-
-func (w *work) measureAnew(p piece, tokens, limit int) measured {
-	text := p.text
-	p.safe = text != "" && w.b.escape.isSafe(text, p.block)
+	p := piece{text: text, block: b, cut: len(text), safe: text != "" && w.b.escape.isSafe(text, b)}
 	p.whole = w.sizeOf(&p, len(text), tokens)
-	p.cut, p.short = len(text), p.whole
+	p.short = p.whole
 	if len(text) > limit && runeOffset(text, limit) < len(text) {
 		p.chars = utf8.RuneCountInString(text)
 		p.cut = cutAt(text, limit-1)
 		p.short = w.sizeOf(&p, p.cut, 0)
 		p.whole = p.whole.atLeast(p.short)
 	}
-	return measured{safe: p.safe, chars: p.chars, cut: p.cut, short: p.short, whole: p.whole}
+	p.at = p.cut
+	return p
 }
 
 // claimOf is p cut to limit characters.

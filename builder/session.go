@@ -17,11 +17,11 @@ func (w *work) planSession(s *section, most size) {
 		e := entry{index: i}
 		if i == condensedAt {
 			e.fixed.tokens = w.b.costs.condensed
-			e.pieces = w.keep(w.measure(kindSession, w.in.Condensed, 0, bareLine, w.condensedChars()))
+			e.pieces = []piece{w.measure(w.in.Condensed, 0, bareLine, w.condensedChars())}
 		} else {
 			t := &w.in.Session[i]
 			e.fixed.tokens = w.speakerTokens(t) + w.stampTokens(t.Time)
-			e.pieces = w.keep(w.measure(kindSession, t.Content, t.Tokens, w.turnBlock(t), turnChars))
+			e.pieces = []piece{w.measure(t.Content, t.Tokens, w.turnBlock(t), turnChars)}
 		}
 		if w.b.options.Layout == LayoutChat {
 			e.fixed.tokens += MessageOverhead
@@ -46,24 +46,24 @@ func (w *work) turnsByWorth() []int {
 		turns = lastExchanges(turns, plainExchanges)
 	}
 	first, newest := len(w.in.Session)-len(turns), len(w.in.Session)-1
-	w.order = w.order[:0]
+	var order []int
 	if newest >= first {
-		w.order = append(w.order, newest)
+		order = append(order, newest)
 	}
 	for i := newest - 1; i >= 0; i-- {
 		if w.in.Session[i].Replied {
-			w.order = append(w.order, i)
+			order = append(order, i)
 		}
 	}
 	if strings.TrimSpace(w.in.Condensed) != "" {
-		w.order = append(w.order, condensedAt)
+		order = append(order, condensedAt)
 	}
 	for i := newest - 1; i >= first; i-- {
 		if !w.in.Session[i].Replied {
-			w.order = append(w.order, i)
+			order = append(order, i)
 		}
 	}
-	return w.order
+	return order
 }
 
 // lastExchanges are the turns from the n-th last of a user's on.
@@ -163,7 +163,6 @@ func (w *work) turnBlock(t *Turn) *block {
 // SessionUse is how many tokens turns would take as a prompt's session, and how many a session may have.
 func (b *Builder) SessionUse(turns []Turn) (tokens, room int) {
 	w := b.begin(Input{Session: turns})
-	defer b.end(w)
 	w.allTurns = true
 	s := &w.sections[kindSession]
 	w.planSession(s, size{noLimit, noLimit})

@@ -1,9 +1,6 @@
 package builder
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // recentSpan is how long ago something is recent.
 const recentSpan = 24 * time.Hour
@@ -11,22 +8,11 @@ const recentSpan = 24 * time.Hour
 // appendStamp appends "[07-24 12:30]" in now's zone, with the year where it isn't now's.
 func appendStamp(dst []byte, t, now time.Time, year bool) []byte {
 	t = t.In(now.Location())
-	y, month, day := t.Date()
-	hour, minute, _ := t.Clock()
-	dst = append(dst, '[')
-	if year || y != now.Year() {
-		dst = appendYear(dst, y)
-		dst = append(dst, '-')
+	layout := "[01-02 15:04]"
+	if year || t.Year() != now.Year() {
+		layout = "[2006-01-02 15:04]"
 	}
-	dst = append(dst, byte('0'+month/10), byte('0'+month%10), '-', byte('0'+day/10), byte('0'+day%10), ' ')
-	return append(dst, byte('0'+hour/10), byte('0'+hour%10), ':', byte('0'+minute/10), byte('0'+minute%10), ']')
-}
-
-func appendYear(dst []byte, y int) []byte {
-	if y >= 0 && y < 1000 {
-		dst = append(dst, "000"[:4-len(strconv.Itoa(y))]...)
-	}
-	return strconv.AppendInt(dst, int64(y), 10)
+	return t.AppendFormat(dst, layout)
 }
 
 // appendAgo appends how long ago t was: exact enough for "who is around", a date after a week.

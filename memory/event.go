@@ -66,8 +66,20 @@ type (
 		At      time.Time
 	}
 
-	// Answered is how an answer came about, told together with the answer's own Posted, so that none is kept
-	// without its sources; as KeepTrace.
+	// Answered is how an answer came about, told together with the answer's own Posted. It takes the place of an earlier one.
+	//
+	// The answer is deleted with any of its Sources, and when one of them changes, also if that happened before. An answer of
+	// Hark's may grow without that, since it grows while it is sent. A source in a channel that isn't known counts as deleted.
+	// The messages of a summary that is a source are sources as well. The answer also goes when its Asker or one of Named is
+	// forgotten as a whole. Nothing is kept of what was answered to somebody who has opted out.
+	//
+	// Withdrawn tells of an answer that is deleted if the source is its question or one that it Repeats, or if a person, a
+	// channel or a guild is forgotten as a whole. Of an answer that was made from one that goes it tells where both repeat.
+	//
+	// The trace's Prompt is kept with it if the question is among its Sources, all Sources are in the log as they were used,
+	// and none of Named has opted out or has been forgotten as a whole since it was built. It goes with its trace, when the
+	// text of an answer of Hark's in it changes, and when a fact in it is told anew. What is asked in LocalGuild may be about
+	// people of any guild.
 	Answered struct{ Trace Trace }
 
 	// Rewritten says that messages of Hark's in Discord are written anew, told before what they became and how that came

@@ -43,13 +43,16 @@ func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }
 
+// Counter counts what would be forgotten. See Store.
+type Counter interface {
+	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
+}
+
 // CountOutdated counts the messages that forgettings of one guild take, as Outdated gives them.
-func CountOutdated(ctx context.Context, store interface {
-	Extent(ctx context.Context, f Forgetting) (Extent, error)
-}, outdated []Forgetting) (n int, err error) {
+func CountOutdated(ctx context.Context, store Counter, outdated []Forgetting) (n int, err error) {
 	var whole time.Time // what is before that goes in all channels
 	for _, f := range outdated {
-		goes, err := store.Extent(ctx, f)
+		goes, err := store.Extent(ctx, ExtentQuery{Forgetting: f})
 		if err != nil {
 			return 0, err
 		}
@@ -58,7 +61,7 @@ func CountOutdated(ctx context.Context, store interface {
 			whole = f.Before
 		} else if !whole.IsZero() {
 			f.Before = whole
-			if goes, err = store.Extent(ctx, f); err != nil {
+			if goes, err = store.Extent(ctx, ExtentQuery{Forgetting: f}); err != nil {
 				return 0, err
 			}
 			n -= goes.Messages
@@ -76,7 +79,7 @@ func (h *House) waits(ctx context.Context, g *Guild, outdated []Forgetting, now 
 	if err != nil || goes < expiringLeast {
 		return false, err
 	}
-	all, err := h.Store.Extent(ctx, Forgetting{Guild: g.ID, At: now})
+	all, err := h.Store.Extent(ctx, ExtentQuery{Forgetting: Forgetting{Guild: g.ID, At: now}})
 	if err != nil || goes*expiringShare <= all.Messages {
 		return false, err
 	}

@@ -65,13 +65,12 @@ type Extent struct {
 	Answers   int // of Hark's, that used it, or an answer that did
 }
 
-// Wrote is how much somebody wrote in a channel.
-type Wrote struct {
-	Channel  ChannelID
-	Messages int
-	Starred  int // of them
-	First    MessageID
-	Last     MessageID
+// ExtentQuery says what an Extent counts.
+type ExtentQuery struct {
+	Forgetting             // Why doesn't matter
+	Messages   []MessageID // if not nil, only these of Channel, as if they were deleted
+	// Within, if not nil, leaves out what lies in other channels, or was made from what does.
+	Within []ChannelID
 }
 
 // Withdrawn is a message of Hark's that repeats what was forgotten, or what was edited since. It is gone from the log, but Discord still
@@ -82,4 +81,11 @@ type Withdrawn struct {
 	Message MessageID
 	First   bool // whether it is the answer's first message rather than a further one
 	Unasked bool // whether it is because the question was deleted, told of the first message only
+}
+
+// Expiry says what is too old.
+type Expiry struct {
+	Prompts  time.Time // prompts built before
+	Spending time.Time // what was spent on questions asked before
+	Records  RecordLimits
 }

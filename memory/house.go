@@ -54,15 +54,12 @@ type HouseStore interface {
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
 	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
 	Apply(ctx context.Context, events ...Event) error
-	Extent(ctx context.Context, f Forgetting) (Extent, error)
+	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
-	Unfinished(ctx context.Context) ([]Forgetting, error)
-	CarryOut(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
-	ForgetPrompts(ctx context.Context, before time.Time) (int, error)
-	ForgetSpending(ctx context.Context, before time.Time) (int, error)
-	ForgetRecords(ctx context.Context, l RecordLimits) (int, error)
-	// Tidy takes what was removed out of the file, if anything was since it was called last.
-	Tidy(ctx context.Context) error
+	Resume(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
+	Forgettings(ctx context.Context, guild GuildID, user UserID) ([]Receipt, error)
+	Expire(ctx context.Context, e Expiry) error
+	Erase(ctx context.Context, wait bool) error
 }
 
 const (
@@ -74,7 +71,7 @@ const (
 func (h *House) Run(ctx context.Context) error {
 	var round time.Time // when the next is due
 	for failures := 0; ctx.Err() == nil; {
-		err := errors.Join(h.carryOut(ctx), h.Store.Tidy(ctx))
+		err := errors.Join(h.resume(ctx), h.Store.Erase(ctx, false))
 		if now := time.Now(); !now.Before(round) {
 			h.soon = min(roundEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
 			failed := h.round(ctx, now)
@@ -106,16 +103,16 @@ func (h *House) Run(ctx context.Context) error {
 	return nil
 }
 
-// carryOut goes on with what was begun to be forgotten: by the deletion of a channel, or by somebody who didn't come to
+// resume goes on with what was begun to be forgotten: by the deletion of a channel, or by somebody who didn't come to
 // the end of it.
-func (h *House) carryOut(ctx context.Context) error {
-	begun, err := h.Store.Unfinished(ctx)
+func (h *House) resume(ctx context.Context) error {
+	begun, err := h.Store.Forgettings(ctx, Everywhere, 0)
 	if err != nil {
 		return err
 	}
 	var errs []error
-	for _, f := range begun {
-		receipt, err := h.Store.CarryOut(ctx, f.ID, nil)
+	for _, r := range begun {
+		receipt, err := h.Store.Resume(ctx, r.Forgetting.ID, nil)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -129,19 +126,13 @@ func (h *House) carryOut(ctx context.Context) error {
 // round forgets old prompts and records, and what was spent before yesterday, and begins what else is to be forgotten because time has
 // passed, guild by guild.
 func (h *House) round(ctx context.Context, now time.Time) error {
-	var errs []error
-	if _, err := h.Store.ForgetPrompts(ctx, now.Add(-h.Prompts)); err != nil {
-		errs = append(errs, fmt.Errorf("keep house: %w", err))
-	}
-	if _, err := h.Store.ForgetRecords(ctx, h.Records.At(now)); err != nil {
-		errs = append(errs, fmt.Errorf("keep house: %w", err))
-	}
-	// Yesterday's stays: a question from before midnight may come late.
+	// Yesterday's spending stays: a question from before midnight may come late.
 	today, _ := Day(now)
-	if _, err := h.Store.ForgetSpending(ctx, today.Add(-24*time.Hour)); err != nil {
-		errs = append(errs, fmt.Errorf("keep house: %w", err))
+	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now), Spending: today.Add(-24 * time.Hour)})
+	if err != nil {
+		err = fmt.Errorf("keep house: %w", err)
 	}
-	return errors.Join(append(errs, h.visitAll(ctx, now, false))...)
+	return errors.Join(err, h.visitAll(ctx, now, false))
 }
 
 // visitAll visits the guilds, or only those of which another retention was set since they were visited.

@@ -19,19 +19,16 @@ type fakeHouse struct {
 	lore       []Lore
 	unfinished []Forgetting
 	forgotten  []Forgetting
-	prompts    []time.Time // when they were built
-	thread     ChannelID   // of the first channel of its guild; 0: there is none
+	thread     ChannelID // of the first channel of its guild; 0: there is none
 
-	spent  []time.Time    // when was asked what was spent on
-	limits []RecordLimits // of each round
+	expired []Expiry // of each round
+	asked   int      // how often for lore since it was for a guild
 
-	asked int // how often for lore since it was for a guild
-
-	promptErr, spendingErr, recordErr, applyErr, loreLaterErr, extentErr   error
+	expireErr, applyErr, loreLaterErr, extentErr                           error
 	listErr, guildErr, logErr, loreErr, forgetErr, unfinishedErr, carryErr error
 
-	tidied  int // how often
-	tidyErr error
+	erased   int // how often
+	eraseErr error
 }
 
 func newHouse(guilds ...GuildID) *fakeHouse {
@@ -57,9 +54,14 @@ func (f *fakeHouse) Guild(_ context.Context, id GuildID) (*Guild, error) {
 	return f.guilds[id], f.guildErr
 }
 
-func (f *fakeHouse) Tidy(context.Context) error {
-	f.tidied++
-	return f.tidyErr
+func (f *fakeHouse) Erase(context.Context, bool) error {
+	f.erased++
+	return f.eraseErr
+}
+
+func (f *fakeHouse) Expire(_ context.Context, e Expiry) error {
+	f.expired = append(f.expired, e)
+	return f.expireErr
 }
 
 func (f *fakeHouse) Log(_ context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error) {
@@ -98,13 +100,13 @@ func (f *fakeHouse) Apply(_ context.Context, events ...Event) error {
 	return f.applyErr
 }
 
-func (f *fakeHouse) Extent(_ context.Context, g Forgetting) (e Extent, err error) {
+func (f *fakeHouse) Extent(_ context.Context, q ExtentQuery) (e Extent, err error) {
 	for c, all := range f.messages {
-		if !f.covers(g, c) {
+		if !f.covers(q.Forgetting, c) {
 			continue
 		}
 		for _, m := range all {
-			if g.Before.IsZero() || m.Time().Before(g.Before) {
+			if q.Before.IsZero() || m.Time().Before(q.Before) {
 				e.Messages++
 			}
 		}
@@ -137,11 +139,15 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 	return r, nil
 }
 
-func (f *fakeHouse) Unfinished(context.Context) ([]Forgetting, error) {
-	return slices.Clone(f.unfinished), f.unfinishedErr
+func (f *fakeHouse) Forgettings(context.Context, GuildID, UserID) ([]Receipt, error) {
+	all := make([]Receipt, len(f.unfinished))
+	for i, g := range f.unfinished {
+		all[i].Forgetting = g
+	}
+	return all, f.unfinishedErr
 }
 
-func (f *fakeHouse) CarryOut(_ context.Context, id int64, _ func(done, total int)) (Receipt, error) {
+func (f *fakeHouse) Resume(_ context.Context, id int64, _ func(done, total int)) (Receipt, error) {
 	if f.carryErr != nil && id%2 == 0 {
 		return Receipt{}, f.carryErr
 	}
@@ -338,8 +344,8 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 						t.Errorf("try %d: %v", i, f)
 					}
 				}
-				if f.tidied != 3 {
-					t.Errorf("tidied %d times", f.tidied)
+				if f.erased != 3 {
+					t.Errorf("erased %d times", f.erased)
 				}
 				if test.name == "carry out" && len(f.messages[20])+len(f.messages[30]) != 0 || test.name != "carry out" && test.name != "unfinished" && len(f.unfinished) != 0 {
 					t.Errorf("what doesn't fail isn't done: left %v, %v", f.unfinished, f.messages)
@@ -376,6 +382,30 @@ func TestHousePassesOverWhatIsNoMore(t *testing.T) {
 		pass(time.Minute)
 		if len(k.failed)+len(k.done) > 0 {
 			t.Errorf("told %v, %v", k.failed, k.done)
+		}
+	})
+}
+
+// Each round has expire what is too old at that moment, and what was spent before yesterday; what fails is tried again.
+func TestHouseExpires(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // which begins at midnight, UTC
+		f := newHouse(LocalGuild)
+		began := time.Now()
+		f.expireErr = errors.New("the disk is full")
+		k := keepAll(t, House{Store: f, Prompts: time.Hour, Records: RecordRetention{Age: 30 * time.Minute, Count: 5, Tokens: 6}})
+		want := Expiry{Prompts: began.Add(-time.Hour), Spending: began.Add(-aDay).UTC(), Records: RecordLimits{Before: began.Add(-30 * time.Minute), Count: 5, Tokens: 6}}
+		if len(k.failed) != 1 || !errors.Is(k.failed[0].error, f.expireErr) || len(f.expired) != 1 || f.expired[0] != want {
+			t.Errorf("failed with %v, expired %+v", k.failed, f.expired)
+		}
+		f.expireErr = nil
+		pass(10 * time.Minute) // less than an hour, for what is kept for so short
+		if n := len(f.expired); n < 5 || !f.expired[n-1].Records.Before.After(want.Records.Before) || !f.expired[n-1].Prompts.After(want.Prompts) {
+			t.Errorf("after ten minutes %+v", f.expired)
+		}
+		pass(aDay)
+		if got := f.expired[len(f.expired)-1].Spending; !got.Equal(began) {
+			t.Errorf("a day later what was spent before %v expires", got)
 		}
 	})
 }

@@ -8,6 +8,14 @@ import (
 	"time"
 )
 
+// Queue is what an Indexer asks of the store. See Store.
+type Queue interface {
+	Waiting(ctx context.Context, guild GuildID) (int, error)
+	Pending(ctx context.Context, limit int) ([]Segment, error)
+	Embedded(ctx context.Context, segments []Segment, vectors [][]float32) error
+	Wake() <-chan struct{}
+}
+
 // Indexer gives segments their vectors: it takes them from a queue, has them embedded, and puts the vectors
 // back. While the embedder is down they wait in the queue, and recall goes on by full text.
 type Indexer struct {
@@ -87,7 +95,7 @@ func (x *Indexer) tell(ctx context.Context, f *fill, n int) {
 		*f = fill{}
 		return
 	}
-	waiting, err := x.Queue.Waiting(ctx)
+	waiting, err := x.Queue.Waiting(ctx, Everywhere)
 	if err != nil || f.told.IsZero() && f.done+waiting < longFill {
 		return // whoever fails next tells
 	}

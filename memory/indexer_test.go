@@ -28,7 +28,7 @@ func newQueue(texts ...string) *fakeQueue {
 	return q
 }
 
-func (q *fakeQueue) Waiting(context.Context) (int, error) { return len(q.pending), q.pendErr }
+func (q *fakeQueue) Waiting(context.Context, GuildID) (int, error) { return len(q.pending), q.pendErr }
 
 func (q *fakeQueue) Pending(_ context.Context, limit int) ([]Segment, error) {
 	return slices.Clone(q.pending[:min(limit, len(q.pending))]), q.pendErr

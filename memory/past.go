@@ -11,7 +11,7 @@ import (
 // PastStore is what finding the past of a channel asks of a store. See Store.
 type PastStore interface {
 	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
-	Gaps(ctx context.Context) ([]Gap, error)
+	Gaps(ctx context.Context, guild GuildID, sweep bool) ([]Gap, error)
 }
 
 // WithThreads are a channel of g, by its id, and its threads, as far as they are known.
@@ -27,7 +27,7 @@ func (g *Guild) WithThreads(id ChannelID) []Channel {
 
 // PastOf are the gaps on the list that were asked for, of a channel and its threads.
 func PastOf(ctx context.Context, store PastStore, g *Guild, id ChannelID) ([]Gap, error) {
-	gaps, err := store.Gaps(ctx)
+	gaps, err := store.Gaps(ctx, g.ID, false)
 	if err != nil {
 		return nil, err
 	}

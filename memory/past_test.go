@@ -24,7 +24,9 @@ func (l *logbook) Log(_ context.Context, channel ChannelID, after, until Message
 	return nil, l.logErr
 }
 
-func (l *logbook) Gaps(context.Context) ([]Gap, error) { return append([]Gap(nil), l.gaps...), l.noGap }
+func (l *logbook) Gaps(context.Context, GuildID, bool) ([]Gap, error) {
+	return append([]Gap(nil), l.gaps...), l.noGap
+}
 
 func TestThePastOfChannels(t *testing.T) {
 	t.Parallel()

@@ -23,15 +23,3 @@ type Boundary struct {
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
 }
-
-// Use is how much of the model's window the prompt took with what was kept for the answer, from 0 to 1; 0 if the window isn't
-// known.
-func (t Trace) Use() float64 {
-	if t.Window <= 0 {
-		return 0
-	}
-	return float64(t.Tokens+t.Reserved) / float64(t.Window)
-}
-
-// NearlyFull is the use of a window from which on people are warned.
-const NearlyFull = 0.8

@@ -5,6 +5,14 @@ import (
 	"time"
 )
 
+// Segment is a run of messages of one conversation in a channel, the unit that is embedded.
+type Segment struct {
+	ID       int64
+	Channel  ChannelID
+	Version  int64 // grows with each change of the segment's text
+	Messages []Message
+}
+
 // The limits by which a channel's stream is cut into segments. People answer what stands within a few
 // minutes; where several talk at once, the message before is the one answered only one time in three, so
 // that there only a reply, a mention or the author's own last message joins.

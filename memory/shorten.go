@@ -15,25 +15,26 @@ type Shortening struct {
 }
 
 // Shortens tells what comes of it if a channel's retention were set to value, or the guild's with the id 0, where the
-// operator keeps nothing for longer than most; nil if nothing would be remembered for less long. See SettingRetention.
-func (g *Guild) Shortens(ctx context.Context, store Forgetter, id ChannelID, value string, most time.Duration, now time.Time) (*Shortening, error) {
+// operator keeps nothing for longer than most; nil if nothing would be remembered for less long. It counts as ExtentQuery.Within
+// says. See SettingRetention.
+func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID, id ChannelID, value string, most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
 	keep, _, _ := g.withRetention(id, value).Retention(id, most)
 	if keep == 0 || was > 0 && keep >= was {
 		return nil, nil
 	}
 	s := &Shortening{Keep: keep, Since: KeptSince(now, keep)}
-	f := Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now}
+	q := ExtentQuery{Forgetting: Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now}, Within: within}
 	var err error
-	if s.Goes, err = store.Extent(ctx, f); err != nil || id != 0 {
+	if s.Goes, err = store.Extent(ctx, q); err != nil || id != 0 {
 		return s, err
 	}
 	for _, own := range g.Channels { // which the guild's doesn't concern
 		if _, at, set := g.Retention(own.ID, 0); !set || at != own.ID {
 			continue
 		}
-		f.Channel = own.ID
-		stays, err := store.Extent(ctx, f)
+		q.Channel = own.ID
+		stays, err := store.Extent(ctx, q)
 		if err != nil {
 			return s, err
 		}

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// extents are how much is in channels, under 0 in all, whatever the time is; it has the rest of a Forgetter from nobody.
+// extents are how much is in channels, under 0 in all, whatever the time is.
 type extents struct {
-	Forgetter
 	of   map[ChannelID]int
 	fail ChannelID
 }
 
-func (e extents) Extent(_ context.Context, f Forgetting) (Extent, error) {
+func (e extents) Extent(_ context.Context, f ExtentQuery) (Extent, error) {
 	if f.Channel == e.fail {
 		return Extent{}, errors.New("down")
 	}
@@ -39,7 +38,7 @@ func TestWhatASetRetentionTakes(t *testing.T) {
 		{21, "91d", 0, 0, 0}, {21, "90d", 0, 0, 0}, {21, "forever", 0, 0, 0}, {21, "5d", 0, 5 * aDay, 40}, {21, "", 0, 30 * aDay, 40}, {21, "50d", 20 * aDay, 0, 0},
 		{23, "", 0, 0, 0}, {23, "forever", 0, 0, 0}, {23, "29d", 0, 29 * aDay, 7}, {0, "29d", 0, 29 * aDay, 60}, {0, "", 0, 0, 0}, {0, "", 20 * aDay, 0, 0},
 	} {
-		less, err := g.Shortens(t.Context(), store, tt.id, tt.value, tt.most, now)
+		less, err := g.Shortens(t.Context(), store, nil, tt.id, tt.value, tt.most, now)
 		switch {
 		case err != nil || (less == nil) != (tt.keep == 0):
 			t.Errorf("%+v: %+v, %v", tt, less, err)
@@ -52,7 +51,7 @@ func TestWhatASetRetentionTakes(t *testing.T) {
 	}
 	for _, fail := range []ChannelID{0, 21} {
 		store.fail = fail
-		if _, err := g.Shortens(t.Context(), store, 0, "1d", 0, now); err == nil {
+		if _, err := g.Shortens(t.Context(), store, nil, 0, "1d", 0, now); err == nil {
 			t.Errorf("nothing failed with channel %d's", fail)
 		}
 	}

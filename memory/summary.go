@@ -82,32 +82,21 @@ type Stretch struct {
 	Again bool
 }
 
-type (
-	// Summarised says that what was said in a channel after After, up to and with Until, needs no more summing up: Summary
-	// does, whose ID is Until, or there is nothing to be said of it, where that is nil. It is refused if Summary isn't as
-	// Summary.Checked has it. Of several versions the last by Made holds, and none that is from a stretch of which the summary
-	// was taken away for good.
-	//
-	// A summary of which a source isn't there, or isn't as it was any more, isn't kept: the stretch is to be summed up
-	// again. Evicted are summaries of the channel that make room, unless it isn't kept.
-	Summarised struct {
-		Guild        GuildID
-		Channel      ChannelID
-		After, Until MessageID
-		Summary      *Summary
-		Evicted      []MessageID
-	}
+// Summarised says that what was said in a channel after After, up to and with Until, needs no more summing up: Summary
+// does, whose ID is Until, or there is nothing to be said of it, where that is nil. It is refused if Summary isn't as
+// Summary.Checked has it. Of several versions the last by Made holds.
+//
+// A summary of which a source isn't there, or isn't as it was any more, isn't kept: the stretch is to be summed up
+// again. Evicted are summaries of the channel that make room, unless it isn't kept.
+type Summarised struct {
+	Guild        GuildID
+	Channel      ChannelID
+	After, Until MessageID
+	Summary      *Summary
+	Evicted      []MessageID
+}
 
-	// SummaryGone takes a summary away for good, with the answers that used it. What it told of isn't summed up again.
-	SummaryGone struct {
-		Guild   GuildID
-		Channel ChannelID
-		ID      MessageID
-	}
-)
-
-func (Summarised) isEvent()  {}
-func (SummaryGone) isEvent() {}
+func (Summarised) isEvent() {}
 
 // From is when the first of what it was made from was said.
 func (s Summary) From() time.Time { return s.Sources[0].Message.Time() }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"hark/internal/metrics"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -20,13 +19,11 @@ type Log interface {
 	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error)
 	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
-	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
-	Version(ctx context.Context) (int64, error)
 }
 
 // Directory knows people, and what guilds were told.
 type Directory interface {
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 }
@@ -41,21 +38,14 @@ type Engine struct {
 	log       Log
 	people    Directory
 	embedders []memory.Embedder
-	reranker  Reranker // nil: none
-	cache     *cache
+	reranker  Reranker      // nil: none
 	reading   chan struct{} // holds what reads a channel, for any search
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	return &Engine{log: log, people: people, embedders: embedders, cache: newCache(), reading: make(chan struct{}, atOnce)}
-}
-
-// WithMetrics has e count how its cache does. It returns e.
-func (e *Engine) WithMetrics(m *metrics.Metrics) *Engine {
-	e.cache.metrics = m
-	return e
+	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce)}
 }
 
 const (
@@ -78,67 +68,26 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 }
 
 func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
-	if q.Local {
-		found, err := e.recall(ctx, q)
-		if err != nil {
-			return Result{}, err
-		}
-		result := Result{Hits: starredFirst(found.pool.hits(q, found.pool.score(found.question))), TextOnly: found.textOnly}
-		return e.complete(ctx, found.query, result, found.question.named, found.known)
-	}
-	key := keyOf(q)
-	version, err := e.log.Version(ctx) // read first: what changes meanwhile makes another
-	if err != nil {
-		return Result{}, err
-	}
-	if known := e.cache.get(key, version, q.Now); known != nil {
-		result, ok, err := e.again(ctx, within(q), known)
-		if ok || err != nil {
-			return result, err
-		}
-	}
 	found, err := e.recall(ctx, q)
 	if err != nil {
 		return Result{}, err
 	}
 	result := Result{TextOnly: found.textOnly}
-	hits := found.pool.hits(e.widened(q), found.pool.score(found.question))
-	if result.Hits, result.RerankFailed, err = e.rerank(ctx, found, hits); err != nil {
-		return Result{}, err
+	scored := found.pool.score(found.question)
+	if q.Local {
+		result.Hits = found.pool.hits(q, scored)
+	} else {
+		result.Hits, result.RerankFailed, err = e.rerank(ctx, found, found.pool.hits(e.widened(q), scored))
+		if err != nil {
+			return Result{}, err
+		}
+		if result.Lore, err = e.lore(ctx, found.query, found.question); err != nil {
+			return Result{}, err
+		}
 	}
 	result.Hits = starredFirst(result.Hits)
-	if result.Lore, err = e.lore(ctx, found.query, found.question); err != nil {
-		return Result{}, err
-	}
-	if !result.TextOnly && result.RerankFailed == nil { // what is missing may be there the next time
-		e.cache.remember(key, version, q.Now, result, found.question.named)
-	}
-	return e.complete(ctx, found.query, result, found.question.named, found.known)
-}
-
-// again is the result of a search that was carried out before; false if what was found isn't all there any more.
-func (e *Engine) again(ctx context.Context, q Query, known *cached) (Result, bool, error) {
-	hits, ok, err := known.recall(ctx, e.log)
-	if !ok || err != nil {
-		return Result{}, false, err
-	}
-	result := Result{Hits: hits}
-	if result.Lore, err = e.loreAgain(ctx, q, known.lore); err != nil {
-		return Result{}, false, err
-	}
-	people, err := e.known(ctx, q.Guilds, q.Scope)
-	if err != nil {
-		return Result{}, false, err
-	}
-	result, err = e.complete(ctx, q, result, known.named, people)
-	return result, true, err
-}
-
-// complete adds what isn't cached.
-func (e *Engine) complete(ctx context.Context, q Query, result Result, named []memory.UserID, known people) (Result, error) {
 	tellWords(q, result.Hits)
-	var err error
-	result.People, err = e.participants(ctx, q, named, result.Hits, known)
+	result.People, err = e.participants(ctx, found.query, found.question.named, result.Hits, found.known)
 	return result, err
 }
 

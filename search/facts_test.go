@@ -17,8 +17,8 @@ type telling struct {
 	facts []memory.Fact
 }
 
-func (d telling) People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error) {
-	people, err := d.Directory.People(ctx, guild)
+func (d telling) People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	people, err := d.Directory.People(ctx, guild, ids...)
 	for i := range people {
 		if people[i].ID == pim {
 			people[i].Facts = d.facts

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -76,6 +77,45 @@ func starredFirst(hits []Hit) []Hit {
 		}
 	}
 	return moved
+}
+
+// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they hold, as they are written
+// there.
+func tellWords(q Query, hits []Hit) {
+	var asked []string
+	written := map[string]string{} // a stem is nobody's word
+	for _, s := range append([]string{q.Text}, earlier(q)...) {
+		for _, t := range text.QueryTerms(s) {
+			if !slices.Contains(asked, t) {
+				asked = append(asked, t)
+				written[t] = t
+			}
+		}
+		for word := range strings.FieldsSeq(s) {
+			word = strings.TrimFunc(word, unicode.IsPunct)
+			if terms := text.QueryTerms(word); len(terms) == 1 && written[terms[0]] == terms[0] {
+				written[terms[0]] = strings.ToLower(word)
+			}
+		}
+	}
+	var batch text.Batch
+	for _, h := range hits {
+		i := slices.IndexFunc(h.Why, func(r Reason) bool { return r.Kind == "words" })
+		if i < 0 {
+			continue
+		}
+		held := map[string]bool{}
+		for _, t := range batch.Terms(h.Message.Text()) {
+			held[t] = true
+		}
+		var words []string
+		for _, t := range asked {
+			if held[t] {
+				words = append(words, written[t])
+			}
+		}
+		h.Why[i].Detail = strings.Join(words, " ")
+	}
 }
 
 // repeats tells of a message whether it asks what the question asks, in no more words: people ask the same

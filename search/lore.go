@@ -73,30 +73,6 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	return hits, nil
 }
 
-// loreAgain is the lore that was found before, as far as it is still there.
-func (e *Engine) loreAgain(ctx context.Context, q Query, found []cachedLore) ([]LoreHit, error) {
-	if len(found) == 0 {
-		return nil, nil
-	}
-	byID := map[int64]memory.Lore{}
-	for _, guild := range q.Guilds {
-		all, err := e.people.Lore(ctx, guild)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range LoreIn(q.Scope, all) {
-			byID[l.ID] = l
-		}
-	}
-	var hits []LoreHit
-	for _, f := range found {
-		if l, ok := byID[f.id]; ok {
-			hits = append(hits, LoreHit{Lore: l, Why: f.why, Relevance: f.relevance})
-		}
-	}
-	return hits, nil
-}
-
 // LoreIn are those of lore that whoever may read the scope may know: told in it, if in a channel, from sources in it, and
 // in its time.
 func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {

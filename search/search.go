@@ -30,7 +30,7 @@ type Query struct {
 	// what of it is skipped.
 	Session []memory.Message
 	Limit   int // hits wanted; 0 means DefaultLimit
-	// Local keeps the search within this process: no server is given a text, and nothing is cached. It finds by full text,
+	// Local keeps the search within this process: no server is given a text. It finds by full text,
 	// and by vectors only if the question's is made here.
 	Local bool
 	// Repeats asks for what only repeats the question or a better hit, too, behind all else: for measuring.

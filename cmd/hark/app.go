@@ -32,7 +32,6 @@ type app struct {
 	tight    error           // why prompts are shorter than configured
 	models   *llm.Models
 	builder  *builder.Builder // of prompts as configured
-	builders *builders        // of all prompts
 	search   *search.Engine
 	reranker *rerank.Reranker // nil if none is configured
 	answers  *answer.Engine
@@ -51,10 +50,9 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err
 	}
-	if a.builder, err = newBuilder(c, a.metrics); err != nil {
+	if a.builder, err = newBuilder(c); err != nil {
 		return nil, err
 	}
-	a.builders = &builders{config: c, own: a.builder, metrics: a.metrics}
 	use, next := sqlite.StoredSpaces(ctx, c.Data)
 	a.embedder, err = newEmbedder(ctx, c, next, use)
 	if ctx.Err() != nil {
@@ -77,7 +75,7 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		a.embedder = timedEmbedder{b, a.metrics}
 	}
 	// Until the vectors are made anew, those in use may be the built-in embedder's.
-	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{}).WithMetrics(a.metrics)
+	a.search = search.New(a.store, a.store, a.embedder, embed.Builtin{})
 	if a.reranker != nil {
 		a.search.WithReranker(timedReranker{a.reranker, a.metrics})
 	}
@@ -100,7 +98,7 @@ func (a *app) options() answer.Options {
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
 		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0, NoSummaries: c.Memory.Summaries == summariesOff,
 		ToolRounds: c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
-		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builders.of,
+		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builderOf,
 		Missing: func(model string) {
 			if a.missing != nil {
 				a.missing(model)
@@ -159,11 +157,7 @@ func recordRetention(c config.Config) memory.RecordRetention {
 // forgetOld does for a command that keeps prompts and records what "hark run" does all the time.
 func (a *app) forgetOld(ctx context.Context) error {
 	now := time.Now()
-	_, err := a.store.ForgetPrompts(ctx, now.Add(-a.config.Memory.KeepPrompts()))
-	if err == nil {
-		_, err = a.store.ForgetRecords(ctx, recordRetention(a.config).At(now))
-	}
-	return err
+	return a.store.Expire(ctx, memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()), Records: recordRetention(a.config).At(now)})
 }
 
 func (a *app) close() error { return a.store.Close() }
@@ -237,7 +231,7 @@ const fewSegments = 2000
 
 // indexFew embeds what is pending for a command that is about to search, unless that would take long.
 func (a *app) indexFew(ctx context.Context) error {
-	waiting, err := a.store.Waiting(ctx)
+	waiting, err := a.store.Waiting(ctx, memory.Everywhere)
 	if err != nil {
 		return err
 	}

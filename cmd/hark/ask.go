@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -41,42 +42,29 @@ const unwritten = interrupted("interrupted; nothing was written")
 // ask is the answer to a question, without spaces around it. A secret isn't shown while it is typed.
 func (a *asker) ask(ctx context.Context, question string, secret bool) (string, error) {
 	question += ": "
-	read := func() (string, error) { return a.read(question) }
-	if a.terminal != nil {
-		state, err := term.MakeRaw(int(a.terminal.Fd())) // before the question, so that nothing typed after it is shown
-		if err != nil {
-			return "", fmt.Errorf("take over the terminal: %w", err)
-		}
-		defer term.Restore(int(a.terminal.Fd()), state)
-		read = func() (string, error) { return a.typed(question, secret) }
+	var line string
+	var err error
+	if a.terminal == nil {
+		line, err = soon(ctx, func() (string, error) { return a.read(question) })
+	} else {
+		line, err = typed(a.terminal, a.out, a.line, func() (string, error) { // raw before the question: nothing typed after it is shown
+			return soon(ctx, func() (string, error) {
+				if secret {
+					return a.line.ReadPassword(question)
+				}
+				a.line.SetPrompt(question)
+				return a.line.ReadLine()
+			})
+		})
 	}
-	line, err := soon(ctx, read)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		fmt.Fprint(a.out, "\r\n")
+		return "", unwritten
+	case errors.Is(err, io.EOF): // Ctrl-C or Ctrl-D
 		return "", unwritten
 	}
 	return strings.TrimSpace(line), err
-}
-
-// typed has a line typed at the terminal.
-func (a *asker) typed(question string, secret bool) (line string, err error) {
-	if width, height, err := term.GetSize(int(a.terminal.Fd())); err == nil && width > 0 {
-		_ = a.line.SetSize(width, height)
-	}
-	if secret {
-		line, err = a.line.ReadPassword(question)
-	} else {
-		a.line.SetPrompt(question)
-		line, err = a.line.ReadLine()
-	}
-	if errors.Is(err, term.ErrPasteIndicator) {
-		err = nil // a pasted line is a line
-	}
-	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
-		fmt.Fprint(a.out, "\r\n")
-		err = unwritten
-	}
-	return line, err
 }
 
 // read reads a line and no more, for what follows may be for others.
@@ -182,5 +170,61 @@ func (a *asker) name(ctx context.Context, question string, names []string, usual
 		case answer != "":
 			return answer, nil
 		}
+	}
+}
+
+// confirm tells what is to be done and asks whether to go on, unless that was said with --yes.
+func (f *flags) confirm(ctx context.Context, yes bool, told, question string) error {
+	if yes {
+		return nil
+	}
+	if told != "" {
+		fmt.Fprintln(f.env.stderr, told)
+	}
+	if f.talk != nil && f.talk.ask != nil {
+		agreed, err := f.talk.agrees(ctx, question)
+		if err == nil && !agreed {
+			err = errors.New("nothing was changed")
+		}
+		return err
+	}
+	in, ok := terminalOf(f.env.stdin)
+	if _, shown := terminalOf(f.env.stderr); !ok || !shown || f.talk != nil {
+		return errors.New("nobody can be asked here whether to go on: say so with --yes")
+	}
+	fmt.Fprintf(f.env.stderr, "%s [y/N] ", question)
+	line, _ := soon(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(f.env.stderr)
+		return interrupted("interrupted; nothing was changed")
+	case saysYes(line):
+		return nil
+	}
+	return errors.New("nothing was changed")
+}
+
+// saysYes reports whether a line agrees.
+func saysYes(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
+}
+
+// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process ends then.
+func soon(ctx context.Context, read func() (string, error)) (string, error) {
+	type line struct {
+		text string
+		err  error
+	}
+	next := make(chan line, 1)
+	go func() {
+		text, err := read()
+		next <- line{text, err}
+	}()
+	select {
+	case l := <-next:
+		return l.text, l.err
+	case <-ctx.Done():
+		return "", ctx.Err()
 	}
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/dates"
 	"hark/memory"
 )
 
@@ -56,13 +56,13 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	}
 	after := memory.MessageID(0)
 	if since != "" {
-		from, err := dayOf(since, time.Now(), k.config.Answer.Location())
+		from, _, err := dates.Parse(since, time.Now(), k.config.Answer.Location())
 		if err != nil {
 			return fmt.Errorf("--since %w", err)
 		}
 		after = memory.FirstMessageID(from) - 1
 	}
-	listed, err := k.pastOf(c.Context(), channel)
+	listed, err := memory.PastOf(c.Context(), k, k.guildOf(channel.Guild), channel.ID)
 	if err != nil {
 		return err
 	}
@@ -125,13 +125,8 @@ func (k *kept) canFetch(c memory.Channel) error {
 	return nil
 }
 
-// pastOf are the gaps on the list that were asked for, of a channel and its threads.
-func (k *kept) pastOf(ctx context.Context, channel memory.Channel) ([]memory.Gap, error) {
-	return memory.PastOf(ctx, k, k.guildOf(channel.Guild), channel.ID)
-}
-
 func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
-	gaps, err := k.pastOf(c.Context(), channel)
+	gaps, err := memory.PastOf(c.Context(), k, k.guildOf(channel.Guild), channel.ID)
 	if err != nil {
 		return err
 	}
@@ -151,7 +146,7 @@ func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 
 // tellGaps tells what is to be fetched.
 func (k *kept) tellGaps(c *cobra.Command) error {
-	gaps, err := k.Gaps(c.Context())
+	gaps, err := k.Gaps(c.Context(), memory.Everywhere, false)
 	if err != nil {
 		return err
 	}
@@ -162,11 +157,11 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 		}
 		from := "the beginning"
 		if gap.After > 0 {
-			from = gap.After.Time().Format("2006-01-02 15:04")
+			from = gap.After.Time().Format(toTheMinute)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "#%s of %s: %s fetched; left is from %s to %s (%s)\n",
 			oneLine(k.channelName(gap.Guild, gap.Channel)), oneLine(guildName(k.guildOf(gap.Guild))), plural(gap.Fetched, "message"),
-			from, gap.Until.Time().Format("2006-01-02 15:04"), why)
+			from, gap.Until.Time().Format(toTheMinute), why)
 	}
 	if len(gaps) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")

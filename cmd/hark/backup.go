@@ -14,13 +14,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-// oneFile refuses anything but the name of one file.
-func oneFile(c *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
-		return fmt.Errorf("which file? Write its name behind %q", c.CommandPath())
-	}
-	return nil
-}
+var oneFile = exactly(1, "which file? Write its name behind %q")
 
 // backupJSON is what --json tells of a backup.
 type backupJSON struct {
@@ -80,7 +74,7 @@ func (f *flags) backupCommand() *cobra.Command {
 func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (sqlite.BackupInfo, error) {
 	bar := f.bar(-1, "backing up", true)
 	defer bar.Close()
-	info, err := k.Backup(ctx, path, force, func(done, total int64) {
+	info, err := sqlite.Backup(ctx, k.config.Data, path, force, func(done, total int64) {
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
@@ -94,7 +88,7 @@ func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (s
 func holds(info sqlite.BackupInfo) string {
 	text := fmt.Sprintf("%s in %s of %s", plural(info.Messages, "message"), plural(info.Channels, "channel"), plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
-		text += ", the newest of " + info.Newest.Format("2006-01-02 15:04") + " UTC"
+		text += ", the newest of " + info.Newest.Format(toTheMinute) + " UTC"
 	}
 	return text
 }
@@ -202,7 +196,6 @@ func doneAgain(r sqlite.Restored) string {
 		{r.Edited, "edit", "edits"},
 		{r.Facts, "fact was taken away", "facts were taken away"},
 		{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
-		{r.Summaries, "summary was taken away", "summaries were taken away"},
 		{r.OptOuts, "member opted out or in", "members opted out or in"},
 		{r.Choices, "choice of what to remember", "choices of what to remember"},
 	} {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/answer"
 	"hark/internal/portrait"
 	"hark/memory"
-	"hark/search"
 )
 
 // loreChange is what "/lore add" and "/lore edit" were told.
@@ -25,25 +25,13 @@ type loreChange struct {
 }
 
 func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "lore",
-		Short: "Tell a server's lore: what Hark is to remember under a name",
-		Long: "Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n" +
-			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
-		Args: knownCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+	oneLore := exactly(1, "which lore? Write its name behind %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Have something remembered under a name",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("write a name and a text behind %q, each in quotes", c.CommandPath())
-			}
-			return nil
-		},
+		Args:  exactly(2, "write a name and a text behind %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0], Text: args[1], Own: told.aliases, At: at}
@@ -107,8 +95,10 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		}),
 	}
 	remove.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	c.AddCommand(add, list, show, edit, remove)
-	return c
+	return family("lore", "Tell a server's lore: what Hark is to remember under a name",
+		"Lore is something that a server told Hark to remember: a name, a text, and other names. Hark finds it when a question\n"+
+			"names it (\"Project X\", \"the X project\", \"project-x\", \"PX\") or asks for what it says, and puts it into the answer.",
+		add, list, show, edit, remove)
 }
 
 // withLore is a command that is given the memory and the lore that it names.
@@ -131,7 +121,7 @@ func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
 	if err := t.app.store.Apply(ctx, gone); err != nil {
 		return err
 	}
-	return t.app.store.EmptyLog(ctx)
+	return t.app.store.Erase(ctx, true)
 }
 
 // keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its name, or if it wasn't kept.
@@ -161,7 +151,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
 		return fmt.Errorf("%q wasn't kept: whoever told it has opted out, or what it is from is forgotten", l.Name)
 	}
-	if err := k.EmptyLog(ctx); err != nil {
+	if err := k.Erase(ctx, true); err != nil {
 		return err
 	}
 	fmt.Fprintf(t.out, "%s: %s, in %s.\n", done, oneLine(l.Name), where)
@@ -186,14 +176,6 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 		l.At = l.At.Add(time.Millisecond)
 	}
 	return l, nil
-}
-
-// oneLore refuses anything but one name of lore.
-func oneLore(c *cobra.Command, args []string) error {
-	if len(args) != 1 || strings.TrimSpace(args[0]) == "" {
-		return fmt.Errorf("which lore? Write its name behind %q, in quotes", c.CommandPath())
-	}
-	return nil
 }
 
 func (t *conversation) listLore(c *cobra.Command) error {
@@ -225,7 +207,7 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 	if l.Channel != 0 {
 		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
-	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format("2006-01-02 15:04"), indented(l.Text))
+	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
 	return nil
 }
 
@@ -247,14 +229,6 @@ func printDetails(w io.Writer, l portrait.Lore) {
 // indented is a text as it is shown below its name.
 func indented(text string) string {
 	return "    " + strings.ReplaceAll(printable(text), "\n", "\n    ")
-}
-
-// printLoreHits prints lore that was found, as hits are printed.
-func (a *app) printLoreHits(w io.Writer, hits []search.LoreHit) {
-	for _, h := range hits {
-		fmt.Fprintf(w, "%s %.2f  lore: %s\n%s\n        (%s)\n", a.builder.Labels().Relevance(h.Relevance), h.Relevance, oneLine(h.Lore.Name),
-			strings.ReplaceAll(indented(h.Lore.Text), "    ", "        "), h.Why)
-	}
 }
 
 // allLore is the lore of a guild, or Everywhere, by guild and name.
@@ -294,3 +268,74 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 
 // now is the time, as exact as it is kept.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+
+// propose asks whoever asked whether what the model would have remembered shall be. What they don't agree to is nowhere kept.
+func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
+	for _, p := range a.Proposals {
+		l := p.Lore
+		l.ID, l.By, l.Channel, l.At = int64(t.nextID()), q.Asker, t.place.channel, now()
+		l, err := l.Checked()
+		if err != nil {
+			fmt.Fprintf(t.warn, "hark: %s can't be remembered: %v\n", oneLine(p.Lore.Name), err)
+			continue
+		}
+		was, err := t.sources(ctx, l)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "Shall I remember this?\n  %s\n%s\n", oneLine(l.Name), indented(l.Text))
+		if len(l.Own) > 0 {
+			fmt.Fprintf(t.out, "  also: %s\n", oneLine(strings.Join(l.Own, ", ")))
+		}
+		if n := len(l.Sources); n > 0 {
+			fmt.Fprintf(t.out, "  from: %s\n", plural(n, "message"))
+		}
+		agreed, err := t.agrees(ctx, "Remember it?")
+		if err != nil {
+			return err
+		}
+		if !agreed {
+			continue
+		}
+		if err := t.keepProposed(ctx, l, was, &a.Trace); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			fmt.Fprintln(t.warn, "hark:", printable(err.Error()))
+		}
+	}
+	return nil
+}
+
+// sources are those of lore as they are now; nil if one isn't there.
+func (t *conversation) sources(ctx context.Context, l memory.Lore) ([]string, error) {
+	var texts []string
+	for _, s := range l.Sources {
+		found, err := t.app.store.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 || found[0].Guild != l.Guild {
+			return nil, nil
+		}
+		texts = append(texts, found[0].Text())
+	}
+	return texts, nil
+}
+
+// keepProposed keeps lore if what it is from is as it was, and has the answer that proposed it go with it.
+func (t *conversation) keepProposed(ctx context.Context, l memory.Lore, was []string, trace *memory.Trace) error {
+	is, err := t.sources(ctx, l)
+	if err != nil {
+		return err
+	}
+	if len(is) < len(l.Sources) || !slices.Equal(is, was) {
+		return errors.New("I don't remember it: what it is from was said elsewhere, or was changed or forgotten meanwhile")
+	}
+	with := trace.WithSources(l.AsSource(true))
+	if err := t.keepLore(ctx, l, "Remembered", memory.Answered{Trace: with}); err != nil {
+		return err
+	}
+	*trace = with
+	return nil
+}

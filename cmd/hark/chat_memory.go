@@ -86,7 +86,7 @@ func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
 	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n", oneLine(t.speaker), strings.Join(names, ", "))
 	line := "  messages: none"
 	if at := wrote[p.ID]; at.Messages > 0 {
-		line = fmt.Sprintf("  messages: %d, the last on %s", at.Messages, at.Last.In(t.app.config.Answer.Location()).Format("2006-01-02 15:04"))
+		line = fmt.Sprintf("  messages: %d, the last on %s", at.Messages, at.Last.In(t.app.config.Answer.Location()).Format(toTheMinute))
 	}
 	fmt.Fprintln(w, line)
 	for i, f := range p.Facts {

@@ -1,11 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -36,27 +31,6 @@ func TestChatWithoutItsModelQuotes(t *testing.T) {
 	c.run(0, "chat", "--data", t.TempDir())
 	if !strings.Contains(c.out.String(), "> the zebra is here\n") || !strings.Contains(c.err.String(), "llm.api_key") {
 		t.Errorf("got %q; told %q", c.out.String(), c.err.String())
-	}
-}
-
-// TestChatInAChannelOfDiscordsRemembersNothing asks in an imported channel: nothing is added to it.
-func TestChatInAChannelOfDiscordsRemembersNothing(t *testing.T) {
-	t.Parallel()
-	data := t.TempDir()
-	c := commandLine{T: t}
-	c.stdin = `{"guild": {"id": "5001", "name": "Harbour"}, "channel": {"id": "5002", "type": "GuildTextChat", "name": "dock"}, "messages": [
-		{"id": "1000000000000000001", "type": "Default", "timestamp": "2023-08-04T00:00:00+00:00", "content": "The zebra is here.",
-		 "author": {"id": "71", "name": "ada", "discriminator": "0000", "nickname": "Ada", "isBot": false}}]}`
-	c.importText(data)
-	c.stdin = "Ana: the other zebra is away\nAna: @hark where is the zebra?\n"
-	c.run(0, "chat", "--channel", "dock", "--data", data)
-	if !strings.Contains(c.out.String(), "> The zebra is here.\n") {
-		t.Errorf("got %q", c.out.String())
-	}
-	c.stdin = ""
-	c.run(0, "search", "--data", data, "zebra")
-	if strings.Contains(c.out.String(), "away") || strings.Contains(c.out.String(), "Ana") {
-		t.Errorf("remembered %q", c.out.String())
 	}
 }
 
@@ -92,56 +66,12 @@ func TestChatTellsOfTools(t *testing.T) {
 	}
 }
 
-// Every line is read once, those that are too long are told of and passed over.
-func TestReadLine(t *testing.T) {
-	t.Parallel()
-	long := strings.Repeat("long ", 100)
-	for _, c := range []struct {
-		in   string
-		want []string // "!" for one that is too long
-	}{
-		{"", nil},
-		{"one", []string{"one"}},
-		{"one\n", []string{"one"}},
-		{"one\r\n\ntwo", []string{"one", "", "two"}},
-		{long + "\nshort\n", []string{"!", "short"}},
-		{"short\n" + long, []string{"short", "!"}},
-		{strings.Repeat("x", 50) + "\n", []string{strings.Repeat("x", 50)}},
-	} {
-		in := bufio.NewReaderSize(strings.NewReader(c.in), 16)
-		var got []string
-		for {
-			line, whole, err := readLine(in, 60)
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !whole {
-				line += "!"
-			}
-			got = append(got, line)
-		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%.20q: got %q, want %q", c.in, got, c.want)
-		}
-	}
-}
-
-// A mark at the beginning of a file isn't part of a name, and a line too long costs only itself.
+// Every line is said, however it ends and whatever mark the file begins with, and one that is too long costs only itself.
 func TestLinesAreSaid(t *testing.T) {
 	t.Parallel()
-	var out, warned bytes.Buffer
-	env := environment{
-		stdin:  strings.NewReader("\ufeffJane: the deadline is Friday\n" + strings.Repeat("x", maxLine+1) + "\nTom: @hark when is the deadline?\n"),
-		stdout: &out, stderr: &warned,
-		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil },
-	}
-	if code := run(t.Context(), env, []string{"chat", "--data", t.TempDir()}); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
-	if !strings.Contains(out.String(), "**Jane** in #terminal") || !strings.Contains(warned.String(), "was passed over") {
-		t.Errorf("answered %q, warned %q", &out, &warned)
-	}
+	c := commandLine{T: t, stdin: "\ufeffJane: the deadline is Friday\r\n\n" + strings.Repeat("x", maxLine+1) + "\nTom: @hark when is the deadline?"}
+	c.run(1, "chat", "--data", t.TempDir())
+	c.says("**Jane** in #terminal")
+	c.says("> the deadline is Friday\n")
+	c.says("was passed over")
 }

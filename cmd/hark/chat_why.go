@@ -13,6 +13,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/answer"
+	"hark/internal/dates"
 	"hark/memory"
 )
 
@@ -61,7 +62,7 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone *time.Location) {
 	t := x.Trace
 	p := printer{w}
-	p.say("How the answer of %s came about", t.Answer.Time().In(zone).Format("2006-01-02 15:04"))
+	p.say("How the answer of %s came about", t.Answer.Time().In(zone).Format(toTheMinute))
 	switch {
 	case t.Model == "":
 		p.say("No model wrote it: I quoted what I recalled.")
@@ -89,7 +90,7 @@ func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone 
 		p.say("Lore, and used:")
 	}
 	for _, lore := range x.Lore {
-		p.say("  %s\n        %s", oneLine(lore.Name), strings.ReplaceAll(printable(lore.Text), "\n", "\n        "))
+		p.say("  %s\n%s", oneLine(lore.Name), below(lore.Text))
 	}
 	p.explained("Recalled, and used:", used, l)
 	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, l)
@@ -136,13 +137,54 @@ func (p printer) explained(heading string, all []answer.Explained, l builder.Lab
 		if r.Relevance > 0 {
 			line += fmt.Sprintf("%s %.2f  ", l.Relevance(r.Relevance), r.Relevance)
 		}
-		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place), r.Source.Time.Format("2006-01-02 15:04"))
+		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place), r.Source.Time.Format(toTheMinute))
 		if r.Changed {
 			line += ", edited since"
 		}
-		p.say("%s\n        %s", line, strings.ReplaceAll(printable(r.Text), "\n", "\n        "))
+		p.say("%s\n%s", line, below(r.Text))
 		if len(r.Why) > 0 {
 			p.say("        (%s)", printable(strings.Join(r.Why, "; ")))
 		}
+	}
+}
+
+// catchUpCommand tells what was said since whoever speaks now last wrote.
+func (t *conversation) catchUpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "catchup [SINCE]",
+		Short: "Tell what was said here since I last wrote, or since a day or so long ago, such as yesterday or 3d",
+		RunE: func(c *cobra.Command, args []string) error {
+			zone := t.app.config.Answer.Location()
+			var since time.Time
+			if len(args) > 0 {
+				var err error
+				if since, _, err = dates.Parse(strings.Join(args, " "), t.now(), zone); err != nil {
+					return err
+				}
+			}
+			p, err := t.me(c.Context())
+			if err != nil {
+				return err
+			}
+			q := t.place.question("", t.now())
+			q.Asker, q.Name = p.ID, t.speaker
+			got, err := t.app.answers.CatchUp(c.Context(), q, since)
+			switch {
+			case errors.Is(err, answer.ErrNotRemembered), errors.Is(err, answer.ErrNotReadable):
+				return errors.New("nothing of this channel is remembered that you may read here")
+			case err != nil:
+				return err
+			}
+			t.warns(got.Away, instead(got.Model, got.Instead))
+			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"), got.Since.In(zone).Format(toTheMinute))
+			if got.Messages > 0 {
+				t.print(answer.Answer{Text: got.Text})
+				t.cite(got.Sources)
+			}
+			if got.Bounded {
+				fmt.Fprintf(t.out, "It goes back 7 days and %d messages at most.\n", answer.CatchUpMost)
+			}
+			return nil
+		},
 	}
 }

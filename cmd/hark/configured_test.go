@@ -45,20 +45,13 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := newBuilder(c, nil)
+		b, err := newBuilder(c)
 		if tc.fails {
 			golden.Seen(t, fmt.Sprint(err))
 			continue
 		}
-		if err != nil || windowOf(c) != tc.known || promptTokens(c) != tc.want {
-			t.Errorf("%+v: window %d, prompt %d, %v", tc, windowOf(c), promptTokens(c), err)
-			continue
-		}
-		if tight := squeezed(c); (tight != nil) != (tc.want < c.Builder.MaxTokens) {
-			t.Errorf("%+v: %v", tc, tight)
-		}
-		if b == nil {
-			t.Errorf("%+v: no builder", tc)
+		if tight := squeezed(c); err != nil || b == nil || windowOf(c) != tc.known || promptTokens(c) != tc.want || (tight != nil) != (tc.want < c.Builder.MaxTokens) {
+			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, windowOf(c), promptTokens(c), tight, err)
 		}
 	}
 }
@@ -96,35 +89,32 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 	t.Parallel()
 	c := config.Default()
 	c.LLM.Model, c.LLM.Window, c.Builder.Language = "gpt-4o", 20_000, "de"
-	*c.Builder.Labels["lore"] = "Garten"
+	c.Builder.Labels["lore"] = "Garten"
 	c.LLM.Models = []config.Model{{Name: "far", Model: "llama", Window: 9000}, {Name: "tiny", Model: "gpt-4"}}
-	own, err := newBuilder(c, nil)
+	own, err := newBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &builders{config: c, own: own}
-	for _, key := range []builderKey{{"", ""}, {"gpt-4o", ""}, {"", "de"}, {"gpt-4o", "de"}} {
-		if b.of(key.model, key.language) != own {
-			t.Errorf("%+v has a builder of its own", key)
+	a := &app{config: c, builder: own}
+	for _, key := range [][2]string{{"", ""}, {"gpt-4o", ""}, {"", "de"}, {"gpt-4o", "de"}} {
+		if a.builderOf(key[0], key[1]) != own {
+			t.Errorf("%q has a builder of its own", key)
 		}
 	}
-	french := b.of("gpt-4o", "fr")
-	if french == own || french != b.of("", "fr") || french.Labels().Lore == "Garten" || !strings.Contains(french.Labels().History, "Historique") {
+	french := a.builderOf("gpt-4o", "fr")
+	if french == own || french.Labels().Lore == "Garten" || !strings.Contains(french.Labels().History, "Historique") {
 		t.Errorf("in French: %+v", french.Labels())
 	}
-	other := b.of("far", "de")
+	other := a.builderOf("far", "de")
 	if other == own || other.Labels().Lore != "Garten" {
 		t.Errorf("another model's labels are %+v", other.Labels())
 	}
 	if r := other.Build(builder.Input{Query: builder.Turn{Content: "hello"}}).Report; r.Window != 9000 {
 		t.Errorf("another model's window is %d", r.Window)
 	}
-	c.LLM.MaxTokens = 8192 // all of what the other has
-	b = &builders{config: c, own: own}
-	for range 2 {
-		if none := b.of("tiny", ""); none != nil {
-			t.Error("a builder without room for a prompt")
-		}
+	a.config.LLM.MaxTokens = 8192 // all of what the other has
+	if a.builderOf("tiny", "") != nil {
+		t.Error("a builder without room for a prompt")
 	}
 }
 
@@ -132,28 +122,24 @@ func TestBuildersOfModelsAndLanguages(t *testing.T) {
 func TestSectionsOfConfigurationAreTheBuilders(t *testing.T) {
 	t.Parallel()
 	all, page := builder.DefaultSections(builder.LayoutSections), strings.Join(strings.Fields(config.Reference()), " ")
-	set := config.Default().Builder.Sections
 	for section, limits := range all {
 		want := fmt.Sprintf("%s: priority %d, floor %d, ceiling %d", section, limits.Priority, limits.Floor, limits.Ceiling)
 		if section == builder.SectionSystem || section == builder.SectionQuery {
 			want = fmt.Sprintf("ceiling %d", limits.Ceiling)
 		}
-		if set[string(section)] == nil || !strings.Contains(page, want) {
+		if !strings.Contains(page, want) {
 			t.Errorf("the page doesn't say %q", want)
 		}
-	}
-	if len(set) != len(all) {
-		t.Errorf("%d sections, the builder has %d", len(set), len(all))
+		if _, err := loadConfig("builder.sections." + string(section) + ".ceiling = 1"); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
 func TestSectionsAreSet(t *testing.T) {
 	t.Parallel()
-	number := func(n int) *int { return &n }
 	c := config.Default().Builder
-	c.Sections["history"] = &config.Limits{Ceiling: number(900), Modes: "search,analysis search"}
-	c.Sections["lore"].Priority = number(9)
-	c.Sections["system_prompt"].Ceiling = number(500)
+	c.Sections = config.Sections{"history": {Ceiling: new(900), Modes: "search,analysis search"}, "lore": {Priority: new(9)}, "system_prompt": {Ceiling: new(500)}}
 	got, err := sections(c)
 	want := builder.DefaultSections(builder.LayoutSections)
 	want[builder.SectionHistory] = builder.Limits{Priority: 1, Floor: 300, Ceiling: 900, Modes: []builder.Mode{builder.ModeSearch, builder.ModeAnalysis}}
@@ -162,11 +148,11 @@ func TestSectionsAreSet(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
 	}
-	c.Sections["lore"].Modes = "dancing"
+	c.Sections = config.Sections{"lore": {Modes: "dancing"}}
 	_, err = sections(c)
 	golden.Seen(t, fmt.Sprint(err))
 	c.Layout = "plain"
-	c.Sections = config.Sections{"participants": {Floor: number(1)}}
+	c.Sections = config.Sections{"participants": {Floor: new(1)}}
 	_, err = sections(c)
 	golden.Seen(t, fmt.Sprint(err))
 }
@@ -174,14 +160,11 @@ func TestSectionsAreSet(t *testing.T) {
 // The configuration can't see the builder's labels. It has the same, and takes the same languages.
 func TestLabelsOfConfigurationAreTheBuilders(t *testing.T) {
 	t.Parallel()
-	set, page := config.Default().Builder.Labels, config.Reference()
+	page := config.Reference()
 	for name := range labelFields() {
-		if set[name] == nil || !strings.Contains(page, name) {
+		if !strings.Contains(page, name) {
 			t.Errorf("the page doesn't name the label %s", name)
 		}
-	}
-	if len(set) != len(labelFields()) {
-		t.Errorf("%d keys for %d labels", len(set), len(labelFields()))
 	}
 	for _, language := range append(builder.Languages(), "zh_Hant", "DE") {
 		if _, err := loadLabels(t, "builder.language", language); err != nil {
@@ -198,11 +181,15 @@ func TestLabelsOfConfigurationAreTheBuilders(t *testing.T) {
 
 func loadLabels(t *testing.T, key, value string) (builder.Labels, error) {
 	t.Helper()
-	c, err := config.LoadText("config.toml", key+" = "+strconv.Quote(value), func(string) (string, bool) { return "", false })
+	c, err := loadConfig(key + " = " + strconv.Quote(value))
 	if err != nil {
 		return builder.Labels{}, err
 	}
 	return labels(c.Builder)
+}
+
+func loadConfig(text string) (config.Config, error) {
+	return config.LoadText("config.toml", text, func(string) (string, bool) { return "", false })
 }
 
 func TestEveryLabelCanBeNamed(t *testing.T) {

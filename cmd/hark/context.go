@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -122,4 +124,75 @@ func modeReason(m answer.Mode) string {
 		return "of the question before it: " + oneLine(m.Why)
 	}
 	return oneLine(m.Why)
+}
+
+// printSections prints a line for each section: what it took, what became of its items and, as far as p tells, where it
+// stands.
+func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) {
+	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling", "items", "cut", "left out", "why, where")
+	for _, u := range uses {
+		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, oneLine(u.Section), u.Tokens, u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, oneLine(u.Why), whereIs(u.Section, p))
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// whereIs says where a section stands in a prompt; "" if it doesn't.
+func whereIs(section string, p memory.Prompt) string {
+	var at []memory.Boundary
+	for _, b := range p.Boundaries {
+		if b.Section == section {
+			at = append(at, b)
+		}
+	}
+	switch len(at) {
+	case 0:
+		return ""
+	case 1:
+		first, last := linesOf(at[0], p)
+		return fmt.Sprintf("message %d, lines %d–%d, bytes %d–%d", at[0].Message+1, first, last, at[0].Start, at[0].End)
+	}
+	return fmt.Sprintf("messages %d–%d", at[0].Message+1, at[len(at)-1].Message+1)
+}
+
+// linesOf are the first and last line, from 1 on, that a section takes of its message.
+func linesOf(b memory.Boundary, p memory.Prompt) (first, last int) {
+	text := p.Messages[b.Message].Content
+	first = 1 + strings.Count(text[:b.Start], "\n")
+	return first, first + strings.Count(text[b.Start:b.End], "\n")
+}
+
+// jsonSection is a section as --json prints it.
+type jsonSection struct {
+	Section  string    `json:"section"`
+	Tokens   int       `json:"tokens"`
+	Floor    int       `json:"floor"`
+	Ceiling  int       `json:"ceiling"`
+	Included int       `json:"included"`
+	Cut      int       `json:"cut"`
+	Dropped  int       `json:"dropped"`
+	Why      string    `json:"why,omitempty"`
+	At       []jsonPos `json:"at,omitempty"` // where it stands; in the chat layout each turn by itself
+}
+
+// jsonPos is a stretch of a message: its bytes from start to end, and its lines from 1 on.
+type jsonPos struct {
+	Message   int `json:"message"` // from 0, as in messages
+	Start     int `json:"start"`
+	End       int `json:"end"`
+	FirstLine int `json:"first_line"`
+	LastLine  int `json:"last_line"`
+}
+
+func sectionsJSON(uses []memory.TraceUse, p memory.Prompt) []jsonSection {
+	out := make([]jsonSection, len(uses))
+	for i, u := range uses {
+		out[i] = jsonSection{Section: u.Section, Tokens: u.Tokens, Floor: u.Floor, Ceiling: u.Ceiling, Included: u.Included, Cut: u.Cut, Dropped: u.Dropped, Why: u.Why}
+		for _, b := range p.Boundaries {
+			if b.Section == u.Section {
+				first, last := linesOf(b, p)
+				out[i].At = append(out[i].At, jsonPos{b.Message, b.Start, b.End, first, last})
+			}
+		}
+	}
+	return out
 }

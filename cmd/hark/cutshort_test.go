@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,16 +70,13 @@ func (d desk) path(name string) string { return filepath.Join(d.dir, name) }
 
 func (d desk) write(name, text string) {
 	d.Helper()
-	if err := os.WriteFile(d.path(name), []byte(text), 0o600); err != nil {
-		d.Fatal(err)
-	}
+	put(d, d.path(name), text)
 }
 
 // try runs a command until ctx ends.
 func (d desk) try(ctx context.Context, args ...string) (code int, out string) {
 	both := &buffer{}
-	code = run(ctx, environment{stdin: strings.NewReader(""), stdout: both, stderr: both,
-		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }}, append(args, "--data", d.path("data")))
+	code = run(ctx, environmentWith(nil, "", both, both), append(args, "--data", d.path("data")))
 	return code, both.String()
 }
 
@@ -105,33 +101,16 @@ func (d desk) count(want string) {
 }
 
 // in reports whether a file of the memory holds text.
-func (d desk) in(text string) (found bool) {
+func (d desk) in(text string) bool {
 	d.Helper()
-	err := fs.WalkDir(os.DirFS(d.path("data")), ".", func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		content, err := os.ReadFile(d.path(filepath.Join("data", path)))
-		found = found || bytes.Contains(content, []byte(text))
-		return err
-	})
-	if err != nil {
-		d.Error(err)
-	}
-	return found
+	return holdsText(d, d.path("data"), text)
 }
 
 // tidy checks that nothing is left behind.
 func (d desk) tidy() {
 	d.Helper()
-	entries, err := os.ReadDir(d.dir)
-	if err != nil {
-		d.Error(err)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			d.Errorf("%s is left behind", e.Name())
-		}
+	if left, err := filepath.Glob(d.path(".*")); err != nil || len(left) > 0 {
+		d.Errorf("%q are left behind, %v", left, err)
 	}
 }
 

@@ -90,7 +90,11 @@ func failed(check string, err error, advice string) finding {
 
 // amiss is a finding of err, which may say itself what to do; if it doesn't, advice is that.
 func amiss(check string, err error, advice string) finding {
-	detail, own := parted(strings.ReplaceAll(err.Error(), "\n", "; "))
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	for _, server := range []string{"the rerank server", "the embedding server"} {
+		text = text[max(0, strings.Index(text, server)):] // without what was attempted
+	}
+	detail, own := parted(text)
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}
@@ -123,7 +127,7 @@ const examineTime = 30 * time.Second
 func (f *flags) examine(ctx context.Context, tell func(finding)) {
 	cfg, err := f.load()
 	if err == nil {
-		_, err = newBuilder(cfg, nil)
+		_, err = newBuilder(cfg)
 	}
 	tell(f.configuration(err))
 	d := doctor{env: f.env, config: cfg}

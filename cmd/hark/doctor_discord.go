@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/bot"
@@ -31,11 +31,17 @@ func (d *doctor) discord(ctx context.Context) []finding {
 
 // checkAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
 func checkAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*bot.Account, []finding) {
-	account, err := bot.Check(ctx, botConfig(c, transport))
+	account, err := bot.Check(ctx, bot.Config{
+		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport, Timeout: discordTime},
+	})
 	if err != nil {
 		return nil, []finding{amiss("Discord", err, "check the network, and discord.api_url if you set it")}
 	}
-	return account, []finding{well("Discord", "it takes the token; Hark is %s, application %s", account.Name, account.App), intents(account)}
+	intents := well("intents", "the Message Content intent is on")
+	if !account.Content {
+		intents = amiss("intents", bot.ErrIntents, "")
+	}
+	return account, []finding{well("Discord", "it takes the token; Hark is %s, application %s", account.Name, account.App), intents}
 }
 
 // transport is by what requests are made to Discord.
@@ -44,18 +50,6 @@ func (e *environment) transport() http.RoundTripper {
 		return e.discord.Transport
 	}
 	return http.DefaultTransport
-}
-
-// botConfig is what checking needs of a bot's configuration.
-func botConfig(c config.Config, transport http.RoundTripper) bot.Config {
-	return bot.Config{Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport, Timeout: discordTime}}
-}
-
-func intents(a *bot.Account) finding {
-	if !a.Content {
-		return amiss("intents", bot.ErrIntents, "")
-	}
-	return well("intents", "the Message Content intent is on")
 }
 
 // guilds tells of each guild whether Hark may do there what it needs to.
@@ -131,8 +125,8 @@ const most = 5 * time.Second
 func (d *doctor) clock(ctx context.Context, discord *watch) finding {
 	const check = "clock"
 	whose := "Discord's"
-	off, known := discord.off()
-	if !known && d.config.LLM.Model != "" {
+	off := discord.off.Load()
+	if off == nil && d.config.LLM.Model != "" {
 		whose = "that of the model's server"
 		other := &watch{next: http.DefaultTransport}
 		request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.config.LLM.BaseURL, nil)
@@ -142,16 +136,16 @@ func (d *doctor) clock(ctx context.Context, discord *watch) finding {
 				answer.Body.Close()
 			}
 		}
-		off, known = other.off()
+		off = other.off.Load()
 	}
-	if !known {
+	if off == nil {
 		return advised(check, "there is nobody whose clock it could be compared with", "check it by hand: date -u")
 	}
 	if off.Abs() <= most {
 		return well(check, "it agrees with %s", whose)
 	}
 	how := "ahead of"
-	if off < 0 {
+	if *off < 0 {
 		how = "behind"
 	}
 	return finding{Check: check, Detail: fmt.Sprintf("it is %v %s %s", off.Abs().Round(time.Second), how, whose),
@@ -161,10 +155,7 @@ func (d *doctor) clock(ctx context.Context, discord *watch) finding {
 // watch makes requests, and learns from the answers how late it is.
 type watch struct {
 	next http.RoundTripper
-
-	mu    sync.Mutex
-	known bool
-	by    time.Duration // of our clock, ahead
+	off  atomic.Pointer[time.Duration] // by how much our clock is ahead; nil where nobody told
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -175,9 +166,7 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	if date, err := http.ParseTime(answer.Header.Get("Date")); err == nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.known, w.by = true, ahead(sent, time.Now(), date)
+		w.off.Store(new(ahead(sent, time.Now(), date)))
 	}
 	return answer, nil
 }
@@ -191,10 +180,4 @@ func ahead(sent, received, date time.Time) time.Duration {
 		return sent.Sub(date.Add(time.Second))
 	}
 	return 0
-}
-
-func (w *watch) off() (time.Duration, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.by, w.known
 }

@@ -78,7 +78,7 @@ func (d *doctor) reranker(ctx context.Context) finding {
 	started := time.Now()
 	scores, err := r.Rerank(ctx, "What colour is the sky?", []string{"Bread is baked in an oven.", "The sky is blue today."})
 	if err != nil {
-		return amiss(check, from(err, "the rerank server"), advice)
+		return amiss(check, err, advice)
 	}
 	if scores[0] >= scores[1] {
 		return finding{Check: check, Detail: r.Name() + " takes bread for a better answer than the sky where the sky is asked about",
@@ -86,23 +86,6 @@ func (d *doctor) reranker(ctx context.Context) finding {
 	}
 	return well(check, "%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
-
-// from is err from where its text begins with a phrase, without what was attempted.
-func from(err error, phrase string) error {
-	if _, rest, ok := strings.Cut(err.Error(), phrase); ok {
-		return cut{phrase + rest, err}
-	}
-	return err
-}
-
-// cut is a part of an error's text.
-type cut struct {
-	text string
-	error
-}
-
-func (c cut) Error() string { return c.text }
-func (c cut) Unwrap() error { return c.error }
 
 // samples are as long as segments are.
 const samples = 16
@@ -123,7 +106,7 @@ func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory
 	const advice = "check embedding.base_url, embedding.model and embedding.api_key"
 	e, err := newEmbedder(ctx, c, next, use)
 	if err != nil {
-		return amiss(check, from(err, "the embedding server"), advice)
+		return amiss(check, err, advice)
 	}
 	texts := make([]string, n)
 	for i := range texts {
@@ -131,7 +114,7 @@ func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory
 	}
 	started := time.Now()
 	if _, err := e.Embed(ctx, memory.ForStorage, texts); err != nil {
-		f := amiss(check, from(err, "the embedding server"), advice)
+		f := amiss(check, err, advice)
 		if strings.Contains(f.Detail, "vectors of length") {
 			f.Advice = "name the model that made the stored vectors, or give embedding.dimensions the new length: \"hark reindex\" then makes all anew"
 		}

@@ -32,6 +32,14 @@ func TestDoctor(t *testing.T) {
 	llm := func(s *llmtest.Server) func(*world) {
 		return func(w *world) { w.env["HARK_LLM_BASE_URL"] = s.URL() }
 	}
+	sets := func(variables ...string) func(*world) {
+		return func(w *world) {
+			for pair := range slices.Chunk(variables, 2) {
+				w.env[pair[0]] = pair[1]
+			}
+		}
+	}
+	const away = "http://127.0.0.1:1/v1"
 	embedding := func(w *world, options ...llmtest.Option) *llmtest.Server {
 		s := llmtest.New(w.T, options...)
 		w.env["HARK_EMBEDDING_MODEL"], w.env["HARK_EMBEDDING_BASE_URL"] = "e", s.URL()
@@ -42,32 +50,26 @@ func TestDoctor(t *testing.T) {
 		"wrong token": {change: func(w *world) { w.env["HARK_DISCORD_TOKEN"] = "wrong" }, wrong: "Discord"},
 		"no token":    {change: func(w *world) { delete(w.env, "HARK_DISCORD_TOKEN") }, wrong: "Discord"},
 		"no Discord":  {change: func(w *world) { w.env["HARK_DISCORD_API_URL"] = "http://127.0.0.1:1"; w.nowhere = true }, wrong: "Discord"},
-		"no intent": {options: []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)},
-			wrong: "intents"},
+		"no intent":   {options: []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)}, wrong: "intents"},
 		"a permission is missing in one server": {change: func(w *world) {
 			lawn := w.discord.AddGuild("Lawn\x1b")
 			for _, role := range []discordtest.ID{lawn.ID, lawn.BotRole.ID} {
 				w.discord.UpdateRole(lawn.ID, role, func(r *discordtest.Role) { r.Permissions &^= discordtest.AttachFiles })
 			}
 		}, wrong: "permissions in Lawn\uFFFD"},
-		"commands are missing in one server": {change: func(w *world) { w.discord.DenyCommands(w.guild.ID) },
-			wrong: "permissions in Garden"},
-		"no server":               {change: func(w *world) { w.discord.RemoveGuild(w.guild.ID) }, advised: "permissions"},
-		"a server for developing": {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = w.guild.ID.String() }, advised: "commands"},
-		"none for developing": {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = "7" },
-			wrong: "commands"},
-		"guilds aren't told": {change: func(w *world) { w.discord.Inject("GET /users/@me/guilds", 9, discordtest.Forbidden()) },
-			wrong: "permissions"},
-		"limits aren't told": {change: func(w *world) { w.discord.Inject("GET /gateway/bot", 9, discordtest.ServerError()) },
-			wrong: "gateway"},
-		"no connections left":  {options: []discordtest.Option{discordtest.WithStarts(0)}, wrong: "gateway"},
-		"few connections left": {options: []discordtest.Option{discordtest.WithStarts(99)}, advised: "gateway"},
-		"late":                 {options: []discordtest.Option{discordtest.WithDateOff(time.Hour)}, wrong: "clock"},
-		"early":                {options: []discordtest.Option{discordtest.WithDateOff(-time.Hour)}, wrong: "clock"},
+		"commands are missing in one server": {change: func(w *world) { w.discord.DenyCommands(w.guild.ID) }, wrong: "permissions in Garden"},
+		"no server":                          {change: func(w *world) { w.discord.RemoveGuild(w.guild.ID) }, advised: "permissions"},
+		"a server for developing":            {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = w.guild.ID.String() }, advised: "commands"},
+		"none for developing":                {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = "7" }, wrong: "commands"},
+		"guilds aren't told":                 {change: func(w *world) { w.discord.Inject("GET /users/@me/guilds", 9, discordtest.Forbidden()) }, wrong: "permissions"},
+		"limits aren't told":                 {change: func(w *world) { w.discord.Inject("GET /gateway/bot", 9, discordtest.ServerError()) }, wrong: "gateway"},
+		"no connections left":                {options: []discordtest.Option{discordtest.WithStarts(0)}, wrong: "gateway"},
+		"few connections left":               {options: []discordtest.Option{discordtest.WithStarts(99)}, advised: "gateway"},
+		"late":                               {options: []discordtest.Option{discordtest.WithDateOff(time.Hour)}, wrong: "clock"},
+		"early":                              {options: []discordtest.Option{discordtest.WithDateOff(-time.Hour)}, wrong: "clock"},
 
-		"no model": {change: func(w *world) { delete(w.env, "HARK_LLM_MODEL") }},
-		"no model server": {change: func(w *world) { w.env["HARK_LLM_BASE_URL"] = "http://127.0.0.1:1/v1" },
-			wrong: "model"},
+		"no model":        {change: func(w *world) { delete(w.env, "HARK_LLM_MODEL") }},
+		"no model server": {change: sets("HARK_LLM_BASE_URL", away), wrong: "model"},
 		"wrong key": {change: func(w *world) {
 			w.env["HARK_LLM_BASE_URL"] = llmtest.New(w.T, llmtest.Key("right")).URL()
 			w.env["HARK_LLM_API_KEY"] = "wr0ng-key"
@@ -80,15 +82,10 @@ func TestDoctor(t *testing.T) {
 		"a second model fails": {change: func(w *world) {
 			w.configure("[[llm.models]]\nname = 'second'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1/v1'\n")
 		}, wrong: `model "second"`},
-		"the fallback fails": {change: func(w *world) {
-			w.env["HARK_LLM_FALLBACK_MODEL"], w.env["HARK_LLM_FALLBACK_BASE_URL"] = "f", "http://127.0.0.1:1/v1"
-		}, wrong: "fallback model"},
+		"the fallback fails": {change: sets("HARK_LLM_FALLBACK_MODEL", "f", "HARK_LLM_FALLBACK_BASE_URL", away), wrong: "fallback model"},
 
-		"no embedding server": {change: func(w *world) {
-			w.env["HARK_EMBEDDING_MODEL"], w.env["HARK_EMBEDDING_BASE_URL"] = "e", "http://127.0.0.1:1/v1"
-			w.env["HARK_EMBEDDING_DIMENSIONS"] = "64"
-		}, wrong: "embedder"},
-		"embedding server": {change: func(w *world) { embedding(w) }},
+		"no embedding server": {change: sets("HARK_EMBEDDING_MODEL", "e", "HARK_EMBEDDING_BASE_URL", away, "HARK_EMBEDDING_DIMENSIONS", "64"), wrong: "embedder"},
+		"embedding server":    {change: func(w *world) { embedding(w) }},
 		"another embedder": {change: func(w *world) {
 			w.remember("hello")
 			embedding(w)
@@ -101,10 +98,8 @@ func TestDoctor(t *testing.T) {
 		"an embedder that answers pages": {change: func(w *world) {
 			embedding(w).QueueEmbeddings(llmtest.HTMLPage, llmtest.HTMLPage)
 		}, wrong: "embedder"},
-		"no rerank server": {change: func(w *world) {
-			w.env["HARK_SEARCH_RERANK_URL"], w.env["HARK_SEARCH_RERANK_KEY"] = "http://127.0.0.1:1/rerank", "wr0ng-key"
-		}, wrong: "reranker"},
-		"rerank server": {change: func(w *world) { w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "sky").url }},
+		"no rerank server": {change: sets("HARK_SEARCH_RERANK_URL", away, "HARK_SEARCH_RERANK_KEY", "wr0ng-key"), wrong: "reranker"},
+		"rerank server":    {change: func(w *world) { w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "sky").url }},
 		"no model that reranks": {change: func(w *world) {
 			w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "Bread").url
 		}, wrong: "reranker"},
@@ -118,12 +113,10 @@ func TestDoctor(t *testing.T) {
 			w.configure("[llm]\napi_key = 'wr0ng-key'\n")
 			w.chmod(0o640)
 		}, advised: "configuration"},
-		"a configuration without secrets": {change: func(w *world) { w.chmod(0o644) }},
-		"a directory that can't be written": {change: func(w *world) { w.env["HARK_DATA"] = "/proc/self" },
-			wrong: "data directory"},
-		"a full disk": {change: func(w *world) { w.free = 5 << 20 }, wrong: "data directory"},
-		"a disk that fills up": {change: func(w *world) { w.free = 500 << 20 },
-			advised: "data directory"},
+		"a configuration without secrets":   {change: func(w *world) { w.chmod(0o644) }},
+		"a directory that can't be written": {change: func(w *world) { w.env["HARK_DATA"] = "/proc/self" }, wrong: "data directory"},
+		"a full disk":                       {change: func(w *world) { w.free = 5 << 20 }, wrong: "data directory"},
+		"a disk that fills up":              {change: func(w *world) { w.free = 500 << 20 }, advised: "data directory"},
 		"a data directory for all": {change: func(w *world) {
 			w.remember("hello")
 			if err := errors.Join(os.Chmod(w.env["HARK_DATA"], 0o755), os.Chmod(filepath.Join(w.env["HARK_DATA"], sqlite.FileName), 0o644)); err != nil {
@@ -141,7 +134,7 @@ func TestDoctor(t *testing.T) {
 				w.Fatal(err)
 			}
 		}, wrong: "data directory"},
-		"an empty database": {change: func(w *world) { w.overwrite(func([]byte) []byte { return nil }) }, advised: "database"},
+		"an empty database": {change: func(w *world) { overwrite(w, w.env["HARK_DATA"], func([]byte) []byte { return nil }) }, advised: "database"},
 		"a floor above a ceiling": {change: func(w *world) {
 			w.configure("[builder.sections.history]\nfloor = 900\nceiling = 100\n")
 		}, wrong: "configuration"},
@@ -152,11 +145,11 @@ func TestDoctor(t *testing.T) {
 		}, advised: "permissions in Garden"},
 		"no database": {change: func(w *world) { w.env["HARK_DATA"] = filepath.Join(w.TempDir(), "none") }},
 		"a letter for a database": {change: func(w *world) {
-			w.overwrite(func([]byte) []byte { return []byte("Dear Hark, this is a letter, and no database at all.") })
+			overwrite(w, w.env["HARK_DATA"], func([]byte) []byte { return []byte("Dear Hark, this is a letter, and no database at all.") })
 		}, wrong: "database"},
 		"a damaged database": {change: func(w *world) {
 			w.remember("hello")
-			w.overwrite(func(b []byte) []byte { return b[:len(b)/2] })
+			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { return b[:len(b)/2] })
 		}, wrong: "database"},
 		"damaged full text": {change: func(w *world) {
 			w.remember("hello")
@@ -170,7 +163,7 @@ func TestDoctor(t *testing.T) {
 		}, wrong: "database"},
 		"a newer database": {change: func(w *world) {
 			w.remember("hello")
-			w.overwrite(func(b []byte) []byte { b[63] = 99; return b }) // where SQLite has user_version
+			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { b[63] = 99; return b }) // where SQLite has user_version
 		}, wrong: "database"},
 	}
 	for name, test := range tests {
@@ -259,16 +252,6 @@ func (w *world) remember(text string) {
 	}
 }
 
-// overwrite changes the database's file.
-func (w *world) overwrite(change func([]byte) []byte) {
-	w.Helper()
-	path := filepath.Join(w.env["HARK_DATA"], sqlite.FileName)
-	before, _ := os.ReadFile(path)
-	if err := os.WriteFile(path, change(before), 0o600); err != nil {
-		w.Fatal(err)
-	}
-}
-
 func (w *world) chmod(mode os.FileMode) {
 	w.Helper()
 	if err := os.Chmod(w.env["HARK_CONFIG"], mode); err != nil {
@@ -292,18 +275,14 @@ func TestDoctorsGolden(t *testing.T) {
 
 	code, asJSON := w.doctor("--json")
 	var all []map[string]any
-	if err := json.Unmarshal([]byte(asJSON), &all); err != nil || code != 0 {
+	if err := json.Unmarshal([]byte(asJSON), &all); err != nil || code != 0 || len(all) != strings.Count(out, "\n") {
 		t.Fatalf("exit code %d, %v: %s", code, err, asJSON)
 	}
-	var lines strings.Builder
-	for _, f := range all {
-		if len(f) != 4 || f["ok"] != true || f["advice"] != "" {
-			t.Errorf("it has %v", f)
+	for i, line := range strings.Split(strings.TrimSuffix(got, "\n"), "\n") {
+		f := all[i]
+		if len(f) != 4 || f["ok"] != true || f["advice"] != "" || mask(fmt.Sprintf("✓ %s: %s", f["check"], f["detail"])) != line {
+			t.Errorf("it has %v for %s", f, line)
 		}
-		fmt.Fprintf(&lines, "✓ %s: %s\n", f["check"], f["detail"])
-	}
-	if asText := mask(lines.String()); asText != got {
-		t.Errorf("in JSON it is\n%s\nwant\n%s", asText, got)
 	}
 }
 
@@ -316,9 +295,7 @@ func TestDoctorWhileHarkRuns(t *testing.T) {
 	if code, out := w.doctor(); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
-	if code := w.stop(); code != 0 {
-		t.Errorf("Hark ends with %d", code)
-	}
+	w.stopWell()
 }
 
 // The checks at the start are logged where something is amiss, and hold nothing up.
@@ -345,9 +322,7 @@ func TestChecksAtTheStart(t *testing.T) {
 	w.sees(strings.Join(advice, "\n"))
 	w.holds(w.log.String(), `"wrong":1,"advice":1`)
 	w.lacks(w.log.String(), "wr0ng-key")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 }
 
 func TestChecksAtTheStartCostNothing(t *testing.T) {

@@ -4,9 +4,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
@@ -38,9 +40,7 @@ func TestAnswerDrawsOnWhatAllHereCanRead(t *testing.T) {
 	w.ask(w.staff, w.ana, when)
 	w.holds(w.prompt(), "midnight in the lighthouse")
 	w.holds(w.prompt(), "Thursday at noon")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	for _, secret := range []string{"Thursday", "lighthouse", "meeting", w.discord.Token} {
 		w.lacks(w.log.String(), secret)
 	}
@@ -92,4 +92,84 @@ func TestStoppingKeepsAllThatWasHeard(t *testing.T) {
 	}
 	w.discord.WaitSent(w.general.ID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "restarted") })
 	w.holds(w.log.String(), "stopped")
+}
+
+// canary is in every text of TestNoTextInLogs, whoever wrote it.
+const canary = "canary-sings"
+
+// TestNoTextInLogs has texts go wherever they can go, also wrong, with all that can be logged being logged.
+func TestNoTextInLogs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.env["HARK_LOG_LEVEL"] = "debug"
+	w.env["HARK_EMBEDDING_MODEL"], w.env["HARK_EMBEDDING_BASE_URL"] = "test-embedder", w.model.URL()
+	w.env["HARK_MEMORY_DIRECT"] = "true"
+	secret := canary + " of " + w.discord.Token
+	w.model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("Noted", " "+canary+" [1].") })
+	w.discord.Say(w.general.ID, w.jane.ID, canary+" long ago")
+	w.later()
+	w.start()
+
+	// What is said, changed and taken away, and what its senders call their files and themselves.
+	said := w.discord.Say(w.general.ID, w.jane.ID, canary+" in the greenhouse", discordtest.WithFile(canary+".png", canary))
+	w.discord.Say(w.general.ID, w.jane.ID, canary+" by a webhook", discordtest.ViaWebhook(canary))
+	w.discord.Say(w.general.ID, w.jane.ID, "", discordtest.WithEmbed(`{"type":"rich","title":"`+canary+`"}`))
+	w.discord.Say(w.general.ID, w.jane.ID, canary, discordtest.AsNotice(7))
+	w.discord.Edit(w.general.ID, said.ID, canary+" in the barn")
+	w.discord.EditBriefly(w.general.ID, said.ID, canary+" in the well")
+	w.discord.Delete(w.general.ID, w.discord.Say(w.general.ID, w.jane.ID, canary+" no more").ID)
+	w.discord.UpdateMember(w.guild.ID, w.otto.ID, func(m *discordtest.Member) { nick := canary; m.Nick = &nick })
+	w.use(w.jane.ID, "memory add", "Noted", discordtest.Opt{Name: "text", Value: canary + " at noon"})
+	w.use(w.jane.ID, "memory alias", "Noted", discordtest.Opt{Name: "name", Value: canary})
+	w.shown(w.discord.MessageAction(said, w.ana.ID, "Remember ⭐"), "⭐ Marked")
+
+	// Questions, in all ways, and answers that are taken back.
+	w.later()
+	answer := w.ask(w.general, w.ana, "where is the "+secret+"?")
+	direct := w.discord.DM(w.ana.ID, secret+"?")
+	w.discord.WaitSent(direct.ChannelID, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Noted") })
+	w.use(w.otto.ID, "context", "remember", discordtest.Opt{Name: "question", Value: secret})
+
+	// A model and an embedder that fail and quote what they were sent, and a Discord that fails.
+	w.model.Queue(llmtest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":"too long: ` + canary + `"}}`})
+	w.failing("and " + canary + " now?")
+	w.model.Queue(llmtest.Reply{Text: []string{canary}, Cut: llmtest.NoFinish})
+	w.failing("and " + canary + " then?")
+	w.model.QueueEmbeddings(llmtest.Overloaded, llmtest.NullNumber, llmtest.Limited, llmtest.HTMLPage)
+	w.discord.Say(w.staff.ID, w.jane.ID, canary+" in the lighthouse")
+	w.waitLog(`"wait":\d`)
+	w.discord.Advance(time.Hour)
+	for _, fault := range []discordtest.Fault{discordtest.ServerError(), discordtest.Forbidden(), discordtest.Malformed(), discordtest.DoneButBadGateway()} {
+		hits := w.discord.Inject("POST /channels/*/messages", 1, fault)
+		w.discord.Say(w.staff.ID, w.ana.ID, w.discord.Bot.Mention()+" "+canary+"?")
+		hits.WaitHits(1)
+	}
+	w.settled()
+
+	// What is missed and fetched, forgotten and taken back.
+	sessions := w.discord.Identifies()
+	w.discord.RefuseResumes(1)
+	w.discord.Drop()
+	w.discord.Say(w.general.ID, w.otto.ID, canary+" while nobody listened")
+	w.waitSession(sessions + 1)
+	w.hark(0, "backfill", "general")
+	w.settled()
+	w.hark(0, "backup", filepath.Join(t.TempDir(), "all.hark"))
+	_, told := w.hark(0, "forget", "--user", "jane", "--opt-out", "--yes")
+	w.lacks(told, canary)
+	w.takenBack(answer, canary)
+	w.caughtUp(1)
+	w.stopWell()
+	if n := strings.Count(w.log.String(), `"level":"warn"`); n < 4 { // the model's failures, the embedder's, Discord's
+		t.Errorf("%d failures are logged", n)
+	}
+	w.lacks(w.log.String(), canary)
+	w.lacks(w.log.String(), w.discord.Token)
+}
+
+// failing asks what can't be answered and waits until that is said.
+func (w *world) failing(text string) {
+	w.Helper()
+	q := w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+text)
+	w.reply(w.general.ID, q.ID, "")
 }

@@ -109,7 +109,7 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(cfg, nil)
+	b, err := newBuilder(cfg)
 	if err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := newBuilder(cfg, nil)
+	b, err := newBuilder(cfg)
 	if err != nil {
 		return nil, err
 	}

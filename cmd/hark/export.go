@@ -9,11 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"hark/internal/atomicfile"
 	"hark/internal/exports"
+	"hark/internal/portrait"
 	"hark/memory"
 )
 
@@ -152,4 +154,25 @@ func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, peopl
 		e.ReplyTo[0] = cmp.Or(called(m.ReplyTo), e.ReplyTo[0])
 	}
 	return lines.Encode(e)
+}
+
+func (k *kept) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID, name string) error {
+	user, _, err := k.personCalled(ctx, guild, name)
+	if err != nil {
+		return err
+	}
+	v := portrait.View{Now: time.Now(), Guild: guildName, Channel: func(g *memory.Guild, c memory.ChannelID) string { return k.channelName(g.ID, c) }}
+	for _, g := range k.guilds {
+		if guild == memory.Everywhere || guild == g.ID {
+			v.Guilds = append(v.Guilds, g)
+		}
+	}
+	e, err := portrait.Of(ctx, k, user, v)
+	if errors.Is(err, portrait.ErrNothing) {
+		return fmt.Errorf("nothing is remembered about %d", user)
+	}
+	if err != nil {
+		return err
+	}
+	return e.Write(w)
 }

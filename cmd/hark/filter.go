@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,13 +13,14 @@ import (
 	"hark/internal/answer"
 	"hark/internal/dates"
 	"hark/memory"
+	"hark/search"
 )
 
 // filter is what narrows a search down, as it is written behind a command.
 type filter struct {
 	since, until string
 	from, in     []string
-	summaries    summaryFilter
+	topic, kind  string // of summaries
 }
 
 func (f *filter) addFlags(c *cobra.Command) {
@@ -25,7 +28,8 @@ func (f *filter) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.until, "until", "", "only what was said to the end of this `day`, or longer ago than this")
 	c.Flags().StringArrayVar(&f.from, "from", nil, "only what the person of this `name` or id said; may be given again")
 	c.Flags().StringArrayVar(&f.in, "in", nil, "only what was said in the channel of this `name` or id and in its threads; may be given again")
-	f.summaries.addFlags(c)
+	c.Flags().StringVar(&f.topic, "topic", "", "of the summaries of earlier sessions only those about this `topic`")
+	c.Flags().StringVar(&f.kind, "kind", "", "of the summaries only those of sessions of this `kind`: "+listed(memory.SummaryKinds()))
 }
 
 // read makes a Filter of it, for people and channels of guild or Everywhere.
@@ -33,11 +37,12 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	var out answer.Filter
 	zone := a.config.Answer.Location()
 	var err error
-	if out.Summaries, err = f.summaries.read(); err != nil {
-		return out, err
+	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic), Kind: memory.SummaryKind(strings.ToLower(f.kind))}
+	if f.kind != "" && !slices.Contains(memory.SummaryKinds(), out.Summaries.Kind) {
+		return out, fmt.Errorf("--kind %q is no kind of a session: %s", f.kind, "decision, plan, fact, question or talk")
 	}
 	if f.since != "" {
-		if out.Since, err = dayOf(f.since, now, zone); err != nil {
+		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {
 			return out, fmt.Errorf("--since %w", err)
 		}
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"hark/internal/dates"
 	"hark/memory"
 )
 
@@ -89,7 +91,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	if len(o.messages) > 0 {
 		return o.deleteMessages(c, k, target)
 	}
-	extent, err := k.Extent(c.Context(), target)
+	extent, err := k.Extent(c.Context(), memory.ExtentQuery{Forgetting: target})
 	if err != nil {
 		return err
 	}
@@ -101,10 +103,13 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
-		if begun, err := o.begun(c.Context(), k, target); err != nil {
+		begun, err := o.finish(c.Context(), k)
+		if err != nil {
 			return o.ended(c, err)
-		} else {
-			before = append(before, begun...)
+		}
+		for _, r := range begun { // in each server, which is a part of what is meant
+			r.Forgetting.Guild = target.Guild
+			before = append(before, r)
 		}
 	}
 	receipt, err := o.carryOut(c.Context(), k, target, before)
@@ -182,7 +187,7 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 		what = fmt.Sprintf("everything that %s wrote %s", nameOf(t.User, people), where)
 	}
 	if o.before != "" {
-		if t.Before, err = dayOf(o.before, t.At, k.config.Answer.Location()); err != nil {
+		if t.Before, _, err = dates.Parse(o.before, t.At, k.config.Answer.Location()); err != nil {
 			return t, "", nil, fmt.Errorf("--before %w", err)
 		}
 		if t.Before.After(t.At) {
@@ -240,18 +245,9 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// begun carries out what opting out has begun, in every guild.
-func (o *forgetting) begun(ctx context.Context, k *kept, target memory.Forgetting) ([]memory.Receipt, error) {
-	receipts, err := o.finish(ctx, k, func(u memory.Forgetting) bool { return u.User == target.User && u.Why == memory.WhyOptOut })
-	for i := range receipts {
-		receipts[i].Forgetting.Guild = target.Guild // of which each is a part
-	}
-	return receipts, err
-}
-
 // goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by name any more.
 func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
-	receipts, err := o.finish(ctx, k, func(memory.Forgetting) bool { return true })
+	receipts, err := o.finish(ctx, k)
 	for _, r := range receipts {
 		whose := ""
 		if r.Forgetting.User != 0 {
@@ -262,14 +258,11 @@ func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error
 	return receipts, err
 }
 
-// finish carries out what was begun, as far as it is meant.
-func (o *forgetting) finish(ctx context.Context, k *kept, meant func(memory.Forgetting) bool) (receipts []memory.Receipt, err error) {
-	unfinished, err := k.Unfinished(ctx)
+// finish carries out what was begun.
+func (o *forgetting) finish(ctx context.Context, k *kept) (receipts []memory.Receipt, err error) {
+	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
-		if !meant(u) {
-			continue
-		}
-		r, err := k.CarryOut(ctx, u.ID, o.progress("forgetting"))
+		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
 		if err != nil {
 			return receipts, err
 		}
@@ -280,18 +273,15 @@ func (o *forgetting) finish(ctx context.Context, k *kept, meant func(memory.Forg
 
 // carryOut forgets. What was gone on with before is part of it where the same was meant.
 func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting, before []memory.Receipt) (memory.Receipt, error) {
-	var later []memory.Event
+	later := 0
 	if target.Before.IsZero() {
 		var err error
-		if later, err = k.Later(ctx, target); err == nil && len(later) > 0 {
-			err = k.Apply(ctx, later...)
-		}
-		if err != nil {
+		if later, err = k.deleteLater(ctx, target); err != nil {
 			return memory.Receipt{}, err
 		}
 	}
 	receipt, err := k.Forget(ctx, target, o.progress("forgetting"))
-	receipt.Messages += len(later)
+	receipt.Messages += later
 	for _, r := range before {
 		u := r.Forgetting
 		if u.Guild == target.Guild && u.Channel == target.Channel && u.User == target.User && u.Why == target.Why {
@@ -301,13 +291,40 @@ func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forget
 	return receipt, err
 }
 
+// deleteLater deletes what target would select were it said before target.At: what is from a file with wrong dates, or of a
+// clock that is ahead.
+func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
+	var events []memory.Event
+	for _, g := range k.guilds {
+		for _, c := range g.Channels {
+			in := target.Channel == 0 || c.ID == target.Channel || c.Kind.IsThread() && c.Parent == target.Channel
+			if !in || target.Guild != memory.Everywhere && g.ID != target.Guild {
+				continue
+			}
+			messages, err := k.Log(ctx, c.ID, memory.FirstMessageID(target.At)-1, math.MaxInt64, math.MaxInt32)
+			if err != nil {
+				return 0, err
+			}
+			deleted := memory.Deleted{Guild: g.ID, Channel: c.ID}
+			for _, m := range messages {
+				if target.User == 0 || m.Author == target.User {
+					deleted.IDs = append(deleted.IDs, m.ID)
+				}
+			}
+			n += len(deleted.IDs)
+			events = append(events, deleted)
+		}
+	}
+	return n, k.Apply(ctx, events...)
+}
+
 // deleteMessages forgets single messages.
 func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.Forgetting) error {
 	ids, err := messageIDs(c.Context(), k, target.Channel, o.messages)
 	if err != nil {
 		return err
 	}
-	there, err := k.Messages(c.Context(), target.Channel, ids)
+	there, err := k.Around(c.Context(), target.Channel, ids, 0, 0)
 	if err != nil {
 		return err
 	}
@@ -318,7 +335,7 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err := k.Apply(c.Context(), memory.Deleted{Guild: target.Guild, Channel: target.Channel, IDs: ids}); err != nil {
 		return err
 	}
-	if err := k.EmptyLog(c.Context()); err != nil {
+	if err := k.Erase(c.Context(), true); err != nil {
 		return err
 	}
 	return o.print(c, k, memory.Receipt{Forgetting: target, Messages: len(there)})

@@ -23,7 +23,7 @@ func (w *world) said(channels ...discordtest.ID) []string {
 	w.Helper()
 	var lines []string
 	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
-		gaps, err := store.Gaps(w.Context())
+		gaps, err := store.Gaps(w.Context(), memory.Everywhere, false)
 		if len(gaps) != 0 {
 			w.Errorf("missing: %+v", gaps)
 		}
@@ -120,9 +120,7 @@ func TestConnectionLostAndResumeRefused(t *testing.T) {
 	w.discord.Edit(quiet, live[quiet][0], "live, and edited")
 	w.caughtUp(1)
 	w.ask(w.general, w.ana, "and that?")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	w.mirrors(all...)
 	for _, text := range []string{"missed", "before", "live, and"} {
 		w.lacks(w.log.String(), text+" 1")
@@ -150,15 +148,11 @@ func TestKilledInTheMiddleOfAFill(t *testing.T) {
 	w.discord.Delete(w.general.ID, w.discord.Messages(w.general.ID)[1].ID)
 	w.chatter(5, "missed as well", w.general.ID)
 	w.interruptFill(w.general.ID, w.start, func() {
-		if code := w.stop(); code != 0 {
-			t.Errorf("exit code %d", code)
-		}
+		w.stopWell()
 	})
 	w.start()
 	w.caughtUp(1)
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	w.mirrors(w.general.ID)
 }
 

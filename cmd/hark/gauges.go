@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,13 +12,14 @@ import (
 
 	"hark/bot"
 	"hark/internal/metrics"
+	"hark/memory"
 	"hark/memory/sqlite"
 )
 
 // gauges are read of the app that runs at the time.
 type gauges struct {
 	*metrics.Metrics
-	ready   func() []string
+	ready   func() error
 	started time.Time
 
 	now atomic.Pointer[running] // nil before anything runs
@@ -29,21 +31,17 @@ type running struct {
 	bot *bot.Bot
 }
 
-// reasons is why Hark isn't ready, as whoever runs at the time tells.
-type reasons struct{ ask atomic.Pointer[func() error] }
+// readiness is why Hark isn't ready, as whoever runs at the time tells.
+type readiness struct{ ask atomic.Pointer[func() error] }
 
-func (r *reasons) set(ask func() error) { r.ask.Store(&ask) }
+func (r *readiness) set(ask func() error) { r.ask.Store(&ask) }
 
-// list are the reasons, none if it is ready.
-func (r *reasons) list() []string {
-	ask := r.ask.Load()
-	if ask == nil {
-		return []string{"starting"}
+// err is nil if it is ready.
+func (r *readiness) err() error {
+	if ask := r.ask.Load(); ask != nil {
+		return (*ask)()
 	}
-	if err := (*ask)(); err != nil {
-		return []string{err.Error()}
-	}
-	return nil
+	return errors.New("starting")
 }
 
 // setGauge tells a gauge's value. See metrics.Read.
@@ -54,7 +52,7 @@ func (g *gauges) read(ctx context.Context, set setGauge) {
 	memory := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(memory)
 	set(g.BuildInfo, 1, buildVersion(), runtime.Version())
-	set(g.Ready, truth(len(g.ready()) == 0))
+	set(g.Ready, truth(g.ready() == nil))
 	set(g.StartTime, float64(g.started.UnixMilli())/1000)
 	set(g.Memory, float64(memory[0].Value.Uint64()-memory[1].Value.Uint64()))
 	set(g.Goroutines, float64(runtime.NumGoroutine()))
@@ -89,10 +87,10 @@ func (g *gauges) readResting(a *app, set setGauge) {
 
 // readStore tells how much is kept. Of a store that can't be read now it tells nothing.
 func (g *gauges) readStore(ctx context.Context, a *app, set setGauge) {
-	if waiting, err := a.store.Waiting(ctx); err == nil {
+	if waiting, err := a.store.Waiting(ctx, memory.Everywhere); err == nil {
 		set(g.SegmentsWaiting, float64(waiting))
 	}
-	kept, err := a.store.Amounts(ctx)
+	kept, err := sqlite.Count(ctx, a.store)
 	if err != nil {
 		return
 	}

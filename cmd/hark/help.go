@@ -100,7 +100,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// wrapped is text in lines of at most width columns. Lines that begin with a space keep their own, and go on below their words.
+// wrapped is text in lines of at most width columns, behind indent. Lines that begin with a space are copied, so they stay as they are.
 func wrapped(text, indent string, width int) string {
 	var b strings.Builder
 	column := 0
@@ -111,41 +111,23 @@ func wrapped(text, indent string, width int) string {
 		column = 0
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		trimmed := strings.TrimLeft(line, " ")
-		own := len(line) - len(trimmed)
-		if trimmed == "" {
+		if line == "" || line[0] == ' ' {
 			end()
-			b.WriteByte('\n')
+			b.WriteString(line + "\n")
 			continue
 		}
-		hanging := indent
-		if own > 0 {
-			end()
-			hanging = indent + strings.Repeat(" ", own)
-			if name, rest, ok := strings.Cut(trimmed, "  "); ok { // a list with a name before each
-				hanging += strings.Repeat(" ", len(trimmed)-len(strings.TrimLeft(rest, " ")))
-				b.WriteString(indent + strings.Repeat(" ", own) + name + strings.Repeat(" ", len(hanging)-len(indent)-own-len(name)))
-				column, trimmed = len(hanging), strings.TrimLeft(rest, " ")
-			}
-		}
-		for i, word := range strings.Fields(trimmed) {
+		for word := range strings.FieldsSeq(line) {
 			columns := uniseg.StringWidth(word)
-			begun := column == len(hanging) && own > 0 && i == 0 // behind a name of a list
-			switch {
-			case begun:
-			case column > 0 && column+1+columns <= width:
+			if column > 0 && column+1+columns <= width {
 				b.WriteByte(' ')
 				column++
-			default:
+			} else {
 				end()
-				b.WriteString(hanging)
-				column = len(hanging)
+				b.WriteString(indent)
+				column = len(indent)
 			}
 			b.WriteString(word)
 			column += columns
-		}
-		if own > 0 {
-			end()
 		}
 	}
 	end()

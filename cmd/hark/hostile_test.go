@@ -1,8 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -69,9 +70,7 @@ func TestHostileTextThroughImport(t *testing.T) {
 				return `"` + b.String() + `"`
 			}
 			line := `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":` + quote(h.text) + "}\n"
-			if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			put(t, file, line)
 			c := commandLine{T: t}
 			c.run(0, "import", file, "--data", data)
 			c.safe()
@@ -85,9 +84,7 @@ func TestHostileTextThroughImport(t *testing.T) {
 func TestNULInAFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "set.jsonl")
-	if err := os.WriteFile(file, []byte("{\"type\":\"message\",\x00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, file, "{\"type\":\"message\",\x00")
 	c := commandLine{T: t}
 	c.run(1, "import", file, "--data", t.TempDir())
 	if !strings.Contains(c.err.String(), file) {
@@ -120,6 +117,7 @@ var replaced = regexp.MustCompile("\uFFFD+")
 // commandLine runs commands.
 type commandLine struct {
 	*testing.T
+	ctx      context.Context // of commands; nil: the test's
 	stdin    string
 	env      map[string]string
 	out, err buffer
@@ -129,11 +127,7 @@ type commandLine struct {
 func (c *commandLine) run(code int, args ...string) {
 	c.Helper()
 	c.out, c.err = buffer{}, buffer{}
-	got := run(c.Context(), environment{
-		stdin: strings.NewReader(c.stdin), stdout: &c.out, stderr: &c.err,
-		lookup:  func(key string) (string, bool) { v, ok := c.env[key]; return v, ok },
-		environ: func() []string { return environOf(c.env) },
-	}, args)
+	got := run(cmp.Or(c.ctx, c.Context()), environmentWith(c.env, c.stdin, &c.out, &c.err), args)
 	if got != code {
 		c.Fatalf("%s: exit code %d: %.500s", args[0], got, c.err.String())
 	}

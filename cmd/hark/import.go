@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,12 +27,7 @@ func (f *flags) importCommand() *cobra.Command {
 			"Importing a file twice is importing it once, so one that was interrupted goes on when it is imported again. What was\n" +
 			"deleted or forgotten stays so.",
 		Example: "  hark import export/*.json\n  hark import export",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return errors.New("which files? Write their names behind \"import\"")
-			}
-			return nil
-		},
+		Args:    someOf("which files? Write their names behind \"import\""),
 		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {
 			paths, failed := f.filesIn(args)
 			var all imported
@@ -125,7 +122,7 @@ func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memo
 // stored counts the messages that a store holds.
 func stored(ctx context.Context, store *sqlite.Store, posted map[memory.ChannelID]map[memory.MessageID]bool) (n int, err error) {
 	for channel, ids := range posted {
-		found, err := store.Messages(ctx, channel, slices.Collect(maps.Keys(ids)))
+		found, err := store.Around(ctx, channel, slices.Collect(maps.Keys(ids)), 0, 0)
 		if err != nil {
 			return 0, err
 		}
@@ -180,11 +177,72 @@ func (i imported) line(path string) string {
 
 // indexNow embeds what is pending, with a progress bar.
 func (f *flags) indexNow(ctx context.Context, a *app) error {
-	waiting, err := a.store.Waiting(ctx)
+	waiting, err := a.store.Waiting(ctx, memory.Everywhere)
 	if err != nil {
 		return err
 	}
 	bar := f.bar(int64(waiting), "indexing by meaning", false)
 	defer bar.Close()
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
+}
+
+// importable are the ends of the names of files that are taken from a directory, and foreign those of exports in another form,
+// which are taken to have said what to do about them. A file that is named itself may be called anything.
+var (
+	importable = []string{".json", ".jsonl", ".ndjson", ".gz"}
+	foreign    = []string{".html", ".htm", ".csv", ".txt"}
+)
+
+// filesIn are the files to import: those named, and in the place of a directory those in it, in order of their names. It
+// tells of directories that there is nothing in, and reports whether there was one.
+func (f *flags) filesIn(names []string) (paths []string, failed bool) {
+	for _, name := range names {
+		if info, err := os.Stat(name); err != nil || !info.IsDir() {
+			paths = append(paths, name)
+			continue
+		}
+		found, passed, err := filesBelow(name)
+		if err == nil && len(found) == 0 {
+			err = errors.New("there is nothing in this directory that can be imported: needed are exports as JSON, or recall sets, whose names end in .json, .jsonl, .ndjson or .gz")
+		}
+		if err != nil {
+			failed = true
+			fmt.Fprintf(f.env.stderr, "hark: %s: %v\n", name, err)
+			continue
+		}
+		if passed > 0 {
+			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports do.\n", name, plural(passed, "file"))
+		}
+		paths = append(paths, found...)
+	}
+	return paths, failed
+}
+
+// filesBelow are the files of a directory, and of those in it, that may be exports, and how many others there are.
+func filesBelow(dir string) (found []string, passed int, err error) {
+	var others []string
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(d.Name(), ".") && path != dir
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && hidden:
+			return fs.SkipDir
+		case d.IsDir() || hidden:
+			return nil
+		}
+		switch end := strings.ToLower(filepath.Ext(path)); {
+		case slices.Contains(importable, end):
+			found = append(found, path)
+		case slices.Contains(foreign, end):
+			others = append(others, path)
+		default:
+			passed++
+		}
+		return nil
+	})
+	if len(found) == 0 && len(others) > 0 {
+		return others[:1], passed + len(others) - 1, err
+	}
+	return found, passed + len(others), err
 }

@@ -24,11 +24,13 @@ func (f *flags) initCommand() *cobra.Command {
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := f.beginSetup(c.Context())
-			if err == nil {
-				err = s.askAll(c.Context())
-			}
 			if err != nil {
 				return err
+			}
+			for _, step := range []func(context.Context) error{s.askToken, s.askModel, s.askEmbedder} {
+				if err := step(c.Context()); err != nil {
+					return err
+				}
 			}
 			return s.finish(c)
 		},
@@ -79,15 +81,6 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 		err = errors.New("nothing was changed")
 	}
 	return s, err
-}
-
-func (s *setup) askAll(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{s.askToken, s.askModel, s.askEmbedder} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // given is the first of variables that is set; empty if none is.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -191,7 +190,7 @@ func (s *setup) askURL(ctx context.Context, place int, usual server) (string, er
 		if err != nil {
 			return "", err
 		}
-		if u, err := url.Parse(address); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		if config.IsAddress(address) {
 			return strings.TrimRight(address, "/"), nil
 		}
 		fmt.Fprintln(s.out, "Please write an address that begins with http:// or https://, such as "+ollama+".")

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -146,25 +145,7 @@ func (s *screen) ask(question string) (string, error) {
 
 // read is the next line; io.EOF at Ctrl-D, and at Ctrl-C where nothing is typed yet. The terminal is raw only while a line is read, so
 // that Ctrl-C stops an answer that takes too long.
-func (s *screen) read() (string, error) {
-	state, err := term.MakeRaw(int(s.in.Fd()))
-	if err != nil {
-		return "", fmt.Errorf("take over the terminal: %w", err)
-	}
-	defer term.Restore(int(s.in.Fd()), state)
-	if width, height, err := term.GetSize(int(s.out.Fd())); err == nil && width > 0 {
-		_ = s.term.SetSize(width, height) // it may have changed since the last line
-	}
-	line, err := s.term.ReadLine()
-	switch {
-	case errors.Is(err, term.ErrPasteIndicator):
-		return line, nil // a pasted line is a line
-	case errors.Is(err, io.EOF):
-		fmt.Fprint(s.out, "\r\n") // what comes next in the terminal isn't for us
-		return "", io.EOF
-	}
-	return line, err
-}
+func (s *screen) read() (string, error) { return typed(s.in, s.out, s.term, s.term.ReadLine) }
 
 // live shows answers on the screen.
 func (s *screen) live() *live {

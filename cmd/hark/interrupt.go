@@ -5,13 +5,12 @@ import (
 	"errors"
 	"os"
 	"os/signal"
-	"sync"
+	"sync/atomic"
 )
 
 // interrupts is what Ctrl-C does: it ends the command, or what the command has set aside for it.
 type interrupts struct {
-	mu  sync.Mutex
-	end context.CancelFunc // of what Ctrl-C ends instead of the command; nil for nothing
+	end atomic.Pointer[context.CancelFunc] // of what Ctrl-C ends instead of the command; nil for nothing
 }
 
 // watch returns a context that ends with ctx, or at the first interrupt that nothing smaller takes. The second
@@ -39,12 +38,11 @@ func (i *interrupts) watch(ctx context.Context) context.Context {
 
 // take ends what stands aside for it, and reports whether there is something.
 func (i *interrupts) take() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.end == nil {
+	end := i.end.Load()
+	if end == nil {
 		return false
 	}
-	i.end()
+	(*end)()
 	return true
 }
 
@@ -54,17 +52,11 @@ func (i *interrupts) aside(ctx context.Context) (_ context.Context, done func())
 	if i == nil {
 		return ctx, cancel
 	}
-	i.set(cancel)
+	i.end.Store(&cancel)
 	return ctx, func() {
-		i.set(nil)
+		i.end.Store(nil)
 		cancel()
 	}
-}
-
-func (i *interrupts) set(end context.CancelFunc) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.end = end
 }
 
 // interrupted is that a command was told to end. It says what has become of its work.

@@ -23,9 +23,7 @@ func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 	for i := range messages {
 		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"Ana","time":"2024-05-31T12:00:00Z","text":"message %d%s"}`+"\n", i, i, strings.Repeat(".", 1000))
 	}
-	if err := os.WriteFile(whole, []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, whole, lines.String())
 	fifo := makeFIFO(t, filepath.Join(dir, "pipe"))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { // half of it, and no end
@@ -39,15 +37,10 @@ func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 		_, _ = io.WriteString(w, lines.String()[lines.Len()/2:])
 	}()
 	data := filepath.Join(dir, "data")
-	out, stderr := &buffer{}, &buffer{}
-	code := run(ctx, environment{stdin: strings.NewReader(""), stdout: out, stderr: stderr,
-		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }},
-		[]string{"import", fifo, "--data", data})
-	if code != 130 {
-		t.Errorf("exit code %d", code)
-	}
-	golden.Seen(t, steady(stderr.String()))
-	c := commandLine{T: t}
+	c := commandLine{T: t, ctx: ctx}
+	c.run(130, "import", fifo, "--data", data)
+	golden.Seen(t, steady(c.err.String()))
+	c.ctx = nil
 	c.run(1, "doctor", "--data", data)
 	var kept int
 	if _, at, ok := strings.Cut(c.out.String(), "✓ database: "); ok {
@@ -70,20 +63,13 @@ func TestInterruptedEvalLeavesTheLastRun(t *testing.T) {
 	for path, text := range map[string]string{set: `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"hello"}
 {"type":"question","channel":"a","id":"q","text":"hello?","time":"2024-06-01T12:00:00Z","category":"x","evidence":["1"]}
 `, out: "the last run\n"} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, path, text)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	stderr := &buffer{}
-	code := run(ctx, environment{stdin: strings.NewReader(""), stdout: io.Discard, stderr: stderr,
-		lookup: func(string) (string, bool) { return "", false }, environ: func() []string { return nil }},
-		[]string{"eval", "--run", out, set})
-	if code != 130 {
-		t.Errorf("exit code %d", code)
-	}
-	golden.Seen(t, steady(stderr.String()))
+	c := commandLine{T: t, ctx: ctx}
+	c.run(130, "eval", "--run", out, set)
+	golden.Seen(t, steady(c.err.String()))
 	entries, err := os.ReadDir(dir)
 	if kept, readErr := os.ReadFile(out); string(kept) != "the last run\n" || len(entries) != 2 {
 		t.Errorf("left %q and %v; %v, %v", kept, entries, err, readErr)
@@ -100,16 +86,11 @@ func TestInterruptedChat(t *testing.T) {
 		cancel()
 		return llmtest.Reply{Hold: hold}
 	})
-	env := map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}
-	stderr := &buffer{}
-	code := run(ctx, environment{stdin: strings.NewReader("Ana: the zebra is here\nAna: @hark where is it?\n"), stdout: io.Discard, stderr: stderr,
-		lookup:  func(key string) (string, bool) { v, ok := env[key]; return v, ok },
-		environ: func() []string { return environOf(env) }}, []string{"chat", "--data", data})
-	if code != 130 {
-		t.Errorf("exit code %d", code)
-	}
-	golden.Seen(t, stderr.String())
-	c := commandLine{T: t}
+	c := commandLine{T: t, ctx: ctx, stdin: "Ana: the zebra is here\nAna: @hark where is it?\n",
+		env: map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}}
+	c.run(130, "chat", "--data", data)
+	golden.Seen(t, c.err.String())
+	c.ctx, c.stdin = nil, ""
 	c.kept(data, "the zebra is here")
 }
 

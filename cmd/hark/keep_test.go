@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"hark/internal/discordtest"
 	"hark/internal/llmtest"
 )
@@ -47,29 +49,20 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	single := w.discord.Say(w.staff.ID, w.ana.ID, "lone-canary hides in the well")
 	w.settled()
 	w.private()
-	for _, canary := range []string{"jane-canary", "ana-canary", "lone-canary"} {
-		if !w.onDisk(canary) {
-			t.Fatalf("%s wasn't logged", canary)
-		}
-	}
+	w.keeps("jane-canary", "ana-canary", "lone-canary")
 	receipt, _ := w.hark(0, "forget", "--user", "jane", "--yes", "--json")
 	var told receiptJSON
 	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 || told.User != w.jane.ID.String() {
 		t.Errorf("%v: %s", err, receipt)
 	}
-	if w.onDisk("jane-canary") || !w.onDisk("ana-canary") {
-		t.Errorf("when the receipt is printed, jane's is there: %t, ana's: %t", w.onDisk("jane-canary"), w.onDisk("ana-canary"))
-	}
+	w.keeps("ana-canary")
+	w.keepsNot("jane-canary")
 	w.hark(0, "forget", "--channel", "staff", "--message", single.ID.String(), "--yes")
-	if w.onDisk("lone-canary") {
-		t.Error("the single message is there")
-	}
+	w.keepsNot("lone-canary")
 	w.hark(0, "forget", "--user", "otto", "--opt-out", "--yes")
 	w.discord.Say(w.general.ID, w.otto.ID, "otto-canary hides in the attic")
 	w.use(w.ana.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
-	if w.onDisk("otto-canary") {
-		t.Error("somebody who was opted out is remembered by the Hark that runs")
-	}
+	w.keepsNot("otto-canary")
 	w.ask(w.general, w.ana, "who hides in the lighthouse, the barn and the well?")
 	w.lacks(w.prompt(), "jane-canary")
 	w.lacks(w.prompt(), "lone-canary")
@@ -77,9 +70,7 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	kill()
 	w.start()
 	w.use(w.ana.ID, "context", "remember", discordtest.Opt{Name: "question", Value: "is all in?"})
-	if w.onDisk("jane-canary") || w.onDisk("lone-canary") {
-		t.Error("what was forgotten came back")
-	}
+	w.keepsNot("jane-canary", "lone-canary")
 	w.private()
 }
 
@@ -104,9 +95,7 @@ func TestBackUpBesideARunningHark(t *testing.T) {
 	w.hark(0, "forget", "--user", "jane", "--yes")
 	out, _ = w.hark(0, "restore", backup, "--yes")
 	w.sees(out)
-	if w.onDisk("greenhouse.") {
-		t.Error("what was forgotten since the backup came back")
-	}
+	w.keepsNot("greenhouse.")
 }
 
 // TestExportedChannelComesBack imports a channel of Discord's where it was, elsewhere, and where it was forgotten.
@@ -121,12 +110,8 @@ func TestExportedChannelComesBack(t *testing.T) {
 	w.model.Queue(llmtest.Say("Noted: quoted-canary, Thursday at noon [1]."))
 	w.reply(w.general.ID, w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when).ID, "https://discord.com/channels/")
 	w.settled()
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	if !w.onDisk("quoted-canary") {
-		t.Error("the answer isn't there")
-	}
+	w.stopWell()
+	w.keeps("quoted-canary")
 	file := filepath.Join(t.TempDir(), "general.jsonl")
 	w.hark(0, "export", "--channel", "general", "--out", file)
 	before := w.said(w.general.ID)
@@ -139,9 +124,7 @@ func TestExportedChannelComesBack(t *testing.T) {
 	}
 	w.hark(0, "forget", "--user", "jane", "--yes")
 	w.hark(0, "import", file)
-	if w.onDisk("Thursday at noon") || w.onDisk("quoted-canary") {
-		t.Error("what was forgotten came back from an export")
-	}
+	w.keepsNot("Thursday at noon", "quoted-canary")
 
 	w.env["HARK_DATA"] = t.TempDir()
 	out, _ := w.hark(0, "import", file)
@@ -151,10 +134,7 @@ func TestExportedChannelComesBack(t *testing.T) {
 	}
 	again := file + ".again"
 	w.hark(0, "export", "--channel", "#general", "--out", again)
-	all, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := content(t, file)
 	want := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(all), "\n"), func(l string) bool { return strings.Contains(l, `"kind":"hark"`) }), "")
 	if got, err := os.ReadFile(again); err != nil || string(got) != want {
 		t.Errorf("%v: exported from there\n%s\nwant\n%s", err, got, want)
@@ -172,9 +152,7 @@ func TestBackfill(t *testing.T) {
 	w.start()
 	w.chatter(2, "just now", w.general.ID, thread)
 	w.settled()
-	if w.onDisk("long ago 7") {
-		t.Fatal("the past was fetched without being asked for")
-	}
+	w.keepsNot("long ago 7")
 	_, failed := w.hark(1, "backfill", "general", "--since", "0d")
 	w.sees(failed)
 	_, failed = w.hark(1, "backfill", "general", "--stop")
@@ -193,18 +171,14 @@ func TestBackfill(t *testing.T) {
 	w.env["HARK_MEMORY_START"] = "on"
 	out, _ = w.hark(0, "backfill")
 	w.sees(out)
-	if code := w.stop(); code != 0 { // it goes on whenever Hark is started again
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	hold.Release()
 	w.start()
 	w.caughtUp(1)
 	w.settled()
 	out, _ = w.hark(0, "backfill")
 	w.sees(out)
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	w.mirrors(w.general.ID, thread)
 	w.lacks(w.log.String(), "long ago")
 }
@@ -220,9 +194,7 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	w.settled()
 	out, _ := w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
-	if !w.onDisk("canary-old") {
-		t.Error("it went though everything is remembered")
-	}
+	w.keeps("canary-old")
 	_, failed := w.hark(1, "forget", "--expired", "--user", "jane")
 	w.sees(failed)
 	w.env["HARK_MEMORY_RETENTION"] = "1d" // which the running Hark doesn't know yet
@@ -230,7 +202,89 @@ func TestWhatIsExpiredIsForgottenWhenAsked(t *testing.T) {
 	w.sees(failed)
 	out, _ = w.hark(0, "forget", "--expired", "--yes")
 	w.sees(strings.SplitN(out, "\n", 2)[0])
-	if w.onDisk("canary-old") || !w.onDisk("canary-young") {
-		t.Errorf("the old is there: %t, the young: %t", w.onDisk("canary-old"), w.onDisk("canary-young"))
+	w.keeps("canary-young")
+	w.keepsNot("canary-old")
+}
+
+// files are those of a directory.
+func files(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+// A backup goes out by standard output and comes back by standard input, and leaves nothing on its way.
+func TestBackupAndRestoreByStreams(t *testing.T) {
+	t.Parallel()
+	c, data := stocked(t)
+	before := files(t, data)
+	c.run(0, "backup", "-")
+	backup := c.out.String()
+	if !strings.HasPrefix(backup, "SQLite format 3\x00") || !strings.Contains(c.err.String(), "3 messages in") {
+		t.Fatalf("got %d bytes, and %q", len(backup), c.err.String())
+	}
+	c.run(0, "forget", "--user", "7", "--yes")
+	c.run(1, "backup", "-", "--json")
+	c.sees()
+	c.run(1, "restore", "-")
+	c.says("say --yes")
+	c.stdin = "no backup at all"
+	c.run(1, "restore", "--yes", "-")
+	c.sees()
+
+	// Into the memory that knows of the forgetting, which is done again, and into an empty one, which doesn't.
+	c.stdin = backup
+	c.run(0, "restore", "--yes", "-")
+	c.says("1 forgetting of 3 messages")
+	for _, name := range files(t, data) {
+		if !slices.Contains(before, name) && !strings.HasPrefix(name, "hark.db") {
+			t.Errorf("%s is left", name)
+		}
+	}
+	empty := filepath.Join(t.TempDir(), "data")
+	c.env["HARK_DATA"] = empty
+	c.run(0, "restore", "--yes", "-")
+	c.run(0, "search", "--json", "leeks")
+	c.says("I grow leeks")
+	c.run(0, "backup", "-")
+	if again := c.out.String(); len(again) != len(backup) {
+		t.Errorf("the backup of what was restored has %d bytes, and had %d", len(again), len(backup))
+	}
+}
+
+func TestDropStreams(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"backup-stream", "backup-stream.part", "backup-stream.part-journal", "restore-stream-1", "hark.db", "mine"} {
+		put(t, filepath.Join(dir, name), "")
+	}
+	elsewhere := filepath.Join(t.TempDir(), "b.part") // of a backup that was killed
+	for path, text := range map[string]string{elsewhere: "half", filepath.Join(dir, "backing-up-1"): elsewhere} {
+		put(t, path, text)
+	}
+	writing := flock.New(filepath.Join(dir, "backup-stream.part"))
+	if ok, err := writing.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if err := dropStreams(dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := files(t, dir); !slices.Equal(got, []string{"backup-stream.part", "backup-stream.part-journal", "hark.db", "mine"}) {
+		t.Errorf("left %q while a backup is written", got)
+	}
+	if _, err := os.Stat(elsewhere); !os.IsNotExist(err) {
+		t.Errorf("what a backup left elsewhere is there: %v", err)
+	}
+	if err := writing.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	if err := dropStreams(dir); err != nil || !slices.Equal(files(t, dir), []string{"hark.db", "mine"}) {
+		t.Errorf("left %q, %v", files(t, dir), err)
 	}
 }

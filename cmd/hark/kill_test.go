@@ -53,9 +53,7 @@ func TestKilledHarkKeepsWhatItAcknowledged(t *testing.T) {
 	w.start()
 	w.ask(w.staff, w.ana, "what is the lighthouse keeper called?")
 	w.holds(w.prompt(), "Ulla")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	got := w.logged(w.staff.ID)
 	for id, text := range acknowledged {
 		if got[id] != text {
@@ -112,9 +110,7 @@ func TestKilledHarkAnswersOnce(t *testing.T) {
 	})
 	w.discord.WaitFor("all answers", func() bool { return w.unanswered(asked, deleted) == 0 })
 	w.settled()
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	twice, back := 0, 0
 	for _, m := range asked {
 		switch n := len(w.answersTo(m)); {

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,6 +107,7 @@ type flags struct {
 	env    *environment
 	config string
 	data   string
+	layout string        // of prompts; empty: as configured
 	talk   *conversation // in which a command is used; nil for one of the command line's
 }
 
@@ -179,6 +181,33 @@ func noArguments(c *cobra.Command, args []string) error {
 	return fmt.Errorf("%q takes no arguments, so what is %q? \"%[1]s --help\" shows what there is", c.CommandPath(), args[0])
 }
 
+// exactly refuses anything but so many arguments; wanted says which, with a verb for the command.
+func exactly(n int, wanted string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n || slices.ContainsFunc(args, func(a string) bool { return strings.TrimSpace(a) == "" }) {
+			return fmt.Errorf(wanted, c.CommandPath())
+		}
+		return nil
+	}
+}
+
+// someOf refuses no arguments at all.
+func someOf(wanted string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return errors.New(wanted)
+		}
+		return nil
+	}
+}
+
+// family is a command of which only those below it do something.
+func family(use, short, long string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Long: long, Args: knownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c.AddCommand(below...)
+	return c
+}
+
 // load reads the configuration.
 func (f *flags) load() (config.Config, error) {
 	if err := config.CheckEnv(f.env.environ()); err != nil {
@@ -194,9 +223,7 @@ func (f *flags) load() (config.Config, error) {
 	if _, err := sections(c.Builder); err != nil {
 		return c, err
 	}
-	if f.data != "" {
-		c.Data = f.data
-	}
+	c.Data, c.Builder.Layout = cmp.Or(f.data, c.Data), cmp.Or(f.layout, c.Builder.Layout)
 	return c, nil
 }
 

@@ -19,12 +19,6 @@ import (
 const longestConfig = 1 << 20
 
 func (f *flags) migrateCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "migrate",
-		Short: "Make a configuration of another bot's",
-		Args:  knownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
 	yes := false
 	llmcord := &cobra.Command{
 		Use:   "llmcord FILE",
@@ -34,17 +28,11 @@ func (f *flags) migrateCommand() *cobra.Command {
 			"over is told line by line, and of what wasn't, why, or what to do instead. llmcord keeps no messages; \"hark import\"\n" +
 			"and \"hark backfill\" fetch what was said before.",
 		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return fmt.Errorf("which file? Write the name of llmcord's config.yaml behind %q", c.CommandPath())
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
+		Args:    exactly(1, "which file? Write the name of llmcord's config.yaml behind %q"),
+		RunE:    func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
 	}
 	llmcord.Flags().BoolVar(&yes, "yes", false, "don't ask")
-	c.AddCommand(llmcord)
-	return c
+	return family("migrate", "Make a configuration of another bot's", "", llmcord)
 }
 
 func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {

@@ -2,7 +2,9 @@ package main
 
 import (
 	"cmp"
+	"slices"
 
+	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
 	"hark/internal/llm"
@@ -15,29 +17,23 @@ const modelRetries = 3
 // newModels are the models that the configuration names, the default first; none if it names none.
 func newModels(c config.Config) *llm.Models {
 	l := c.LLM
-	if l.Model == "" {
-		return llm.NewModels(nil, nil)
-	}
-	one := func(model, url string, key config.Secret, window int, vision bool, temperature *float64, headers config.Headers) llm.Config {
+	one := func(m config.Model) llm.Named {
 		made := llm.Config{
-			Model: model, BaseURL: url, APIKey: key.Reveal(), Window: cmp.Or(window, tokens.Window(model)), Vision: vision,
-			Headers: headers.Reveal(), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration, Retries: modelRetries,
+			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Window: cmp.Or(m.Window, tokens.Window(m.Model)), Vision: m.Vision,
+			Headers: m.Headers.Reveal(), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration, Retries: modelRetries,
 		}
-		if temperature != nil {
-			t := float32(*temperature)
-			made.Temperature = &t
+		if m.Temperature != nil {
+			made.Temperature = new(float32(*m.Temperature))
 		}
-		return made
+		return llm.Named{Name: m.Name, Config: made}
 	}
-	named := []llm.Named{{Name: l.Model, Config: one(l.Model, l.BaseURL, l.APIKey, l.Window, l.Vision, l.Temperature, l.Headers)}}
-	for _, m := range l.Models {
-		named = append(named, llm.Named{
-			Name: m.Name, Config: one(m.Model, m.BaseURL, m.APIKey, m.Window, m.Vision, m.Temperature, m.Headers),
-		})
+	var named []llm.Named
+	for _, m := range l.All() {
+		named = append(named, one(m))
 	}
-	if f := l.Fallback; f.Model != "" {
-		fallback := one(f.Model, f.BaseURL, f.APIKey, 0, f.Vision, f.Temperature, f.Headers)
-		return llm.NewModels(named, &fallback)
+	if f := l.Fallback; len(named) > 0 && f.Model != "" {
+		fallback := one(config.Model{Model: f.Model, BaseURL: f.BaseURL, APIKey: f.APIKey, Vision: f.Vision, Temperature: f.Temperature, Headers: f.Headers})
+		return llm.NewModels(named, &fallback.Config)
 	}
 	return llm.NewModels(named, nil)
 }
@@ -48,4 +44,53 @@ func (a *app) model() answer.Model {
 		return m
 	}
 	return nil // not a nil *llm.Model, which would be a Model
+}
+
+// choosable are the models as answers take them, by name.
+func (a *app) choosable() map[string]answer.Model {
+	all := map[string]answer.Model{}
+	for _, name := range a.models.Names() {
+		all[name] = a.models.ByName(name)
+	}
+	return all
+}
+
+// sees reports whether one of the models is shown images.
+func (a *app) sees() bool {
+	return slices.ContainsFunc(a.models.Names(), func(name string) bool { return a.models.ByName(name).CanSee() })
+}
+
+// choices are what admins may set, and what holds where they have set nothing.
+func choices(c config.Config) answer.Choices {
+	all := answer.Choices{Temperatures: map[string]*float64{}, Default: answer.Settings{
+		Model: c.LLM.Model, Persona: c.Answer.Persona, Temperature: c.LLM.Temperature, Tools: true, Language: c.Builder.Language, Zone: c.Answer.Location(),
+	}}
+	for _, m := range c.LLM.All() {
+		all.Models, all.Temperatures[m.Name] = append(all.Models, m.Name), m.Temperature
+	}
+	return all
+}
+
+// withModel is c as if the model of that name were the one that is configured.
+func withModel(c config.Config, name string) config.Config {
+	for _, m := range c.LLM.Models {
+		if m.Name == name {
+			c.LLM.Model, c.LLM.Window = m.Model, m.Window
+		}
+	}
+	return c
+}
+
+// builderOf builds prompts for a model and in a language, of which an empty one is as configured; nil if nothing can, because the
+// model's window has no room.
+func (a *app) builderOf(model, language string) *builder.Builder {
+	c := withModel(a.config, model)
+	if language != "" && language != c.Builder.Language {
+		c.Builder.Language, c.Builder.Labels = language, config.Labels{} // and those labels are in the configured language
+	}
+	if cmp.Or(model, a.config.LLM.Model) == a.config.LLM.Model && c.Builder.Language == a.config.Builder.Language {
+		return a.builder
+	}
+	b, _ := newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
+	return b
 }

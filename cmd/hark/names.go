@@ -12,10 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"hark/internal/config"
-	"hark/internal/dates"
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
@@ -233,12 +231,6 @@ func only[T any](what, name string, all []candidate[T], hint string) (is T, err 
 		hint = fmt.Sprintf("did you mean %s? %s", strings.Join(like, ", "), strings.ToUpper(hint[:1])+hint[1:])
 	}
 	return is, fmt.Errorf("no %s is called %q: %s", what, name, hint)
-}
-
-// dayOf is the time from which on what text tells is.
-func dayOf(text string, now time.Time, zone *time.Location) (time.Time, error) {
-	from, _, err := dates.Parse(text, now, zone)
-	return from, err
 }
 
 // hostOf is the host of a URL.

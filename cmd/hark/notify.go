@@ -69,20 +69,15 @@ func (n *notifier) watch(ctx context.Context, alive func(context.Context) bool) 
 	tick := time.NewTicker(n.every / 2)
 	defer tick.Stop()
 	for {
-		if n.lives(ctx, alive) {
+		until, cancel := context.WithTimeout(ctx, n.every/2)
+		if alive(until) {
 			n.send("WATCHDOG=1")
 		}
+		cancel()
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
 	}
-}
-
-// lives asks alive, for no longer than until the next time.
-func (n *notifier) lives(ctx context.Context, alive func(context.Context) bool) bool {
-	ctx, cancel := context.WithTimeout(ctx, n.every/2)
-	defer cancel()
-	return alive(ctx)
 }

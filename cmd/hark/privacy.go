@@ -10,24 +10,18 @@ import (
 // privacy is what members are told of how Hark is run.
 func privacy(c config.Config) bot.Privacy {
 	p := bot.Privacy{
-		Operator: c.Discord.Operator, Retention: c.Memory.Retention.Duration, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
+		Operator: c.Discord.Operator, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
 		Summaries: c.Memory.Summaries != summariesOff,
 	}
-	if c.LLM.Model != "" {
-		p.Models, p.Vision = []string{hostOf(c.LLM.BaseURL)}, c.LLM.Vision
-		add := func(model, address string, sees bool) {
-			if model == "" {
-				return
-			}
-			if address != "" && !slices.Contains(p.Models, hostOf(address)) {
-				p.Models = append(p.Models, hostOf(address))
-			}
-			p.Vision = p.Vision || sees
+	asked := c.LLM.All()
+	if f := c.LLM.Fallback; len(asked) > 0 && f.Model != "" {
+		asked = slices.Insert(asked, 1, config.Model{BaseURL: f.BaseURL, Vision: f.Vision})
+	}
+	for _, m := range asked {
+		if host := hostOf(m.BaseURL); host != "" && !slices.Contains(p.Models, host) {
+			p.Models = append(p.Models, host)
 		}
-		add(c.LLM.Fallback.Model, c.LLM.Fallback.BaseURL, c.LLM.Fallback.Vision)
-		for _, m := range c.LLM.Models {
-			add(m.Model, m.BaseURL, m.Vision)
-		}
+		p.Vision = p.Vision || m.Vision
 	}
 	if c.Embedding.Model != "" {
 		p.Embedder = hostOf(c.Embedding.BaseURL)

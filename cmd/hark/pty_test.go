@@ -32,37 +32,28 @@ func TestChatOnATerminal(t *testing.T) {
 	p := startOnTerminal(t, 60, "HARK_LLM_MODEL=test-model", "HARK_LLM_BASE_URL="+model.URL(), "USER=ana")
 	p.wait("\x1b[33mYou are ana. ")
 	p.wait("\x1b[36mana #terminal> \x1b[0m")
-	p.write("the zebra is here\r")
-	p.wait("#terminal> ")
+	p.line("the zebra is here", "#terminal> ")
 
 	model.Queue(llmtest.Say("It", " is here [1]", ", among a great many words that don't fit ", "in one line of the terminal."))
-	p.write("@hark where is the zebra?\r")
-	p.wait("\r\none line of the")
-	p.wait("terminal.\x1b[0m\r\n")
-	p.wait("#terminal> ")
+	p.line("@hark where is the zebra?", "\r\none line of the", "terminal.\x1b[0m\r\n", "#terminal> ")
 
 	// Ctrl-C ends an answer, not the talk.
 	pause := make(chan struct{})
 	defer close(pause)
 	model.Queue(llmtest.Reply{ReasoningContent: []string{"hm"}, Text: []string{"Let me "}, Pause: pause})
-	p.write("@hark think\r")
-	p.wait("Let")
+	p.line("@hark think", "Let")
 	p.write("\x03")
 	p.wait("interrupted; ")
 	p.wait("#terminal> ")
 
 	// Lines can be edited and called back.
 	model.Queue(llmtest.Say("Noted."))
-	p.write("@hark xnote this\x1b[H\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[3~\r")
-	p.wait("Noted.")
-	p.wait("#terminal> ")
+	p.line("@hark xnote this\x1b[H\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[3~", "Noted.", "#terminal> ")
 	// Ctrl-C takes back what was typed, and where nothing is, ends the talk.
 	p.write("never said\x03@hark is this all?")
 	p.wait("is this all?")
 	model.Queue(llmtest.Say("All."))
-	p.write("\r")
-	p.wait("All.")
-	p.wait("#terminal> ")
+	p.line("", "All.", "#terminal> ")
 	p.write("\x03")
 	p.wait("\r\n")
 	p.ended(1) // an answer failed
@@ -78,32 +69,21 @@ func TestChatOnATerminal(t *testing.T) {
 func TestChatOnATerminalWithoutColour(t *testing.T) {
 	t.Parallel()
 	p := startOnTerminal(t, 80, "NO_COLOR=1")
-	p.wait("#terminal> ")
-	p.write("Ana: \u202ethe deadline is Friday\r")
-	p.wait("#terminal> ")
-	p.write("@hark when is the deadline?\r")
-	p.wait("│ \uFFFDthe deadline is Friday\r\n— Ana in #terminal")
-	p.wait("#terminal> ")
-	p.write("\x04")
-	p.ended(0)
-	if strings.Contains(p.screen.String(), "\x1b[3") {
-		t.Errorf("colours in %q", &p.screen)
-	}
-}
-
-func TestChatOnATerminalEndsWhenTold(t *testing.T) {
-	t.Parallel()
-	p := startOnTerminal(t, 80)
 	p.wait("operator #terminal> ") // whoever has no name there
 	if p.mode() == p.before {
 		t.Error("the terminal isn't raw while a line is read")
 	}
+	p.line("Ana: \u202ethe deadline is Friday", "#terminal> ")
+	p.line("@hark when is the deadline?", "│ \uFFFDthe deadline is Friday\r\n— Ana in #terminal", "#terminal> ")
 	if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	p.ended(130)
 	if p.mode() != p.before {
 		t.Error("the terminal is left raw")
+	}
+	if strings.Contains(p.screen.String(), "\x1b[3") {
+		t.Errorf("colours in %q", &p.screen)
 	}
 }
 
@@ -190,6 +170,15 @@ func (p *pty) write(keys string) {
 	p.Helper()
 	if _, err := p.master.WriteString(keys); err != nil {
 		p.Fatal(err)
+	}
+}
+
+// line types a line and waits for texts, one after the other.
+func (p *pty) line(keys string, texts ...string) {
+	p.Helper()
+	p.write(keys + "\r")
+	for _, text := range texts {
+		p.wait(text)
 	}
 }
 
@@ -285,56 +274,29 @@ func TestCommandsOnATerminal(t *testing.T) {
 	t.Parallel()
 	p := startOnTerminal(t, 120, "NO_COLOR=1", "USER=ana")
 	p.wait("ana #terminal> ")
-	p.write("the zebra is striped\r")
-	p.wait("#terminal> ")
-	p.write("/as Ben\r")
-	p.wait("You are Ben now.")
-	p.wait("Ben #terminal> ")
-	p.write("I like zebras\r")
-	p.wait("Ben #terminal> ")
+	p.line("the zebra is striped", "#terminal> ")
+	p.line("/as Ben", "You are Ben now.", "Ben #terminal> ")
+	p.line("I like zebras", "Ben #terminal> ")
 
-	p.write("/rec\tzebra\r") // completed, with a space
-	p.wait("/recall zebra")
-	p.wait("ana in #terminal")
-	p.wait("Ben #terminal> ")
-	p.write("/lo\ta\tZoo \"All of it\"\r")
-	p.wait("/lore add Zoo")
-	p.wait("Remembered: Zoo, in local.")
-	p.wait("Ben #terminal> ")
-	p.write("/lore show Z\t\r")
-	p.wait("Ben #terminal> ")
+	p.line("/rec\tzebra", "/recall zebra", "ana in #terminal", "Ben #terminal> ") // completed, with a space
+	p.line("/lo\ta\tZoo \"All of it\"", "/lore add Zoo", "Remembered: Zoo, in local.", "Ben #terminal> ")
+	p.line("/lore show Z\t", "Ben #terminal> ")
 	p.write("/lore \t")
 	p.wait("add  edit  list  remove  show")
-	p.write("remove Zoo\r")
-	p.wait("[y/N] ")
-	p.write("n\r")
-	p.wait("nothing was changed")
-	p.wait("Ben #terminal> ")
-	p.write("/lore remove Zoo\r")
-	p.wait("[y/N] ")
+	p.line("remove Zoo", "[y/N] ")
+	p.line("n", "nothing was changed", "Ben #terminal> ")
+	p.line("/lore remove Zoo", "[y/N] ")
 	p.write("\x03") // isn't agreeing
 	p.wait("nothing was changed")
 	p.wait("Ben #terminal> ")
-	p.write("\x1b[A\r") // the last line once more, which is no answer
-	p.wait("/lore remove Zoo")
-	p.wait("[y/N] ")
-	p.write("y\r")
-	p.wait("Forgotten: Zoo.")
-	p.wait("Ben #terminal> ")
-	p.write("/as ana\r")
-	p.wait("You are ana now.")
-	p.write("\x1b[A\x1b[A\x1b[A\r") // of what was typed before nothing is left
-	p.wait("You are ana now.")
-	p.wait("ana #terminal> ")
+	p.line("\x1b[A", "/lore remove Zoo", "[y/N] ") // the last line once more, which is no answer
+	p.line("y", "Forgotten: Zoo.", "Ben #terminal> ")
+	p.line("/as ana", "You are ana now.")
+	p.line("\x1b[A\x1b[A\x1b[A", "You are ana now.", "ana #terminal> ") // of what was typed before nothing is left
 
-	p.write("/memory forget\r")
-	p.wait("[y/N] ")
-	p.write("yes\r")
-	p.wait("Forgotten: 1 message")
-	p.wait("ana #terminal> ")
-	p.write("/recal\r")
-	p.wait("did you mean /recall?")
-	p.wait("ana #terminal> ")
+	p.line("/memory forget", "[y/N] ")
+	p.line("yes", "Forgotten: 1 message", "ana #terminal> ")
+	p.line("/recal", "did you mean /recall?", "ana #terminal> ")
 	p.write("/quit\r")
 	p.ended(0)
 	if _, after, _ := strings.Cut(p.screen.String(), "Forgotten: 1 message"); strings.Contains(after, "striped") {
@@ -348,8 +310,7 @@ func TestRememberingOnATerminal(t *testing.T) {
 	model, data := llmtest.New(t), filepath.Join(t.TempDir(), "data")
 	p := onTerminal(t, 120, []string{"NO_COLOR=1", "USER=ana", "HARK_LLM_MODEL=test-model", "HARK_LLM_BASE_URL=" + model.URL()}, "chat", "--data", data)
 	p.wait("#terminal> ")
-	p.write("the zebra is called Zoe\r")
-	p.wait("#terminal> ")
+	p.line("the zebra is called Zoe", "#terminal> ")
 	ask := func(name, answer string) {
 		t.Helper()
 		model.Queue(calls([2]string{"remember", `{"name":"` + name + `","text":"the zebra is called Zoe"}`}), llmtest.Say("As **you** wish."))
@@ -361,20 +322,15 @@ func TestRememberingOnATerminal(t *testing.T) {
 	}
 	ask("Stripes", "\r")
 	p.wait("#terminal> ")
-	p.write("/lore list\r")
-	p.wait("#terminal> ")
+	p.line("/lore list", "#terminal> ")
 	ask("Zebra", "y\r")
 	p.wait("Remembered: Zebra")
 	p.wait("#terminal> ")
-	p.write("/lore list\r")
-	p.wait("in #terminal of local, told by ana")
-	p.wait("#terminal> ")
+	p.line("/lore list", "in #terminal of local, told by ana", "#terminal> ")
 	ask("zebra", "y\r")
 	p.wait("#terminal> ")
-	p.write("/why\r")
-	p.wait("tokens of")
-	p.wait("#terminal> ")
-	p.write("/quit\r")
+	p.line("/why", "tokens of", "#terminal> ")
+	p.write("\x04")
 	p.ended(0)
 	entries, err := os.ReadDir(p.hark.Dir)
 	if err != nil || len(entries) != 0 {
@@ -396,9 +352,7 @@ func TestImportOnATerminal(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ferries.jsonl")
 	line := `{"type":"message","channel":"trip","id":"1","author":"Ada","time":"2024-05-01T10:00:00Z","text":"The ferry leaves at noon."}`
-	if err := os.WriteFile(file, []byte(line), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	put(t, file, line)
 	p := onTerminal(t, 200, nil, "import", "--data", filepath.Join(dir, "data"), file)
 	p.wait("ferries.jsonl ") // in the bar
 	p.wait(file)
@@ -437,10 +391,8 @@ func TestInitOnATerminal(t *testing.T) {
 	p.write(d.Token + "\r")
 	p.wait("✓ intents")
 	p.wait("Number [4]: ")
-	p.write("4\r")
-	p.wait("Number [4]: ")
-	p.write("\r")
-	p.wait("hark run --config ")
+	p.line("4", "Number [4]: ")
+	p.line("", "hark run --config ")
 	p.ended(0)
 	if strings.Contains(p.screen.String(), d.Token) {
 		t.Error("the token is shown")

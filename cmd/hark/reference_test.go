@@ -34,39 +34,16 @@ func TestCommandLineReference(t *testing.T) {
 	golden.File(t, "../../docs/command-line.md", b.String())
 }
 
-// TestFlagsMeanTheSame holds that a flag takes the same kind of value wherever it is.
-func TestFlagsMeanTheSame(t *testing.T) {
+// Every command has its place in the help.
+func TestCommandsAreGrouped(t *testing.T) {
 	t.Parallel()
-	type use struct{ kind, value, command string }
-	first := map[string]use{}
-	var visit func(c *cobra.Command)
-	visit = func(c *cobra.Command) {
-		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			value, usage := pflag.UnquoteUsage(f)
-			if f.Name == "yes" {
-				value = usage
-			}
-			now := use{f.Value.Type(), value, c.CommandPath()}
-			before, ok := first[f.Name]
-			if !ok {
-				first[f.Name] = now
-			} else if before.kind != now.kind || before.value != now.value {
-				t.Errorf("--%s is %+v and %+v", f.Name, before, now)
-			}
-		})
-		for _, sub := range c.Commands() {
-			visit(sub)
-		}
-	}
-	root := newRoot(&environment{lookup: func(string) (string, bool) { return "", false }})
-	visit(root)
 	grouped := map[string]bool{}
 	for _, g := range groups {
 		for _, name := range g.names {
 			grouped[name] = true
 		}
 	}
-	for _, c := range root.Commands() {
+	for _, c := range newRoot(&environment{lookup: func(string) (string, bool) { return "", false }}).Commands() {
 		if !grouped[c.Name()] {
 			t.Errorf("%s is in no group of the help", c.Name())
 		}

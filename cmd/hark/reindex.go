@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"hark/memory"
+	"hark/memory/sqlstore"
 
 	"github.com/spf13/cobra"
 )
@@ -26,13 +28,13 @@ func (f *flags) reindexCommand() *cobra.Command {
 }
 
 func (f *flags) reindex(c *cobra.Command, a *app) error {
-	missing, err := a.store.Waiting(c.Context())
+	missing, err := a.store.Waiting(c.Context(), memory.Everywhere)
 	if err != nil {
 		return err
 	}
 	total := 0
 	show := f.progress("indexing words")
-	err = a.store.Reindex(c.Context(), func(done, of int) {
+	err = sqlstore.Reindex(c.Context(), a.store.Store, func(done, of int) {
 		total = of
 		show(done, of)
 	})

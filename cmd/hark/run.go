@@ -41,10 +41,10 @@ type runner struct {
 	wait bool
 	look time.Duration // between looks at the configuration while waiting
 
-	log     zerolog.Logger
-	notify  *notifier
-	reasons reasons
-	gauges  gauges
+	log    zerolog.Logger
+	notify *notifier
+	ready  readiness
+	gauges gauges
 }
 
 // run runs until ctx is done or, unless it is to wait, until something is wrong that only the operator can mend.
@@ -56,14 +56,14 @@ func (r *runner) run(ctx context.Context) error {
 	r.log = newLogger(cfg.Log, r.env.stderr, r.env.lookup)
 	r.notify = newNotifier(r.env.lookup, os.Getpid())
 	defer context.AfterFunc(ctx, r.notify.stopping)()
-	r.gauges.Metrics, r.gauges.ready, r.gauges.started = metrics.New(), r.reasons.list, time.Now()
+	r.gauges.Metrics, r.gauges.ready, r.gauges.started = metrics.New(), r.ready.err, time.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		r.notify.watch(ctx, r.alive)
 		return nil
 	})
 	if cfg.Web.Listen != "" && cfg.Web.Listen != "off" {
-		server, err := web.Listen(cfg.Web.Listen, r.reasons.list, r.gauges.Handler(r.gauges.read))
+		server, err := web.Listen(cfg.Web.Listen, r.ready.err, r.gauges.Handler(r.gauges.read))
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 			return err
 		}
 		why := err
-		r.reasons.set(func() error { return why }) // before the log says so
+		r.ready.set(func() error { return why }) // before the log says so
 		r.notify.send(status(why.Error()))
 		r.log.Error().Msg(err.Error())
 		r.log.Info().Msg(waitingForChange)
@@ -191,7 +191,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	a.answers.LookUpBy(door.LookUp)
-	r.reasons.set(door.Ready)
+	r.ready.set(door.Ready)
 	r.gauges.now.Store(&running{a, door})
 	defer r.gauges.now.Store(nil) // before the store is closed
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"hark/bot"
+	"hark/internal/config"
 	"hark/internal/discordtest"
 )
 
@@ -44,15 +46,13 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 			if test.token == "" && asked > 0 {
 				t.Errorf("asked Discord %d times without a token", asked)
 			}
-			w.get(address, "/metrics", http.StatusOK, "hark_search_cache_misses_total 0\n")
+			w.get(address, "/metrics", http.StatusOK, "hark_search_seconds_count 0\n")
 			w.ask(w.general, w.ana, "hello?")
-			if w.scrape(address).values["hark_search_cache_misses_total{}"] == 0 {
+			if counter(w.scrape(address), "hark_search_seconds_count") < 1 {
 				w.Error("the question isn't counted")
 			}
 			w.get(address, "/readyz", http.StatusOK, "ready")
-			if code := w.stop(); code != 0 {
-				t.Errorf("exit code %d", code)
-			}
+			w.stopWell()
 			if n := strings.Count(w.log.String(), test.want.Error()); n != 1 {
 				t.Errorf("said %d times", n)
 			}
@@ -69,9 +69,7 @@ func TestRunStopsWhileItWaits(t *testing.T) {
 	w.waitLog(waitingForChange)
 	w.get(address, "/readyz", http.StatusServiceUnavailable, "Message Content Intent")
 	identified := w.discord.Identifies()
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	if n := w.discord.Identifies(); n != identified {
 		t.Errorf("Discord was asked %d times more", n-identified)
 	}
@@ -134,5 +132,26 @@ func (w *world) get(address, path string, status int, text string) {
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != status || !strings.Contains(string(body), text) {
 		w.Errorf("%s: %s %q, %v; want %d and %q", path, response.Status, body, err, status, text)
+	}
+}
+
+func TestLogForPeopleAndMachines(t *testing.T) {
+	t.Parallel()
+	nowhere := func(string) (string, bool) { return "", false }
+	for _, c := range []struct{ format, want string }{
+		{"text", `^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d WRN connecting again error="torn\\x1b\[31m" model=large wait=1\.5s\n$`},
+		{"json", `^{"level":"warn","error":"torn\\u001b\[31m","wait":1500,"model":"large","time":"[^"]+","message":"connecting again"}\n$`},
+		{"auto", `^{"level":"warn"`}, // a buffer is no terminal
+	} {
+		out := &buffer{}
+		log := newLogger(config.Log{Level: "warn", Format: c.format}, out, nowhere)
+		log.Info().Msg("too little")
+		log.Warn().Err(errors.New("torn\x1b[31m")).Dur("wait", 1500*time.Millisecond).Str("model", "large").Msg("connecting again")
+		if !regexp.MustCompile(c.want).MatchString(out.String()) {
+			t.Errorf("%s: %q", c.format, out)
+		}
+	}
+	if err := readable(map[string]any{"wait": "soon"}); err != nil {
+		t.Error(err)
 	}
 }

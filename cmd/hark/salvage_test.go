@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,17 +39,13 @@ func TestSalvage(t *testing.T) {
 	c.run(1, "export", "--salvage", "--user", "Ana")
 	c.sees()
 
-	path := filepath.Join(data, sqlite.FileName)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(file, []byte("zebra100 ")) / 4096 * 4096
-	lost := strings.Count(string(file[at:at+4096]), "zebra")
-	clear(file[at : at+4096])
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	lost := 0
+	overwrite(t, data, func(file []byte) []byte {
+		page := file[bytes.Index(file, []byte("zebra100 "))/4096*4096:][:4096]
+		lost = bytes.Count(page, []byte("zebra"))
+		clear(page)
+		return file
+	})
 	c.run(1, "export", "--channel", "general")
 	golden.Seen(t, c.err.String())
 	c.run(1, "doctor")
@@ -82,19 +79,14 @@ func TestSalvageWhereForgettingIsUnknown(t *testing.T) {
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 	c.run(0, "import", writeFile(t, discordLines(t, 100)))
 	c.run(0, "forget", "--user", "12", "--guild", "900", "--opt-out", "--yes")
-	path := filepath.Join(data, sqlite.FileName)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for at := 0; at < len(file); at += 4096 { // where tables lie that have few rows
-		if page := file[at : at+4096]; bytes.Contains(page, []byte("opt-out")) {
-			clear(page)
+	overwrite(t, data, func(file []byte) []byte {
+		for page := range slices.Chunk(file, 4096) { // where tables lie that have few rows
+			if bytes.Contains(page, []byte("opt-out")) {
+				clear(page)
+			}
 		}
-	}
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+		return file
+	})
 	c.run(1, "export", "--salvage")
 	c.sees()
 	c.run(1, "export", "--salvage", "--unchecked")
@@ -128,15 +120,10 @@ func TestAdviceAboutADamagedFile(t *testing.T) {
 	data := t.TempDir()
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data}}
 	c.run(0, "import", writeFile(t, discordLines(t, 10)))
-	path := filepath.Join(data, sqlite.FileName)
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(file[2*4096 : 7*4096]) // what is read at the start lies there
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	overwrite(t, data, func(file []byte) []byte {
+		clear(file[2*4096 : 7*4096]) // what is read at the start lies there
+		return file
+	})
 	c.run(1, "search", "zebra1")
 	c.sees()
 	if n := strings.Count(c.err.String(), sqlite.Rescue); n != 1 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -22,7 +21,6 @@ type asking struct {
 	*flags
 	channel string
 	as      string
-	layout  string
 	json    bool
 	filter  filter
 }
@@ -54,21 +52,13 @@ func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) err
 			a.as = t.speaker
 			return ask(c, t.app, t.place)
 		}
-		cfg, err := a.load()
-		if err != nil {
-			return err
-		}
-		cfg.Builder.Layout = cmp.Or(a.layout, cfg.Builder.Layout)
-		app, err := a.open(c.Context(), cfg)
-		if err != nil {
-			return err
-		}
-		defer app.close()
-		p, err := app.placeOf(c.Context(), a.channel)
-		if err != nil {
-			return err
-		}
-		return ask(c, app, p)
+		return a.withApp(func(c *cobra.Command, app *app, _ []string) error {
+			p, err := app.placeOf(c.Context(), a.channel)
+			if err != nil {
+				return err
+			}
+			return ask(c, app, p)
+		})(c, args)
 	}
 }
 
@@ -131,8 +121,14 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	a.tellLacks(r.Result)
 	hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 	if !a.json {
-		app.printLoreHits(c.OutOrStdout(), r.Result.Lore)
-		printSummaryHits(c.OutOrStdout(), r.Earlier, app.config.Answer.Location())
+		for _, h := range r.Result.Lore {
+			mark := app.builder.Labels().Relevance(h.Relevance)
+			printHit(c.OutOrStdout(), mark, h.Relevance, "lore: "+oneLine(h.Lore.Name), h.Lore.Text, []string{h.Why})
+		}
+		for _, h := range r.Earlier {
+			heading := fmt.Sprintf("summary, %s, %s", h.Summary.Kind, h.Summary.To().In(app.config.Answer.Location()).Format(toTheMinute))
+			printHit(c.OutOrStdout(), "📜", h.Relevance, heading, h.Summary.Text, h.Why)
+		}
 		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
 			return nil
 		}
@@ -140,12 +136,7 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	return app.printHits(c, a.json, hits)
 }
 
-func oneQuestion(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return fmt.Errorf("what is the question? Write it behind the command, in quotes")
-	}
-	return nil
-}
+var oneQuestion = someOf("what is the question? Write it behind the command, in quotes")
 
 // tellSession says what isn't searched because it needs no recalling.
 func (a *asking) tellSession(p builder.Prompt) {
@@ -201,17 +192,10 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		s.print(c.OutOrStdout(), a.config.Answer.Location(), a.builder.Labels())
+		heading := fmt.Sprintf("%s in #%s, %s", oneLine(s.Author), oneLine(s.Channel), s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
+		printHit(c.OutOrStdout(), a.builder.Labels().Relevance(s.Relevance), s.Relevance, heading, s.Text, s.Why)
 	}
 	return nil
-}
-
-func (s shownHit) print(w io.Writer, zone *time.Location, l builder.Labels) {
-	fmt.Fprintf(w, "%s %.2f  %s in #%s, %s\n        %s\n", l.Relevance(s.Relevance), s.Relevance, oneLine(s.Author), oneLine(s.Channel),
-		s.Time.In(zone).Format("2006-01-02 15:04"), strings.ReplaceAll(printable(s.Text), "\n", "\n        "))
-	if len(s.Why) > 0 {
-		fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(s.Why, "; ")))
-	}
 }
 
 func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {

@@ -58,7 +58,7 @@ func lies(t *testing.T, a *app, use, next memory.Space, waiting int) {
 	if u, n := sqlite.StoredSpaces(t.Context(), a.config.Data); u != use || n != next {
 		t.Errorf("the vectors lie in %v and %v, want %v and %v", u, n, use, next)
 	}
-	if n, err := a.store.Waiting(t.Context()); err != nil || n != waiting {
+	if n, err := a.store.Waiting(t.Context(), memory.Everywhere); err != nil || n != waiting {
 		t.Errorf("%d wait, want %d; %v", n, waiting, err)
 	}
 }
@@ -80,68 +80,66 @@ var (
 func TestEmbeddersComeAndGo(t *testing.T) {
 	t.Parallel()
 	dir, server := t.TempDir(), llmtest.New(t)
-	a := opens(t, dir, "", "")
+	var a *app
+	opens := func(model, address string) {
+		if a != nil {
+			a.close()
+		}
+		a = opens(t, dir, model, address)
+	}
+	opens("", "")
 	says(t, a, "the ferry leaves at noon")
 	indexes(t, a)
 	lies(t, a, builtin, none, 0)
 	recalls(t, a, 1, true)
-	a.close()
 
-	a = opens(t, dir, "model", nobody) // it was never reached
+	opens("model", nobody) // it was never reached
 	golden.Seen(t, fmt.Sprint(a.standIn))
 	says(t, a, "the ferry was late once again")
 	indexes(t, a)
 	lies(t, a, builtin, none, 0)
 	recalls(t, a, 2, true)
-	a.close()
 
-	a = opens(t, dir, "model", server.URL())
+	opens("model", server.URL())
 	model := a.embedder.Space()
 	lies(t, a, builtin, model, 2)
 	recalls(t, a, 2, true)
-	a.close()
 
-	a = opens(t, dir, "model", nobody) // half-way
+	opens("model", nobody) // half-way
 	if a.standIn != nil {
 		t.Errorf("it says %v", a.standIn)
 	}
 	lies(t, a, builtin, model, 2)
 	recalls(t, a, 2, true)
-	a.close()
 
-	a = opens(t, dir, "another", nobody) // which isn't known to be worth giving up the other for
+	opens("another", nobody) // which isn't known to be worth giving up the other for
 	lies(t, a, builtin, model, 0)
 	recalls(t, a, 2, true)
-	a.close()
 
-	a = opens(t, dir, "model", server.URL())
+	opens("model", server.URL())
 	indexes(t, a)
 	lies(t, a, model, none, 0)
 	recalls(t, a, 2, true)
-	a.close()
 
-	a = opens(t, dir, "model", nobody) // complete
+	opens("model", nobody) // complete
 	recalls(t, a, 2, false)
 	says(t, a, "no ferry runs on Sundays, they say")
 	lies(t, a, model, none, 1)
-	a.close()
 
-	a = opens(t, dir, "another", nobody)
+	opens("another", nobody)
 	golden.Seen(t, fmt.Sprint(a.standIn))
 	lies(t, a, model, none, 1)
 	recalls(t, a, 3, false)
 	if err := a.index(t.Context(), nil); err == nil || !strings.Contains(err.Error(), a.standIn.Error()) {
 		t.Errorf("it embeds with nobody: %v", err)
 	}
-	a.close()
 
-	a = opens(t, dir, "model", server.URL())
+	opens("model", server.URL())
 	lies(t, a, model, none, 1)
 	indexes(t, a)
 	recalls(t, a, 3, true)
-	a.close()
 
-	a = opens(t, dir, "", "") // back to the built-in one
+	opens("", "") // back to the built-in one
 	lies(t, a, model, builtin, 3)
 	recalls(t, a, 3, false)
 	indexes(t, a)
@@ -183,5 +181,27 @@ func TestCommandsLeaveALongFillToOthers(t *testing.T) {
 	indexes(t, a)
 	if err := a.indexFew(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReindexWithoutTheEmbedder makes words while the embedder is away, and the vectors once it is back.
+func TestReindexWithoutTheEmbedder(t *testing.T) {
+	t.Parallel()
+	model, data := llmtest.New(t), t.TempDir()
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_EMBEDDING_MODEL": "test-embedder", "HARK_EMBEDDING_BASE_URL": model.URL()}}
+	c.run(0, "import", writeFile(t, `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}`))
+	c.env["HARK_EMBEDDING_BASE_URL"] = nobody
+	c.run(1, "reindex")
+	c.sees()
+	c.run(0, "search", "zebra")
+	c.sees()
+	c.env["HARK_EMBEDDING_BASE_URL"] = model.URL()
+	asked := len(model.Requests())
+	c.run(0, "reindex")
+	c.sees()
+	c.run(0, "reindex")
+	c.sees()
+	if n := len(model.Requests()) - asked; n != 2 {
+		t.Errorf("the embedder was asked %d times", n)
 	}
 }

@@ -59,32 +59,12 @@ func (c *commandLine) exported(args ...string) (e portrait.Person) {
 	return e
 }
 
-func TestExportTellsWhereFactsAreFrom(t *testing.T) {
+func TestAllAboutAPersonIsExportedAndForgotten(t *testing.T) {
 	t.Parallel()
 	c, _ := stocked(t)
-	e := c.exported("--user", "7")
-	if len(e.Servers) != 2 || len(e.Messages) != 3 {
-		t.Fatalf("%+v", e)
-	}
-	s := e.Servers[0]
-	if s.Nick != "Annie" || s.Learning == nil || len(s.Roles) != 1 || s.Roles[0] != "77" || len(s.Facts) != 1 ||
-		s.Facts[0].Channel != "501" || s.Facts[0].Message != e.Messages[0].ID {
-		t.Errorf("%+v", s)
-	}
-	if e = c.exported("--user", "7", "--guild", "shed"); len(e.Servers) != 1 || len(e.Messages) != 1 || e.Messages[0].Channel != "tools" {
-		t.Errorf("of one server: %+v", e)
-	}
-	if e = c.exported("--user", "7", "--guild", "direct"); len(e.Messages) != 1 || e.Messages[0].Channel != "ann" {
-		t.Errorf("of direct messages: %+v", e)
-	}
-}
-
-func TestLoreOfServers(t *testing.T) {
-	t.Parallel()
-	c, _ := stocked(t)
-	if l := c.exported("--user", "7").Servers[0].Lore; len(l) != 1 || l[0].Name != "Rake rota" || l[0].By != "7" || l[0].Channel != "501" || l[0].Aliases[0] != "rakes" ||
-		l[0].Sources[0].Link != "https://discord.com/channels/"+l[0].Server+"/501/"+l[0].Sources[0].Message {
-		t.Errorf("%+v", l)
+	for _, where := range [][]string{nil, {"--guild", "shed"}, {"--guild", "direct"}} {
+		c.run(0, append([]string{"export", "--user", "7"}, where...)...)
+		c.sees()
 	}
 	c.run(1, "forget", "--user", "7")
 	c.sees()

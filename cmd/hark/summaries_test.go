@@ -150,7 +150,7 @@ func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	left, err := store.Unsummarised(t.Context(), memory.FirstMessageID(time.Now().AddDate(0, 0, 90)))
+	left, err := store.SummaryBacklog(t.Context(), memory.FirstMessageID(time.Now().AddDate(0, 0, 90)))
 	if err != nil || len(left) != 1 {
 		t.Fatalf("%+v, %v", left, err)
 	}

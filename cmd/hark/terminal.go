@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,10 +14,33 @@ import (
 	"golang.org/x/term"
 )
 
+// toTheMinute is the form of times.
+const toTheMinute = "2006-01-02 15:04"
+
 // terminalOf is the terminal that stream is; false if it is none.
 func terminalOf(stream any) (*os.File, bool) {
 	f, ok := stream.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// typed reads a line at a terminal, which is raw only meanwhile. A pasted line is a line.
+func typed(in *os.File, out io.Writer, t *term.Terminal, read func() (string, error)) (string, error) {
+	state, err := term.MakeRaw(int(in.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("take over the terminal: %w", err)
+	}
+	defer term.Restore(int(in.Fd()), state)
+	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
+		_ = t.SetSize(width, height) // it may have changed since the last line
+	}
+	line, err := read()
+	if errors.Is(err, term.ErrPasteIndicator) {
+		return line, nil
+	}
+	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D: what comes next in the terminal isn't for us
+		fmt.Fprint(out, "\r\n")
+	}
+	return line, err
 }
 
 // printable is s without what could drive a terminal: control characters and those that reorder text.
@@ -58,6 +82,19 @@ func printJSON(w io.Writer, v any) error {
 
 // oneLine is s as printable, in one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+
+// below is a text as it stands below its heading.
+func below(text string) string {
+	return "        " + strings.ReplaceAll(printable(text), "\n", "\n        ")
+}
+
+// printHit prints something that was found, and why.
+func printHit(w io.Writer, mark string, relevance float64, heading, text string, why []string) {
+	fmt.Fprintf(w, "%s %.2f  %s\n%s\n", mark, relevance, heading, below(text))
+	if len(why) > 0 {
+		fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(why, "; ")))
+	}
+}
 
 // bar is a progress bar on stderr, if that is a terminal; else nothing is shown. bytes says that it counts them.
 func (f *flags) bar(total int64, what string, bytes bool) *progressbar.ProgressBar {

@@ -30,11 +30,18 @@ func watchModels(models *llm.Models, m *metrics.Metrics) {
 	}, func(model string) { m.ModelFallbacks.WithLabelValues(model).Inc() })
 }
 
-// countFailure counts what failed by itself, rather than because nobody waits for it any more.
-func countFailure(ctx context.Context, m *metrics.Metrics, what string, err error) {
-	if err != nil && ctx.Err() == nil {
+// timed is what ask returns. It counts how long that took, or that something of that name failed by itself, rather than because nobody
+// waits for it any more.
+func timed[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) }, ask func() (T, error)) (T, error) {
+	began := time.Now()
+	got, err := ask()
+	switch {
+	case err == nil:
+		took.Observe(time.Since(began).Seconds())
+	case ctx.Err() == nil:
 		m.RecallFailures.WithLabelValues(what).Inc()
 	}
+	return got, err
 }
 
 // timedLog is the store as the bot and the house see it, whose work is counted.
@@ -63,8 +70,8 @@ func (l timedLog) Forget(ctx context.Context, f memory.Forgetting, progress func
 	return r, l.forgot(r, err)
 }
 
-func (l timedLog) CarryOut(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
-	r, err := l.Store.CarryOut(ctx, id, progress)
+func (l timedLog) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
+	r, err := l.Store.Resume(ctx, id, progress)
 	return r, l.forgot(r, err)
 }
 
@@ -83,10 +90,8 @@ type timedSearch struct {
 }
 
 func (s timedSearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	began := time.Now()
-	r, err := s.Engine.Search(ctx, q)
-	if countFailure(ctx, s.m, ofSearch, err); err == nil {
-		s.m.SearchSeconds.Observe(time.Since(began).Seconds())
+	r, err := timed(ctx, s.m, ofSearch, s.m.SearchSeconds, func() (search.Result, error) { return s.Engine.Search(ctx, q) })
+	if err == nil {
 		s.m.SearchResults.Add(float64(len(r.Hits)))
 	}
 	return r, err
@@ -99,16 +104,13 @@ type timedEmbedder struct {
 }
 
 func (e timedEmbedder) Embed(ctx context.Context, purpose memory.Purpose, texts []string) ([][]float32, error) {
-	began := time.Now()
-	vectors, err := e.Breaker.Embed(ctx, purpose, texts)
-	if countFailure(ctx, e.m, ofEmbedding, err); err == nil {
-		of := "storage"
-		if purpose == memory.ForSearch {
-			of = "questions"
-		}
-		e.m.EmbeddingSeconds.WithLabelValues(of).Observe(time.Since(began).Seconds())
+	of := "storage"
+	if purpose == memory.ForSearch {
+		of = "questions"
 	}
-	return vectors, err
+	return timed(ctx, e.m, ofEmbedding, e.m.EmbeddingSeconds.WithLabelValues(of), func() ([][]float32, error) {
+		return e.Breaker.Embed(ctx, purpose, texts)
+	})
 }
 
 // timedReranker counts what a reranker is asked.
@@ -118,10 +120,5 @@ type timedReranker struct {
 }
 
 func (r timedReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
-	began := time.Now()
-	scores, err := r.Reranker.Rerank(ctx, query, texts)
-	if countFailure(ctx, r.m, ofReranking, err); err == nil {
-		r.m.RerankingSeconds.Observe(time.Since(began).Seconds())
-	}
-	return scores, err
+	return timed(ctx, r.m, ofReranking, r.m.RerankingSeconds, func() ([]float64, error) { return r.Reranker.Rerank(ctx, query, texts) })
 }

@@ -36,9 +36,7 @@ func (w *world) traced(answer discordtest.Sent) {
 func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
 	w.start()
-	address := w.waitLog(`"address":"([^"]+)"`)
 	w.discord.Say(w.general.ID, w.jane.ID, "The canary sings in the greenhouse at noon.")
 	w.later()
 	answer := w.ask(w.general, w.ana, "where does the canary sing?")
@@ -62,19 +60,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	if history == nil || !strings.HasPrefix(history[1], "💬 Relevant History\n") || !strings.Contains(history[1], "sings in the greenhouse") {
 		t.Errorf("shown\n%s", shown)
 	}
-	var told struct {
-		Answer, Layout, Model string
-		Warning               bool
-		Prompt                struct {
-			Messages []memory.PromptMessage
-		}
-		Sections []struct {
-			Section                     string
-			Tokens, Floor, Ceiling, Cut int
-			Included, Dropped           int
-			At                          []struct{ Message, Start, End int }
-		}
-	}
+	var told jsonTrace
 	asJSON, _ := w.hark(0, "trace", id, "--json")
 	if err := json.Unmarshal([]byte(asJSON), &told); err != nil {
 		t.Fatal(err)
@@ -90,17 +76,11 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 			}
 		}
 	}
-	w.get(address, "/metrics", 200, "hark_prompts_total 1\n")
-	for _, line := range []string{`hark_prompt_tokens_bucket{le="4000"} 1`, `hark_prompt_tokens_count 1`, `hark_prompt_cache_misses_total{section="history"} `, `hark_prompt_cache_hits_total{section="lore"} 0`, `hark_prompt_section_tokens_total{section="history"} `, "# TYPE hark_prompt_tokens histogram", "hark_prompt_window_warnings_total 0"} {
-		w.get(address, "/metrics", 200, line)
-	}
 	// Nobody's export holds what others said.
 	export, _ := w.hark(0, "export", "--user", "ana")
 	w.holds(export, id)
 	w.lacks(export, "sings in the greenhouse")
-	if code := w.stop(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	w.stopWell()
 	// The log tells numbers, and no word of any message, nor anybody's name.
 	for _, message := range w.discord.Messages(w.general.ID) {
 		for _, word := range regexp.MustCompile(`[A-Za-z]{4,}`).FindAllString(message.Content, -1) {
@@ -124,9 +104,7 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	second := w.ask(w.general, w.ana, "who is "+w.otto.Mention()+"?")
 	w.traced(second)
 	w.hark(0, "trace", second.ID.String(), "--prompt")
-	if !w.onDisk(`canary sings`) {
-		t.Fatal("nothing is kept")
-	}
+	w.keeps(`canary sings`)
 
 	w.hark(0, "forget", "--user", "otto", "--yes")
 	_, why := w.hark(1, "trace", second.ID.String(), "--prompt")
@@ -137,9 +115,7 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 	_, why = w.hark(1, "trace", first.ID.String())
 	w.holds(why, "no answer "+first.ID.String())
 	w.restart()
-	if w.onDisk("canary sings") {
-		t.Error("its words are in the file")
-	}
+	w.keepsNot("canary sings")
 }
 
 func TestSectionsOfThePrompt(t *testing.T) {

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -76,17 +78,21 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 // configure writes the configuration file.
 func (w *world) configure(text string) {
 	w.Helper()
-	if err := os.WriteFile(w.env["HARK_CONFIG"], []byte(text), 0o600); err != nil {
-		w.Fatal(err)
-	}
+	put(w, w.env["HARK_CONFIG"], text)
 }
 
 func (w *world) environment(stdout, stderr *buffer) environment {
+	e := environmentWith(w.env, "", stdout, stderr)
+	e.discord, e.progress, e.unchecked = w.discord.Client(), w.discord.Poke, !w.checks
+	return e
+}
+
+// environmentWith is an environment with variables, and something to read.
+func environmentWith(env map[string]string, stdin string, stdout, stderr io.Writer) environment {
 	return environment{
-		stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		lookup:  func(key string) (string, bool) { v, ok := w.env[key]; return v, ok },
-		environ: func() []string { return environOf(w.env) },
-		discord: w.discord.Client(), progress: w.discord.Poke, unchecked: !w.checks,
+		stdin: strings.NewReader(stdin), stdout: stdout, stderr: stderr,
+		lookup:  func(key string) (string, bool) { v, ok := env[key]; return v, ok },
+		environ: func() []string { return environOf(env) },
 	}
 }
 
@@ -135,6 +141,14 @@ func (w *world) stop() int {
 	w.Helper()
 	w.cancel()
 	return w.ended()
+}
+
+// stopWell ends Hark, which must end well.
+func (w *world) stopWell() {
+	w.Helper()
+	if code := w.stop(); code != 0 {
+		w.Errorf("exit code %d", code)
+	}
 }
 
 // ended is the exit code with which Hark ends.
@@ -213,7 +227,7 @@ func (w *world) logged(channel discordtest.ID) map[memory.MessageID]string {
 		ids = append(ids, memory.MessageID(m.ID))
 	}
 	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
-		messages, err := store.Messages(w.Context(), memory.ChannelID(channel), ids)
+		messages, err := store.Around(w.Context(), memory.ChannelID(channel), ids, 0, 0)
 		for _, m := range messages {
 			if _, twice := texts[m.ID]; twice {
 				w.Errorf("message %d is there twice", m.ID)
@@ -269,10 +283,34 @@ func (b *buffer) String() string {
 func writeFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	put(t, path, text)
+	return path
+}
+
+// put has a file hold text.
+func put[T ~string | ~[]byte](t testing.TB, path string, text T) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	return path
+}
+
+// content is what a file holds.
+func content(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// overwrite changes the database in a directory.
+func overwrite(t testing.TB, dir string, change func(file []byte) []byte) {
+	t.Helper()
+	path := filepath.Join(dir, sqlite.FileName)
+	before, _ := os.ReadFile(path)
+	put(t, path, change(before))
 }
 
 // calls is a reply that calls tools, each named with its arguments.
@@ -297,4 +335,46 @@ func (w *world) modelAsked(n int) {
 	w.discord.WaitFor("the model to be asked", func() bool {
 		return len(w.model.Requests()) >= n
 	})
+}
+
+// press uses the button of a message of Hark's that has a label, as soon as it is there.
+func (w *world) press(m discordtest.Message, who discordtest.User, label string) *discordtest.Interaction {
+	w.Helper()
+	id := ""
+	w.discord.WaitFor("the button "+label, func() bool {
+		id = buttonOf(w.now(m), label)
+		return id != ""
+	})
+	return w.discord.Click(m, who.ID, id)
+}
+
+// buttonOf is the id of a message's button of that label; "" if there is none.
+func buttonOf(m discordtest.Sent, label string) string {
+	for _, raw := range m.Components {
+		var row struct {
+			Components []struct {
+				Label string `json:"label"`
+				ID    string `json:"custom_id"`
+			} `json:"components"`
+		}
+		if json.Unmarshal(raw, &row) != nil {
+			continue
+		}
+		for _, b := range row.Components {
+			if b.Label == label {
+				return b.ID
+			}
+		}
+	}
+	return ""
+}
+
+// now is a message of Hark's as it is.
+func (w *world) now(m discordtest.Message) discordtest.Sent {
+	for _, sent := range w.discord.Sent(m.ChannelID) {
+		if sent.ID == m.ID {
+			return sent
+		}
+	}
+	return discordtest.Sent{}
 }

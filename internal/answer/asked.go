@@ -31,6 +31,6 @@ func (e *Engine) saidToHark(ctx context.Context, r *recalled, m memory.Message) 
 	if m.ReplyTo == 0 {
 		return false, nil
 	}
-	replied, err := e.log.Messages(ctx, m.Channel, []memory.MessageID{m.ReplyTo})
+	replied, err := e.log.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
 	return len(replied) == 1 && replied[0].Kind == memory.FromHark, err
 }

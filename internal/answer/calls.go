@@ -156,7 +156,7 @@ const failedText = "The tool failed. Answer without it."
 // make makes a call, whose outcome may have so many tokens.
 func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
 	o := l.r.offer
-	at := slices.IndexFunc(o.specs, func(s chat.Tool) bool { return s.Name == c.Name })
+	at := slices.Index(o.names(), c.Name)
 	switch {
 	case i >= mostCalls:
 		return made{outcome: callTooMany, text: fmt.Sprintf("Too many calls at once: at most %d are made. Call again what you still need.", mostCalls)}
@@ -167,12 +167,11 @@ func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
 	case len(c.Arguments) > mostArguments:
 		return made{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", mostArguments)}
 	}
-	schema := l.e.schemas[c.Name]
-	args, err := schema.arguments(c.Arguments)
+	args, err := o.tools[at].schema.arguments(c.Arguments)
 	if err != nil {
 		return made{outcome: callBad, text: l.mended(err)}
 	}
-	m := made{outcome: callRepeated, args: l.e.redactedFields(schema, args)}
+	m := made{outcome: callRepeated, args: l.e.redactedFields(o.tools[at].schema, args)}
 	if before, asked := l.asked[keyOf(c.Name, args)]; asked {
 		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, still holds.", before)
 		return m
@@ -190,13 +189,13 @@ func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
 }
 
 // run has a tool do what args say.
-func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int, m *made) {
+func (l *loop) run(ctx context.Context, tool tool, args map[string]any, room int, m *made) {
 	within, cancel := context.WithTimeout(ctx, l.late())
 	defer cancel()
 	body, err := json.Marshal(args)
 	var out Outcome
 	if err == nil {
-		out, err = tool.Call(within, &Turn{Question: l.q, r: l.r, e: l.e, room: room}, body)
+		out, err = tool.call(&Turn{Question: l.q, r: l.r, e: l.e, room: room}, within, body)
 	}
 	var mend Mend
 	switch {

@@ -130,7 +130,7 @@ func TestCatchUpBySummary(t *testing.T) {
 	}
 	hasNot(t, model.got[1].Content, "Bye", "crane", "\n=== SYSTEM", "[1]\n")
 	golden.Seen(t, sent(model.got))
-	traces, err := w.store.Traces(t.Context(), 1<<62, 10)
+	traces, err := w.store.Traces(t.Context(), memory.TraceQuery{})
 	if err != nil || len(traces) != 0 {
 		t.Errorf("traces %+v, %v", traces, err)
 	}

@@ -46,7 +46,7 @@ func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue, 
 			if len(from) == 0 {
 				return nil
 			}
-			messages, err := e.log.Messages(ctx, q.Channel, from)
+			messages, err := e.log.Around(ctx, q.Channel, from, 0, 0)
 			if err != nil {
 				return err
 			}
@@ -106,7 +106,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 		if !slices.Contains(now.scope.Channels, channel) {
 			continue
 		}
-		found, err := e.log.Messages(ctx, channel, []memory.MessageID{id})
+		found, err := e.log.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 		if err == nil {
 			found, err = e.usableIn(ctx, channel, now, math.MaxInt64, found)
 		}

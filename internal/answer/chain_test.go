@@ -191,7 +191,7 @@ func TestMessagesOfOneAuthorAreJoined(t *testing.T) {
 	w.engine.model = &scripted{pieces: []string{"Yes."}}
 	answer := w.gives(q, -time.Minute)
 	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: two, Content: "II", At: noon.Add(time.Second)})
-	if left, err := w.store.Messages(t.Context(), lobby, []memory.MessageID{answer}); err != nil || len(left) > 0 {
+	if left, err := w.store.Around(t.Context(), lobby, []memory.MessageID{answer}, 0, 0); err != nil || len(left) > 0 {
 		t.Errorf("an answer outlived a message of a turn: %v, %v", left, err)
 	}
 }

@@ -103,7 +103,7 @@ func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitti
 	for i, source := range c.Sources {
 		ids[i] = source.Message
 	}
-	sources, err := e.log.Messages(ctx, q.Channel, ids)
+	sources, err := e.log.Around(ctx, q.Channel, ids, 0, 0)
 	if err != nil {
 		return nil, err
 	}

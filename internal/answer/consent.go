@@ -52,7 +52,7 @@ func (c consents) given(ctx context.Context, messages []memory.Message) ([]memor
 
 // messages are those of a channel that are there, and whose authors haven't opted out.
 func (c consents) messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	found, err := c.log.Messages(ctx, channel, ids)
+	found, err := c.log.Around(ctx, channel, ids, 0, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -30,11 +30,14 @@ func (a *altered) restore() {
 	a.guild, a.out, a.facts, a.said, a.fails = nil, map[memory.UserID]bool{}, nil, map[memory.MessageID]*memory.Message{}, false
 }
 
-func (a *altered) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (found []memory.Message, err error) {
+func (a *altered) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) (found []memory.Message, err error) {
+	if before+after > 0 {
+		return a.Store.Around(ctx, channel, ids, before, after)
+	}
 	if a.fails {
 		return nil, errDisk
 	}
-	all, err := a.Store.Messages(ctx, channel, ids)
+	all, err := a.Store.Around(ctx, channel, ids, 0, 0)
 	for _, m := range all {
 		now, changed := a.said[m.ID]
 		if changed && now != nil {
@@ -62,8 +65,8 @@ func (a *altered) OptedOut(_ context.Context, in memory.GuildID, user memory.Use
 	return in == guild && a.out[user], nil
 }
 
-func (a *altered) People(ctx context.Context, id memory.GuildID) ([]memory.Person, error) {
-	people, err := a.Store.People(ctx, id)
+func (a *altered) People(ctx context.Context, id memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	people, err := a.Store.People(ctx, id, ids...)
 	for i, p := range people {
 		if id == guild && a.facts != nil {
 			people[i].Facts = a.facts[p.ID]

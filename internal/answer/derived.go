@@ -49,7 +49,7 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 		return ok, nil
 	}
 	d.known[answer] = false
-	trace, err := d.log.Trace(ctx, d.channel, answer)
+	trace, err := memory.TraceOf(ctx, d.log, d.channel, answer)
 	if errors.Is(err, memory.ErrNotFound) {
 		return false, nil
 	}

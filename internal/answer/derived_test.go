@@ -11,7 +11,7 @@ import (
 func (w *world) answered(ago time.Duration, text string, sources ...memory.Source) memory.MessageID {
 	w.t.Helper()
 	id := w.says(ago, lobby, oracle, text)
-	if err := w.store.KeepTrace(w.t.Context(), memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Sources: sources}); err != nil {
+	if err := w.store.Apply(w.t.Context(), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Sources: sources}}); err != nil {
 		w.t.Fatal(err)
 	}
 	return id
@@ -31,7 +31,7 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 		from := w.says(day, tt.channel, ben, "talk")
 		first, more := w.says(3*time.Minute, lobby, oracle, tt.words+" begin"), w.says(2*time.Minute, lobby, oracle, tt.words+" end")
 		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: first, Parts: []memory.MessageID{more}, Sources: []memory.Source{source(tt.channel, from)}}
-		if err := w.store.KeepTrace(t.Context(), trace); err != nil {
+		if err := w.store.Apply(t.Context(), memory.Answered{Trace: trace}); err != nil {
 			t.Fatal(err)
 		}
 	}

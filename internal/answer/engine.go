@@ -21,13 +21,12 @@ import (
 type Log interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
-	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
-	Trace(ctx context.Context, channel memory.ChannelID, answer memory.MessageID) (memory.Trace, error)
+	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
 	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
@@ -82,8 +81,6 @@ type Options struct {
 	ToolTokens int
 	// ToolTime is how long after the first call tools may be called; 0 means a minute.
 	ToolTime time.Duration
-	// Tools are further tools, besides those for searching, people, lore and the time.
-	Tools []Tool
 	// RecordKey is the key of the fingerprints in records: without it, one that lasts as long as the engine.
 	RecordKey []byte
 	// NoRecords says that records of calls aren't kept, so that the model is given none to read.
@@ -102,16 +99,14 @@ type Engine struct {
 	builder  *builder.Builder
 	model    Model // nil: answers are extractive
 	options  Options
-	tools    []Tool
-	schemas  map[string]*schema // of the tools' arguments, by the tools' names
+	tools    []tool
 	refused  refusals
 	now      func() time.Time
 	missing  sync.Map // models that were told of as missing, by name
 	upstream *upstream
 }
 
-// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil. It panics if the
-// parameters of one of o.Tools are no JSON schema of an object.
+// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
 func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options) *Engine {
 	if o.Zone == nil {
 		o.Zone = time.UTC
@@ -128,7 +123,10 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	o.Metrics = metrics.Or(o.Metrics)
 	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
 	e.log = surely{log, e.upstream}
-	e.withTools(o.Tools)
+	e.tools = []tool{searchMemory(), getParticipant(), recallLore(), rememberLore(), currentTime()}
+	if !o.NoRecords {
+		e.tools = append(e.tools, e.conversationHistory())
+	}
 	return e
 }
 

@@ -89,16 +89,17 @@ func newEverything(t *testing.T) *everything {
 
 	x.q = x.asks(thread, "What is the walnut lighthouse password in Project X?")
 	x.q.ReplyTo, x.q.Mentions = x.from["replied to"].ID, []memory.UserID{bystander, fact.Author}
-	tool := echo{"", func(ctx context.Context, _ *Turn, _ json.RawMessage) (Outcome, error) {
-		shown, err := x.store.Messages(ctx, further.Channel, []memory.MessageID{further.ID})
-		answers, more := x.store.Messages(ctx, thread, []memory.MessageID{older})
+	tool := echo("", func(_ *Turn, ctx context.Context) (Outcome, error) {
+		shown, err := x.store.Around(ctx, further.Channel, []memory.MessageID{further.ID}, 0, 0)
+		answers, more := x.store.Around(ctx, thread, []memory.MessageID{older}, 0, 0)
 		return Outcome{Text: "something about oil", Shown: append(shown, answers...), Named: []memory.UserID{bystander + 3}}, errors.Join(err, more)
-	}}
+	})
 	x.model = &caller{steps: []step{
 		uses("search_memory", `{"query":"zebras oats","limit":1}`, "get_participant", `{"name":"`+tag(toolFact.Author)+`"}`, "recall_lore", `{"name":"stable rules"}`, "echo", `{}`),
 		first(func() { x.happens() }, writes("So it is.")),
 	}}
-	x.stored = x.alter(x.model, Options{Long: x.notice, ToolRounds: 2, ToolTokens: 4000, Tools: []Tool{tool}, KeepPrompts: true})
+	x.stored = x.alter(x.model, Options{Long: x.notice, ToolRounds: 2, ToolTokens: 4000, KeepPrompts: true})
+	x.engine.tools = append(x.engine.tools, tool)
 	x.stored.restore()
 	return x
 }
@@ -152,11 +153,11 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	for _, kind := range []string{"a tool's lore", "fact", "condensed"} { // see memorytest for what else goes with what
 		x := newEverything(t)
 		id, m := x.gives(x.q, -time.Minute), x.from[kind]
-		if _, err := x.store.Trace(t.Context(), m.Channel, id); x.q.Channel == m.Channel && err != nil {
+		if _, err := memory.TraceOf(t.Context(), x.store, m.Channel, id); x.q.Channel == m.Channel && err != nil {
 			t.Errorf("it isn't kept: %v", err)
 		}
 		x.apply(memory.Edited{Guild: guild, Channel: m.Channel, ID: m.ID, Content: "Nothing to see", At: noon.Add(time.Minute)})
-		if left, err := x.store.Messages(t.Context(), x.q.Channel, []memory.MessageID{id}); err != nil || len(left) > 0 {
+		if left, err := x.store.Around(t.Context(), x.q.Channel, []memory.MessageID{id}, 0, 0); err != nil || len(left) > 0 {
 			t.Errorf("made from %s: the answer is still there: %v, %v", kind, left, err)
 		}
 	}
@@ -270,9 +271,6 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 		}},
 		"lore added": {false, func(*everything) memory.Event {
 			return memory.LoreTold{Lore: memory.Lore{ID: 3, Guild: guild, Name: "Project Y", Text: "is red", At: noon}}
-		}},
-		"a summary removed": {true, func(x *everything) memory.Event {
-			return memory.SummaryGone{Guild: guild, Channel: x.q.Channel, ID: x.summary.ID}
 		}},
 		"a summary made anew": {true, func(x *everything) memory.Event {
 			x.summary.Made = noon.Add(time.Hour)

@@ -49,7 +49,7 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
 	}
-	t, err := e.log.Trace(ctx, q.Channel, id)
+	t, err := memory.TraceOf(ctx, e.log, q.Channel, id)
 	if errors.Is(err, memory.ErrNotFound) || err == nil && (t.Asker == 0 || t.Guild != q.Guild) {
 		return Explanation{}, ErrNoTrace // without an asker it is the bare sources of an answer that isn't logged
 	}

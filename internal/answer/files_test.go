@@ -207,7 +207,7 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	answer := w.gives(q, 0)
 	golden.Seen(t, model.told())
 	has(t, model.last().Content, "dig a tunnel")
-	trace, err := w.store.Trace(t.Context(), lobby, answer)
+	trace, err := memory.TraceOf(t.Context(), w.store, lobby, answer)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,10 +248,7 @@ func TestContentsOfFilesAreNotKept(t *testing.T) {
 	q.Files = []File{holding("notes.txt", "", "dig a tunnel"), holding("more.txt", "", "and a moat")}
 	answer := w.gives(q, 0)
 	has(t, model.last().Content, "dig a tunnel", "and a moat")
-	p, err := w.store.Prompt(t.Context(), lobby, answer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := w.promptOf(lobby, answer)
 	kept := p.Messages[len(p.Messages)-1].Content
 	has(t, kept, "notes.txt", "more.txt", filesMark)
 	hasNot(t, kept, "tunnel", "moat")
@@ -263,8 +260,8 @@ func TestContentsOfFilesAreNotKept(t *testing.T) {
 	}
 	// What is kept goes with the question.
 	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{q.ID}})
-	if _, err := w.store.Prompt(t.Context(), lobby, answer); !errors.Is(err, memory.ErrNotFound) {
-		t.Errorf("the prompt is still there: %v", err)
+	if p := w.promptOf(lobby, answer); p != nil {
+		t.Errorf("the prompt is still there: %+v", p)
 	}
 }
 

@@ -1,7 +1,7 @@
 package answer
 
 import (
-	"encoding/json"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -26,21 +26,17 @@ type historyQuery struct {
 	words       []string // of Filter.Text, folded
 }
 
-// readHistoryQuery reads a call's arguments, which fit historySchema, with times in zone unless they name one. A Mend tells of a
-// time that is none.
-func readHistoryQuery(arguments json.RawMessage, zone *time.Location) (q historyQuery, err error) {
-	q.Limit = historyLimit
-	if err := json.Unmarshal(arguments, &q); err != nil {
-		return q, err
-	}
+// read reads what JSON alone doesn't tell, with times in zone unless they name one. A Mend tells of a time that is none.
+func (q *historyQuery) read(zone *time.Location) (err error) {
+	q.Limit = cmp.Or(q.Limit, historyLimit)
 	if q.from, err = historyTime("filter.from", q.Filter.From, zone, 0); err != nil {
-		return q, err
+		return err
 	}
 	if q.until, err = historyTime("filter.until", q.Filter.Until, zone, 1); err != nil {
-		return q, err
+		return err
 	}
 	if !q.from.IsZero() && !q.until.IsZero() && !q.from.Before(q.until) {
-		return q, Mend("filter.from is to be before filter.until")
+		return Mend("filter.from is to be before filter.until")
 	}
 	q.words = strings.Fields(strings.ToLower(q.Filter.Text))
 	if len(q.Fields) == 0 {
@@ -49,7 +45,7 @@ func readHistoryQuery(arguments json.RawMessage, zone *time.Location) (q history
 			q.Fields = append(q.Fields, textField)
 		}
 	}
-	return q, nil
+	return nil
 }
 
 // localTime is the form of a time that names no zone.
@@ -75,13 +71,6 @@ func historyTime(name, s string, zone *time.Location, days int) (time.Time, erro
 	return t.AddDate(0, 0, days), nil
 }
 
-// keeps has records hold which times and which calls the model asked for, so that they tell whether it goes through them
-// piece by piece.
-func (h conversationHistory) keeps(s *schema) {
-	filter := s.Properties["filter"].Properties
-	filter["from"].keep, filter["until"].keep, filter["method"].keep = keepTime, keepTime, h.keepMethod
-}
-
 // keepTime is a day as it is, and a time in one form, without a space: in UTC if it names its zone, and else without one, as
 // the guild's may become another.
 func keepTime(s string) (string, bool) {
@@ -96,9 +85,9 @@ func keepTime(s string) (string, bool) {
 }
 
 // keepMethod is the name of a method that there is: any other may be anybody's words.
-func (h conversationHistory) keepMethod(s string) (string, bool) {
-	known := func(t Tool) bool { return t.Spec().Name == s }
-	return s, s == MethodAsk || s == methodAnswer || s == unknownTool || slices.ContainsFunc(h.e.tools, known)
+func (e *Engine) keepMethod(s string) (string, bool) {
+	known := func(t tool) bool { return t.Name == s }
+	return s, s == MethodAsk || s == methodAnswer || s == unknownTool || slices.ContainsFunc(e.tools, known)
 }
 
 // records is what q asks of the store, within the times that the question is about.

@@ -9,13 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"hark/internal/chat"
 	"hark/memory"
 )
 
 const (
 	historyLimit   = 10   // records, unless the model says otherwise
-	historyMost    = 50   // records
 	historyLooked  = 1000 // records that are looked at for one call
 	historyBytes   = 8000 // of an outcome, about
 	historyExcerpt = 300  // runes of a message
@@ -26,30 +24,27 @@ const textField = "text"
 
 // conversationHistory lets the model read the records of the calls made in the channel asked in, as far as everybody who will
 // read the answer may know of them: those whose question is in the log, and whose answer may be repeated. No text is in
-// them: what their messages say is looked up at that moment, so that what was forgotten is gone.
-type conversationHistory struct{ e *Engine }
-
-// historySchema is what the tool takes.
-var historySchema = json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{` +
-	`"filter":{"type":"object","additionalProperties":false,"properties":{` +
-	`"speaker":{"type":"string","enum":["user","agent","tool"],"description":"who made the call: a member who asked, you, or a tool"},` +
-	`"method":{"type":"string","description":"method_name, such as search_memory"},` +
-	`"from":{"type":"string","description":"not before this time or day, such as 2024-05-31 or 2024-05-31T18:00:00Z"},` +
-	`"until":{"type":"string","description":"before this time, or to the end of this day"},` +
-	`"text":{"type":"string","description":"words that the question or the answer must hold"}}},` +
-	`"fields":{"type":"array","items":{"type":"string","enum":["call_id","timestamp","speaker","method_name","args","kwargs","outcome_summary","text"]},` +
-	`"description":"which fields to give; text is what question and answer say"},` +
-	`"order":{"type":"string","enum":["newest","oldest"],"description":"which come first; newest if left out"},` +
-	`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`)
-
-// Spec implements Tool.
-func (conversationHistory) Spec() chat.Tool {
-	return chat.Tool{
-		Name: "conversation_history",
-		Description: "Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, " +
+// them: what their messages say is looked up at that moment, so that what was forgotten is gone. Records hold which times and
+// calls the model asked for, so that they tell whether it goes through them piece by piece.
+func (e *Engine) conversationHistory() tool {
+	t := newTool("conversation_history",
+		"Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, "+
 			"which tools were called with which arguments, and how it came out. Prefer it to guessing.",
-		Parameters: historySchema,
-	}
+		`{"type":"object","additionalProperties":false,"properties":{`+
+			`"filter":{"type":"object","additionalProperties":false,"properties":{`+
+			`"speaker":{"type":"string","enum":["user","agent","tool"],"description":"who made the call: a member who asked, you, or a tool"},`+
+			`"method":{"type":"string","description":"method_name, such as search_memory"},`+
+			`"from":{"type":"string","description":"not before this time or day, such as 2024-05-31 or 2024-05-31T18:00:00Z"},`+
+			`"until":{"type":"string","description":"before this time, or to the end of this day"},`+
+			`"text":{"type":"string","description":"words that the question or the answer must hold"}}},`+
+			`"fields":{"type":"array","items":{"type":"string","enum":["call_id","timestamp","speaker","method_name","args","kwargs","outcome_summary","text"]},`+
+			`"description":"which fields to give; text is what question and answer say"},`+
+			`"order":{"type":"string","enum":["newest","oldest"],"description":"which come first; newest if left out"},`+
+			`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`,
+		(*Turn).conversationHistory)
+	filter := t.schema.Properties["filter"].Properties
+	filter["from"].keep, filter["until"].keep, filter["method"].keep = keepTime, keepTime, e.keepMethod
+	return t
 }
 
 // tellable is a record that may perhaps be told, with the messages that it points to and that are there.
@@ -58,22 +53,19 @@ type tellable struct {
 	question, answer *memory.Message
 }
 
-// Call implements Tool.
-func (h conversationHistory) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
-	asked, err := readHistoryQuery(arguments, t.Zone())
-	if err != nil {
+func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Outcome, error) {
+	if err := asked.read(t.Zone()); err != nil {
 		return Outcome{}, err
 	}
-	records, more, err := h.find(ctx, t.Question, asked)
+	records, more, err := t.e.findRecords(ctx, t.Question, asked)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("read the history: %w", err)
 	}
-	return h.outcome(asked, records, more)
+	return t.e.tellRecords(asked, records, more)
 }
 
-// find are the records that were asked for, and whether there are more of them.
-func (h conversationHistory) find(ctx context.Context, q Question, asked historyQuery) (found []tellable, more bool, err error) {
-	e := h.e
+// findRecords are the records that were asked for, and whether there are more of them.
+func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery) (found []tellable, more bool, err error) {
 	now, err := e.readable(ctx, q) // as it is now: the question may have been asked a minute ago
 	if err != nil || !now.here || !slices.Contains(now.asked.Channels, q.Channel) {
 		return nil, false, err
@@ -144,14 +136,14 @@ func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error
 	return audience.mayRepeat(ctx, r.Answer)
 }
 
-// outcome lays records out, a line of JSON each, as far as there is room.
-func (h conversationHistory) outcome(asked historyQuery, records []tellable, more bool) (Outcome, error) {
+// tellRecords lays records out, a line of JSON each, as far as there is room.
+func (e *Engine) tellRecords(asked historyQuery, records []tellable, more bool) (Outcome, error) {
 	var out Outcome
 	var b strings.Builder
 	shown := map[memory.MessageID]bool{}
 	n := 0
 	for _, r := range records {
-		line, err := h.line(asked, r)
+		line, err := e.line(asked, r)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -181,7 +173,7 @@ func (h conversationHistory) outcome(asked historyQuery, records []tellable, mor
 }
 
 // line is a record with the fields that were asked for.
-func (h conversationHistory) line(asked historyQuery, r tellable) (string, error) {
+func (e *Engine) line(asked historyQuery, r tellable) (string, error) {
 	whole, err := json.Marshal(r.Record)
 	if err != nil {
 		return "", err
@@ -197,7 +189,7 @@ func (h conversationHistory) line(asked historyQuery, r tellable) (string, error
 		}
 		value := fields[name]
 		if name == textField {
-			if value, err = plainJSON(h.texts(r)); err != nil {
+			if value, err = plainJSON(e.texts(r)); err != nil {
 				return "", err
 			}
 		}
@@ -210,7 +202,7 @@ func (h conversationHistory) line(asked historyQuery, r tellable) (string, error
 }
 
 // texts is what the messages say that a record points to, cut where they are long and made harmless as in a prompt.
-func (h conversationHistory) texts(r tellable) map[string]string {
+func (e *Engine) texts(r tellable) map[string]string {
 	texts := map[string]string{}
 	for name, m := range map[string]*memory.Message{"question": r.question, "answer": r.answer} {
 		if m == nil {
@@ -220,15 +212,15 @@ func (h conversationHistory) texts(r tellable) map[string]string {
 		if len(said) > historyExcerpt {
 			said = append(said[:historyExcerpt:historyExcerpt], '…')
 		}
-		texts[name] = h.e.builder.Safe(string(said), len(said))
+		texts[name] = e.builder.Safe(string(said), len(said))
 	}
 	return texts
 }
 
 func plainJSON(v any) (json.RawMessage, error) {
 	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(v)
 	return json.RawMessage(strings.TrimSpace(b.String())), err
 }

@@ -47,11 +47,8 @@ func (w *world) history(q Question, arguments string) Outcome {
 }
 
 func (e *Engine) history(ctx context.Context, q Question, arguments string) (Outcome, error) {
-	s, err := schemaOf(historySchema)
-	if err != nil {
-		return Outcome{}, err
-	}
-	args, err := s.arguments(arguments)
+	tool := e.conversationHistory()
+	args, err := tool.schema.arguments(arguments)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -59,7 +56,7 @@ func (e *Engine) history(ctx context.Context, q Question, arguments string) (Out
 	if err != nil {
 		return Outcome{}, err
 	}
-	return conversationHistory{e}.Call(ctx, &Turn{Question: q, r: &recalled{}}, body)
+	return tool.call(&Turn{Question: q, r: &recalled{}, e: e}, ctx, body)
 }
 
 // lines are an outcome's records.

@@ -80,7 +80,9 @@ func (l *loop) say(ctx context.Context) (chat.Reply, error) {
 func (l *loop) sayOnce(ctx context.Context) (chat.Reply, error) {
 	request := chat.Request{Temperature: l.r.voice.Temperature, Messages: append(l.r.messages(), l.r.told.messages...)}
 	if l.mayCall() {
-		request.Tools = l.r.offer.specs
+		for _, t := range l.r.offer.tools {
+			request.Tools = append(request.Tools, t.Tool)
+		}
 	}
 	before := l.text
 	var fresh strings.Builder

@@ -26,7 +26,7 @@ func TestOwnAnswersFromLoreAreRepeatedOnlyWithIt(t *testing.T) {
 	for i, text := range []string{"openly told", "secretly told"} {
 		id := w.says(time.Duration(9-i)*time.Minute, lobby, oracle, text)
 		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Sources: []memory.Source{{Kind: memory.SourceLore, ID: int64(i + 1)}}}
-		if err := w.store.KeepTrace(t.Context(), trace); err != nil {
+		if err := w.store.Apply(t.Context(), memory.Answered{Trace: trace}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -79,7 +79,7 @@ func (e *Engine) usedBefore(ctx context.Context, q Question, r *recalled) (tools
 		if m.Kind != memory.FromHark {
 			continue
 		}
-		trace, err := e.log.Trace(ctx, q.Channel, m.ID)
+		trace, err := memory.TraceOf(ctx, e.log, q.Channel, m.ID)
 		if errors.Is(err, memory.ErrNotFound) {
 			continue
 		}

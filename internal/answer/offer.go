@@ -2,11 +2,8 @@ package answer
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
-
-	"hark/internal/chat"
 )
 
 // What a talk with tools has at least, in tokens, where the model's window is known.
@@ -17,14 +14,13 @@ const (
 
 // offer are the tools that the model may call for an answer.
 type offer struct {
-	tools  []Tool
-	specs  []chat.Tool // what the model is told of them
-	tokens int         // of specs
+	tools  []tool
+	tokens int // of what the model is told of them
 }
 
 func (o offer) names() (names []string) {
-	for _, s := range o.specs {
-		names = append(names, s.Name)
+	for _, t := range o.tools {
+		names = append(names, t.Name)
 	}
 	return names
 }
@@ -38,20 +34,18 @@ func (e *Engine) offered(ctx context.Context, q Question, r *recalled) (offer, e
 	}
 	t := &Turn{Question: q, r: r, e: e}
 	for _, tool := range e.tools {
-		if choosy, is := tool.(interface {
-			Offered(context.Context, *Turn) (bool, error)
-		}); is {
-			ok, err := choosy.Offered(ctx, t)
-			if err != nil {
+		if tool.offered != nil {
+			if ok, err := tool.offered(t, ctx); err != nil {
 				return offer{}, err
-			}
-			if !ok {
+			} else if !ok {
 				continue
 			}
 		}
-		spec := tool.Spec()
-		o.tools, o.specs = append(o.tools, tool), append(o.specs, spec)
-		o.tokens += r.voice.builder.Tokens(spec.Name) + r.voice.builder.Tokens(spec.Description) + r.voice.builder.Tokens(string(spec.Parameters)) + callOverhead
+		o.tools = append(o.tools, tool)
+		for _, told := range []string{tool.Name, tool.Description, string(tool.Parameters)} {
+			o.tokens += r.voice.builder.Tokens(told)
+		}
+		o.tokens += callOverhead
 	}
 	prompt, window, answer := r.voice.builder.Room()
 	if window > 0 && window-answer-o.tokens-leastRoom < prompt/2 {
@@ -93,23 +87,4 @@ func (r *refusals) remember(model string, now time.Time) { r.at.Store(model, now
 func (r *refusals) remembers(model string, now time.Time) bool {
 	at, refused := r.at.Load(model)
 	return refused && now.Sub(at.(time.Time)) < refusedFor
-}
-
-// withTools gives e its tools. It panics if the parameters of one are no JSON schema of an object.
-func (e *Engine) withTools(more []Tool) {
-	e.tools = []Tool{searchMemory{e}, getParticipant{e}, recallLore{e}, rememberLore{e}, currentTime{e}}
-	if !e.options.NoRecords {
-		e.tools = append(e.tools, conversationHistory{e})
-	}
-	e.tools, e.schemas = append(e.tools, more...), map[string]*schema{}
-	for _, t := range e.tools {
-		s, err := schemaOf(t.Spec().Parameters)
-		if err != nil || s.Type != "object" {
-			panic(fmt.Sprintf("tool %q: its parameters are no JSON schema of an object: %v", t.Spec().Name, err))
-		}
-		if h, is := t.(conversationHistory); is {
-			h.keeps(s)
-		}
-		e.schemas[t.Spec().Name] = s
-	}
 }

@@ -38,10 +38,7 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 			q := w.asks(lobby, "What is the lighthouse password, Dora and <@34>?")
 			q.Mentions = []memory.UserID{dora, 34} // of whom nothing is known
 			id := w.gives(q, -3*time.Second)
-			got, err := w.store.Prompt(t.Context(), lobby, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := w.promptOf(lobby, id)
 			if len(got.Messages) != len(model.got) || time.Since(got.Built) > time.Hour {
 				t.Fatalf("kept %d messages of %d, built at %v", len(got.Messages), len(model.got), got.Built)
 			}
@@ -52,7 +49,7 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 					t.Errorf("message %d is kept as %+v, and was %+v", i, got.Messages[i], m)
 				}
 			}
-			trace, err := w.store.Trace(t.Context(), lobby, id)
+			trace, err := memory.TraceOf(t.Context(), w.store, lobby, id)
 			if err != nil || !slices.Contains(trace.Named, 34) {
 				t.Errorf("whom the question mentions isn't among %v", trace.Named)
 			}

@@ -144,8 +144,8 @@ func (f *faulty) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, e
 	return try(f, "guild", func() (*memory.Guild, error) { return f.Log.Guild(ctx, id) })
 }
 
-func (f *faulty) People(ctx context.Context, id memory.GuildID) ([]memory.Person, error) {
-	return try(f, "people", func() ([]memory.Person, error) { return f.Log.People(ctx, id) })
+func (f *faulty) People(ctx context.Context, id memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	return try(f, "people", func() ([]memory.Person, error) { return f.Log.People(ctx, id, ids...) })
 }
 
 func (f *faulty) Lore(ctx context.Context, id memory.GuildID) ([]memory.Lore, error) {
@@ -169,16 +169,12 @@ func (f *faulty) Apply(ctx context.Context, events ...memory.Event) error {
 	return err
 }
 
-func (f *faulty) Messages(ctx context.Context, c memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	return try(f, "messages", func() ([]memory.Message, error) { return f.Log.Messages(ctx, c, ids) })
-}
-
 func (f *faulty) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
 	return try(f, "around", func() ([]memory.Message, error) { return f.Log.Around(ctx, c, ids, before, after) })
 }
 
-func (f *faulty) Trace(ctx context.Context, c memory.ChannelID, id memory.MessageID) (memory.Trace, error) {
-	return try(f, "trace", func() (memory.Trace, error) { return f.Log.Trace(ctx, c, id) })
+func (f *faulty) Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error) {
+	return try(f, "trace", func() ([]memory.Trace, error) { return f.Log.Traces(ctx, q) })
 }
 
 func (f *faulty) OptedOut(ctx context.Context, g memory.GuildID, u memory.UserID) (bool, error) {

@@ -13,17 +13,35 @@ import (
 	"hark/search"
 )
 
-// Tool is something that the model may call while it answers. What it tells must be within the reach of the answer that
+// tool is something that the model may call while it answers. What it tells must be within the reach of the answer that
 // it is called for: that is what everybody who will read the answer may read.
-//
-// A tool that has a method Offered(ctx, *Turn) (bool, error) is told of only where that gives true.
-type Tool interface {
-	// Spec is what the model is told of it. Arguments are checked by its Parameters before Call is made; see schema for
-	// what of JSON Schema is understood.
-	Spec() chat.Tool
-	// Call does what arguments say, a JSON object that fits Parameters, in which what is null is left out. A Mend is told to
+type tool struct {
+	chat.Tool         // what the model is told of it
+	schema    *schema // of its parameters
+	// offered says whether the model is told of it in an answer; nil: always.
+	offered func(*Turn, context.Context) (bool, error)
+	// call does what arguments say, a JSON object that fits the schema, in which what is null is left out. A Mend is told to
 	// the model, which may call again. Of another error the model is told only that there was one; it is for the log.
-	Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error)
+	call func(t *Turn, ctx context.Context, arguments json.RawMessage) (Outcome, error)
+}
+
+// newTool is a tool whose arguments are read into an A. It panics if parameters are no JSON schema of an object.
+func newTool[A any](name, description, parameters string, call func(*Turn, context.Context, A) (Outcome, error)) tool {
+	s, err := schemaOf(json.RawMessage(parameters))
+	if err != nil || s.Type != "object" {
+		panic(fmt.Sprintf("tool %q: its parameters are no JSON schema of an object: %v", name, err))
+	}
+	return tool{
+		Tool:   chat.Tool{Name: name, Description: description, Parameters: json.RawMessage(parameters)},
+		schema: s,
+		call: func(t *Turn, ctx context.Context, arguments json.RawMessage) (Outcome, error) {
+			var a A
+			if err := json.Unmarshal(arguments, &a); err != nil {
+				return Outcome{}, err
+			}
+			return call(t, ctx, a)
+		},
+	}
 }
 
 // Mend is what is wrong with a call, in words by which a model can mend it. It holds nothing that isn't in the call or may

@@ -2,40 +2,26 @@ package answer
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"hark/builder"
-	"hark/internal/chat"
 	"hark/memory"
 	"hark/search"
 )
 
-// recallLore tells what was told to be remembered under a name, or which names there are.
-type recallLore struct{ e *Engine }
+type loreArguments struct{ Name string }
 
-// Spec is what the model is told.
-func (recallLore) Spec() chat.Tool {
-	return chat.Tool{
-		Name:        "recall_lore",
-		Description: "What Hark was told to remember under a name (lore). Without a name: which names there are.",
-		Parameters:  json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100}}}`),
-	}
+// recallLore tells what was told to be remembered under a name, or which names there are. It is offered where there is lore.
+func recallLore() tool {
+	t := newTool("recall_lore", "What Hark was told to remember under a name (lore). Without a name: which names there are.",
+		`{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100}}}`, (*Turn).recallLore)
+	t.offered = func(t *Turn, _ context.Context) (bool, error) { return len(t.loreHere()) > 0, nil }
+	return t
 }
 
-// Offered is where there is lore.
-func (recallLore) Offered(_ context.Context, t *Turn) (bool, error) {
-	return len(t.loreHere()) > 0, nil
-}
-
-// Call looks lore up.
-func (l recallLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
-	var a struct{ Name string }
-	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err
-	}
-	all, said, err := l.e.toldLore(ctx, t.r.reach, t.loreHere())
+func (t *Turn) recallLore(ctx context.Context, a loreArguments) (Outcome, error) {
+	all, said, err := t.e.toldLore(ctx, t.r.reach, t.loreHere())
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -3,13 +3,11 @@ package answer
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"hark/internal/chat"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -20,25 +18,29 @@ import (
 // names the question and, as long as nothing else went into the prompt that they could be from, all messages that the model was
 // shown. Those are mostly more than memory.MaxLoreSources. Then it names the question and the messages that the model says
 // it is from, and may say nothing that isn't in these: each of its words has to be there.
-type rememberLore struct{ e *Engine }
-
-// Spec is what the model is told.
-func (rememberLore) Spec() chat.Tool {
-	return chat.Tool{
-		Name: "remember",
-		Description: "Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. " +
+func rememberLore() tool {
+	t := newTool("remember",
+		"Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. "+
 			"Use the words of the query and of the messages that it is from, and name these by their numbers.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"name":{"type":"string","minLength":1,"maxLength":100},` +
-			`"text":{"type":"string","minLength":1,"maxLength":2000},` +
-			`"aliases":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":100}},` +
-			`"sources":{"type":"array","maxItems":19,"items":{"type":"integer","minimum":1},"description":"the numbers of the messages that it is from"}},` +
-			`"required":["name","text"]}`),
-	}
+		`{"type":"object","properties":{`+
+			`"name":{"type":"string","minLength":1,"maxLength":100},`+
+			`"text":{"type":"string","minLength":1,"maxLength":2000},`+
+			`"aliases":{"type":"array","maxItems":20,"items":{"type":"string","minLength":1,"maxLength":100}},`+
+			`"sources":{"type":"array","maxItems":19,"items":{"type":"integer","minimum":1},"description":"the numbers of the messages that it is from"}},`+
+			`"required":["name","text"]}`,
+		(*Turn).rememberLore)
+	t.offered = (*Turn).mayRemember
+	return t
 }
 
-// Offered is where something may be remembered, of somebody who can be asked and agreed to be remembered.
-func (r rememberLore) Offered(ctx context.Context, t *Turn) (bool, error) {
+type rememberArguments struct {
+	Name, Text string
+	Aliases    []string
+	Sources    []int
+}
+
+// mayRemember reports whether something may be remembered here, of somebody who can be asked and agreed to be remembered.
+func (t *Turn) mayRemember(ctx context.Context) (bool, error) {
 	q := t.Question
 	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || t.r.unlogged || !t.r.here {
 		return false, nil
@@ -47,16 +49,7 @@ func (r rememberLore) Offered(ctx context.Context, t *Turn) (bool, error) {
 	return !out, err
 }
 
-// Call proposes.
-func (r rememberLore) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
-	var a struct {
-		Name, Text string
-		Aliases    []string
-		Sources    []int
-	}
-	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err
-	}
+func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, error) {
 	if len(t.r.told.proposals) >= mostProposals {
 		return Outcome{}, mendf("No more than %d things are proposed in one answer.", mostProposals)
 	}

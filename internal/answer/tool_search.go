@@ -1,8 +1,8 @@
 package answer
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,30 +10,25 @@ import (
 	"time"
 
 	"hark/builder"
-	"hark/internal/chat"
 	"hark/memory"
 	"hark/search"
 )
 
-// searchMemory searches what was said, as for the prompt.
-type searchMemory struct{ e *Engine }
-
 const searchLimit = 10 // hits of a call that doesn't say
 
-// Spec is what the model is told.
-func (searchMemory) Spec() chat.Tool {
-	return chat.Tool{
-		Name: "search_memory",
-		Description: "Search what was said here before, for what the history shown doesn't have. " +
+// searchMemory searches what was said, as for the prompt.
+func searchMemory() tool {
+	return newTool("search_memory",
+		"Search what was said here before, for what the history shown doesn't have. "+
 			"Each result has a number to cite it by. What was shown already isn't shown again.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"query":{"type":"string","minLength":1,"maxLength":300,"description":"what to look for, in words that may have been used"},` +
-			`"since":{"type":"string","format":"date","description":"the first day, such as 2024-06-01"},` +
-			`"until":{"type":"string","format":"date","description":"the last day"},` +
-			`"author":{"type":"string","minLength":1,"maxLength":100,"description":"only what this person said: a name or a tag"},` +
-			`"channel":{"type":"string","minLength":1,"maxLength":100,"description":"only there: a channel's name"},` +
-			`"limit":{"type":"integer","minimum":1,"maximum":25}},"required":["query"]}`),
-	}
+		`{"type":"object","properties":{`+
+			`"query":{"type":"string","minLength":1,"maxLength":300,"description":"what to look for, in words that may have been used"},`+
+			`"since":{"type":"string","format":"date","description":"the first day, such as 2024-06-01"},`+
+			`"until":{"type":"string","format":"date","description":"the last day"},`+
+			`"author":{"type":"string","minLength":1,"maxLength":100,"description":"only what this person said: a name or a tag"},`+
+			`"channel":{"type":"string","minLength":1,"maxLength":100,"description":"only there: a channel's name"},`+
+			`"limit":{"type":"integer","minimum":1,"maximum":25}},"required":["query"]}`,
+		(*Turn).searchMemory)
 }
 
 type searchArguments struct {
@@ -41,20 +36,15 @@ type searchArguments struct {
 	Limit                                int
 }
 
-// Call searches.
-func (s searchMemory) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
-	a := searchArguments{Limit: searchLimit}
-	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err
-	}
-	scope, err := s.scope(ctx, t, a)
+func (t *Turn) searchMemory(ctx context.Context, a searchArguments) (Outcome, error) {
+	scope, err := t.scope(ctx, a)
 	if err != nil {
 		return Outcome{}, err
 	}
 	knows := t.r.knows(t.Question)
-	q := s.e.query(t.Question, t.r, scope, knows)
-	q.Text, q.Mentions, q.Session, q.Limit = a.Query, nil, nil, a.Limit
-	result, err := s.e.search.Search(ctx, q)
+	q := t.e.query(t.Question, t.r, scope, knows)
+	q.Text, q.Mentions, q.Session, q.Limit = a.Query, nil, nil, cmp.Or(a.Limit, searchLimit)
+	result, err := t.e.search.Search(ctx, q)
 	if err == nil {
 		result, err = t.r.consents.of(ctx, result)
 	}
@@ -66,11 +56,11 @@ func (s searchMemory) Call(ctx context.Context, t *Turn, arguments json.RawMessa
 			return slices.Contains(knows, m.ID)
 		})
 	}
-	return s.outcome(t, result.Hits), nil
+	return t.outcome(result.Hits), nil
 }
 
 // scope is where a call searches: in what the answer may be made from, narrowed down.
-func (s searchMemory) scope(ctx context.Context, t *Turn, a searchArguments) (memory.Scope, error) {
+func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, error) {
 	scope := t.r.asked
 	day := func(date string) time.Time {
 		at, _ := time.ParseInLocation(time.DateOnly, date, t.Zone())
@@ -95,7 +85,7 @@ func (s searchMemory) scope(ctx context.Context, t *Turn, a searchArguments) (me
 		scope.Channels = Filter{In: in}.channels(scope.Channels, t.r.channels)
 	}
 	if a.Author != "" {
-		people, err := s.e.peopleCalled(ctx, t, a.Author)
+		people, err := t.e.peopleCalled(ctx, t, a.Author)
 		if err != nil {
 			return scope, err
 		}
@@ -133,21 +123,21 @@ func (r *recalled) channelsCalled(name string) (ids []memory.ChannelID) {
 }
 
 // part lays hits out as the prompt does, with the numbers that go on from its own.
-func (s searchMemory) part(t *Turn, hits []search.Hit) builder.Part {
-	in := s.e.historyOf(t, search.Result{Hits: hits})
+func (t *Turn) part(hits []search.Hit) builder.Part {
+	in := t.e.historyOf(t, search.Result{Hits: hits})
 	in.FirstNumber = t.r.shown.next
 	in.Participants = t.strangers(in.History)
 	return t.r.voice.builder.Part(in, t.room)
 }
 
 // outcome tells of hits, where there isn't room for as much as one with its neighbours without these.
-func (s searchMemory) outcome(t *Turn, hits []search.Hit) Outcome {
-	part := s.part(t, hits)
+func (t *Turn) outcome(hits []search.Hit) Outcome {
+	part := t.part(hits)
 	if len(part.Shown) == 0 {
 		for i, h := range hits {
 			hits[i].Excerpt = []memory.Message{h.Message}
 		}
-		part = s.part(t, hits)
+		part = t.part(hits)
 	}
 	o := Outcome{Text: part.Text}
 	numbers, shown := map[memory.MessageID]int{}, map[memory.MessageID]bool{}

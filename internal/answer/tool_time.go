@@ -2,32 +2,21 @@ package answer
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
-
-	"hark/internal/chat"
 )
 
-// currentTime tells what time it is.
-type currentTime struct{ e *Engine }
+type timeArguments struct{ Zone string }
 
-// Spec is what the model is told.
-func (currentTime) Spec() chat.Tool {
-	return chat.Tool{
-		Name:        "current_time",
-		Description: "The date, the weekday and the time now.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"zone":{"type":"string","maxLength":60,"description":"an IANA time zone such as Europe/Berlin; left out: the zone of all times shown"}}}`),
-	}
+// currentTime tells the time at which the question was asked, which is now for the answer.
+func currentTime() tool {
+	return newTool("current_time", "The date, the weekday and the time now.",
+		`{"type":"object","properties":{`+
+			`"zone":{"type":"string","maxLength":60,"description":"an IANA time zone such as Europe/Berlin; left out: the zone of all times shown"}}}`,
+		(*Turn).currentTime)
 }
 
-// Call tells the time at which the question was asked, which is now for the answer.
-func (c currentTime) Call(_ context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
-	var a struct{ Zone string }
-	if err := json.Unmarshal(arguments, &a); err != nil {
-		return Outcome{}, err
-	}
+func (t *Turn) currentTime(_ context.Context, a timeArguments) (Outcome, error) {
 	zone := t.Zone()
 	if a.Zone = strings.TrimSpace(a.Zone); a.Zone != "" {
 		var err error

@@ -118,15 +118,15 @@ func TestCallsOutOfTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	now := noon
-	slow := echo{`{"type":"object","properties":{"n":{"type":"integer"}}}`, func(context.Context, *Turn, json.RawMessage) (Outcome, error) {
+	slow := echo(takesNumber, func(*Turn, context.Context) (Outcome, error) {
 		now = now.Add(25 * time.Second)
 		return Outcome{Text: "at last"}, nil
-	}}
+	})
 	m := &caller{steps: []step{
 		uses("echo", `{"n":1}`),
 		first(func() { now = now.Add(10 * time.Second) }, uses("echo", `{"n":2}`, "echo", `{"n":3}`)),
 	}}
-	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Minute, Tools: []Tool{slow}})
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Minute}, slow)
 	w.engine.now = func() time.Time { return now }
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if got := m.outcomes(); !slices.Equal(got, []string{"at last", "at last", noMoreTime}) || a.Text != "Done." {
@@ -143,24 +143,24 @@ func TestCallsOutOfTime(t *testing.T) {
 		t.Errorf("recorded %s", a.Records[2].More)
 	}
 	// A tool that never ends is ended, and so is one whose answer nobody waits for.
-	endless := echo{"", func(ctx context.Context, _ *Turn, _ json.RawMessage) (Outcome, error) {
+	endless := echo("", func(_ *Turn, ctx context.Context) (Outcome, error) {
 		<-ctx.Done()
 		return Outcome{}, ctx.Err()
-	}}
+	})
 	m = &caller{steps: []step{uses("echo", `{}`)}}
-	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Millisecond, Tools: []Tool{endless}})
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Millisecond}, endless)
 	a = w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if got := m.outcomes(); a.ToolFailed != nil || a.Trace.Calls[0].Outcome != callLate {
 		t.Errorf("told %q, %v", got, a.ToolFailed)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	endless.call = func(ctx context.Context, _ *Turn, _ json.RawMessage) (Outcome, error) {
+	endless.call = func(_ *Turn, ctx context.Context, _ json.RawMessage) (Outcome, error) {
 		cancel()
 		<-ctx.Done()
 		return Outcome{}, ctx.Err()
 	}
 	m = &caller{steps: []step{usesAfter("Wait.", "echo", `{}`)}}
-	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, Tools: []Tool{endless}})
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9}, endless)
 	if a, err := w.engine.Answer(ctx, w.asks(lobby, "What is the lighthouse password?"), nil); !errors.Is(err, context.Canceled) || a.Text != "Wait." || len(m.got) != 1 {
 		t.Errorf("cancelled: %q, %v", a.Text, err)
 	}
@@ -170,12 +170,12 @@ func TestToolsThatFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	tries := 0
-	broken := echo{"", func(context.Context, *Turn, json.RawMessage) (Outcome, error) {
+	broken := echo("", func(*Turn, context.Context) (Outcome, error) {
 		tries++
 		return Outcome{}, fmt.Errorf("read /secret/path: %w", errDisk)
-	}}
+	})
 	m := &caller{steps: []step{uses("echo", ``), uses("echo", `{}`)}}
-	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, Tools: []Tool{broken}})
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9}, broken)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if got := m.outcomes(); !slices.Equal(got, []string{failedText, failedText}) || tries != 2 {
 		t.Errorf("told %q after %d tries", got, tries)
@@ -197,7 +197,7 @@ func TestToolsWithoutASchema(t *testing.T) {
 					t.Errorf("%s: %v", parameters, r)
 				}
 			}()
-			New(nil, nil, nil, nil, Options{Tools: []Tool{echo{parameters: parameters}}})
+			echo(parameters, nil)
 		}()
 	}
 }

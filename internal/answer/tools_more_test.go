@@ -141,7 +141,7 @@ func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 		a := w.answer(w.asks(lobby, "zebras"))
 		id := w.says(-time.Second, lobby, oracle, a.Text)
 		a.Trace.Answer, a.Trace.Parts = id, []memory.MessageID{w.says(-2*time.Second, lobby, oracle, "and more")}
-		if err := w.store.KeepTrace(t.Context(), a.Trace); err != nil {
+		if err := w.store.Apply(t.Context(), memory.Answered{Trace: a.Trace}); err != nil {
 			t.Fatal(err)
 		}
 		q := w.later(Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann"})
@@ -230,9 +230,9 @@ func TestNothingToTell(t *testing.T) {
 	r.Prompt.Shown, r.Prompt.Numbers = nil, nil
 	for i, arguments := range []string{`{"query":"zebras"}`, `{"name":"Ben"}`, `{}`} {
 		tool := w.engine.tools[i]
-		out, err := tool.Call(t.Context(), &Turn{Question: q, r: r, e: w.engine, room: 3}, json.RawMessage(arguments))
+		out, err := tool.call(&Turn{Question: q, r: r, e: w.engine, room: 3}, t.Context(), json.RawMessage(arguments))
 		if err != nil || len(out.Shown)+len(out.lore)+len(out.who) > 0 {
-			t.Errorf("%s told %+v, %v", tool.Spec().Name, out, err)
+			t.Errorf("%s told %+v, %v", tool.Name, out, err)
 		}
 		told += out.Text + "\n"
 	}
@@ -244,7 +244,7 @@ func TestNothingToTell(t *testing.T) {
 		room  int
 		shown bool
 	}{{100, true}, {10, false}} {
-		out, err := w.engine.tools[0].Call(t.Context(), &Turn{Question: q, r: r, e: w.engine, room: c.room}, json.RawMessage(`{"query":"zebras"}`))
+		out, err := w.engine.tools[0].call(&Turn{Question: q, r: r, e: w.engine, room: c.room}, t.Context(), json.RawMessage(`{"query":"zebras"}`))
 		if err != nil || (len(out.Shown) == 1) != c.shown || c.shown != strings.Contains(out.Text, "zebras") {
 			t.Errorf("in %d tokens told %+v, %v", c.room, out, err)
 		}
@@ -260,14 +260,13 @@ func TestOutcomesAreCut(t *testing.T) {
 	w := newWorld(t, nil)
 	w.noise()
 	var rooms []int
-	long := echo{`{"type":"object","properties":{"n":{"type":"integer"}}}`, func(_ context.Context, turn *Turn, _ json.RawMessage) (Outcome, error) {
+	long := echo(takesNumber, func(turn *Turn, _ context.Context) (Outcome, error) {
 		rooms = append(rooms, turn.room)
 		return Outcome{Text: strings.Repeat("Much is said here.\n", 400)}, nil
-	}}
-	blank := long
-	blank.call = func(context.Context, *Turn, json.RawMessage) (Outcome, error) { return Outcome{Text: " "}, nil }
+	})
+	blank := echoes(" ")
 	m := &caller{steps: []step{uses("echo", `{"n":1}`, "echo", `{"n":2}`), uses("search_memory", `{"query":"lighthouse password","limit":25}`)}}
-	w.engine = w.over(w.store, m, builder.Options{MaxTokens: 400}, Options{ToolRounds: 4, ToolTokens: 1500, Tools: []Tool{long}})
+	w.engine = w.over(w.store, m, builder.Options{MaxTokens: 400}, Options{ToolRounds: 4, ToolTokens: 1500}, long)
 	w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	got := m.outcomes()
 	if len(rooms) != 2 || len(got) != 3 {
@@ -282,14 +281,14 @@ func TestOutcomesAreCut(t *testing.T) {
 		t.Errorf("told %q", got[2])
 	}
 	m = &caller{steps: []step{uses("echo", `{"n":1}`)}}
-	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, Tools: []Tool{blank}})
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4}, blank)
 	w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if got := m.outcomes(); got[0] != nothingTold {
 		t.Errorf("told %q", got)
 	}
 	// Without room for a single call none is made.
 	m = &caller{steps: []step{uses("echo", `{"n":1}`)}}
-	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, ToolTokens: 100, Tools: []Tool{blank}})
+	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, ToolTokens: 100}, blank)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	if a.Trace.Calls[0].Outcome != callNoRoom || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 || m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != noMoreRoom+thenAnswer {
 		t.Errorf("calls %+v, told %+v", a.Trace.Calls, m.last().Messages)

@@ -101,8 +101,8 @@ func TestTheWindowIsNeverExceeded(t *testing.T) {
 			m.steps = append(m.steps, usesAfter(texts.Draw(t, "text"), pairs...))
 		}
 		w.engine = w.over(w.store, m, o, Options{
-			ToolRounds: 5, ToolTokens: rapid.SampledFrom([]int{0, 0, 100, 700, 99999}).Draw(t, "tokens"), Tools: []Tool{echoes(strings.Repeat("Much is said here.\n", 400))},
-		})
+			ToolRounds: 5, ToolTokens: rapid.SampledFrom([]int{0, 0, 100, 700, 99999}).Draw(t, "tokens"),
+		}, echoes(strings.Repeat("Much is said here.\n", 400)))
 		_, err := w.engine.Answer(t.Context(), Question{ID: 1, Guild: guild, Channel: lobby, Asker: ann, Name: "Ann", Text: "What is the lighthouse password?", Now: noon}, nil)
 		if err != nil && !errors.Is(err, ErrEmpty) {
 			t.Fatal(err)

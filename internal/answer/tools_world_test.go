@@ -96,25 +96,16 @@ func toolNames(r chat.Request) (names []string) {
 	return names
 }
 
-// echo is a tool that does what a test wants.
-type echo struct {
-	parameters string
-	call       func(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error)
+// echo is a tool that does what a test wants, with parameters or without.
+func echo(parameters string, call func(t *Turn, ctx context.Context) (Outcome, error)) tool {
+	return newTool("echo", "Says it again.", parameters, func(t *Turn, ctx context.Context, _ any) (Outcome, error) { return call(t, ctx) })
 }
 
-func (e echo) Spec() chat.Tool {
-	return chat.Tool{Name: "echo", Description: "Says it again.", Parameters: json.RawMessage(e.parameters)}
-}
+const takesNumber = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 
-func (e echo) Call(ctx context.Context, t *Turn, arguments json.RawMessage) (Outcome, error) {
-	return e.call(ctx, t, arguments)
-}
-
-// says is an echo of a text.
-func echoes(text string) echo {
-	return echo{`{"type":"object","properties":{"n":{"type":"integer"}}}`, func(context.Context, *Turn, json.RawMessage) (Outcome, error) {
-		return Outcome{Text: text}, nil
-	}}
+// echoes is an echo of a text.
+func echoes(text string) tool {
+	return echo(takesNumber, func(*Turn, context.Context) (Outcome, error) { return Outcome{Text: text}, nil })
 }
 
 // checkShape sees to it that a request is one that servers take: each call is answered, in order, right after it.

@@ -38,14 +38,6 @@ type surely struct {
 	upstream *upstream
 }
 
-func (l surely) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	found, err := l.Log.Messages(ctx, channel, ids)
-	if err != nil {
-		return nil, err
-	}
-	return l.upstream.now(ctx, found)
-}
-
 func (l surely) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
 	found, err := l.Log.Around(ctx, channel, ids, before, after)
 	if err != nil {

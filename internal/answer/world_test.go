@@ -83,7 +83,7 @@ func newWorld(t testing.TB, model Model) *world {
 	return w
 }
 
-func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine {
+func (w *world) over(log Log, model Model, b builder.Options, o Options, more ...tool) *Engine {
 	w.t.Helper()
 	if o.Policy == (memory.Policy{}) {
 		o.Policy.Direct = true
@@ -92,7 +92,9 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options) *Engine
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return New(log, search.New(w.store, w.store, embed.Builtin{}), built, model, o)
+	e := New(log, search.New(w.store, w.store, embed.Builtin{}), built, model, o)
+	e.tools = append(e.tools, more...)
+	return e
 }
 
 // counted is what the engine counted so far. See metricstest.Counted.
@@ -192,7 +194,7 @@ func (w *world) gives(q Question, ago time.Duration) memory.MessageID {
 	w.t.Helper()
 	a := w.answer(q)
 	a.Trace.Answer = w.posts(ago, memory.Message{Guild: q.Guild, Channel: q.Channel, Author: oracle, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID})
-	if err := w.store.KeepTrace(w.t.Context(), a.Trace); err != nil {
+	if err := w.store.Apply(w.t.Context(), memory.Answered{Trace: a.Trace}); err != nil {
 		w.t.Fatal(err)
 	}
 	return a.Trace.Answer
@@ -261,4 +263,17 @@ func hasNot(t *testing.T, text string, unwanted ...string) {
 			t.Errorf("%q in:\n%s", s, text)
 		}
 	}
+}
+
+// promptOf is what the model was sent for an answer; nil if that isn't kept.
+func (w *world) promptOf(channel memory.ChannelID, answer memory.MessageID) *memory.Prompt {
+	w.t.Helper()
+	all, err := w.store.Traces(w.t.Context(), memory.TraceQuery{Channel: channel, Answer: answer, Prompts: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, t := range all {
+		return t.Prompt
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"net"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,82 +15,78 @@ import (
 const longestOperator = 300
 
 // check notes every value that is of its type but can't be used.
-func (s *settings) check(c *Config) {
+func (s *settings) check() {
+	c := s.config
 	if c.Web.Listen == "off" {
 		c.Web.Listen = ""
 	}
-	const (
-		address  = `an address that begins with http:// or https://`
-		positive = "a number above 0"
-		lasting  = `a time above 0, such as "30m"`
-	)
-	s.want(c.Data != "", "data", `a directory, such as "./data"`)
-	s.want(c.Discord.APIURL == "" || isHTTP(c.Discord.APIURL), "discord.api_url", address+", or nothing")
-	s.want(c.Discord.DevGuild == "" || c.Discord.Guild() > 0, "discord.dev_guild", `a server's id, such as "81384788765712384", or nothing`)
 	c.Discord.Operator = strings.Join(strings.Fields(c.Discord.Operator), " ")
-	s.want(utf8.RuneCountInString(c.Discord.Operator) <= longestOperator, "discord.operator", "at most "+strconv.Itoa(longestOperator)+" characters")
-	s.want(isHTTP(c.LLM.BaseURL), "llm.base_url", address)
-	s.want(c.LLM.MaxTokens > 0, "llm.max_tokens", positive)
-	s.want(c.LLM.Window >= 0, "llm.window", "a number above 0, or 0 for what is known of the model")
-	t := c.LLM.Temperature
-	s.want(t == nil || *t >= 0 && *t <= 2, "llm.temperature", "a number from 0 to 2")
-	s.want(c.LLM.Timeout.Duration > 0, "llm.timeout", lasting)
-	s.checkModels(c.LLM)
-	s.want(isHTTP(c.Embedding.BaseURL), "embedding.base_url", address)
-	s.want(c.Embedding.Dimensions >= 0, "embedding.dimensions", "a number above 0, or 0 for the model's own")
-	s.want(c.Search.RerankURL == "" || isHTTP(c.Search.RerankURL), "search.rerank_url", address+", or nothing")
-	s.want(c.Search.RerankTimeout.Duration > 0, "search.rerank_timeout", `a time above 0, such as "2s"`)
-	s.wantOneOf(c.Memory.Start, "memory.start", "ask", "on")
-	const span = `a time such as "30d" or "12h", or 0`
-	s.want(c.Discord.AnswerMissed.Duration >= 0, "discord.answer_missed", span)
-	keep := c.Memory.Retention.Duration
-	s.want(keep == 0 || keep >= 24*time.Hour, "memory.retention", `at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
-	s.want(c.Memory.TraceRetention.Duration >= 0, "memory.trace_retention", span)
-	s.want(c.Memory.RecordsAge.Duration >= 0, "memory.records_retention", span)
-	s.want(c.Memory.RecordsMax >= 0, "memory.records_max", "a number above 0, or 0 for no limit")
-	s.want(c.Memory.RecordsTokens >= 0, "memory.records_tokens", "a number above 0, or 0 for no limit")
-	s.want(c.Memory.CatchUp.Duration >= 0, "memory.catch_up", span)
-	s.want(c.Memory.IndexLimit > 0, "memory.index_limit", positive)
-	s.want(c.Memory.SessionGap.Duration > 0, "memory.session_gap", lasting)
-	s.wantOneOf(c.Memory.Summaries, "memory.summaries", "model", "extract", "off")
-	s.wantOneOf(c.Builder.Layout, "builder.layout", "sections", "plain", "chat")
-	s.want(c.Builder.MaxTokens > 0, "builder.max_tokens", positive)
-	s.want(c.Builder.LineChars > 0, "builder.line_chars", positive)
-	s.want(c.Builder.DataChars > 0, "builder.data_chars", positive)
-	s.want(c.Builder.CacheTTL.Duration > 0, "builder.cache_ttl", `a time above 0, such as "5m"`)
 	c.Builder.Language = languageOf(c.Builder.Language)
-	s.wantOneOf(c.Builder.Language, "builder.language", languages...)
-	s.want(c.Builder.MaxContextChars >= 0, "builder.max_context_chars", "a number above 0, or 0 for no limit")
+	fields := variables(c)
+	for i := range c.LLM.Models {
+		part := section{name: itemOf("llm.models", i+1)}
+		fields = append(fields, sectionsIn(part, reflect.ValueOf(&c.LLM.Models[i]).Elem())[0].fields...)
+	}
+	for _, f := range fields {
+		s.checkTags(f)
+	}
+	s.want(c.Data != "", "data", `a directory, such as "./data"`)
+	s.want(c.Discord.DevGuild == "" || c.Discord.Guild() > 0, "discord.dev_guild", `a server's id, such as "81384788765712384", or nothing`)
+	s.want(utf8.RuneCountInString(c.Discord.Operator) <= longestOperator, "discord.operator", "at most "+strconv.Itoa(longestOperator)+" characters")
+	s.checkModels(c.LLM)
+	keep := c.Memory.Retention.Duration
+	s.want(keep <= 0 || keep >= 24*time.Hour, "memory.retention", `at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
+	s.wantOneOf(c.Builder.Language, "builder.language", languages)
 	s.checkSections(c.Builder.Sections)
 	s.want(isZone(c.Answer.Timezone), "answer.timezone", `the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
-	const limit = "a number above 0, or 0 for no limit"
-	s.want(c.Limits.MemberMessages >= 0, "limits.member_messages", limit)
-	s.want(c.Limits.MemberTokens >= 0, "limits.member_tokens", limit)
-	s.want(c.Limits.GuildMessages >= 0, "limits.guild_messages", limit)
-	s.want(c.Limits.GuildTokens >= 0, "limits.guild_tokens", limit)
-	s.want(c.Answer.ToolRounds >= 0, "answer.tool_rounds", "a number above 0, or 0 for no tools")
-	s.want(c.Answer.ToolTokens >= 0, "answer.tool_tokens", "a number above 0, or 0 for as many as a prompt")
-	s.want(c.Answer.ToolTime.Duration > 0, "answer.tool_time", `a time above 0, such as "1m"`)
-	s.wantOneOf(c.Log.Level, "log.level", "debug", "info", "warn", "error")
-	s.wantOneOf(c.Log.Format, "log.format", "auto", "text", "json")
-	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen",
-		`a host and port, such as "127.0.0.1:8765", or "off"`)
+	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen", `a host and port, such as "127.0.0.1:8765", or "off"`)
 }
 
-// want notes what the key at a place (see field.place) should be. The value itself stays out of the message: an address may hold a password.
+// checkTags notes what the tags of a setting don't allow.
+func (s *settings) checkTags(f field) {
+	switch to := f.to.(type) {
+	case *int:
+		if zero, may := f.tag.Lookup("zero"); may {
+			s.want(*to >= 0, f.key, "a number above 0, or 0 for "+zero)
+		} else {
+			s.want(*to > 0, f.key, "a number above 0")
+		}
+	case *Duration:
+		if such, must := f.tag.Lookup("such"); must {
+			s.want(to.Duration > 0, f.key, "a time above 0, such as "+strconv.Quote(such))
+		} else {
+			s.want(to.Duration >= 0, f.key, `a time such as "30d" or "12h", or 0`)
+		}
+	case **float64:
+		s.want(*to == nil || **to >= 0 && **to <= 2, f.key, "a number from 0 to 2")
+	case *string:
+		const address = "an address that begins with http:// or https://"
+		switch needed, is := f.tag.Lookup("url"); {
+		case is && needed == "":
+			s.want(IsAddress(*to), f.key, address)
+		case is:
+			s.want(*to == "" || IsAddress(*to), f.key, address+", or nothing")
+		}
+		if known, is := f.tag.Lookup("one"); is {
+			s.wantOneOf(*to, f.key, strings.Split(known, ","))
+		}
+	}
+}
+
+// want notes what the setting at a place (see marks) should be. The value itself stays out of the message: an address may hold a
+// password.
 func (s *settings) want(ok bool, place, what string) {
 	if ok {
 		return
 	}
-	key, item, _ := strings.Cut(place, "[")
 	where, said := s.from[place]
-	if !said && item != "" { // it is missing: then the position is that of the part of the list
-		where = s.from[key[:strings.LastIndexByte(key, '.')]+"["+item]
+	if !said { // it is missing: then the position is that of its section
+		where = s.from[place[:max(0, strings.LastIndexByte(place, '.'))]]
 	}
-	s.problem(where, "%s wants %s", key, what)
+	s.problem(where, "%s wants %s", itemNumber.ReplaceAllString(place, ""), what)
 }
 
-func (s *settings) wantOneOf(value, key string, known ...string) {
+func (s *settings) wantOneOf(value, key string, known []string) {
 	if slices.Contains(known, value) {
 		return
 	}
@@ -100,7 +97,8 @@ func (s *settings) wantOneOf(value, key string, known ...string) {
 	s.want(false, key, what+" or "+strconv.Quote(known[len(known)-1]))
 }
 
-func isHTTP(address string) bool {
+// IsAddress reports whether a text is the address of a server.
+func IsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,32 +24,9 @@ func SecretsIn(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for secrets: %w", err)
 	}
-	c := Default()
-	s := newSettings(&c)
+	s := newSettings(new(Default()))
 	s.parse(path, data)
-	keys := map[string]bool{}
-	fields := s.fields
-	for _, l := range listsOf(&c) {
-		for i := range l.to.Len() {
-			fields = append(fields, l.part(i+1, l.to.Index(i))...)
-		}
-	}
-	for _, f := range fields {
-		switch to := f.to.(type) {
-		case *Secret:
-			keys[f.key] = keys[f.key] || to.IsSet()
-		case *Headers:
-			keys[f.key] = keys[f.key] || len(*to) > 0
-		}
-	}
-	var held []string
-	for key, holds := range keys {
-		if holds {
-			held = append(held, key)
-		}
-	}
-	slices.Sort(held)
-	return held, nil
+	return slices.Sorted(maps.Keys(s.secrets)), nil
 }
 
 // Value is what a key is to be: a string or an int.
@@ -148,10 +126,10 @@ func edit(text string, v Value) (string, error) {
 func keyOf(e *unstable.Node) (key string, end int) {
 	var parts []string
 	for it := e.Key(); it.Next(); {
-		parts = append(parts, string(it.Node().Data))
+		parts = append(parts, quoted(string(it.Node().Data)))
 		end = int(it.Node().Raw.Offset + it.Node().Raw.Length)
 	}
-	return name(parts), end
+	return strings.Join(parts, "."), end
 }
 
 // rangeOf is where a text, a number or a switch stands.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,10 +70,7 @@ func TestEditKeepsTheRest(t *testing.T) {
 		if c.Discord.Token.Reveal() != strings.TrimSpace(values[0].To.(string)) || c.LLM.Model != values[1].To || c.Embedding.Model != values[2].To || c.Embedding.Dimensions != values[3].To {
 			t.Errorf("%q became %+v", values, c)
 		}
-		var kept []string
-		for line := range strings.Lines(edited) {
-			kept = append(kept, line)
-		}
+		kept := slices.Collect(strings.Lines(edited))
 		for line := range strings.Lines(before) {
 			changed := strings.HasPrefix(line, "token") || strings.HasPrefix(line, "model") || strings.HasPrefix(line, "dimensions")
 			if !changed && !slices.Contains(kept, line) {
@@ -86,13 +84,7 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "config.toml"), filepath.Join(dir, "link")
-	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(path, link); err != nil {
-		t.Fatal(err)
-	}
-	if err := Write(link, "new"); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o644), os.Symlink(path, link), Write(link, "new")); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)
@@ -103,14 +95,13 @@ func TestWrite(t *testing.T) {
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link became %v, %v", info.Mode(), err)
 	}
-	if err := Write(filepath.Join(dir, "none", "config.toml"), "x"); err == nil {
-		t.Error("written to where there is no directory")
-	}
 	if err := os.Mkdir(filepath.Join(dir, "full"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := Write(filepath.Join(dir, "full"), "x"); err == nil {
-		t.Error("a directory is overwritten")
+	for _, path := range []string{"none/config.toml", "full"} { // without a directory, and in the place of one
+		if err := Write(filepath.Join(dir, path), "x"); err == nil {
+			t.Errorf("%s is written", path)
+		}
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 3 {

@@ -8,11 +8,6 @@ import (
 	"unicode/utf8"
 )
 
-// others are the variables that are Hark's without being settings.
-func others() []string {
-	return []string{"HARK_CONFIG"}
-}
-
 // lookup is a variable's value. An empty variable is as good as none: that is what an unset one becomes on
 // its way through a compose file.
 func lookup(env func(string) (string, bool), name string) (string, bool) {
@@ -22,10 +17,7 @@ func lookup(env func(string) (string, bool), name string) (string, bool) {
 
 // readEnv takes settings from the variables that are named after them.
 func (s *settings) readEnv(env func(string) (string, bool)) {
-	for _, f := range s.fields {
-		if f.inTable {
-			continue
-		}
+	for _, f := range variables(s.config) {
 		text, given := lookup(env, f.env())
 		if f.secret() {
 			if path, ok := lookup(env, f.env()+"_FILE"); ok {
@@ -36,10 +28,14 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 				text, given = s.readSecret(f.env()+"_FILE", path)
 			}
 		}
-		if given && !utf8.ValidString(text) {
+		switch {
+		case !given:
+		case !utf8.ValidString(text):
 			s.problem(f.env(), "%s wants text in UTF-8", f.key)
-		} else if given {
-			s.set(f, f.fromText(text), f.env())
+		case !f.set(f.fromText(text)):
+			s.problem(f.env(), "%s wants %s", f.key, f.wants())
+		default:
+			s.from[f.key] = f.env()
 		}
 	}
 }
@@ -47,12 +43,8 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 // CheckEnv finds, in an environment as os.Environ gives it, variables that are meant for Hark and that
 // nothing reads.
 func CheckEnv(environ []string) error {
-	known := others()
-	c := Default()
-	for _, f := range fieldsOf(&c) {
-		if f.inTable {
-			continue
-		}
+	known := []string{"HARK_CONFIG"}
+	for _, f := range variables(new(Default())) {
 		known = append(known, f.env())
 		if f.secret() {
 			known = append(known, f.env()+"_FILE")

@@ -17,6 +17,10 @@ func Example() string {
 		if s.name != "" && s.help == "" { // of a table, which tells of it
 			continue
 		}
+		if s.list {
+			s.writeList(&b)
+			continue
+		}
 		if s.name != "" {
 			b.WriteByte('\n')
 			comment(&b, s.help)
@@ -26,37 +30,34 @@ func Example() string {
 			fmt.Fprintf(&b, "# %s\n", s.example)
 		}
 		for _, f := range s.fields {
-			if !f.inTable {
+			if f.help() != "" {
 				b.WriteByte('\n')
 				f.write(&b, last(f.key))
 			}
-		}
-		for _, l := range s.lists {
-			l.write(&b)
 		}
 	}
 	return b.String()
 }
 
-// write shows the list as comments: there is no part of it until somebody wants one.
-func (l list) write(b *strings.Builder) {
+// writeList shows a list as comments: there is no part of it until somebody wants one.
+func (s section) writeList(b *strings.Builder) {
 	b.WriteByte('\n')
-	comment(b, l.help)
-	fmt.Fprintf(b, "# [[%s]]\n", l.key)
-	for _, f := range l.fields() {
+	comment(b, s.help)
+	fmt.Fprintf(b, "# [[%s]]\n", s.name)
+	for _, f := range s.fields {
 		b.WriteString("#\n")
-		commentAs(b, "# #", f.help) // a comment still where somebody takes away one "# "
-		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example)
+		commentAs(b, "# #", f.help()) // a comment still where somebody takes away one "# "
+		fmt.Fprintf(b, "# %s = %s\n", last(f.key), f.example())
 	}
 }
 
 func (f field) write(b *strings.Builder, key string) {
-	comment(b, f.help)
+	comment(b, f.help())
 	if value := f.toml(); value != "" {
 		fmt.Fprintf(b, "%s = %s\n", key, value)
 		return
 	}
-	fmt.Fprintf(b, "# %s = %s\n", key, f.example)
+	fmt.Fprintf(b, "# %s = %s\n", key, f.example())
 }
 
 // comment writes text as comment lines of at most 100 characters.
@@ -64,14 +65,22 @@ func comment(b *strings.Builder, text string) { commentAs(b, "#", text) }
 
 func commentAs(b *strings.Builder, mark, text string) {
 	for paragraph := range strings.Lines(text) {
-		line := mark
-		for _, word := range strings.Fields(paragraph) {
-			if len(line)+1+len(word) > 100 {
-				b.WriteString(line + "\n")
-				line = mark
-			}
-			line += " " + word
-		}
-		b.WriteString(line + "\n")
+		fill(b, mark, mark, 100, paragraph)
 	}
+}
+
+// fill writes text in lines of at most width characters, the first of them behind one mark and the rest behind another.
+func fill(b *strings.Builder, first, rest string, width int, text string) {
+	line := first
+	for i, word := range strings.Fields(text) {
+		if i > 0 && len(line)+1+len(word) > width {
+			b.WriteString(line + "\n")
+			line = rest
+		}
+		if line != "" && !strings.HasSuffix(line, " ") {
+			line += " "
+		}
+		line += word
+	}
+	b.WriteString(line + "\n")
 }

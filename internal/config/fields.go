@@ -2,7 +2,6 @@ package config
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,13 +9,15 @@ import (
 
 // field is one setting: a place in a Config and its names.
 type field struct {
-	key     string // as in "llm.model"
-	item    int    // of a list, the part that it is in, from 1; else 0
-	help    string
-	example string // for one that has no default
-	to      any    // a pointer to its place
-	inTable bool   // it is part of a table, which has no variables and is told of as a whole
+	key string            // as in "llm.model"
+	tag reflect.StructTag // empty in a table, which tells of its fields
+	to  any               // a pointer to its place
 }
+
+func (f field) help() string { return f.tag.Get("help") }
+
+// example is a value for a setting that has no default.
+func (f field) example() string { return f.tag.Get("example") }
 
 // env is the variable that overrides the field.
 func (f field) env() string {
@@ -24,131 +25,72 @@ func (f field) env() string {
 }
 
 func (f field) secret() bool {
-	switch f.to.(type) {
-	case *Secret, *Headers:
-		return true
-	}
-	return false
+	_, is := f.to.(secretive)
+	return is
 }
 
-// place is the field's key, and which part of a list it is in.
-func (f field) place() string { return itemKey(f.key, f.item) }
+// secretive is a value that holds secrets, if it is set.
+type secretive interface{ IsSet() bool }
 
-func itemKey(key string, item int) string {
-	if item == 0 {
-		return key
-	}
-	return key + "[" + strconv.Itoa(item) + "]"
-}
-
-// section is a titled group of settings; the first has no name, and those that are parts of a table have no title. A table has
-// an example.
+// section is a titled group of settings. The first has no name; those within a table have no help, for the table tells of them.
 type section struct {
 	name, help, example string
+	list                bool // it may be written any number of times, as [[name]]
 	fields              []field
-	lists               []list
 }
 
-// list is a setting of any number of parts, each a section of its own that is written [[key]]. Its fields have no variables.
-type list struct {
-	key, help string
-	to        reflect.Value // the slice of its parts
-}
+// table is a map whose keys are known. Its parts have no variables.
+type table interface{ names() []string }
 
 // sectionsOf are the settings of c, in order.
-func sectionsOf(c *Config) []section {
-	return appendSections(nil, section{}, 0, reflect.ValueOf(c).Elem())
-}
+func sectionsOf(c *Config) []section { return sectionsIn(section{}, reflect.ValueOf(c).Elem()) }
 
-// appendSections adds s, whose settings are those of v, and the sections in it. item is the part of a list that v is, or 0.
-func appendSections(all []section, s section, item int, v reflect.Value) []section {
-	at := len(all)
-	all = append(all, s)
-	for t, value := range v.Fields() {
-		key := within(s.name, t.Tag.Get("toml"))
-		help, example := t.Tag.Get("help"), t.Tag.Get("example")
-		switch {
-		case isSection(t.Type):
-			all = appendSections(all, section{name: key, help: help}, item, value)
-		case isTable(t.Type):
-			all = appendTable(all, section{name: key, help: help, example: example}, value)
-		case isList(t.Type):
-			all[at].lists = append(all[at].lists, list{key, help, value})
+// sectionsIn are s, whose settings are those of v, and the sections in it.
+func sectionsIn(s section, v reflect.Value) []section {
+	var below []section
+	for of, value := range v.Fields() {
+		tag := of.Tag
+		in := section{name: within(s.name, tag.Get("toml")), help: tag.Get("help"), example: tag.Get("example")}
+		switch t, is := value.Interface().(table); {
+		case is:
+			below = append(below, tableOf(in, t, value.Type().Elem())...)
+		case isSection(value.Type()):
+			below = append(below, sectionsIn(in, value)...)
+		case isList(value.Type()):
+			in.list = true
+			below = append(below, sectionsIn(in, reflect.New(value.Type().Elem()).Elem())...)
 		default:
-			all[at].fields = append(all[at].fields, field{key, item, help, example, value.Addr().Interface(), false})
+			s.fields = append(s.fields, field{in.name, tag, value.Addr().Interface()})
 		}
 	}
-	return all
+	return append([]section{s}, below...)
 }
 
-// appendTable adds s, a table whose parts are texts or sections.
-func appendTable(all []section, s section, v reflect.Value) []section {
-	at := len(all)
-	all = append(all, s)
-	for _, name := range tableNames(v) {
-		part := v.MapIndex(reflect.ValueOf(name))
-		if part.Type().Elem().Kind() != reflect.Struct {
-			all[at].fields = append(all[at].fields, field{key: within(s.name, name), to: part.Interface(), inTable: true})
-			continue
-		}
-		n := len(all)
-		all = appendSections(all, section{name: within(s.name, name)}, 0, part.Elem())
-		for i := range all[n].fields {
-			all[n].fields[i].inTable = true
+// tableOf are s, a table with parts of that type, and those of its parts that are sections.
+func tableOf(s section, t table, part reflect.Type) (all []section) {
+	for _, name := range t.names() {
+		if empty := reflect.New(part); isSection(part) {
+			all = append(all, sectionsIn(section{name: within(s.name, name)}, empty.Elem())...)
+		} else {
+			s.fields = append(s.fields, field{key: within(s.name, name), to: empty.Interface()})
 		}
 	}
-	return all
+	return append([]section{s}, all...)
 }
 
 // within is the key of a setting in a section.
 func within(section, name string) string { return strings.TrimPrefix(section+"."+name, ".") }
 
-// fieldsOf lists every setting of c, in order.
-func fieldsOf(c *Config) []field { return fieldsIn(sectionsOf(c)) }
-
-func fieldsIn(all []section) (fields []field) {
-	for _, s := range all {
-		fields = append(fields, s.fields...)
-	}
-	return fields
-}
-
-// listsOf lists every list of c, in order.
-func listsOf(c *Config) (lists []list) {
+// variables are the settings of c that have variables, in order.
+func variables(c *Config) (fields []field) {
 	for _, s := range sectionsOf(c) {
-		lists = append(lists, s.lists...)
-	}
-	return lists
-}
-
-// grow makes a list of n parts, empty still, and returns their fields.
-func (l list) grow(n int) (fields []field) {
-	l.to.Set(reflect.MakeSlice(l.to.Type(), n, n))
-	for i := range n {
-		fields = append(fields, l.part(i+1, l.to.Index(i))...)
+		for _, f := range s.fields {
+			if !s.list && f.help() != "" {
+				fields = append(fields, f)
+			}
+		}
 	}
 	return fields
-}
-
-// fields are those of an empty part.
-func (l list) fields() []field { return l.part(0, reflect.New(l.to.Type().Elem()).Elem()) }
-
-// part are the fields of a part.
-func (l list) part(item int, v reflect.Value) []field {
-	return fieldsIn(appendSections(nil, section{name: l.key}, item, v))
-}
-
-func tableNames(v reflect.Value) (names []string) {
-	for _, name := range v.MapKeys() {
-		names = append(names, name.String())
-	}
-	slices.Sort(names)
-	return names
-}
-
-// isTable reports whether a type has parts of known names, each by a pointer.
-func isTable(t reflect.Type) bool {
-	return t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Pointer
 }
 
 func isList(t reflect.Type) bool {
@@ -177,8 +119,7 @@ func (f field) set(value any) (ok bool) {
 	case **int:
 		var n int64
 		n, ok = value.(int64)
-		i := int(n)
-		*to = &i
+		*to = new(int(n))
 	case **float64:
 		var x float64
 		x, ok = number(value)
@@ -234,21 +175,22 @@ func duration(value any) (time.Duration, bool) {
 
 // fromText is text as the TOML value that the field wants, or text itself where it isn't one.
 func (f field) fromText(text string) any {
+	var value any
+	var err error
 	switch f.to.(type) {
 	case *bool:
-		if b, err := strconv.ParseBool(text); err == nil {
-			return b
-		}
+		value, err = strconv.ParseBool(text)
 	case *int, **int:
-		if n, err := strconv.ParseInt(text, 10, 0); err == nil {
-			return n
-		}
+		value, err = strconv.ParseInt(text, 10, 0)
 	case **float64:
-		if x, err := strconv.ParseFloat(text, 64); err == nil {
-			return x
-		}
+		value, err = strconv.ParseFloat(text, 64)
+	default:
+		return text
 	}
-	return text
+	if err != nil {
+		return text
+	}
+	return value
 }
 
 // toml is the field's present value as TOML writes it; "" if it has none.

@@ -2,8 +2,11 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,20 +19,27 @@ import (
 // rules; the positions come from the parser, for the decoder tells them for its own errors only.
 func (s *settings) parse(path string, data []byte) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	f := file{settings: s, path: path, data: data, item: map[string]int{}}
-	if err := toml.Unmarshal(data, &f.tree); err != nil {
-		f.syntax(err)
+	f := file{settings: s, path: path, at: marks{data: data, at: map[string]mark{}, items: map[string]int{}}}
+	var tree map[string]any
+	if err := toml.Unmarshal(data, &tree); err != nil {
+		where := path
+		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
+			line, column := at.Position()
+			where = f.position(mark{line: line, column: column})
+		}
+		s.problem(where, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 		return
 	}
-	for _, l := range s.lists {
-		if items, ok := f.value(strings.Split(l.key, ".")).([]any); ok {
-			f.items = append(f.items, l.grow(len(items))...)
-		}
+	f.at.read()
+	for place, m := range f.at.at {
+		s.from[place] = f.position(m)
 	}
-	var p unstable.Parser
-	p.Reset(data)
-	for p.NextExpression() {
-		f.expression(p.Expression())
+	f.table("", "", reflect.ValueOf(s.config).Elem(), tree)
+	slices.SortStableFunc(f.found, func(a, b problem) int {
+		return cmp.Or(cmp.Compare(a.at.line, b.at.line), cmp.Compare(a.at.column, b.at.column))
+	})
+	for _, p := range f.found {
+		s.problem(f.position(p.at), "%s", p.says)
 	}
 }
 
@@ -37,215 +47,206 @@ func (s *settings) parse(path string, data []byte) {
 type file struct {
 	*settings
 	path  string
+	at    marks
+	found []problem
+}
+
+// problem is what is wrong at a place of the file.
+type problem struct {
+	at   mark
+	says string
+}
+
+func (f *file) position(m mark) string { return fmt.Sprintf("%s:%d:%d", f.path, m.line, m.column) }
+
+// wrong notes a problem at a place of a setting.
+func (f *file) wrong(place, format string, args ...any) {
+	f.found = append(f.found, problem{f.at.at[place], fmt.Sprintf(format, args...)})
+}
+
+// table takes what the file says of v, which is a section or a table.
+func (f *file) table(key, place string, v reflect.Value, said map[string]any) {
+	for own, value := range said {
+		part := quoted(own)
+		if v.Kind() == reflect.Map {
+			if to := reflect.New(v.Type().Elem()).Elem(); slices.Contains(v.Interface().(table).names(), own) {
+				f.take(within(key, part), within(place, part), to, value)
+				v.SetMapIndex(reflect.ValueOf(own), to)
+				continue
+			}
+		} else if to := fieldOf(v, own); to.IsValid() {
+			f.take(within(key, part), within(place, part), to, value)
+			continue
+		}
+		f.unknown(within(key, part), within(place, part), value)
+	}
+}
+
+// fieldOf is the field of v that has that name in a file, if any.
+func fieldOf(v reflect.Value, name string) reflect.Value {
+	for t, value := range v.Fields() {
+		if t.Tag.Get("toml") == name {
+			return value
+		}
+	}
+	return reflect.Value{}
+}
+
+// take sets v to what the file says of it.
+func (f *file) take(key, place string, v reflect.Value, said any) {
+	all, isArray := said.([]any)
+	one, isTable := said.(map[string]any)
+	_, known := v.Interface().(table)
+	switch header := f.at.at[place].header; {
+	case isList(v.Type()):
+		v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
+		for i, item := range all {
+			part, is := item.(map[string]any)
+			if isArray = is; !is {
+				break
+			}
+			f.table(key, itemOf(place, i+1), v.Index(i), part)
+		}
+		if !isArray {
+			f.wrong(place, "%s wants a section for each: write [[%[1]s]]", key)
+		}
+	case !known && !isSection(v.Type()):
+		f.value(field{key: key, to: v.Addr().Interface()}, place, said, header)
+	case isTable:
+		f.table(key, place, v, one)
+	case isArray && header:
+		f.wrong(place, "%s wants a single section: write [%[1]s]", key)
+	default:
+		f.wrong(place, "%s is a section: write [%[1]s] and its keys below", key)
+	}
+}
+
+// value sets a single setting.
+func (f *file) value(to field, place string, said any, header bool) {
+	if to.set(said) {
+		if secret, is := to.to.(secretive); is && secret.IsSet() {
+			f.secrets[to.key] = true
+		}
+		return
+	}
+	what := to.wants()
+	if _, takesTable := to.to.(*Headers); header && !takesTable {
+		what += ", not a section"
+	}
+	f.wrong(place, "%s wants %s", to.key, what)
+}
+
+// unknown notes that there is no such setting, and which may be meant.
+func (f *file) unknown(key, place string, said any) {
+	var keys, names []string
+	listed := map[string]bool{}
+	for _, s := range sectionsOf(new(Default())) {
+		if s.name != "" {
+			names = append(names, s.name)
+			listed[s.name] = s.list
+		}
+		for _, field := range s.fields {
+			keys = append(keys, field.key)
+		}
+	}
+	if _, isTable := said.(map[string]any); !isTable && !f.at.at[place].header {
+		f.wrong(place, "unknown key %s; did you mean %s?", key, nearest(key, keys))
+		return
+	}
+	best := nearest(key, names)
+	if listed[best] {
+		best = "[" + best + "]"
+	}
+	f.wrong(place, "unknown section [%s]; did you mean [%s]?", key, best)
+}
+
+// marks are where keys stand in a file, by their places: "llm.models[2].name" is in the second part of a list.
+type marks struct {
 	data  []byte
-	tree  map[string]any
-	items []field        // of the parts of lists
-	item  map[string]int // by list: which part is being read, from 1
-	table []string       // the table whose keys are being read
-	skip  bool           // set in a table that isn't one of Hark's, or has been read
+	at    map[string]mark
+	items map[string]int // by place of a list: which part is being read, from 1
 }
 
-func (f *file) syntax(err error) {
-	where := f.path
-	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
-		line, column := at.Position()
-		where = fmt.Sprintf("%s:%d:%d", f.path, line, column)
-	}
-	f.problem(where, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+// mark is where a key stands first.
+type mark struct {
+	line, column int
+	header       bool // it is a section's
 }
 
-func (f *file) expression(n *unstable.Node) {
-	switch n.Kind {
-	case unstable.Table, unstable.ArrayTable:
-		key, where := f.key(n)
-		f.table = key
-		full := name(key)
-		if n.Kind == unstable.ArrayTable && f.isList(full) {
-			f.skip = false
-			f.next(full, where)
-			return
-		}
-		if f.skip = f.headers(key, where) || !f.isTable(key, where); f.skip {
-			return
-		}
-		if n.Kind == unstable.ArrayTable {
-			f.skip = true
-			f.problem(where, "%s wants a single section: write [%[1]s]", full)
-		}
-	case unstable.KeyValue:
-		if !f.skip {
-			f.keyValue(f.table, n)
+func (m *marks) read() {
+	var p unstable.Parser
+	p.Reset(m.data)
+	section := ""
+	for p.NextExpression() {
+		switch e := p.Expression(); e.Kind {
+		case unstable.Table:
+			section = m.key("", e, true)
+		case unstable.ArrayTable:
+			place := m.key("", e, true)
+			section = m.next(place, m.at[place])
+		case unstable.KeyValue:
+			m.keyValue(section, e)
 		}
 	}
 }
 
-func (f *file) isList(key string) bool {
-	return slices.ContainsFunc(f.lists, func(l list) bool { return l.key == key })
+// key marks a key in a section, with the sections on its way, and returns its place.
+func (m *marks) key(place string, n *unstable.Node, header bool) string {
+	var where mark
+	for it := n.Key(); it.Next(); {
+		if where.line == 0 {
+			before := m.data[:it.Node().Raw.Offset]
+			where = mark{line: 1 + bytes.Count(before, []byte("\n")), column: len(before) - bytes.LastIndexByte(before, '\n')}
+		}
+		if item := m.items[place]; item > 0 {
+			place = itemOf(place, item)
+		}
+		place = within(place, quoted(string(it.Node().Data)))
+		where.header = header && it.IsLast()
+		if _, known := m.at[place]; !known {
+			m.at[place] = where
+		}
+	}
+	return place
 }
 
 // next begins a list's next part.
-func (f *file) next(list, where string) {
-	f.item[list]++
-	f.from[itemKey(list, f.item[list])] = where
+func (m *marks) next(list string, where mark) string {
+	m.items[list]++
+	place := itemOf(list, m.items[list])
+	m.at[place] = where
+	return place
 }
 
-// headers sets the headers that key is, or is of, and reports whether there are such.
-func (f *file) headers(key []string, where string) bool {
-	for n := range key {
-		if at, ok := f.find(name(key[:n+1])); ok {
-			if _, ok := at.to.(*Headers); ok {
-				f.set(at, f.value(key[:n+1]), where)
-				return true
+func (m *marks) keyValue(section string, n *unstable.Node) {
+	place := m.key(section, n, false)
+	switch value := n.Value(); value.Kind {
+	case unstable.InlineTable:
+		m.inline(place, value)
+	case unstable.Array:
+		for it := value.Children(); it.Next(); {
+			if it.Node().Kind == unstable.InlineTable {
+				m.inline(m.next(place, m.at[place]), it.Node())
 			}
 		}
 	}
-	return false
 }
 
-// isTable reports whether key is a section, and notes a problem if it isn't.
-func (f *file) isTable(key []string, where string) bool {
-	full := name(key)
-	known := sectionsOf(new(Default()))[1:]
-	if slices.ContainsFunc(known, func(s section) bool { return s.name == full }) {
-		return true
-	}
-	if f.isList(full) {
-		f.problem(where, "%s wants a section for each: write [[%[1]s]]", full)
-		return false
-	}
-	if at, ok := f.find(full); ok {
-		f.problem(where, "%s wants %s, not a section", full, at.wants())
-		return false
-	}
-	names := make([]string, len(known))
-	for i, s := range known {
-		names[i] = s.name
-	}
-	for _, l := range f.lists {
-		names = append(names, l.key)
-	}
-	best := nearest(full, names)
-	if f.isList(best) {
-		best = "[" + best + "]"
-	}
-	f.problem(where, "unknown section [%s]; did you mean [%s]?", full, best)
-	return false
-}
-
-func (f *file) keyValue(table []string, n *unstable.Node) {
-	own, where := f.key(n)
-	key := slices.Concat(table, own)
-	full := name(key)
-	if f.headers(key, where) {
-		return
-	}
-	at, known := f.find(full)
-	switch {
-	case known:
-		f.set(at, f.value(key), where)
-	case f.isList(full):
-		f.array(key, n.Value(), where)
-	case n.Value().Kind == unstable.InlineTable:
-		if f.isTable(key, where) {
-			f.inline(key, n.Value())
-		}
-	case slices.ContainsFunc(sectionsOf(new(Default()))[1:], func(s section) bool { return s.name == full }):
-		f.problem(where, "%s is a section: write [%[1]s] and its keys below", full)
-	default:
-		f.problem(where, "unknown key %s; did you mean %s?", full, nearest(full, f.keys()))
-	}
-}
-
-func (f *file) inline(table []string, n *unstable.Node) {
+func (m *marks) inline(place string, n *unstable.Node) {
 	for it := n.Children(); it.Next(); {
-		f.keyValue(table, it.Node())
+		m.keyValue(place, it.Node())
 	}
 }
 
-// array reads a list that is written as an array of tables.
-func (f *file) array(key []string, n *unstable.Node, where string) {
-	for it := n.Children(); n.Kind == unstable.Array && it.Next(); {
-		f.next(name(key), where)
-		if it.Node().Kind != unstable.InlineTable {
-			n = it.Node()
-			break
-		}
-		f.inline(key, it.Node())
-	}
-	if n.Kind != unstable.Array {
-		f.problem(where, "%s wants a section for each: write [[%[1]s]]", name(key))
-	}
-}
+// itemOf is the place of a part of a list.
+func itemOf(list string, item int) string { return fmt.Sprintf("%s[%d]", list, item) }
 
-// key is the node's own key, without that of its table, and where it stands.
-func (f *file) key(n *unstable.Node) (key []string, where string) {
-	offset := -1
-	for it := n.Key(); it.Next(); {
-		if offset < 0 {
-			offset = int(it.Node().Raw.Offset)
-		}
-		key = append(key, string(it.Node().Data))
-	}
-	before := f.data[:offset]
-	line := 1 + bytes.Count(before, []byte("\n"))
-	column := offset - bytes.LastIndexByte(before, '\n')
-	return key, fmt.Sprintf("%s:%d:%d", f.path, line, column)
-}
+var itemNumber = regexp.MustCompile(`\[\d+\]`)
 
-// value is what the file says of a key, in a list of that part which is being read.
-func (f *file) value(key []string) any {
-	var v any = f.tree
-	for n, part := range key {
-		table, _ := v.(map[string]any)
-		v = table[part]
-		if all, ok := v.([]any); ok && n < len(key)-1 {
-			v = nil
-			if item := f.item[name(key[:n+1])]; 0 < item && item <= len(all) {
-				v = all[item-1]
-			}
-		}
+// quoted is a part of a key as one writes it: one with a dot of its own has quotes.
+func quoted(part string) string {
+	if part == "" || strings.Trim(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
+		return strconv.Quote(part)
 	}
-	return v
-}
-
-// find is the setting of that key, in a list of the part that is being read.
-func (f *file) find(key string) (field, bool) {
-	if i := f.settings.find(key); i >= 0 {
-		return f.fields[i], true
-	}
-	for _, at := range f.items {
-		if at.key == key && at.item == f.item[key[:strings.LastIndexByte(key, '.')]] {
-			return at, true
-		}
-	}
-	return field{}, false
-}
-
-func (s *settings) find(key string) int {
-	return slices.IndexFunc(s.fields, func(f field) bool { return f.key == key })
-}
-
-func (s *settings) keys() []string {
-	var keys []string
-	for _, f := range s.fields {
-		keys = append(keys, f.key)
-	}
-	for _, l := range s.lists {
-		for _, f := range l.fields() {
-			keys = append(keys, f.key)
-		}
-	}
-	return keys
-}
-
-// name is a key as one writes it, in which a part with a dot of its own has quotes.
-func name(key []string) string {
-	parts := make([]string, len(key))
-	for i, part := range key {
-		parts[i] = part
-		if part == "" || strings.Trim(part, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
-			parts[i] = strconv.Quote(part)
-		}
-	}
-	return strings.Join(parts, ".")
+	return part
 }

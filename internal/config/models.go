@@ -11,7 +11,7 @@ import (
 // Fallback is the model that stands in for others.
 type Fallback struct {
 	Model       string   `toml:"model" help:"The model's name, as its server knows it. Empty: none; while the model is away Hark quotes what it recalled."`
-	BaseURL     string   `toml:"base_url" help:"Its server, up to and including /v1. Empty: llm.base_url, with llm.api_key and llm.headers, which no other server is sent."`
+	BaseURL     string   `toml:"base_url" url:"optional" help:"Its server, up to and including /v1. Empty: llm.base_url, with llm.api_key and llm.headers, which no other server is sent."`
 	APIKey      Secret   `toml:"api_key" help:"Its server's key. Empty: none is sent, but to llm.base_url llm.api_key."`
 	Vision      bool     `toml:"vision" help:"Whether it can see images."`
 	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
@@ -22,18 +22,31 @@ type Fallback struct {
 type Model struct {
 	Name        string   `toml:"name" help:"The name by which people choose it, other than the other models' and llm.model." example:"\"local\""`
 	Model       string   `toml:"model" help:"The model's name, as its server knows it." example:"\"qwen3:8b\""`
-	BaseURL     string   `toml:"base_url" help:"Its server, up to and including /v1. Left out: llm.base_url, with llm.api_key and llm.headers, which no other server is sent." example:"\"http://localhost:11434/v1\""`
+	BaseURL     string   `toml:"base_url" url:"" help:"Its server, up to and including /v1. Left out: llm.base_url, with llm.api_key and llm.headers, which no other server is sent." example:"\"http://localhost:11434/v1\""`
 	APIKey      Secret   `toml:"api_key" help:"Its server's key. Left out: none is sent, but to llm.base_url llm.api_key." example:"\"\""`
 	APIKeyFile  string   `toml:"api_key_file" help:"A file that holds the key, instead of api_key." example:"\"/run/secrets/local_key\""`
 	APIKeyEnv   string   `toml:"api_key_env" help:"An environment variable of your own that holds the key, instead of api_key. Its name doesn't begin with HARK_." example:"\"LOCAL_KEY\""`
-	Window      int      `toml:"window" help:"How many tokens it takes for prompt and answer together, as llm.window." example:"8192"`
+	Window      int      `toml:"window" zero:"what is known of the model" help:"How many tokens it takes for prompt and answer together, as llm.window." example:"8192"`
 	Vision      bool     `toml:"vision" help:"Whether it can see images." example:"false"`
 	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
 	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
 }
 
+// All are the models that people can choose among, the default first under its own name; none where there is no default.
+func (l LLM) All() []Model {
+	if l.Model == "" {
+		return nil
+	}
+	return append([]Model{{
+		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window, Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
+	}}, l.Models...)
+}
+
 // Headers are sent with every request to a server. Their values may be secret.
 type Headers map[string]Secret
+
+// IsSet reports whether there are any.
+func (h Headers) IsSet() bool { return len(h) > 0 }
 
 // Reveal is the headers with their values; nil if there are none.
 func (h Headers) Reveal() map[string]string {
@@ -72,7 +85,7 @@ func headersOf(value any) (Headers, bool) {
 	default:
 		return nil, false
 	}
-	return h, h.valid()
+	return h, h.Valid()
 }
 
 var (
@@ -80,7 +93,8 @@ var (
 	headerValue = regexp.MustCompile(`^[\t\x20-\x7e\x80-\x{10ffff}]+$`)
 )
 
-func (h Headers) valid() bool {
+// Valid reports whether they can be sent.
+func (h Headers) Valid() bool {
 	for name, value := range h {
 		if !headerName.MatchString(name) || !headerValue.MatchString(value.Reveal()) {
 			return false
@@ -90,10 +104,9 @@ func (h Headers) valid() bool {
 }
 
 // readKeys takes the further models' keys from where they are said to be.
-func (s *settings) readKeys(c *Config, env func(string) (string, bool)) {
-	for i := range c.LLM.Models {
-		m := &c.LLM.Models[i]
-		key := func(name string) string { return itemKey("llm.models."+name, i+1) }
+func (s *settings) readKeys(env func(string) (string, bool)) {
+	for i := range s.config.LLM.Models {
+		m, place := &s.config.LLM.Models[i], itemOf("llm.models", i+1)
 		given := 0
 		for _, is := range []bool{m.APIKey.IsSet(), m.APIKeyFile != "", m.APIKeyEnv != ""} {
 			if is {
@@ -102,15 +115,15 @@ func (s *settings) readKeys(c *Config, env func(string) (string, bool)) {
 		}
 		switch {
 		case given > 1:
-			s.problem(s.from[itemKey("llm.models", i+1)], "llm.models wants one of api_key, api_key_file and api_key_env, not several")
+			s.problem(s.from[place], "llm.models wants one of api_key, api_key_file and api_key_env, not several")
 		case m.APIKeyFile != "":
-			text, _ := s.readSecret(s.from[key("api_key_file")], m.APIKeyFile)
+			text, _ := s.readSecret(s.from[place+".api_key_file"], m.APIKeyFile)
 			m.APIKey = NewSecret(text)
 		case m.APIKeyEnv != "":
 			text, ok := lookup(env, m.APIKeyEnv)
 			m.APIKey = NewSecret(strings.TrimSpace(text))
 			if !ok || !m.APIKey.IsSet() {
-				s.problem(s.from[key("api_key_env")], "%s isn't set; put the key into it", m.APIKeyEnv)
+				s.problem(s.from[place+".api_key_env"], "%s isn't set; put the key into it", m.APIKeyEnv)
 			}
 		}
 	}
@@ -144,18 +157,13 @@ func (l *LLM) inherit() {
 	}
 }
 
-// longestName is as long as a name to choose by may be, in characters: as much as Discord shows of one.
-const longestName = 100
+// LongestName is as long as a name to choose by may be, in characters: as much as Discord shows of one.
+const LongestName = 100
 
 func (s *settings) checkModels(l LLM) {
-	const warmth = "a number from 0 to 2"
-	warm := func(t *float64) bool { return t == nil || *t >= 0 && *t <= 2 }
-	f := l.Fallback
-	s.want(f.BaseURL == "" || isHTTP(f.BaseURL), "llm.fallback.base_url", "an address that begins with http:// or https://, or nothing")
-	s.want(warm(f.Temperature), "llm.fallback.temperature", warmth)
 	if l.Model == "" {
-		s.want(f.Model == "", "llm.fallback.model", "a model for which it can stand in: name one in llm.model")
-		s.want(len(l.Models) == 0, itemKey("llm.models", 1), "a default besides: name it in llm.model")
+		s.want(l.Fallback.Model == "", "llm.fallback.model", "a model for which it can stand in: name one in llm.model")
+		s.want(len(l.Models) == 0, itemOf("llm.models", 1), "a default besides: name it in llm.model")
 		return
 	}
 	// "default" is what people choose to choose nothing.
@@ -163,17 +171,14 @@ func (s *settings) checkModels(l LLM) {
 	s.want(len(l.Models) == 0 || !strings.EqualFold(l.Model, none), "llm.model", "another name than \"default\" where there are llm.models")
 	taken := map[string]bool{strings.ToLower(l.Model): true}
 	for i, m := range l.Models {
-		want := func(ok bool, name, what string) { s.want(ok, itemKey("llm.models."+name, i+1), what) }
+		want := func(ok bool, name, what string) { s.want(ok, itemOf("llm.models", i+1)+"."+name, what) }
 		name := strings.ToLower(m.Name)
-		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) && utf8.RuneCountInString(m.Name) <= longestName && !strings.ContainsAny(m.Name, "\r\n"),
-			"name", "a text of 1 to "+strconv.Itoa(longestName)+" characters in one line, without spaces at its ends")
+		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) && utf8.RuneCountInString(m.Name) <= LongestName && !strings.ContainsAny(m.Name, "\r\n"),
+			"name", "a text of 1 to "+strconv.Itoa(LongestName)+" characters in one line, without spaces at its ends")
 		want(name == "" || !taken[name], "name", "a name that no other model has, nor llm.model")
 		want(name != none, "name", "another name than \"default\", by which people choose llm.model")
 		taken[name] = true
 		want(m.Model != "", "model", "the model's name, as its server knows it")
-		want(isHTTP(m.BaseURL), "base_url", "an address that begins with http:// or https://")
-		want(m.Window >= 0, "window", "a number above 0, or 0 for what is known of the model")
-		want(warm(m.Temperature), "temperature", warmth)
 		want(!strings.HasPrefix(m.APIKeyEnv, "HARK_"), "api_key_env", "a variable of your own: those that begin with HARK_ are Hark's")
 	}
 }

@@ -2,9 +2,6 @@ package config
 
 import "strings"
 
-// Nearest is the word of known, which has at least one, that word was most likely meant to be.
-func Nearest(word string, known []string) string { return nearest(word, known) }
-
 // Near is the word of known that word was most likely meant to be, if it is no further from it than a slip of the fingers.
 func Near(word string, known []string) (near string, ok bool) {
 	least := 0

@@ -27,9 +27,13 @@ func Reference() string {
 		if s.name != "" && s.help == "" { // of a table, which tells of it
 			continue
 		}
-		if s.name == "" {
+		switch {
+		case s.list:
+			s.describeList(&b)
+			continue
+		case s.name == "":
 			b.WriteString("\n## Without a section\n\n")
-		} else {
+		default:
 			fmt.Fprintf(&b, "\n## [%s]\n\n", s.name)
 			for text := range strings.Lines(s.help) {
 				paragraph(&b, "", text)
@@ -40,12 +44,9 @@ func Reference() string {
 			}
 		}
 		for _, f := range s.fields {
-			if !f.inTable {
+			if f.help() != "" {
 				paragraph(&b, "- ", f.described())
 			}
-		}
-		for _, l := range s.lists {
-			l.describe(&b)
 		}
 	}
 	return b.String()
@@ -61,33 +62,22 @@ func (f field) described() string {
 		holds = "empty by default"
 	case value != "":
 		holds = "default `" + value + "`"
-	case f.example != "":
-		holds = "no default; such as `" + f.example + "`"
+	case f.example() != "":
+		holds = "no default; such as `" + f.example() + "`"
 	}
-	return fmt.Sprintf("**`%s`** (`%s`; %s). %s", f.key, f.env(), holds, f.help)
+	return fmt.Sprintf("**`%s`** (`%s`; %s). %s", f.key, f.env(), holds, f.help())
 }
 
-func (l list) describe(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### [[%s]]\n\n", l.key)
-	paragraph(b, "", l.help)
+func (s section) describeList(b *strings.Builder) {
+	fmt.Fprintf(b, "\n### [[%s]]\n\n", s.name)
+	paragraph(b, "", s.help)
 	b.WriteByte('\n')
-	for _, f := range l.fields() {
-		paragraph(b, "- ", fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example, f.help))
+	for _, f := range s.fields {
+		paragraph(b, "- ", fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example(), f.help()))
 	}
 }
 
 // paragraph writes text in lines of at most 130 characters, the first of them behind a mark.
 func paragraph(b *strings.Builder, mark, text string) {
-	line := mark
-	for i, word := range strings.Fields(text) {
-		if i > 0 && len(line)+1+len(word) > 130 {
-			b.WriteString(strings.TrimRight(line, " ") + "\n")
-			line = strings.Repeat(" ", len(mark))
-		}
-		if strings.TrimSpace(line) != "" && line != mark {
-			line += " "
-		}
-		line += word
-	}
-	b.WriteString(line + "\n")
+	fill(b, mark, strings.Repeat(" ", len(mark)), 130, text)
 }

@@ -120,7 +120,7 @@ func TestCondensingAgain(t *testing.T) {
 	model := &toy{says: "Ann decided on 12 tents, the budget is 480 euros"}
 	w := newWorld(t, nil)
 	first := w.says(time.Hour, lobby, ann, "12 tents, decided Ann")
-	sources, err := w.Store.Messages(t.Context(), lobby, []memory.MessageID{first})
+	sources, err := w.Store.Around(t.Context(), lobby, []memory.MessageID{first}, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

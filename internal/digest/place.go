@@ -31,7 +31,7 @@ func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) 
 	if c := channels[s.Channel]; !Remembers(w.Policy, g, c, channels) || c.Shut || !g.Left.IsZero() {
 		return nil, nil
 	}
-	unswept, err := w.Log.Unswept(ctx, s.Guild)
+	unswept, err := w.Log.Gaps(ctx, s.Guild, true)
 	if err != nil || slices.ContainsFunc(unswept, func(gap memory.Gap) bool { return gap.Channel == s.Channel }) {
 		return nil, err
 	}

@@ -34,11 +34,11 @@ func (summaries) limits() limits {
 // summed up further would never be summed up.
 func (s summaries) backlog(ctx context.Context) ([]memory.Stretch, error) {
 	since := memory.FirstMessageID(s.Now().Add(-summariseBack))
-	stretches, err := s.Log.Unsummarised(ctx, since)
+	stretches, err := s.Log.SummaryBacklog(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	gaps, err := s.Log.Gaps(ctx)
+	gaps, err := s.Log.Gaps(ctx, memory.Everywhere, false)
 	return slices.DeleteFunc(stretches, func(stretch memory.Stretch) bool {
 		missing := func(g memory.Gap) bool { return g.Channel == stretch.Channel && g.Until >= since }
 		return s.Channel != 0 && stretch.Channel != s.Channel || !stretch.Again && slices.ContainsFunc(gaps, missing)

@@ -26,16 +26,14 @@ import (
 type Log interface {
 	Guilds(ctx context.Context) ([]memory.GuildID, error)
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
-	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
-	Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
+	SummaryBacklog(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
-	Gaps(ctx context.Context) ([]memory.Gap, error)
-	Unswept(ctx context.Context, guild memory.GuildID) ([]memory.Gap, error)
+	Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error)
 	Apply(ctx context.Context, events ...memory.Event) error
 }
 
@@ -307,7 +305,7 @@ func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err er
 	for i, m := range s.said {
 		ids[i] = m.ID
 	}
-	now, err := w.Log.Messages(ctx, s.Channel, ids)
+	now, err := w.Log.Around(ctx, s.Channel, ids, 0, 0)
 	if err == nil {
 		now, err = w.speaking(ctx, k, s.place, now)
 	}

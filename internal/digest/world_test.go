@@ -133,7 +133,7 @@ func (w *world) summaries(channels ...memory.ChannelID) string {
 // unsummed is how many stretches are to be summed up.
 func (w *world) unsummed() int {
 	w.t.Helper()
-	all, err := w.Store.Unsummarised(w.t.Context(), memory.FirstMessageID(noon.Add(-summariseBack)))
+	all, err := w.Store.SummaryBacklog(w.t.Context(), memory.FirstMessageID(noon.Add(-summariseBack)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -187,17 +187,13 @@ func (w *world) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 	return &changed, nil
 }
 
-func (w *world) People(ctx context.Context, id memory.GuildID) ([]memory.Person, error) {
-	return try(w, func() ([]memory.Person, error) { return w.Store.People(ctx, id) })
+func (w *world) People(ctx context.Context, id memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	return try(w, func() ([]memory.Person, error) { return w.Store.People(ctx, id, ids...) })
 }
 
 func (w *world) OptedOut(ctx context.Context, in memory.GuildID, who memory.UserID) (bool, error) {
 	out, err := try(w, func() (bool, error) { return w.Store.OptedOut(ctx, in, who) })
 	return out || err == nil && in == guild && w.out[who], err
-}
-
-func (w *world) Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
-	return try(w, func() ([]memory.Message, error) { return w.Store.Messages(ctx, channel, ids) })
 }
 
 func (w *world) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
@@ -215,20 +211,16 @@ func (w *world) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	return try(w, func() ([]memory.Summary, error) { return w.Store.Summaries(ctx, channel) })
 }
 
-func (w *world) Unsummarised(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error) {
-	return try(w, func() ([]memory.Stretch, error) { return w.Store.Unsummarised(ctx, since) })
+func (w *world) SummaryBacklog(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error) {
+	return try(w, func() ([]memory.Stretch, error) { return w.Store.SummaryBacklog(ctx, since) })
 }
 
 func (w *world) Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error) {
 	return try(w, func() ([]memory.Condensed, error) { return w.Store.Condensed(ctx, channel) })
 }
 
-func (w *world) Gaps(ctx context.Context) ([]memory.Gap, error) {
-	return try(w, func() ([]memory.Gap, error) { return w.Store.Gaps(ctx) })
-}
-
-func (w *world) Unswept(ctx context.Context, id memory.GuildID) ([]memory.Gap, error) {
-	return try(w, func() ([]memory.Gap, error) { return w.Store.Unswept(ctx, id) })
+func (w *world) Gaps(ctx context.Context, id memory.GuildID, sweep bool) ([]memory.Gap, error) {
+	return try(w, func() ([]memory.Gap, error) { return w.Store.Gaps(ctx, id, sweep) })
 }
 
 func (w *world) Apply(ctx context.Context, events ...memory.Event) error {

@@ -1,9 +1,9 @@
 package discordtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -11,38 +11,38 @@ import (
 
 // command is an application command as it was registered.
 type command struct {
-	ID       ID
-	Name     string
-	Type     int // 1 slash, 2 user, 3 message
-	Options  []commandOption
-	Contexts []int
-	Perms    *Permissions
-	raw      map[string]any // all that Discord answers
+	part
+	ID  ID
+	raw map[string]any // all that Discord answers
 }
 
-type commandOption struct {
-	Type         int             `json:"type"`
-	Name         string          `json:"name"`
-	Required     bool            `json:"required"`
-	Autocomplete bool            `json:"autocomplete"`
-	Options      []commandOption `json:"options"`
-	Choices      []commandChoice `json:"choices"`
-	ChannelTypes []ChannelType   `json:"channel_types"`
+// part is a command (of type 1 slash, 2 user or 3 message), an option of one or a choice of an option.
+type part struct {
+	Type          int               `json:"type"`
+	Name          string            `json:"name"`
+	Description   string            `json:"description"`
+	NameIn        map[string]string `json:"name_localizations"`
+	DescriptionIn map[string]string `json:"description_localizations"`
+	Perms         *Permissions      `json:"default_member_permissions"`
+	Required      bool              `json:"required"`
+	Autocomplete  bool              `json:"autocomplete"`
+	Value         any               `json:"value"`
+	Options       []part            `json:"options"`
+	Choices       []part            `json:"choices"`
+	ChannelTypes  []ChannelType     `json:"channel_types"`
 }
 
-// Discord's limits of commands. https://discord.com/developers/docs/interactions/application-commands
+// languages are those that Discord can be used in. https://discord.com/developers/docs/reference#locales
+var languages = strings.Fields("ar bg cs da de el en-GB en-US es-419 es-ES fi fr he hi hr hu id it ja ko lt nl no pl pt-BR ro ru sv-SE th tr uk vi zh-CN zh-TW")
+
+// Limits of commands that Discord's document doesn't tell. https://discord.com/developers/docs/interactions/application-commands
 const (
-	longestName        = 32
-	longestDescription = 100
-	mostOptions        = 25
-	mostChoices        = 25
-	longestChoice      = 100 // its name, and its value if that is a text
+	mostCommands   = 100
+	longestCommand = 8000 // all names, descriptions and values, in the longest language each
+	longestChoice  = 100
 )
 
-type commandChoice struct {
-	Name  string `json:"name"`
-	Value any    `json:"value"`
-}
+var commandName = regexp.MustCompile(`^[-_'\p{L}\p{N}\p{Devanagari}\p{Thai}]{1,32}$`)
 
 // Commands are the names of the commands that are registered globally (guild 0) or in a guild, in order.
 func (s *Server) Commands(guildID ID) []string {
@@ -58,47 +58,61 @@ func (s *Server) Commands(guildID ID) []string {
 // DenyCommands makes a guild one that the bot was invited to without the scope applications.commands.
 func (s *Server) DenyCommands(guildID ID) {
 	s.tb.Helper()
-	s.change(func() { s.commandless[s.guild(guildID).ID] = true })
+	s.change(func() { s.guild(guildID).commandless = true })
 }
 
 // ownApp denies commands of other applications, and of guilds that let none in.
 func (s *Server) ownApp(c *call) {
-	g := c.r.PathValue("guild")
-	if c.id("app") != s.AppID || g != "" && (s.guilds[parseID(g)] == nil || s.commandless[parseID(g)]) {
+	g := c.id("guild")
+	if c.id("application") != s.AppID || g != 0 && (s.guilds[g] == nil || s.guilds[g].commandless) {
 		deny(missingAccess)
 	}
 }
 
+// getCommands tells what is registered, with other languages only if it is asked for them.
 func (s *Server) getCommands(c *call) reply {
 	s.ownApp(c)
 	raws := rawCommands(s.commands[c.id("guild")])
 	if c.r.URL.Query().Get("with_localizations") != "true" {
-		for i, raw := range raws {
-			raws[i] = withoutLocalizations(raw).(map[string]any)
+		for i := range raws {
+			raws[i] = maps.Clone(raws[i])
+			delete(raws[i], "name_localizations")
+			delete(raws[i], "description_localizations")
 		}
 	}
 	return ok(raws)
 }
 
-// putCommands replaces all commands. One whose name and type stay keeps its id.
+// putCommands replaces all commands.
 func (s *Server) putCommands(c *call) reply {
 	s.ownApp(c)
-	var raws []json.RawMessage
+	var raws []map[string]any
+	var parts []part
 	s.read(c, &raws)
-	if len(raws) > 100 {
-		s.misuse(BadRequest, "PUT %s: %d commands, and 100 are allowed", c.path, len(raws))
-		return refuse(400, 30032, "Maximum number of application commands reached (100)")
+	s.decode(c, &parts)
+	if len(raws) > mostCommands {
+		s.refuse(c, BadRequest, refuse(400, 30032, "Maximum number of application commands reached (100)"), "%d commands", len(raws))
 	}
-	var fresh []*command
-	for _, raw := range raws {
-		cmd, err := s.parseCommand(c.id("guild"), raw)
-		if err != nil {
+	kinds := map[int][]part{}
+	for i := range parts {
+		p := &parts[i]
+		p.Type = max(p.Type, slashCommand)
+		kinds[p.Type] = append(kinds[p.Type], *p)
+		if err := p.check(p.Type == slashCommand); err != nil {
 			s.badBody(c, err)
 		}
-		fresh = append(fresh, cmd)
+		if n := p.length(); n > longestCommand {
+			s.badBody(c, fmt.Errorf("command %q has %d characters in all, and %d are allowed", p.Name, n, longestCommand))
+		}
 	}
-	if err := distinctNames(raws); err != nil {
-		s.badBody(c, err)
+	for _, same := range kinds {
+		if err := distinct(same); err != nil {
+			s.badBody(c, err)
+		}
+	}
+	var fresh []*command
+	for i, p := range parts {
+		fresh = append(fresh, s.register(c.id("guild"), p, raws[i]))
 	}
 	s.commands[c.id("guild")] = fresh
 	return ok(rawCommands(fresh))
@@ -112,127 +126,103 @@ func rawCommands(cs []*command) []map[string]any {
 	return raws
 }
 
-// parseCommand reads a command and holds it to Discord's limits.
-func (s *Server) parseCommand(g ID, raw json.RawMessage) (*command, error) {
-	var b struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Type        int             `json:"type"`
-		Options     []commandOption `json:"options"`
-		Contexts    []int           `json:"contexts"`
-		Perms       *Permissions    `json:"default_member_permissions"`
-	}
-	if err := json.Unmarshal(raw, &b); err != nil {
-		return nil, fmt.Errorf("read the command: %w", err)
-	}
-	if b.Type == 0 {
-		b.Type = 1
-	}
-	switch {
-	case !fits(b.Name, longestName):
-		return nil, fmt.Errorf("command name %q has to have 1 to %d characters", b.Name, longestName)
-	case b.Type == 1 && (b.Name != strings.ToLower(b.Name) || strings.ContainsAny(b.Name, " /.")):
-		return nil, fmt.Errorf("command name %q has to be lower case, without spaces", b.Name)
-	case b.Type == 1 && !fits(b.Description, longestDescription):
-		return nil, fmt.Errorf("description of command %q has to have 1 to %d characters", b.Name, longestDescription)
-	case b.Type != 1 && (b.Description != "" || len(b.Options) > 0):
-		return nil, fmt.Errorf("command %q of type %d can have no description and no options", b.Name, b.Type)
-	}
-	if err := checkOptions(b.Name, b.Options); err != nil {
-		return nil, err
-	}
-	if err := checkLocalizations(raw); err != nil {
-		return nil, err
-	}
-	cmd := &command{Name: b.Name, Type: b.Type, Options: b.Options, Contexts: b.Contexts, Perms: b.Perms}
-	for _, old := range s.commands[g] {
-		if old.Name == b.Name && old.Type == b.Type {
-			cmd.ID = old.ID
-		}
-	}
-	if cmd.ID == 0 {
-		cmd.ID = s.clock.nextID()
-	}
-	return cmd, s.describeCommand(cmd, g, raw)
-}
-
-// describeCommand adds to what was registered what Discord adds in its answers.
-func (s *Server) describeCommand(cmd *command, g ID, raw json.RawMessage) error {
-	var sent map[string]any
-	if err := json.Unmarshal(raw, &sent); err != nil {
-		return fmt.Errorf("read the command: %w", err)
-	}
-	cmd.raw = map[string]any{"description": "", "default_member_permissions": nil}
-	for k, v := range sent {
-		if v != nil {
-			cmd.raw[k] = v
-		}
-	}
+// register gives a command its id and, beside what was sent, what Discord adds in its answers.
+func (s *Server) register(g ID, p part, sent map[string]any) *command {
+	cmd := &command{part: p, ID: s.clock.nextID(), raw: map[string]any{"description": "", "default_member_permissions": nil}}
+	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
+	maps.Copy(cmd.raw, sent)
 	maps.Copy(cmd.raw, map[string]any{"id": cmd.ID, "application_id": s.AppID, "version": s.clock.nextID(), "type": cmd.Type})
 	if g != 0 { // where it can be used is known then
-		cmd.raw["guild_id"], cmd.raw["contexts"] = g, nil
-		cmd.raw["integration_types"] = []int{0}
+		maps.Copy(cmd.raw, map[string]any{"guild_id": g, "contexts": nil, "integration_types": []int{0}})
 	}
-	return nil
+	return cmd
 }
 
-// checkOptions holds options to Discord's limits: how many there are and in which order, what may stand beside what and in what,
-// and which can be completed or chosen from.
-func checkOptions(where string, options []commandOption) error {
-	if len(options) > mostOptions {
-		return fmt.Errorf("%q has %d options, and %d are allowed", where, len(options), mostOptions)
-	}
-	nests := func(o commandOption) bool { return o.Type == subcommand || o.Type == subcommandGroup }
-	optional := false
-	for _, o := range options {
-		typed := o.Type == stringOption || o.Type == integerOption || o.Type == numberOption
-		misplaced := func(inner commandOption) bool {
-			return !nests(o) || o.Type == subcommand && nests(inner) || o.Type == subcommandGroup && inner.Type != subcommand
+// check holds a command or an option, and what is in it, to those of Discord's rules that its document doesn't tell. Names
+// that are typed have a form.
+func (p part) check(typed bool) error {
+	for language, name := range p.names() {
+		if typed && (!commandName.MatchString(name) || name != strings.ToLower(name)) {
+			return fmt.Errorf("name %q of %q in %s can't be typed", name, p.Name, language)
 		}
-		names := map[string]bool{}
-		for _, c := range o.Choices {
-			names[c.Name] = true
-			if _, text := c.Value.(string); text != (o.Type == stringOption) {
-				return fmt.Errorf("the value of choice %q has to be of the type of option %q", c.Name, o.Name)
+	}
+	for _, texts := range []map[string]string{p.NameIn, p.DescriptionIn} {
+		for language := range texts {
+			if !slices.Contains(languages, language) {
+				return fmt.Errorf("%q is in %q, which is none of Discord's languages", p.Name, language)
 			}
 		}
+	}
+	if typed && p.Description == "" {
+		return fmt.Errorf("%q has no description", p.Name)
+	}
+	for i, o := range p.Options {
+		completable := o.Type == stringOption || o.Type == integerOption || o.Type == numberOption
 		switch {
-		case nests(o) != nests(options[0]):
-			return fmt.Errorf("%q has subcommands beside other options", where)
-		case slices.ContainsFunc(o.Options, misplaced):
-			return fmt.Errorf("option %q of %q, of type %d, has options that can't be in it", o.Name, where, o.Type)
+		case o.nests() != p.Options[0].nests():
+			return fmt.Errorf("%q has subcommands beside other options", p.Name)
 		case o.Type == subcommandGroup && len(o.Options) == 0:
-			return fmt.Errorf("group %q of %q needs a subcommand", o.Name, where)
-		case !typed && (o.Autocomplete || len(o.Choices) > 0) || o.Autocomplete && len(o.Choices) > 0:
-			return fmt.Errorf("option %q of %q, of type %d, can't be completed or have choices", o.Name, where, o.Type)
-		case len(o.ChannelTypes) > 0 && o.Type != channelOption:
-			return fmt.Errorf("option %q of %q, of type %d, can have no types of channel", o.Name, where, o.Type)
-		case len(names) != len(o.Choices):
-			return fmt.Errorf("option %q of %q has choices of the same name", o.Name, where)
-		case o.Required && optional:
-			return fmt.Errorf("required option %q of %q comes after one that isn't", o.Name, where)
+			return fmt.Errorf("group %q of %q needs a subcommand", o.Name, p.Name)
+		case o.Autocomplete && (!completable || len(o.Choices) > 0):
+			return fmt.Errorf("option %q of %q, of type %d, can't be completed", o.Name, p.Name, o.Type)
+		case i > 0 && o.Required && !p.Options[i-1].Required:
+			return fmt.Errorf("required option %q of %q comes after one that isn't", o.Name, p.Name)
 		}
-		optional = optional || !o.Required
-		if err := checkChoices(o.Choices); err != nil {
-			return fmt.Errorf("option %q of %q: %w", o.Name, where, err)
-		}
-		if err := checkOptions(o.Name, o.Options); err != nil {
+		if err := o.check(true); err != nil {
 			return err
 		}
 	}
-	return nil
+	for _, c := range p.Choices {
+		if text, _ := c.Value.(string); utf8.RuneCountInString(text) > longestChoice {
+			return fmt.Errorf("choice %q has a value of more than %d characters", c.Name, longestChoice)
+		}
+	}
+	if err := distinct(p.Choices); err != nil {
+		return err
+	}
+	return distinct(p.Options)
 }
 
-// checkChoices holds choices to their number and lengths.
-func checkChoices(choices []commandChoice) error {
-	if len(choices) > mostChoices {
-		return fmt.Errorf("%d choices, and %d are allowed", len(choices), mostChoices)
-	}
-	for _, c := range choices {
-		text, _ := c.Value.(string)
-		if !fits(c.Name, longestChoice) || utf8.RuneCountInString(text) > longestChoice {
-			return fmt.Errorf("choice %q has to have a name of 1 to %d characters, and a value of no more", c.Name, longestChoice)
+func (p part) nests() bool { return p.Type == subcommand || p.Type == subcommandGroup }
+
+// names are a part's names by their languages, and its own as English.
+func (p part) names() map[string]string {
+	all := map[string]string{"en-US": p.Name}
+	maps.Copy(all, p.NameIn)
+	return all
+}
+
+// distinct is why parts can't be told apart by name in some language, if they can't.
+func distinct(all []part) error {
+	for _, language := range languages {
+		seen := map[string]bool{}
+		for _, p := range all {
+			name, translated := p.NameIn[language]
+			if !translated {
+				name = p.Name
+			}
+			if seen[name] {
+				return fmt.Errorf("two have the name %q in %s", name, language)
+			}
+			seen[name] = true
 		}
 	}
 	return nil
+}
+
+// length is how many characters count.
+func (p part) length() int {
+	longest := func(own string, others map[string]string) int {
+		n := utf8.RuneCountInString(own)
+		for _, other := range others {
+			n = max(n, utf8.RuneCountInString(other))
+		}
+		return n
+	}
+	text, _ := p.Value.(string)
+	n := longest(p.Name, p.NameIn) + longest(p.Description, p.DescriptionIn) + utf8.RuneCountInString(text)
+	for _, inner := range slices.Concat(p.Options, p.Choices) {
+		n += inner.length()
+	}
+	return n
 }

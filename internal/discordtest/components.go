@@ -1,61 +1,176 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"unicode/utf8"
 )
 
-// Discord's limits of components. https://discord.com/developers/docs/components/reference
-const (
-	mostRows     = 5
-	mostButtons  = 5 // in a row
-	longestID    = 100
-	longestLabel = 80
-	linkStyle    = 5
-	buttonKind   = 2
-)
+// component is a row, a button, a menu, an input, or a form with them in it.
+type component struct {
+	Type       int         `json:"type"`
+	ID         int         `json:"id"`
+	Style      int         `json:"style"`
+	CustomID   string      `json:"custom_id"`
+	Label      string      `json:"label"`
+	Emoji      any         `json:"emoji"`
+	Disabled   bool        `json:"disabled"`
+	Least      int         `json:"min_length"`
+	Most       int         `json:"max_length"`
+	Required   *bool       `json:"required"`
+	Value      string      `json:"value"`
+	Components []component `json:"components"`
+}
 
-// checkComponents asserts what Discord asks of rows of buttons and menus.
+const mostRows = 5 // of buttons and menus, and of inputs
+
+// checkComponents asserts what Discord asks of rows of buttons and menus and its document doesn't tell.
+// https://discord.com/developers/docs/components/reference
 func (s *Server) checkComponents(c *call, raws []json.RawMessage) {
-	type part struct {
-		Type       int    `json:"type"`
-		Style      int    `json:"style"`
-		Label      string `json:"label"`
-		CustomID   string `json:"custom_id"`
-		Emoji      any    `json:"emoji"`
-		Components []part `json:"components"`
-	}
+	const button, link = 2, 5
 	bad := func(what string) {
-		s.misuse(BadComponents, "%s %s: %s", c.r.Method, c.path, what)
-		deny(invalid("components", "COMPONENT_LAYOUT_INVALID", what))
+		s.refuse(c, BadComponents, invalid("components", "COMPONENT_LAYOUT_INVALID", what), "%s", what)
 	}
-	if len(raws) > mostRows {
+	var rows []component
+	if err := json.Unmarshal(encode(raws), &rows); err != nil {
+		s.badBody(c, err)
+	}
+	if len(rows) > mostRows {
 		bad("more than 5 rows")
 	}
 	known := map[string]bool{}
-	for _, raw := range raws {
-		var row part
-		if err := json.Unmarshal(raw, &row); err != nil {
-			s.badBody(c, err)
-		}
-		if row.Type != 1 {
-			continue // of the newer kinds, which the document knows
-		}
-		if len(row.Components) == 0 || len(row.Components) > mostButtons {
-			bad("a row has to have 1 to 5 buttons")
-		}
+	for _, row := range rows {
 		for _, p := range row.Components {
 			switch {
-			case p.Type != buttonKind && len(row.Components) > 1:
+			case p.Type != button && len(row.Components) > 1:
 				bad("a menu fills a row")
-			case p.Type == buttonKind && p.Style == linkStyle:
+			case p.Type == button && p.Style == link:
 				continue
-			case !fits(p.CustomID, longestID) || known[p.CustomID]:
-				bad("a component has to have a custom_id of its own, of 1 to 100 characters")
-			case p.Type == buttonKind && p.Label == "" && p.Emoji == nil || utf8.RuneCountInString(p.Label) > longestLabel:
-				bad("a button has to have a label of at most 80 characters, or an emoji")
+			case p.CustomID == "" || known[p.CustomID]:
+				bad("a component has to have a custom_id of its own")
+			case p.Type == button && p.Label == "" && p.Emoji == nil:
+				bad("a button has to have a label or an emoji")
 			}
 			known[p.CustomID] = true
 		}
 	}
+}
+
+// filled are components with what Discord adds to them: numbers for those without an id, counted by n, and defaults of menus.
+func filled(components []json.RawMessage, n *int) []json.RawMessage {
+	all := []json.RawMessage{}
+	for _, raw := range components {
+		*n++
+		c := object{"id": *n}
+		var inner struct {
+			Type       int               `json:"type"`
+			Components []json.RawMessage `json:"components"`
+		}
+		if json.Unmarshal(raw, &inner) != nil {
+			continue // the document has found fault with it
+		}
+		if inner.Type == 3 || 5 <= inner.Type && inner.Type <= 8 {
+			c["min_values"], c["max_values"] = 1, 1
+		}
+		_ = json.Unmarshal(raw, &c)
+		if inner.Components != nil {
+			c["components"] = filled(inner.Components, n)
+		}
+		all = append(all, encode(c))
+	}
+	return all
+}
+
+// component finds an enabled component of a message by its custom id, however deep it is.
+func (s *Server) component(m *stored, customID string) component {
+	s.tb.Helper()
+	var all []component
+	if err := json.Unmarshal(encode(m.Components), &all); err != nil {
+		s.tb.Fatalf("discordtest: the components of message %d: %v", m.ID, err)
+	}
+	for len(all) > 0 {
+		if all[0].CustomID == customID && !all[0].Disabled {
+			return all[0]
+		}
+		all = append(all[1:], all[0].Components...)
+	}
+	s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
+	return component{}
+}
+
+// readForm reads a form and holds it to those of Discord's rules that its document doesn't tell.
+// https://discord.com/developers/docs/components/reference#text-input
+func readForm(data json.RawMessage) (form component, inputs map[string]component, err error) {
+	if err := json.Unmarshal(data, &form); err != nil {
+		return form, nil, fmt.Errorf("read the form: %w", err)
+	}
+	if len(form.Components) > mostRows {
+		return form, nil, fmt.Errorf("%d rows, and %d are allowed", len(form.Components), mostRows)
+	}
+	inputs = map[string]component{}
+	for _, row := range form.Components {
+		if row.Type != 1 || len(row.Components) != 1 {
+			return form, nil, fmt.Errorf("a row of type %d with %d inputs, and it has to be of type 1 with one", row.Type, len(row.Components))
+		}
+		in := row.Components[0]
+		if _, known := inputs[in.CustomID]; known || in.Label == "" || in.Value != "" && !in.takes(in.Value) {
+			return form, nil, fmt.Errorf("input %q has to have a label, an id of its own and a value that it takes itself", in.CustomID)
+		}
+		inputs[in.CustomID] = in
+	}
+	return form, inputs, nil
+}
+
+// takes reports whether a person may write that in an input. One that isn't needed may be left empty.
+func (c component) takes(text string) bool {
+	n := utf8.RuneCountInString(text)
+	if n == 0 {
+		return c.Required != nil && !*c.Required
+	}
+	return c.Least <= n && n <= cmp.Or(c.Most, 4000)
+}
+
+// Form is what the form shows that the interaction was answered with, by the inputs' custom ids.
+func (r Response) Form() map[string]string {
+	_, inputs, err := readForm(r.Data)
+	if r.Type != 9 || err != nil {
+		return nil
+	}
+	values := map[string]string{}
+	for id, in := range inputs {
+		values[id] = in.Value
+	}
+	return values
+}
+
+// checkChoicesShown holds what is offered while somebody types to what Discord's document doesn't tell.
+func checkChoicesShown(data json.RawMessage) error {
+	var offered struct {
+		Choices []part `json:"choices"`
+	}
+	if err := json.Unmarshal(data, &offered); err != nil {
+		return fmt.Errorf("read the choices: %w", err)
+	}
+	for _, c := range offered.Choices {
+		if text, isText := c.Value.(string); isText && !fits(text, longestChoice) {
+			return fmt.Errorf("choice %q has to have a value of 1 to %d characters", c.Name, longestChoice)
+		}
+	}
+	return nil
+}
+
+// Choices are the values offered in answer to Complete, by their names.
+func (r Response) Choices() map[string]string {
+	var offered struct {
+		Choices []struct{ Name, Value string } `json:"choices"`
+	}
+	if r.Type != 8 || json.Unmarshal(r.Data, &offered) != nil {
+		return nil
+	}
+	all := map[string]string{}
+	for _, c := range offered.Choices {
+		all[c.Name] = c.Value
+	}
+	return all
 }

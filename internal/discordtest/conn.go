@@ -18,12 +18,9 @@ type conn struct {
 	ws      *websocket.Conn
 	session *session
 	queue   []out
-	late    []out // acks and reconnects that have to wait for READY or RESUMED
 	ready   bool
-	gone    bool
-	wake    chan struct{}
-	done    chan struct{} // closed when the connection is to be dropped
-	once    sync.Once
+	gone    bool // nothing more is taken or pushed
+	wake    *sync.Cond
 }
 
 // out is a frame to write; with code, a close frame.
@@ -32,92 +29,68 @@ type out struct {
 	code int
 }
 
+// broken, as a close code, breaks the connection with no word.
+const broken = -1
+
+// grace is how long a client is given to see a close frame before the connection goes.
+const grace = 5 * time.Second
+
 func (c *conn) push(o out) {
-	if c.gone {
-		return
-	}
-	c.queue = append(c.queue, o)
-	select {
-	case c.wake <- struct{}{}:
-	default:
+	if !c.gone {
+		c.queue = append(c.queue, o)
+		c.wake.Signal()
 	}
 }
 
 func (c *conn) control(op int, d any) {
-	o := out{data: encode(object{"op": op, "d": d})}
 	if !c.ready && (op == 7 || op == 11) {
-		c.late = append(c.late, o) // before READY or RESUMED they would lock discordgo up for good
+		c.s.misuse(GatewayMisuse, "opcode %d before READY or RESUMED, which would lock discordgo up for good", op)
 		return
 	}
-	c.push(o)
-}
-
-func (c *conn) becomeReady() {
-	c.ready = true
-	for _, o := range c.late {
-		c.push(o)
-	}
-	c.late = nil
+	c.push(out{data: encode(object{"op": op, "d": d})})
 }
 
 // closeWith ends the connection with a close code after what is queued.
 func (c *conn) closeWith(code int) {
 	c.push(out{code: code})
-	c.detach()
-	c.gone = true
+	c.leave()
 }
 
-// drop breaks the connection after what is queued, with no word.
-func (c *conn) drop() {
-	c.push(out{code: -1})
-	c.detach()
-	c.gone = true
-}
-
-// detach leaves the session without a connection, to be resumed.
-func (c *conn) detach() {
+// leave ends what is pushed, and leaves the session without a connection, to be resumed.
+func (c *conn) leave() {
 	if c.session != nil && c.session.conn == c {
 		c.session.conn = nil
 	}
-	c.ready = false
+	c.ready, c.gone = false, true
+	c.wake.Signal()
 }
 
+// write sends what is pushed until nothing more is.
 func (c *conn) write() {
-	defer c.ws.Close()
 	for {
 		c.s.mu.Lock()
+		for len(c.queue) == 0 && !c.gone {
+			c.wake.Wait()
+		}
 		queue := c.queue
 		c.queue = nil
 		c.s.mu.Unlock()
-		for _, o := range queue {
-			if !c.send(o) {
-				return
-			}
-		}
-		select {
-		case <-c.wake:
-		case <-c.done:
+		if len(queue) == 0 {
 			return
 		}
-	}
-}
-
-// send writes one frame and reports whether the connection goes on.
-func (c *conn) send(o out) bool {
-	switch {
-	case o.code == -1:
-		return false
-	case o.code > 0:
-		c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(o.code, closeReasons[o.code]),
-			time.Now().Add(grace))
-		c.ws.SetReadDeadline(time.Now().Add(grace))
-		select {
-		case <-c.done: // the client has closed, or the deadline has passed
-		case <-c.s.done:
+		for _, o := range queue { // that a client is gone is seen by who reads
+			switch {
+			case o.code == broken:
+				c.ws.Close()
+			case o.code > 0:
+				late := time.Now().Add(grace)
+				c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(o.code, closeReasons[o.code]), late)
+				c.ws.SetReadDeadline(late)
+			default:
+				c.ws.WriteMessage(websocket.TextMessage, o.data)
+			}
 		}
-		return false
 	}
-	return c.ws.WriteMessage(websocket.TextMessage, o.data) == nil
 }
 
 var closeReasons = map[int]string{
@@ -129,78 +102,66 @@ var closeReasons = map[int]string{
 	4014: "Disallowed intent(s).",
 }
 
-// read takes what the client sends until it goes.
+// read takes what the client sends until it goes. One that says good-bye, by close code 1000 or 1001, won't resume its session.
 func (c *conn) read() {
-	defer c.once.Do(func() { close(c.done) })
 	for {
 		_, data, err := c.ws.ReadMessage()
+		c.s.change(func() {
+			switch bye := websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway); {
+			case bye && c.session != nil && c.session.conn == c:
+				delete(c.s.gateway.sessions, c.session.id)
+			case err == nil && !c.gone:
+				c.receive(data)
+			}
+		})
 		if err != nil {
-			c.left(err)
 			return
 		}
-		var m struct {
-			Op int             `json:"op"`
-			D  json.RawMessage `json:"d"`
-		}
-		c.s.change(func() {
-			if err := json.Unmarshal(data, &m); err != nil {
-				c.s.misuse(GatewayMisuse, "a frame that is not JSON: %v", err)
-				c.closeWith(4002)
-				return
-			}
-			c.receive(m.Op, m.D)
-		})
 	}
 }
 
-// left ends the session if the client said good-bye: close codes 1000 and 1001 mean that it won't be resumed.
-func (c *conn) left(err error) {
-	if !websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway) {
+func (c *conn) receive(data []byte) {
+	var m struct {
+		Op int             `json:"op"`
+		D  json.RawMessage `json:"d"`
+	}
+	if err := json.Unmarshal(data, &m); err != nil {
+		c.s.misuse(GatewayMisuse, "a frame that is not JSON: %v", err)
+		c.closeWith(4002)
 		return
 	}
-	c.s.change(func() {
-		if c.session != nil && c.session.conn == c {
-			delete(c.s.gateway.sessions, c.session.id)
-		}
-	})
-}
-
-func (c *conn) receive(op int, d json.RawMessage) {
-	if c.gone {
-		return
-	}
-	if c.session == nil && op != 1 && op != 2 && op != 6 {
-		c.closeWith(4003)
-		return
-	}
-	switch op {
-	case 1:
+	switch op := m.Op; {
+	case op == 1:
 		c.s.gateway.heartbeats++
 		c.control(11, nil)
-	case 2:
-		c.identify(d)
-	case 6:
-		c.resume(d)
-	case 3, 4: // presence and voice: nothing that a test looks at
+	case op == 2 || op == 6:
+		c.begin(op == 6, m.D)
+	case c.session == nil:
+		c.closeWith(4003)
 	default:
 		c.s.misuse(GatewayMisuse, "opcode %d", op)
 		c.closeWith(4001)
 	}
 }
 
-func (c *conn) identify(d json.RawMessage) {
+// begin begins a session, or takes one up again.
+func (c *conn) begin(resume bool, d json.RawMessage) {
 	var q struct {
-		Token   string  `json:"token"`
-		Intents Intents `json:"intents"`
+		Token     string  `json:"token"`
+		Intents   Intents `json:"intents"`
+		SessionID string  `json:"session_id"`
+		Seq       int     `json:"seq"`
 	}
 	switch err := json.Unmarshal(d, &q); {
 	case err != nil:
-		c.s.misuse(GatewayMisuse, "identify: %v", err)
+		c.s.misuse(GatewayMisuse, "identify or resume: %v", err)
 		c.closeWith(4002)
 	case c.session != nil:
 		c.closeWith(4005)
 	case strings.TrimPrefix(q.Token, "Bot ") != c.s.Token:
 		c.closeWith(4004)
+	case resume:
+		c.resume(q.SessionID, q.Seq)
 	case q.Intents&^knownIntents != 0:
 		c.closeWith(4013)
 	case q.Intents&Privileged&^c.s.intents != 0:
@@ -208,47 +169,32 @@ func (c *conn) identify(d json.RawMessage) {
 	default:
 		c.s.gateway.identifies++
 		maps.DeleteFunc(c.s.gateway.sessions, func(_ string, x *session) bool { return x.conn == nil })
-		x := &session{id: fmt.Sprintf("session-%d", c.s.gateway.identifies), intents: q.Intents, conn: c}
-		c.session = x
-		c.s.gateway.sessions[x.id] = x
-		c.s.ready(x)
+		c.session = &session{id: fmt.Sprintf("session-%d", c.s.gateway.identifies), intents: q.Intents, conn: c}
+		c.s.gateway.sessions[c.session.id] = c.session
+		c.s.ready(c.session)
 	}
 }
 
 // resume replays what the session has missed, RESUMED last, or says that it can't.
-func (c *conn) resume(d json.RawMessage) {
-	var q struct {
-		Token     string `json:"token"`
-		SessionID string `json:"session_id"`
-		Seq       int    `json:"seq"`
-	}
-	if err := json.Unmarshal(d, &q); err != nil {
-		c.s.misuse(GatewayMisuse, "resume: %v", err)
-		c.closeWith(4002)
-		return
-	}
-	if strings.TrimPrefix(q.Token, "Bot ") != c.s.Token {
-		c.closeWith(4004)
-		return
-	}
-	x := c.s.gateway.sessions[q.SessionID]
+func (c *conn) resume(id string, seq int) {
+	x := c.s.gateway.sessions[id]
 	if x != nil && c.s.gateway.refuse > 0 {
 		c.s.gateway.refuse--
 		delete(c.s.gateway.sessions, x.id)
 		x = nil
 	}
-	if x == nil || q.Seq > len(x.log) || q.Seq < 0 {
+	if x == nil || seq > len(x.log) || seq < 0 {
 		c.control(9, false)
 		return
 	}
 	if x.conn != nil {
-		x.conn.drop()
+		x.conn.closeWith(broken)
 	}
 	c.session, x.conn = x, c
-	for _, data := range x.log[q.Seq:] {
+	for _, data := range x.log[seq:] {
 		c.push(out{data: data})
 	}
 	c.s.gateway.resumes++
-	x.dispatch(c.s, event{only: x, name: "RESUMED", payload: object{"_trace": []string{}}})
-	c.becomeReady()
+	x.dispatch(c.s, "RESUMED", object{"_trace": []string{}})
+	c.ready = true
 }

@@ -1,11 +1,10 @@
 package discordtest
 
 import (
+	"fmt"
 	"mime/multipart"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -23,16 +22,12 @@ type file struct {
 	content []byte
 }
 
-// fileField is what the field of a file is called: the number is what attachments refer to it by.
-var fileField = regexp.MustCompile(`^files?\[?([0-9]{1,3})\]?$`)
-
 // number is what attachments refer to the file by; -1 if its field's name doesn't say.
 func (f file) number() int {
-	m := fileField.FindStringSubmatch(f.name)
-	if m == nil {
+	var n int
+	if _, err := fmt.Sscanf(f.name, "files[%d]", &n); err != nil {
 		return -1
 	}
-	n, _ := strconv.Atoi(m[1])
 	return n
 }
 
@@ -44,24 +39,20 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 		total += len(f.content)
 		n := f.number()
 		if n < 0 || numbers[n] || f.header.Filename == "" {
-			s.misuse(BadFiles, "%s %s: field %q with the name %q", c.r.Method, c.path, f.name, f.header.Filename)
-			deny(invalid("files", "INVALID", "No file can be told by that field."))
+			s.refuse(c, BadFiles, invalid("files", "INVALID", "No file can be told by that field."), "field %q with the name %q", f.name, f.header.Filename)
 		}
 		numbers[n] = true
 	}
-	if len(c.files) > filesLimit || len(b.Attachments) > filesLimit {
-		s.misuse(BadFiles, "%s %s: %d files", c.r.Method, c.path, max(len(c.files), len(b.Attachments)))
-		deny(invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length."))
+	if n := max(len(c.files), len(b.Attachments)); n > filesLimit {
+		s.refuse(c, BadFiles, invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length."), "%d files", n)
 	}
 	if total > uploadLimit {
-		s.misuse(BadFiles, "%s %s: %d bytes", c.r.Method, c.path, total)
-		deny(refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"))
+		s.refuse(c, BadFiles, refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"), "%d bytes", total)
 	}
 	for _, a := range b.Attachments {
 		there := m != nil && slices.ContainsFunc(m.Attachments, func(old Attachment) bool { return old.ID == a.ID })
 		if !there && !numbers[int(a.ID)] {
-			s.misuse(BadFiles, "%s %s: attachment %d, which isn't there", c.r.Method, c.path, a.ID)
-			deny(invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"))
+			s.refuse(c, BadFiles, invalid("attachments", "ATTACHMENT_NOT_FOUND", "Unknown attachment"), "attachment %d, which isn't there", a.ID)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package discordtest
 
 import (
 	"net/http"
-	"time"
+	"sync"
 
 	"github.com/gorilla/websocket"
 )
@@ -16,7 +16,6 @@ type event struct {
 	intents Intents // 0: whatever the intents
 	channel *channel
 	payload any
-	only    *session // for one session's eyes: READY and what was asked for
 }
 
 // heartbeatInterval is about how many milliseconds Discord has between two heartbeats.
@@ -48,9 +47,6 @@ func (s *Server) Identifies() int { return s.count(&s.gateway.identifies) }
 // Resumes is how many sessions have been taken up again.
 func (s *Server) Resumes() int { return s.count(&s.gateway.resumes) }
 
-// Heartbeats is how many heartbeats have been received.
-func (s *Server) Heartbeats() int { return s.count(&s.gateway.heartbeats) }
-
 func (s *Server) count(n *int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,15 +68,12 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Upgrade has answered
 	}
-	c := &conn{s: s, ws: ws, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	defer ws.Close()
+	c := &conn{s: s, ws: ws, wake: sync.NewCond(&s.mu)}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		ws.Close()
 		return
-	}
-	if s.gateway.conns == nil {
-		s.gateway.conns = map[*conn]struct{}{}
 	}
 	s.gateway.conns[c] = struct{}{}
 	s.gateways.Add(1)
@@ -91,50 +84,38 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	written := make(chan struct{})
 	go func() { defer close(written); c.write() }()
 	c.read()
-	<-written
 	s.change(func() {
-		c.detach()
+		c.leave()
 		delete(s.gateway.conns, c)
 	})
+	<-written
 }
 
 // emit dispatches an event to every session that wants it.
 func (s *Server) emit(e event) {
-	if e.channel != nil && e.only == nil && !s.permissions(e.channel, s.Bot.ID).Has(ViewChannel) {
+	if e.channel != nil && !s.permissions(e.channel, s.Bot.ID).Has(ViewChannel) {
 		return
 	}
 	for _, x := range s.gateway.sessions {
-		if e.only != nil && e.only != x || e.intents != 0 && x.intents&e.intents == 0 {
+		if e.intents != 0 && x.intents&e.intents == 0 {
 			continue
 		}
 		times := 1
-		if e.only == nil && s.gateway.duplicate > 0 {
+		if s.gateway.duplicate > 0 {
 			s.gateway.duplicate--
 			times = 2
 		}
 		for range times {
-			x.dispatch(s, e)
+			x.dispatch(s, e.name, e.payload)
 		}
 	}
 }
 
-func (x *session) dispatch(s *Server, e event) {
-	payload := e.payload
-	if m, ok := payload.(messageEvent); ok {
-		payload = m.forIntents(s, x.intents)
-	}
-	payload = s.gateway.without(e.name, payload)
-	data := encode(object{"op": 0, "t": e.name, "s": len(x.log) + 1, "d": payload})
+func (x *session) dispatch(s *Server, name string, payload any) {
+	data := encode(object{"op": 0, "t": name, "s": len(x.log) + 1, "d": s.gateway.without(name, payload)})
 	x.log = append(x.log, data)
-	if x.conn == nil {
-		return
-	}
-	x.conn.push(out{data: data})
-}
-
-func (s *Server) closeConnections() {
-	for c := range s.gateway.conns {
-		c.drop()
+	if x.conn != nil {
+		x.conn.push(out{data: data})
 	}
 }
 
@@ -144,15 +125,15 @@ func (s *Server) ready(x *session) {
 	for _, g := range s.sortedGuilds() {
 		guilds = append(guilds, object{"id": g.ID, "unavailable": true})
 	}
-	s.emit(event{only: x, name: "READY", payload: object{"v": 9, "user": s.Bot, "guilds": guilds, "session_id": x.id,
+	x.dispatch(s, "READY", object{"v": 9, "user": s.Bot, "guilds": guilds, "session_id": x.id,
 		"resume_gateway_url": s.gatewayURL(), "private_channels": []any{}, "shard": []int{0, 1},
-		"application": object{"id": s.AppID, "flags": s.intents.applicationFlags()}}})
+		"application": object{"id": s.AppID, "flags": s.intents.applicationFlags()}})
 	if x.intents&Guilds != 0 {
 		for _, g := range s.sortedGuilds() {
-			s.emit(event{only: x, name: "GUILD_CREATE", payload: s.guildCreate(g)})
+			x.dispatch(s, "GUILD_CREATE", s.guildCreate(g))
 		}
 	}
-	x.conn.becomeReady()
+	x.conn.ready = true
 }
 
 // guildCreate is a guild as the gateway tells it: with its channels and the threads the bot can see, and of the
@@ -168,7 +149,7 @@ func (s *Server) guildCreate(g *guild) object {
 		case !c.Type.IsThread():
 			channels = append(channels, s.told(c))
 		case s.permissions(c, s.Bot.ID).Has(ViewChannel) && !c.Thread.Archived:
-			threads = append(threads, c.clone())
+			threads = append(threads, c.Channel)
 		}
 	}
 	o := s.guildObject(g)
@@ -180,69 +161,46 @@ func (s *Server) guildCreate(g *guild) object {
 	return o
 }
 
-// messageEvent is a message whose readable part depends on the session it goes to.
-type messageEvent struct {
-	channel *channel
-	message stored
-}
-
-func (e messageEvent) forIntents(s *Server, i Intents) any {
-	m := s.readable(&e.message, i)
-	if e.channel.GuildID == 0 {
-		return m
-	}
-	g := s.guilds[e.channel.GuildID]
+// emitMessage tells of a message, with who is in its guild beside them.
+func (s *Server) emitMessage(name string, c *channel, m *stored) {
 	type mentioned struct {
 		User
 		Member *Member `json:"member,omitempty"`
 	}
 	told := struct {
 		Message
-		GuildID  ID          `json:"guild_id"`
+		GuildID  ID          `json:"guild_id,omitzero"`
 		Member   *Member     `json:"member,omitempty"`
 		Mentions []mentioned `json:"mentions"`
-	}{Message: m, GuildID: e.channel.GuildID, Mentions: []mentioned{}}
-	beside := func(id ID) *Member {
-		if g == nil || g.members[id] == nil {
-			return nil
-		}
-		alone := g.members[id].withoutUser()
-		return &alone
+	}{Message: m.Message, GuildID: c.GuildID, Mentions: []mentioned{}}
+	var members map[ID]*Member
+	if g := s.guilds[c.GuildID]; g != nil {
+		members = g.members
 	}
 	for _, u := range m.Mentions {
-		told.Mentions = append(told.Mentions, mentioned{u, beside(u.ID)})
+		told.Mentions = append(told.Mentions, mentioned{u, members[u.ID].withoutUser()})
 	}
 	if m.WebhookID == 0 {
-		told.Member = beside(m.Author.ID)
+		told.Member = members[m.Author.ID].withoutUser()
 	}
-	return told
+	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
 }
 
-func (s *Server) emitMessage(name string, c *channel, m *stored) {
-	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: messageEvent{c, snapshot(m)}})
+// emitPart tells of messages by no more than is given and where they are.
+func (s *Server) emitPart(name string, c *channel, told object) {
+	told["channel_id"] = c.ID
+	if c.GuildID != 0 {
+		told["guild_id"] = c.GuildID
+	}
+	s.emit(event{name: name, intents: messageIntent(c), channel: c, payload: told})
 }
 
-// snapshot is the message as it is now, whatever becomes of it before it is told.
-func snapshot(m *stored) stored {
-	now := *m
-	now.Message = m.clone()
-	return now
-}
-
-// withGuild is a member as member events tell it.
-type withGuild struct {
-	guild ID
-	m     *Member
-}
-
-func (w withGuild) member() any {
+// in is a member as member events tell it.
+func (m *Member) in(guild ID) any {
 	return struct {
-		Member
+		*Member
 		GuildID ID `json:"guild_id"`
-	}{*w.m, w.guild}
+	}{m, guild}
 }
 
 func (s *Server) gatewayURL() string { return "ws" + s.URL[len("http"):] }
-
-// grace is how long a client is given to see a close frame before the connection goes.
-const grace = 5 * time.Second

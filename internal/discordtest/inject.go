@@ -10,34 +10,34 @@ import (
 
 // Fault is how a REST call goes wrong. Make one with the functions below.
 type Fault struct {
-	status  int
+	reply
 	carried bool // whether the call is carried out all the same
 	hang    bool
-	header  map[string]string
-	body    string
 }
 
 // RateLimited answers 429 as Discord does, to be tried again after d.
 func RateLimited(d time.Duration) Fault {
 	after := fmt.Sprintf("%.3f", d.Seconds())
-	return Fault{status: 429, header: map[string]string{"Content-Type": "application/json", "Retry-After": after,
-		"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": after, "X-RateLimit-Scope": "user"},
-		body: `{"message": "You are being rate limited.", "code": 0, "retry_after": ` + after + `, "global": false}`}
+	f := Untold(`{"message": "You are being rate limited.", "code": 0, "retry_after": ` + after + `, "global": false}`)
+	f.status, f.header = 429, map[string]string{"Content-Type": "application/json", "Retry-After": after,
+		"X-RateLimit-Remaining": "0", "X-RateLimit-Reset-After": after, "X-RateLimit-Scope": "user"}
+	return f
 }
 
 // Banned answers 429 as Cloudflare does, in HTML, after too many refused requests.
 func Banned() Fault {
-	return Fault{status: 429, header: map[string]string{"Content-Type": "text/html", "Retry-After": "1"},
-		body: "<!doctype html><title>Access denied | discord.com used Cloudflare to restrict access</title>"}
+	f := Untold("<!doctype html><title>Access denied | discord.com used Cloudflare to restrict access</title>")
+	f.status, f.header = 429, map[string]string{"Retry-After": "1"}
+	return f
 }
 
 // BadGateway answers 502 without having done anything.
-func BadGateway() Fault { return Fault{status: 502, body: "<html>502 Bad Gateway</html>"} }
+func BadGateway() Fault {
+	return Fault{reply: reply{status: 502, body: []byte("<html>502 Bad Gateway</html>")}}
+}
 
 // DoneButBadGateway carries the call out and answers 502: who tries again does it twice.
-func DoneButBadGateway() Fault {
-	return Fault{status: 502, carried: true, body: "<html>502 Bad Gateway</html>"}
-}
+func DoneButBadGateway() Fault { return Fault{reply: BadGateway().reply, carried: true} }
 
 // ServerError answers 500 without having done anything.
 func ServerError() Fault { return failing(500, 0, "500: Internal Server Error") }
@@ -56,18 +56,16 @@ func Gone() Fault { return failing(404, 10008, "Unknown Message") }
 
 // failing answers with an error as Discord words it.
 func failing(status, code int, message string) Fault {
-	return Fault{status: status, header: map[string]string{"Content-Type": "application/json"},
-		body: fmt.Sprintf(`{"message": %q, "code": %d}`, message, code)}
+	f := Untold(fmt.Sprintf(`{"message": %q, "code": %d}`, message, code))
+	f.status, f.header = status, map[string]string{"Content-Type": "application/json"}
+	return f
 }
 
 // Untold answers with a body that lacks something.
-func Untold(body string) Fault { return Fault{status: 200, body: body} }
+func Untold(body string) Fault { return Fault{reply: ok([]byte(body))} }
 
 // Malformed carries the call out and answers 200 with JSON that breaks off.
-func Malformed() Fault {
-	return Fault{status: 200, carried: true, header: map[string]string{"Content-Type": "application/json"},
-		body: `{"id": "12`}
-}
+func Malformed() Fault { return Fault{reply: ok([]byte(`{"id": "12`)), carried: true} }
 
 // Hang holds the call up until Release, then goes on as if nothing had been.
 func Hang() Fault { return Fault{hang: true} }
@@ -131,39 +129,13 @@ func (s *Server) injected(c *call) *Injection {
 	return met
 }
 
-func (i *Injection) status() int { return i.fault.status }
-
-// before reports whether the call is carried out.
-func (i *Injection) before(s *Server, w http.ResponseWriter, r *http.Request) bool {
-	switch {
-	case i.fault.hang:
-		select {
-		case <-i.release:
-			return true
-		case <-r.Context().Done():
-		case <-s.done:
-		}
-		return false
-	case i.fault.carried:
+// hold waits for Release and reports whether the client is still there.
+func (i *Injection) hold(r *http.Request) bool {
+	select {
+	case <-i.release:
 		return true
+	case <-r.Context().Done():
+	case <-i.s.done:
 	}
-	i.write(w)
 	return false
-}
-
-// after reports whether the fault has answered in place of the handler.
-func (i *Injection) after(w http.ResponseWriter) bool {
-	if !i.fault.carried {
-		return false
-	}
-	i.write(w)
-	return true
-}
-
-func (i *Injection) write(w http.ResponseWriter) {
-	for k, v := range i.fault.header {
-		w.Header().Set(k, v)
-	}
-	w.WriteHeader(i.fault.status)
-	w.Write([]byte(i.fault.body))
 }

@@ -1,10 +1,5 @@
 package discordtest
 
-import (
-	"encoding/json"
-	"slices"
-)
-
 // Intents is what a gateway session asks to be told of.
 type Intents int
 
@@ -39,29 +34,4 @@ func messageIntent(c *channel) Intents {
 		return DirectMessages
 	}
 	return GuildMessages
-}
-
-// readable is the message as a bot with these intents gets it: without MessageContent only its own words, those
-// that mention it, and direct messages.
-func (s *Server) readable(m *stored, i Intents) Message {
-	seen := m.clone()
-	mentioned := slices.ContainsFunc(m.Mentions, func(u User) bool { return u.ID == s.Bot.ID })
-	if i&MessageContent != 0 || m.Author.ID == s.Bot.ID || m.GuildID == 0 || mentioned {
-		if seen.Referenced != nil && i&MessageContent == 0 && seen.Referenced.Author.ID != s.Bot.ID && m.GuildID != 0 {
-			blanked := seen.Referenced.blank()
-			seen.Referenced = &blanked
-		}
-		return seen
-	}
-	return seen.blank()
-}
-
-func (m Message) blank() Message {
-	m.Content = ""
-	m.Attachments, m.Embeds, m.Components = []Attachment{}, []json.RawMessage{}, []json.RawMessage{}
-	if m.Referenced != nil {
-		r := m.Referenced.blank()
-		m.Referenced = &r
-	}
-	return m
 }

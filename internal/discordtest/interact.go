@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,12 +37,11 @@ type Response struct {
 // Deferred reports whether the bot has only said that it will answer.
 func (r Response) Deferred() bool { return r.Type == 5 || r.Type == 6 }
 
-// Discord's numbers for kinds of commands and options. A message is no option: the number is the fake's own.
+// Discord's numbers for kinds of commands and options.
 const (
-	slashCommand, userCommand, messageCommand                               = 1, 2, 3
-	messageOption, userOption, channelOption, roleOption, mentionableOption = 0, 6, 7, 8, 9
-	stringOption, integerOption, numberOption                               = 3, 4, 10
-	subcommand, subcommandGroup                                             = 1, 2
+	slashCommand, userCommand, messageCommand                = 1, 2, 3
+	stringOption, integerOption, channelOption, numberOption = 3, 4, 7, 10
+	subcommand, subcommandGroup                              = 1, 2
 )
 
 const (
@@ -100,7 +100,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 		resolved := object{}
 		if target != 0 {
 			data["target_id"] = target
-			s.resolve(c, resolved, map[int]int{userCommand: userOption, messageCommand: messageOption}[kind], target)
+			s.resolve(c, resolved, target)
 		}
 		if kind == slashCommand {
 			data["options"] = s.fill(c, cmd.Options, strings.Fields(subs), options, itype == 4, resolved)
@@ -108,9 +108,7 @@ func (s *Server) command(channelID, user ID, kind int, name string, options []Op
 		if len(resolved) > 0 {
 			data["resolved"] = resolved
 		}
-		i = s.begin(c, user, itype)
-		i.meta = encode(object{"id": i.ID, "type": 2, "user": s.users[user], "authorizing_integration_owners": object{"0": c.GuildID}})
-		s.tell(i, data)
+		i = s.interact(Interaction{channel: c, user: user, kind: itype}, data, object{})
 	})
 	return i
 }
@@ -130,7 +128,7 @@ func (s *Server) registered(g ID, name string, kind int) *command {
 }
 
 // fill makes the options as Discord sends them, subcommands around them.
-func (s *Server) fill(c *channel, declared []commandOption, subs []string, given []Opt, typing bool, resolved object) []object {
+func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, typing bool, resolved object) []object {
 	s.tb.Helper()
 	if len(subs) > 0 {
 		d := s.declared(declared, subs[0])
@@ -144,7 +142,7 @@ func (s *Server) fill(c *channel, declared []commandOption, subs []string, given
 		}
 		x := object{"name": o.Name, "type": d.Type, "value": o.Value}
 		if id, ok := o.Value.(ID); ok {
-			s.resolve(c, resolved, d.Type, id)
+			s.resolve(c, resolved, id)
 		}
 		if typing && n == len(given)-1 {
 			x["focused"] = true
@@ -159,9 +157,9 @@ func (s *Server) fill(c *channel, declared []commandOption, subs []string, given
 	return filled
 }
 
-func (s *Server) declared(options []commandOption, name string) commandOption {
+func (s *Server) declared(options []part, name string) part {
 	s.tb.Helper()
-	i := slices.IndexFunc(options, func(o commandOption) bool { return o.Name == name })
+	i := slices.IndexFunc(options, func(o part) bool { return o.Name == name })
 	if i < 0 {
 		s.tb.Fatalf("discordtest: no option %q is registered", name)
 	}
@@ -169,9 +167,9 @@ func (s *Server) declared(options []commandOption, name string) commandOption {
 }
 
 // mayGive fails the test where Discord wouldn't let a person give that for an option.
-func (s *Server) mayGive(d commandOption, given Opt) {
+func (s *Server) mayGive(d part, given Opt) {
 	s.tb.Helper()
-	isGiven := func(c commandChoice) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
+	isGiven := func(c part) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
 	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, isGiven) {
 		s.tb.Fatalf("discordtest: %v is no choice of option %q", given.Value, d.Name)
 	}
@@ -180,8 +178,8 @@ func (s *Server) mayGive(d commandOption, given Opt) {
 	}
 }
 
-// resolve adds what an option of that type points to.
-func (s *Server) resolve(c *channel, resolved object, kind int, id ID) {
+// resolve adds what an id that is given with a command points to.
+func (s *Server) resolve(c *channel, resolved object, id ID) {
 	s.tb.Helper()
 	add := func(group string, what any) {
 		m, _ := resolved[group].(object)
@@ -193,16 +191,16 @@ func (s *Server) resolve(c *channel, resolved object, kind int, id ID) {
 	}
 	g := s.guilds[c.GuildID]
 	switch {
-	case kind == messageOption:
-		add("messages", s.mustFind(c, id).clone())
-	case kind == userOption || kind == mentionableOption && s.users[id] != nil:
+	case s.users[id] != nil:
 		add("users", *s.users[id])
 		if g != nil && g.members[id] != nil {
 			add("members", g.members[id].withoutUser())
 		}
-	case kind == channelOption:
-		add("channels", s.channel(id).clone())
-	case kind == roleOption || kind == mentionableOption:
+	case s.channels[id] != nil:
+		add("channels", s.channels[id].Channel)
+	case s.find(c, id) != nil:
+		add("messages", s.find(c, id).Message)
+	default:
 		add("roles", *s.role(g, id))
 	}
 }
@@ -228,62 +226,55 @@ func (s *Server) Click(m Message, user ID, customID string, values ...string) *I
 		if component.Type != 2 {
 			data["values"] = values
 		}
-		i = s.begin(c, user, 3)
-		i.source = source
-		i.meta = encode(object{"id": i.ID, "type": 3, "user": s.users[user], "interacted_message_id": m.ID,
-			"authorizing_integration_owners": object{"0": c.GuildID}})
-		s.tell(i, data)
+		i = s.interact(Interaction{channel: c, user: user, kind: 3, source: source}, data, object{"interacted_message_id": m.ID})
 	})
 	return i
 }
 
-// Submit sends the modal that the interaction was answered with, by the fields' custom ids.
+// Submit sends the form that the interaction was answered with, by the fields' custom ids.
 func (i *Interaction) Submit(fields map[string]string) *Interaction {
 	i.s.tb.Helper()
 	var next *Interaction
 	i.s.change(func() {
-		modal, err := readModal(i.response.Data)
+		form, inputs, err := readForm(i.response.Data)
 		if i.response.Type != 9 || err != nil {
-			i.s.tb.Fatalf("discordtest: the interaction was not answered with a modal")
+			i.s.tb.Fatalf("discordtest: the interaction was not answered with a form")
 		}
-		if why := modal.accepts(fields); why != "" {
-			i.s.tb.Fatalf("discordtest: the modal can't be sent: %s", why)
+		for id, in := range inputs {
+			if !in.takes(fields[id]) {
+				i.s.tb.Fatalf("discordtest: input %q doesn't take %q", id, fields[id])
+			}
 		}
 		rows := []object{}
 		for id, value := range fields {
+			if _, there := inputs[id]; !there {
+				i.s.tb.Fatalf("discordtest: the form has no input %q", id)
+			}
 			rows = append(rows, object{"type": 1, "components": []object{{"type": 4, "custom_id": id, "value": value}}})
 		}
-		data := object{"custom_id": modal.CustomID, "components": rows}
-		next = i.s.begin(i.channel, i.user, 5)
-		next.source = i.source
-		next.meta = encode(object{"id": next.ID, "type": 5, "user": i.s.users[i.user],
-			"authorizing_integration_owners":  object{"0": i.channel.GuildID},
-			"triggering_interaction_metadata": i.meta})
-		i.s.tell(next, data)
+		data := object{"custom_id": form.CustomID, "components": rows}
+		next = i.s.interact(Interaction{channel: i.channel, user: i.user, kind: 5, source: i.source}, data,
+			object{"triggering_interaction_metadata": i.meta})
 	})
 	return next
 }
 
-// begin makes the interaction; tell sends it.
-func (s *Server) begin(c *channel, user ID, kind int) *Interaction {
+// interact begins an interaction and tells the bot of it. Messages that answer it tell meta of it.
+func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	s.tb.Helper()
-	if s.users[user] == nil {
-		s.tb.Fatalf("discordtest: there is no user %d", user)
-	}
-	id := s.clock.nextID()
-	i := &Interaction{ID: id, Token: "token-of-" + id.String(), s: s, channel: c, user: user, kind: kind}
-	s.interactions[i.Token] = i
-	return i
-}
-
-func (s *Server) tell(i *Interaction, data object) {
-	c := i.channel
+	c, by := i.channel, s.user(i.user)
+	i.s, i.ID = s, s.clock.nextID()
+	i.Token = "token-of-" + i.ID.String()
+	s.interactions[i.Token] = &i
+	owners := object{"0": c.GuildID}
+	maps.Copy(meta, object{"id": i.ID, "type": i.kind, "user": by, "authorizing_integration_owners": owners})
+	i.meta = encode(meta)
 	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
-		"version": 1, "channel_id": c.ID, "channel": c.clone(), "locale": cmp.Or(s.languages[i.user], "en-US"), "entitlements": []any{},
-		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": object{"0": c.GuildID},
-		"context": 0, "attachment_size_limit": 10 << 20}
+		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.languages[i.user], "en-US"), "entitlements": []any{},
+		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": owners,
+		"context": 0, "attachment_size_limit": uploadLimit}
 	if i.source != nil {
-		payload["message"] = i.source.clone()
+		payload["message"] = i.source.Message
 	}
 	if g := s.guilds[c.GuildID]; g != nil {
 		payload["guild_id"], payload["guild_locale"] = c.GuildID, "en-US"
@@ -293,35 +284,28 @@ func (s *Server) tell(i *Interaction, data object) {
 			Permissions Permissions `json:"permissions"`
 		}{*s.member(g, i.user), s.permissions(c, i.user)}
 	} else {
-		payload["user"], payload["context"] = s.users[i.user], 1
+		payload["user"], payload["context"] = by, 1
 	}
 	s.emit(event{name: "INTERACTION_CREATE", payload: payload})
+	return &i
 }
 
 // Wait returns once the bot has answered, be it by deferring.
 func (i *Interaction) Wait() Response {
 	i.s.tb.Helper()
-	var r Response
-	i.s.WaitFor("an answer to interaction "+i.ID.String(), func() bool {
-		i.s.mu.Lock()
-		defer i.s.mu.Unlock()
-		r = i.response
-		return i.answered
-	})
-	return r
+	i.s.until("an answer to interaction "+i.ID.String(), func() bool { return i.answered })
+	return i.response
 }
 
 // WaitMessage returns the message that answers the interaction, once it is there and no longer deferred.
 func (i *Interaction) WaitMessage() Sent {
 	i.s.tb.Helper()
 	var m Sent
-	i.s.WaitFor("a message in answer to interaction "+i.ID.String(), func() bool {
-		i.s.mu.Lock()
-		defer i.s.mu.Unlock()
+	i.s.until("a message in answer to interaction "+i.ID.String(), func() bool {
 		if i.original == nil || i.original.Flags&Loading != 0 {
 			return false
 		}
-		m = i.original.sent()
+		m = i.original.Sent
 		return true
 	})
 	return m
@@ -333,7 +317,7 @@ func (i *Interaction) FollowUps() []Sent {
 	defer i.s.mu.Unlock()
 	var ms []Sent
 	for _, m := range i.follows {
-		ms = append(ms, m.sent())
+		ms = append(ms, m.Sent)
 	}
 	return ms
 }
@@ -347,49 +331,12 @@ func encode(v any) json.RawMessage {
 	return b
 }
 
-type component struct {
-	Type     int    `json:"type"`
-	ID       int    `json:"id"`
-	CustomID string `json:"custom_id"`
-	Disabled bool   `json:"disabled"`
-}
-
-// component finds a component of a message by its custom id, however deep it is.
-func (s *Server) component(m *stored, customID string) component {
-	s.tb.Helper()
-	var find func(raws []json.RawMessage) *component
-	find = func(raws []json.RawMessage) *component {
-		for _, raw := range raws {
-			var c struct {
-				component
-				Components []json.RawMessage `json:"components"`
-			}
-			if json.Unmarshal(raw, &c) != nil {
-				continue
-			}
-			if c.CustomID == customID && !c.Disabled {
-				return &c.component
-			}
-			if found := find(c.Components); found != nil {
-				return found
-			}
-		}
-		return nil
-	}
-	found := find(m.Components)
-	if found == nil {
-		s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
-		return component{}
-	}
-	return *found
-}
-
 // anyMessage is a message of the channel, or one that only somebody sees there.
 func (s *Server) anyMessage(c *channel, id ID) *stored {
 	s.tb.Helper()
 	for _, i := range s.interactions {
 		for _, m := range append([]*stored{i.original}, i.follows...) {
-			if m != nil && m.ID == id && !m.deleted {
+			if m != nil && m.ID == id && !m.Deleted {
 				return m
 			}
 		}

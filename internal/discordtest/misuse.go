@@ -13,7 +13,6 @@ const (
 	Pings          Misuse = "ping that nobody allowed"
 	MixedMentions  Misuse = "allowed_mentions contradict themselves"
 	BadComponents  Misuse = "components that break Discord's limits"
-	BadNonce       Misuse = "nonce over 25 characters"
 	Late           Misuse = "interaction answered after 3 seconds"
 	AnsweredTwice  Misuse = "interaction answered twice"
 	ExpiredToken   Misuse = "interaction token used after 15 minutes"
@@ -46,4 +45,10 @@ func (s *Server) misuse(kind Misuse, format string, args ...any) {
 	if !s.closed && !s.allowed[kind] {
 		s.tb.Errorf("discordtest: %s: %s", r.Kind, r.Detail)
 	}
+}
+
+// refuse reports what the bot did with a call and ends the handler with an answer.
+func (s *Server) refuse(c *call, kind Misuse, answer reply, format string, args ...any) {
+	s.misuse(kind, "%s %s: %s", c.r.Method, c.path, fmt.Sprintf(format, args...))
+	deny(answer)
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,62 +23,18 @@ import (
 
 // openAPI holds Discord's OpenAPI document against requests and answers. A nil one finds no fault with anything.
 type openAPI struct {
-	doc   map[string]any
-	paths []apiPath
-
-	mu       sync.Mutex
+	doc      any
 	compiler *jsonschema.Compiler
-	schemas  map[string]*jsonschema.Schema // by pointer; nil where the document has none
 
-	judged sync.Map // of judgement to string: what is said of a body, since most tests send the same ones
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Schema // by pointer; nil where the document has none
+	judged  map[judgement]string          // what is said of a body, since most tests send the same ones
 }
 
-// judgement is of a body under a schema. Bodies that differ in nothing but ids are judged alike.
+// judgement is of a body under a schema.
 type judgement struct {
 	schema *jsonschema.Schema
 	body   [sha256.Size]byte
-}
-
-// alike is a body with its ids numbered in the order in which they first appear.
-func alike(body []byte) []byte {
-	const shortest = 15 // an id has no fewer digits
-	numbers := map[string]int{}
-	out := make([]byte, 0, len(body))
-	for i := 0; i < len(body); {
-		end := i
-		for end < len(body) && '0' <= body[end] && body[end] <= '9' {
-			end++
-		}
-		if end-i < shortest {
-			end = max(end, i+1)
-			out = append(out, body[i:end]...)
-		} else {
-			id := string(body[i:end])
-			if _, known := numbers[id]; !known {
-				numbers[id] = len(numbers)
-			}
-			out = strconv.AppendInt(append(out, '#'), int64(numbers[id]), 10)
-		}
-		i = end
-	}
-	return out
-}
-
-// complaint says what is wrong with a body; "" means nothing.
-func (o *openAPI) complaint(schema *jsonschema.Schema, body []byte) string {
-	key := judgement{schema, sha256.Sum256(alike(body))}
-	if said, known := o.judged.Load(key); known {
-		return said.(string)
-	}
-	said := complaint(schema, body)
-	o.judged.Store(key, said)
-	return said
-}
-
-type apiPath struct {
-	template string
-	match    *regexp.Regexp
-	literal  int // how many characters are no parameter: the more, the better it fits
 }
 
 // loadOpenAPI is the document, or nil if it isn't there.
@@ -97,7 +54,8 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 	file := os.Getenv("HARK_DISCORD_OPENAPI")
 	named := file != ""
 	if !named {
-		file = besideModule("../shared/data/discord-openapi.json.gz")
+		_, here, _, _ := runtime.Caller(0)
+		file = filepath.Join(filepath.Dir(here), "../../../shared/data/discord-openapi.json.gz")
 	}
 	data, err := os.ReadFile(file)
 	if !named && errors.Is(err, fs.ErrNotExist) {
@@ -116,54 +74,25 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
 	}
-	o := &openAPI{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
-	var isObject bool
-	if o.doc, isObject = doc.(map[string]any); !isObject {
-		return nil, fmt.Errorf("parse %s: not an OpenAPI document", file)
-	}
+	o := &openAPI{doc: doc, compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}, judged: map[judgement]string{}}
 	o.compiler.DefaultDraft(jsonschema.Draft2020)
 	if err := o.compiler.AddResource("discord.json", doc); err != nil {
 		return nil, fmt.Errorf("parse %s: %w", file, err)
 	}
-	o.indexPaths()
 	return o, nil
 })
 
-// besideModule is a path relative to the module's root, or "" outside of a module.
-func besideModule(name string) string {
-	dir, _ := os.Getwd()
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, name)
-		}
-	}
-	return ""
-}
-
-var parameter = regexp.MustCompile(`\\\{[^}]*\\\}`)
-
-func (o *openAPI) indexPaths() {
-	paths, _ := o.doc["paths"].(map[string]any)
-	for template := range paths {
-		quoted := parameter.ReplaceAllString(regexp.QuoteMeta(template), `[^/]+`)
-		o.paths = append(o.paths, apiPath{template, regexp.MustCompile("^" + quoted + "$"), len(quoted) - 5*strings.Count(quoted, `[^/]+`)})
-	}
-}
-
-// request says what is wrong with a request's JSON body; "" means nothing.
-func (o *openAPI) request(method, path string, body []byte) string {
-	if o == nil {
-		return ""
-	}
-	at, op := o.operation(method, path)
-	if op == nil {
+// request says what is wrong with a request's JSON body; "" means nothing. The route is a method and the document's path.
+func (o *openAPI) request(route string, body []byte) string {
+	op := operation(route)
+	if o == nil || o.at(op) == nil {
 		return "" // the document doesn't know every route that there is
 	}
-	schema := o.schema(at + "/requestBody/content/application~1json/schema")
+	schema := o.schema(append(op, "requestBody", "content", "application/json", "schema"))
 	switch {
 	case schema == nil && len(body) > 0:
 		return "it has a body, and should have none"
-	case schema == nil || len(body) == 0 && !required(op):
+	case schema == nil || len(body) == 0 && o.at(append(op, "requestBody", "required")) != true:
 		return ""
 	case len(body) == 0:
 		return "it has no body"
@@ -175,40 +104,25 @@ func (o *openAPI) request(method, path string, body []byte) string {
 // the document wants a number in requests.
 var permissionText = regexp.MustCompile(`"default_member_permissions":"([0-9]+)"`)
 
-func required(op map[string]any) bool {
-	b, _ := op["requestBody"].(map[string]any)
-	r, _ := b["required"].(bool)
-	return r
-}
-
 // response says what is wrong with an answer; "" means nothing.
-func (o *openAPI) response(method, path string, answer reply) string {
-	if o == nil {
+func (o *openAPI) response(route string, answer reply) string {
+	op := operation(route)
+	if o == nil || o.at(op) == nil {
 		return ""
 	}
-	at, op := o.operation(method, path)
-	if op == nil {
-		return ""
-	}
-	responses, _ := op["responses"].(map[string]any)
 	status := strconv.Itoa(answer.status)
-	if responses[status] == nil {
+	if o.at(append(op, "responses", status)) == nil {
 		status = status[:1] + "XX"
 	}
-	described, _ := responses[status].(map[string]any)
-	if described == nil {
+	if o.at(append(op, "responses", status)) == nil {
 		return "no answer of that status is described"
 	}
-	at += "/responses/" + status
-	if ref, _ := described["$ref"].(string); ref != "" {
-		at = strings.TrimPrefix(ref, "#")
-	}
-	schema := o.schema(at + "/content/application~1json/schema")
-	if schema == nil || answer.body == nil {
-		if schema != nil && answer.status != http.StatusNoContent {
-			return "it has no body"
-		}
+	schema := o.schema(append(op, "responses", status, "content", "application/json", "schema"))
+	switch {
+	case schema == nil || answer.body == nil && answer.status == http.StatusNoContent:
 		return ""
+	case answer.body == nil:
+		return "it has no body"
 	}
 	told := answer.body
 	if e, isObject := told.(object); isObject && answer.status >= 400 {
@@ -218,62 +132,63 @@ func (o *openAPI) response(method, path string, answer reply) string {
 	return o.complaint(schema, encode(told))
 }
 
-// operation finds what the document says of a call, and where.
-func (o *openAPI) operation(method, path string) (string, map[string]any) {
-	var best apiPath
-	for _, p := range o.paths {
-		if p.match.MatchString(path) && p.literal >= best.literal {
-			best = p
-		}
-	}
-	if best.template == "" {
-		return "", nil
-	}
-	item, _ := o.doc["paths"].(map[string]any)[best.template].(map[string]any)
-	op, _ := item[strings.ToLower(method)].(map[string]any)
-	escaped := strings.NewReplacer("~", "~0", "/", "~1").Replace(best.template)
-	return "/paths/" + escaped + "/" + strings.ToLower(method), op
+// operation is where the document tells of a route.
+func operation(route string) []string {
+	method, path, _ := strings.Cut(route, " ")
+	return []string{"paths", path, strings.ToLower(method)}[:3:3]
 }
 
-// schema compiles the schema at a JSON pointer, once.
-func (o *openAPI) schema(pointer string) *jsonschema.Schema {
+// at is what the document has there, nil if it has nothing.
+func (o *openAPI) at(names []string) any {
+	_, found := o.find(names)
+	return found
+}
+
+// find follows names, and references on the way, to a part of the document, and tells the pointer to it.
+func (o *openAPI) find(names []string) (pointer string, found any) {
+	pointer, found = "discord.json#", o.doc
+	escape := strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D")
+	for i, name := range names {
+		m, _ := found.(map[string]any)
+		if ref, is := m["$ref"].(string); is {
+			return o.find(append(strings.Split(ref, "/")[1:], names[i:]...))
+		}
+		pointer, found = pointer+"/"+escape.Replace(name), m[name]
+	}
+	return pointer, found
+}
+
+// schema compiles the schema that is there, once; nil if there is none.
+func (o *openAPI) schema(names []string) *jsonschema.Schema {
+	pointer, found := o.find(names)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if s, known := o.schemas[pointer]; known {
-		return s
+	if o.schemas[pointer] == nil && found != nil {
+		o.schemas[pointer] = o.compiler.MustCompile(pointer)
 	}
-	var s *jsonschema.Schema
-	if o.has(pointer) {
-		escaped := strings.NewReplacer("{", "%7B", "}", "%7D").Replace(pointer)
-		s = o.compiler.MustCompile("discord.json#" + escaped)
-	}
-	o.schemas[pointer] = s
-	return s
+	return o.schemas[pointer]
 }
 
-// has reports whether the document has something at the pointer.
-func (o *openAPI) has(pointer string) bool {
-	var at any = o.doc
-	unescape := strings.NewReplacer("~1", "/", "~0", "~")
-	for _, name := range strings.Split(pointer, "/")[1:] {
-		m, isObject := at.(map[string]any)
-		if !isObject {
-			return false
-		}
-		if at = m[unescape.Replace(name)]; at == nil {
-			return false
-		}
-	}
-	return true
-}
+var ids = regexp.MustCompile(`[0-9]{15,}`)
 
-func complaint(schema *jsonschema.Schema, body []byte) string {
+// complaint says what is wrong with a body; "" means nothing. Bodies that differ in nothing but ids are judged alike.
+func (o *openAPI) complaint(schema *jsonschema.Schema, body []byte) string {
+	key := judgement{schema, sha256.Sum256(ids.ReplaceAll(body, []byte("#")))}
+	o.mu.Lock()
+	said, known := o.judged[key]
+	o.mu.Unlock()
+	if known {
+		return said
+	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err == nil {
+		err = schema.Validate(v)
+	}
 	if err != nil {
-		return err.Error()
+		said = err.Error()
 	}
-	if err := schema.Validate(v); err != nil {
-		return err.Error()
-	}
-	return ""
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.judged[key] = said
+	return said
 }

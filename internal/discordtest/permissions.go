@@ -5,15 +5,8 @@ import "slices"
 // all is every permission that Discord has.
 const all Permissions = 1<<53 - 1
 
-// Permissions is what a member may do in a channel, by Discord's rules. In direct messages it is everything that
+// permissions are what a member may do in a channel, by Discord's rules. In direct messages it is everything that
 // matters, and for somebody outside of the guild nothing.
-func (s *Server) Permissions(channelID, userID ID) Permissions {
-	s.tb.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.permissions(s.channel(channelID), userID)
-}
-
 func (s *Server) permissions(c *channel, user ID) Permissions {
 	if c.Type == Direct {
 		if user == s.Bot.ID || slices.ContainsFunc(c.Recipients, func(u User) bool { return u.ID == user }) {

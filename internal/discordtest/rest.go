@@ -38,26 +38,27 @@ type call struct {
 	odd   bool // isn't what Discord's document describes
 }
 
-// reply is what a handler answers: a body for JSON, or none.
+// reply is what a handler answers: a body for JSON, bytes as they are, or none.
 type reply struct {
 	status int
 	body   any
+	header map[string]string
 }
 
 type handler func(*call) reply
 
-func ok(body any) reply { return reply{http.StatusOK, body} }
+func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
 func none() reply { return reply{status: http.StatusNoContent} }
 
 // refuse is an error as Discord words it.
 func refuse(status, code int, message string) reply {
-	return reply{status, object{"code": code, "message": message}}
+	return reply{status: status, body: object{"code": code, "message": message}}
 }
 
 // invalid is code 50035 with the field at fault.
 func invalid(field, code, message string) reply {
-	return reply{http.StatusBadRequest, object{"code": 50035, "message": "Invalid Form Body", "errors": object{
+	return reply{status: http.StatusBadRequest, body: object{"code": 50035, "message": "Invalid Form Body", "errors": object{
 		field: object{"_errors": []object{{"code": code, "message": message}}}}}}
 }
 
@@ -68,7 +69,6 @@ var (
 	unknownGuild      = refuse(http.StatusNotFound, 10004, "Unknown Guild")
 	unknownMember     = refuse(http.StatusNotFound, 10007, "Unknown Member")
 	unknownMessage    = refuse(http.StatusNotFound, 10008, "Unknown Message")
-	unknownUser       = refuse(http.StatusNotFound, 10013, "Unknown User")
 )
 
 var version = regexp.MustCompile(`^/api(/v\d+)?`)
@@ -85,60 +85,55 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 		return // the bot broke the request off, as it may when it stops: Discord never has it
 	}
 	c.body, r.Body = body, io.NopCloser(bytes.NewReader(body))
-	n := s.record(c)
-	inj := s.injected(c)
-	if inj != nil && !inj.before(s, w, r) {
-		s.finish(n, inj.status())
-		return
-	}
-	answer := s.handle(c, h)
-	if inj != nil && inj.after(w) {
-		s.finish(n, inj.status())
-		return
-	}
-	s.finish(n, answer.status)
-	s.write(w, answer)
-}
-
-// record keeps the request. Its number is the one it has in Requests.
-func (s *Server) record(c *call) int {
-	readErr := c.read()
+	unread := c.read()
 	n := 0
 	s.change(func() {
-		if readErr != nil {
-			s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, readErr)
+		if unread != nil {
+			s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, unread)
 		}
 		n = len(s.requests)
 		s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body})
 	})
-	return n
+	inj := s.injected(c)
+	if inj != nil && inj.fault.hang && !inj.hold(r) {
+		return
+	}
+	var answer reply
+	faulty := inj != nil && !inj.fault.hang
+	if !faulty || inj.fault.carried {
+		answer = s.handle(c, h)
+	}
+	if faulty {
+		answer = inj.fault.reply
+	}
+	s.change(func() { s.requests[n].Status = answer.status })
+	s.write(w, answer)
 }
-
-func (s *Server) finish(n, status int) { s.change(func() { s.requests[n].Status = status }) }
 
 // read takes a form apart.
 func (c *call) read() error {
 	kind, _, _ := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if kind == "multipart/form-data" {
-		if err := c.r.ParseMultipartForm(32 << 20); err != nil {
-			return fmt.Errorf("read the form: %w", err)
-		}
-		c.body = []byte(c.r.FormValue("payload_json"))
-		for name, files := range c.r.MultipartForm.File {
-			for _, header := range files {
-				f := file{name: name, header: header}
-				opened, err := header.Open()
-				if err == nil {
-					f.content, err = io.ReadAll(opened)
-				}
-				if err != nil {
-					return fmt.Errorf("read a file of the form: %w", err)
-				}
-				c.files = append(c.files, f)
-			}
-		}
-		slices.SortFunc(c.files, func(a, b file) int { return cmp.Compare(a.number(), b.number()) })
+	if kind != "multipart/form-data" {
+		return nil
 	}
+	if err := c.r.ParseMultipartForm(32 << 20); err != nil {
+		return fmt.Errorf("read the form: %w", err)
+	}
+	c.body = []byte(c.r.FormValue("payload_json"))
+	for name, files := range c.r.MultipartForm.File {
+		for _, header := range files {
+			f := file{name: name, header: header}
+			opened, err := header.Open()
+			if err == nil {
+				f.content, err = io.ReadAll(opened)
+			}
+			if err != nil {
+				return fmt.Errorf("read a file of the form: %w", err)
+			}
+			c.files = append(c.files, f)
+		}
+	}
+	slices.SortFunc(c.files, func(a, b file) int { return cmp.Compare(a.number(), b.number()) })
 	return nil
 }
 
@@ -155,12 +150,12 @@ func (s *Server) handle(c *call, h handler) (answer reply) {
 			answer = refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
 			return
 		}
-		if complaint := s.schema.request(c.r.Method, c.path, c.body); complaint != "" {
+		if complaint := s.schema.request(c.r.Pattern, c.body); complaint != "" {
 			s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
 			c.odd = true
 		}
 		answer = answered(h, c)
-		if complaint := s.schema.response(c.r.Method, c.path, answer); complaint != "" {
+		if complaint := s.schema.response(c.r.Pattern, answer); complaint != "" {
 			s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
 		}
 	})
@@ -184,69 +179,67 @@ func (s *Server) routes() http.Handler {
 
 func (s *Server) table() map[string]handler {
 	return map[string]handler{
-		"GET /gateway":                 s.getGateway,
-		"GET /gateway/bot":             s.getGatewayBot,
-		"GET /users/{user}":            s.getUser,
-		"POST /users/@me/channels":     s.postDirectChannel,
-		"GET /users/@me/guilds":        s.getMyGuilds,
-		"GET /applications/@me":        s.getApplication,
-		"GET /oauth2/applications/@me": s.getApplication,
+		"GET /gateway":                             s.getGateway,
+		"GET /gateway/bot":                         s.getGatewayBot,
+		"GET /users/@me":                           s.getSelf,
+		"POST /users/@me/channels":                 s.postDirectChannel,
+		"GET /users/@me/guilds":                    s.getMyGuilds,
+		"GET /applications/@me":                    s.getApplication,
+		"GET /guilds/{guild_id}":                   s.getGuild,
+		"GET /guilds/{guild_id}/channels":          s.getChannels,
+		"GET /guilds/{guild_id}/members/{user_id}": s.getMember,
+		"GET /guilds/{guild_id}/threads/active":    s.getActiveThreads,
 
-		"GET /guilds/{guild}":                s.getGuild,
-		"GET /guilds/{guild}/channels":       s.getChannels,
-		"GET /guilds/{guild}/members/{user}": s.getMember,
-		"GET /guilds/{guild}/threads/active": s.getActiveThreads,
+		"GET /channels/{channel_id}":                                    s.getChannel,
+		"PATCH /channels/{channel_id}":                                  s.patchChannel,
+		"GET /channels/{channel_id}/messages":                           s.getMessages,
+		"POST /channels/{channel_id}/messages":                          s.postMessage,
+		"GET /channels/{channel_id}/messages/{message_id}":              s.getMessage,
+		"PATCH /channels/{channel_id}/messages/{message_id}":            s.patchMessage,
+		"DELETE /channels/{channel_id}/messages/{message_id}":           s.deleteMessage,
+		"POST /channels/{channel_id}/typing":                            s.postTyping,
+		"GET /channels/{channel_id}/users/@me/threads/archived/private": s.getArchived(PrivateThread, true),
+		"GET /channels/{channel_id}/threads/archived/public":            s.getArchived(PublicThread, false),
+		"GET /channels/{channel_id}/threads/archived/private":           s.getArchived(PrivateThread, false),
 
-		"GET /channels/{channel}":                                    s.getChannel,
-		"PATCH /channels/{channel}":                                  s.patchChannel,
-		"GET /channels/{channel}/messages":                           s.getMessages,
-		"POST /channels/{channel}/messages":                          s.postMessage,
-		"GET /channels/{channel}/messages/{message}":                 s.getMessage,
-		"PATCH /channels/{channel}/messages/{message}":               s.patchMessage,
-		"DELETE /channels/{channel}/messages/{message}":              s.deleteMessage,
-		"POST /channels/{channel}/typing":                            s.postTyping,
-		"GET /channels/{channel}/users/@me/threads/archived/private": s.getArchived(PrivateThread, true),
-		"GET /channels/{channel}/threads/archived/public":            s.getArchived(PublicThread, false),
-		"GET /channels/{channel}/threads/archived/private":           s.getArchived(PrivateThread, false),
+		"GET /applications/{application_id}/commands":                   s.getCommands,
+		"PUT /applications/{application_id}/commands":                   s.putCommands,
+		"GET /applications/{application_id}/guilds/{guild_id}/commands": s.getCommands,
+		"PUT /applications/{application_id}/guilds/{guild_id}/commands": s.putCommands,
 
-		"GET /applications/{app}/commands":                s.getCommands,
-		"PUT /applications/{app}/commands":                s.putCommands,
-		"GET /applications/{app}/guilds/{guild}/commands": s.getCommands,
-		"PUT /applications/{app}/guilds/{guild}/commands": s.putCommands,
+		"POST /interactions/{interaction_id}/{interaction_token}/callback":   s.postCallback,
+		"POST /webhooks/{webhook_id}/{webhook_token}":                        s.postFollowUp,
+		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/@original":    s.patchFollowUp,
+		"PATCH /webhooks/{webhook_id}/{webhook_token}/messages/{message_id}": s.patchFollowUp,
 
-		"GET /attachments/{channel}/{file}/{name}": s.getFile,
-
-		"POST /interactions/{id}/{token}/callback":         s.postCallback,
-		"POST /webhooks/{app}/{token}":                     s.postFollowUp,
-		"PATCH /webhooks/{app}/{token}/messages/{message}": s.patchFollowUp,
+		"GET /attachments/{channel_id}/{attachment_id}/{name}": s.getFile,
 	}
 }
 
-// write sends the answer with the headers by which Discord tells of its rate limits.
+// write sends the answer. The API tells of its rate limits in headers; what answers for it or beside it, in bytes, doesn't.
 func (s *Server) write(w http.ResponseWriter, answer reply) {
 	h := w.Header()
-	h.Set("X-RateLimit-Limit", "50")
-	h.Set("X-RateLimit-Remaining", "49")
-	h.Set("X-RateLimit-Reset-After", "1.000")
-	h.Set("X-RateLimit-Bucket", "fake")
 	h.Set("Date", time.Now().Add(s.dateOff).UTC().Format(http.TimeFormat))
-	if answer.body == nil {
-		w.WriteHeader(answer.status)
-		return
+	data, raw := answer.body.([]byte)
+	if !raw {
+		h.Set("X-RateLimit-Limit", "50")
+		h.Set("X-RateLimit-Remaining", "49")
+		h.Set("X-RateLimit-Reset-After", "1.000")
+		h.Set("X-RateLimit-Bucket", "fake")
 	}
-	kind, body := "application/octet-stream", []byte(nil)
-	if data, isFile := answer.body.([]byte); isFile {
-		body = data
-	} else {
-		kind, body = "application/json", encode(answer.body)
+	if !raw && answer.body != nil {
+		h.Set("Content-Type", "application/json")
+		data = encode(answer.body)
 	}
-	h.Set("Content-Type", kind)
+	for name, value := range answer.header {
+		h.Set(name, value)
+	}
 	w.WriteHeader(answer.status)
-	w.Write(body)
+	w.Write(data)
 }
 
 // id is the snowflake in the path, 0 if it is none.
-func (c *call) id(name string) ID { return parseID(c.r.PathValue(name)) }
+func (c *call) id(name string) ID { return parseID(c.r.PathValue(name + "_id")) }
 
 // deny ends a handler with an answer, from wherever it finds that out.
 func deny(answer reply) { panic(answer) }
@@ -287,10 +280,6 @@ func (s *Server) checkOdd(c *call) {
 
 // badBody reports a body that can't be read and denies it.
 func (s *Server) badBody(c *call, err error) {
-	s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, err)
-	field := "_"
-	if name, _, found := strings.Cut(err.Error(), "struct field ."); found {
-		field = name
-	}
-	deny(invalid(field, "BASE_TYPE_BAD", err.Error()))
+	_, field, _ := strings.Cut(err.Error(), "struct field .")
+	s.refuse(c, BadRequest, invalid(cmp.Or(field, "_"), "BASE_TYPE_BAD", err.Error()), "%v", err)
 }

@@ -13,20 +13,13 @@ func (s *Server) getGatewayBot(*call) reply {
 		"total": 1000, "remaining": max(0, s.starts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
 }
 
-func (s *Server) getUser(c *call) reply {
-	if c.r.PathValue("user") == "@me" {
-		return ok(struct {
-			User
-			MFA      bool   `json:"mfa_enabled"`
-			Locale   string `json:"locale"`
-			Verified bool   `json:"verified"`
-		}{s.Bot, true, "en-US", true})
-	}
-	u := s.users[c.id("user")]
-	if u == nil {
-		return unknownUser
-	}
-	return ok(*u)
+func (s *Server) getSelf(*call) reply {
+	return ok(struct {
+		User
+		MFA      bool   `json:"mfa_enabled"`
+		Locale   string `json:"locale"`
+		Verified bool   `json:"verified"`
+	}{s.Bot, true, "en-US", true})
 }
 
 func (s *Server) postDirectChannel(c *call) reply {
@@ -37,7 +30,7 @@ func (s *Server) postDirectChannel(c *call) reply {
 	if s.users[b.RecipientID] == nil {
 		return invalid("recipient_id", "USER_INVALID", "Unknown user")
 	}
-	return ok(s.directChannel(b.RecipientID).clone())
+	return ok(s.directChannel(b.RecipientID).Channel)
 }
 
 // getMyGuilds lists guilds by their ids, 200 at a time if the query doesn't want fewer.
@@ -78,21 +71,14 @@ func (s *Server) visit(c *call) *guild {
 	return g
 }
 
-func (s *Server) getGuild(c *call) reply {
-	g := s.visit(c)
-	o := s.guildObject(g)
-	if c.r.URL.Query().Get("with_counts") == "true" {
-		o["approximate_member_count"], o["approximate_presence_count"] = len(g.members), 1
-	}
-	return ok(o)
-}
+func (s *Server) getGuild(c *call) reply { return ok(s.guildObject(s.visit(c))) }
 
 func (s *Server) getChannels(c *call) reply {
 	g := s.visit(c)
 	cs := []any{}
 	for _, id := range g.channels {
 		if ch := s.channels[id]; !ch.Type.IsThread() && s.views(ch) {
-			cs = append(cs, ch.clone())
+			cs = append(cs, ch.Channel)
 		}
 	}
 	return ok(cs)
@@ -124,7 +110,7 @@ func (s *Server) threads(g *guild, wanted func(*channel) bool) reply {
 	for _, id := range g.channels {
 		ch := s.channels[id]
 		if ch.Type.IsThread() && wanted(ch) && s.permissions(ch, s.Bot.ID).Has(ViewChannel) {
-			found = append(found, ch.clone())
+			found = append(found, ch.Channel)
 		}
 	}
 	return ok(object{"threads": found, "members": []any{}, "has_more": false})
@@ -141,7 +127,7 @@ func (s *Server) getMember(c *call) reply {
 
 func (s *Server) getChannel(c *call) reply {
 	ch := s.reach(c, 0)
-	return ok(ch.clone())
+	return ok(ch.Channel)
 }
 
 // patchChannel takes a thread out of the archive, or puts it there: all that bots of Hark's kind change of channels.
@@ -152,8 +138,7 @@ func (s *Server) patchChannel(c *call) reply {
 	}
 	s.read(c, &b)
 	if ch.Thread == nil || b.Archived == nil {
-		s.misuse(BadRequest, "PATCH %s: only whether a thread is archived can be changed", c.path)
-		return refuse(400, 50035, "Invalid Form Body")
+		s.refuse(c, BadRequest, refuse(400, 50035, "Invalid Form Body"), "only whether a thread is archived can be changed")
 	}
 	if !s.permissions(ch, s.Bot.ID).Has(SendMessagesInThreads) {
 		return missingPermission
@@ -162,7 +147,7 @@ func (s *Server) patchChannel(c *call) reply {
 	thread.Archived = *b.Archived
 	ch.Thread = &thread
 	s.emitChannel("UPDATE", ch)
-	return ok(ch.clone())
+	return ok(ch.Channel)
 }
 
 // guildObject is a guild without its channels and members.

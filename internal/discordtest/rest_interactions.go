@@ -2,28 +2,26 @@ package discordtest
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 )
 
 var (
 	unknownInteraction = refuse(http.StatusNotFound, 10062, "Unknown interaction")
 	unknownWebhook     = refuse(http.StatusNotFound, 10015, "Unknown Webhook")
-	invalidToken       = refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token")
 )
 
 // postCallback is the first answer to an interaction, due within 3 seconds.
 func (s *Server) postCallback(c *call) reply {
-	i := s.interactions[c.r.PathValue("token")]
-	if i == nil || i.ID != c.id("id") {
+	i := s.interactions[c.r.PathValue("interaction_token")]
+	if i == nil || i.ID != c.id("interaction") {
 		return unknownInteraction
 	}
 	if i.answered {
-		s.misuse(AnsweredTwice, "interaction %d", i.ID)
-		return refuse(400, 40060, "Interaction has already been acknowledged.")
+		s.refuse(c, AnsweredTwice, refuse(400, 40060, "Interaction has already been acknowledged."), "interaction %d", i.ID)
 	}
 	if late := s.clock.now.Sub(i.ID.Time()); late > answerWithin {
-		s.misuse(Late, "interaction %d, after %v", i.ID, late)
-		return unknownInteraction
+		s.refuse(c, Late, unknownInteraction, "interaction %d, after %v", i.ID, late)
 	}
 	var b struct {
 		Type int             `json:"type"`
@@ -31,50 +29,37 @@ func (s *Server) postCallback(c *call) reply {
 	}
 	s.decode(c, &b)
 	var m messageBody
-	if len(b.Data) > 0 && b.Type <= 7 {
+	if len(b.Data) > 0 && b.Type <= 5 {
 		if err := json.Unmarshal(b.Data, &m); err != nil {
 			s.badBody(c, err)
 		}
 	}
-	s.respond(c, i, b.Type, &m, b.Data)
+	if b.Type != 4 { // whose checks know more exactly what is wrong
+		s.checkOdd(c)
+	}
+	var err error
+	switch {
+	case b.Type == 4 && i.kind != 4:
+		s.check(c, i.channel, &m, nil)
+		i.original = s.composeFor(c, i, &m)
+	case b.Type == 5 && i.kind != 4:
+		i.original = s.composeFor(c, i, &messageBody{Flags: m.Flags & Ephemeral})
+		i.original.Flags |= Loading
+	case b.Type == 6 && i.source != nil:
+		i.original = i.source
+	case b.Type == 8 && i.kind == 4:
+		err = checkChoicesShown(b.Data)
+	case b.Type == 9 && i.kind != 4 && i.kind != 5:
+		_, _, err = readForm(b.Data)
+	default:
+		err = fmt.Errorf("callback of type %d to an interaction of type %d", b.Type, i.kind)
+	}
+	if err != nil {
+		s.badBody(c, err)
+	}
 	i.answered = true
 	i.response = Response{Type: b.Type, Ephemeral: m.Flags&Ephemeral != 0, Data: b.Data}
 	return none()
-}
-
-// respond does what the callback says.
-func (s *Server) respond(c *call, i *Interaction, kind int, b *messageBody, data json.RawMessage) {
-	component := i.source != nil
-	if kind != 4 && kind != 7 { // whose checks know more exactly what is wrong
-		s.checkOdd(c)
-	}
-	switch {
-	case kind == 4 && i.kind != 4:
-		s.check(c, i.channel, b, true)
-		m := s.composeFor(c, i, b)
-		i.original = m
-	case kind == 5 && i.kind != 4:
-		m := s.composeFor(c, i, &messageBody{Flags: b.Flags & Ephemeral})
-		m.Flags |= Loading
-		i.original = m
-	case kind == 6 && component:
-		i.original = i.source
-	case kind == 7 && component:
-		s.checkEdit(c, i.channel, i.source, b)
-		s.applyEdit(c, i.channel, i.source, b)
-		i.original = i.source
-	case kind == 8 && i.kind == 4:
-		if err := checkChoicesShown(data); err != nil {
-			s.badBody(c, err)
-		}
-	case kind == 9 && i.kind != 4 && i.kind != 5:
-		if _, err := readModal(data); err != nil {
-			s.badBody(c, err)
-		}
-	default:
-		s.misuse(BadRequest, "POST %s: callback of type %d to an interaction of type %d", c.path, kind, i.kind)
-		deny(invalid("type", "INTERACTION_APPLICATION_INVALID_TYPE", "Interaction callback type is invalid"))
-	}
 }
 
 // composeFor makes a message of the bot's in answer to an interaction. What only the user sees isn't posted.
@@ -85,7 +70,7 @@ func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
 		m.Type = 20
 	}
 	if m.Flags&Ephemeral != 0 {
-		m.versions = []string{m.Content}
+		m.Versions = []string{m.Content}
 		return m
 	}
 	s.post(i.channel, m)
@@ -94,17 +79,15 @@ func (s *Server) composeFor(c *call, i *Interaction, b *messageBody) *stored {
 
 // followed is the interaction whose token is in the path, if that still counts.
 func (s *Server) followed(c *call) *Interaction {
-	i := s.interactions[c.r.PathValue("token")]
-	if i == nil || c.id("app") != s.AppID {
+	i := s.interactions[c.r.PathValue("webhook_token")]
+	if i == nil || c.id("webhook") != s.AppID {
 		deny(unknownWebhook)
 	}
 	if age := s.clock.now.Sub(i.ID.Time()); age > tokenLife {
-		s.misuse(ExpiredToken, "%s %s, after %v", c.r.Method, c.path, age)
-		deny(invalidToken)
+		s.refuse(c, ExpiredToken, refuse(http.StatusUnauthorized, 50027, "Invalid Webhook Token"), "after %v", age)
 	}
 	if !i.answered {
-		s.misuse(Unacknowledged, "%s %s", c.r.Method, c.path)
-		deny(unknownWebhook)
+		s.refuse(c, Unacknowledged, unknownWebhook, "interaction %d", i.ID)
 	}
 	return i
 }
@@ -114,36 +97,24 @@ func (s *Server) postFollowUp(c *call) reply {
 	i := s.followed(c)
 	var b messageBody
 	s.decode(c, &b)
-	s.check(c, i.channel, &b, true)
+	s.check(c, i.channel, &b, nil)
 	if i.original != nil && i.original.Flags&Loading != 0 {
-		return s.amend(c, i.channel, i.original)
+		return s.amend(c, i.channel, i.original, &b)
 	}
 	m := s.composeFor(c, i, &b)
 	i.follows = append(i.follows, m)
-	return ok(m.clone())
+	return ok(m.Message)
 }
 
-// answerIn is the message of the interaction that the path means: @original or a follow-up.
-func (i *Interaction) answerIn(c *call) *stored {
-	if c.r.PathValue("message") == "@original" {
-		if i.original != nil && !i.original.deleted {
-			return i.original
-		}
-		return nil
-	}
-	for _, m := range append([]*stored{i.original}, i.follows...) {
-		if m != nil && m.ID == c.id("message") && !m.deleted {
-			return m
-		}
-	}
-	return nil
-}
-
+// patchFollowUp edits the message that the path means: a follow-up, or the original where it names none.
 func (s *Server) patchFollowUp(c *call) reply {
 	i := s.followed(c)
-	m := i.answerIn(c)
-	if m == nil {
-		return unknownMessage
+	var b messageBody
+	s.decode(c, &b)
+	for _, m := range append([]*stored{i.original}, i.follows...) {
+		if m != nil && !m.Deleted && (m.ID == c.id("message") || c.id("message") == 0 && m == i.original) {
+			return s.amend(c, i.channel, m, &b)
+		}
 	}
-	return s.amend(c, i.channel, m)
+	return unknownMessage
 }

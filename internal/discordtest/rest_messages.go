@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ type messageBody struct {
 	Components   []json.RawMessage `json:"components"`
 	Allowed      *allowedMentions  `json:"allowed_mentions"`
 	Flags        int               `json:"flags"`
-	Nonce        json.RawMessage   `json:"nonce"`
+	Nonce        string            `json:"nonce"`
 	EnforceNonce bool              `json:"enforce_nonce"`
 	Attachments  []Attachment      `json:"attachments"`
 	Stickers     []ID              `json:"sticker_ids"`
@@ -50,50 +51,35 @@ func (s *Server) getMessages(c *call) reply {
 		return missingAccess
 	}
 	q := c.r.URL.Query()
-	limit := 50
-	if q.Has("limit") {
-		var err error
-		if limit, err = strconv.Atoi(q.Get("limit")); err != nil || limit < 1 || limit > 100 {
-			s.misuse(BadRequest, "GET %s: limit=%q is not from 1 to 100", c.path, q.Get("limit"))
-			return invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100.")
-		}
+	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "50"))
+	if err != nil || limit < 1 || limit > 100 {
+		s.refuse(c, BadRequest, invalid("limit", "NUMBER_TYPE_MAX", "int value should be between 1 and 100."), "limit=%q", q.Get("limit"))
 	}
 	page := []Message{}
 	if !p.Has(ReadMessageHistory) {
 		return ok(page)
 	}
-	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *stored) bool { return m.deleted || m.Flags&Ephemeral != 0 })
-	for _, m := range slice(there, limit, parseID(q.Get("before")), parseID(q.Get("after"))) {
-		page = append(page, s.readable(m, s.intents))
+	before, after := parseID(q.Get("before")), parseID(q.Get("after"))
+	there := slices.DeleteFunc(slices.Clone(ch.messages), func(m *stored) bool {
+		return m.Deleted || m.Flags&Ephemeral != 0 || m.ID <= after || before != 0 && before <= m.ID
+	})
+	if after != 0 {
+		there = there[:min(len(there), limit)]
+	}
+	for _, m := range there[max(0, len(there)-limit):] {
+		page = append(page, m.Message)
 	}
 	slices.Reverse(page)
 	return ok(page)
 }
 
-// slice cuts a page out of messages that are in order of their ids.
-func slice(ms []*stored, limit int, before, after ID) []*stored {
-	from := func(id ID) int {
-		i, _ := slices.BinarySearchFunc(ms, id, func(m *stored, id ID) int { return int(min(max(m.ID-id, -1), 1)) })
-		return i
-	}
-	switch {
-	case after != 0:
-		lo := from(after + 1)
-		return ms[lo:min(len(ms), lo+limit)]
-	case before != 0:
-		hi := from(before)
-		return ms[max(0, hi-limit):hi]
-	}
-	return ms[max(0, len(ms)-limit):]
-}
-
 func (s *Server) getMessage(c *call) reply {
 	ch := s.reach(c, ReadMessageHistory)
-	_, m := s.find(ch, c.id("message"))
+	m := s.find(ch, c.id("message"))
 	if m == nil || m.Flags&Ephemeral != 0 {
 		return unknownMessage
 	}
-	return ok(s.readable(m, s.intents))
+	return ok(m.Message)
 }
 
 // nonceLife is how long a nonce is remembered.
@@ -103,24 +89,22 @@ func (s *Server) postMessage(c *call) reply {
 	ch := s.reach(c, 0)
 	p := s.permissions(ch, s.Bot.ID)
 	if ch.Type == Category || ch.Type == Forum || ch.Type == Media {
-		s.misuse(BadRequest, "POST %s: nobody can write in a channel of type %d", c.path, ch.Type)
-		return refuse(400, 50008, "Cannot send messages in a non-text channel")
+		s.refuse(c, BadRequest, refuse(400, 50008, "Cannot send messages in a non-text channel"), "nobody can write in a channel of type %d", ch.Type)
 	}
 	if !p.Has(ch.Type.sendPermission()) || len(c.files) > 0 && !p.Has(AttachFiles) {
 		return missingPermission
 	}
 	var b messageBody
 	s.decode(c, &b)
-	s.check(c, ch, &b, true)
-	nonce := nonceText(b.Nonce)
-	if first := s.nonces[nonce]; nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
-		return ok(first.clone())
+	s.check(c, ch, &b, nil)
+	if first := s.nonces[b.Nonce]; b.Nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
+		return ok(first.Message)
 	}
 	m := s.compose(c, ch, &b, p)
-	m.Nonce = nonce
-	s.nonces[nonce] = m
+	m.Nonce = b.Nonce
+	s.nonces[b.Nonce] = m
 	s.post(ch, m)
-	return ok(m.clone())
+	return ok(m.Message)
 }
 
 // compose makes the bot's message from a body that has passed the checks.
@@ -130,18 +114,18 @@ func (s *Server) compose(c *call, ch *channel, b *messageBody, p Permissions) *s
 		text = strings.TrimSpace(*b.Content)
 	}
 	m := s.newMessage(ch, s.Bot.ID, text)
-	m.Embeds, m.Components, m.Flags = append([]json.RawMessage{}, b.Embeds...), s.fillComponents(b.Components), b.Flags&(suppressed|1<<12|Ephemeral)
-	m.bodies = []json.RawMessage{c.body}
+	m.Embeds, m.Components, m.Flags = append([]json.RawMessage{}, b.Embeds...), filled(b.Components, new(int)), b.Flags&(suppressed|1<<12|Ephemeral)
+	m.Bodies = []json.RawMessage{c.body}
 	s.attach(c, b, m)
 	if b.Reference != nil {
-		_, to := s.find(ch, b.Reference.MessageID)
+		to := s.find(ch, b.Reference.MessageID)
 		switch {
 		case !p.Has(ReadMessageHistory):
 			deny(refuse(400, 160002, "Cannot reply without permission to read message history"))
+		case to != nil && (b.Allowed == nil || b.Allowed.RepliedUser):
+			ReplyTo(to.ID)(s, m)
 		case to != nil:
-			replying(b.Reference.MessageID)(s, m)
-			m.loud = b.Allowed == nil || b.Allowed.RepliedUser
-			s.readMentions(m)
+			QuietReplyTo(to.ID)(s, m)
 		case b.Reference.FailIfNotExists == nil || *b.Reference.FailIfNotExists:
 			deny(invalid("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message"))
 		}
@@ -154,7 +138,7 @@ var archived = refuse(400, 50083, "Thread is archived")
 
 func (s *Server) patchMessage(c *call) reply {
 	ch := s.reach(c, 0)
-	_, m := s.find(ch, c.id("message"))
+	m := s.find(ch, c.id("message"))
 	switch {
 	case m == nil:
 		return unknownMessage
@@ -163,26 +147,20 @@ func (s *Server) patchMessage(c *call) reply {
 	case ch.Thread != nil && ch.Thread.Archived:
 		return archived
 	}
-	return s.amend(c, ch, m)
-}
-
-// amend applies an edit of the bot's to its own message.
-func (s *Server) amend(c *call, ch *channel, m *stored) reply {
 	var b messageBody
 	s.decode(c, &b)
-	s.checkEdit(c, ch, m, &b)
-	s.applyEdit(c, ch, m, &b)
-	return ok(m.clone())
+	return s.amend(c, ch, m, &b)
 }
 
-// applyEdit changes what an edit that has passed the checks names.
-func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
-	m.bodies = append(m.bodies, c.body)
+// amend applies an edit of the bot's to its own message: it changes what the edit names.
+func (s *Server) amend(c *call, ch *channel, m *stored, b *messageBody) reply {
+	s.check(c, ch, b, m)
+	m.Bodies = append(m.Bodies, c.body)
 	if b.Embeds != nil {
 		m.Embeds = b.Embeds
 	}
 	if b.Components != nil {
-		m.Components = s.fillComponents(b.Components)
+		m.Components = filled(b.Components, new(int))
 	}
 	text := m.Content
 	if b.Content != nil {
@@ -198,11 +176,12 @@ func (s *Server) applyEdit(c *call, ch *channel, m *stored, b *messageBody) {
 	if m.Flags&Ephemeral == 0 {
 		s.emitMessage("MESSAGE_UPDATE", ch, m)
 	}
+	return ok(m.Message)
 }
 
 func (s *Server) deleteMessage(c *call) reply {
 	ch := s.reach(c, 0)
-	_, m := s.find(ch, c.id("message"))
+	m := s.find(ch, c.id("message"))
 	if m == nil {
 		return unknownMessage
 	}
@@ -221,6 +200,6 @@ func (s *Server) postTyping(c *call) reply {
 	if !s.permissions(ch, s.Bot.ID).Has(ch.Type.sendPermission()) {
 		return missingPermission
 	}
-	s.typing[ch.ID] = true
+	ch.typing = true
 	return none()
 }

@@ -10,13 +10,9 @@ import (
 
 // stored is a message in the fake's own books.
 type stored struct {
-	Message
-	versions []string
-	deleted  bool
-	bodies   []json.RawMessage
-	pinged   []ID
-	sentBy   ID   // whose doing it is: the account behind it, also for a webhook's message
-	loud     bool // a reply that mentions whom it replies to
+	Sent
+	sentBy ID   // whose doing it is: the account behind it, also for a webhook's message
+	loud   bool // a reply that mentions whom it replies to
 }
 
 // Saying is something more about a message that is said.
@@ -25,21 +21,19 @@ type Saying func(*Server, *stored)
 // ReplyTo makes the message a reply; its author is mentioned, as Discord does unless told not to.
 func ReplyTo(id ID) Saying {
 	return func(s *Server, m *stored) {
-		replying(id)(s, m)
+		QuietReplyTo(id)(s, m)
 		m.loud = true
 		s.readMentions(m)
 	}
 }
 
 // QuietReplyTo makes the message a reply that mentions nobody.
-func QuietReplyTo(id ID) Saying { return replying(id) }
-
-func replying(id ID) Saying {
+func QuietReplyTo(id ID) Saying {
 	return func(s *Server, m *stored) {
 		m.Type = 19
 		m.Reference = &Reference{MessageID: id, ChannelID: m.ChannelID, GuildID: m.GuildID}
-		if _, to := s.find(s.channels[m.ChannelID], id); to != nil {
-			original := to.clone()
+		if to := s.find(s.channels[m.ChannelID], id); to != nil {
+			original := to.Message
 			original.Referenced = nil
 			m.Referenced = &original
 		}
@@ -86,19 +80,14 @@ func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message 
 		}
 		s.post(c, m)
 	})
-	return m.clone()
+	return m.Message
 }
 
 // DM sends a direct message to the bot and returns it; its ChannelID is where an answer goes.
 func (s *Server) DM(author ID, text string, more ...Saying) Message {
 	s.tb.Helper()
 	var id ID
-	s.change(func() {
-		if s.users[author] == nil {
-			s.tb.Fatalf("discordtest: there is no user %d", author)
-		}
-		id = s.directChannel(author).ID
-	})
+	s.change(func() { id = s.directChannel(author).ID })
 	return s.Say(id, author, text, more...)
 }
 
@@ -112,7 +101,7 @@ func (s *Server) Edit(channelID, messageID ID, text string) Message {
 		s.rewrite(m, text)
 		s.emitMessage("MESSAGE_UPDATE", c, m)
 	})
-	return m.clone()
+	return m.Message
 }
 
 // EditBriefly changes a message's text and tells of it with the id, the text and the time only, as Discord's
@@ -123,8 +112,7 @@ func (s *Server) EditBriefly(channelID, messageID ID, text string) {
 		c := s.channel(channelID)
 		m := s.mustFind(c, messageID)
 		s.rewrite(m, text)
-		s.emit(event{name: "MESSAGE_UPDATE", intents: messageIntent(c), channel: c, payload: object{"id": m.ID,
-			"channel_id": c.ID, "guild_id": c.GuildID, "content": text, "edited_timestamp": m.EditedTimestamp}})
+		s.emitPart("MESSAGE_UPDATE", c, object{"id": m.ID, "content": text, "edited_timestamp": m.EditedTimestamp})
 	})
 }
 
@@ -154,13 +142,9 @@ func (s *Server) BulkDelete(channelID ID, messageIDs ...ID) {
 	s.change(func() {
 		c := s.channel(channelID)
 		for _, id := range messageIDs {
-			s.mustFind(c, id).deleted = true
+			s.mustFind(c, id).Deleted = true
 		}
-		payload := object{"ids": messageIDs, "channel_id": channelID}
-		if c.GuildID != 0 {
-			payload["guild_id"] = c.GuildID
-		}
-		s.emit(event{name: "MESSAGE_DELETE_BULK", intents: messageIntent(c), channel: c, payload: payload})
+		s.emitPart("MESSAGE_DELETE_BULK", c, object{"ids": messageIDs})
 	})
 }
 
@@ -171,8 +155,8 @@ func (s *Server) Messages(channelID ID) []Message {
 	defer s.mu.Unlock()
 	var ms []Message
 	for _, m := range s.channel(channelID).messages {
-		if !m.deleted {
-			ms = append(ms, m.clone())
+		if !m.Deleted {
+			ms = append(ms, m.Message)
 		}
 	}
 	return ms
@@ -186,34 +170,24 @@ func (s *Server) Sent(channelID ID) []Sent {
 	var ms []Sent
 	for _, m := range s.channel(channelID).messages {
 		if m.Author.ID == s.Bot.ID {
-			ms = append(ms, m.sent())
+			ms = append(ms, m.Sent)
 		}
 	}
 	return ms
 }
 
-func (m *stored) sent() Sent {
-	return Sent{Message: m.clone(), Versions: slices.Clone(m.versions), Deleted: m.deleted, Bodies: slices.Clone(m.bodies),
-		Pinged: slices.Clone(m.pinged)}
-}
-
 func (s *Server) newMessage(c *channel, author ID, text string) *stored {
 	s.tb.Helper()
-	u := s.users[author]
-	if u == nil {
-		s.tb.Fatalf("discordtest: there is no user %d", author)
-	}
-	m := &stored{sentBy: author, Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *u,
+	m := &stored{sentBy: author, Sent: Sent{Message: Message{ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
-		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}}}
-	m.Content = text
+		Components: []json.RawMessage{}, Mentions: []User{}, MentionRoles: []ID{}, Content: text}}}
 	s.readMentions(m)
 	return m
 }
 
 // post files the message and tells the bot of it.
 func (s *Server) post(c *channel, m *stored) {
-	m.versions = []string{m.Content}
+	m.Versions = []string{m.Content}
 	c.messages = append(c.messages, m)
 	if !c.late {
 		c.LastMessageID = &m.ID
@@ -224,20 +198,16 @@ func (s *Server) post(c *channel, m *stored) {
 func (s *Server) rewrite(m *stored, text string) {
 	at := timestamp(s.clock.now)
 	m.Content, m.EditedTimestamp = text, &at
-	m.versions = append(m.versions, text)
+	m.Versions = append(m.Versions, text)
 	s.readMentions(m)
 }
 
 func (s *Server) remove(c *channel, m *stored) {
-	m.deleted = true
+	m.Deleted = true
 	for _, a := range m.Attachments {
 		delete(s.cdn, filePath(a.URL))
 	}
-	payload := object{"id": m.ID, "channel_id": c.ID}
-	if c.GuildID != 0 {
-		payload["guild_id"] = c.GuildID
-	}
-	s.emit(event{name: "MESSAGE_DELETE", intents: messageIntent(c), channel: c, payload: payload})
+	s.emitPart("MESSAGE_DELETE", c, object{"id": m.ID})
 }
 
 var mention = regexp.MustCompile(`<@(!|&)?(\d+)>`)
@@ -258,12 +228,8 @@ func (s *Server) readMentions(m *stored) {
 			m.MentionRoles = append(m.MentionRoles, id)
 		}
 	}
-	m.MentionEveryone = mentionsEveryone(m.Content) && m.GuildID != 0 &&
+	m.MentionEveryone = (strings.Contains(m.Content, "@everyone") || strings.Contains(m.Content, "@here")) && m.GuildID != 0 &&
 		s.permissions(s.channels[m.ChannelID], m.sentBy).Has(MentionEveryone)
-}
-
-func mentionsEveryone(text string) bool {
-	return strings.Contains(text, "@everyone") || strings.Contains(text, "@here")
 }
 
 func (m *stored) addMention(u User) {
@@ -272,18 +238,18 @@ func (m *stored) addMention(u User) {
 	}
 }
 
-// find is the message if it is there, and its place in the channel.
-func (s *Server) find(c *channel, id ID) (int, *stored) {
+// find is the message, nil if it isn't there.
+func (s *Server) find(c *channel, id ID) *stored {
 	i, ok := slices.BinarySearchFunc(c.messages, id, func(m *stored, id ID) int { return cmp.Compare(m.ID, id) })
-	if !ok || c.messages[i].deleted {
-		return i, nil
+	if !ok || c.messages[i].Deleted {
+		return nil
 	}
-	return i, c.messages[i]
+	return c.messages[i]
 }
 
 func (s *Server) mustFind(c *channel, id ID) *stored {
 	s.tb.Helper()
-	_, m := s.find(c, id)
+	m := s.find(c, id)
 	if m == nil {
 		s.tb.Fatalf("discordtest: there is no message %d in channel %d", id, c.ID)
 	}
@@ -292,12 +258,13 @@ func (s *Server) mustFind(c *channel, id ID) *stored {
 
 // directChannel is the bot's channel with the user, made if need be.
 func (s *Server) directChannel(user ID) *channel {
+	s.tb.Helper()
 	for _, c := range s.channels {
 		if c.Type == Direct && c.Recipients[0].ID == user {
 			return c
 		}
 	}
-	c := &channel{Channel: Channel{ID: s.clock.nextID(), Type: Direct, Recipients: []User{*s.users[user]}}}
+	c := &channel{Channel: Channel{ID: s.clock.nextID(), Type: Direct, Recipients: []User{*s.user(user)}}}
 	s.channels[c.ID] = c
 	return c
 }

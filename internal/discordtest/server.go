@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strings"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -41,7 +41,6 @@ type Server struct {
 	intents      Intents       // switched on in the developer portal
 	starts       int           // of sessions that a day has
 	dateOff      time.Duration // of the Date header from the real time
-	commandless  map[ID]bool   // guilds that let the bot in without its commands
 	guilds       map[ID]*guild
 	users        map[ID]*User
 	channels     map[ID]*channel
@@ -50,7 +49,6 @@ type Server struct {
 	uses         map[use]bool
 	interactions map[string]*Interaction
 	nonces       map[string]*stored
-	typing       map[ID]bool
 	cdn          map[string][]byte // files by the path of their URL
 	gateway      gateway
 	injections   []*Injection
@@ -62,8 +60,7 @@ type Server struct {
 // Option changes the server that New makes.
 type Option func(*Server)
 
-// WithoutIntents switches privileged intents off in the portal: asking for one closes the gateway with 4014, and
-// without MessageContent others' words are blanked over REST too.
+// WithoutIntents switches privileged intents off in the portal: asking for one closes the gateway with 4014.
 func WithoutIntents(i Intents) Option { return func(s *Server) { s.intents &^= i } }
 
 // WithTime sets the fake's clock, which otherwise starts at the present.
@@ -84,7 +81,6 @@ func New(tb testing.TB, opts ...Option) *Server {
 		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
 		intents:      Privileged,
 		starts:       1000,
-		commandless:  map[ID]bool{},
 		guilds:       map[ID]*guild{},
 		users:        map[ID]*User{},
 		channels:     map[ID]*channel{},
@@ -93,11 +89,10 @@ func New(tb testing.TB, opts ...Option) *Server {
 		uses:         map[use]bool{},
 		interactions: map[string]*Interaction{},
 		nonces:       map[string]*stored{},
-		typing:       map[ID]bool{},
 		cdn:          map[string][]byte{},
 		allowed:      map[Misuse]bool{},
 	}
-	s.gateway.sessions = map[string]*session{}
+	s.gateway = gateway{sessions: map[string]*session{}, conns: map[*conn]struct{}{}, brief: map[string][]string{}}
 	for _, o := range opts {
 		o(s)
 	}
@@ -157,7 +152,9 @@ func (s *Server) close() {
 	s.mu.Lock()
 	s.closed = true
 	close(s.done)
-	s.closeConnections()
+	for c := range s.gateway.conns {
+		c.ws.Close()
+	}
 	s.notify()
 	s.mu.Unlock()
 	s.client.CloseIdleConnections()
@@ -169,6 +166,9 @@ func (s *Server) close() {
 // notify wakes everything that waits for a change. The lock is held.
 func (s *Server) notify() { s.changed.Send() }
 
+// discords are the hosts of Discord.
+var discords = regexp.MustCompile(`^(.+\.)?(discord\.com|discordapp\.com|discordapp\.net|discord\.gg)$`)
+
 // redirect sends requests for Discord's hosts to the fake.
 type redirect struct{ s *Server }
 
@@ -177,19 +177,10 @@ func (t redirect) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.URL.Host != own.Host && !isDiscord(r.URL.Hostname()) {
+	if r.URL.Host != own.Host && !discords.MatchString(r.URL.Hostname()) {
 		return nil, fmt.Errorf("%s %s: a bot under test speaks to Discord only", r.Method, r.URL.Host)
 	}
 	r = r.Clone(r.Context())
 	r.URL.Scheme, r.URL.Host, r.Host = own.Scheme, own.Host, ""
 	return t.s.client.RoundTrip(r)
-}
-
-func isDiscord(host string) bool {
-	for _, d := range []string{"discord.com", "discordapp.com", "discordapp.net", "discord.gg"} {
-		if host == d || strings.HasSuffix(host, "."+d) {
-			return true
-		}
-	}
-	return false
 }

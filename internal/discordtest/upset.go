@@ -7,7 +7,7 @@ import (
 )
 
 // Drop breaks the gateway connection without a word. The session can be resumed.
-func (s *Server) Drop() { s.onConnection(func(c *conn) { c.drop() }) }
+func (s *Server) Drop() { s.onConnection(func(c *conn) { c.closeWith(broken) }) }
 
 // CloseWith closes the connection with a code of Discord's.
 func (s *Server) CloseWith(code int) { s.onConnection(func(c *conn) { c.closeWith(code) }) }
@@ -24,12 +24,7 @@ func (s *Server) Late(channelID ID) { s.change(func() { s.channel(channelID).lat
 // LeaveOut has the next event of that name come without some of its fields, as Discord's may: "nsfw", or, of each object in a
 // list, "channels.nsfw".
 func (s *Server) LeaveOut(event string, fields ...string) {
-	s.change(func() {
-		if s.gateway.brief == nil {
-			s.gateway.brief = map[string][]string{}
-		}
-		s.gateway.brief[event] = fields
-	})
+	s.change(func() { s.gateway.brief[event] = fields })
 }
 
 // without is what an event tells without the fields to be left out of it.
@@ -57,9 +52,6 @@ func (g *gateway) without(event string, payload any) any {
 	}
 	return told
 }
-
-// AskHeartbeat asks the bot for a heartbeat (op 1).
-func (s *Server) AskHeartbeat() { s.onConnection(func(c *conn) { c.control(1, nil) }) }
 
 // RefuseResumes makes the next n resumes fail: what was said in the gap is then to be had by REST only.
 func (s *Server) RefuseResumes(n int) { s.change(func() { s.gateway.refuse = n }) }

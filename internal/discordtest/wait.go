@@ -9,6 +9,16 @@ func (s *Server) WaitFor(what string, ok func() bool) {
 	s.changed.Until(s.tb, what, ok, s.summary)
 }
 
+// until is WaitFor with the lock held while it asks.
+func (s *Server) until(what string, ok func() bool) {
+	s.tb.Helper()
+	s.WaitFor(what, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return ok()
+	})
+}
+
 // Poke has those who wait ask again. Call it when something outside of the fake has changed, never in what WaitFor asks.
 func (s *Server) Poke() { s.changed.Send() }
 
@@ -16,20 +26,17 @@ func (s *Server) Poke() { s.changed.Send() }
 // in its turn: one that it sends by itself meanwhile says nothing.
 func (s *Server) WaitTakenIn() {
 	s.tb.Helper()
-	before := s.Heartbeats()
-	s.AskHeartbeat()
-	s.AskHeartbeat()
-	s.WaitFor("heartbeats", func() bool { return s.Heartbeats() >= before+2 })
+	before := s.count(&s.gateway.heartbeats)
+	for range 2 {
+		s.onConnection(func(c *conn) { c.control(1, nil) })
+	}
+	s.until("heartbeats", func() bool { return s.gateway.heartbeats >= before+2 })
 }
 
 // WaitReady returns once a bot is connected and has been told of every guild.
 func (s *Server) WaitReady() {
 	s.tb.Helper()
-	s.WaitFor("the bot to connect", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.connected() != nil
-	})
+	s.until("the bot to connect", func() bool { return s.connected() != nil })
 }
 
 // WaitSent returns the first message of the bot's in the channel that satisfies match. A reply that is streamed
@@ -52,11 +59,7 @@ func (s *Server) WaitSent(channel ID, match func(Sent) bool) Sent {
 // WaitTyping returns once the bot has shown that it types in the channel.
 func (s *Server) WaitTyping(channel ID) {
 	s.tb.Helper()
-	s.WaitFor("the bot to type in channel "+channel.String(), func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.typing[channel]
-	})
+	s.until("the bot to type in channel "+channel.String(), func() bool { return s.channels[channel].typing })
 }
 
 // summary tells, for the one who reads a failure, how things stand.

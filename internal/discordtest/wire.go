@@ -1,9 +1,6 @@
 package discordtest
 
-import (
-	"encoding/json"
-	"slices"
-)
+import "encoding/json"
 
 // Permissions is a set of Discord's permission bits; a decimal string in JSON.
 type Permissions uint64
@@ -96,10 +93,14 @@ type Member struct {
 	Deaf          bool    `json:"deaf"`
 }
 
-// withoutUser is the member as it accompanies a message, whose author is told beside it.
-func (m Member) withoutUser() Member {
-	m.User = nil
-	return m
+// withoutUser is the member as it accompanies a message, whose author is told beside it; nil if there is none.
+func (m *Member) withoutUser() *Member {
+	if m == nil {
+		return nil
+	}
+	alone := *m
+	alone.User = nil
+	return &alone
 }
 
 // Role is a role of a guild. @everyone's id is the guild's.
@@ -116,11 +117,11 @@ type Role struct {
 	Icon         *string     `json:"icon"`
 	UnicodeEmoji *string     `json:"unicode_emoji"`
 	Flags        int         `json:"flags"`
-	Tags         *RoleTags   `json:"tags,omitempty"`
+	Tags         *roleTags   `json:"tags,omitempty"`
 }
 
-// RoleTags says whose a managed role is.
-type RoleTags struct {
+// roleTags say whose a managed role is.
+type roleTags struct {
 	BotID ID `json:"bot_id,omitzero"`
 }
 
@@ -252,19 +253,4 @@ type Sent struct {
 	Deleted  bool              // whether it is gone
 	Bodies   []json.RawMessage // the requests that made and changed it
 	Pinged   []ID              // the users and roles that it really notified; the guild's id for everyone
-}
-
-func (m Message) clone() Message {
-	m.Mentions = slices.Clone(m.Mentions)
-	m.MentionRoles = slices.Clone(m.MentionRoles)
-	m.Attachments = slices.Clone(m.Attachments)
-	m.Embeds = slices.Clone(m.Embeds)
-	m.Components = slices.Clone(m.Components)
-	return m
-}
-
-func (c Channel) clone() Channel {
-	c.Overwrites = slices.Clone(c.Overwrites)
-	c.Invited = slices.Clone(c.Invited)
-	return c
 }

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 )
@@ -19,12 +20,14 @@ type guild struct {
 	members     map[ID]*Member
 	channels    []ID
 	unavailable bool
+	commandless bool // the bot was let in without its commands
 }
 
 type channel struct {
 	Channel
 	messages []*stored
 	late     bool // last_message_id isn't kept up
+	typing   bool // the bot has shown that it types
 }
 
 // change runs f with the lock held and tells those who wait.
@@ -44,7 +47,7 @@ func (s *Server) AddGuild(name string) Guild {
 		g.ID, g.Name = s.clock.nextID(), name
 		g.Owner = *s.account(User{Username: "owner-of-" + g.ID.String()})
 		g.BotRole = Role{ID: s.clock.nextID(), Name: s.Bot.Username, Permissions: Everyday, Position: 1, Managed: true,
-			Tags: &RoleTags{BotID: s.Bot.ID}}
+			Tags: &roleTags{BotID: s.Bot.ID}}
 		g.roles = []Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}, g.BotRole}
 		s.guilds[g.ID] = g
 		s.join(g, s.users[g.Owner.ID])
@@ -136,8 +139,7 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 	})
 }
 
-// AddMember puts a user into a guild. A user without an id is a new account; one who is in another guild already
-// joins this one as well.
+// AddMember puts a user into a guild. A user without an id is a new account.
 func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	s.tb.Helper()
 	s.change(func() {
@@ -148,7 +150,7 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 		account := s.account(u)
 		u = *account
 		m := s.join(g, account, roles...)
-		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: withGuild{g.ID, m}.member()})
+		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: m.in(g.ID)})
 	})
 	return u
 }
@@ -168,7 +170,7 @@ func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 		if userID == s.Bot.ID { // of itself a bot is told in any case
 			intents = 0
 		}
-		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: withGuild{g.ID, m}.member()})
+		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
 		s.reveal(g, before)
 	})
 }
@@ -185,7 +187,7 @@ func (s *Server) AddChannel(guildID ID, c Channel) Channel {
 		if c.Type.IsThread() {
 			s.makeThread(g, &c)
 		}
-		s.channels[c.ID] = &channel{Channel: c.clone()}
+		s.channels[c.ID] = &channel{Channel: c}
 		g.channels = append(g.channels, c.ID)
 		s.emitChannel("CREATE", s.channels[c.ID])
 	})
@@ -214,7 +216,7 @@ func (s *Server) UpdateChannel(id ID, edit func(*Channel)) {
 	s.tb.Helper()
 	s.change(func() {
 		c := s.channel(id)
-		changed := c.clone()
+		changed := c.Channel
 		edit(&changed)
 		if c.Type.IsThread() || c.GuildID == 0 {
 			c.Channel = changed
@@ -234,7 +236,7 @@ func (s *Server) UpdateChannel(id ID, edit func(*Channel)) {
 func (s *Server) SetOverwrite(channelID ID, o Overwrite) {
 	s.tb.Helper()
 	s.UpdateChannel(channelID, func(c *Channel) {
-		c.Overwrites = slices.DeleteFunc(c.Overwrites, func(x Overwrite) bool { return x.ID == o.ID })
+		c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(x Overwrite) bool { return x.ID == o.ID })
 		c.Overwrites = append(c.Overwrites, o)
 	})
 }
@@ -264,7 +266,7 @@ func (s *Server) dropChannel(g *guild, c *channel) {
 // https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
 func (s *Server) told(c *channel) Channel {
 	if c.Type.IsThread() || c.GuildID == 0 || s.views(c) {
-		return c.clone()
+		return c.Channel
 	}
 	return Channel{ID: c.ID, Type: c.Type, GuildID: c.GuildID, ParentID: c.ParentID, Position: c.Position, Name: "___hidden___", Flags: c.Flags | 1<<17,
 		Overwrites: []Overwrite{ForRole(c.GuildID, 0, ViewChannel)}}
@@ -301,11 +303,11 @@ func (s *Server) reveal(g *guild, before map[ID]bool) {
 		if c.Type.IsThread() || before[id] || !s.views(c) {
 			continue
 		}
-		s.emit(event{name: "CHANNEL_UPDATE", intents: Guilds, payload: c.clone()})
+		s.emit(event{name: "CHANNEL_UPDATE", intents: Guilds, payload: c.Channel})
 		threads := []Channel{}
 		for _, other := range g.channels {
 			if t := s.channels[other]; t.Type.IsThread() && *t.ParentID == id && !t.Thread.Archived && s.permissions(t, s.Bot.ID).Has(ViewChannel) {
-				threads = append(threads, t.clone())
+				threads = append(threads, t.Channel)
 			}
 		}
 		s.emit(event{name: "THREAD_LIST_SYNC", intents: Guilds, payload: object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}}})
@@ -327,11 +329,8 @@ func (s *Server) emitChannel(what string, c *channel) {
 	s.emit(e)
 }
 
-// account finds the user or makes the account.
+// account makes a user's account.
 func (s *Server) account(u User) *User {
-	if known := s.users[u.ID]; known != nil {
-		return known
-	}
 	if u.ID == 0 {
 		u.ID = s.clock.nextID()
 	}
@@ -374,22 +373,33 @@ func (s *Server) Name(id ID) string {
 	return ""
 }
 
+func (s *Server) user(id ID) *User {
+	s.tb.Helper()
+	return known(s, "user", s.users, id)
+}
+
 func (s *Server) guild(id ID) *guild {
 	s.tb.Helper()
-	g := s.guilds[id]
-	if g == nil {
-		s.tb.Fatalf("discordtest: there is no guild %d", id)
-	}
-	return g
+	return known(s, "guild", s.guilds, id)
 }
 
 func (s *Server) channel(id ID) *channel {
 	s.tb.Helper()
-	c := s.channels[id]
-	if c == nil {
-		s.tb.Fatalf("discordtest: there is no channel %d", id)
+	return known(s, "channel", s.channels, id)
+}
+
+func (s *Server) member(g *guild, id ID) *Member {
+	s.tb.Helper()
+	return known(s, "member of guild "+g.ID.String(), g.members, id)
+}
+
+// known is what has the id, which ends the test where nothing has.
+func known[T any](s *Server, what string, all map[ID]*T, id ID) *T {
+	s.tb.Helper()
+	if all[id] == nil {
+		s.tb.Fatalf("discordtest: there is no %s %d", what, id)
 	}
-	return c
+	return all[id]
 }
 
 func (s *Server) role(g *guild, id ID) *Role {
@@ -401,21 +411,7 @@ func (s *Server) role(g *guild, id ID) *Role {
 	return &g.roles[i]
 }
 
-func (s *Server) member(g *guild, id ID) *Member {
-	s.tb.Helper()
-	m := g.members[id]
-	if m == nil {
-		s.tb.Fatalf("discordtest: there is no member %d in guild %d", id, g.ID)
-	}
-	return m
-}
-
 // sortedGuilds are the guilds the bot is in, oldest first.
 func (s *Server) sortedGuilds() []*guild {
-	ids := slices.Sorted(maps.Keys(s.guilds))
-	gs := make([]*guild, len(ids))
-	for i, id := range ids {
-		gs[i] = s.guilds[id]
-	}
-	return gs
+	return slices.SortedFunc(maps.Values(s.guilds), func(a, b *guild) int { return cmp.Compare(a.ID, b.ID) })
 }

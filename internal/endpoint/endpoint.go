@@ -45,9 +45,17 @@ func NewServer(s Server) (*Server, error) {
 // Post sends body as JSON and returns the answer, of which no more than limit bytes are read. An answer other than 200 is a
 // Refusal.
 func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error) {
-	request, err := s.request(ctx, body)
+	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+s.Path, bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if s.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+s.Key)
 	}
 	resp, err := s.client.Do(request)
 	if err != nil {
@@ -62,22 +70,6 @@ func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error
 		return nil, s.refusal(resp.StatusCode, RetryAfter(resp.Header, time.Now()), answer)
 	}
 	return answer, nil
-}
-
-func (s *Server) request(ctx context.Context, body any) (*http.Request, error) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return nil, err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+s.Path, bytes.NewReader(data))
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	if s.Key != "" {
-		request.Header.Set("Authorization", "Bearer "+s.Key)
-	}
-	return request, nil
 }
 
 // String names the server in errors, without what may be secret in its address.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -101,18 +100,6 @@ func TestDirectoryIsRefused(t *testing.T) {
 	s := newShelf()
 	if _, err := Read(t.Context(), dir, s, s.apply, nil); err == nil || !strings.Contains(err.Error(), "directory") {
 		t.Error(err)
-	}
-	path := filepath.Join(t.TempDir(), "set.txt")
-	if err := os.WriteFile(path, []byte(set), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if sum, err := Read(t.Context(), file, s, s.apply, nil); err != nil || sum.Messages != 3 {
-		t.Error(sum, err)
 	}
 }
 

@@ -23,12 +23,15 @@ type batch struct {
 	known  Known
 	emit   func([]memory.Event) error
 	read   func() // tells the progress
-	told   *seen
 	sum    Summary
 	events []memory.Event
-	posts  []post
+	posts  []*post
 	bytes  int
 	failed bool // the fault lay with what is known or with emit, not with the file
+
+	channels map[memory.ChannelID]bool                          // told already
+	told     map[personKey]memory.MessageID                     // with the message that told of them
+	people   map[memory.GuildID]map[memory.UserID]memory.Person // known
 }
 
 // post is a message on its way. Those of recall sets have a name, and get their final id when the batch is
@@ -39,24 +42,9 @@ type post struct {
 	answers []string // names of what it replies to
 }
 
-// seen remembers who and where was told already.
-type seen struct {
-	channels map[memory.ChannelID]bool
-	people   map[personKey]memory.MessageID // with the message that told of them
-	known    map[memory.GuildID]map[memory.UserID]memory.Person
-}
-
 type personKey struct {
 	guild memory.GuildID
 	user  memory.UserID
-}
-
-func newSeen() *seen {
-	return &seen{
-		channels: map[memory.ChannelID]bool{},
-		people:   map[personKey]memory.MessageID{},
-		known:    map[memory.GuildID]map[memory.UserID]memory.Person{},
-	}
 }
 
 // guild tells what a server is called.
@@ -67,13 +55,13 @@ func (b *batch) guild(id memory.GuildID, name string) {
 }
 
 func (b *batch) channel(c memory.Channel) {
-	if b.told.channels[c.ID] {
+	if b.channels[c.ID] {
 		return
 	}
-	if len(b.told.channels) >= maxSeen {
-		clear(b.told.channels)
+	if len(b.channels) >= maxSeen {
+		clear(b.channels)
 	}
-	b.told.channels[c.ID] = true
+	b.channels[c.ID] = true
 	b.sum.Channels++
 	if c.Guild == memory.DirectGuild {
 		b.sum.Direct++
@@ -86,7 +74,7 @@ func (b *batch) channel(c memory.Channel) {
 func (b *batch) person(ctx context.Context, p memory.Person, said memory.MessageID) error {
 	const day = memory.MessageID(24*time.Hour/time.Millisecond) << 22
 	key := personKey{p.Guild, p.ID}
-	last, told := b.told.people[key]
+	last, told := b.told[key]
 	if p.ID == 0 || told && said < last+day {
 		return nil
 	}
@@ -94,10 +82,10 @@ func (b *batch) person(ctx context.Context, p memory.Person, said memory.Message
 	if err != nil {
 		return err
 	}
-	if len(b.told.people) >= maxSeen {
-		clear(b.told.people)
+	if len(b.told) >= maxSeen {
+		clear(b.told)
 	}
-	if b.told.people[key] = said; !told {
+	if b.told[key] = said; !told {
 		b.sum.People++
 	}
 	if k, ok := known[p.ID]; ok {
@@ -111,7 +99,7 @@ func (b *batch) person(ctx context.Context, p memory.Person, said memory.Message
 }
 
 func (b *batch) knownPeople(ctx context.Context, guild memory.GuildID) (map[memory.UserID]memory.Person, error) {
-	if known, ok := b.told.known[guild]; ok {
+	if known, ok := b.people[guild]; ok {
 		return known, nil
 	}
 	people, err := b.known.People(ctx, guild)
@@ -123,12 +111,12 @@ func (b *batch) knownPeople(ctx context.Context, guild memory.GuildID) (map[memo
 	for _, p := range people {
 		known[p.ID] = p
 	}
-	b.told.known[guild] = known
+	b.people[guild] = known
 	return known, nil
 }
 
 // post adds a message and passes the batch on once it is full.
-func (b *batch) post(ctx context.Context, p post) error {
+func (b *batch) post(ctx context.Context, p *post) error {
 	b.posts = append(b.posts, p)
 	b.bytes += len(p.Content)
 	weight := 1

@@ -11,27 +11,20 @@ import (
 	"hark/memory"
 )
 
-// stream makes up a file as it is read.
-type stream struct {
-	next func(i int) string
-	left int64
-	i    int
-	buf  []byte
-}
-
-func (s *stream) Read(p []byte) (int, error) {
-	for len(s.buf) == 0 {
-		if s.left <= 0 {
-			return 0, io.EOF
+// stream makes up a file of that size as it is read.
+func stream(t *testing.T, size int64, next func(i int) string) io.Reader {
+	r, w := io.Pipe()
+	t.Cleanup(func() { _ = r.Close() })
+	go func() {
+		for i := 0; size > 0; i++ {
+			n, err := io.WriteString(w, next(i))
+			if size -= int64(n); err != nil {
+				return
+			}
 		}
-		piece := s.next(s.i)
-		s.i++
-		s.left -= int64(len(piece))
-		s.buf = append(s.buf, piece...)
-	}
-	n := copy(p, s.buf)
-	s.buf = s.buf[n:]
-	return n, nil
+		_ = w.Close()
+	}()
+	return r
 }
 
 func TestBigFilesTakeLittleMemory(t *testing.T) {
@@ -47,8 +40,8 @@ func TestBigFilesTakeLittleMemory(t *testing.T) {
 	exported := func(i int) string {
 		return fmt.Sprintf(`{"id":"%d","type":"Default","content":"%s","author":{"id":"%d","name":"A%d"}},`, i+1, text, i%1000+1, i%1000)
 	}
-	export := io.MultiReader(strings.NewReader(exportHead), &stream{next: exported, left: size}, strings.NewReader(`{"id":"9000000000"}]}`))
-	for name, file := range map[string]io.Reader{"recall set": &stream{next: setLine, left: size}, "export": export} {
+	export := io.MultiReader(strings.NewReader(exportHead), stream(t, size, exported), strings.NewReader(`{"id":"9000000000"}]}`))
+	for name, file := range map[string]io.Reader{"recall set": stream(t, size, setLine), "export": export} {
 		t.Run(name, func(t *testing.T) {
 			runtime.GC()
 			known := newShelf() // stays empty, so that only the reader's own memory shows

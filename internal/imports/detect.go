@@ -12,14 +12,12 @@ import (
 // expected ends the sentence about a file of another kind.
 const expected = "expected is a channel export of DiscordChatExporter as JSON (--format Json) or a recall set (JSON lines of type message and question)"
 
+// asJSON ends the sentence about an export of another form.
+const asJSON = "export the channel as JSON instead (DiscordChatExporter's --format Json)"
+
 var (
-	errEmpty   = errors.New("the file is empty: " + expected)
 	errNotJSON = errors.New("the file is not JSON: " + expected)
 	errOther   = errors.New("the file is JSON of another kind: " + expected)
-	errHTML    = errors.New("the file is HTML: export the channel as JSON instead (DiscordChatExporter's --format Json)")
-	errCSV     = errors.New("the file is a CSV export: export the channel as JSON instead (DiscordChatExporter's --format Json)")
-	errText    = errors.New("the file is a plain text export: export the channel as JSON instead (DiscordChatExporter's --format Json)")
-	errSQLite  = errors.New("the file is a SQLite database: \"hark restore\" puts a backup of Hark's back, and import takes channel exports of DiscordChatExporter as JSON (--format Json) and recall sets")
 	errNUL     = errors.New("the file holds NUL bytes, so it is damaged or not text: fetch it again; " + expected)
 )
 
@@ -31,19 +29,21 @@ func detect(src *source) (Kind, error) {
 	}
 	head := bytes.TrimLeftFunc(peek, unicode.IsSpace)
 	if len(head) == 0 {
-		return "", errEmpty
+		return "", errors.New("the file is empty: " + expected)
 	}
 	if head[0] != '{' {
 		return "", foreign(head)
 	}
 	kind, err := kindOf(json.NewDecoder(bytes.NewReader(head)))
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		if len(peek) == peekSize {
-			return "", errOther
-		}
-		return "", damaged(err, "before it shows what it is")
+	switch cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF); {
+	case cut && len(peek) < peekSize:
+		return "", damaged(io.ErrUnexpectedEOF, "before it shows what it is")
+	case err != nil && !cut:
+		return "", errNotJSON
+	case kind == "":
+		return "", errOther
 	}
-	return kind, err
+	return kind, nil
 }
 
 // foreign says what a file is that doesn't begin as the expected ones do.
@@ -51,13 +51,13 @@ func foreign(head []byte) error {
 	start := strings.ToLower(string(head[:min(len(head), 512)]))
 	switch {
 	case strings.HasPrefix(start, "sqlite format 3\x00"):
-		return errSQLite
+		return errors.New(`the file is a SQLite database: "hark restore" puts a backup of Hark's back, and import takes channel exports of DiscordChatExporter as JSON (--format Json) and recall sets`)
 	case strings.HasPrefix(start, "<"):
-		return errHTML
+		return errors.New("the file is HTML: " + asJSON)
 	case strings.HasPrefix(strings.ReplaceAll(start, `"`, ""), "authorid,author,date"):
-		return errCSV
+		return errors.New("the file is a CSV export: " + asJSON)
 	case strings.HasPrefix(start, "=====") && strings.Contains(start, "guild:"):
-		return errText
+		return errors.New("the file is a plain text export: " + asJSON)
 	case strings.IndexByte(start, 0) >= 0:
 		return errNUL
 	case start[0] == '[':
@@ -66,22 +66,19 @@ func foreign(head []byte) error {
 	return errNotJSON
 }
 
-// kindOf looks at the first object's keys until they tell what the file is.
+// kindOf looks at the first object's keys until they tell what the file is; "" if they don't.
 func kindOf(dec *json.Decoder) (Kind, error) {
-	if _, err := dec.Token(); err != nil {
-		return "", unexpected(err)
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return "", unexpected(err)
+	_, err := dec.Token()
+	for err == nil && dec.More() {
+		var key, value json.Token
+		if key, err = dec.Token(); err != nil {
+			break
 		}
 		if key == "guild" || key == "messages" {
 			return DiscordExport, nil
 		}
-		value, err := dec.Token()
-		if err != nil {
-			return "", unexpected(err)
+		if value, err = dec.Token(); err != nil {
+			break
 		}
 		_, text := value.(string)
 		switch {
@@ -90,16 +87,14 @@ func kindOf(dec *json.Decoder) (Kind, error) {
 		case key == "channel" && text, key == "type" && (value == "message" || value == "question" || value == "event"):
 			return RecallSet, nil
 		case key == "type":
-			return "", errOther
+			return "", nil
 		}
-		if err := skipRest(dec, value); err != nil {
-			return "", unexpected(err)
-		}
+		err = skipRest(dec, value)
 	}
-	if _, err := dec.Token(); err != nil {
-		return "", unexpected(err)
+	if err == nil {
+		_, err = dec.Token()
 	}
-	return "", errOther
+	return "", err
 }
 
 // skipRest passes over the rest of a value that begins with token.
@@ -119,12 +114,4 @@ func skipRest(dec *json.Decoder, token json.Token) error {
 			return err
 		}
 	}
-}
-
-// unexpected tells a file that isn't JSON from one that is cut off.
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return errNotJSON
 }

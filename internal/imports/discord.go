@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,10 +68,33 @@ type (
 	}
 )
 
+// channelKinds are DiscordChatExporter's names of channel types. What isn't here is a text channel.
+var channelKinds = map[text]memory.ChannelKind{
+	"GuildTextChat":       memory.TextChannel,
+	"GuildNews":           memory.TextChannel,
+	"GuildVoiceChat":      memory.VoiceChannel,
+	"GuildStageVoice":     memory.VoiceChannel,
+	"GuildForum":          memory.ForumChannel,
+	"GuildMedia":          memory.ForumChannel,
+	"GuildCategory":       memory.CategoryChannel,
+	"GuildNewsThread":     memory.PublicThread,
+	"GuildPublicThread":   memory.PublicThread,
+	"GuildPrivateThread":  memory.PrivateThread,
+	"DirectTextChat":      memory.DirectChannel,
+	"DirectGroupTextChat": memory.DirectChannel,
+}
+
+// spoken are the message types in which somebody says something; all others are notices. Types without a
+// name in DiscordChatExporter are written as numbers: 20 and 23 are answers to commands, 21 begins a thread.
+var spoken = map[text]bool{
+	"": true, "Default": true, "Reply": true,
+	"0": true, "19": true, "20": true, "21": true, "23": true,
+}
+
 // export is an export being read.
 type export struct {
 	dec     *json.Decoder
-	limit   *counter
+	src     *source
 	b       *batch
 	guild   *exportGuild
 	channel *exportChannel
@@ -79,8 +103,7 @@ type export struct {
 }
 
 func readExport(ctx context.Context, src *source, b *batch) error {
-	limit := &counter{r: src}
-	e := &export{dec: json.NewDecoder(limit), limit: limit, b: b}
+	e := &export{dec: json.NewDecoder(src), src: src, b: b}
 	if err := e.object(ctx); err != nil {
 		return err
 	}
@@ -118,10 +141,8 @@ func (e *export) object(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := e.token(); err != nil {
-		return e.fault(err)
-	}
-	return nil
+	_, err := e.token()
+	return e.fault(err)
 }
 
 func (e *export) messages(ctx context.Context) error {
@@ -148,10 +169,8 @@ func (e *export) messages(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := e.token(); err != nil {
-		return e.fault(err)
-	}
-	return nil
+	_, err := e.token()
+	return e.fault(err)
 }
 
 // locate tells where the messages belong. Discord hasn't confirmed it, so they are unplaced.
@@ -159,14 +178,12 @@ func (e *export) locate() error {
 	if e.guild == nil || e.channel == nil {
 		return errors.New("the file doesn't say its guild and channel before its messages: " + expected)
 	}
-	guild, known := snowflake(e.guild.ID)
-	channel, ok := snowflake(e.channel.ID)
-	if !ok || !known && e.guild.ID != "0" {
+	guild, channel := idOf[memory.GuildID](e.guild.ID), idOf[memory.ChannelID](e.channel.ID)
+	if channel == 0 || guild == 0 && e.guild.ID != "0" {
 		return errors.New("the export has no ids of its guild and channel: export the channel again with DiscordChatExporter")
 	}
-	parent, _ := snowflake(e.channel.Parent)
 	e.place = memory.Channel{
-		ID: memory.ChannelID(channel), Guild: memory.GuildID(guild), Parent: memory.ChannelID(parent),
+		ID: channel, Guild: guild, Parent: idOf[memory.ChannelID](e.channel.Parent),
 		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name), Unplaced: true,
 	}
 	if e.place.Guild == memory.DirectGuild {
@@ -194,13 +211,13 @@ func (p *post) retime(m exportMessage) error {
 }
 
 func (e *export) message(ctx context.Context, m exportMessage) error {
-	id, ok := snowflake(m.ID)
-	if !ok {
+	id := idOf[memory.MessageID](m.ID)
+	if id == 0 {
 		e.b.skip(fmt.Sprintf("message %d (before byte %d) has no id", e.count, e.dec.InputOffset()))
 		return nil
 	}
-	p := post{Message: memory.Message{
-		ID: memory.MessageID(id), Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
+	p := &post{Message: memory.Message{
+		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Author: idOf[memory.UserID](m.Author.ID), Kind: m.kind(),
 		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
 	}}
 	if at, err := time.Parse(time.RFC3339, string(m.Edited)); err == nil {
@@ -210,16 +227,14 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 		e.b.skip(fmt.Sprintf("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err))
 		return nil
 	}
-	author, _ := snowflake(m.Author.ID)
-	p.Author = memory.UserID(author)
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
 		if err := e.b.person(ctx, u.person(e.place.Guild), p.ID); err != nil {
 			return err
 		}
 	}
 	for _, u := range m.Mentions {
-		if user, ok := snowflake(u.ID); ok {
-			p.Mentions = append(p.Mentions, memory.UserID(user))
+		if user := idOf[memory.UserID](u.ID); user != 0 {
+			p.Mentions = append(p.Mentions, user)
 		}
 	}
 	return e.b.post(ctx, p)
@@ -227,12 +242,11 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 
 // replyTo is the message that m replies to, if it is in the same channel.
 func (e *export) replyTo(m exportMessage) memory.MessageID {
-	channel, ok := snowflake(m.Reference.Channel)
-	if ok && memory.ChannelID(channel) != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
+	channel := idOf[memory.ChannelID](m.Reference.Channel)
+	if channel != 0 && channel != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
 		return 0
 	}
-	id, _ := snowflake(m.Reference.Message)
-	return memory.MessageID(id)
+	return idOf[memory.MessageID](m.Reference.Message)
 }
 
 // kind tells who speaks. Modern accounts are exported with the discriminator 0000 like webhooks, but only
@@ -286,10 +300,58 @@ func (m exportMessage) files() []memory.File {
 }
 
 func (u exportUser) person(guild memory.GuildID) memory.Person {
-	id, _ := snowflake(u.ID)
-	p := memory.Person{ID: memory.UserID(id), Guild: guild, Username: string(u.Name), Bot: u.IsBot}
+	p := memory.Person{ID: idOf[memory.UserID](u.ID), Guild: guild, Username: string(u.Name), Bot: u.IsBot}
 	if u.Nickname != u.Name {
 		p.Nick = string(u.Nickname)
 	}
 	return p
+}
+
+// token, more, decode and skip are the decoder's, with no item longer than maxItem.
+
+func (e *export) token() (json.Token, error) {
+	e.src.item()
+	return e.dec.Token()
+}
+
+func (e *export) more() bool {
+	e.src.item()
+	return e.dec.More()
+}
+
+// decode reads a value. What has another type than it should is missing in it.
+func (e *export) decode(v any) error {
+	e.src.item()
+	err := e.dec.Decode(v)
+	var ill *json.UnmarshalTypeError
+	if errors.As(err, &ill) {
+		return nil
+	}
+	return e.fault(err)
+}
+
+func (e *export) skip() error {
+	value, err := e.token()
+	if err == nil {
+		err = skipRest(e.dec, value)
+	}
+	return e.fault(err)
+}
+
+func (e *export) where() string {
+	return fmt.Sprintf("after message %d, near byte %d of the text", e.count, e.dec.InputOffset())
+}
+
+// fault says what is wrong with the file where err isn't nil.
+func (e *export) fault(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &syntax):
+		return damaged(err, e.where())
+	case bytes.Contains([]byte(syntax.Error()), []byte(`\x00`)):
+		return fmt.Errorf("%w (%s); what was read so far is kept", errNUL, e.where())
+	}
+	return fmt.Errorf("the export is not JSON %s (%w): export the channel again; what was read so far is kept", e.where(), err)
 }

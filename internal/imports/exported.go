@@ -2,7 +2,9 @@ package imports
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"hark/memory"
@@ -67,13 +69,13 @@ func kindCalled[K memory.ChannelKind | memory.Kind](words map[K]string, word tex
 // exported adds a message of Discord's.
 func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	place, ok := l.place()
-	id, known := snowflake(l.ID)
-	if !ok || !known {
+	id := idOf[memory.MessageID](l.ID)
+	if !ok || id == 0 {
 		b.skip(fmt.Sprintf("line %d has a server, but not the ids that Discord gave the server, the channel and the message", number))
 		return nil
 	}
-	p := post{Message: memory.Message{
-		ID: memory.MessageID(id), Guild: place.Guild, Channel: place.ID, Kind: kindCalled(speakerWords, l.Kind), Content: string(l.Text),
+	p := &post{Message: memory.Message{
+		ID: id, Guild: place.Guild, Channel: place.ID, Kind: kindCalled(speakerWords, l.Kind), Content: string(l.Text),
 	}}
 	if p.Kind == memory.FromHark { // what it drew on isn't told, so it couldn't be forgotten with that
 		b.sum.Answers++
@@ -91,30 +93,20 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 
 // place is the channel of a message of Discord's. Discord hasn't confirmed it, so it is unplaced.
 func (l setLine) place() (memory.Channel, bool) {
-	guild, known := snowflake(l.Server)
-	channel, ok := snowflake(l.ChannelID)
-	if !known && l.Server == text(memory.DirectGuild.String()) {
-		known = true
-	}
 	c := memory.Channel{
-		ID: memory.ChannelID(channel), Guild: memory.GuildID(guild), Kind: kindCalled(channelWords, l.In), Name: string(l.Channel), Unplaced: true,
+		ID: idOf[memory.ChannelID](l.ChannelID), Guild: idOf[memory.GuildID](l.Server), Parent: idOf[memory.ChannelID](l.Parent),
+		Owner: idOf[memory.UserID](l.Owner), Kind: kindCalled(channelWords, l.In), Name: string(l.Channel), Unplaced: true,
 	}
-	if parent, has := snowflake(l.Parent); has {
-		c.Parent = memory.ChannelID(parent)
-	}
-	if owner, has := snowflake(l.Owner); has {
-		c.Owner = memory.UserID(owner)
-	}
+	known := c.Guild != 0 || l.Server == text(memory.DirectGuild.String())
 	if c.Guild == memory.DirectGuild {
 		c.Kind, c.Parent = memory.DirectChannel, 0
 	}
-	return c, known && ok && c.Guild != memory.LocalGuild
+	return c, known && c.ID != 0 && c.Guild != memory.LocalGuild
 }
 
 // complete tells m what only lines of exports do.
 func (l setLine) complete(m *memory.Message) {
-	author, _ := snowflake(l.AuthorID)
-	m.Author, m.Starred = memory.UserID(author), l.Starred
+	m.Author, m.Starred = idOf[memory.UserID](l.AuthorID), l.Starred
 	if at, err := time.Parse(time.RFC3339, string(l.Edited)); err == nil {
 		m.Edited = at.UTC()
 	}
@@ -122,28 +114,60 @@ func (l setLine) complete(m *memory.Message) {
 		m.Files = append(m.Files, memory.File{Name: string(f.Name), Description: string(f.Description)})
 	}
 	if len(l.ReplyTo) > 0 {
-		to, _ := snowflake(l.ReplyTo[0])
-		m.ReplyTo = memory.MessageID(to)
+		m.ReplyTo = idOf[memory.MessageID](l.ReplyTo[0])
 	}
 	for _, u := range l.Mentions {
-		if user, ok := snowflake(u.ID); ok {
-			m.Mentions = append(m.Mentions, memory.UserID(user))
+		if user := idOf[memory.UserID](u.ID); user != 0 {
+			m.Mentions = append(m.Mentions, user)
 		}
 	}
 }
 
 // people are those whom a message of Discord's tells of.
 func (l setLine) people(guild memory.GuildID, kind memory.Kind) []memory.Person {
-	author, _ := snowflake(l.AuthorID)
-	who := memory.Person{ID: memory.UserID(author), Guild: guild, Username: string(l.Author), Bot: kind != memory.FromMember && kind != memory.FromSystem}
+	who := memory.Person{ID: idOf[memory.UserID](l.AuthorID), Guild: guild, Username: string(l.Author), Bot: kind != memory.FromMember && kind != memory.FromSystem}
 	if l.Username != "" {
 		who.Username, who.Nick = string(l.Username), string(l.Author)
 	}
 	all := []memory.Person{who}
 	for _, u := range l.Mentions {
-		if user, ok := snowflake(u.ID); ok && u.Name != "" {
-			all = append(all, memory.Person{ID: memory.UserID(user), Guild: guild, Username: string(u.Name)})
+		if u.Name != "" {
+			all = append(all, memory.Person{ID: idOf[memory.UserID](u.ID), Guild: guild, Username: string(u.Name)})
 		}
 	}
 	return all
+}
+
+// events are what "hark export --salvage" tells besides messages: what was decided and forgotten, so that it stays so, and what people
+// told Hark to remember.
+var events = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, e := range []memory.Event{
+		memory.Forgetting{}, memory.Opted{}, memory.GuildNamed{}, memory.ChannelSeen{}, memory.Chose{}, memory.SettingChosen{}, memory.Deleted{}, memory.FactTold{}, memory.LoreTold{},
+	} {
+		types[EventName(e)] = reflect.TypeOf(e)
+	}
+	return types
+}()
+
+// EventName is what exports call a kind of event.
+func EventName(e memory.Event) string { return reflect.TypeOf(e).Name() }
+
+// event adds an event.
+func (b *batch) event(ctx context.Context, number int, l setLine) error {
+	kind, ok := events[string(l.Event)]
+	if !ok {
+		b.skip(fmt.Sprintf("line %d has an event of an unknown kind", number))
+		return nil
+	}
+	e := reflect.New(kind)
+	if err := json.Unmarshal(l.Body, e.Interface()); err != nil {
+		b.skip(fmt.Sprintf("line %d has an event that can't be read: %v", number, err))
+		return nil
+	}
+	b.sum.Events++
+	if b.events = append(b.events, e.Elem().Interface().(memory.Event)); len(b.events) < batchEvents {
+		return nil
+	}
+	return b.flush(ctx)
 }

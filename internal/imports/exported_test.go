@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/internal/golden"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/memory/sqlite/sqlitetest"
@@ -60,27 +59,6 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	}
 }
 
-func TestExportedMessageWithoutIdsIsSkipped(t *testing.T) {
-	t.Parallel()
-	for _, bad := range []map[string]any{{"server": "x"}, {"server": "1"}, {"channel_id": nil}, {"id": "a1"}} {
-		s := newShelf()
-		sum := s.read(t, discords(nil)+discords(bad))
-		if sum.Messages != 1 || sum.Skipped != 1 {
-			t.Errorf("%v: %+v", bad, sum)
-		}
-		golden.Seen(t, sum.FirstSkipped)
-	}
-}
-
-func TestExportedPeopleMustBeKnowable(t *testing.T) {
-	t.Parallel()
-	s := newShelf()
-	s.failAt = "People"
-	if _, err := Read(t.Context(), strings.NewReader(discords(nil)), s, s.apply, nil); err == nil {
-		t.Error("no error")
-	}
-}
-
 // Every kind of channel that a guild has, and of message, has a word of its own.
 func TestWordsOfExports(t *testing.T) {
 	t.Parallel()
@@ -112,7 +90,7 @@ func TestEventsOfASalvagedFile(t *testing.T) {
 		t.Errorf("%+v, %v", sum, err)
 	}
 	out, err := store.OptedOut(t.Context(), 5, 7)
-	unfinished, failed := store.Unfinished(t.Context())
+	unfinished, failed := store.Forgettings(t.Context(), memory.Everywhere, 0)
 	if !out || err != nil || failed != nil || len(unfinished) != 2 {
 		t.Errorf("opted out: %t, %v; to be forgotten are %+v, %v", out, err, unfinished, failed)
 	}

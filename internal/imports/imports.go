@@ -42,7 +42,7 @@ type Summary struct {
 type Known interface {
 	MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error)
 	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 }
 
 // Read reads a file, plain or gzipped, and passes its events on in batches of about 500, each of which is
@@ -61,12 +61,15 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 	if err != nil {
 		return Summary{}, err
 	}
-	b := &batch{known: known, emit: emit, told: newSeen(), read: func() {
-		if progress != nil {
-			progress(src.raw.n)
-		}
-	}}
-	b.sum.Kind = kind
+	b := &batch{
+		known: known, emit: emit, sum: Summary{Kind: kind}, channels: map[memory.ChannelID]bool{},
+		told: map[personKey]memory.MessageID{}, people: map[memory.GuildID]map[memory.UserID]memory.Person{},
+		read: func() {
+			if progress != nil {
+				progress(src.raw.n)
+			}
+		},
+	}
 	if kind == DiscordExport {
 		err = readExport(ctx, src, b)
 	} else {
@@ -81,16 +84,8 @@ func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Even
 	if flushed := b.flush(ctx); flushed != nil {
 		return b.sum, flushed
 	}
-	if err == nil {
-		err = b.sum.fault()
+	if s := b.sum; err == nil && s.Messages+s.Answers+s.Events == 0 && s.Skipped > 0 {
+		err = fmt.Errorf("none of the file's messages could be read; the first: %s", s.FirstSkipped)
 	}
 	return b.sum, err
-}
-
-// fault is the error of a file that has messages, none of which could be read.
-func (s Summary) fault() error {
-	if s.Messages+s.Answers+s.Events > 0 || s.Skipped == 0 {
-		return nil
-	}
-	return fmt.Errorf("none of the file's messages could be read; the first: %s", s.FirstSkipped)
 }

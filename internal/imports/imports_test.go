@@ -23,7 +23,6 @@ type shelf struct {
 	placed   map[called]memory.MessageID
 	batches  []int
 	order    []memory.MessageID
-	fail     error // what emit returns
 	failAt   string
 }
 
@@ -39,8 +38,8 @@ func newShelf() *shelf {
 }
 
 func (s *shelf) apply(events []memory.Event) error {
-	if s.fail != nil {
-		return s.fail
+	if s.failAt == "emit" {
+		return errShelf
 	}
 	s.batches = append(s.batches, len(events))
 	for _, e := range events {
@@ -90,7 +89,7 @@ func (s *shelf) NameOf(_ context.Context, channel memory.ChannelID, ids []memory
 	return names, nil
 }
 
-func (s *shelf) People(_ context.Context, guild memory.GuildID) ([]memory.Person, error) {
+func (s *shelf) People(_ context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
 	if s.failAt == "People" {
 		return nil, errShelf
 	}
@@ -169,52 +168,34 @@ func TestReadTellsItsProgress(t *testing.T) {
 
 func TestReadPassesWholeBatchesOn(t *testing.T) {
 	t.Parallel()
-	s := newShelf()
-	sum := s.read(t, manyLines(1000))
-	if sum.Messages != 1000 || len(s.messages) != 1000 {
-		t.Fatalf("read %d, kept %d", sum.Messages, len(s.messages))
-	}
-	for _, n := range s.batches {
-		if n > batchEvents+4 {
-			t.Errorf("a batch of %d events", n)
-		}
-	}
-	if len(s.batches) != 5 {
-		t.Errorf("batches %v", s.batches)
-	}
-}
-
-func TestBatchesOfLongMessagesAreSmall(t *testing.T) {
-	t.Parallel()
-	s := newShelf()
-	var file strings.Builder
+	var long strings.Builder
 	for i := range 10 {
-		file.WriteString(line(map[string]any{"id": i, "text": strings.Repeat("long ", batchBytes/9)})) // more than half a batch
+		long.WriteString(line(map[string]any{"id": i, "text": strings.Repeat("long ", batchBytes/9)})) // more than half a batch
 	}
-	s.read(t, file.String()+manyLines(100))
-	if len(s.batches) != 6 || len(s.messages) != 110 {
-		t.Errorf("%d messages in batches of %v events", len(s.messages), s.batches)
+	for _, test := range []struct {
+		file              string
+		messages, batches int
+	}{{manyLines(1000), 1000, 5}, {long.String() + manyLines(100), 110, 6}} {
+		s := newShelf()
+		s.read(t, test.file)
+		if len(s.messages) != test.messages || len(s.batches) != test.batches || slices.Max(s.batches) > batchEvents+4 {
+			t.Errorf("%d messages in batches of %v events", len(s.messages), s.batches)
+		}
 	}
 }
 
 func TestReadStopsWhenTheStoreFails(t *testing.T) {
 	t.Parallel()
 	reply := `{"type":"message","channel":"c","id":"2","author":"A","time":"2024-05-01T10:00:00Z","text":"x","reply_to":["1"]}`
-	for _, at := range []string{"MessageNamed", "NameOf", "People", "emit"} {
+	for _, test := range []struct{ at, file string }{
+		{"MessageNamed", reply}, {"NameOf", reply}, {"People", reply}, {"emit", reply}, {"People", exportHead + exportMessages}, {"People", discords(nil)},
+	} {
 		s := newShelf()
-		s.failAt = at
-		if at == "emit" {
-			s.fail = errShelf
-		}
-		sum, err := Read(t.Context(), strings.NewReader(reply), s, s.apply, nil)
+		s.failAt = test.at
+		sum, err := Read(t.Context(), strings.NewReader(test.file), s, s.apply, nil)
 		if !errors.Is(err, errShelf) || sum.Messages != 0 {
-			t.Errorf("%s: %v, %d messages", at, err, sum.Messages)
+			t.Errorf("%s: %v, %d messages", test.at, err, sum.Messages)
 		}
-	}
-	s := newShelf()
-	s.failAt = "People"
-	if _, err := Read(t.Context(), strings.NewReader(exportHead+exportMessages), s, s.apply, nil); !errors.Is(err, errShelf) {
-		t.Errorf("export: %v", err)
 	}
 }
 

@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -126,7 +125,7 @@ func readSet(ctx context.Context, src *source, b *batch) error {
 }
 
 func (b *batch) setMessage(ctx context.Context, m SetMessage, id memory.MessageID) error {
-	p := post{name: m.ID, Message: memory.Message{
+	p := &post{name: m.ID, Message: memory.Message{
 		ID: id, Guild: memory.LocalGuild, Channel: ChannelID(m.Channel), Kind: memory.FromSystem, Content: m.Text,
 	}}
 	b.channel(memory.Channel{ID: p.Channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: m.Channel})
@@ -171,16 +170,15 @@ func (l setLine) message(at time.Time) SetMessage {
 
 // eachLine calls do for each line of the file.
 func eachLine(src *source, do func(number int, l setLine) error) error {
-	var line []byte
 	for number := 1; ; number++ {
-		var whole bool
-		var err error
-		line, whole, err = src.line(line[:0])
-		if err != nil {
+		src.item()
+		line, err := src.ReadBytes('\n')
+		last := errors.Is(err, io.EOF)
+		if err != nil && !last {
 			return damaged(err, fmt.Sprintf("in line %d", number))
 		}
-		if trimmed := bytes.TrimSpace(line); len(trimmed) > 0 {
-			l, err := parseLine(trimmed, number, whole)
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			l, err := parseLine(line, number, last)
 			if err != nil {
 				return err
 			}
@@ -188,32 +186,13 @@ func eachLine(src *source, do func(number int, l setLine) error) error {
 				return err
 			}
 		}
-		if !whole {
+		if last {
 			return nil
 		}
 	}
 }
 
-// line appends the next line to buf; whole tells whether it ended before the file did.
-func (s *source) line(buf []byte) (line []byte, whole bool, err error) {
-	for {
-		part, err := s.ReadSlice('\n')
-		if len(buf)+len(part) > maxItem {
-			return nil, false, errTooLong
-		}
-		buf = append(buf, part...)
-		switch {
-		case err == nil:
-			return buf, true, nil
-		case errors.Is(err, io.EOF):
-			return buf, false, nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, false, err
-		}
-	}
-}
-
-func parseLine(line []byte, number int, whole bool) (setLine, error) {
+func parseLine(line []byte, number int, last bool) (setLine, error) {
 	var l setLine
 	err := json.Unmarshal(line, &l)
 	var ill *json.UnmarshalTypeError
@@ -223,7 +202,7 @@ func parseLine(line []byte, number int, whole bool) (setLine, error) {
 		return l, nil
 	case bytes.IndexByte(line, 0) >= 0:
 		return l, fmt.Errorf("line %d: %w", number, errNUL)
-	case !whole && err.Error() == "unexpected end of JSON input": // it is a *json.SyntaxError as all are
+	case last && err.Error() == "unexpected end of JSON input": // it is a *json.SyntaxError as all are
 		return l, damaged(io.ErrUnexpectedEOF, fmt.Sprintf("in line %d", number))
 	}
 	return l, fmt.Errorf("line %d is not JSON (%v): correct it; %s", number, err, kept)

@@ -26,8 +26,12 @@ const kept = "what was read so far is kept; import the file again when it is who
 // source is the text of a file, unzipped and without byte order mark.
 type source struct {
 	*bufio.Reader
-	raw *counter // below gzip
+	raw  *counter // below gzip
+	text *counter
 }
+
+// item begins a line or a message, which may be maxItem long.
+func (s *source) item() { s.text.end = s.text.n + maxItem }
 
 // counter counts what is read and stops at an optional end.
 type counter struct {
@@ -64,7 +68,8 @@ func open(r io.Reader) (*source, error) {
 		}
 		plain = unzip
 	}
-	src := &source{Reader: bufio.NewReaderSize(&unended{r: plain}, peekSize), raw: raw}
+	text := &counter{r: &unended{r: plain}}
+	src := &source{Reader: bufio.NewReaderSize(text, peekSize), raw: raw, text: text}
 	return src, src.skipMark()
 }
 

@@ -2,6 +2,9 @@ package imports
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
 
 	"hark/memory"
 )
@@ -23,12 +26,23 @@ func (t *text) UnmarshalJSON(data []byte) error {
 }
 
 func texts(list []text) []string {
-	if len(list) == 0 {
-		return nil
+	var all []string
+	for _, t := range list {
+		all = append(all, string(t))
 	}
-	strings := make([]string, len(list))
-	for i, t := range list {
-		strings[i] = string(t)
+	return all
+}
+
+// idOf is the positive id that s holds; 0 if it holds none.
+func idOf[ID ~int64](s text) ID {
+	id, err := strconv.ParseInt(string(s), 10, 64)
+	if err != nil {
+		return 0
 	}
-	return strings
+	return ID(max(id, 0))
+}
+
+// joinLines joins those of parts that aren't blank.
+func joinLines(parts []string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
 }

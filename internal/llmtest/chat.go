@@ -30,24 +30,28 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	case reply.Cut == Reset:
 		reset(w)
 	case reply.Body != "":
-		w.Header().Set("Content-Type", orElse(reply.ContentType, "application/json"))
-		w.WriteHeader(orElse(reply.Status, http.StatusOK))
-		fmt.Fprint(w, reply.Body)
+		reply.write(w)
 	default:
 		s.stream(w, r, req, reply)
 	}
 }
 
+// write sends a reply that is all body.
+func (r Reply) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", orElse(r.ContentType, "application/json"))
+	w.WriteHeader(orElse(r.Status, http.StatusOK))
+	fmt.Fprint(w, r.Body)
+}
+
 // next is the scripted reply to req.
 func (s *Server) next(req Request) (Reply, bool) {
 	s.mu.Lock()
+	answer := s.answer
 	if len(s.queue) > 0 {
 		reply := s.queue[0]
 		s.queue = s.queue[1:]
-		s.mu.Unlock()
-		return reply, true
+		answer = func(Request) Reply { return reply }
 	}
-	answer := s.answer
 	s.mu.Unlock()
 	if answer == nil {
 		return Reply{}, false
@@ -69,66 +73,65 @@ func (s *Server) wait(r *http.Request, hold <-chan struct{}) bool {
 	return false
 }
 
-// stream writes reply event by event. It tears the connection where reply says so.
+// stream writes reply line by line. It tears the connection where reply says so.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, req Request, reply Reply) {
 	w.Header().Set("Content-Type", orElse(reply.ContentType, "text/event-stream; charset=utf-8"))
 	w.WriteHeader(orElse(reply.Status, http.StatusOK))
-	left := -1
-	if reply.Cut == CutBytes {
-		left = reply.CutAt
-	}
-	send := func(line string) {
-		line += "\n"
-		if left >= 0 {
-			line = line[:min(left, len(line))]
-			left -= len(line)
-		}
-		fmt.Fprint(w, line)
+	send := func(text string) {
 		http.NewResponseController(w).Flush() // a client that is gone is seen by the next wait
-		if left == 0 {
-			panic(http.ErrAbortHandler)
+		for line := range strings.Lines(text) {
+			fmt.Fprint(w, line)
+			http.NewResponseController(w).Flush()
 		}
 	}
-	http.NewResponseController(w).Flush()
 	before, after := reply.lines(req)
-	for _, line := range before {
-		send(line)
+	if reply.Cut == CutBytes {
+		whole := before + after
+		after = whole[min(len(before), reply.CutAt):min(len(whole), reply.CutAt)]
+		before = before[:min(len(before), reply.CutAt)]
 	}
+	send(before)
 	if !s.wait(r, reply.Pause) {
 		return
 	}
-	for _, line := range after {
-		send(line)
-	}
+	send(after)
 	if reply.Cut == CutBytes {
 		panic(http.ErrAbortHandler)
 	}
 }
 
 // lines are what is streamed before and after the pause.
-func (r Reply) lines(req Request) (before, after []string) {
-	before = append(before, r.Events...)
-	event := func(v any) []string { return []string{"data: " + marshal(v), ""} }
+func (r Reply) lines(req Request) (before, after string) {
+	event := func(v any) string { return "data: " + marshal(v) + "\n\n" }
+	for _, line := range r.Events {
+		before += line + "\n"
+	}
+	for _, line := range r.After {
+		after += line + "\n"
+	}
 	for i, d := range r.deltas() {
 		if i == 0 {
 			d["role"] = "assistant"
 		}
-		before = append(before, event(chunk(req, d, nil))...)
+		before += event(chunk(req, d, nil))
 	}
-	after = append(after, r.After...)
 	if r.Cut == NoFinish || r.Cut == CutBytes {
 		return before, after
 	}
 	if r.Cut != OnlyDone {
-		after = append(after, event(chunk(req, map[string]any{}, r.finish()))...)
+		finish := "stop"
+		if len(r.Tools) > 0 {
+			finish = "tool_calls"
+		}
+		after += event(chunk(req, map[string]any{}, orElse(r.Finish, finish)))
 		if req.StreamOptions != nil && req.StreamOptions.IncludeUsage {
 			last := chunk(req, nil, nil)
 			last["choices"], last["usage"] = []any{}, r.usage(req)
-			after = append(after, event(last)...)
+			after += event(last)
 		}
 	}
 	if r.Cut != NoDone {
-		after = append(after, "data: [DONE]", "")
+		after += "data: [DONE]\n\n"
 	}
 	return before, after
 }
@@ -168,7 +171,7 @@ func chunk(req Request, delta map[string]any, finish any) map[string]any {
 // usage counts words for tokens, so that a test can say what it expects.
 func (r Reply) usage(req Request) map[string]any {
 	prompt := len(strings.Fields(req.Prompt()))
-	completion := len(strings.Fields(r.thoughts() + " " + r.text()))
+	completion := len(strings.Fields(strings.Join(r.ReasoningContent, "") + strings.Join(r.Reasoning, "") + " " + strings.Join(r.Text, "")))
 	return map[string]any{"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 }
 

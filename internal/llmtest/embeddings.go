@@ -1,7 +1,7 @@
 package llmtest
 
 import (
-	"fmt"
+	"encoding/json"
 	"hash/fnv"
 	"net/http"
 	"slices"
@@ -21,7 +21,7 @@ const (
 	HugeNumber           // a number is 1e999
 	ZeroVector           // the first vector is all zeros
 	Shuffled             // the vectors come last first; their indexes are right
-	SameIndex            // all vectors have the index 0
+	SameIndex            // the last vector has the index of the first
 	NoData               // {} with status 200
 	HTMLPage             // a page, with status 200
 	Overloaded           // 503 with Retry-After
@@ -31,8 +31,9 @@ const (
 )
 
 type embedding struct {
-	index  int
-	vector []string // numbers as JSON
+	Object    string `json:"object"`
+	Index     int    `json:"index"`
+	Embedding []any  `json:"embedding"`
 }
 
 func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
@@ -40,26 +41,59 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	fault := s.nextFault()
-	switch fault {
+	var data []embedding
+	for i, text := range req.Input {
+		e := embedding{Object: "embedding", Index: i}
+		for _, x := range vector(text, orElse(req.Dimensions, s.dimensions)) {
+			e.Embedding = append(e.Embedding, x)
+		}
+		data = append(data, e)
+	}
+	last := &data[len(data)-1]
+	switch s.nextFault() {
+	case TooFew:
+		data = data[:last.Index]
+	case TooMany:
+		data = append(data, embedding{last.Object, last.Index + 1, last.Embedding})
+	case WrongDimension:
+		for i := range data {
+			data[i].Embedding = append(data[i].Embedding, 0.5)
+		}
+	case NullNumber:
+		last.Embedding[0] = nil
+	case HugeNumber:
+		last.Embedding[0] = json.Number("1e999")
+	case ZeroVector:
+		for i := range data[0].Embedding {
+			data[0].Embedding[i] = 0
+		}
+	case Shuffled:
+		slices.Reverse(data)
+	case SameIndex:
+		last.Index = 0
 	case NoData:
 		writeJSON(w, http.StatusOK, struct{}{})
+		return
 	case HTMLPage:
-		page := Page(http.StatusOK)
-		w.Header().Set("Content-Type", page.ContentType)
-		fmt.Fprint(w, page.Body)
-	case Overloaded, Limited:
-		status := map[Fault]int{Overloaded: http.StatusServiceUnavailable, Limited: http.StatusTooManyRequests}[fault]
+		Page(http.StatusOK).write(w)
+		return
+	case Overloaded:
 		w.Header().Set("Retry-After", "7")
-		writeError(w, status, "overloaded", "try again, "+req.Input[0])
+		writeError(w, http.StatusServiceUnavailable, "overloaded", "try again, "+req.Input[0])
+		return
+	case Limited:
+		w.Header().Set("Retry-After", "7")
+		writeError(w, http.StatusTooManyRequests, "overloaded", "try again, "+req.Input[0])
+		return
 	case Dropped:
 		reset(w)
+		return
 	case Held:
 		s.wait(r, make(chan struct{}))
-	default:
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, body(fault.spoil(s.embed(req)), req.Model))
+		return
 	}
+	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": data, "model": req.Model,
+		"usage": map[string]int{"prompt_tokens": 1, "total_tokens": 1}})
 }
 
 func (s *Server) nextFault() Fault {
@@ -73,58 +107,9 @@ func (s *Server) nextFault() Fault {
 	return fault
 }
 
-func (s *Server) embed(req Request) []embedding {
-	found := make([]embedding, len(req.Input))
-	for i, text := range req.Input {
-		found[i].index = i
-		for _, x := range Vector(text, orElse(req.Dimensions, s.dimensions)) {
-			found[i].vector = append(found[i].vector, fmt.Sprint(x))
-		}
-	}
-	return found
-}
-
-func (f Fault) spoil(e []embedding) []embedding {
-	last := len(e) - 1
-	switch f {
-	case TooFew:
-		return e[:last]
-	case TooMany:
-		return append(e, embedding{index: last + 1, vector: e[last].vector})
-	case NullNumber:
-		e[last].vector[0] = "null"
-	case HugeNumber:
-		e[last].vector[0] = "1e999"
-	case Shuffled:
-		slices.Reverse(e)
-	}
-	for i := range e {
-		switch f {
-		case WrongDimension:
-			e[i].vector = append(e[i].vector, "0.5")
-		case SameIndex:
-			e[i].index = 0
-		case ZeroVector:
-			for k := range e[0].vector {
-				e[0].vector[k] = "0"
-			}
-		}
-	}
-	return e
-}
-
-func body(all []embedding, model string) string {
-	data := make([]string, len(all))
-	for i, e := range all {
-		data[i] = fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[%s]}`, e.index, strings.Join(e.vector, ","))
-	}
-	return fmt.Sprintf(`{"object":"list","data":[%s],"model":%s,"usage":{"prompt_tokens":1,"total_tokens":1}}`,
-		strings.Join(data, ","), marshal(model))
-}
-
-// Vector is the embedding of text: hashed words and their beginnings, so that texts sharing words point the same
+// vector is the embedding of text: hashed words and their beginnings, so that texts sharing words point the same
 // way. It isn't of length 1, as those of many servers aren't, and never zero.
-func Vector(text string, dimensions int) []float64 {
+func vector(text string, dimensions int) []float64 {
 	v := make([]float64, dimensions)
 	v[0] = 0.01
 	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })

@@ -2,8 +2,8 @@ package llmtest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -90,47 +90,26 @@ func Page(status int) Reply {
 
 // KeepAlive are n comments, each with the empty line that ends it.
 func KeepAlive(n int) []string {
-	lines := make([]string, 0, 2*n)
-	for range n {
-		lines = append(lines, ": keep-alive", "")
-	}
-	return lines
+	return slices.Repeat([]string{": keep-alive", ""}, n)
 }
 
 // Empty is a chunk without choices, as some servers send at first.
 const Empty = `data: {"id":"chatcmpl-0","object":"chat.completion.chunk","choices":[],"prompt_filter_results":[]}`
 
-// errorSpellings are events by which servers say in mid-stream that something failed, with status 503.
-var errorSpellings = []string{
-	`data: {"error":{"message":"overloaded","type":"server_error","code":503}}`,
-	`data:{"error":{"message":"overloaded","type":"server_error","code":"503"}}`,
-	`data: { "error" : { "message" : "overloaded", "code" : 503 } }`,
-	`data: {"id":"x","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"code":503,"message":"overloaded"}}`,
-	`data: {"error":"overloaded"}`,
-	`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
-	`data: {"object":"error","message":"overloaded","type":"ServiceUnavailable","code":503}`,
-	`data: {"type":"error","code":"server_error","message":"overloaded"}`,
-	"event: error\ndata: {\"message\":\"overloaded\",\"code\":503}",
-	"event: error\ndata: overloaded",
-	`error: {"code":503,"message":"overloaded","type":"unavailable_error"}`,
-	`{"error":{"message":"overloaded","type":"server_error","code":503}}`,
-}
-
-// ErrorEvents are the ways in which servers report an error in mid-stream.
-func ErrorEvents() []string { return append([]string(nil), errorSpellings...) }
-
-func (r Reply) finish() string {
-	switch {
-	case r.Finish != "":
-		return r.Finish
-	case len(r.Tools) > 0:
-		return "tool_calls"
+// ErrorEvents are the ways in which servers report an error in mid-stream, with status 503.
+func ErrorEvents() []string {
+	return []string{
+		`data: {"error":{"message":"overloaded","type":"server_error","code":503}}`,
+		`data:{"error":{"message":"overloaded","type":"server_error","code":"503"}}`,
+		`data: { "error" : { "message" : "overloaded", "code" : 503 } }`,
+		`data: {"id":"x","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"code":503,"message":"overloaded"}}`,
+		`data: {"error":"overloaded"}`,
+		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+		`data: {"object":"error","message":"overloaded","type":"ServiceUnavailable","code":503}`,
+		`data: {"type":"error","code":"server_error","message":"overloaded"}`,
+		"event: error\ndata: {\"message\":\"overloaded\",\"code\":503}",
+		"event: error\ndata: overloaded",
+		`error: {"code":503,"message":"overloaded","type":"unavailable_error"}`,
+		`{"error":{"message":"overloaded","type":"server_error","code":503}}`,
 	}
-	return "stop"
-}
-
-func (r Reply) text() string { return strings.Join(r.Text, "") }
-
-func (r Reply) thoughts() string {
-	return strings.Join(r.ReasoningContent, "") + strings.Join(r.Reasoning, "")
 }

@@ -1,7 +1,6 @@
 package llmtest
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,14 +10,13 @@ import (
 
 // Message is one of a chat request.
 type Message struct {
-	Role       string          `json:"role"`
-	Content    string          `json:"-"` // its text; that of all parts if it has several
-	Images     []Image         `json:"-"` // among its parts
-	ToolCalls  json.RawMessage `json:"tool_calls"`
-	ToolCallID string          `json:"tool_call_id"`
+	Role       string  `json:"role"`
+	Content    string  `json:"-"` // its text; that of all parts if it has several
+	Images     []Image `json:"-"` // among its parts
+	ToolCalls  []call  `json:"tool_calls"`
+	ToolCallID string  `json:"tool_call_id"`
 
-	silent bool  // without content
-	bad    error // what is wrong with its parts
+	silent bool // without content
 }
 
 // Image is one that was sent as a data URL.
@@ -33,35 +31,19 @@ type Request struct {
 	Header       http.Header
 	Body         []byte // as it came
 
-	Model               string          `json:"model"`
-	Messages            []Message       `json:"messages"`
-	Stream              bool            `json:"stream"`
-	StreamOptions       *StreamOptions  `json:"stream_options"`
-	MaxTokens           *int            `json:"max_tokens"`
-	MaxCompletionTokens *int            `json:"max_completion_tokens"`
-	Temperature         *float64        `json:"temperature"`
-	Tools               json.RawMessage `json:"tools"`
+	Model         string    `json:"model"`
+	Messages      []Message `json:"messages"`
+	Stream        bool      `json:"stream"`
+	StreamOptions *struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	MaxTokens           *int     `json:"max_tokens"`
+	MaxCompletionTokens *int     `json:"max_completion_tokens"`
+	Temperature         *float64 `json:"temperature"`
+	Tools               []tool   `json:"tools"`
 
-	Input      Inputs `json:"input"`
-	Dimensions int    `json:"dimensions"`
-}
-
-// StreamOptions are a chat request's.
-type StreamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
-}
-
-// Inputs are the texts of an embedding request, which may also be a single one.
-type Inputs []string
-
-// UnmarshalJSON takes a string or a list of them.
-func (in *Inputs) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) == nil {
-		*in = Inputs{one}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]string)(in))
+	Input      []string `json:"input"`
+	Dimensions int      `json:"dimensions"`
 }
 
 // Prompt is the content of all messages, a line feed between them.

@@ -14,14 +14,8 @@ import (
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"testing"
 )
-
-// TB is what a Server needs of a test.
-type TB interface {
-	Helper()
-	Cleanup(func())
-	Errorf(format string, args ...any)
-}
 
 // Option changes how a Server is set up.
 type Option func(*Server)
@@ -44,7 +38,7 @@ func Progress(f func()) Option { return func(s *Server) { s.progress = f } }
 
 // Server is a fake model server. Its methods may be called while it serves.
 type Server struct {
-	tb         TB
+	tb         testing.TB
 	http       *httptest.Server
 	key        string
 	models     []string
@@ -61,7 +55,7 @@ type Server struct {
 }
 
 // New starts a server that stops, letting go of whatever is held, when the test ends.
-func New(tb TB, options ...Option) *Server {
+func New(tb testing.TB, options ...Option) *Server {
 	tb.Helper()
 	s := &Server{tb: tb, dimensions: 64, progress: func() {}, closing: make(chan struct{})}
 	for _, o := range options {

@@ -33,21 +33,27 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(w.Content, &parts); err != nil {
 		return err
 	}
+	if len(parts) == 0 {
+		return errors.New("no parts")
+	}
 	var texts []string
 	for _, p := range parts {
 		switch {
 		case p.Type == "text" && p.Text != "":
 			texts = append(texts, p.Text)
 		case p.Type == "image_url" && p.ImageURL != nil && m.Role == "user":
-			image, err := imageOf(p.ImageURL.URL)
-			m.Images = append(m.Images, image)
-			m.bad = errors.Join(m.bad, err)
+			found := dataURL.FindStringSubmatch(p.ImageURL.URL)
+			if found == nil {
+				return fmt.Errorf("%.30q is no image as data", p.ImageURL.URL)
+			}
+			data, err := base64.StdEncoding.DecodeString(found[2])
+			if err != nil {
+				return fmt.Errorf("an image: %w", err)
+			}
+			m.Images = append(m.Images, Image{found[1], data})
 		default:
-			m.bad = fmt.Errorf("a part of type %q in a message of the role %q, or an empty one", p.Type, m.Role)
+			return fmt.Errorf("a part of type %q in a message of the role %q, or an empty one", p.Type, m.Role)
 		}
-	}
-	if len(parts) == 0 {
-		m.bad = errors.New("no parts")
 	}
 	m.Content = strings.Join(texts, "\n")
 	return nil
@@ -56,52 +62,28 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 // dataURL matches images of the types that models take.
 var dataURL = regexp.MustCompile(`^data:(image/(?:png|jpeg|gif|webp));base64,(.+)$`)
 
-func imageOf(url string) (Image, error) {
-	found := dataURL.FindStringSubmatch(url)
-	if found == nil {
-		return Image{}, fmt.Errorf("%.30q is no image as data", url)
+// call is one of an assistant's message.
+type call struct {
+	ID, Type string
+	Function struct {
+		Name      string
+		Arguments *string
 	}
-	data, err := base64.StdEncoding.DecodeString(found[2])
-	if err != nil {
-		return Image{}, fmt.Errorf("an image: %w", err)
-	}
-	return Image{found[1], data}, nil
 }
 
-// Calls are those of an assistant's message, as they were sent.
-func (m Message) Calls() ([]ToolCall, error) {
-	if len(m.ToolCalls) == 0 {
-		return nil, nil
+func (c call) check() error {
+	var object map[string]json.RawMessage
+	switch {
+	case c.Type != "function":
+		return fmt.Errorf("a tool call of type %q", c.Type)
+	case !functionName.MatchString(c.Function.Name):
+		return fmt.Errorf("a tool call of the name %q", c.Function.Name)
+	case c.ID == "" || len(c.ID) > 40:
+		return fmt.Errorf("a tool call with the id %q", c.ID)
+	case c.Function.Arguments == nil || json.Unmarshal([]byte(*c.Function.Arguments), &object) != nil || object == nil:
+		return errors.New("a tool call whose arguments are no JSON object")
 	}
-	var wire []struct {
-		ID, Type string
-		Function struct {
-			Name      string
-			Arguments *string
-		}
-	}
-	if err := json.Unmarshal(m.ToolCalls, &wire); err != nil {
-		return nil, fmt.Errorf("tool_calls: %w", err)
-	}
-	if len(wire) == 0 {
-		return nil, errors.New("tool_calls is empty")
-	}
-	var calls []ToolCall
-	for _, w := range wire {
-		var object map[string]json.RawMessage
-		switch {
-		case w.Type != "function":
-			return nil, fmt.Errorf("a tool call of type %q", w.Type)
-		case !functionName.MatchString(w.Function.Name):
-			return nil, fmt.Errorf("a tool call of the name %q", w.Function.Name)
-		case w.ID == "" || len(w.ID) > 40:
-			return nil, fmt.Errorf("a tool call with the id %q", w.ID)
-		case w.Function.Arguments == nil || json.Unmarshal([]byte(*w.Function.Arguments), &object) != nil || object == nil:
-			return nil, errors.New("a tool call whose arguments are no JSON object")
-		}
-		calls = append(calls, ToolCall{ID: w.ID, Name: w.Function.Name, Arguments: []string{*w.Function.Arguments}})
-	}
-	return calls, nil
+	return nil
 }
 
 // functionName matches the names that OpenAI takes.
@@ -115,35 +97,24 @@ func checkTalk(messages []Message) error {
 		fail := func(format string, args ...any) error {
 			return fmt.Errorf("message %d: %w", i, fmt.Errorf(format, args...))
 		}
-		if m.bad != nil {
-			return fail("%w", m.bad)
-		}
-		if m.Role == "tool" {
-			if !open[m.ToolCallID] {
-				return fail("it answers the call %q, which wasn't made or is answered already", m.ToolCallID)
-			}
-			if m.silent {
-				return fail("it has no content")
-			}
-			delete(open, m.ToolCallID)
-			continue
-		}
-		if len(open) > 0 {
-			return fail("%d calls before it aren't answered", len(open))
-		}
-		if m.ToolCallID != "" {
-			return fail("the role %q answers no call", m.Role)
-		}
-		calls, err := m.Calls()
+		outcome := m.Role == "tool"
 		switch {
-		case err != nil:
-			return fail("%w", err)
-		case calls != nil && m.Role != "assistant":
-			return fail("the role %q makes no calls", m.Role)
-		case calls == nil && m.silent:
+		case outcome && !open[m.ToolCallID]:
+			return fail("it answers the call %q, which wasn't made or is answered already", m.ToolCallID)
+		case !outcome && len(open) > 0:
+			return fail("%d calls before it aren't answered", len(open))
+		case !outcome && m.ToolCallID != "":
+			return fail("the role %q answers no call", m.Role)
+		case m.ToolCalls != nil && (m.Role != "assistant" || len(m.ToolCalls) == 0):
+			return fail("the role %q makes no calls, or tool_calls is empty", m.Role)
+		case m.ToolCalls == nil && m.silent:
 			return fail("it has no content")
 		}
-		for _, c := range calls {
+		delete(open, m.ToolCallID)
+		for _, c := range m.ToolCalls {
+			if err := c.check(); err != nil {
+				return fail("%w", err)
+			}
 			if ever[c.ID] {
 				return fail("a second call has the id %q", c.ID)
 			}
@@ -156,67 +127,41 @@ func checkTalk(messages []Message) error {
 	return nil
 }
 
-// Tool is one that a request offers.
-type Tool struct {
-	Name, Description string
-	Parameters        json.RawMessage
-}
-
-// Offered are the tools of a request, as they were sent; nil if what was sent is no list of tools.
-func (r Request) Offered() []Tool {
-	tools, _ := toolsOf(r.Tools)
-	return tools
-}
-
-func toolsOf(raw json.RawMessage) (tools []Tool, err error) {
-	if len(raw) == 0 {
-		return nil, nil
+// tool is one that a request offers.
+type tool struct {
+	Type     string
+	Function struct {
+		Name, Description string
+		Parameters        json.RawMessage
 	}
-	var wire []struct {
-		Type     string
-		Function *Tool
-	}
-	if err := json.Unmarshal(raw, &wire); err != nil {
-		return nil, fmt.Errorf("tools: %w", err)
-	}
-	if len(wire) == 0 {
-		return nil, errors.New("tools is empty")
-	}
-	for _, w := range wire {
-		if w.Type != "function" || w.Function == nil {
-			return nil, fmt.Errorf("a tool of type %q", w.Type)
-		}
-		tools = append(tools, *w.Function)
-	}
-	return tools, nil
 }
 
 // checkTools wants names that OpenAI takes, and schemas of objects, in which all that is required is described.
-func checkTools(raw json.RawMessage) error {
-	tools, err := toolsOf(raw)
-	if err != nil {
-		return err
+func checkTools(tools []tool) error {
+	if tools != nil && len(tools) == 0 {
+		return errors.New("tools is empty")
 	}
 	known := map[string]bool{}
 	for _, t := range tools {
-		if !functionName.MatchString(t.Name) || known[t.Name] {
-			return fmt.Errorf("a tool of the name %q, or a second one", t.Name)
+		f := t.Function
+		if t.Type != "function" || !functionName.MatchString(f.Name) || known[f.Name] {
+			return fmt.Errorf("a tool of the type %q and the name %q, or a second one", t.Type, f.Name)
 		}
-		known[t.Name] = true
+		known[f.Name] = true
 		var schema struct {
 			Type       string
 			Properties map[string]struct{ Type any }
 			Required   []string
 		}
-		if err := json.Unmarshal(t.Parameters, &schema); err != nil {
-			return fmt.Errorf("the parameters of %s: %w", t.Name, err)
+		if err := json.Unmarshal(f.Parameters, &schema); err != nil {
+			return fmt.Errorf("the parameters of %s: %w", f.Name, err)
 		}
 		if schema.Type != "object" || schema.Properties == nil {
-			return fmt.Errorf("the parameters of %s aren't the schema of an object", t.Name)
+			return fmt.Errorf("the parameters of %s aren't the schema of an object", f.Name)
 		}
 		for _, name := range schema.Required {
 			if _, ok := schema.Properties[name]; !ok {
-				return fmt.Errorf("%s requires %q, which it doesn't describe", t.Name, name)
+				return fmt.Errorf("%s requires %q, which it doesn't describe", f.Name, name)
 			}
 		}
 	}

@@ -2,13 +2,13 @@ package migrate
 
 import (
 	"cmp"
-	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"hark/internal/config"
 )
 
 // seeing are the parts of names by which llmcord tells models that see images.
@@ -16,9 +16,6 @@ var seeing = []string{"claude", "gemini", "gemma", "gpt-4", "gpt-5", "grok-4", "
 
 // noKey is what llmcord sends servers that need none.
 const noKey = "sk-no-key-required"
-
-// longestName is the longest name of a model that people can choose it by, in characters.
-const longestName = 100
 
 // models takes all models: the first is the default, the others can be chosen.
 func (l *llmcord) models(p pair) {
@@ -53,11 +50,11 @@ func (l *llmcord) model(p pair, called string) {
 	case server == nil:
 		l.left(p, "there is no provider %q", provider)
 		return
-	case !isAddress(base):
+	case !config.IsAddress(base):
 		l.left(p, "base_url of the provider %q isn't an address that begins with http:// or https://: write the model's into llm.base_url or into a part [[llm.models]]", provider)
 		return
-	case !isDefault && (utf8.RuneCountInString(called) > longestName || strings.TrimSpace(called) != called || strings.ContainsAny(called, "\r\n") || l.nameTaken(called)):
-		l.left(p, "a name that models are chosen by has 1 to %d characters and is no other's: add it as [[llm.models]]", longestName)
+	case !isDefault && (utf8.RuneCountInString(called) > config.LongestName || strings.TrimSpace(called) != called || strings.ContainsAny(called, "\r\n") || l.nameTaken(called)):
+		l.left(p, "a name that models are chosen by has 1 to %d characters and is no other's: add it as [[llm.models]]", config.LongestName)
 		return
 	case isDefault && strings.EqualFold(m.Model, "default"):
 		l.left(p, "a default model can't be called so beside others: add it as [[llm.models]]")
@@ -111,17 +108,12 @@ func (l *llmcord) key(server *yaml.Node) string {
 	return ""
 }
 
-var (
-	headerName  = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
-	headerValue = regexp.MustCompile(`^[\t\x20-\x7e\x80-\x{10ffff}]+$`)
-)
-
 // headers are those that a server is sent with every request.
 func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string {
 	headers := map[string]string{}
 	for _, h := range pairs(get(server, "extra_headers")) {
 		value := scalar(h.value)
-		if !headerName.MatchString(h.key) || !headerValue.MatchString(value) {
+		if !(config.Headers{h.key: config.NewSecret(value)}).Valid() {
 			if !l.used[provider] { // it is told once
 				l.left(pair{key: "providers." + provider + ".extra_headers." + h.key, line: h.line}, "it isn't a header that can be sent")
 			}
@@ -157,9 +149,4 @@ func (l *llmcord) parameters(p pair, m *model) (most int) {
 		}
 	}
 	return most
-}
-
-func isAddress(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }

@@ -3,11 +3,13 @@
 package portrait
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -16,22 +18,19 @@ import (
 	"hark/memory"
 )
 
-// Store is what a portrait is made from, as a store has it.
+// Store is what a portrait is made from. See memory.Store.
 type Store interface {
-	People(ctx context.Context, guild memory.GuildID) ([]memory.Person, error)
+	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
-	Messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
 	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
-	// Forgotten are the receipts of what was forgotten of all that somebody wrote in a guild.
-	Forgotten(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
-	// Written calls each for every message that somebody wrote, by channel and id.
-	Written(ctx context.Context, user memory.UserID, each func(memory.Message) error) error
-	// Asked calls each for the trace of every answer to somebody's questions.
-	Asked(ctx context.Context, user memory.UserID, each func(memory.Trace) error) error
+	Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
+	Written(ctx context.Context, guild memory.GuildID, user memory.UserID, do func(memory.Message) error) error
+	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
 }
 
 // View is who looks at a portrait.
@@ -56,7 +55,7 @@ var ErrTooLarge = errors.New("there is too much of it")
 // Of is all that is kept about somebody, as far as v looks.
 func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error) {
 	e := Person{User: user.String(), Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{}, Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
-	room := newRoom(v.Most)
+	room := &room{cmp.Or(v.Most, math.MaxInt)}
 	guilds := map[memory.GuildID]*memory.Guild{}
 	var channels []memory.ChannelID
 	for _, g := range v.Guilds {
@@ -75,7 +74,7 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 			e.Servers = append(e.Servers, server)
 		}
 	}
-	err := s.Written(ctx, user, func(m memory.Message) error {
+	err := s.Written(ctx, memory.Everywhere, user, func(m memory.Message) error {
 		g := guilds[m.Guild]
 		if g == nil {
 			return ctx.Err()
@@ -89,16 +88,19 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 	if err != nil {
 		return e, err
 	}
-	err = s.Asked(ctx, user, func(t memory.Trace) error {
+	traces, err := s.Traces(ctx, memory.TraceQuery{Asker: user})
+	if err != nil {
+		return e, err
+	}
+	for _, t := range traces {
 		if guilds[t.Guild] == nil {
-			return ctx.Err()
+			continue
 		}
 		q := Question{t.Guild.String(), t.Channel.String(), t.Question.String(), t.Answer.String(), t.Model}
 		e.Questions = append(e.Questions, q)
-		return errors.Join(ctx.Err(), room.take(q))
-	})
-	if err != nil {
-		return e, err
+		if err := room.take(q); err != nil {
+			return e, err
+		}
 	}
 	calls, err := s.Records(ctx, memory.RecordQuery{Channels: channels, Asker: user, Oldest: true})
 	if err != nil {
@@ -131,15 +133,13 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 		return e, false, err
 	}
 	known = e.OptedOut
-	people, err := s.People(ctx, g.ID)
+	people, err := s.People(ctx, g.ID, user)
 	if err != nil {
 		return e, false, err
 	}
 	for _, p := range people {
-		if p.ID == user {
-			known = true
-			e.describe(p)
-		}
+		known = true
+		e.describe(p)
 	}
 	lore, err := s.Lore(ctx, g.ID)
 	if err != nil {
@@ -165,7 +165,7 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 			e.Tokens[day.UTC().Format(time.DateOnly)], known = n, true
 		}
 	}
-	receipts, err := s.Forgotten(ctx, g.ID, user)
+	receipts, err := s.Forgettings(ctx, g.ID, user)
 	for _, r := range receipts {
 		e.Receipts, known = append(e.Receipts, receiptOf(r)), true
 	}
@@ -225,7 +225,7 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 			for _, source := range summary.Sources {
 				ids = append(ids, source.Message)
 			}
-			messages, err := s.Messages(ctx, c.ID, ids)
+			messages, err := s.Around(ctx, c.ID, ids, 0, 0)
 			if err != nil {
 				return nil, err
 			}
@@ -248,4 +248,23 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 		}
 	}
 	return all, nil
+}
+
+// room is how many bytes of JSON there is room for.
+type room struct{ left int }
+
+// Write counts what is written, and fails with ErrTooLarge where there is no room for it.
+func (r *room) Write(p []byte) (int, error) {
+	if r.left -= len(p); r.left < 0 {
+		return 0, ErrTooLarge
+	}
+	return len(p), nil
+}
+
+// take counts v as an element of one of a Person's lists.
+func (r *room) take(v any) error {
+	encoder := json.NewEncoder(r)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("    ", "  ")
+	return encoder.Encode(v)
 }

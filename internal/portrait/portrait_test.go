@@ -15,7 +15,7 @@ type many struct {
 	messages, questions, records, summaries int
 }
 
-func (m many) People(context.Context, memory.GuildID) ([]memory.Person, error) {
+func (m many) People(context.Context, memory.GuildID, ...memory.UserID) ([]memory.Person, error) {
 	return []memory.Person{{ID: 3}}, nil
 }
 func (m many) OptedOut(context.Context, memory.GuildID, memory.UserID) (bool, error) {
@@ -25,7 +25,7 @@ func (m many) Lore(context.Context, memory.GuildID) ([]memory.Lore, error) { ret
 func (m many) Condensed(context.Context, memory.ChannelID) ([]memory.Condensed, error) {
 	return nil, nil
 }
-func (m many) Forgotten(context.Context, memory.GuildID, memory.UserID) ([]memory.Receipt, error) {
+func (m many) Forgettings(context.Context, memory.GuildID, memory.UserID) ([]memory.Receipt, error) {
 	return nil, nil
 }
 func (m many) Spending(context.Context, memory.GuildID, time.Time) (map[memory.UserID]int, error) {
@@ -41,7 +41,7 @@ func (m many) Summaries(context.Context, memory.ChannelID) ([]memory.Summary, er
 	return all, nil
 }
 
-func (m many) Messages(_ context.Context, _ memory.ChannelID, ids []memory.MessageID) (all []memory.Message, err error) {
+func (m many) Around(_ context.Context, _ memory.ChannelID, ids []memory.MessageID, _, _ int) (all []memory.Message, err error) {
 	for _, id := range ids {
 		all = append(all, memory.Message{ID: id, Author: 3})
 	}
@@ -52,7 +52,7 @@ func (m many) Records(context.Context, memory.RecordQuery) ([]memory.Record, err
 	return make([]memory.Record, m.records), nil
 }
 
-func (m many) Written(_ context.Context, _ memory.UserID, each func(memory.Message) error) error {
+func (m many) Written(_ context.Context, _ memory.GuildID, _ memory.UserID, each func(memory.Message) error) error {
 	for i := range m.messages {
 		if err := each(memory.Message{ID: 1<<60 + memory.MessageID(i), Guild: 1, Channel: 2, Author: 3, Content: "ok"}); err != nil {
 			return err
@@ -61,13 +61,12 @@ func (m many) Written(_ context.Context, _ memory.UserID, each func(memory.Messa
 	return nil
 }
 
-func (m many) Asked(_ context.Context, _ memory.UserID, each func(memory.Trace) error) error {
-	for i := range m.questions {
-		if err := each(memory.Trace{Guild: 1, Channel: 2, Question: 1 << 60, Answer: 1<<60 + memory.MessageID(i)}); err != nil {
-			return err
-		}
+func (m many) Traces(context.Context, memory.TraceQuery) ([]memory.Trace, error) {
+	all := make([]memory.Trace, m.questions)
+	for i := range all {
+		all[i] = memory.Trace{Guild: 1, Channel: 2, Question: 1 << 60, Answer: 1<<60 + memory.MessageID(i)}
 	}
-	return nil
+	return all, nil
 }
 
 // Whatever there is much of, and however short each is, no more is made of it than there is room for.

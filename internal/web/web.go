@@ -1,5 +1,5 @@
 // Package web tells machines whether Hark is well. GET /healthz is 200 as long as the process can answer at all;
-// GET /readyz is 200 while Hark does its work, and otherwise 503 with the reasons, a sentence a line; GET /metrics is
+// GET /readyz is 200 while Hark does its work, and otherwise 503 with the reason; GET /metrics is
 // what is counted, for Prometheus. Nothing that was said by anybody is served here.
 package web
 
@@ -29,9 +29,8 @@ type Server struct {
 }
 
 // Listen binds the address, a host and port, and serves nothing until Run. Whoever has no use for Run calls
-// Close. NotReady is asked at each request, from several goroutines, and returns why Hark isn't ready: sentences,
-// none if it is. metrics answers at /metrics.
-func Listen(address string, notReady func() []string, metrics http.Handler) (*Server, error) {
+// Close. notReady is asked at each request, from several goroutines, and returns why Hark isn't ready. metrics answers at /metrics.
+func Listen(address string, notReady func() error, metrics http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for health checks: %w; if another Hark runs there, stop it; else set web.listen to a free address", err)
@@ -39,8 +38,8 @@ func Listen(address string, notReady func() []string, metrics http.Handler) (*Se
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if reasons := notReady(); len(reasons) > 0 {
-			reply(w, http.StatusServiceUnavailable, reasons...)
+		if err := notReady(); err != nil {
+			reply(w, http.StatusServiceUnavailable, err.Error())
 			return
 		}
 		reply(w, http.StatusOK, "ready")
@@ -81,11 +80,11 @@ func (s *Server) Run(ctx context.Context) error {
 	return fmt.Errorf("serve health checks: %w", err)
 }
 
-func reply(w http.ResponseWriter, status int, lines ...string) {
+func reply(w http.ResponseWriter, status int, text string) {
 	head(w)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, strings.Join(lines, "\n")+"\n") // whoever hung up doesn't want it
+	_, _ = io.WriteString(w, text+"\n") // whoever hung up doesn't want it
 }
 
 func head(w http.ResponseWriter) {

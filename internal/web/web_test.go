@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve runs a server until the test ends, and sees that it stops cleanly.
-func serve(t *testing.T, notReady func() []string) string {
+func serve(t *testing.T, notReady func() error) string {
 	t.Helper()
 	s, err := Listen("127.0.0.1:0", notReady, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "a_total 7\n")
@@ -63,9 +64,13 @@ func get(t *testing.T, method, url string) (int, string) {
 
 func TestHealthAndReadiness(t *testing.T) {
 	t.Parallel()
-	var reasons atomic.Pointer[[]string]
-	reasons.Store(&[]string{"One.", "Two."})
-	base := "http://" + serve(t, func() []string { return *reasons.Load() })
+	var ready atomic.Bool
+	base := "http://" + serve(t, func() error {
+		if ready.Load() {
+			return nil
+		}
+		return errors.New("Not connected.")
+	})
 	for _, c := range []struct {
 		method, path string
 		status       int
@@ -73,7 +78,7 @@ func TestHealthAndReadiness(t *testing.T) {
 	}{
 		{"GET", "/healthz", 200, "ok\n"},
 		{"HEAD", "/healthz", 200, ""},
-		{"GET", "/readyz", 503, "One.\nTwo.\n"},
+		{"GET", "/readyz", 503, "Not connected.\n"},
 		{"POST", "/healthz", 405, "Method Not Allowed\n"},
 		{"GET", "/", 404, "404 page not found\n"},
 		{"GET", "/metrics", 200, "a_total 7\n"},
@@ -82,7 +87,7 @@ func TestHealthAndReadiness(t *testing.T) {
 			t.Errorf("%s %s: %d %q; want %d %q", c.method, c.path, status, body, c.status, c.body)
 		}
 	}
-	reasons.Store(&[]string{})
+	ready.Store(true)
 	if status, body := get(t, "GET", base+"/readyz"); status != 200 || body != "ready\n" {
 		t.Errorf("when ready: %d %q", status, body)
 	}
@@ -91,7 +96,7 @@ func TestHealthAndReadiness(t *testing.T) {
 func TestRunFinishesWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	asked, answer := make(chan struct{}), make(chan struct{})
-	s, err := Listen("127.0.0.1:0", func() []string {
+	s, err := Listen("127.0.0.1:0", func() error {
 		close(asked)
 		<-answer
 		return nil
@@ -139,17 +144,12 @@ func TestRunAfterItsEnd(t *testing.T) {
 	}
 }
 
-func TestListenOnAnAddressInUse(t *testing.T) {
-	t.Parallel()
-	address := serve(t, func() []string { return nil })
-	if _, err := Listen(address, nil, nil); err == nil || !strings.Contains(err.Error(), "web.listen") {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	address := serve(t, func() []string { return []string{"Not connected."} })
+	address := serve(t, func() error { return errors.New("Not connected.") })
+	if _, err := Listen(address, nil, nil); err == nil || !strings.Contains(err.Error(), "web.listen") {
+		t.Errorf("on an address in use: %v", err)
+	}
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)

@@ -151,9 +151,6 @@ func answerPromises() []promise {
 		{"other lore", events{memory.LoreGone{Guild: guild, ID: 2}}, stays, stays},
 		{"lore that is changed", events{memory.LoreTold{Lore: note(1, ada, general, 2)}}, withdrawn, withdrawn},
 		{"an older version of lore", events{memory.LoreTold{Lore: note(1, ada, general, 0)}}, stays, stays},
-		{"a summary", events{memory.SummaryGone{Guild: guild, Channel: general, ID: id(6)}}, withdrawn, withdrawn},
-		{"another summary, or of another channel", events{memory.SummaryGone{Guild: guild, Channel: general, ID: id(7)},
-			memory.SummaryGone{Guild: guild, Channel: staff, ID: id(6)}}, stays, stays},
 		{"a source of a summary", events{deletes(general, id(5))}, withdrawn, withdrawn},
 		{"who asked", forgets(memory.Forgetting{User: ada}), withdrawn, withdrawn},
 		{"somebody whom it names", forgets(memory.Forgetting{User: 503}), withdrawn, withdrawn},
@@ -188,7 +185,7 @@ func answerPromises() []promise {
 	} {
 		all = append(all, promise{"what becomes of an answer with: " + c.what, nil, func(t *trial) {
 			t.apply(append(slices.Clone(before), memory.Answered{Trace: trace})...)
-			t.same("how it came about", got(t.store.Trace(t.ctx, general, id(12)))(t).Total, time.Second)
+			t.same("how it came about", got(memory.TraceOf(t.ctx, t.store, general, id(12)))(t).Total, time.Second)
 			t.apply(c.happens...)
 			t.becomes("the answer", c.became, trace)
 			t.carryOut()
@@ -413,9 +410,9 @@ var otherAnswerPromises = []promise{
 			}
 			t.forget(memory.Forgetting{Guild: guild, Channel: thread, User: ada, Why: memory.WhyMember, At: later})
 			t.becomes("with the name", bare, all[:2]...)
-			t.expire(began, began, memory.RecordLimits{})
+			t.expire(memory.Expiry{Prompts: began})
 			t.becomes("another", stays, all[2])
-			t.expire(began.Add(time.Millisecond), began, memory.RecordLimits{})
+			t.expire(memory.Expiry{Prompts: began.Add(time.Millisecond)})
 			t.becomes("an old one", bare, all...)
 		}},
 	{"the last traces are given, newest first", nil, func(t *trial) {
@@ -423,10 +420,9 @@ var otherAnswerPromises = []promise{
 		t.answers(11)
 		last := t.answers(12)
 		for before, want := range map[memory.MessageID]int{never: 3, id(12): 2, id(10): 0} {
-			t.same("those before", got(t.store.Traces(t.ctx, before, 9))(t), t.model.lastTraces(before, 9))
+			t.same("those before", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: before, Limit: 9}))(t), t.model.lastTraces(before, 9))
 			t.same("how many", len(t.model.lastTraces(before, 9)), want)
 		}
-		t.same("one", got(t.store.Traces(t.ctx, never, 1))(t), []memory.Trace{last})
-		t.same("none", got(t.store.Traces(t.ctx, never, 0))(t), []memory.Trace(nil))
+		t.same("one", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 1}))(t), []memory.Trace{last})
 	}},
 }

@@ -89,7 +89,7 @@ func (t *trial) compareGuilds() {
 	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
 		t.same("Unsummarised", t.unsummarised(since), m.unsummarised(since))
 	}
-	t.same("Traces", got(t.store.Traces(t.ctx, never, 3))(t), m.lastTraces(never, 3))
+	t.same("Traces", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 3}))(t), m.lastTraces(never, 3))
 	t.same("Questions", got(t.store.Questions(t.ctx))(t), sorted(slices.Collect(maps.Values(m.open)),
 		func(q memory.OpenQuestion) memory.MessageID { return q.ID }))
 }
@@ -118,7 +118,7 @@ func (t *trial) compareUnfinished() {
 func (t *trial) compareExtent(f memory.Forgetting) {
 	t.Helper()
 	f.At = time.Time{} // it takes what is there
-	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.Extent(t.ctx, f))(t), t.model.extent(f))
+	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.Extent(t.ctx, memory.ExtentQuery{Forgetting: f}))(t), t.model.extent(f))
 }
 
 func (t *trial) compareRecords(q memory.RecordQuery) {

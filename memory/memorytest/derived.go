@@ -159,16 +159,6 @@ var derivedPromises = []promise{
 		t.post(said(staff, id(6), ada, "late"), said(staff, id(8), ada, "new"))
 		t.same("what is new", t.unsummarised(0), []memory.Stretch{rest, {Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
 	}},
-	{"a summary that is taken away for good stays gone, with all that tell of its stretch",
-		events{post(first), post(second), post(said(general, id(9), ben, "nine")),
-			sums(0, summed(general, id(2), 1, id(1), id(2))), sums(id(2), summed(general, id(9), 1, id(9))),
-			memory.SummaryGone{Guild: guild, Channel: general, ID: id(2)},
-		}, func(t *trial) {
-			t.apply(sums(0, summed(general, id(2), 9, id(1), id(2))), sums(0, summed(general, id(2), 9, id(1))),
-				sums(0, summed(general, id(1), 9, id(1))))
-			t.same("what is left", t.summaries(general), []memory.Summary{summed(general, id(9), 1, id(9))})
-			t.same("what is to be made again", t.unsummarised(0), []memory.Stretch(nil))
-		}},
 	{"what a session was condensed to is kept by channel, the last version, until a source goes or changes, or the session is over", events{
 		post(first), post(second), post(said(thread, id(1), ben, "four")), condenses(thread, "Ben: four.", 1, id(1)),
 	}, func(t *trial) {
@@ -227,7 +217,7 @@ var derivedPromises = []promise{
 			{memory.RecordLimits{Count: 4, Before: at(100)}, "g b own a"}, {memory.RecordLimits{Count: 3}, "g b own"},
 			{memory.RecordLimits{Before: at(101)}, "g b"},
 		} {
-			t.expire(began, began, l.limits)
+			t.expire(memory.Expiry{Records: l.limits})
 			t.same(fmt.Sprintf("records after %+v", l.limits), t.calls(memory.RecordQuery{Channels: here}), l.want)
 		}
 	}},

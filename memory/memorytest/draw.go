@@ -332,12 +332,9 @@ func drawCall(t *rapid.T) memory.Event {
 	return e
 }
 
-// drawSummary sums up a stretch, mostly as it is, or takes a summary away for good.
+// drawSummary sums up a stretch, mostly as it is.
 func (m *machine) drawSummary(t *rapid.T) memory.Event {
 	channel, until := drawSlot(t)
-	if rapid.IntRange(0, 7).Draw(t, "taken away?") == 0 {
-		return memory.SummaryGone{Guild: guildOf(channel), Channel: channel, ID: slotID(until)}
-	}
 	after := rapid.IntRange(-1, until-1).Draw(t, "after")
 	e := memory.Summarised{Guild: guildOf(channel), Channel: channel, After: slotID(after), Until: slotID(until)}
 	if rapid.IntRange(0, 3).Draw(t, "evicts?") == 0 {

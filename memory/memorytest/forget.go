@@ -231,13 +231,13 @@ var otherForgetPromises = []promise{
 	{"what is carried out can be asked about again", nil, func(t *trial) {
 		t.settle()
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
-		again := got(t.store.CarryOut(t.ctx, r.Forgetting.ID, nil))(t)
+		again := got(t.store.Resume(t.ctx, r.Forgetting.ID, nil))(t)
 		for _, of := range []*memory.Receipt{&r, &again} {
 			of.Forgetting.At, of.Forgetting.Before = utc(of.Forgetting.At), utc(of.Forgetting.Before)
 		}
 		t.same("the receipt", again, r)
 		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {
-			if _, err := t.store.CarryOut(t.ctx, id, nil); !notFound(err) {
+			if _, err := t.store.Resume(t.ctx, id, nil); !notFound(err) {
 				t.Fatalf("CarryOut(%d): %v", id, err)
 			}
 		}
@@ -311,7 +311,7 @@ func brokenOff(t *trial) {
 	}
 	t.compare() // it hides all
 	last := 0
-	r, err := t.store.CarryOut(t.ctx, t.unfinished()[0].ID, func(done, total int) {
+	r, err := t.store.Resume(t.ctx, t.unfinished()[0].ID, func(done, total int) {
 		if done < last || done > total || total > many/3 {
 			last = math.MaxInt
 		}

@@ -206,7 +206,7 @@ var guildPromises = []promise{
 		today("today", map[memory.UserID]int{ada: 30, ben: 6})
 		t.same("today, in another zone", t.spending(guild, began.Add(11*time.Hour).In(time.FixedZone("", 12*3600))),
 			map[memory.UserID]int{ada: 30, ben: 6})
-		t.expire(began, id(2*3600).Time(), memory.RecordLimits{})
+		t.expire(memory.Expiry{Spending: id(2 * 3600).Time()})
 		today("without what is old", map[memory.UserID]int{ada: 20, ben: 6})
 		for _, f := range []memory.Forgetting{{Guild: guild, Channel: general}, {Guild: guild, Before: began.Add(9 * time.Hour)},
 			{Guild: village}} {

@@ -136,8 +136,6 @@ func (m *model) apply(events ...memory.Event) {
 			m.takeLore(inGuild{e.Guild, e.ID})
 		case memory.Summarised:
 			m.summarise(e)
-		case memory.SummaryGone:
-			m.takeSummary(place{e.Channel, e.ID})
 		case memory.SessionCondensed:
 			m.condense(e.Condensed)
 		case memory.CondensedGone:

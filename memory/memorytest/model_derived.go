@@ -317,10 +317,8 @@ func (m *model) dropTrace(at place) {
 }
 
 // dropPrompts takes the prompts away for whose answers a condition holds, and tells how many.
-func (m *model) dropPrompts(holds func(answer, memory.Prompt) bool) int {
-	n := len(m.prompts)
+func (m *model) dropPrompts(holds func(answer, memory.Prompt) bool) {
 	maps.DeleteFunc(m.prompts, func(at place, p memory.Prompt) bool { return holds(m.traces[at], p) })
-	return n - len(m.prompts)
 }
 
 // about are those whom an answer is about.
@@ -557,15 +555,15 @@ func (m *model) loreOf(guild memory.GuildID) []memory.Lore {
 	return plainLore(sorted(all, func(l memory.Lore) int64 { return l.ID }))
 }
 
-// summary is what sums up a stretch that ends at its place: it is there, or to be made again, or gone for good.
+// summary is what sums up a stretch that ends at its place: it is there, or to be made again.
 type summary struct {
-	gone, again bool
-	after       memory.MessageID
+	again bool
+	after memory.MessageID
 	memory.Summary
 }
 
 // there reports whether s is a summary that is there.
-func (s *summary) there() bool { return s != nil && !s.gone && !s.again }
+func (s *summary) there() bool { return s != nil && !s.again }
 
 func (m *model) summarise(e memory.Summarised) {
 	if m.channels[e.Channel] == nil {
@@ -574,7 +572,7 @@ func (m *model) summarise(e memory.Summarised) {
 	m.summarised[e.Channel] = max(m.summarised[e.Channel], e.Until)
 	at := place{e.Channel, e.Until}
 	old := m.summaries[at]
-	if e.Summary == nil || m.isTaken(*e.Summary) {
+	if e.Summary == nil {
 		m.makeRoom(e)
 		if old != nil && old.again {
 			delete(m.summaries, at)
@@ -603,35 +601,12 @@ func (m *model) makeRoom(e memory.Summarised) {
 	}
 }
 
-// isTaken reports whether a summary tells of a message of which one did that was taken away for good.
-func (m *model) isTaken(s memory.Summary) bool {
-	for at, old := range m.summaries {
-		isIn := func(of memory.SummarySource) bool { return of.Message > old.after && of.Message <= at.id }
-		if old.gone && at.channel == s.Channel && (at.id == s.ID || slices.ContainsFunc(s.Sources, isIn)) {
-			return true
-		}
-	}
-	return false
-}
-
 // areAsTheyWere reports whether messages of a channel are there, in the versions that something was made from.
 func (m *model) areAsTheyWere(channel memory.ChannelID, sources []memory.SummarySource) bool {
 	return !slices.ContainsFunc(sources, func(s memory.SummarySource) bool {
 		now, ok := m.message(place{channel, s.Message})
 		return !ok || editedAt(now) != s.Edited
 	})
-}
-
-// takeSummary takes a summary away for good, with the answers that used it.
-func (m *model) takeSummary(at place) {
-	after := at.id - 1
-	if old := m.summaries[at]; old != nil {
-		after = old.after
-	}
-	m.summaries[at] = &summary{gone: true, after: after}
-	m.invalidate(madeFrom(1, func(s memory.Source) bool {
-		return s.Kind == memory.SourceSummary && s.Channel == at.channel && s.ID == int64(at.id)
-	}), place{})
 }
 
 // summariesOf are those of a channel, by id.
@@ -736,8 +711,7 @@ func (m *model) recordsFor(q memory.RecordQuery) []memory.Record {
 }
 
 // limitRecords takes away what is too old, and of each channel all but the newest. What records cost is the store's affair.
-func (m *model) limitRecords(l memory.RecordLimits) int {
-	n := len(m.records)
+func (m *model) limitRecords(l memory.RecordLimits) {
 	goes := map[string]bool{}
 	for channel := range m.channels {
 		for i, r := range m.recordsFor(memory.RecordQuery{Channels: []memory.ChannelID{channel}}) {
@@ -745,5 +719,4 @@ func (m *model) limitRecords(l memory.RecordLimits) int {
 		}
 	}
 	m.records = slices.DeleteFunc(slices.Clone(m.records), func(r memory.Record) bool { return goes[r.CallID] })
-	return n - len(m.records)
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 
 	"hark/memory"
@@ -276,16 +275,11 @@ func (m *model) forgetGuilds(g *forgetting) {
 	}
 }
 
-// forgetPrompts takes the prompts away that were built before a time.
-func (m *model) forgetPrompts(before time.Time) int {
-	return m.dropPrompts(func(_ answer, p memory.Prompt) bool { return p.Built.Before(before) })
-}
-
-// forgetOldSpending takes away what was spent before a time, and tells on how many questions.
-func (m *model) forgetOldSpending(before time.Time) int {
-	n := len(m.spent)
-	maps.DeleteFunc(m.spent, func(_ inGuild, e memory.Spent) bool { return e.Question < memory.FirstMessageID(before) })
-	return n - len(m.spent)
+// expire takes away what is too old.
+func (m *model) expire(e memory.Expiry) {
+	m.dropPrompts(func(_ answer, p memory.Prompt) bool { return p.Built.Before(e.Prompts) })
+	maps.DeleteFunc(m.spent, func(_ inGuild, s memory.Spent) bool { return s.Question < memory.FirstMessageID(e.Spending) })
+	m.limitRecords(e.Records)
 }
 
 // beginOnce begins a forgetting unless one that covers as much for the same reason was begun.

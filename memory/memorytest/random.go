@@ -178,12 +178,15 @@ func (m *machine) carryOn(*rapid.T) {
 
 // expireSome has what is too old go, and what is too much.
 func (m *machine) expireSome(t *rapid.T) {
-	records := memory.RecordLimits{Count: rapid.SampledFrom([]int{0, 1, 3, 5}).Draw(t, "count")}
-	if rapid.Bool().Draw(t, "by age") {
-		records.Before = minute(rapid.IntRange(0, slots).Draw(t, "before"))
+	e := memory.Expiry{
+		Prompts:  rapid.SampledFrom([]time.Time{began, built, built.Add(time.Minute)}).Draw(t, "prompts"),
+		Spending: slotID(rapid.IntRange(0, slots/4).Draw(t, "spent before")).Time(),
+		Records:  memory.RecordLimits{Count: rapid.SampledFrom([]int{0, 1, 3, 5}).Draw(t, "count")},
 	}
-	m.expire(rapid.SampledFrom([]time.Time{began, built, built.Add(time.Minute)}).Draw(t, "prompts"),
-		slotID(rapid.IntRange(0, slots/4).Draw(t, "spent before")).Time(), records)
+	if rapid.Bool().Draw(t, "by age") {
+		e.Records.Before = minute(rapid.IntRange(0, slots).Draw(t, "before"))
+	}
+	m.expire(e)
 }
 
 // embedSome embeds some of what is pending; now and then something happens before the vectors arrive.

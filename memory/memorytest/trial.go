@@ -95,7 +95,7 @@ func (t *trial) carryOut() (all []memory.Receipt) {
 	t.Helper()
 	unfinished := t.model.unfinished()
 	for i, f := range t.unfinished() {
-		all = append(all, got(t.store.CarryOut(t.ctx, f.ID, nil))(t))
+		all = append(all, got(t.store.Resume(t.ctx, f.ID, nil))(t))
 		unfinished[i].done = true
 		t.compareReceipt(all[i], unfinished[i], len(unfinished) == 1)
 	}
@@ -122,16 +122,20 @@ func (t *trial) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
 // unfinished are the forgettings that are to be carried out.
 func (t *trial) unfinished() []memory.Forgetting {
 	t.Helper()
-	return got(t.store.Unfinished(t.ctx))(t)
+	var all []memory.Forgetting
+	for _, r := range got(t.store.Forgettings(t.ctx, memory.Everywhere, 0))(t) {
+		all = append(all, r.Forgetting)
+	}
+	return all
 }
 
 // expire takes away what is too old, in the store and in the model.
-func (t *trial) expire(prompts, spending time.Time, records memory.RecordLimits) {
+func (t *trial) expire(e memory.Expiry) {
 	t.Helper()
-	t.same("how many prompts go", got(t.store.ForgetPrompts(t.ctx, prompts))(t), t.model.forgetPrompts(prompts))
-	t.same("on how many questions it is forgotten what was spent", got(t.store.ForgetSpending(t.ctx, spending))(t),
-		t.model.forgetOldSpending(spending))
-	t.same("how many records go", got(t.store.ForgetRecords(t.ctx, records))(t), t.model.limitRecords(records))
+	if err := t.store.Expire(t.ctx, e); err != nil {
+		t.Fatalf("Expire(%+v): %v", e, err)
+	}
+	t.model.expire(e)
 }
 
 // around is a stretch of a channel as the store has it, but for tokens, which are its own affair.
@@ -183,10 +187,7 @@ func (t *trial) pending() []memory.Segment {
 
 func (t *trial) waiting(guild memory.GuildID) int {
 	t.Helper()
-	if guild == memory.Everywhere {
-		return got(t.store.Waiting(t.ctx))(t)
-	}
-	return got(t.store.WaitingIn(t.ctx, guild))(t)
+	return got(t.store.Waiting(t.ctx, guild))(t)
 }
 
 func (t *trial) guild(id memory.GuildID) memory.Guild {
@@ -210,20 +211,18 @@ func (t *trial) people(guild memory.GuildID) []memory.Person {
 	t.Helper()
 	all := got(t.store.People(t.ctx, guild))(t)
 	for _, p := range all {
-		t.same("one of the people", got(t.store.Person(t.ctx, guild, p.ID))(t), p)
+		t.same("one of the people", got(t.store.People(t.ctx, guild, nobody, p.ID))(t), []memory.Person{p})
 	}
-	if p, err := t.store.Person(t.ctx, guild, nobody); !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("somebody unknown is %+v, %v", p, err)
-	}
+	t.same("somebody unknown", got(t.store.People(t.ctx, guild, nobody))(t), []memory.Person(nil))
 	return all
 }
 
 // trace is how an answer came about, and whether that is kept.
 func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
 	t.Helper()
-	trace, err := t.store.Trace(t.ctx, channel, answer)
+	trace, err := memory.TraceOf(t.ctx, t.store, channel, answer)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("Trace(%d): %v", answer, err)
+		t.Fatalf("Traces of %d: %v", answer, err)
 	}
 	return trace, err == nil
 }
@@ -231,12 +230,13 @@ func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory
 // prompt is what was sent for an answer, and whether that is kept.
 func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
 	t.Helper()
-	p, err := t.store.Prompt(t.ctx, channel, answer)
-	if err != nil && !errors.Is(err, memory.ErrNotFound) {
-		t.Fatalf("Prompt(%d): %v", answer, err)
+	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer, Prompts: true}))(t) {
+		if p := trace.Prompt; p != nil && trace.Answer == answer {
+			p.Built = p.Built.UTC()
+			return *p, true
+		}
 	}
-	p.Built = p.Built.UTC()
-	return p, err == nil
+	return memory.Prompt{}, false
 }
 
 func (t *trial) summaries(channel memory.ChannelID) []memory.Summary {
@@ -251,7 +251,7 @@ func (t *trial) condensed(channel memory.ChannelID) []memory.Condensed {
 
 func (t *trial) unsummarised(since memory.MessageID) []memory.Stretch {
 	t.Helper()
-	return got(t.store.Unsummarised(t.ctx, since))(t)
+	return got(t.store.SummaryBacklog(t.ctx, since))(t)
 }
 
 func (t *trial) lore(guild memory.GuildID) []memory.Lore {
@@ -296,10 +296,7 @@ func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
 
 func (t *trial) gaps(sweep bool) []memory.Gap {
 	t.Helper()
-	if sweep {
-		return got(t.store.Unswept(t.ctx, memory.Everywhere))(t)
-	}
-	return got(t.store.Gaps(t.ctx))(t)
+	return got(t.store.Gaps(t.ctx, memory.Everywhere, sweep))(t)
 }
 
 // withdrawn are the messages that Discord is to show no more, by id.

@@ -1,6 +1,9 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Amounts is how much a store keeps of what Hark makes itself.
 type Amounts struct {
@@ -11,11 +14,14 @@ type Amounts struct {
 	Bytes   int64 // of the database, without what its log hasn't given to it yet
 }
 
-// Amounts tells how much there is now.
-func (s *Store) Amounts(ctx context.Context) (Amounts, error) {
+// Count tells how much s keeps now.
+func Count(ctx context.Context, s *Store) (Amounts, error) {
 	var a Amounts
-	err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt), (SELECT count(*) FROM record),
+	err := s.engine.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt), (SELECT count(*) FROM record),
 		(SELECT count(*) FROM lore WHERE text IS NOT NULL), (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)`).
 		Scan(&a.Traces, &a.Prompts, &a.Records, &a.Lore, &a.Bytes)
-	return a, failed(err, "count what is kept")
+	if err != nil {
+		return a, fmt.Errorf("count what is kept: %w", explain(err))
+	}
+	return a, nil
 }

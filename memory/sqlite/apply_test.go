@@ -14,7 +14,7 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	s := open(t, emptyDir(t))
 	tombstones := func() (n int) {
 		t.Helper()
-		must(t, s.read.QueryRow("SELECT count(*) FROM tombstone").Scan(&n))
+		must(t, s.engine.read.QueryRow("SELECT count(*) FROM tombstone").Scan(&n))
 		return n
 	}
 	unlogged := func(n int) memory.Deleted {
@@ -24,10 +24,10 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	}
 	apply(t, s, posted(general, 4, "stays"))
 	scrubbed(t, s)
-	s.writer.statements = nil
+	s.engine.writer.statements = nil
 	apply(t, s, deleted(general, 7)) // for its message may be on its way
-	if n := len(s.writer.statements); n > 7 || !s.writer.scrubbed {
-		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.writer.scrubbed)
+	if n := len(s.engine.writer.statements); n > 7 || !s.engine.writer.scrubbed {
+		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.engine.writer.scrubbed)
 	}
 	apply(t, s, posted(general, 1, "from when it was remembered"), edited(general, 2, "early"))
 	apply(t, s, unlogged(5), unlogged(6))
@@ -64,9 +64,9 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	scrubbed(t, s)
 	before := rowsIn(t, s)
 	apply(t, s, by(out, 9, "canary"))
-	s.writer.statements = nil
+	s.engine.writer.statements = nil
 	apply(t, s, by(out, 10, "canary"))
-	if n := len(s.writer.statements); n > 5 { // those of any transaction among them
+	if n := len(s.engine.writer.statements); n > 5 { // those of any transaction among them
 		t.Errorf("a message that is dropped takes %d different statements", n)
 	}
 	tell := func(author memory.UserID, n int) {
@@ -81,7 +81,7 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	if after := rowsIn(t, s); !maps.Equal(after, before) {
 		t.Errorf("left are %v, before there were %v", after, before)
 	}
-	if !s.writer.scrubbed {
+	if !s.engine.writer.scrubbed {
 		t.Error("dropping counts as text that was removed")
 	}
 
@@ -147,7 +147,7 @@ func rowsIn(t *testing.T, s *Store) map[string]int {
 	rows := map[string]int{}
 	for _, table := range []string{"message", "tombstone", "early_edit", "star", "called", "question", "taken", "rewritten", "doomed", "segment"} {
 		var n int
-		must(t, s.read.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
+		must(t, s.engine.read.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 		rows[table] = n
 	}
 	return rows

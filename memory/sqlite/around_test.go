@@ -29,14 +29,14 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 			return err
 		},
 		"Nearest": func(ctx context.Context) error {
-			_, err := s.Nearest(ctx, in(general), s.options.Space, unit(), 1)
+			_, err := s.Nearest(ctx, in(general), s.engine.options.Space, unit(), 1)
 			return err
 		},
 		"Records": func(ctx context.Context) error {
 			_, err := s.Records(ctx, memory.RecordQuery{Channels: []memory.ChannelID{general}})
 			return err
 		},
-		"Amounts": func(ctx context.Context) error { _, err := s.Amounts(ctx); return err },
+		"Amounts": func(ctx context.Context) error { _, err := Count(ctx, s); return err },
 		"Starred": func(ctx context.Context) error { _, err := s.Starred(ctx, in(general), 1); return err },
 	} {
 		for range 2 { // before its statements are prepared, and after

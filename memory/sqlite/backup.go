@@ -28,19 +28,19 @@ type BackupInfo struct {
 // ErrNotBackup says that a file isn't a database of Hark's.
 var ErrNotBackup = errors.New("it is no backup of Hark's")
 
-// Backup copies the database to the file at path, as it is at one moment, while others write. The file appears whole
+// Backup copies the database in dir to the file at path, as it is at one moment, while others write. The file appears whole
 // or not at all, and only its owner can read it. What stands there already is overwritten if it is a backup of Hark's,
 // or with force. progress, if not nil, is told how many bytes of about how many are written.
-func (s *Store) Backup(ctx context.Context, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
-	info, err := s.backup(ctx, path, force, progress)
+func Backup(ctx context.Context, dir, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
+	info, err := backup(ctx, dir, path, force, progress)
 	if err != nil {
 		return info, fmt.Errorf("back up to %s: %w", path, err)
 	}
 	return info, nil
 }
 
-func (s *Store) backup(ctx context.Context, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
-	if err := s.mayOverwrite(ctx, path, force); err != nil {
+func backup(ctx context.Context, dir, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
+	if err := mayOverwrite(ctx, dir, path, force); err != nil {
 		return BackupInfo{}, err
 	}
 	part := path + ".part"
@@ -51,12 +51,12 @@ func (s *Store) backup(ctx context.Context, path string, force bool, progress fu
 	case !ok:
 		return BackupInfo{}, errors.New("another backup is being written there: wait for it, or name another file")
 	}
-	note, err := s.notePart(part)
+	note, err := notePart(dir, part)
 	if err != nil {
 		return BackupInfo{}, errors.Join(err, os.Remove(part), lock.Unlock())
 	}
 	defer os.Remove(note)
-	info, err := s.writeBackup(ctx, part, progress)
+	info, err := writeBackup(ctx, dir, part, progress)
 	if err = errors.Join(err, ctx.Err()); err == nil {
 		err = os.Rename(part, path)
 	}
@@ -71,11 +71,11 @@ func (s *Store) backup(ctx context.Context, path string, force bool, progress fu
 const partNote = "backing-up-"
 
 // notePart keeps where a backup is being written, in a file that the caller removes at the end.
-func (s *Store) notePart(part string) (note string, err error) {
+func notePart(dir, part string) (note string, err error) {
 	if part, err = filepath.Abs(part); err != nil {
 		return "", err
 	}
-	note = filepath.Join(s.dir, fmt.Sprintf("%s%x", partNote, sha256.Sum256([]byte(part))))
+	note = filepath.Join(dir, fmt.Sprintf("%s%x", partNote, sha256.Sum256([]byte(part))))
 	return note, os.WriteFile(note, []byte(part), 0o600)
 }
 
@@ -116,15 +116,15 @@ func dropPart(note string) error {
 }
 
 // mayOverwrite is an error if something at path mustn't be lost.
-func (s *Store) mayOverwrite(ctx context.Context, path string, force bool) error {
+func mayOverwrite(ctx context.Context, dir, path string, force bool) error {
 	there, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return s.notTheStore(path)
+		return notTheStore(dir, path)
 	}
 	if err != nil {
 		return err
 	}
-	if err := s.notTheStore(path); err != nil {
+	if err := notTheStore(dir, path); err != nil {
 		return err
 	}
 	if !there.Mode().IsRegular() {
@@ -139,25 +139,25 @@ func (s *Store) mayOverwrite(ctx context.Context, path string, force bool) error
 	return nil
 }
 
-// notTheStore is an error if path is a file of the store itself.
-func (s *Store) notTheStore(path string) error {
-	dir, err1 := os.Stat(filepath.Dir(path))
-	own, err2 := os.Stat(s.dir)
+// notTheStore is an error if path is a file of the store in dir.
+func notTheStore(dir, path string) error {
+	in, err1 := os.Stat(filepath.Dir(path))
+	own, err2 := os.Stat(dir)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if name := filepath.Base(path); os.SameFile(dir, own) && (strings.HasPrefix(name, FileName) || name == LockName || name == restoringName) {
+	if name := filepath.Base(path); os.SameFile(in, own) && (strings.HasPrefix(name, FileName) || name == LockName || name == restoringName) {
 		return errors.New("that is a file of the memory itself: name another")
 	}
 	return nil
 }
 
 // writeBackup writes the database to the empty file at path, and sees to it that it is on the disk.
-func (s *Store) writeBackup(ctx context.Context, path string, progress func(done, total int64)) (BackupInfo, error) {
+func writeBackup(ctx context.Context, dir, path string, progress func(done, total int64)) (BackupInfo, error) {
 	if err := errors.Join(os.Truncate(path, 0), os.Chmod(path, 0o600)); err != nil {
 		return BackupInfo{}, err
 	}
-	db, err := openReading(filepath.Join(s.dir, FileName))
+	db, err := openReading(filepath.Join(dir, FileName))
 	if err != nil {
 		return BackupInfo{}, err
 	}

@@ -18,7 +18,7 @@ import (
 func backUp(t *testing.T, s *Store) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "hark.backup")
-	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
+	if _, err := Backup(t.Context(), s.engine.dir, path, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -57,7 +57,7 @@ func TestConcurrentBackups(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "b")
 	for range 5 {
 		told := int64(-1)
-		info, err := s.Backup(t.Context(), path, false, func(done, total int64) {
+		info, err := Backup(t.Context(), s.engine.dir, path, false, func(done, total int64) {
 			if done < told || done > total || total == 0 {
 				t.Errorf("%d of %d after %d", done, total, told)
 			}
@@ -85,7 +85,7 @@ func TestConcurrentBackups(t *testing.T) {
 func checkPairs(t *testing.T, s *Store) {
 	t.Helper()
 	var pairs, alone int
-	if err := s.read.QueryRow(`SELECT count(*), count(*) FILTER (WHERE n <> 2) FROM (SELECT count(*) AS n FROM message WHERE id >= ? GROUP BY id)`,
+	if err := s.engine.read.QueryRow(`SELECT count(*), count(*) FILTER (WHERE n <> 2) FROM (SELECT count(*) AS n FROM message WHERE id >= ? GROUP BY id)`,
 		int64(id(2000))).Scan(&pairs, &alone); err != nil || pairs == 0 || alone > 0 {
 		t.Errorf("%d pairs, %d of them halves: %v", pairs, alone, err)
 	}
@@ -99,19 +99,19 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 	for _, name := range []string{"letter", "empty"} {
 		content := strings.TrimPrefix(name, "empty")
 		must(t, os.WriteFile(at(name), []byte(content), 0o600))
-		_, err := s.Backup(t.Context(), at(name), false, nil)
+		_, err := Backup(t.Context(), s.engine.dir, at(name), false, nil)
 		wantError(t, err)
 		if b, err := os.ReadFile(at(name)); err != nil || string(b) != content {
 			t.Errorf("%s is now %q, %v", name, b, err)
 		}
 	}
 	for _, force := range []bool{true, false} { // the second time it is one
-		if _, err := s.Backup(t.Context(), at("letter"), force, nil); err != nil {
+		if _, err := Backup(t.Context(), s.engine.dir, at("letter"), force, nil); err != nil {
 			t.Error(err)
 		}
 	}
 	must(t, os.Chmod(at("letter"), 0o644))
-	if _, err := s.Backup(t.Context(), at("letter"), false, nil); err != nil {
+	if _, err := Backup(t.Context(), s.engine.dir, at("letter"), false, nil); err != nil {
 		t.Error(err)
 	}
 	wantOnly(t, dir, "empty", "letter")
@@ -121,8 +121,8 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 	}
 	defer other.Unlock()
 	block(t, at("blocked")+".part")
-	for _, path := range []string{dir, at("none/x"), at("letter/x"), at("taken"), at("blocked"), filepath.Join(s.dir, FileName), filepath.Join(s.dir, FileName+"-wal"), filepath.Join(s.dir, LockName)} {
-		_, err := s.Backup(t.Context(), path, true, nil)
+	for _, path := range []string{dir, at("none/x"), at("letter/x"), at("taken"), at("blocked"), filepath.Join(s.engine.dir, FileName), filepath.Join(s.engine.dir, FileName+"-wal"), filepath.Join(s.engine.dir, LockName)} {
+		_, err := Backup(t.Context(), s.engine.dir, path, true, nil)
 		wantError(t, err)
 	}
 	for _, name := range []string{"taken", "blocked"} {
@@ -140,24 +140,24 @@ func TestBackupThatIsCutShortLeavesNothing(t *testing.T) {
 	path := filepath.Join(dir, "b")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Backup(ctx, s.engine.dir, path, false, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	wantOnly(t, dir)
-	if _, err := s.Backup(t.Context(), path, false, nil); err != nil {
+	if _, err := Backup(t.Context(), s.engine.dir, path, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	before, err := os.ReadFile(path)
 	must(t, err)
 	// One that was killed left its part, which the next takes over.
 	must(t, os.WriteFile(path+".part", []byte("half a file"), 0o600))
-	if _, err := s.Backup(ctx, path, false, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Backup(ctx, s.engine.dir, path, false, nil); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	wantOnly(t, dir, "b", "b.part")
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := s.Backup(ctx, path, false, func(int64, int64) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := Backup(ctx, s.engine.dir, path, false, func(int64, int64) { cancel() }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -191,7 +191,7 @@ func TestReadBackup(t *testing.T) {
 	scrubbed(t, s)
 	apply(t, s, posted(general, 199, "a first, which empties the log"), posted(general, 200, "another"))
 	apply(t, s, posted(general, 201, "is in the log"))
-	_, err = ReadBackup(t.Context(), filepath.Join(s.dir, FileName))
+	_, err = ReadBackup(t.Context(), filepath.Join(s.engine.dir, FileName))
 	wantError(t, err)
 }
 
@@ -215,7 +215,7 @@ func TestRestoreOntoNothing(t *testing.T) {
 	backup := backUp(t, s)
 	dir := filepath.Join(t.TempDir(), "new")
 	told := map[string]bool{}
-	execute(t, s.write, "UPDATE meta SET value = '0' WHERE key = 'terms'") // full text of other rules is made again
+	execute(t, s.engine.write, "UPDATE meta SET value = '0' WHERE key = 'terms'") // full text of other rules is made again
 	if _, err := Restore(t.Context(), t.TempDir(), backUp(t, s), func(what string, done, total int64) {
 		if done > total {
 			t.Errorf("%s: %d of %d", what, done, total)
@@ -260,7 +260,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		apply(t, s, e)
 	}
 	closed(t, s)
-	got, r := restored(t, s.dir, backup)
+	got, r := restored(t, s.engine.dir, backup)
 	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 || len(r.Forgettings) != 2 || r.Forgettings[0].Messages != 2 {
 		t.Errorf("%+v", r)
 	}
@@ -283,7 +283,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	if spent, err := got.Spending(t.Context(), guild, id(400).Time()); err != nil || spent[1] != 30 {
 		t.Errorf("spent %v, %v", spent, err)
 	}
-	wantNowhere(t, s.dir, "lophone1q", "eppelin2q")
+	wantNowhere(t, s.engine.dir, "lophone1q", "eppelin2q")
 	apply(t, got, posted(secret, 200, "a "+canary)) // as if fetched again
 	if ids := find(t, got, in(secret), canary); len(ids) > 0 {
 		t.Error("it came back")
@@ -333,15 +333,15 @@ func TestRestoreOverADamagedDatabase(t *testing.T) {
 		closed(t, s)
 		switch table {
 		case "a newer version":
-			conn := raw(t, s.dir)
+			conn := raw(t, s.engine.dir)
 			execute(t, conn, fmt.Sprint("PRAGMA user_version = ", len(migrations)+1))
 			must(t, conn.Close())
 		case "sqlite_schema":
-			must(t, os.WriteFile(filepath.Join(s.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600))
+			must(t, os.WriteFile(filepath.Join(s.engine.dir, FileName), []byte(strings.Repeat("rubbish", 9999)), 0o600))
 		default:
-			damage(t, s.dir, table)
+			damage(t, s.engine.dir, table)
 		}
-		got, r := restored(t, s.dir, backup)
+		got, r := restored(t, s.engine.dir, backup)
 		if r.Known || r.Unknown == nil {
 			t.Errorf("%s: %+v", table, r)
 		}
@@ -363,7 +363,7 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 	dir, elsewhere := emptyDir(t), t.TempDir()
 	s := open(t, dir)
 	part := filepath.Join(elsewhere, "b.part")
-	if _, err := s.notePart(part); err != nil {
+	if _, err := notePart(s.engine.dir, part); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"b.part", "b.part-journal", "b", "mine.part"} {
@@ -378,13 +378,13 @@ func TestWhatAKilledBackupLeavesIsRemoved(t *testing.T) {
 	must(t, writing.Unlock())
 	must(t, DropParts(dir))
 	wantOnly(t, elsewhere, "b", "mine.part")
-	if _, err := s.Backup(bg, filepath.Join(elsewhere, "whole"), false, nil); err != nil {
+	if _, err := Backup(bg, s.engine.dir, filepath.Join(elsewhere, "whole"), false, nil); err != nil {
 		t.Fatal(err)
 	}
 	if notes, err := filepath.Glob(filepath.Join(dir, partNote+"*")); err != nil || len(notes) > 0 {
 		t.Errorf("left %q, %v", notes, err)
 	}
-	if _, err := s.notePart(filepath.Join(elsewhere, "gone.part")); err != nil {
+	if _, err := notePart(s.engine.dir, filepath.Join(elsewhere, "gone.part")); err != nil {
 		t.Fatal(err)
 	}
 	if err := DropParts(dir); err != nil {

@@ -10,6 +10,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // BenchmarkForget forgets a member with 10,000 messages among a million while searches run, and prints how long the others'
@@ -97,24 +98,20 @@ func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 	}
 	var all []gone
 	var batch text.Batch
-	rows, err := s.read.QueryContext(b.Context(), "SELECT row, content FROM message WHERE author = ?", int64(user))
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := eachRow(rows, func(scan func(...any) error) error {
+	if err := sqlstore.Each(b.Context(), s.engine.read, func(scan sqlstore.Scanner) error {
 		var g gone
 		var m memory.Message
 		err := scan(&g.row, &m.Content)
-		g.terms = indexTerms(&batch, m)
+		g.terms = sqlstore.Hashes(batch.Terms(m.Text()))
 		all = append(all, g)
 		return err
-	}); err != nil {
+	}, "SELECT row, content FROM message WHERE author = ?", int64(user)); err != nil {
 		b.Fatal(err)
 	}
-	s.writer.turn <- struct{}{}
-	defer func() { <-s.writer.turn }()
+	s.engine.writer.turn <- struct{}{}
+	defer func() { <-s.engine.writer.turn }()
 	run := func(query string, args ...any) {
-		if _, err := s.write.ExecContext(b.Context(), query, args...); err != nil {
+		if _, err := s.engine.write.ExecContext(b.Context(), query, args...); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -69,7 +69,7 @@ func fill(b *testing.B, dir string, guilds, messages int) {
 
 // logAndIndex logs events in large commits, and embeds what they say.
 func logAndIndex(b *testing.B, s *Store, events []memory.Event) {
-	for chunk := range slices.Chunk(events, maxCommit) {
+	for chunk := range slices.Chunk(events, 2000) {
 		must(b, s.Apply(b.Context(), chunk...))
 	}
 	must(b, (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(b.Context(), nil))
@@ -114,7 +114,7 @@ func TestMillionChild(t *testing.T) {
 	}
 	f.Again = millisSince(started) / 20
 	f.Resident, f.Peak, f.File = status(t, "VmRSS"), status(t, "VmHWM"), status(t, "RssFile")
-	for _, x := range s.vectors.guilds {
+	for _, x := range s.engine.vectors.guilds {
 		f.Loaded++
 		f.Size += int(x.size.Load())
 	}

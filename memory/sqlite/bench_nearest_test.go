@@ -53,7 +53,7 @@ func talkedOf(b *testing.B, segments int) (*Store, *chromem.Collection) {
 	must(b, err)
 	b.Cleanup(func() { s.Close() })
 	logAndIndex(b, s, conversations(1, segments*5))
-	x, err := s.index(b.Context(), 1, s.options.Space)
+	x, err := s.engine.index(b.Context(), 1, s.engine.options.Space)
 	must(b, err)
 	raw, err := newCollection()
 	must(b, err)
@@ -76,9 +76,9 @@ func benchNearest(b *testing.B, s *Store, raw *chromem.Collection, channels int)
 		scope.Channels = append(scope.Channels, memory.ChannelID(1000+c))
 	}
 	r := rand.New(rand.NewPCG(5, 6))
-	x, err := s.index(b.Context(), 1, s.options.Space)
+	x, err := s.engine.index(b.Context(), 1, s.engine.options.Space)
 	must(b, err)
-	filter := scopeFilter(scope, 1, s.channelNos(scope))
+	filter := scopeFilter(scope, 1, numbersOf(b, s, scope))
 	var ours, found, theirs []time.Duration
 	askRaw := func(vector []float32) { // before each of ours, so that neither finds its own in the processor's cache
 		theirs = append(theirs, cpuOf(b, func() {
@@ -91,7 +91,7 @@ func benchNearest(b *testing.B, s *Store, raw *chromem.Collection, channels int)
 		vector := embed.Builtin{}.EmbedTerms(text.QueryTerms(sentence(r)), func(string) float64 { return 1 })
 		askRaw(vector)
 		ours = append(ours, cpuOf(b, func() {
-			if hits, err := s.Nearest(b.Context(), scope, s.options.Space, vector, limit); err != nil || len(hits) != limit {
+			if hits, err := s.Nearest(b.Context(), scope, s.engine.options.Space, vector, limit); err != nil || len(hits) != limit {
 				b.Fatalf("%d hits, %v", len(hits), err)
 			}
 		}))

@@ -17,6 +17,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 	"hark/search"
 )
 
@@ -69,24 +70,20 @@ func BenchmarkFullText(b *testing.B) {
 	ctx := context.Background()
 	const guild = 42
 	scope := everywhereIn(b, s, guild)
-	r := s.ranges(scope)[0]
+	nos := numbersOf(b, s, scope)
 	prepare := func(query string) func(match string, args ...any) {
-		statement, err := s.read.PrepareContext(ctx, query)
+		statement, err := s.engine.read.PrepareContext(ctx, query)
 		if err != nil {
 			b.Fatal(err)
 		}
 		return func(match string, args ...any) {
 			rows, err := statement.QueryContext(ctx, append([]any{match}, args...)...)
-			if err == nil {
-				err = eachRow(rows, func(scan func(...any) error) error {
-					var row int64
-					var score float64
-					return scan(&row, &score)
-				})
+			must(b, err)
+			defer rows.Close()
+			for rows.Next() {
+				must(b, rows.Scan(new(int64), new(float64)))
 			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			must(b, rows.Err())
 		}
 	}
 	raw := prepare("SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120")
@@ -96,14 +93,16 @@ func BenchmarkFullText(b *testing.B) {
 	for b.Loop() {
 		for _, q := range questions(40) {
 			terms := text.QueryTerms(q)
-			match := matchAny(terms)
+			match := strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ")
 			used := cpuOf(b, func() {
 				if _, err := s.FullText(ctx, scope, terms, 120); err != nil {
 					b.Fatal(err)
 				}
 			})
 			ours = append(ours, used)
-			used = cpuOf(b, func() { raw(match, r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1)) })
+			used = cpuOf(b, func() {
+				raw(match, nos[0]<<sqlstore.SequenceBits, nos[len(nos)-1]<<sqlstore.SequenceBits|(1<<sqlstore.SequenceBits-1))
+			})
 			raws = append(raws, used)
 			used = cpuOf(b, func() { join(match, guild) })
 			joins = append(joins, used)
@@ -183,15 +182,15 @@ func (w *watched) Around(ctx context.Context, channel memory.ChannelID, ids []me
 // again is the CPU time of the least that finds what was asked last.
 func (w *watched) again(b *testing.B) time.Duration {
 	ctx := context.Background()
-	r := w.ranges(w.scope)[0]
-	x, err := w.index(ctx, 1, embed.Builtin{}.Space())
+	nos := numbersOf(b, w.Store, w.scope)
+	x, err := w.engine.index(ctx, 1, embed.Builtin{}.Space())
 	if err != nil {
 		b.Fatal(err)
 	}
 	return cpuOf(b, func() {
-		err := each(ctx, w.read, func(scan func(...any) error) error { return scan(new(int64), new(float64)) },
+		err := sqlstore.Each(ctx, w.engine.read, func(scan func(...any) error) error { return scan(new(int64), new(float64)) },
 			"SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120",
-			matchAny(w.terms), r.first<<sequenceBits, r.last<<sequenceBits|(1<<sequenceBits-1))
+			strings.ReplaceAll(sqlstore.Hashes(w.terms), " ", " OR "), nos[0]<<sqlstore.SequenceBits, nos[len(nos)-1]<<sqlstore.SequenceBits|(1<<sqlstore.SequenceBits-1))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -199,9 +198,9 @@ func (w *watched) again(b *testing.B) time.Duration {
 			b.Fatal(err)
 		}
 		for _, channel := range slices.Sorted(maps.Keys(w.ids)) {
-			_, no, _ := w.place(channel)
-			err := each(ctx, w.read, func(scan func(...any) error) error { return scanMessage(scan, new(memory.Message)) },
-				"SELECT "+messageColumns+" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, jsonOf(w.ids[channel]))
+			no := numbersOf(b, w.Store, memory.Scope{Channels: []memory.ChannelID{channel}})[0]
+			err := sqlstore.Each(ctx, w.engine.read, func(scan func(...any) error) error { return sqlstore.ScanMessage(scan, new(memory.Message)) },
+				"SELECT "+sqlstore.MessageColumns+" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, listOf(w.ids[channel]))
 			if err != nil {
 				b.Fatal(err)
 			}

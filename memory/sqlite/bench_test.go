@@ -13,6 +13,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // words of made-up talk, of which the first are said most often, as in any language.
@@ -54,7 +55,7 @@ func BenchmarkIngest(b *testing.B) {
 			events := talk(n, channels)
 			var ours, raw time.Duration
 			for b.Loop() {
-				took, rows := ingest(b, events)
+				took, rows := ingestAll(b, events)
 				ours += took
 				raw += insertRows(b, rows)
 			}
@@ -66,7 +67,7 @@ func BenchmarkIngest(b *testing.B) {
 }
 
 // ingest logs events in batches while an indexer embeds, and returns how long it took until all was committed.
-func ingest(b *testing.B, events []memory.Event) (time.Duration, rows) {
+func ingestAll(b *testing.B, events []memory.Event) (time.Duration, rows) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	s, err := Open(ctx, b.TempDir(), Options{Space: embed.Builtin{}.Space()})
@@ -100,7 +101,7 @@ type rows struct {
 func rowsOf(b *testing.B, s *Store) rows {
 	var r rows
 	read := func(into *[][]any, n int, query string) {
-		err := each(b.Context(), s.read, func(scan func(...any) error) error {
+		err := sqlstore.Each(b.Context(), s.engine.read, func(scan func(...any) error) error {
 			row := make([]any, n)
 			to := make([]any, n)
 			for i := range row {
@@ -117,7 +118,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 	read(&r.vectors, 2, "SELECT segment, steps FROM vector")
 	read(&r.presence, 4, "SELECT channel, author, messages, last FROM presence ORDER BY last")
 	for _, m := range r.messages {
-		r.terms = append(r.terms, []any{m[0], indexTerms(new(text.Batch), memory.Message{Content: m[11].(string)})})
+		r.terms = append(r.terms, []any{m[0], sqlstore.Hashes(new(text.Batch).Terms(m[11].(string)))})
 	}
 	return r
 }
@@ -125,7 +126,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 // insertRows inserts rows in batches into an empty database with the same schema and settings, as they came and each
 // but once.
 func insertRows(b *testing.B, r rows) time.Duration {
-	s := &Store{options: Options{Tokens: func(string) int { return 0 }}, wake: make(chan struct{}, 1)}
+	s := newStore(&engine{options: Options{Tokens: func(string) int { return 0 }}})
 	must(b, s.open(b.Context(), filepath.Join(b.TempDir(), FileName), patience))
 	defer s.Close()
 	started := time.Now()
@@ -138,13 +139,13 @@ func insertRows(b *testing.B, r rows) time.Duration {
 		"INSERT INTO presence (channel, author, messages, last) VALUES (?, ?, ?, ?)",
 	} {
 		var err error
-		if statements[i], err = s.write.PrepareContext(b.Context(), query); err != nil {
+		if statements[i], err = s.engine.write.PrepareContext(b.Context(), query); err != nil {
 			b.Fatal(err)
 		}
 		defer statements[i].Close()
 	}
 	exec := func(query string) {
-		if _, err := s.write.ExecContext(b.Context(), query); err != nil {
+		if _, err := s.engine.write.ExecContext(b.Context(), query); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"hark/memory/sqlstore"
 )
 
 // Rescue is what to do about a damaged database.
@@ -19,16 +21,17 @@ const Rescue = "restore a backup with \"hark restore FILE\", or get out what can
 const openMark = "open"
 
 // openLocked opens the database, and checks it first if nobody else has it open and nobody has closed it.
-func (s *Store) openLocked(ctx context.Context, dir string) error {
-	path, reindex := filepath.Join(dir, FileName), false
-	if s.lock.alone {
-		if err := removeLeftovers(dir); err != nil {
+func (s *Store) openLocked(ctx context.Context) error {
+	e := s.engine
+	path, anew := filepath.Join(e.dir, FileName), false
+	if e.lock.alone {
+		if err := removeLeftovers(e.dir); err != nil {
 			return err
 		}
 		unclosed, err := isUnclosed(ctx, path)
-		if err == nil && (unclosed || s.options.Check) {
+		if err == nil && (unclosed || e.options.Check) {
 			if err = quickCheck(ctx, path); errors.Is(err, errFullText) {
-				reindex, err = true, nil
+				anew, err = true, nil
 			}
 		}
 		if err != nil {
@@ -38,38 +41,27 @@ func (s *Store) openLocked(ctx context.Context, dir string) error {
 	if err := s.open(ctx, path, patience); err != nil {
 		return err
 	}
-	terms, err := s.hasCurrentTerms(ctx)
-	if err != nil {
+	if err := sqlstore.RepairText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
 		return err
 	}
-	if reindex = reindex || !terms; reindex {
-		if err := s.writing(ctx, (*transaction).beginReindex); err != nil {
-			return err
-		}
-	}
-	if reindex || s.lock.alone {
-		if err := s.finishWords(ctx, s.options.Progress); err != nil {
-			return err
-		}
-	}
-	if !s.lock.alone {
-		s.opened = true
+	if !e.lock.alone {
+		e.opened = true
 		return nil
 	}
-	if _, err := s.write.ExecContext(ctx, "INSERT OR REPLACE INTO meta VALUES (?, '')", openMark); err != nil {
+	if _, err := e.write.ExecContext(ctx, "INSERT OR REPLACE INTO meta VALUES (?, '')", openMark); err != nil {
 		return err
 	}
-	s.opened = true
-	if err := s.watch.settle(ctx); err != nil {
+	e.opened = true
+	if err := e.watch.settle(ctx); err != nil {
 		return err
 	}
-	return s.lock.share(ctx, patience)
+	return e.lock.share(ctx, patience)
 }
 
 // unmark says in the file that it was closed, unless somebody else has it open. Where that fails, it will be checked.
-func (s *Store) unmark() {
-	if s.opened && s.lock.last() {
-		_, _ = s.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ?", openMark)
+func (e *engine) unmark() {
+	if e.opened && e.lock.last() {
+		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ?", openMark)
 	}
 }
 
@@ -84,7 +76,7 @@ func isUnclosed(ctx context.Context, path string) (bool, error) {
 	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'").Scan(&one); err != nil || one == 0 {
 		return false, err
 	}
-	return found(db.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = ?", openMark).Scan(&one))
+	return sqlstore.Found(db.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = ?", openMark).Scan(&one))
 }
 
 // Check has SQLite look at every page of the database in dir, while others use it.
@@ -103,7 +95,7 @@ func quickCheck(ctx context.Context, path string) error {
 	}
 	defer db.Close()
 	text, other := false, ""
-	err = each(ctx, db, func(scan func(...any) error) error {
+	err = sqlstore.Each(ctx, db, func(scan sqlstore.Scanner) error {
 		var lines string
 		err := scan(&lines)
 		for line := range strings.Lines(lines) {

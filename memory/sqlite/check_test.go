@@ -9,6 +9,7 @@ import (
 
 	"hark/internal/fixture"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // unclose lets the file in dir look as if a process that had it open had died.
@@ -94,7 +95,7 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	closed(t, open(t, dir)) // beside another it isn't checked
 	closed(t, beside)
 	last := open(t, dir)
-	last.opened = false // so that closing it doesn't tell
+	last.engine.opened = false // so that closing it doesn't tell
 	closed(t, last)
 	wantRefused(t, dir)
 }
@@ -114,7 +115,7 @@ func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 		},
 		"reindexed": func(dir string) *Store {
 			s := open(t, dir)
-			if err := s.Reindex(bg, nil); err != nil {
+			if err := sqlstore.Reindex(bg, s.Store, nil); err != nil {
 				t.Error(err)
 			}
 			return s
@@ -133,7 +134,7 @@ func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 		}
 		drain(t, s)
 		checkSound(t, s)
-		if err := Check(t.Context(), s.dir); err != nil {
+		if err := Check(t.Context(), s.engine.dir); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

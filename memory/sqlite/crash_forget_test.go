@@ -9,6 +9,7 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
@@ -70,9 +71,9 @@ func TestForgetCrashChild(t *testing.T) {
 		case 2:
 			apply(t, s, memory.Opted{Guild: guild, User: roundUser(n), Out: true, At: at})
 			fmt.Printf("begun %d after 0\n", n)
-			var unfinished []memory.Forgetting
-			if unfinished, err = s.Unfinished(bg); err == nil {
-				_, err = s.CarryOut(bg, unfinished[len(unfinished)-1].ID, step)
+			var unfinished []memory.Receipt
+			if unfinished, err = s.Forgettings(bg, memory.Everywhere, 0); err == nil {
+				_, err = s.Resume(bg, unfinished[len(unfinished)-1].Forgetting.ID, step)
 			}
 		}
 		must(t, err)
@@ -95,7 +96,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 		}
 		said, begun, receipts := crashForgetting(t, dir, next, 1+rand.IntN(7))
 		s := openOnce(t, dir)
-		unfinished, err := s.Unfinished(bg)
+		unfinished, err := s.Forgettings(bg, memory.Everywhere, 0)
 		must(t, err)
 		inside += len(unfinished)
 		for n := next; n <= said; n++ {
@@ -105,7 +106,7 @@ func TestCrashWhileForgetting(t *testing.T) {
 			checkStays(t, s, n)
 		}
 		for _, f := range unfinished {
-			if _, err := s.CarryOut(bg, f.ID, nil); err != nil {
+			if _, err := s.Resume(bg, f.Forgetting.ID, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -216,7 +217,7 @@ func checkGone(t *testing.T, dir string, n int) {
 	wantNowhere(t, dir, fmt.Sprintf("canary%dx", n))
 	var batch text.Batch
 	for _, i := range []int{0, 1, 2, doomedEach / 2, doomedEach - 1, 9004} {
-		for _, hash := range strings.Fields(indexTerms(&batch, memory.Message{Content: canaryOf(n, i)})) {
+		for _, hash := range strings.Fields(sqlstore.Hashes(batch.Terms(canaryOf(n, i)))) {
 			wantNowhere(t, dir, hash[1:]) // full text leaves out of a term what it shares with the one before it
 		}
 	}

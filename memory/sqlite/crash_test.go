@@ -139,7 +139,7 @@ func scanned(line, format string, to ...any) bool {
 func checkCrashed(t *testing.T, s *Store, from, next int) {
 	t.Helper()
 	checkSound(t, s)
-	more, err := s.Messages(t.Context(), crashChannel(next, 0), []memory.MessageID{id(next * perBatch)})
+	more, err := s.Around(t.Context(), crashChannel(next, 0), []memory.MessageID{id(next * perBatch)}, 0, 0)
 	must(t, err)
 	for n := from; n < next; n++ {
 		edits := n < next-1 || len(more) > 0 // whether the batch after it is there
@@ -152,7 +152,7 @@ func checkCrashed(t *testing.T, s *Store, from, next int) {
 			case edits && i == 1:
 				content = crashWord(n, 1) + "after common"
 			}
-			messages, err := s.Messages(t.Context(), channel, []memory.MessageID{id(n*perBatch + i)})
+			messages, err := s.Around(t.Context(), channel, []memory.MessageID{id(n*perBatch + i)}, 0, 0)
 			must(t, err)
 			if len(messages) != len(want) || len(want) == 1 && messages[0].Content != content {
 				t.Errorf("message %d of batch %d: %+v", i, n, messages)
@@ -170,7 +170,7 @@ func checkCrashed(t *testing.T, s *Store, from, next int) {
 		}
 	}
 	var all, recalled int
-	if err := s.read.QueryRow("SELECT count(*), count(DISTINCT id) FROM message").Scan(&all, &recalled); err != nil || all != recalled {
+	if err := s.engine.read.QueryRow("SELECT count(*), count(DISTINCT id) FROM message").Scan(&all, &recalled); err != nil || all != recalled {
 		t.Errorf("%d messages, %d ids: %v", all, recalled, err)
 	}
 	if got := len(find(t, s, in(general, general+1, general+2), "common")); from == 0 && got != min(100, all) {

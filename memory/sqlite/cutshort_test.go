@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // stepping is a context that ends when it is looked at for the nth time.
@@ -85,10 +86,10 @@ func TestRestoreCutShortAnywhere(t *testing.T) {
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()})
 	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
 	closed(t, s)
-	before, left := content(t, filepath.Join(s.dir, FileName)), 0
+	before, left := content(t, filepath.Join(s.engine.dir, FileName)), 0
 	var dir string
 	cutShort(t, func(ctx context.Context) error {
-		dir = copied(t, s.dir)
+		dir = copied(t, s.engine.dir)
 		r, err := Restore(ctx, dir, backup, nil)
 		if err == nil && (!r.Known || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || len(r.Forgettings) != 2) {
 			t.Errorf("took over %+v", r)
@@ -123,14 +124,14 @@ func TestReindexCutShortAnywhere(t *testing.T) {
 	drain(t, s)
 	want := dump(t, s)
 	cutShort(t, func(ctx context.Context) error {
-		execute(t, s.write, "UPDATE channel SET messages = 5")
-		return s.Reindex(ctx, func(int, int) {})
+		execute(t, s.engine.write, "UPDATE channel SET messages = 5")
+		return sqlstore.Reindex(ctx, s.Store, func(int, int) {})
 	}, func() {
-		if err := s.Reindex(bg, nil); err != nil {
+		if err := sqlstore.Reindex(bg, s.Store, nil); err != nil {
 			t.Error(err)
 		}
 		drain(t, s)
-		execute(t, s.write, "DELETE FROM meta WHERE key = ?", reindexKey)
+		execute(t, s.engine.write, "DELETE FROM meta WHERE key = 'reindex'")
 		if got := dump(t, s); got != want {
 			t.Errorf("the file is now\n%s\nand was\n%s", got, want)
 		}

@@ -25,11 +25,11 @@ func TestEveryStatementMayFail(t *testing.T) {
 			t.Parallel()
 			model := populated(t)
 			scrubbed(t, model)
-			model.writer.statements = nil
-			model.writer.forget()
+			model.engine.writer.statements = nil
+			model.engine.writer.forget()
 			must(t, write(model))
 			want := dump(t, model)
-			queries := slices.Sorted(maps.Keys(model.writer.statements))
+			queries := slices.Sorted(maps.Keys(model.engine.writer.statements))
 			t.Logf("%d statements", len(queries))
 			s := populated(t)
 			before := dump(t, s)
@@ -38,15 +38,12 @@ func TestEveryStatementMayFail(t *testing.T) {
 					t.Fatal("the file isn't as it was")
 				}
 				scrubbed(t, s)
-				s.writer.forget()
+				s.engine.writer.forget()
 				breakStatement(t, s, query)
 				if err := write(s); err == nil {
 					t.Fatalf("%s\nfailed, and the write didn't", query)
 				}
-				delete(s.writer.statements, query)
-				if name == "change the space" { // the caller changed meta itself
-					repopulate(t, s, before)
-				}
+				delete(s.engine.writer.statements, query)
 			}
 			must(t, write(s))
 			if got := dump(t, s); got != want {
@@ -62,33 +59,61 @@ func TestEveryStatementMayFail(t *testing.T) {
 // scrubbed has the next write that removes text say so in the file.
 func scrubbed(t *testing.T, s *Store) {
 	t.Helper()
-	must(t, s.EmptyLog(bg))
+	must(t, s.engine.erase(bg))
 }
 
-// repopulate undoes what a write changed outside its transaction.
-func repopulate(t *testing.T, s *Store, want string) {
-	t.Helper()
-	execute(t, s.write, "UPDATE meta SET value = ? WHERE key = 'space'", nameOf(s.options.Space))
-	if dump(t, s) != want {
-		t.Fatal("the file isn't as it was")
+// Whichever statement of what takes several transactions fails, it is an error, and done again it comes to the same end.
+func TestEveryStatementOfLongWorkMayFail(t *testing.T) {
+	t.Parallel()
+	for name, work := range works {
+		if !long && name != "take what was restored out" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			begun := func() *Store {
+				s := populated(t)
+				must(t, work.before(s))
+				scrubbed(t, s)
+				s.engine.writer.forget()
+				return s
+			}
+			model := begun()
+			model.engine.writer.statements = nil
+			must(t, work.do(model))
+			want := dump(t, model)
+			for _, query := range slices.Sorted(maps.Keys(model.engine.writer.statements)) {
+				s := begun()
+				breakStatement(t, s, query)
+				if err := work.do(s); err == nil {
+					t.Fatalf("%s\nfailed, and nobody is told", query)
+				}
+				delete(s.engine.writer.statements, query)
+				must(t, work.do(s))
+				if got := dump(t, s); got != want {
+					t.Fatalf("after\n%s\nfailed the file is\n%s\nwithout\n%s", query, got, want)
+				}
+				must(t, s.Close())
+			}
+		})
 	}
 }
 
 // breakStatement makes a statement fail, until it is forgotten.
 func breakStatement(t *testing.T, s *Store, query string) {
 	t.Helper()
-	statement, err := s.write.PrepareContext(bg, "SELECT 1")
+	statement, err := s.engine.write.PrepareContext(bg, "SELECT 1")
 	if err == nil {
 		err = statement.Close()
 	}
 	must(t, err)
-	if old := s.writer.statements[query]; old != nil {
+	if old := s.engine.writer.statements[query]; old != nil {
 		old.Close()
 	}
-	if s.writer.statements == nil {
-		s.writer.statements = map[string]*sql.Stmt{}
+	if s.engine.writer.statements == nil {
+		s.engine.writer.statements = map[string]*sql.Stmt{}
 	}
-	s.writer.statements[query] = statement
+	s.engine.writer.statements[query] = statement
 }
 
 // What restoring took over in part, because a statement failed, is taken over by the next in full.
@@ -101,7 +126,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 	apply(t, s, version(21, 1), version(22, 1), version(23, 1), summed(general, 14), summed(general, 15))
 	backup := t.TempDir()
-	if _, err := s.Backup(bg, backup+"/"+FileName, false, nil); err != nil {
+	if _, err := Backup(bg, s.engine.dir, backup+"/"+FileName, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	apply(t, s, version(21, 2), memory.LoreGone{Guild: guild, ID: 22})
@@ -109,22 +134,22 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	apply(t, s, deleted(general, 10), edited(general, 12, "quinces"), memory.Chose{Guild: 300, Choice: memory.Remember, At: id(9).Time()})
 	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
 	closed(t, s)
-	old := s.dir + "/" + FileName
+	old := s.engine.dir + "/" + FileName
 	model := open(t, copied(t, backup))
-	model.writer.statements = nil
+	model.engine.writer.statements = nil
 	var r Restored
-	if err := model.takeOver(bg, old, &r); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 || r.Summaries == 0 {
+	if err := model.takeOver(bg, old, &r.Taken); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	want := dump(t, model)
-	for _, query := range slices.Sorted(maps.Keys(model.writer.statements)) {
+	for _, query := range slices.Sorted(maps.Keys(model.engine.writer.statements)) {
 		s := open(t, copied(t, backup))
 		breakStatement(t, s, query)
-		if err := s.takeOver(bg, old, &r); err == nil {
+		if err := s.takeOver(bg, old, &r.Taken); err == nil {
 			t.Errorf("%s\nfailed, and taking over didn't", query)
 		}
-		delete(s.writer.statements, query)
-		if err := s.takeOver(bg, old, &r); err != nil {
+		delete(s.engine.writer.statements, query)
+		if err := s.takeOver(bg, old, &r.Taken); err != nil {
 			t.Error(err)
 		}
 		if got := dump(t, s); got != want {
@@ -133,7 +158,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(bg)
 	cancel()
-	if err := model.takeOver(ctx, old, &r); !errors.Is(err, context.Canceled) {
+	if err := model.takeOver(ctx, old, &r.Taken); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -146,12 +171,12 @@ func TestReadsThatFail(t *testing.T) {
 		read  func(*Store) (any, error)
 	}{
 		{"UPDATE person SET roles = '{'", func(s *Store) (any, error) { return s.People(bg, guild) }},
-		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return s.Messages(bg, general, []memory.MessageID{id(1)}) }},
+		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return s.Around(bg, general, []memory.MessageID{id(1)}, 0, 0) }},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Around(bg, general, []memory.MessageID{id(1)}, 1, 1) }},
 		{"DROP TABLE fulltext", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"number"}, 5) }},
-		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, unit(), 1) }},
-		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) { return s.Trace(bg, general, id(71)) }},
-		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Prompt(bg, general, id(71)) }},
+		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1) }},
+		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) { return memory.TraceOf(bg, s, general, id(71)) }},
+		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Traces(bg, memory.TraceQuery{Prompts: true}) }},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }},
 		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }},
 		{"UPDATE record SET body = '{'", func(s *Store) (any, error) {
@@ -159,7 +184,7 @@ func TestReadsThatFail(t *testing.T) {
 		}},
 		{"UPDATE meta SET value = 'ab' WHERE key = 'fingerprints'", func(s *Store) (any, error) { return s.FingerprintKey(bg) }},
 		{"UPDATE meta SET value = 'no' WHERE key = 'fingerprints'", func(s *Store) (any, error) { return s.FingerprintKey(bg) }},
-		{"DROP VIEW said", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.options.Space, unit(), 1) }},
+		{"DROP VIEW said", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1) }},
 		{"UPDATE lore SET own = '{'", func(s *Store) (any, error) { return s.Lore(bg, guild) }},
 		{"UPDATE summary SET topics = '{'", func(s *Store) (any, error) { return s.Summaries(bg, general) }},
 		{"DROP TABLE opted", func(s *Store) (any, error) { return s.OptedOut(bg, guild, 1) }},
@@ -174,10 +199,10 @@ func TestReadsThatFail(t *testing.T) {
 			apply(t, s, notes()...)
 			_, err := s.FingerprintKey(bg)
 			must(t, err)
-			if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Sources: from(general, 8), Prompt: sentPrompt("number")}); err != nil {
+			if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Sources: from(general, 8), Prompt: sentPrompt("number")}}); err != nil {
 				t.Fatal(err)
 			}
-			execute(t, raw(t, s.dir), c.spoil) // as another process would
+			execute(t, raw(t, s.engine.dir), c.spoil) // as another process would
 			if answer, err := c.read(s); err == nil || strings.Contains(fmt.Sprint(answer), "number") {
 				t.Errorf("answered %v, %v", answer, err)
 			}
@@ -189,11 +214,11 @@ func TestReadsThatFail(t *testing.T) {
 func TestAReadOnlyFile(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	execute(t, s.write, "PRAGMA query_only = 1")
+	execute(t, s.engine.write, "PRAGMA query_only = 1")
 	err := s.Apply(bg, posted(general, 1001, "z"))
 	if wantError(t, err); errors.Is(err, memory.ErrRefused) {
 		t.Error("what may pass is taken for refused")
 	}
-	execute(t, s.write, "PRAGMA query_only = 0")
+	execute(t, s.engine.write, "PRAGMA query_only = 0")
 	apply(t, s, posted(general, 1001, "z"))
 }

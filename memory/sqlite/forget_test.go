@@ -12,6 +12,7 @@ import (
 
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // holding are the files in a directory, and below it, that hold a word.
@@ -48,14 +49,14 @@ func wantNowhere(t *testing.T, dir string, words ...string) {
 // leaves checks that words, which files hold before, leave them when something is done, and don't come back when the store is closed.
 func leaves(t *testing.T, s *Store, do func(*testing.T, *Store), words ...string) {
 	t.Helper()
-	if len(holding(t, s.dir, words[0])) == 0 {
+	if len(holding(t, s.engine.dir, words[0])) == 0 {
 		t.Fatal("the words aren't in the file in the first place")
 	}
 	do(t, s)
-	wantNowhere(t, s.dir, canaries(words...)...)
+	wantNowhere(t, s.engine.dir, canaries(words...)...)
 	checkSound(t, s)
 	closed(t, s)
-	wantNowhere(t, s.dir, canaries(words...)...)
+	wantNowhere(t, s.engine.dir, canaries(words...)...)
 }
 
 // canaries are words that occur nowhere else, and their endings, since files may hold words without what they
@@ -82,7 +83,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	file.Message.Files = []memory.File{{Name: "Xochimilco.png", Description: "Popocatepetl"}}
 	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"), posted(general, 303, "Mictlantecuhtli"),
 		memory.Named{Channel: general, ID: id(300), Name: "Tezcatlipoca"})
-	if err := s.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: general, Answer: id(304), Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}); err != nil {
+	if err := s.Apply(t.Context(), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304), Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}}); err != nil {
 		t.Fatal(err)
 	}
 	drain(t, s)
@@ -94,7 +95,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 		t.Fatal("the word isn't in the file in the first place")
 	}
 	// Full text's own trace of a word is its hash, of which the file may hold the ending only.
-	hash := string(appendHash(nil, text.Terms("Huitzilopochtli")[0]))[3:]
+	hash := sqlstore.Hashes(text.Terms("Huitzilopochtli"))[3:]
 	if len(holding(t, dir, hash)) == 0 {
 		t.Fatal("the word isn't in full text in the first place")
 	}
@@ -114,7 +115,7 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 // reading begins to read all of a store, until end is called.
 func reading(t *testing.T, s *Store) (end func()) {
 	t.Helper()
-	reader, err := s.read.BeginTx(t.Context(), nil)
+	reader, err := s.engine.read.BeginTx(t.Context(), nil)
 	if err == nil {
 		err = reader.QueryRow("SELECT count(*) FROM message").Scan(new(int))
 	}
@@ -135,19 +136,19 @@ func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 		end := reading(t, s)
 		apply(t, s, deleted(general, 1, 3))
 		end()
-		s.writer.turn <- struct{}{}
+		s.engine.writer.turn <- struct{}{}
 		drain(t, s) // while somebody writes, it is for them to do
 		if len(holding(t, dir, "Huitzilopochtli")) == 0 {
 			t.Error("the reader was in nobody's way, or the log was emptied out of turn")
 		}
-		<-s.writer.turn
+		<-s.engine.writer.turn
 		empty()
 		wantNowhere(t, dir, "Huitzilopochtli")
-		if !s.writer.removed.IsZero() {
+		if !s.engine.writer.removed.IsZero() {
 			t.Error("it goes on emptying the log")
 		}
-		execute(t, s.write, "DELETE FROM tombstone") // so that they may come again
-		s.writer.forget()
+		execute(t, s.engine.write, "DELETE FROM tombstone") // so that they may come again
+		s.engine.writer.forget()
 	}
 }
 
@@ -159,15 +160,15 @@ func TestForgettingBesideAReaderThatStays(t *testing.T) {
 	end := reading(t, s)
 	_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: id(900).Time()}, nil)
 	wantError(t, err)
-	unfinished, err := s.Unfinished(bg)
+	unfinished, err := s.Forgettings(bg, memory.Everywhere, 0)
 	if err != nil || len(unfinished) != 1 {
 		t.Fatalf("unfinished are %v, %v", unfinished, err)
 	}
 	end()
-	if _, err := s.CarryOut(bg, unfinished[0].ID, nil); err != nil {
+	if _, err := s.Resume(bg, unfinished[0].Forgetting.ID, nil); err != nil {
 		t.Error(err)
 	}
-	if unfinished, err := s.Unfinished(bg); err != nil || len(unfinished) > 0 {
+	if unfinished, err := s.Forgettings(bg, memory.Everywhere, 0); err != nil || len(unfinished) > 0 {
 		t.Errorf("unfinished are %v, %v", unfinished, err)
 	}
 }
@@ -190,7 +191,7 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	}
 	next := open(t, image)
 	wantNowhere(t, image, canaries("Huitzilopochtli")...)
-	if !next.writer.removed.IsZero() {
+	if !next.engine.writer.removed.IsZero() {
 		t.Error("it goes on emptying the log")
 	}
 }
@@ -202,19 +203,19 @@ func leaveTheFile(t *testing.T, s *Store, words []string, gone, last []memory.Ev
 	check := func(when string, words ...string) {
 		t.Helper()
 		for _, word := range canaries(words...) {
-			if got := holding(t, s.dir, word); len(got) > 0 {
+			if got := holding(t, s.engine.dir, word); len(got) > 0 {
 				t.Errorf("%s %v hold %q", when, got, word)
 			}
 		}
 	}
-	if len(holding(t, s.dir, "opocatepetl")) == 0 {
+	if len(holding(t, s.engine.dir, "opocatepetl")) == 0 {
 		t.Fatal("the words aren't in the file in the first place")
 	}
 	apply(t, s, gone...)
 	check("afterwards", words...)
 	apply(t, s, last...)
 	f := memory.Forgetting{Guild: guild, User: by, Why: memory.WhyMember, At: idAt(950)}
-	extent, err := s.Extent(bg, f)
+	extent, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f})
 	if err != nil || extent.Lore+extent.Summaries == 0 {
 		t.Errorf("%+v, %v", extent, err)
 	}
@@ -267,7 +268,7 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	}
 	again := summary(101, "something else", 101)
 	again.Summary.Made = idAt(999)
-	gone := []memory.Event{memory.SummaryGone{Guild: guild, Channel: general, ID: id(100)}, again, deleted(general, 102), edited(general, 103, "and changed"),
+	gone := []memory.Event{deleted(general, 100), again, deleted(general, 102), edited(general, 103, "and changed"),
 		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}}}
 	leaveTheFile(t, s, gods, gone, []memory.Event{posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901)}, 1+8%3)
 }
@@ -284,7 +285,7 @@ func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 	leaveTheFile(t, s, gods[:4], gone, []memory.Event{condensed(general, "about Coyolxauhqui", 1, 8, 11)}, 1+8%3)
 }
 
-// A backup brings no summary back that was taken away, or of which a source was.
+// A backup brings no summary back of which a source was taken away.
 func TestRestoredSummaries(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -298,24 +299,19 @@ func TestRestoredSummaries(t *testing.T) {
 	apply(t, s, posted(general, 6, "one of two"), posted(general, 7, "the other"), two)
 	apply(t, s, answer, usedSummary(id(20), id(1)))
 	backup := backUp(t, s)
-	apply(t, s, memory.SummaryGone{Guild: guild, Channel: general, ID: id(1)}, memory.SummaryGone{Guild: guild, Channel: general, ID: id(77)},
-		memory.SummaryGone{Guild: guild, Channel: general, ID: id(7)}, deleted(general, 7), deleted(general, 2), edited(general, 3, "other"))
+	apply(t, s, deleted(general, 1), deleted(general, 7), deleted(general, 2), edited(general, 3, "other"))
 	forget(t, s, memory.Forgetting{Guild: guild, User: 1 + 4%3, Before: idAt(5), Why: memory.WhyMember, At: idAt(900)})
 	closed(t, s)
-	got, r := restored(t, s.dir, backup)
-	if r.Summaries != 3 {
-		t.Errorf("%+v", r)
-	}
-	apply(t, got, summed(general, 6)) // what is left of that session
+	got, _ := restored(t, s.engine.dir, backup)
 	all, err := got.Summaries(bg, general)
 	if err != nil || len(all) != 1 || all[0].ID != id(5) {
 		t.Errorf("the summaries are %+v, %v", all, err)
 	}
-	if _, err := got.Trace(bg, general, id(20)); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := memory.TraceOf(bg, got, general, id(20)); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("the answer is still there: %v", err)
 	}
 	for _, n := range []int{1, 2, 3, 4, 6, 7} {
-		wantNowhere(t, s.dir, fmt.Sprintf("summary%dq", n))
+		wantNowhere(t, s.engine.dir, fmt.Sprintf("summary%dq", n))
 	}
 	checkSound(t, got)
 }
@@ -342,7 +338,7 @@ func TestRestoredLore(t *testing.T) {
 		forget(t, s, memory.Forgetting{Guild: guild, User: user, Why: memory.WhyMember, At: idAt(900)})
 	}
 	closed(t, s)
-	got, r := restored(t, s.dir, backup)
+	got, r := restored(t, s.engine.dir, backup)
 	if !r.Known || r.Lore != 3 || len(r.Forgettings) != 2 || r.Forgettings[0].Lore != 1 {
 		t.Errorf("%+v", r)
 	}
@@ -350,10 +346,10 @@ func TestRestoredLore(t *testing.T) {
 	if err != nil || len(all) != 2 || !reflect.DeepEqual(all[0], changed.Lore) || all[1].ID != 4 {
 		t.Errorf("the lore is %+v, %v", all, err)
 	}
-	if _, err := got.Trace(bg, general, id(5)); !errors.Is(err, memory.ErrNotFound) {
+	if _, err := memory.TraceOf(bg, got, general, id(5)); !errors.Is(err, memory.ErrNotFound) {
 		t.Errorf("the answer is still there: %v", err)
 	}
 	for _, word := range []string{"etzalcoatl", "ochimilco", "pocatepetl", "ltecuhtli", "lantecuhtli"} {
-		wantNowhere(t, s.dir, word)
+		wantNowhere(t, s.engine.dir, word)
 	}
 }

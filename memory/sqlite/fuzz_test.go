@@ -76,7 +76,7 @@ var told = []memory.Event{
 	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{}, memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
 	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{}, memory.Learned{}, memory.Chose{}, memory.Asked{}, memory.Opted{},
 	memory.GapFound{}, memory.GapFilled{}, memory.Marked{}, memory.LoreTold{}, memory.LoreTold{}, memory.LoreGone{}, memory.Summarised{}, memory.Summarised{},
-	memory.SummaryGone{}, memory.SessionCondensed{}, memory.CondensedGone{}, memory.SettingChosen{}, memory.LimitChosen{}, memory.Spent{}, memory.Answered{},
+	memory.SessionCondensed{}, memory.CondensedGone{}, memory.SettingChosen{}, memory.LimitChosen{}, memory.Spent{}, memory.Answered{},
 }
 
 // event is whatever the bytes say.
@@ -225,11 +225,11 @@ func answers(t testing.TB, s *Store) []string {
 		n, counts, err := s.Frequencies(bg, in(c), []string{"a"}, 1000)
 		say([]any{n, counts}, err)
 	}
-	unsummarised, err := s.Unsummarised(bg, 0)
+	unsummarised, err := s.SummaryBacklog(bg, 0)
 	say(unsummarised, err)
-	gaps, err := s.Gaps(bg)
+	gaps, err := s.Gaps(bg, memory.Everywhere, false)
 	say(gaps, err)
-	unfinished, err := s.Unfinished(bg)
+	unfinished, err := s.Forgettings(bg, memory.Everywhere, 0)
 	say(unfinished, err)
 	withdrawn, err := s.Withdrawn(bg, 100)
 	say(withdrawn, err)

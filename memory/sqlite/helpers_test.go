@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"hark/internal/text"
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/sqlstore"
 )
 
 // long says that the tests that take minutes are asked for.
@@ -167,7 +169,7 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 	t.Helper()
 	vectors, err := memorytest.Embedder{}.Embed(context.Background(), memory.ForSearch, []string{query})
 	must(t, err)
-	hits, err := s.Nearest(context.Background(), scope, s.options.Space, vectors[0], 100)
+	hits, err := s.Nearest(context.Background(), scope, s.engine.options.Space, vectors[0], 100)
 	must(t, err)
 	var ids []memory.MessageID
 	for _, hit := range hits {
@@ -189,21 +191,20 @@ func dump(t testing.TB, s *Store) string {
 	t.Helper()
 	var b strings.Builder
 	for _, table := range tables {
-		rows, err := s.read.Query("SELECT * FROM " + table + " ORDER BY 1, 2")
+		rows, err := s.engine.read.Query("SELECT * FROM " + table + " ORDER BY 1, 2")
 		must(t, err)
 		columns, err := rows.Columns()
 		must(t, err)
 		fmt.Fprintf(&b, "%s\n", table)
-		err = eachRow(rows, func(scan func(...any) error) error {
+		for rows.Next() {
 			row, to := make([]any, len(columns)), make([]any, len(columns))
 			for i := range row {
 				to[i] = &row[i]
 			}
-			err := scan(to...)
+			must(t, rows.Scan(to...))
 			fmt.Fprintln(&b, row...)
-			return err
-		})
-		must(t, err)
+		}
+		must(t, errors.Join(rows.Err(), rows.Close()))
 	}
 	return b.String()
 }
@@ -255,12 +256,12 @@ func checkSound(t testing.TB, s *Store) {
 	t.Helper()
 	for wrong, query := range unsound {
 		var what int64
-		if ok, err := found(s.read.QueryRow(query).Scan(&what)); ok || err != nil {
+		if ok, err := sqlstore.Found(s.engine.read.QueryRow(query).Scan(&what)); ok || err != nil {
 			t.Errorf("%s: %d (%v)", wrong, what, err)
 		}
 	}
 	for _, check := range []string{"INSERT INTO fulltext (fulltext) VALUES ('integrity-check')", "PRAGMA integrity_check"} {
-		if _, err := s.write.ExecContext(context.Background(), check); err != nil {
+		if _, err := s.engine.write.ExecContext(context.Background(), check); err != nil {
 			t.Errorf("%s: %v", check, err)
 		}
 	}
@@ -280,4 +281,25 @@ func forgetting(f memory.Forgetting) func(*testing.T, *Store) {
 // telling tells a store of events, and carries out what they begin.
 func telling(events ...memory.Event) func(*testing.T, *Store) {
 	return func(t *testing.T, s *Store) { t.Helper(); apply(t, s, events...); carryOutAll(t, s) }
+}
+
+// numbersOf are the file's numbers of scope's channels, in order.
+func numbersOf(t testing.TB, s *Store, scope memory.Scope) (nos []int64) {
+	t.Helper()
+	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
+		nos = append(nos, 0)
+		return scan(&nos[len(nos)-1])
+	}, "SELECT no FROM channel WHERE id IN (SELECT value FROM json_each(?)) ORDER BY no", listOf(scope.Channels)))
+	return nos
+}
+
+// allSegments are all segments, without their messages.
+func allSegments(t testing.TB, s *Store) (segments []memory.Segment) {
+	t.Helper()
+	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
+		segments = append(segments, memory.Segment{})
+		last := &segments[len(segments)-1]
+		return scan(&last.ID, &last.Version)
+	}, "SELECT id, version FROM segment ORDER BY id"))
+	return segments
 }

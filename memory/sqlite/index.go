@@ -12,6 +12,7 @@ import (
 	"github.com/philippgille/chromem-go"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // index holds a guild's vectors: as documents that chromem-go ranks, and in a table that tells which are to be ranked.
@@ -65,13 +66,13 @@ func newCollection() (*chromem.Collection, error) {
 
 // fill reads the guild's vectors. What is stored and removed meanwhile is noted, so that no writer waits, and done at the
 // end: what the file had of it already is the same again.
-func (x *index) fill(ctx context.Context, s *Store) error {
+func (x *index) fill(ctx context.Context, e *engine) error {
 	c, err := newCollection()
 	if err != nil {
 		return err
 	}
 	read := &index{guild: x.guild, space: x.space, collection: c, table: newTable(x.space.Dimensions)}
-	err = read.addAll(ctx, s)
+	err = read.addAll(ctx, e)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	meanwhile := x.meanwhile
@@ -91,8 +92,8 @@ func (x *index) fill(ctx context.Context, s *Store) error {
 }
 
 // addAll adds the vectors that the file holds.
-func (x *index) addAll(ctx context.Context, s *Store) error {
-	return each(ctx, s.read, func(scan func(...any) error) error {
+func (x *index) addAll(ctx context.Context, e *engine) error {
+	return sqlstore.Each(ctx, e.read, func(scan sqlstore.Scanner) error {
 		var v storedVector
 		if err := scan(&v.segment, &v.channel, &v.first, &v.last, &v.steps); err != nil {
 			return err
@@ -104,7 +105,7 @@ func (x *index) addAll(ctx context.Context, s *Store) error {
 		return x.add(v)
 	}, `SELECT v.segment, s.channel, s.first, s.last, v.steps FROM vector v JOIN segment s ON s.id = v.segment
 		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
-		x.guild<<segmentBits, (x.guild+1)<<segmentBits, nameOf(x.space))
+		x.guild<<sqlstore.SegmentBits, (x.guild+1)<<sqlstore.SegmentBits, sqlstore.NameOf(x.space))
 }
 
 // put adds a vector, or replaces the segment's.
@@ -141,7 +142,7 @@ func (x *index) change(v storedVector) error {
 
 func (x *index) add(v storedVector) error {
 	vector := dequantise(v.steps)
-	x.table.put(row{segment: v.segment, first: v.first, last: v.last, vector: vector}, uint32(v.channel-x.guild<<channelBits))
+	x.table.put(row{segment: v.segment, first: v.first, last: v.last, vector: vector}, uint32(v.channel-x.guild<<sqlstore.ChannelBits))
 	return x.collection.AddDocument(context.Background(), x.document(v.segment, vector))
 }
 
@@ -153,23 +154,17 @@ func (x *index) measure() {
 
 // document is a segment as chromem-go knows it. It keeps the vector and doesn't copy it, for its length is 1.
 func (x *index) document(segment int64, vector []float32) chromem.Document {
-	return chromem.Document{ID: strconv.FormatInt(segment-x.guild<<segmentBits, 36), Embedding: vector}
+	return chromem.Document{ID: strconv.FormatInt(segment-x.guild<<sqlstore.SegmentBits, 36), Embedding: vector}
 }
 
 // place is where the row of a document is.
 func (x *index) place(documentID string) int32 {
 	n, _ := strconv.ParseInt(documentID, 36, 64)
-	return x.table.at[x.guild<<segmentBits+n]
-}
-
-// near is a segment and how near it is.
-type near struct {
-	segment    int64
-	similarity float32
+	return x.table.at[x.guild<<sqlstore.SegmentBits+n]
 }
 
 // nearest are the limit segments that f allows nearest to vector.
-func (x *index) nearest(ctx context.Context, vector []float32, f filter, limit int) ([]near, error) {
+func (x *index) nearest(ctx context.Context, vector []float32, f filter, limit int) ([]sqlstore.Near, error) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	places, of := x.table.allowed(f), x.collection
@@ -207,7 +202,7 @@ func (x *index) some(ctx context.Context, places []int32) (*chromem.Collection, 
 
 // rank are the limit documents of a collection nearest to vector that f allows, which are no fewer. chromem-go is asked for
 // more until enough of what it gave may be found.
-func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float32, f filter, limit int) ([]near, error) {
+func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float32, f filter, limit int) ([]sqlstore.Near, error) {
 	count := c.Count()
 	for n := min(count, 2*limit); ; n = min(count, 4*n) {
 		results, err := c.QueryEmbedding(ctx, vector, n, nil, nil)
@@ -217,22 +212,22 @@ func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float3
 		if err := ctx.Err(); err != nil { // then the results are only some
 			return nil, err
 		}
-		var found []near
+		var found []sqlstore.Near
 		for _, r := range results {
 			if i := x.place(r.ID); f.allows(&x.table, i) {
-				found = append(found, near{x.table.rows[i].segment, r.Similarity})
+				found = append(found, sqlstore.Near{Segment: x.table.rows[i].segment, Similarity: r.Similarity})
 			}
 		}
 		sortNearest(found)
 		// Of equals that don't all fit, chromem-go gives some, others each time: then it is asked for them all.
-		if n == count || len(found) >= limit && found[limit-1].similarity > results[len(results)-1].Similarity {
+		if n == count || len(found) >= limit && found[limit-1].Similarity > results[len(results)-1].Similarity {
 			return found[:limit], nil
 		}
 	}
 }
 
-func sortNearest(found []near) {
-	slices.SortFunc(found, func(a, b near) int {
-		return cmp.Or(cmp.Compare(b.similarity, a.similarity), cmp.Compare(b.segment, a.segment))
+func sortNearest(found []sqlstore.Near) {
+	slices.SortFunc(found, func(a, b sqlstore.Near) int {
+		return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(b.Segment, a.Segment))
 	})
 }

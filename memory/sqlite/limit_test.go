@@ -9,6 +9,7 @@ import (
 
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/sqlstore"
 )
 
 // inGuild is a message of a guild's only channel, which has the guild's id.
@@ -52,9 +53,9 @@ func asked(t *testing.T, s *Store, each int, guilds ...memory.ChannelID) {
 
 func wantLoaded(t *testing.T, s *Store, want ...int64) {
 	t.Helper()
-	s.vectors.mu.Lock()
-	defer s.vectors.mu.Unlock()
-	if got := slices.Sorted(maps.Keys(s.vectors.guilds)); !slices.Equal(got, want) {
+	s.engine.vectors.mu.Lock()
+	defer s.engine.vectors.mu.Unlock()
+	if got := slices.Sorted(maps.Keys(s.engine.vectors.guilds)); !slices.Equal(got, want) {
 		t.Errorf("loaded are %v, want %v", got, want)
 	}
 }
@@ -114,10 +115,10 @@ func TestOneGuildAlwaysFits(t *testing.T) {
 func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
-	space := s.options.Space
-	x, err := s.index(t.Context(), 1, space)
+	space := s.engine.options.Space
+	x, err := s.engine.index(t.Context(), 1, space)
 	must(t, err)
-	nos := s.channelNos(in(1))
+	nos := numbersOf(t, s, in(1))
 	asked(t, s, 3, 2)
 	wantLoaded(t, s, 2)
 	apply(t, s, memory.Deleted{Guild: 1, Channel: 1, IDs: []memory.MessageID{id(0)}})
@@ -125,20 +126,19 @@ func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
 	if err != nil || len(found) != 3 {
 		t.Errorf("found %v, %v", found, err)
 	}
-	hits, err := s.vectorHits(t.Context(), in(1), nos, found, 10)
-	if err != nil || len(hits) != 2 {
-		t.Errorf("what was deleted is found: %v, %v", hits, err)
+	if hits := nearest(t, s, in(1), "x"); slices.Contains(hits, id(0)) {
+		t.Errorf("what was deleted is found: %v", hits)
 	}
 }
 
 // hold has every guild wait that is to be loaded, until release is called.
 func hold(s *Store) (release func()) {
 	for range loadsAtOnce {
-		s.vectors.loading <- struct{}{}
+		s.engine.vectors.loading <- struct{}{}
 	}
 	return func() {
 		for range loadsAtOnce {
-			<-s.vectors.loading
+			<-s.engine.vectors.loading
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestConcurrentLoadingKeepsNobodyWaiting(t *testing.T) {
 	loaded := make(chan error)
 	for g := range memory.ChannelID(loadsAtOnce + 1) {
 		go func() {
-			_, err := s.index(bg, int64(g+2), s.options.Space)
+			_, err := s.engine.index(bg, int64(g+2), s.engine.options.Space)
 			loaded <- err
 		}()
 	}
@@ -181,11 +181,11 @@ func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the
 		return int64(m.HeapAlloc)
 	}
 	before := used()
-	must(t, x.fill(t.Context(), s))
+	must(t, x.fill(t.Context(), s.engine))
 	steps := make([]byte, space.Dimensions)
 	steps[0] = 1
 	for i := range n {
-		must(t, x.put(storedVector{segment: 1<<segmentBits + int64(i), channel: 1<<channelBits + int64(i%50), steps: steps}))
+		must(t, x.put(storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits + int64(i%50), steps: steps}))
 	}
 	took, counted := used()-before, x.size.Load()
 	t.Logf("%d bytes a vector beside its numbers and its sketch", took/n-int64(4*space.Dimensions)-int64(8*turns*x.table.words))

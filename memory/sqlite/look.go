@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // Sight is what can be seen of a database without opening it as a store.
@@ -64,14 +65,13 @@ func (s *Sight) look(ctx context.Context, db *sql.DB) error {
 	case s.Version < s.Known:
 		return nil
 	}
-	var use, next string
 	if err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
-		(SELECT count(*) FROM segment WHERE pending = 1 OR next = 1), (SELECT count(*) FROM forgetting WHERE done = 0), `+spaceColumns).
-		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished, &use, &next); err != nil {
+		(SELECT count(*) FROM segment WHERE pending = 1 OR next = 1), (SELECT count(*) FROM forgetting WHERE done = 0)`).
+		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished); err != nil {
 		return err
 	}
-	s.Use, s.Next = parseSpace(use), parseSpace(next)
-	return nil
+	s.Use, s.Next, err = sqlstore.Spaces(ctx, db)
+	return err
 }
 
 func newerVersion(version int) error {

@@ -33,7 +33,7 @@ func TestLook(t *testing.T) {
 	drain(t, s)
 	apply(t, s, recorded("one", 0, 1), memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Oak", Text: "is old", At: idAt(1)}},
 		memory.LoreTold{Lore: memory.Lore{ID: 10, Guild: guild, Name: "Elm", Text: "is older", At: idAt(1)}}, memory.LoreGone{Guild: guild, ID: 10})
-	if a, err := s.Amounts(t.Context()); err != nil || a.Traces+a.Prompts != 0 || a.Records != 1 || a.Lore != 1 || a.Bytes < 4096 {
+	if a, err := Count(t.Context(), s); err != nil || a.Traces+a.Prompts != 0 || a.Records != 1 || a.Lore != 1 || a.Bytes < 4096 {
 		t.Errorf("%+v, %v", a, err)
 	}
 	execute(t, raw(t, dir), "INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, -1, 0, 0, 0, 'asked', 0, 0, '{}')")

@@ -3,70 +3,67 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
-// Nearest implements memory.Store. Vectors that aren't loaded within Options.Patience are not looked at.
-func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
-	if err := s.notice(ctx); err != nil {
-		return nil, err
-	}
-	if space != s.vectors.inUse() {
+// Nearest implements sqlstore.Engine. Vectors that aren't loaded within Options.Patience are not looked at.
+func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery, hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
+	if q.Space != e.vectors.inUse() {
 		return nil, memory.ErrNoVectors
 	}
-	if err := checkVector(vector, space); err != nil || vector == nil {
+	if err := sqlstore.CheckVector(q.Vector, q.Space); err != nil || q.Vector == nil {
 		return nil, errors.Join(err, ctx.Err())
 	}
-	nos := s.channelNos(scope)
-	indexes, err := s.indexes(ctx, nos, space)
+	indexes, err := e.indexes(ctx, q.Channels, q.Space)
 	if err != nil {
 		return nil, err
 	}
 	if len(indexes) == 0 {
 		return nil, memory.ErrNoVectors
 	}
-	if limit <= 0 {
+	if q.Limit <= 0 {
 		return nil, nil
 	}
 	// What the file doesn't have in scope any more falls out: then more are taken in its stead.
 	// Of somebody who said little, what isn't among so many isn't near.
 	const rounds = 4
-	for n, round := limit, 1; ; n, round = 4*n, round+1 {
-		var found []near
+	for n, round := q.Limit, 1; ; n, round = 4*n, round+1 {
+		var found []sqlstore.Near
 		beyond := float32(-2) // what wasn't given is no nearer
 		for _, x := range indexes {
-			nearest, err := x.nearest(ctx, vector, scopeFilter(scope, x.guild, nos), n)
+			nearest, err := x.nearest(ctx, q.Vector, scopeFilter(q.Scope, x.guild, q.Channels), n)
 			if err != nil {
-				return nil, failed(err, "search the vectors")
+				return nil, fmt.Errorf("search the vectors: %w", explain(err))
 			}
 			if len(nearest) == n {
-				beyond = max(beyond, nearest[n-1].similarity)
+				beyond = max(beyond, nearest[n-1].Similarity)
 			}
 			found = append(found, nearest...)
 		}
 		sortNearest(found)
-		hits, err := s.vectorHits(ctx, scope, nos, found, limit)
-		if err != nil || beyond == -2 || len(scope.Authors) > 0 && round == rounds || len(hits) == limit && hits[limit-1].Similarity >= float64(beyond) {
-			return hits, err
+		some, err := hits(found)
+		if err != nil || beyond == -2 || len(q.Scope.Authors) > 0 && round == rounds || len(some) == q.Limit && some[q.Limit-1].Similarity >= float64(beyond) {
+			return some, err
 		}
 	}
 }
 
 // indexes are the indexes of the guilds that the channels nos lie in, those that hold anything and are loaded in time.
-func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
+func (e *engine) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
 	var guilds []int64
 	for _, no := range nos { // which are in order
-		if n := len(guilds); n == 0 || guilds[n-1] != guildOf(no) {
-			guilds = append(guilds, guildOf(no))
-			s.begin(guildOf(no), space) // all at once, so that the wait is for the longest
+		if n := len(guilds); n == 0 || guilds[n-1] != sqlstore.GuildOf(no) {
+			guilds = append(guilds, sqlstore.GuildOf(no))
+			e.begin(sqlstore.GuildOf(no), space) // all at once, so that the wait is for the longest
 		}
 	}
 	waiting := ctx
-	if patience := s.options.Patience; patience > 0 {
-		if s.vectors.hasMadeRoom(guilds) {
-			patience = max(patience, s.vectors.patience)
+	if patience := e.options.Patience; patience > 0 {
+		if e.vectors.hasMadeRoom(guilds) {
+			patience = max(patience, e.vectors.patience)
 		}
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeout(ctx, patience)
@@ -74,7 +71,7 @@ func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([
 	}
 	var indexes []*index
 	for _, guild := range guilds {
-		x, err := s.index(waiting, guild, space)
+		x, err := e.index(waiting, guild, space)
 		switch {
 		case err != nil:
 			return nil, err
@@ -85,55 +82,4 @@ func (s *Store) indexes(ctx context.Context, nos []int64, space memory.Space) ([
 		}
 	}
 	return indexes, nil
-}
-
-// segmentMessages is the query for the messages of segments. It is prepared once: that takes as long as half of its work.
-const segmentMessages = `SELECT s.id, s.channel, m.id, m.author FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
-	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
-
-// vectorHits reads the messages of segments from the file, which has the last word on what exists, and where.
-func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []near, limit int) ([]memory.VectorHit, error) {
-	ids := s.channelIDs()
-	channels := make(map[int64]bool, len(nos))
-	for _, no := range nos {
-		channels[no] = true
-	}
-	const page = 200
-	var hits []memory.VectorHit
-	for len(found) > 0 && len(hits) < limit {
-		n := min(page, len(found))
-		some := map[int64]*memory.VectorHit{}
-		segments := make([]int64, n)
-		for i, f := range found[:n] {
-			segments[i] = f.segment
-		}
-		err := each(ctx, prepared{s, nil}, func(scan scanner) error {
-			var segment, no int64
-			var id memory.MessageID
-			var author memory.UserID
-			// A segment's number may have come to another channel's since its vector was loaded.
-			if err := scan(&segment, &no, &id, &author); err != nil || !channels[no] || !inScope(scope, id, author) {
-				return err
-			}
-			hit, ok := some[segment]
-			if !ok {
-				hit = &memory.VectorHit{Channel: ids[no]}
-				some[segment] = hit
-			}
-			hit.Messages = append(hit.Messages, id)
-			return nil
-		}, segmentMessages, jsonOf(segments))
-		if err != nil {
-			return nil, failed(err, "read the segments found")
-		}
-		for _, f := range found[:n] {
-			if hit, ok := some[f.segment]; ok && len(hits) < limit {
-				hit.Similarity = float64(f.similarity)
-				slices.Sort(hit.Messages)
-				hits = append(hits, *hit)
-			}
-		}
-		found = found[n:]
-	}
-	return hits, nil
 }

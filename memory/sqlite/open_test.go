@@ -55,7 +55,7 @@ func stored(t *testing.T, messages int) string {
 
 // quick opens a store that waits for nobody long.
 func quick(t *testing.T, dir string) (*Store, error) {
-	s := &Store{options: Options{Space: memorytest.Embedder{}.Space(), Tokens: words}, wake: make(chan struct{}, 1)}
+	s := newStore(&engine{options: Options{Space: memorytest.Embedder{}.Space(), Tokens: words}})
 	t.Cleanup(func() { s.Close() })
 	return s, s.open(t.Context(), filepath.Join(dir, FileName), time.Millisecond)
 }
@@ -106,7 +106,7 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	s, err := Open(t.Context(), t.TempDir(), Options{})
 	must(t, err)
 	apply(t, s, posted(general, 1, "apples"))
-	if m, err := s.Messages(t.Context(), general, []memory.MessageID{id(1)}); err != nil || len(m) != 1 || m[0].Tokens != 0 {
+	if m, err := s.Around(t.Context(), general, []memory.MessageID{id(1)}, 0, 0); err != nil || len(m) != 1 || m[0].Tokens != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for range 2 {
@@ -224,7 +224,7 @@ func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	s := open(t, stored(t, 20))
 	before := dump(t, s)
-	limit := func(pages string) { execute(t, s.write, "PRAGMA max_page_count = "+pages) }
+	limit := func(pages string) { execute(t, s.engine.write, "PRAGMA max_page_count = "+pages) }
 	limit("1") // SQLite takes it as "no more than there are"
 	var events []memory.Event
 	for n := 100; n < 200; n++ {
@@ -286,9 +286,9 @@ func TestNumbersThatRunOut(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"))
-	execute(t, s.write, "UPDATE channel SET no = (1 << 20) + (1 << 20) - 1")
+	execute(t, s.engine.write, "UPDATE channel SET no = (1 << 20) + (1 << 20) - 1")
 	wantError(t, s.Apply(t.Context(), posted(secret, 2, "apples")))
-	execute(t, s.write, "INSERT INTO guild (no, id) VALUES (32767, 5)")
+	execute(t, s.engine.write, "INSERT INTO guild (no, id) VALUES (32767, 5)")
 	wantError(t, s.Apply(t.Context(), memory.GuildSeen{Guild: memory.Guild{ID: 6}}))
 	if _, err := s.Guild(t.Context(), 6); err == nil {
 		t.Error("half a guild is there")

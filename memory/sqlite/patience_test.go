@@ -8,20 +8,21 @@ import (
 	"hark/internal/wait"
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/sqlstore"
 )
 
 // hurried is a store of two guilds with three segments each whose searches don't wait for vectors at all.
 func hurried(t *testing.T) *Store {
 	t.Helper()
 	s := limited(t, 2, 3, 9)
-	s.options.Patience = 1
+	s.engine.options.Patience = 1
 	return s
 }
 
 // wantTextOnly checks that a search goes on without vectors.
 func wantTextOnly(t *testing.T, s *Store, channels ...memory.ChannelID) {
 	t.Helper()
-	if hits, err := s.Nearest(bg, in(channels...), s.options.Space, unit(), 5); !errors.Is(err, memory.ErrNoVectors) {
+	if hits, err := s.Nearest(bg, in(channels...), s.engine.options.Space, unit(), 5); !errors.Is(err, memory.ErrNoVectors) {
 		t.Errorf("found %v, %v while they were being loaded", hits, err)
 	}
 }
@@ -30,7 +31,7 @@ func wantTextOnly(t *testing.T, s *Store, channels ...memory.ChannelID) {
 func loadAll(t *testing.T, s *Store, guilds ...int64) {
 	t.Helper()
 	for _, g := range guilds {
-		if x, err := s.index(bg, g, s.options.Space); x == nil || err != nil {
+		if x, err := s.engine.index(bg, g, s.engine.options.Space); x == nil || err != nil {
 			t.Fatalf("guild %d: %v, %v", g, x, err)
 		}
 	}
@@ -68,7 +69,7 @@ func TestConcurrentLoadingGoesOnWhenOneGivesUp(t *testing.T) {
 	ended := make(chan error)
 	for _, ctx := range []*waitingContext{waiting(ctx), waiting(t.Context())} {
 		go func() {
-			_, err := s.Nearest(ctx, in(1), s.options.Space, unit(), 5)
+			_, err := s.Nearest(ctx, in(1), s.engine.options.Space, unit(), 5)
 			ended <- err
 		}()
 		wait.For(t, "a search to wait", ctx.waits)
@@ -89,7 +90,7 @@ func TestConcurrentLoadingEndsWithTheStore(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
 	hold(s)
-	x := s.begin(1, s.options.Space)
+	x := s.engine.begin(1, s.engine.options.Space)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -101,7 +102,7 @@ func TestConcurrentLoadingEndsWithTheStore(t *testing.T) {
 	default:
 		t.Error("it is still being loaded")
 	}
-	if x, err := s.index(bg, 1, memory.Space{}); x != nil || err != nil {
+	if x, err := s.engine.index(bg, 1, memory.Space{}); x != nil || err != nil {
 		t.Errorf("a closed store loads %v, %v", x, err)
 	}
 }
@@ -110,14 +111,14 @@ func TestConcurrentLoadingEndsWithTheStore(t *testing.T) {
 func TestLoadingThatFailsUnseen(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
-	execute(t, s.write, "ALTER TABLE vector RENAME TO away")
-	x := s.begin(1, s.options.Space)
+	execute(t, s.engine.write, "ALTER TABLE vector RENAME TO away")
+	x := s.engine.begin(1, s.engine.options.Space)
 	<-x.loaded
-	if err := x.put(storedVector{segment: 1<<segmentBits + 99}); err != nil || x.meanwhile != nil {
+	if err := x.put(storedVector{segment: 1<<sqlstore.SegmentBits + 99}); err != nil || x.meanwhile != nil {
 		t.Errorf("what can't be loaded takes %v, %v", x.meanwhile, err)
 	}
-	execute(t, s.write, "ALTER TABLE away RENAME TO vector")
-	_, err := s.Nearest(bg, in(1), s.options.Space, unit(), 5)
+	execute(t, s.engine.write, "ALTER TABLE away RENAME TO vector")
+	_, err := s.Nearest(bg, in(1), s.engine.options.Space, unit(), 5)
 	wantError(t, err)
 	loadAll(t, s, 1)
 	asked(t, s, 3, 1)
@@ -132,15 +133,15 @@ func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 	loaded := make(chan *index)
 	ctx := waiting(t.Context())
 	go func() {
-		x, err := s.index(ctx, 1, space)
+		x, err := s.engine.index(ctx, 1, space)
 		if err != nil {
 			t.Error(err)
 		}
 		loaded <- x
 	}()
 	wait.For(t, "somebody to wait for the vectors", ctx.waits)
-	old := s.begin(1, space)
-	s.vectors.reset(space)
+	old := s.engine.begin(1, space)
+	s.engine.vectors.reset(space)
 	<-old.loaded
 	release()
 	if x := <-loaded; x == nil || x == old || x.count.Load() != 3 {
@@ -158,17 +159,17 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 	scope.Since, scope.Until = id(5).Time(), id(15).Time()
 	vectors, err := memorytest.Embedder{}.Embed(bg, memory.ForSearch, []string{"apples"})
 	must(t, err)
-	segments, err := s.read.Query("SELECT id FROM segment WHERE last > first")
+	segments, err := s.engine.read.Query("SELECT id FROM segment WHERE last > first")
 	must(t, err)
 	if !segments.Next() {
 		t.Fatal("no segment spans the times")
 	}
 	segments.Close()
-	hits, err := s.Nearest(bg, scope, s.options.Space, vectors[0], 1)
+	hits, err := s.Nearest(bg, scope, s.engine.options.Space, vectors[0], 1)
 	if err != nil || len(hits) != 1 || hits[0].Channel != secret || hits[0].Messages[0] != id(10) {
 		t.Errorf("found %+v, %v", hits, err)
 	}
-	if hits, err := s.Nearest(bg, scope, s.options.Space, vectors[0], 0); err != nil || hits != nil {
+	if hits, err := s.Nearest(bg, scope, s.engine.options.Space, vectors[0], 0); err != nil || hits != nil {
 		t.Errorf("none of them are %+v, %v", hits, err)
 	}
 }
@@ -177,7 +178,7 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 func TestGuildsThatMadeRoomAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
-	s.options.Patience, s.vectors.patience = 1, wait.Limit
+	s.engine.options.Patience, s.engine.vectors.patience = 1, wait.Limit
 	loadAll(t, s, 1, 2) // which takes the first away
 	wantLoaded(t, s, 2)
 	for range 3 {

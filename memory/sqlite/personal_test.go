@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"slices"
 	"testing"
 
 	"hark/memory"
@@ -40,7 +39,7 @@ func TestForgottenIsToldAgain(t *testing.T) {
 	t.Parallel()
 	s := storied(t)
 	r := forget(t, s, memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: idAt(900)})
-	again, err := s.Forgotten(bg, guild, 2)
+	again, err := s.Forgettings(bg, guild, 2)
 	if err != nil || len(again) != 1 || again[0] != r {
 		t.Errorf("%+v, %v; want %+v", again, err, r)
 	}
@@ -48,7 +47,7 @@ func TestForgottenIsToldAgain(t *testing.T) {
 		guild memory.GuildID
 		user  memory.UserID
 	}{{guild, 1}, {5, 2}} {
-		if all, err := s.Forgotten(bg, other.guild, other.user); err != nil || len(all) > 0 {
+		if all, err := s.Forgettings(bg, other.guild, other.user); err != nil || len(all) > 0 {
 			t.Errorf("%+v: %+v, %v", other, all, err)
 		}
 	}
@@ -66,28 +65,15 @@ func TestExtentOfMessages(t *testing.T) {
 		{general, []memory.MessageID{id(5), id(6)}, memory.Extent{Messages: 2, Channels: 1, Summaries: 1, Answers: 4}},
 		{general, []memory.MessageID{id(31)}, memory.Extent{Messages: 1, Channels: 1}}, // an answer itself
 		{secret, []memory.MessageID{id(4)}, memory.Extent{}},
-		{general, nil, memory.Extent{}},
+		{general, []memory.MessageID{}, memory.Extent{}},
 	} {
-		if got, err := s.ExtentOf(bg, c.channel, c.ids); err != nil || got != c.want {
+		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: c.channel}, Messages: c.ids}); err != nil || got != c.want {
 			t.Errorf("%v: %+v, %v; want %+v", c.ids, got, err, c.want)
 		}
 	}
 	apply(t, s, deleted(general, 4))
-	if got, err := s.ExtentOf(bg, general, []memory.MessageID{id(4)}); err != nil || got != (memory.Extent{}) {
+	if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: general}, Messages: []memory.MessageID{id(4)}}); err != nil || got != (memory.Extent{}) {
 		t.Errorf("%+v is left, %v", got, err)
-	}
-}
-
-func TestWrote(t *testing.T) {
-	t.Parallel()
-	s := storied(t)
-	want := []memory.Wrote{{Channel: general, Messages: 4, Starred: 1, First: id(1), Last: id(10)}, {Channel: secret, Messages: 1, First: id(13), Last: id(13)}}
-	got, err := s.Wrote(bg, guild, 2)
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
-	}
-	if got, err := s.Wrote(bg, 5, 2); err != nil || len(got) > 0 {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -102,10 +88,10 @@ func TestExtentInChannels(t *testing.T) {
 	}{
 		{[]memory.ChannelID{general}, memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
 		{[]memory.ChannelID{secret}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1}},
-		{nil, memory.Extent{Facts: 1, Lore: 1}},
+		{[]memory.ChannelID{}, memory.Extent{Facts: 1, Lore: 1}},
 		{[]memory.ChannelID{general, secret}, memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
 	} {
-		if got, err := s.ExtentIn(bg, f, c.channels); err != nil || got != c.want {
+		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f, Within: c.channels}); err != nil || got != c.want {
 			t.Errorf("in %v: %+v, %v; want %+v", c.channels, got, err, c.want)
 		}
 	}

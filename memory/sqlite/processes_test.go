@@ -56,7 +56,7 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	if got := find(t, a, until, "zucchini"); len(got) > 0 {
 		t.Errorf("found %v, of later", got)
 	}
-	if v, err := a.Nearest(ctx, in(general), a.options.Space, make([]float32, 0), 1); err == nil {
+	if v, err := a.Nearest(ctx, in(general), a.engine.options.Space, make([]float32, 0), 1); err == nil {
 		t.Errorf("no vector finds %v", v)
 	}
 	drain(t, b)
@@ -85,19 +85,14 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 		t.Fatalf("nearest are %v", got)
 	}
 	// As if both segments had been deleted and their numbers given to others, between the search and the reading.
-	nos := s.channelNos(in(general))
-	var found []near
-	err := s.writing(t.Context(), func(t *transaction) error {
-		segments, err := s.allSegments(t)
-		for _, segment := range segments {
-			found = append(found, near{segment.ID, 1})
-		}
-		return err
-	})
+	x, err := s.engine.index(bg, 1, s.engine.options.Space)
 	must(t, err)
-	hits, err := s.vectorHits(t.Context(), in(general), nos, found, 10)
-	if err != nil || len(found) != 2 || len(hits) != 1 || hits[0].Channel != general {
-		t.Errorf("of %v got %v, %v", found, hits, err)
+	for _, segment := range allSegments(t, s) {
+		must(t, x.put(storedVector{segment: segment.ID, channel: numbersOf(t, s, in(general))[0], steps: quantise(unit())}))
+	}
+	hits, err := s.Nearest(bg, in(general), s.engine.options.Space, unit(), 10)
+	if err != nil || len(hits) != 1 || hits[0].Channel != general {
+		t.Errorf("got %v, %v", hits, err)
 	}
 }
 

@@ -92,9 +92,7 @@ func TestForgottenPromptsLeaveTheFile(t *testing.T) {
 		"a fact is removed":                 {tell(memory.FactGone{Guild: guild, User: mentioned, Fact: 7}), false},
 		"a fact is told anew":               {tell(memory.FactTold{Guild: guild, User: mentioned, Fact: memory.Fact{ID: 7, Text: "sailed"}}), true},
 		"it is too old": {func(t *testing.T, s *Store) {
-			if n, err := s.ForgetPrompts(bg, builtAt.Add(time.Millisecond)); n != 1 || err != nil {
-				t.Errorf("forgot %d, %v", n, err)
-			}
+			must(t, s.Expire(bg, memory.Expiry{Prompts: builtAt.Add(time.Millisecond)}))
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,10 +106,10 @@ func TestForgottenPromptsLeaveTheFile(t *testing.T) {
 				if when != "" {
 					return
 				}
-				if _, err := s.Trace(bg, general, id(20)); err != nil == c.stays {
+				if _, err := memory.TraceOf(bg, s, general, id(20)); err != nil == c.stays {
 					t.Errorf("the answer's trace: %v", err)
 				}
-				if p, err := s.Prompt(bg, 2500, id(31)); err != nil || !strings.Contains(p.Messages[1].Content, "the usual") {
+				if p, err := promptOf(s, 2500, id(31)); err != nil || !strings.Contains(p.Messages[1].Content, "the usual") {
 					t.Errorf("a prompt beside it: %v", err)
 				}
 				checkSound(t, s)
@@ -121,6 +119,18 @@ func TestForgottenPromptsLeaveTheFile(t *testing.T) {
 			}
 		})
 	}
+}
+
+// promptOf is the prompt of an answer; nil if none is kept.
+func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, error) {
+	all, err := s.Traces(bg, memory.TraceQuery{Channel: channel, Answer: answer, Prompts: true})
+	if err == nil && (len(all) == 0 || all[0].Prompt == nil) {
+		return memory.Prompt{}, memory.ErrNotFound
+	}
+	if err != nil {
+		return memory.Prompt{}, err
+	}
+	return *all[0].Prompt, nil
 }
 
 // carryOutAll carries out what was begun to be forgotten.
@@ -138,12 +148,12 @@ func TestPromptsGoWithPeopleWhoOnlyAppear(t *testing.T) {
 	dir := emptyDir(t)
 	s := prompting(t, dir, word)
 	const bystander memory.UserID = 51
-	trace, err := s.Trace(bg, general, id(20))
+	trace, err := memory.TraceOf(bg, s, general, id(20))
 	if err != nil {
 		t.Fatal(err)
 	}
 	trace.Prompt, trace.Named = sentPrompt(word), []memory.UserID{2, bystander}
-	if err := s.KeepTrace(bg, trace); err != nil {
+	if err := s.Apply(bg, memory.Answered{Trace: trace}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: bystander, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
@@ -183,14 +193,14 @@ func TestRestoredPrompts(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, _ := restored(t, dir, backup)
-			p, err := got.Prompt(bg, general, id(20))
+			p, err := promptOf(got, general, id(20))
 			if err == nil != c.stays || c.stays && !strings.Contains(p.Messages[0].Content, word) {
 				t.Errorf("the prompt is %v, %v", p, err)
 			}
 			if !c.stays {
 				wantNowhere(t, dir, canaries(word)...)
 			}
-			if _, err := got.Prompt(bg, 2500, id(31)); err != nil {
+			if _, err := promptOf(got, 2500, id(31)); err != nil {
 				t.Errorf("a prompt beside it: %v", err)
 			}
 		})
@@ -201,29 +211,27 @@ func TestRestoredPrompts(t *testing.T) {
 func TestOldPromptsGoInSteps(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	const n = 2*forgetStep + 3
+	const n = 403 // of which a step takes 200
 	var events []memory.Event
 	for i := range n {
 		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(2*i + 1), Question: id(2 * i), Sources: from(general, 2*i), Asker: 1, Prompt: &memory.Prompt{Built: idAt(i)}}
 		events = append(events, posted(general, 2*i, "a question"), memory.Answered{Trace: trace})
 	}
 	apply(t, s, events...)
-	steps := s.writer.removals
-	if got, err := s.ForgetPrompts(bg, idAt(n-1)); got != n-1 || err != nil {
-		t.Errorf("%d went, %v", got, err)
-	}
-	if steps = s.writer.removals - steps; steps != 3 {
+	steps := s.engine.writer.removals
+	must(t, s.Expire(bg, memory.Expiry{Prompts: idAt(n - 1)}))
+	if steps = s.engine.writer.removals - steps; steps != 3 {
 		t.Errorf("in %d steps", steps)
 	}
-	if _, err := s.Prompt(bg, general, id(2*n-1)); err != nil {
+	if _, err := promptOf(s, general, id(2*n-1)); err != nil {
 		t.Errorf("the newest: %v", err)
 	}
 	ended, end := context.WithCancel(bg)
 	end()
-	if _, err := s.ForgetPrompts(ended, idAt(n)); !errors.Is(err, context.Canceled) {
+	if err := s.Expire(ended, memory.Expiry{Prompts: idAt(n)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("when it is told to end: %v", err)
 	}
-	traces, err := s.Traces(bg, promptEnd, 3)
+	traces, err := s.Traces(bg, memory.TraceQuery{Limit: 3})
 	if err != nil || len(traces) != 3 || traces[0].Answer != id(2*n-1) || traces[2].Answer != id(2*n-5) {
 		t.Errorf("the last are %v, %v", traces, err)
 	}
@@ -241,23 +249,19 @@ func TestOldPromptsBesideAReaderThatStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	reading(t, s)
-	n, err := s.ForgetPrompts(bg, promptEnd.Time())
-	wantError(t, err)
-	if n != 7 {
-		t.Errorf("%d went", n)
-	}
+	wantError(t, s.Expire(bg, memory.Expiry{Prompts: promptEnd.Time()}))
 }
 
 // A file of prompts that can't be read is told of, and what was sent isn't part of what a trace tells.
 func TestTracesHoldNoPrompt(t *testing.T) {
 	t.Parallel()
 	s := prompting(t, emptyDir(t), "Tlaltecuhtli")
-	trace, err := s.Trace(bg, general, id(20))
+	trace, err := memory.TraceOf(bg, s, general, id(20))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var body string
-	if err := s.read.QueryRow("SELECT group_concat(body) FROM trace").Scan(&body); err != nil || strings.Contains(body, "Tlaltecuhtli") || strings.Contains(fmt.Sprint(trace), "Tlaltecuhtli") {
+	if err := s.engine.read.QueryRow("SELECT group_concat(body) FROM trace").Scan(&body); err != nil || strings.Contains(body, "Tlaltecuhtli") || strings.Contains(fmt.Sprint(trace), "Tlaltecuhtli") {
 		t.Errorf("%v, %v", body, err)
 	}
 }
@@ -267,14 +271,10 @@ func TestTakingPromptsAwayIsTold(t *testing.T) {
 	t.Parallel()
 	s := prompting(t, emptyDir(t), "Tezcatlipoca")
 	for _, want := range []bool{true, false} {
-		if err := s.writing(bg, func(tx *transaction) error {
-			_, err := tx.dropPromptsWhere("guild = ?", int64(guild))
-			if tx.changed.text != want {
-				t.Errorf("text was taken away: %t, want %t", tx.changed.text, want)
-			}
-			return err
-		}); err != nil {
-			t.Fatal(err)
+		removals := s.engine.writer.removals
+		must(t, s.Expire(bg, memory.Expiry{Prompts: promptEnd.Time()}))
+		if told := s.engine.writer.removals > removals; told != want {
+			t.Errorf("text was taken away: %t, want %t", told, want)
 		}
 	}
 }

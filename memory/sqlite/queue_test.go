@@ -52,7 +52,7 @@ func TestCrookedVectors(t *testing.T) {
 		if segments, err := s.Pending(t.Context(), 10); err != nil || len(segments) != 2 {
 			t.Errorf("%s: %d segments wait, %v", name, len(segments), err)
 		}
-		if _, err := s.Nearest(t.Context(), in(general), s.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+		if _, err := s.Nearest(t.Context(), in(general), s.engine.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
 	release := hold(s)
-	s.begin(1, s.options.Space) // somebody has asked, and nothing is read yet
+	s.engine.begin(1, s.engine.options.Space) // somebody has asked, and nothing is read yet
 	drain(t, s)
 	apply(t, s, deleted(general, 1))
 	release()
@@ -87,21 +87,21 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
 	drain(t, s)
-	loaded, err := s.index(t.Context(), 1, s.options.Space)
+	loaded, err := s.engine.index(t.Context(), 1, s.engine.options.Space)
 	if err != nil || len(loaded.table.rows) != 2 {
 		t.Fatalf("%+v, %v", loaded, err)
 	}
 	gone, stays := loaded.table.rows[0].segment, loaded.table.rows[1].segment
-	later := storedVector{segment: stays + 100, channel: s.nos.of[general], steps: quantise(unit())}
-	x := &index{guild: 1, space: s.options.Space}
+	later := storedVector{segment: stays + 100, channel: numbersOf(t, s, in(general))[0], steps: quantise(unit())}
+	x := &index{guild: 1, space: s.engine.options.Space}
 	again := storedVector{segment: gone, channel: later.channel, steps: later.steps}
 	for _, err := range []error{x.put(later), x.put(again)} {
 		must(t, err)
 	}
 	x.remove(gone)
-	must(t, x.fill(t.Context(), s))
+	must(t, x.fill(t.Context(), s.engine))
 	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(general), 1, []int64{later.channel}), 10)
-	if err != nil || len(found) != 2 || found[0].segment != later.segment || found[1].segment != stays || x.count.Load() != 2 {
+	if err != nil || len(found) != 2 || found[0].Segment != later.segment || found[1].Segment != stays || x.count.Load() != 2 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }

@@ -22,20 +22,6 @@ func recorded(call string, n int, asker memory.UserID) memory.Called {
 	return memory.Called{Record: r}
 }
 
-// recordAll keeps records in a transaction.
-func recordAll(t *transaction, all ...memory.Called) error {
-	for _, e := range all {
-		r, err := t.store.prepareRecord(e.Record)
-		if err == nil {
-			err = t.keepRecord(r)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func records(t testing.TB, s *Store, channels ...memory.ChannelID) []memory.Record {
 	t.Helper()
 	all, err := s.Records(bg, memory.RecordQuery{Channels: channels, Oldest: true})
@@ -84,16 +70,14 @@ func TestForgottenRecordsLeaveTheFile(t *testing.T) {
 		"the guild was left":               forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}),
 		"the question is too old":          forget(memory.Forgetting{Guild: guild, Before: idAt(11), Why: memory.WhyAge}),
 		"it is too old": func(t *testing.T, s *Store) {
-			if n, err := s.ForgetRecords(bg, memory.RecordLimits{Before: idAt(17)}); n != 1 || err != nil {
-				t.Errorf("forgot %d, %v", n, err)
-			}
+			must(t, s.Expire(bg, memory.Expiry{Records: memory.RecordLimits{Before: idAt(17)}}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := recording(t, emptyDir(t), word)
 			leaves(t, s, do, word)
-			if got := records(t, open(t, s.dir), general, 2500); len(got) != 200 {
+			if got := records(t, open(t, s.engine.dir), general, 2500); len(got) != 200 {
 				t.Errorf("%d records are left", len(got))
 			}
 		})
@@ -105,7 +89,7 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t)) // which counts a token for each word
 	var events []memory.Event
-	for n := range 2*forgetStep + 50 {
+	for n := range 450 {
 		e := recorded(fmt.Sprintf("%04d", n), 0, 1)
 		e.Record.Timestamp, e.Record.Outcome = idAt(n), strings.Repeat("word ", 1+n%5)
 		if n%10 == 0 {
@@ -127,24 +111,25 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	if want < 10 {
 		t.Fatalf("%d records fit", want)
 	}
-	n, err := 0, context.Canceled
+	err := context.Canceled
 	for looks := 2; err != nil; looks++ { // broken off, it has gone as far as it came, and goes on where it was
 		ctx, cancel := context.WithCancel(bg)
-		some, failed := s.ForgetRecords(&stepping{Context: ctx, cancel: cancel, left: looks}, memory.RecordLimits{Tokens: 100})
-		if n, err = n+some, failed; err != nil && ctx.Err() == nil {
+		err = s.Expire(&stepping{Context: ctx, cancel: cancel, left: looks}, memory.Expiry{Records: memory.RecordLimits{Tokens: 100}})
+		if err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}
 		cancel()
 	}
 	got, elsewhere := records(t, s, general), records(t, s, secret)
-	if err != nil || len(got) != want || got[0].CallID != all[len(all)-want].CallID || n != len(events)-len(got)-len(elsewhere) {
-		t.Errorf("forgot %d, %v; %d are left, want %d", n, err, len(got), want)
+	if err != nil || len(got) != want || got[0].CallID != all[len(all)-want].CallID {
+		t.Errorf("%v; %d are left, want %d", err, len(got), want)
 	}
 	if len(elsewhere) < 10 {
 		t.Errorf("%d of another channel are left", len(elsewhere))
 	}
-	if n, err := s.ForgetRecords(bg, memory.RecordLimits{Tokens: 100}); n != 0 || err != nil {
-		t.Errorf("again forgot %d, %v", n, err)
+	must(t, s.Expire(bg, memory.Expiry{Records: memory.RecordLimits{Tokens: 100}}))
+	if again := records(t, s, general); len(again) != want {
+		t.Errorf("afterwards %d are left, want %d", len(again), want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"hark/internal/wait"
 	"hark/memory"
 )
 
@@ -24,7 +25,7 @@ func TestRefusedEvents(t *testing.T) {
 		"a trace of nowhere":   memory.Answered{Trace: memory.Trace{Answer: id(1)}},
 		"a trace without JSON": memory.Answered{Trace: unfit},
 	} {
-		for _, n := range []int{1, manyEvents} { // of which each half is prepared by itself
+		for _, n := range []int{1, 64} { // of which each half is prepared by itself
 			batch := slices.Repeat([]memory.Event{good}, n+1)
 			batch[n] = e
 			if err := s.Apply(bg, batch...); !errors.Is(err, memory.ErrRefused) {
@@ -46,17 +47,14 @@ func TestRefusalIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	unfit := memory.Answered{Trace: memory.Trace{Channel: general, Answer: id(9), Recalled: []memory.TraceHit{{Relevance: math.Inf(1)}}}}
-	s.writer.turn <- struct{}{}
-	var batches []*batch
+	s.engine.writer.turn <- struct{}{}
+	var outcomes []<-chan error
 	for _, e := range []memory.Event{posted(general, 1, "first"), unfit, posted(general, 2, "last")} {
-		prepared, err := s.prepare([]memory.Event{e})
-		must(t, err)
-		batches = append(batches, &batch{events: prepared, done: make(chan error, 1)})
+		outcomes = append(outcomes, queue(t, bg, s, e))
 	}
-	s.writer.waiting = batches
-	s.commitWaiting()
-	for i, b := range batches {
-		if err := <-b.done; errors.Is(err, memory.ErrRefused) != (i == 1) || err != nil && i != 1 {
+	<-s.engine.writer.turn
+	for i, outcome := range outcomes {
+		if err := wait.For(t, "a batch", outcome); errors.Is(err, memory.ErrRefused) != (i == 1) || err != nil && i != 1 {
 			t.Errorf("batch %d: %v", i, err)
 		}
 	}

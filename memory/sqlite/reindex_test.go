@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // pears are 3000 messages.
@@ -25,10 +26,10 @@ func TestReindex(t *testing.T) {
 	apply(t, s, pears()...)
 	drain(t, s)
 	want := dump(t, s)
-	execute(t, s.write, "UPDATE channel SET messages = 5")
-	execute(t, s.write, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
+	execute(t, s.engine.write, "UPDATE channel SET messages = 5")
+	execute(t, s.engine.write, "INSERT INTO fulltext (fulltext) VALUES ('delete-all')")
 	last := 0
-	if err := s.Reindex(t.Context(), func(done, total int) {
+	if err := sqlstore.Reindex(t.Context(), s.Store, func(done, total int) {
 		if done <= last || done > total || total != 3031 {
 			t.Errorf("%d of %d", done, total)
 		}
@@ -36,7 +37,7 @@ func TestReindex(t *testing.T) {
 	}); err != nil || last != 3031 {
 		t.Fatal(last, err)
 	}
-	if n, err := s.Waiting(t.Context()); err != nil || n == 0 {
+	if n, err := s.Waiting(t.Context(), memory.Everywhere); err != nil || n == 0 {
 		t.Errorf("%d segments wait, %v", n, err)
 	}
 	if len(nearest(t, s, in(general), "number5 of the messages")) == 0 {
@@ -44,7 +45,7 @@ func TestReindex(t *testing.T) {
 	}
 	drain(t, s)
 	checkSound(t, s)
-	execute(t, s.write, "DELETE FROM meta WHERE key = ?", reindexKey)
+	execute(t, s.engine.write, "DELETE FROM meta WHERE key = 'reindex'")
 	if got := dump(t, s); got != want {
 		t.Errorf("the file is now\n%s\nand was\n%s", got, want)
 	}
@@ -59,7 +60,7 @@ func TestReindexGoesOn(t *testing.T) {
 		apply(t, s, pears()...)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if err := s.Reindex(ctx, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+		if err := sqlstore.Reindex(ctx, s.Store, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		apply(t, s, deleted(secret, 3000, 3001, 101), edited(secret, 3002, "plums"), edited(secret, 102, "quinces"),
@@ -69,10 +70,10 @@ func TestReindexGoesOn(t *testing.T) {
 		}
 		if reopened {
 			closed(t, s)
-			s = open(t, s.dir)
+			s = open(t, s.engine.dir)
 		} else {
 			from := -1
-			if err := s.Reindex(t.Context(), func(done, _ int) {
+			if err := sqlstore.Reindex(t.Context(), s.Store, func(done, _ int) {
 				if from < 0 {
 					from = done
 				}
@@ -83,7 +84,7 @@ func TestReindexGoesOn(t *testing.T) {
 		drain(t, s)
 		checkSound(t, s)
 		got := terms(t, s)
-		if err := s.Reindex(bg, nil); err != nil || got != terms(t, s) {
+		if err := sqlstore.Reindex(bg, s.Store, nil); err != nil || got != terms(t, s) {
 			t.Errorf("full text that went on isn't as one that was made at once, %v", err)
 		}
 		if got := find(t, s, in(secret), "plums quinces cherries number1500 number2999"); len(got) != 5 {
@@ -95,9 +96,9 @@ func TestReindexGoesOn(t *testing.T) {
 // terms are those of full text, with the rows and the places where they stand.
 func terms(t *testing.T, s *Store) string {
 	t.Helper()
-	execute(t, s.write, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main, fulltext, instance)")
+	execute(t, s.engine.write, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main, fulltext, instance)")
 	var all string
-	must(t, s.write.QueryRowContext(bg,
+	must(t, s.engine.write.QueryRowContext(bg,
 		"SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset) FROM temp.instance").Scan(&all))
 	return all
 }
@@ -128,8 +129,8 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 			t.Parallel()
 			s := open(t, written(t))
 			want := terms(t, s)
-			execute(t, raw(t, s.dir), sql)
-			must(t, s.Reindex(bg, nil))
+			execute(t, raw(t, s.engine.dir), sql)
+			must(t, sqlstore.Reindex(bg, s.Store, nil))
 			drain(t, s)
 			checkSound(t, s)
 			if terms(t, s) != want {
@@ -145,16 +146,16 @@ func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 func TestReindexGoesOnWithVectors(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
-	must(t, s.Reindex(t.Context(), nil))
-	waiting, err := s.Waiting(t.Context())
+	must(t, sqlstore.Reindex(t.Context(), s.Store, nil))
+	waiting, err := s.Waiting(t.Context(), memory.Everywhere)
 	if err != nil || waiting < 2 {
 		t.Fatal(waiting, err)
 	}
 	segments, err := s.Pending(t.Context(), 1)
 	must(t, err)
 	must(t, s.Embedded(t.Context(), segments, [][]float32{nil}))
-	must(t, s.Reindex(t.Context(), func(int, int) { t.Error("it began anew") }))
-	if n, err := s.Waiting(t.Context()); n != waiting-1 || err != nil {
+	must(t, sqlstore.Reindex(t.Context(), s.Store, func(int, int) { t.Error("it began anew") }))
+	if n, err := s.Waiting(t.Context(), memory.Everywhere); n != waiting-1 || err != nil {
 		t.Errorf("%d of %d wait, %v", n, waiting, err)
 	}
 }
@@ -165,7 +166,7 @@ func TestWrittenAndAsked(t *testing.T) {
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general, Kind: memory.PublicThread}},
 		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
 	var ids []memory.MessageID
-	if err := s.Written(t.Context(), 1, func(m memory.Message) error {
+	if err := s.Written(t.Context(), memory.Everywhere, 1, func(m memory.Message) error {
 		if m.Author != 1 || m.Guild != guild || m.Content == "" {
 			t.Errorf("%+v", m)
 		}
@@ -174,21 +175,21 @@ func TestWrittenAndAsked(t *testing.T) {
 	}); err != nil || len(ids) != 12 || !slices.Contains(ids, id(300)) {
 		t.Errorf("%d messages, %v", len(ids), err)
 	}
-	stop := errors.New("enough")
-	if err := s.Written(t.Context(), 1, func(memory.Message) error { return stop }); !errors.Is(err, stop) {
+	here := 0
+	if err := s.Written(t.Context(), guild, 1, func(memory.Message) error { here++; return nil }); err != nil || here != len(ids) {
+		t.Errorf("%d messages in the guild, %v", here, err)
+	}
+	if err := s.Written(t.Context(), 5, 1, func(m memory.Message) error { t.Errorf("elsewhere %+v", m); return nil }); err != nil {
 		t.Error(err)
 	}
-	if err := s.KeepTrace(t.Context(), memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(6), Asker: 3}); err != nil {
+	stop := errors.New("enough")
+	if err := s.Written(t.Context(), memory.Everywhere, 1, func(memory.Message) error { return stop }); !errors.Is(err, stop) {
+		t.Error(err)
+	}
+	if err := s.Apply(t.Context(), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(6), Asker: 3}}); err != nil {
 		t.Fatal(err)
 	}
-	n := 0
-	if err := s.Asked(t.Context(), 3, func(trace memory.Trace) error {
-		n++
-		if trace.Asker != 3 || trace.Answer != id(95) {
-			t.Errorf("%+v", trace)
-		}
-		return nil
-	}); err != nil || n != 1 {
-		t.Errorf("%d traces, %v", n, err)
+	if all, err := s.Traces(t.Context(), memory.TraceQuery{Asker: 3}); err != nil || len(all) != 1 || all[0].Answer != id(95) {
+		t.Errorf("%+v, %v", all, err)
 	}
 }

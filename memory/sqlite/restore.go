@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // Restored is what became of a backup that was put back.
@@ -19,14 +21,8 @@ type Restored struct {
 	Known   bool
 	Unknown error
 
-	Forgettings []memory.Receipt // that were carried out
-	Deleted     int              // messages that were deleted since
-	Edited      int              // messages that were edited since
-	Facts       int              // that were taken away since
-	Lore        int              // that was taken away or changed since
-	Summaries   int              // that were taken away for good since
-	OptOuts     int              // decisions of members about themselves since, either way
-	Choices     int              // decisions about what to remember since
+	Forgettings    []memory.Receipt // that were carried out
+	sqlstore.Taken                  // since
 }
 
 // Restore puts a copy of the backup at from in the place of the database in dir, which nobody may have open: ErrInUse.
@@ -74,7 +70,7 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	}
 	whole, damage := present(ctx, path)
 	if r.Known, r.Unknown = whole, damage; r.Known {
-		r.Unknown = s.takeOver(ctx, path, &r)
+		r.Unknown = s.takeOver(ctx, path, &r.Taken)
 		r.Known = r.Unknown == nil
 	}
 	if err := s.Close(); err != nil || ctx.Err() != nil {
@@ -96,15 +92,28 @@ func restore(ctx context.Context, dir, from string, progress func(what string, d
 	return r, replaceFile(filepath.Join(copied, FileName), path)
 }
 
+// takeOver has a restored copy take over what the database at path knows.
+func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken) error {
+	s.engine.writer.turn <- struct{}{}
+	defer s.engine.EndTurn(true)
+	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
+	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
+		return explain(err)
+	}
+	err := sqlstore.TakeOver(ctx, s.Store, taken)
+	_, detached := s.engine.write.ExecContext(context.WithoutCancel(ctx), "DETACH old")
+	return errors.Join(err, detached)
+}
+
 // carryOutAll carries out every forgetting that was begun.
 func (s *Store) carryOutAll(ctx context.Context, progress func(what string, done, total int64)) ([]memory.Receipt, error) {
-	unfinished, err := s.Unfinished(ctx)
+	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
 		return nil, err
 	}
 	var receipts []memory.Receipt
 	for _, f := range unfinished {
-		receipt, err := s.CarryOut(ctx, f.ID, func(done, total int) { progress("forgetting", int64(done), int64(total)) })
+		receipt, err := s.Resume(ctx, f.Forgetting.ID, func(done, total int) { progress("forgetting", int64(done), int64(total)) })
 		if err != nil {
 			return nil, err
 		}

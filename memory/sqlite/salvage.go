@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // Salvage is what can be read of a database that may be damaged. The file isn't changed.
@@ -39,7 +41,7 @@ type Salvage struct {
 	people   map[memory.GuildID][]memory.Person
 	byNumber map[int64]*SalvagedPlace
 	names    map[memory.Spot]string
-	decided  decisions
+	decided  *sqlstore.Decisions
 	gone     map[memory.Spot]bool
 	doomed   map[int64]bool
 	kept     map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
@@ -84,7 +86,7 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 	s := &Salvage{
 		Damaged: map[string]int{}, Places: map[memory.ChannelID]*SalvagedPlace{}, orphans: map[string][]uint32{}, people: map[memory.GuildID][]memory.Person{},
 		byNumber: map[int64]*SalvagedPlace{}, names: map[memory.Spot]string{}, gone: map[memory.Spot]bool{}, doomed: map[int64]bool{}, kept: map[memory.ChannelID]memory.MessageID{},
-		decided: decisions{out: map[member]bool{}, newest: noMessage},
+		decided: sqlstore.NewDecisions(),
 	}
 	if s.lock, err = lockAlone(dir); err != nil {
 		return nil, err
@@ -135,15 +137,12 @@ func layouts(ctx context.Context) (map[string]*layout, error) {
 			return nil, err
 		}
 	}
-	rows, err := db.QueryContext(ctx, `SELECT t.name, coalesce(s.sql, ''), NOT t.wr, c.name, c.type, c."notnull" OR c.pk > 0 AND t.wr, NOT t.wr AND c.pk = 1 AND c.type = 'INTEGER'
+	query := `SELECT t.name, coalesce(s.sql, ''), NOT t.wr, c.name, c.type, c."notnull" OR c.pk > 0 AND t.wr, NOT t.wr AND c.pk = 1 AND c.type = 'INTEGER'
 		FROM pragma_table_list t JOIN pragma_table_info(t.name) c LEFT JOIN sqlite_schema s ON s.name = t.name
-		WHERE t.schema = 'main' AND t.type IN ('table', 'virtual', 'shadow') ORDER BY t.name, c.cid`)
-	if err != nil {
-		return nil, err
-	}
+		WHERE t.schema = 'main' AND t.type IN ('table', 'virtual', 'shadow') ORDER BY t.name, c.cid`
 	all := map[string]*layout{"sqlite_schema": {name: "sqlite_schema", table: true, shape: []columnKind{{text: true}, {text: true}, {text: true}, {}, {text: true, null: true}},
 		columns: map[string]int{"type": 0, "name": 1, "rootpage": 3, "sql": 4}}}
-	return all, eachRow(rows, func(scan func(...any) error) error {
+	return all, sqlstore.Each(ctx, db, func(scan sqlstore.Scanner) error {
 		var table, create, column, kind string
 		var numbered, full, number bool
 		if err := scan(&table, &create, &numbered, &column, &kind, &full, &number); err != nil || table == "sqlite_schema" {
@@ -160,7 +159,7 @@ func layouts(ctx context.Context) (map[string]*layout, error) {
 		}
 		l.shape = append(l.shape, columnKind{text: kind != "INTEGER", null: !full || number})
 		return nil
-	})
+	}, query)
 }
 
 // knows reports whether a table is made as this Hark makes one.
@@ -340,12 +339,12 @@ func (s *Salvage) read(now time.Time, most time.Duration) {
 	for _, g := range s.Guilds {
 		for i := range g.Channels {
 			keep, _, _ := g.Retention(g.Channels[i].ID, most)
-			since := noMessage
+			since := memory.MessageID(math.MinInt64)
 			if at := memory.KeptSince(now, keep); !at.IsZero() {
 				since = memory.FirstMessageID(at)
 			}
 			if !g.Left.IsZero() && now.Sub(g.Left) >= memory.LeftFor {
-				since = endless
+				since = math.MaxInt64
 			}
 			s.kept[g.Channels[i].ID] = since
 		}
@@ -388,9 +387,9 @@ func (s *Salvage) guild(id memory.GuildID) *memory.Guild {
 func (s *Salvage) readPlaces() {
 	for _, r := range s.rows("guild") {
 		g := s.guild(memory.GuildID(r.number("id")))
-		g.Name, g.Left = r.text("name"), fromMillis(r.number("gone"))
+		g.Name, g.Left = r.text("name"), sqlstore.FromMillis(r.number("gone"))
 		if chosen := r.number("chosen"); chosen != 0 {
-			s.Events = append(s.Events, memory.Chose{Guild: g.ID, Choice: memory.Choice(r.number("choice")), At: fromMillis(chosen)})
+			s.Events = append(s.Events, memory.Chose{Guild: g.ID, Choice: memory.Choice(r.number("choice")), At: sqlstore.FromMillis(chosen)})
 		}
 		if g.Name != "" && g.ID != memory.LocalGuild && g.ID != memory.DirectGuild {
 			s.Events = append(s.Events, memory.GuildNamed{Guild: g.ID, Name: g.Name})
@@ -400,7 +399,7 @@ func (s *Salvage) readPlaces() {
 	for _, r := range s.rows("setting") {
 		e := memory.SettingChosen{
 			Guild: memory.GuildID(r.number("guild")), Channel: memory.ChannelID(r.number("channel")), Key: memory.Setting(r.text("key")),
-			Value: r.text("value"), At: fromMillis(r.number("at")),
+			Value: r.text("value"), At: sqlstore.FromMillis(r.number("at")),
 		}
 		if e.Key == memory.SettingExpiring || e.Key == memory.SettingPast {
 			continue // of the old file's messages
@@ -423,7 +422,7 @@ func (s *Salvage) readPlaces() {
 		c.Settings = set[c.ID]
 		if chosen := r.number("chosen"); chosen != 0 {
 			s.Events = append(s.Events, memory.ChannelSeen{Channel: memory.Channel{ID: c.ID, Guild: c.Guild, Parent: c.Parent, Kind: c.Kind, Name: c.Name, Owner: c.Owner, Unplaced: true}},
-				memory.Chose{Guild: c.Guild, Channel: c.ID, Choice: memory.Choice(r.number("choice")), At: fromMillis(chosen)})
+				memory.Chose{Guild: c.Guild, Channel: c.ID, Choice: memory.Choice(r.number("choice")), At: sqlstore.FromMillis(chosen)})
 		}
 		g := s.guild(c.Guild)
 		g.Channels = append(g.Channels, c)
@@ -436,18 +435,15 @@ func (s *Salvage) readPlaces() {
 func (s *Salvage) readDecisions() (open bool) {
 	var forgotten, deleted []memory.Event
 	for _, r := range s.rows("forgetting") {
-		var f memory.Forgetting
-		var o order
-		_ = scanForgetting(r.scan("id", "guild", "channel", "user", "before", "why", "at", "whole"), &f, &o)
-		f.ID = 0
-		if s.decided.add(o); f.At.IsZero() {
+		f, _ := s.decided.ReadForgetting(r.scan(strings.Split(sqlstore.ForgettingColumns, ", ")...))
+		if f.ID = 0; f.At.IsZero() {
 			continue // none is; it is damaged
 		}
 		forgotten = append(forgotten, f)
 	}
 	for _, r := range s.rows("opted") {
-		e := memory.Opted{Guild: memory.GuildID(r.number("guild")), User: memory.UserID(r.number("user")), Out: r.number("out") == 1, At: fromMillis(r.number("at"))}
-		s.decided.out[member{e.Guild, e.User}] = e.Out
+		e := memory.Opted{Guild: memory.GuildID(r.number("guild")), User: memory.UserID(r.number("user")), Out: r.number("out") == 1, At: sqlstore.FromMillis(r.number("at"))}
+		s.decided.Opt(e.Guild, e.User, e.Out)
 		forgotten = append(forgotten, e)
 	}
 	ids := map[memory.ChannelID][]memory.MessageID{}
@@ -489,7 +485,7 @@ func (r salvagedRow) scan(columns ...string) func(...any) error {
 			case v.Kind() == reflect.String:
 				v.SetString(r.text(column))
 			default: // what may be NULL
-				v.Set(reflect.ValueOf(nullString{String: r.text(column), Valid: !r.isNull(column)}))
+				v.Set(reflect.ValueOf(sql.NullString{String: r.text(column), Valid: !r.isNull(column)}))
 			}
 		}
 		return nil
@@ -502,7 +498,7 @@ func (s *Salvage) readPeople() {
 		p := memory.Person{
 			Guild: memory.GuildID(r.number("guild")), ID: memory.UserID(r.number("id")), Username: r.text("username"), Name: r.text("name"), Nick: r.text("nick"), Bot: r.number("bot") != 0,
 		}
-		if !s.decided.out[member{p.Guild, p.ID}] {
+		if !s.decided.OptedOut(p.Guild, p.ID) {
 			s.people[p.Guild] = append(s.people[p.Guild], p)
 		}
 	}
@@ -518,7 +514,7 @@ func (s *Salvage) readTold() {
 			ID: r.number("id"), Text: r.text("text"), Alias: r.number("alias") != 0, By: memory.UserID(r.number("by")),
 			Channel: memory.ChannelID(r.number("channel")), Message: memory.MessageID(r.number("message")),
 		}}
-		out := s.decided.out[member{e.Guild, e.User}] || e.Fact.Message != 0 && s.isGone(e.Guild, e.Fact.Channel, e.Fact.Message, 0)
+		out := s.decided.OptedOut(e.Guild, e.User) || e.Fact.Message != 0 && s.isGone(e.Guild, e.Fact.Channel, e.Fact.Message, 0)
 		if !r.isNull("text") && !out {
 			s.Events = append(s.Events, e)
 		}
@@ -529,7 +525,7 @@ func (s *Salvage) readTold() {
 	}
 	sources, lore := map[loreID][]memory.Spot{}, map[int64]loreID{}
 	_ = s.each("derived", func(r salvagedRow) error {
-		if kind(r.number("kind")) == aLore {
+		if r.number("kind") == sqlstore.LoreKind {
 			lore[r.row] = loreID{memory.GuildID(r.number("guild")), r.number("id")}
 		}
 		return nil
@@ -549,7 +545,7 @@ func (s *Salvage) readTold() {
 			Channel: memory.ChannelID(r.number("channel")), At: memory.MessageID(r.number("at")).Time(),
 		}
 		l.Sources = sources[loreID{l.Guild, l.ID}]
-		gone := r.isNull("text") || json.Unmarshal([]byte(r.text("own")), &l.Own) != nil || s.decided.out[member{l.Guild, l.By}] ||
+		gone := r.isNull("text") || json.Unmarshal([]byte(r.text("own")), &l.Own) != nil || s.decided.OptedOut(l.Guild, l.By) ||
 			s.isGone(l.Guild, l.Channel, memory.FirstMessageID(l.At), l.By) ||
 			slices.ContainsFunc(l.Sources, func(at memory.Spot) bool { return s.isGone(l.Guild, at.Channel, at.Message, 0) })
 		if l, err := l.Checked(); err == nil && !gone {
@@ -558,22 +554,13 @@ func (s *Salvage) readTold() {
 	}
 }
 
-// spotOf is a channel as orders know it.
-func spotOf(c memory.Channel) spot {
-	at := spot{guild: c.Guild, channel: c.ID}
-	if c.Kind.IsThread() {
-		at.parent = c.Parent
-	}
-	return at
-}
-
 // isGone reports whether a message is deleted or forgotten, or older than it may be.
 func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, author memory.UserID) bool {
-	at := spot{guild: guild, channel: channel}
+	at := memory.Channel{Guild: guild, ID: channel}
 	if p := s.Places[channel]; p != nil {
-		at = spotOf(p.Channel)
+		at = p.Channel
 	}
-	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decided.forgotten(at, id, author) || id < s.kept[channel]
+	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decided.Forgotten(at, id, author) || id < s.kept[channel]
 }
 
 // People are those of a guild.
@@ -596,19 +583,19 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 			twice[which] = true
 		}
 		p := s.byNumber[r.number("channel")]
-		if p == nil || r.row>>sequenceBits != r.number("channel") {
+		if p == nil || r.row>>sqlstore.SequenceBits != r.number("channel") {
 			s.Left.Nowhere++
 			return nil
 		}
 		c := p.Channel
 		m := memory.Message{Guild: c.Guild, Channel: c.ID}
-		columns := strings.Split(messageColumns, ", ")
-		if err := scanMessage(r.scan(columns...), &m); err != nil {
+		columns := strings.Split(sqlstore.MessageColumns, ", ")
+		if err := sqlstore.ScanMessage(r.scan(columns...), &m); err != nil {
 			s.Damaged["message"]++
 			return nil
 		}
 		switch p.Read++; {
-		case s.doomed[r.row], s.decided.out[member{c.Guild, m.Author}], s.gone[memory.Spot{Channel: c.ID, Message: m.ID}], s.decided.forgotten(spotOf(c), m.ID, m.Author):
+		case s.doomed[r.row], s.decided.OptedOut(c.Guild, m.Author), s.gone[memory.Spot{Channel: c.ID, Message: m.ID}], s.decided.Forgotten(c, m.ID, m.Author):
 			s.Left.Gone++
 			return nil
 		case m.Kind.Recalled():

@@ -229,8 +229,8 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	t.Parallel()
 	made := salvageable(t)
 	s := openOnce(t, made)
-	must(t, s.EmptyLog(bg)) // so that the file says that it is open
-	reader := raw(t, made)  // keeps the log from being emptied
+	must(t, s.engine.erase(bg)) // so that the file says that it is open
+	reader := raw(t, made)      // keeps the log from being emptied
 	execute(t, reader, "BEGIN")
 	execute(t, reader, "SELECT count(*) FROM message")
 	apply(t, s, posted(general, salvaged, "written last"))

@@ -250,11 +250,10 @@ CREATE TABLE summary (
   model   TEXT NOT NULL,
   kind    TEXT NOT NULL,
   topics  TEXT NOT NULL,    -- as JSON
-  text    TEXT,             -- NULL once it is gone
-  again   INTEGER NOT NULL, -- 1 while it is gone and to be made again
+  text    TEXT,             -- NULL while it is gone and to be made again
   PRIMARY KEY (channel, id)
 ) WITHOUT ROWID;
-CREATE INDEX summary_again ON summary (channel, id) WHERE again = 1;
+CREATE INDEX summary_again ON summary (channel, id) WHERE text IS NULL;
 CREATE TABLE prompt ( -- what models were sent, for a time
   no      INTEGER PRIMARY KEY,
   channel INTEGER NOT NULL, -- the answer's, its id

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"hark/memory/sqlstore"
 )
 
 // SQLite's secure delete overwrites a cell that is deleted. But where it moves cells from a page to another, as when it
@@ -37,8 +39,8 @@ type stain struct {
 	middle []byte // nil where there were too many to be kept
 }
 
-// transact is how to write: Store.writing, or Store.transact for who holds the turn.
-type transact func(ctx context.Context, f func(*transaction) error) error
+// transact is how to write: engine.writing, or engine.transact for who holds the turn.
+type transact func(ctx context.Context, f func(*tx) error) error
 
 // scrub overwrites what moved cells had left behind in unused parts of pages when it was called. It reads the pages
 // through SQLite: closing a file of one's own on the database would take away the locks that SQLite holds on it
@@ -46,25 +48,25 @@ type transact func(ctx context.Context, f func(*transaction) error) error
 //
 // The pages are read as they are at one moment. When one is overwritten later, what was found there may have gone elsewhere:
 // SQLite exchanges the numbers of pages. So it counts as done only where it still was, and all is read again otherwise.
-func (s *Store) scrub(ctx context.Context, write transact) error {
+func (e *engine) scrub(ctx context.Context, write transact) error {
 	for range scrubRounds {
 		var removals int
-		if err := write(ctx, func(t *transaction) error {
-			if removals = s.writer.removals; t.changed.others {
+		if err := write(ctx, func(t *tx) error {
+			if removals = e.writer.removals; t.others {
 				removals++ // when this is committed
 			}
 			return nil
 		}); err != nil {
 			return err
 		}
-		stains, err := stainsIn(ctx, s.read)
+		stains, err := stainsIn(ctx, e.read)
 		if err != nil {
 			return err
 		}
 		moved := false
 		for len(stains) > 0 {
 			n := min(len(stains), wipeStep)
-			err := write(ctx, func(t *transaction) error {
+			err := write(ctx, func(t *tx) error {
 				elsewhere, err := t.wipe(stains[:n])
 				moved = moved || elsewhere
 				return err
@@ -75,26 +77,26 @@ func (s *Store) scrub(ctx context.Context, write transact) error {
 			stains = stains[n:]
 		}
 		if !moved {
-			return write(ctx, func(t *transaction) error { return t.markScrubbed(removals) })
+			return write(ctx, func(t *tx) error { return t.markScrubbed(removals) })
 		}
 	}
-	return write(ctx, func(t *transaction) error {
-		stains, err := stainsIn(ctx, s.write)
+	return write(ctx, func(t *tx) error {
+		stains, err := stainsIn(ctx, e.write)
 		if err != nil {
 			return err
 		}
 		if _, err := t.wipe(stains); err != nil {
 			return err
 		}
-		return t.markScrubbed(s.writer.removals)
+		return t.markScrubbed(e.writer.removals)
 	})
 }
 
 // markScrubbed says in the file that there is nothing to overwrite, unless text was removed since there were so many removals.
-func (t *transaction) markScrubbed(removals int) error {
-	w := &t.store.writer
+func (t *tx) markScrubbed(removals int) error {
+	w := &t.engine.writer
 	w.removed = time.Now() // of the pages themselves, until the log is emptied
-	if w.scrubbed || t.changed.others || w.removals != removals {
+	if w.scrubbed || t.others || w.removals != removals {
 		return nil
 	}
 	w.scrubbed = true
@@ -102,7 +104,7 @@ func (t *transaction) markScrubbed(removals int) error {
 }
 
 // wipe overwrites the unused middle of pages, and reports whether what was found there may have moved.
-func (t *transaction) wipe(stains []stain) (moved bool, err error) {
+func (t *tx) wipe(stains []stain) (moved bool, err error) {
 	for _, was := range stains {
 		var page []byte
 		if err := t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", was.number).Scan(&page); err != nil {
@@ -130,11 +132,11 @@ func (s stain) contains(now *stain) bool {
 }
 
 // stainsIn are the pages whose unused middle holds something, at one moment.
-func stainsIn(ctx context.Context, db querier) (stains []stain, err error) {
+func stainsIn(ctx context.Context, db sqlstore.Querier) (stains []stain, err error) {
 	var number int64
 	var page sql.RawBytes
 	kept := 0
-	err = each(context.WithoutCancel(ctx), db, func(scan func(...any) error) error {
+	err = sqlstore.Each(context.WithoutCancel(ctx), db, func(scan sqlstore.Scanner) error {
 		if err := scan(&number, &page); err != nil {
 			return err
 		}

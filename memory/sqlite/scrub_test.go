@@ -51,7 +51,7 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 		}
 	}
 	for _, n := range order[messages/2:] {
-		got, err := s.Messages(bg, general, []memory.MessageID{id(n)})
+		got, err := s.Around(bg, general, []memory.MessageID{id(n)}, 0, 0)
 		if err != nil || len(got) != 1 || !strings.HasPrefix(got[0].Content, canary(n)) {
 			t.Fatalf("message %d is %v, %v", n, got, err)
 		}
@@ -61,10 +61,10 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 // stains counts the pages that hold something in their unused parts, the write-ahead log being empty.
 func stains(t *testing.T, s *Store) int {
 	t.Helper()
-	s.writer.turn <- struct{}{}
-	defer func() { <-s.writer.turn }()
-	must(t, s.truncateLog(bg))
-	stained, err := stainsIn(bg, s.write)
+	s.engine.writer.turn <- struct{}{}
+	defer func() { <-s.engine.writer.turn }()
+	must(t, s.engine.truncateLog(bg))
+	stained, err := stainsIn(bg, s.engine.write)
 	must(t, err)
 	return len(stained)
 }
@@ -87,8 +87,8 @@ func TestScrubsGoInSteps(t *testing.T) {
 	left, steps, said := stains(t, s), 0, messages
 	t.Logf("%d pages", left)
 	var killed []string
-	err := s.scrub(bg, func(ctx context.Context, f func(*transaction) error) error {
-		if err := s.writing(ctx, f); err != nil {
+	err := s.engine.scrub(bg, func(ctx context.Context, f func(*tx) error) error {
+		if err := s.engine.writing(ctx, f); err != nil {
 			return err
 		}
 		now := stains(t, s)
@@ -115,7 +115,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 		t.Errorf("%d of %d messages that were said meanwhile are there", len(got), said-messages)
 	}
 	again := openOnce(t, killed[0])
-	if again.writer.scrubbed {
+	if again.engine.writer.scrubbed {
 		t.Error("a scrub that was killed counts as done")
 	}
 	checkSound(t, again)
@@ -162,11 +162,11 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "stays"))
 	var number int64
-	must(t, s.read.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'message'").Scan(&number))
+	must(t, s.engine.read.QueryRow("SELECT rootpage FROM sqlite_schema WHERE name = 'message'").Scan(&number))
 	transactions := 0
-	err := s.scrub(bg, func(ctx context.Context, f func(*transaction) error) error {
+	err := s.engine.scrub(bg, func(ctx context.Context, f func(*tx) error) error {
 		transactions++
-		return s.writing(ctx, func(t *transaction) error {
+		return s.engine.writing(ctx, func(t *tx) error {
 			var page []byte
 			if err := t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).Scan(&page); err != nil {
 				return err
@@ -181,8 +181,8 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 			return f(t)
 		})
 	})
-	if err != nil || !s.writer.scrubbed || transactions != 2*scrubRounds+1 {
-		t.Fatalf("scrubbed after %d transactions: %t, %v", transactions, s.writer.scrubbed, err)
+	if err != nil || !s.engine.writer.scrubbed || transactions != 2*scrubRounds+1 {
+		t.Fatalf("scrubbed after %d transactions: %t, %v", transactions, s.engine.writer.scrubbed, err)
 	}
 	if n := stains(t, s); n > 0 {
 		t.Errorf("%d pages hold something in their unused parts", n)
@@ -198,18 +198,18 @@ func TestScrubsThatFail(t *testing.T) {
 	scrubbed(t, s)
 	fails := func(why string) {
 		t.Helper()
-		if err := s.scrub(bg, s.writing); err == nil {
+		if err := s.engine.scrub(bg, s.engine.writing); err == nil {
 			t.Errorf("%s: nobody is told", why)
 		}
 	}
-	execute(t, s.write, "PRAGMA busy_timeout = 0")
+	execute(t, s.engine.write, "PRAGMA busy_timeout = 0")
 	other := raw(t, dir)
 	execute(t, other, "BEGIN IMMEDIATE")
 	fails("locked")
 	execute(t, other, "COMMIT")
-	execute(t, s.write, "ALTER TABLE meta RENAME TO other")
+	execute(t, s.engine.write, "ALTER TABLE meta RENAME TO other")
 	fails("no table")
-	execute(t, s.write, "ALTER TABLE other RENAME TO meta")
+	execute(t, s.engine.write, "ALTER TABLE other RENAME TO meta")
 	apply(t, s, deleted(general, 1))
 	scrubbed(t, s)
 	wantNowhere(t, dir, "Huitzilopochtli")
@@ -257,27 +257,6 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 	}
 }
 
-// What is dated later than now belongs to what is forgotten all the same.
-func TestWhatIsDatedLater(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	f := memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyPurge, At: id(8).Time()}
-	later, err := s.Later(bg, f)
-	if err != nil || len(later) == 0 {
-		t.Fatalf("later are %v, %v", later, err)
-	}
-	before, err := s.Extent(bg, f)
-	must(t, err)
-	apply(t, s, later...)
-	r, err := s.Forget(bg, f, nil)
-	if err != nil || len(later)+r.Messages != before.Messages {
-		t.Errorf("%d and %d of %d, %v", len(later), r.Messages, before.Messages, err)
-	}
-	if after, err := s.Extent(bg, f); err != nil || after.Messages != 0 {
-		t.Errorf("%d are left, %v", after.Messages, err)
-	}
-}
-
 // A message that comes after newer ones takes no text away, unless an edit waited for it.
 func TestLateMessagesRemoveNoText(t *testing.T) {
 	t.Parallel()
@@ -285,13 +264,13 @@ func TestLateMessagesRemoveNoText(t *testing.T) {
 	apply(t, s, posted(general, 5, "new"))
 	scrubbed(t, s)
 	apply(t, s, posted(general, 2, "late"))
-	if !s.writer.scrubbed {
+	if !s.engine.writer.scrubbed {
 		t.Error("a late message counts as text that was removed")
 	}
 	apply(t, s, memory.Edited{Guild: guild, Channel: general, ID: id(3), Content: "early", At: id(9).Time()})
 	scrubbed(t, s)
 	apply(t, s, posted(general, 3, "its message"))
-	if s.writer.scrubbed {
+	if s.engine.writer.scrubbed {
 		t.Error("the edit that waited leaves its text behind")
 	}
 }
@@ -306,28 +285,28 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	execute(t, reader, "BEGIN")
 	execute(t, reader, "SELECT count(*) FROM message")
 	apply(t, s, deleted(general, 3))
-	wantError(t, s.EmptyLog(bg))
-	s.writer.turn <- struct{}{}
+	wantError(t, s.engine.erase(bg))
+	s.engine.writer.turn <- struct{}{}
 	ended, cancel := context.WithCancel(bg)
 	cancel()
-	if err := s.EmptyLog(ended); !errors.Is(err, context.Canceled) {
+	if err := s.engine.erase(ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	<-s.writer.turn
-	s.writer.patience = wait.Limit
-	if err := s.EmptyLog(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
+	<-s.engine.writer.turn
+	s.engine.writer.patience = wait.Limit
+	if err := s.engine.erase(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	s.writer.patience = time.Millisecond
+	s.engine.writer.patience = time.Millisecond
 	execute(t, reader, "ROLLBACK")
-	if err := s.EmptyLog(bg); err != nil || !s.writer.removed.IsZero() {
+	if err := s.engine.erase(bg); err != nil || !s.engine.writer.removed.IsZero() {
 		t.Error(err)
 	}
 	if info, err := os.Stat(filepath.Join(dir, FileName+"-wal")); err != nil || info.Size() != 0 {
 		t.Errorf("the log: %v, %v", info, err)
 	}
 	closed(t, s)
-	if err := s.EmptyLog(bg); err == nil {
+	if err := s.engine.erase(bg); err == nil {
 		t.Error("the log of a closed file was emptied")
 	}
 }

@@ -26,7 +26,7 @@ func TestPersonasLeaveTheFile(t *testing.T) {
 			s := open(t, emptyDir(t))
 			apply(t, s, posted(general, 1, "hello"), persona(general, 2, "You are Huitzilopochtli."), persona(0, 2, "You are kind."))
 			leaves(t, s, gone, "Huitzilopochtli")
-			if there := len(holding(t, s.dir, "You are kind.")) > 0; there == (name == "the guild is forgotten") {
+			if there := len(holding(t, s.engine.dir, "You are kind.")) > 0; there == (name == "the guild is forgotten") {
 				t.Errorf("whether the guild's is there: %v", there)
 			}
 		})

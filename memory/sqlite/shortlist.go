@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 const (
@@ -36,20 +37,20 @@ type filter struct {
 func scopeFilter(scope memory.Scope, guild int64, nos []int64) filter {
 	f := filter{since: minID, until: maxID}
 	for _, no := range nos {
-		if guildOf(no) != guild {
+		if sqlstore.GuildOf(no) != guild {
 			continue
 		}
-		n := int(no - guild<<channelBits)
+		n := int(no - guild<<sqlstore.ChannelBits)
 		for len(f.channels) <= n {
 			f.channels = append(f.channels, false)
 		}
 		f.channels[n] = true
 	}
 	if !scope.Since.IsZero() {
-		f.since = firstAt(scope.Since)
+		f.since = sqlstore.FirstAt(scope.Since)
 	}
 	if !scope.Until.IsZero() {
-		f.until = firstAt(scope.Until)
+		f.until = sqlstore.FirstAt(scope.Until)
 	}
 	return f
 }

@@ -13,6 +13,7 @@ import (
 	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // emptyIndex is the index of guild 1, of vectors with so many dimensions.
@@ -32,14 +33,14 @@ func cosineOf(a, b []float32) float64 {
 }
 
 // everything is a filter that excludes nothing of channel 1.
-func everything() filter { return scopeFilter(memory.Scope{}, 1, []int64{1<<channelBits + 1}) }
+func everything() filter { return scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 1}) }
 
 // recall is how many of the 20 segments nearest to each question are found, of 1. One as near as the 20th counts as one.
 func recall(t *testing.T, vectors, questions [][]float32) float64 {
 	t.Helper()
 	x := emptyIndex(t, len(vectors[0]))
 	for i, v := range vectors {
-		must(t, x.put(storedVector{segment: 1<<segmentBits + int64(i), channel: 1<<channelBits + 1, steps: quantise(v)}))
+		must(t, x.put(storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits + 1, steps: quantise(v)}))
 	}
 	if !x.table.isSketched() {
 		t.Fatalf("%d segments have no sketches", len(vectors))
@@ -56,7 +57,7 @@ func recall(t *testing.T, vectors, questions [][]float32) float64 {
 			t.Fatalf("%d found, %v", len(found), err)
 		}
 		for _, f := range found {
-			if float64(f.similarity) > exact[len(exact)-20]-1e-6 {
+			if float64(f.Similarity) > exact[len(exact)-20]-1e-6 {
 				right++
 			}
 		}
@@ -142,7 +143,7 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 		x := emptyIndex(t, dimensions)
 		x.table.few = rapid.IntRange(3, 30).Draw(t, "few")
 		scan := map[int64]storedVector{}
-		channel := rapid.Int64Range(1<<channelBits, 1<<channelBits+3)
+		channel := rapid.Int64Range(1<<sqlstore.ChannelBits, 1<<sqlstore.ChannelBits+3)
 		when := rapid.Int64Range(0, 20)
 		draw := func(what string) []byte {
 			r := rand.New(rand.NewPCG(7, rapid.Uint64Range(0, 30).Draw(t, what)))
@@ -155,7 +156,7 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				for range rapid.IntRange(1, 8).Draw(t, "how many") {
-					v := storedVector{segment: 1<<segmentBits + rapid.Int64Range(0, 60).Draw(t, "segment"), channel: channel.Draw(t, "channel"), steps: draw("vector")}
+					v := storedVector{segment: 1<<sqlstore.SegmentBits + rapid.Int64Range(0, 60).Draw(t, "segment"), channel: channel.Draw(t, "channel"), steps: draw("vector")}
 					v.first = memory.MessageID(when.Draw(t, "first"))
 					v.last = v.first + memory.MessageID(when.Draw(t, "length"))
 					scan[v.segment] = v
@@ -164,34 +165,34 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 			},
 			"remove": func(t *rapid.T) {
 				for range rapid.IntRange(1, 8).Draw(t, "how many") {
-					segment := 1<<segmentBits + rapid.Int64Range(0, 60).Draw(t, "segment")
+					segment := 1<<sqlstore.SegmentBits + rapid.Int64Range(0, 60).Draw(t, "segment")
 					delete(scan, segment)
 					x.remove(segment)
 				}
 			},
 			"find": func(t *rapid.T) {
 				nos := rapid.SliceOfDistinct(channel, func(no int64) int64 { return no }).Draw(t, "channels")
-				f := scopeFilter(memory.Scope{}, 1, append(nos, 2<<channelBits))
+				f := scopeFilter(memory.Scope{}, 1, append(nos, 2<<sqlstore.ChannelBits))
 				if rapid.Bool().Draw(t, "times?") {
 					f.since = memory.MessageID(when.Draw(t, "since"))
 					f.until = f.since + memory.MessageID(when.Draw(t, "until"))
 				}
 				question, limit := dequantise(draw("question")), rapid.IntRange(1, 70).Draw(t, "limit")
-				var want []near
+				var want []sqlstore.Near
 				for _, v := range scan {
 					if slices.Contains(nos, v.channel) && v.last >= f.since && v.first < f.until {
-						want = append(want, near{v.segment, float32(cosineOf(question, dequantise(v.steps)))})
+						want = append(want, sqlstore.Near{Segment: v.segment, Similarity: float32(cosineOf(question, dequantise(v.steps)))})
 					}
 				}
-				slices.SortFunc(want, func(a, b near) int { return cmp.Compare(b.similarity, a.similarity) })
+				slices.SortFunc(want, func(a, b sqlstore.Near) int { return cmp.Compare(b.Similarity, a.Similarity) })
 				want = want[:min(limit, len(want))]
 				got, err := x.nearest(bg, question, f, limit)
 				if err != nil || len(got) != len(want) {
 					t.Fatalf("found %d of %d, %v", len(got), len(want), err)
 				}
 				for i, n := range got { // of equals, any
-					v, ok := scan[n.segment]
-					if difference := n.similarity - want[i].similarity; !ok || !slices.Contains(nos, v.channel) || max(difference, -difference) > 1e-5 {
+					v, ok := scan[n.Segment]
+					if difference := n.Similarity - want[i].Similarity; !ok || !slices.Contains(nos, v.channel) || max(difference, -difference) > 1e-5 {
 						t.Fatalf("found %v, want %v", got, want)
 					}
 				}
@@ -213,7 +214,7 @@ func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
 	for i, r := range x.table.rows {
 		v := want[r.segment]
 		if x.table.at[r.segment] != int32(i) || r.first != v.first || r.last != v.last || !slices.Equal(r.vector, dequantise(v.steps)) ||
-			int64(x.table.channels[i]) != v.channel-1<<channelBits {
+			int64(x.table.channels[i]) != v.channel-1<<sqlstore.ChannelBits {
 			t.Fatalf("%+v is not %+v", r, v)
 		}
 		for k := range turns {
@@ -247,7 +248,7 @@ func theShortlistLiesInScope(t *testing.T, few int) {
 	question := make([]float32, 64)
 	question[3] = 1
 	for i := range all {
-		v := storedVector{segment: 1<<segmentBits + int64(i), channel: 1<<channelBits + int64(i%100), first: 1, last: 1}
+		v := storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits + int64(i%100), first: 1, last: 1}
 		vector := slices.Clone(question)
 		if i%100 == 7 { // these are far
 			for n := range vector {
@@ -257,14 +258,14 @@ func theShortlistLiesInScope(t *testing.T, few int) {
 		v.steps = quantise(vector)
 		must(t, x.put(v))
 	}
-	found, err := x.nearest(t.Context(), question, scopeFilter(memory.Scope{}, 1, []int64{1<<channelBits + 7}), 50)
+	found, err := x.nearest(t.Context(), question, scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 7}), 50)
 	if err != nil || len(found) != all/100 {
 		t.Errorf("found %d of %d, %v", len(found), all/100, err)
 	}
 	want := map[int64]bool{}
 	for i := all - 1; len(want) < 10; i-- {
 		if i%100 != 7 {
-			want[1<<segmentBits+int64(i)] = true
+			want[1<<sqlstore.SegmentBits+int64(i)] = true
 		}
 	}
 	every := filter{channels: slices.Repeat([]bool{true}, 100), since: minID, until: maxID}
@@ -272,7 +273,7 @@ func theShortlistLiesInScope(t *testing.T, few int) {
 		found, err = x.nearest(t.Context(), question, every, 10)
 		got := map[int64]bool{}
 		for _, f := range found {
-			got[f.segment] = true
+			got[f.Segment] = true
 		}
 		if err != nil || !maps.Equal(got, want) {
 			t.Fatalf("found %v, %v", got, err)

@@ -71,7 +71,7 @@ func embedSome(t testing.TB, s *Store, p pointing, n int) bool {
 	must(t, err)
 	vectors := make([][]float32, len(segments))
 	for i, segment := range segments {
-		vectors[i] = p.vector(segment.Text(), s.options.Space.Dimensions)
+		vectors[i] = p.vector(segment.Text(), s.engine.options.Space.Dimensions)
 	}
 	must(t, s.Embedded(bg, segments, vectors)) // and the process dies
 	return len(segments) > 0
@@ -95,7 +95,7 @@ func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space)
 
 func wantWaiting(t *testing.T, s *Store, want int) {
 	t.Helper()
-	if n, err := s.Waiting(bg); err != nil || n != want {
+	if n, err := s.Waiting(bg, memory.Everywhere); err != nil || n != want {
 		t.Errorf("%d wait, %v; want %d", n, err, want)
 	}
 	if segments, err := s.Pending(bg, 1000); err != nil || len(segments) != want {
@@ -107,7 +107,7 @@ func wantWaiting(t *testing.T, s *Store, want int) {
 func wantBeside(t *testing.T, s *Store, want int) {
 	t.Helper()
 	var n int
-	if err := s.read.QueryRow("SELECT count(*) FROM vector_next").Scan(&n); err != nil || n != want {
+	if err := s.engine.read.QueryRow("SELECT count(*) FROM vector_next").Scan(&n); err != nil || n != want {
 		t.Errorf("%d vectors lie beside those in use, %v; want %d", n, err, want)
 	}
 }
@@ -264,9 +264,9 @@ func TestAThirdSpace(t *testing.T) {
 	s = openIn(t, dir, third)
 	wantSpace(t, s, oldSpace, newSpace, third)
 	// Whatever is given before anything was swept isn't mixed with what is left of the second.
-	segments, _, err := s.readPending(bg, 100)
-	if err != nil || len(segments) != 6 {
-		t.Fatal(len(segments), err)
+	segments := allSegments(t, s)
+	if len(segments) != 6 {
+		t.Fatal(len(segments))
 	}
 	wantBeside(t, s, 4)
 	must(t, s.Embedded(bg, segments[5:], [][]float32{{1, 2, 3}}))
@@ -341,7 +341,7 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 	apply(t, a, posted(general, 9000, "cherries"))
 	_, err = a.Pending(bg, 10)
 	wantError(t, err)
-	_, err = a.Waiting(bg)
+	_, err = a.Waiting(bg, memory.Everywhere)
 	wantError(t, err)
 	segments, err := b.Pending(bg, 10)
 	if err != nil || len(segments) != 1 {
@@ -367,7 +367,7 @@ func TestTwoStoresFillTwoSpaces(t *testing.T) {
 	_, err = b.Pending(bg, 2)
 	wantError(t, err)
 	embedAll(t, c, 1)
-	wantSpace(t, b, c.options.Space, oldSpace, newSpace)
+	wantSpace(t, b, c.engine.options.Space, oldSpace, newSpace)
 	checkSound(t, c)
 }
 

@@ -16,15 +16,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	_ "modernc.org/sqlite" // registers the driver
 
-	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // Options say how a store is opened.
@@ -50,38 +49,30 @@ type Options struct {
 
 // Store is a memory.Store in a file.
 type Store struct {
+	*sqlstore.Store
+	engine *engine
+}
+
+// engine is the file: who writes and who reads, what others write, full text, vectors, and taking out what was deleted.
+type engine struct {
 	writeDB *sql.DB
 	write   *sql.Conn // writeDB's only connection, used by whoever holds the turn
 	read    *sql.DB
 	options Options
 	writer  writer
-	wake    chan struct{}
 	watch   watch
 	dir     string
 	lock    *dirLock // on dir
 	opened  bool     // wholly
 
-	rest      time.Time    // until when Tidy, which one goroutine calls, does nothing
-	published atomic.Int64 // transactions of which what is held in memory has been brought up to date
+	rest    time.Time    // until when Erase, where nobody waits, does nothing
+	commits atomic.Int64 // of which what is held in memory has been brought up to date
 
-	mu            sync.RWMutex                     // guards what follows
-	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
-	nos           numbers                          // replaced, never changed
-	people        map[memory.GuildID][]memory.Person
-	lore          map[memory.GuildID][]memory.Lore
-	peopleVersion int              // grows when people or lore are written
-	newest        memory.MessageID // nothing that can be found is newer
-	newestRead    bool             // whether newest knows what is in the file
-
-	vectors vectors
-
+	vectors    vectors
 	statements statements
-}
 
-// statements are those that readers have prepared.
-type statements struct {
-	sync.Mutex
-	by map[string]*sql.Stmt
+	// changed is called before a transaction goes on, or a read is answered, when somebody else has written since.
+	changed func(ctx context.Context, q sqlstore.Querier, writing bool) error
 }
 
 // patience is how long a write waits for another process to finish its own.
@@ -109,12 +100,16 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{options: o, wake: make(chan struct{}, 1), dir: dir, lock: lock}
-	s.writer.turn = make(chan struct{}, 1)
-	if err := s.openLocked(ctx, dir); err != nil {
+	s := newStore(&engine{options: o, dir: dir, lock: lock})
+	if err := s.openLocked(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", path, explain(err)), s.Close())
 	}
 	return s, nil
+}
+
+func newStore(e *engine) *Store {
+	e.writer.turn = make(chan struct{}, 1)
+	return &Store{sqlstore.New(e, sqlstore.Options{Space: e.options.Space, Tokens: e.options.Tokens}), e}
 }
 
 // makePrivate makes sure that the database exists and that only its owner can read it.
@@ -139,77 +134,70 @@ func makePrivate(path string) error {
 	return nil
 }
 
-func (s *Store) open(ctx context.Context, path string, patience time.Duration) (err error) {
-	if s.writer.turn == nil {
-		s.writer.turn = make(chan struct{}, 1)
-	}
-	s.vectors.limit, s.vectors.patience, s.vectors.loading = s.options.IndexLimit, evictedPatience, make(chan struct{}, loadsAtOnce)
-	s.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
-	s.writer.name, s.writer.patience = rand.Text(), patience
-	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
-	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	if s.writeDB, err = sql.Open("sqlite", file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
+func (s *Store) open(ctx context.Context, path string, patience time.Duration) error {
+	if err := s.engine.open(ctx, path, patience); err != nil {
 		return err
 	}
-	if s.write, err = s.writeDB.Conn(ctx); err != nil {
+	if err := sqlstore.Open(ctx, s.Store); err != nil {
 		return err
 	}
-	if s.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=cache_size(-4000)&"+common); err != nil {
-		return err
-	}
-	s.read.SetMaxOpenConns(5) // four, and that of watch
-	s.read.SetMaxIdleConns(5)
-	if err := migrate(ctx, s.write, migrations); err != nil {
-		return err
-	}
-	if s.watch.conn, err = s.read.Conn(ctx); err != nil {
-		return err
-	}
-	for _, step := range []func(context.Context) error{s.notice, s.useSpace} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	if s.writer.scrubbed, err = found(s.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+scrubbedKey+"'").Scan(new(int))); err != nil {
-		return err
-	}
-	s.tryEmptyLog()
+	s.engine.tryEmptyLog()
 	return nil
 }
 
-// Close closes the file once the write under way is done. Reads that are running may fail: cancel them first.
-func (s *Store) Close() error {
-	s.writer.turn <- struct{}{}
-	defer func() { <-s.writer.turn }()
-	if s.writer.closed {
-		return nil
+func (e *engine) open(ctx context.Context, path string, patience time.Duration) (err error) {
+	e.vectors.limit, e.vectors.patience, e.vectors.loading = e.options.IndexLimit, evictedPatience, make(chan struct{}, loadsAtOnce)
+	e.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
+	e.writer.name, e.writer.patience = rand.Text(), patience
+	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
+	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
+	if e.writeDB, err = sql.Open("sqlite", file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
+		return err
 	}
-	if s.opened && (!s.writer.removed.IsZero() || !s.writer.scrubbed) {
-		// Else whoever opens the file next does it.
-		if !s.writer.scrubbed {
-			_ = s.scrub(context.Background(), s.transact)
-		}
-		_ = s.truncateLog(context.Background())
+	if e.write, err = e.writeDB.Conn(ctx); err != nil {
+		return err
 	}
-	s.writer.closed = true
-	s.vectors.close()
-	s.unmark()
-	errs := []error{s.watch.close()}
-	if s.read != nil {
-		errs = append(errs, s.read.Close())
+	if e.read, err = sql.Open("sqlite", file+"?_pragma=query_only(1)&_pragma=cache_size(-4000)&"+common); err != nil {
+		return err
 	}
-	if s.write != nil {
-		errs = append(errs, s.writer.close(), s.write.Close())
+	e.read.SetMaxOpenConns(5) // four, and that of watch
+	e.read.SetMaxIdleConns(5)
+	if err := migrate(ctx, e.write, migrations); err != nil {
+		return err
 	}
-	if s.writeDB != nil {
-		errs = append(errs, s.writeDB.Close())
+	if e.watch.conn, err = e.read.Conn(ctx); err != nil {
+		return err
 	}
-	return errors.Join(append(errs, s.lock.release())...)
+	e.writer.scrubbed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+scrubbedKey+"'").Scan(new(int)))
+	return err
 }
 
-// hasCurrentTerms reports whether full text was made by today's rules.
-func (s *Store) hasCurrentTerms(ctx context.Context) (bool, error) {
-	var stored string
-	_, err := found(s.read.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'terms'").Scan(&stored))
-	return stored == fmt.Sprint(text.Version), err
+// Close implements sqlstore.Engine: it closes the file once the write under way is done. Reads that are running may fail: cancel them first.
+func (e *engine) Close() error {
+	e.writer.turn <- struct{}{}
+	defer func() { <-e.writer.turn }()
+	if e.writer.closed {
+		return nil
+	}
+	if e.opened && (!e.writer.removed.IsZero() || !e.writer.scrubbed) {
+		// Else whoever opens the file next does it.
+		if !e.writer.scrubbed {
+			_ = e.scrub(context.Background(), e.transact)
+		}
+		_ = e.truncateLog(context.Background())
+	}
+	e.writer.closed = true
+	e.vectors.close()
+	e.unmark()
+	errs := []error{e.watch.close()}
+	if e.read != nil {
+		errs = append(errs, e.read.Close())
+	}
+	if e.write != nil {
+		errs = append(errs, e.writer.close(), e.write.Close())
+	}
+	if e.writeDB != nil {
+		errs = append(errs, e.writeDB.Close())
+	}
+	return errors.Join(append(errs, e.lock.release())...)
 }

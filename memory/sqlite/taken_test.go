@@ -24,7 +24,7 @@ func TestRestoredAnswersThatWereTaken(t *testing.T) {
 	backup := backUp(t, s)
 	apply(t, s, deleted(general, 1), memory.Edited{Guild: guild, Channel: general, ID: id(2), Content: "another one", At: id(9).Time()}, deleted(general, 7))
 	closed(t, s)
-	s, _ = restored(t, s.dir, backup)
+	s, _ = restored(t, s.engine.dir, backup)
 	if all, err := s.Withdrawn(bg, 9); err != nil || len(all) != 2 || all[0].Message != id(5) || !all[0].Unasked || !all[0].First ||
 		all[1].Message != id(6) || all[1].Unasked {
 		t.Errorf("withdrawn %+v, %v", all, err)
@@ -59,7 +59,7 @@ func reopened(t *testing.T, s *Store, backup string) *Store {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, _ = restored(t, s.dir, backup)
+	s, _ = restored(t, s.engine.dir, backup)
 	checkSound(t, s)
 	return s
 }
@@ -90,7 +90,7 @@ func TestRestoredAnswerThatWasWrittenAnew(t *testing.T) {
 	post.Message.Edited = id(5).Time().Add(time.Minute)
 	apply(t, s, memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(5)}}, post, anew[1])
 	s = reopened(t, s, backup)
-	if all, err := s.Messages(bg, general, []memory.MessageID{id(5)}); err != nil || len(all) > 0 {
+	if all, err := s.Around(bg, general, []memory.MessageID{id(5)}, 0, 0); err != nil || len(all) > 0 {
 		t.Errorf("still there: %v, %v", all, err)
 	}
 	withdraws(t, s, "restored", id(5))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
@@ -69,8 +70,8 @@ func (v *vectors) close() {
 
 // begin is a guild's index, which is being loaded unless it is already; nil if space isn't the one in use. Who asks may stop
 // waiting and others go on, so that loading ends with the store and not with a caller's context.
-func (s *Store) begin(guild int64, space memory.Space) *index {
-	v := &s.vectors
+func (e *engine) begin(guild int64, space memory.Space) *index {
+	v := &e.vectors
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if space != v.space || v.closed {
@@ -86,7 +87,7 @@ func (s *Store) begin(guild int64, space memory.Space) *index {
 		v.guilds[guild] = x
 		v.loads.Go(func() {
 			defer cancel()
-			s.load(ctx, x)
+			e.load(ctx, x)
 		})
 	}
 	v.uses++
@@ -95,9 +96,9 @@ func (s *Store) begin(guild int64, space memory.Space) *index {
 }
 
 // load loads an index.
-func (s *Store) load(ctx context.Context, x *index) {
+func (e *engine) load(ctx context.Context, x *index) {
 	defer close(x.loaded)
-	v := &s.vectors
+	v := &e.vectors
 	select {
 	case v.loading <- struct{}{}:
 	case <-ctx.Done():
@@ -105,22 +106,22 @@ func (s *Store) load(ctx context.Context, x *index) {
 		return
 	}
 	defer func() { <-v.loading }()
-	if x.err = x.fill(ctx, s); x.err == nil {
+	if x.err = x.fill(ctx, e); x.err == nil {
 		v.makeRoom()
 	}
 }
 
 // index is a guild's index, loaded; nil if space isn't the one in use, or if waiting ends before it is loaded.
-func (s *Store) index(waiting context.Context, guild int64, space memory.Space) (*index, error) {
+func (e *engine) index(waiting context.Context, guild int64, space memory.Space) (*index, error) {
 	for {
-		x := s.begin(guild, space)
+		x := e.begin(guild, space)
 		if x == nil || !x.isLoaded(waiting) {
 			return nil, nil
 		}
 		if x.err == nil {
 			return x, nil
 		}
-		if s.vectors.drop(x) {
+		if e.vectors.drop(x) {
 			return nil, fmt.Errorf("load the vectors: %w", explain(x.err))
 		} // else another index has its place
 	}
@@ -169,7 +170,7 @@ func (v *vectors) makeRoom() {
 func (v *vectors) loaded(segment int64) *index {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.guilds[segment>>segmentBits]
+	return v.guilds[segment>>sqlstore.SegmentBits]
 }
 
 // remove takes segments out of what is loaded.

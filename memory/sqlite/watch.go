@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"hark/memory/sqlstore"
 )
 
 // watch sees what other processes commit, so that nobody is answered from memory what the file no longer says.
@@ -15,10 +17,14 @@ type watch struct {
 	seen int64     // its last value
 }
 
-// notice throws away what is held in memory if another process has written since. It takes microseconds if
-// none has.
-func (s *Store) notice(ctx context.Context) error {
-	w := &s.watch
+// Watch implements sqlstore.Engine.
+func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, writing bool) error) {
+	e.changed = changed
+}
+
+// Notice implements sqlstore.Engine. It takes microseconds if none has.
+func (e *engine) Notice(ctx context.Context) error {
+	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ctx = context.WithoutCancel(ctx) // an interrupted connection is of no use any more
@@ -30,30 +36,46 @@ func (s *Store) notice(ctx context.Context) error {
 		return nil
 	}
 	var last string
-	if _, err := found(w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
+	if _, err := sqlstore.Found(w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
 	}
-	// If the last to write was this store itself, it noticed the others then.
-	if last != s.writer.name {
-		if err := errors.Join(s.loadSpace(ctx), s.reloadLocked(ctx)); err != nil {
+	// If the last to write was this engine itself, it noticed the others then.
+	if last != e.writer.name {
+		err := errors.Join(e.loadSpace(ctx), w.read(ctx, func(q sqlstore.Querier) error { return e.changed(ctx, q, false) }))
+		if err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}
-		s.wakeUp()
 	}
 	w.seen = version
 	return nil
 }
 
-// Version implements memory.Store.
-func (s *Store) Version(ctx context.Context) (int64, error) {
-	w := &s.watch
+// Latest implements sqlstore.Engine.
+func (e *engine) Latest(ctx context.Context, read func(sqlstore.Querier) error) error {
+	e.watch.mu.Lock()
+	defer e.watch.mu.Unlock()
+	return e.watch.read(ctx, read)
+}
+
+func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) error {
+	tx, err := w.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return read(tx)
+}
+
+// Version implements sqlstore.Engine.
+func (e *engine) Version(ctx context.Context) (int64, error) {
+	w := &e.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var version int64
 	if err := w.conn.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA data_version").Scan(&version); err != nil {
 		return 0, fmt.Errorf("look for writes: %w", explain(err))
 	}
-	return s.published.Load()<<32 | version&(1<<32-1), nil
+	return e.commits.Load()<<32 | version&(1<<32-1), nil
 }
 
 // settle takes what the file says now as noticed, for a store that was alone since it read it.

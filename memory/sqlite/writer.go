@@ -5,26 +5,20 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"syscall"
 	"time"
 
 	sqlitedriver "modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
-// writer lets one goroutine write at a time, and lets that one take along what the others are waiting to
-// have written: whoever gets the turn commits the batches of all in one transaction. Nothing runs in the
-// background: a House tidies up (Store.Tidy).
+// writer lets one goroutine write at a time.
 type writer struct {
 	turn     chan struct{} // holds a token while somebody writes
 	name     string        // of this writer among those that have the file open
 	patience time.Duration
-
-	mu      sync.Mutex
-	waiting []*batch
 
 	// What follows is used by the holder of turn only.
 	closed     bool
@@ -32,165 +26,63 @@ type writer struct {
 	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
 	removals   int       // transactions that removed text
 	version    int64     // PRAGMA data_version after the last transaction: another means somebody else wrote
-	channels   map[memory.ChannelID]*channel
-	guildNos   map[memory.GuildID]int64
-	segments   map[int64]int64 // last segment id by guild number
-	decisions  *decisions
-	dropped    dropped
 	statements map[string]*sql.Stmt
 }
 
-// batch is the work of one Apply.
-type batch struct {
-	events []event
-	done   chan error // buffered: gets the outcome once
-}
+// Turn implements sqlstore.Engine.
+func (e *engine) Turn() chan struct{} { return e.writer.turn }
 
-// maxCommit bounds the events of one transaction, so that nobody waits long for a turn.
-const maxCommit = 2000
-
-// Apply implements memory.Store.
-func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
-	prepared, err := s.prepare(events)
-	if err != nil || len(prepared) == 0 {
-		return err
-	}
-	b := &batch{events: prepared, done: make(chan error, 1)}
-	s.writer.mu.Lock()
-	s.writer.waiting = append(s.writer.waiting, b)
-	s.writer.mu.Unlock()
-	for {
-		select {
-		case err := <-b.done:
-			return err
-		case s.writer.turn <- struct{}{}:
-			s.commitWaiting()
-		case <-ctx.Done():
-			if s.writer.withdraw(b) {
-				return ctx.Err()
-			}
-			return <-b.done
-		}
-	}
-}
-
-// withdraw takes b back unless it is being committed already.
-func (w *writer) withdraw(b *batch) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i, other := range w.waiting {
-		if other == b {
-			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
-			return true
-		}
-	}
-	return false
-}
-
-// take is the next batches to commit together.
-func (w *writer) take() []*batch {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	n, events := 0, 0
-	for n < len(w.waiting) && (n == 0 || events+len(w.waiting[n].events) <= maxCommit) {
-		events += len(w.waiting[n].events)
-		n++
-	}
-	taken := w.waiting[:n:n]
-	w.waiting = w.waiting[n:]
-	return taken
-}
-
-// commitWaiting commits some of what is waiting, and gives the turn back. The transaction is nobody's in
-// particular, so that one caller's giving up doesn't undo the others' work.
-func (s *Store) commitWaiting() {
-	defer s.endTurn()
-	batches := s.writer.take()
-	if len(batches) == 0 {
-		return
-	}
-	panicked := errors.New("write to the database: the goroutine that wrote panicked")
-	err := panicked
-	defer func() {
-		for _, b := range batches {
-			b.done <- err
-		}
-	}()
-	if err = s.commit(batches); len(batches) == 1 || !errors.Is(err, memory.ErrRefused) {
-		return
-	}
-	for err = panicked; len(batches) > 0; batches = batches[1:] { // what is refused mustn't be the others' loss
-		batches[0].done <- s.commit(batches[:1])
-	}
-}
-
-// commit commits batches in one transaction.
-func (s *Store) commit(batches []*batch) error {
-	return s.transact(context.Background(), func(t *transaction) error {
-		for _, b := range batches {
-			for i := range b.events {
-				if err := t.apply(&b.events[i]); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
-	})
-}
-
-// writing runs f in a transaction of its own.
-func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if err := s.takeTurn(ctx); err != nil {
-		return err
-	}
-	defer s.endTurn()
-	return s.transact(ctx, f)
-}
-
-func (s *Store) takeTurn(ctx context.Context) error {
+func (e *engine) takeTurn(ctx context.Context) error {
 	select {
-	case s.writer.turn <- struct{}{}:
+	case e.writer.turn <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun
-// it isn't cut short by ctx, for SQLite's driver can't tell then whether a statement was carried out: f looks at
-// ctx itself where its work is long.
-func (s *Store) transact(ctx context.Context, f func(*transaction) error) error {
-	if s.writer.closed {
+// writing runs f in a transaction of its own.
+func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := e.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer e.EndTurn(true)
+	return e.transact(ctx, f)
+}
+
+// Transact implements sqlstore.Engine. SQLite's driver can't tell, where a statement is cut short, whether it was carried out.
+func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
+	return e.transact(ctx, func(t *tx) error { return f(t) })
+}
+
+// transact runs f in a transaction, not cut short by ctx, for the holder of the turn.
+func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
+	if e.writer.closed {
 		return errors.New("write to the database: the store is closed")
 	}
-	ctx = context.WithoutCancel(ctx)
-	var done *transaction
-	err := s.tryTransact(ctx, func(t *transaction) error {
-		done = t
-		return f(t)
-	})
+	t := &tx{ctx: context.WithoutCancel(ctx), engine: e}
+	err := t.run(f)
 	if err == nil {
-		err = s.publish(ctx, done.changed)
+		err = e.publish(t)
 	}
 	if err != nil {
-		s.writer.forget() // what it knew may not have been committed
+		e.writer.forget() // what it knew may not have been committed
 		return fmt.Errorf("write to the database: %w", explain(err))
 	}
 	return nil
 }
 
-func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) error {
-	t := &transaction{ctx: ctx, store: s}
+func (t *tx) run(f func(*tx) error) error {
 	if err := t.exec("BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
 	committed := false
 	defer func() {
 		if !committed {
-			s.writer.forget()
+			t.engine.writer.forget()
 			_ = t.exec("ROLLBACK") // fails if SQLite has done so itself, as when the disk is full
 		}
 	}()
@@ -200,14 +92,11 @@ func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) err
 	if err := f(t); err != nil {
 		return err
 	}
-	if err := t.flush(); err != nil {
-		return err
-	}
-	if t.changed.text && s.writer.scrubbed {
+	if t.Text && t.engine.writer.scrubbed {
 		if err := t.exec("DELETE FROM meta WHERE key = '" + scrubbedKey + "'"); err != nil {
 			return err
 		}
-		s.writer.scrubbed = false
+		t.engine.writer.scrubbed = false
 	}
 	if err := t.exec("COMMIT"); err != nil {
 		return err
@@ -216,32 +105,47 @@ func (s *Store) tryTransact(ctx context.Context, f func(*transaction) error) err
 	return nil
 }
 
-// noticeOthers throws away what is held in memory if another process has written, and says in the file who
+// noticeOthers has what is held in memory thrown away if another process has written, and says in the file who
 // writes now.
-func (t *transaction) noticeOthers() error {
+func (t *tx) noticeOthers() error {
 	var version int64
 	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
 		return err
 	}
-	s := t.store
-	if s.writer.version == version {
+	e := t.engine
+	if e.writer.version == version {
 		return nil
 	}
-	s.writer.forget()
-	s.writer.version = version
-	t.changed.others = true
+	e.writer.version = version
+	t.others = true
 	var err error
-	if s.writer.scrubbed, err = found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey + "'").Scan(new(int))); err != nil {
+	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey + "'").Scan(new(int))); err != nil {
 		return err
 	}
-	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", s.writer.name); err != nil {
+	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {
 		return err
 	}
-	if err := s.loadSpace(t.ctx); err != nil {
+	if err := e.loadSpace(t.ctx); err != nil {
 		return err
 	}
-	s.wakeUp()
-	return s.reload(t.ctx)
+	return e.Latest(t.ctx, func(q sqlstore.Querier) error { return e.changed(t.ctx, q, true) })
+}
+
+// publish brings what the engine holds in memory up to date after a commit.
+func (e *engine) publish(t *tx) error {
+	defer e.commits.Add(1)
+	if t.Text || t.others {
+		if e.writer.removals++; e.writer.removed.IsZero() {
+			e.writer.removed = time.Now()
+		}
+	}
+	if t.Space {
+		if err := e.loadSpace(t.ctx); err != nil {
+			return err
+		}
+	}
+	e.vectors.remove(t.Gone)
+	return e.vectors.put(t.put)
 }
 
 // close closes the statements.
@@ -253,113 +157,48 @@ func (w *writer) close() error {
 	return errors.Join(errs...)
 }
 
-// forget drops what the writer holds in memory; it is read again when needed.
-func (w *writer) forget() {
-	w.channels, w.guildNos, w.segments, w.decisions, w.dropped = nil, nil, nil, nil, dropped{}
-	w.version = 0
-}
-
-// changes is what a transaction changed that readers hold in memory.
-type changes struct {
-	structure bool                    // guilds, roles or channels
-	people    map[memory.GuildID]bool // guilds with people or lore that changed
-	removed   []int64                 // segments that have no vector now
-	stored    []storedVector          // new vectors in the space in use
-	space     bool                    // the space in use
-	pending   bool
-	newest    memory.MessageID
-	text      bool // text was removed
-	others    bool // others have written, and may have removed some
-}
-
-// publish brings what readers hold in memory up to date after a commit.
-func (s *Store) publish(ctx context.Context, c changes) error {
-	defer s.published.Add(1)
-	if c.text || c.others {
-		if s.writer.removals++; s.writer.removed.IsZero() {
-			s.writer.removed = time.Now()
-		}
-	}
-	if c.space {
-		if err := s.loadSpace(ctx); err != nil {
-			return err
-		}
-	}
-	s.vectors.remove(c.removed)
-	if err := s.vectors.put(c.stored); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.newest = max(s.newest, c.newest)
-	if len(c.people) > 0 {
-		s.peopleVersion++
-		for guild := range c.people {
-			delete(s.people, guild)
-			delete(s.lore, guild)
-		}
-	}
-	s.mu.Unlock()
-	if c.pending {
-		s.wakeUp()
-	}
-	if !c.structure {
-		return nil
-	}
-	return s.reload(ctx)
-}
-
-func (s *Store) wakeUp() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
+// forget has the next transaction look what others may have written, and what of its own was.
+func (w *writer) forget() { w.version, w.scrubbed = 0, false }
 
 // longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// endTurn lets the next one write. Text that was removed is still in the write-ahead log then: whoever leaves no work behind
+// EndTurn implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever leaves no work behind
 // takes it out.
-func (s *Store) endTurn() {
-	w := &s.writer
-	if !w.closed && !w.removed.IsZero() && (w.isIdle() || time.Since(w.removed) > longRemoved) {
-		_ = s.truncateLog(context.Background()) // the next to write or to ask for what is pending tries again
+func (e *engine) EndTurn(idle bool) {
+	w := &e.writer
+	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
+		_ = e.truncateLog(context.Background()) // the next to write or to ask for what is pending tries again
 	}
 	<-w.turn
 }
 
 // tryEmptyLog empties the write-ahead log of removed text unless somebody writes, who will do so.
-func (s *Store) tryEmptyLog() {
+func (e *engine) tryEmptyLog() {
 	select {
-	case s.writer.turn <- struct{}{}:
-		s.endTurn()
+	case e.writer.turn <- struct{}{}:
+		e.EndTurn(true)
 	default:
 	}
-}
-
-func (w *writer) isIdle() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.waiting) == 0
 }
 
 // truncateLog moves what the write-ahead log holds to its place, and truncates it. It doesn't wait for readers: where one is in
 // the way, the next to write or to ask for what is pending tries again, and opening the file does it at the latest. The caller
 // holds the turn.
-func (s *Store) truncateLog(ctx context.Context) error {
-	if _, err := s.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+func (e *engine) truncateLog(ctx context.Context) error {
+	if _, err := e.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err
 	}
 	defer func() {
-		_, _ = s.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", s.writer.patience.Milliseconds()))
+		_, _ = e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", e.writer.patience.Milliseconds()))
 	}()
 	var busy, pages, moved int
-	err := s.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
+	err := e.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 	if err == nil && busy > 0 {
 		err = errReaders
 	}
 	if err == nil {
-		s.writer.removed = time.Time{}
+		e.writer.removed = time.Time{}
 	}
 	return err
 }
@@ -371,6 +210,9 @@ const diskFull = "the disk is full: free some space; nothing that was stored is 
 type explained struct{ error }
 
 func (e explained) Unwrap() error { return e.error }
+
+// Explain implements sqlstore.Engine.
+func (e *engine) Explain(err error) error { return explain(err) }
 
 // explain says what to do about an error of SQLite's, unless it says so already.
 func explain(err error) error {

@@ -53,7 +53,7 @@ func TestConcurrentGroupCommit(t *testing.T) {
 	t.Parallel()
 	const n = 60
 	s := open(t, emptyDir(t))
-	s.writer.turn <- struct{}{} // somebody writes
+	s.engine.writer.turn <- struct{}{} // somebody writes
 	ctx, cancel := context.WithCancel(t.Context())
 	outcomes := make([]<-chan error, n)
 	for i := range n {
@@ -71,7 +71,7 @@ func TestConcurrentGroupCommit(t *testing.T) {
 	for i := 0; i < n; i += 3 {
 		outcome[i] = wait.For(t, "who gave up", outcomes[i])
 	}
-	<-s.writer.turn
+	<-s.engine.writer.turn
 	for i := range n {
 		if i%3 > 0 {
 			outcome[i] = wait.For(t, "a batch to be written", outcomes[i])
@@ -96,35 +96,6 @@ func TestConcurrentGroupCommit(t *testing.T) {
 	checkSound(t, s)
 }
 
-func TestCommitsAreBounded(t *testing.T) {
-	t.Parallel()
-	var w writer
-	for _, n := range []int{maxCommit + 1, 1, maxCommit - 1, 1, 1} {
-		w.waiting = append(w.waiting, &batch{events: make([]event, n)})
-	}
-	for _, want := range []int{1, 2, 2, 0} {
-		if got := len(w.take()); got != want {
-			t.Errorf("took %d batches, want %d", got, want)
-		}
-	}
-}
-
-// A caller who gives up when the batch is being written already learns how that ended.
-func TestConcurrentGivingUpTooLate(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	s.writer.turn <- struct{}{}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := queue(t, ctx, s, posted(general, 1, "apples"))
-	taken := s.writer.take()
-	cancel()
-	taken[0].done <- errors.New("as it was")
-	if err := <-done; err == nil || err.Error() != "as it was" {
-		t.Errorf("got %v", err)
-	}
-	<-s.writer.turn
-}
-
 // A panic in the midst of a transaction undoes it, is an error to the others, and leaves the store usable.
 func TestConcurrentPanic(t *testing.T) {
 	t.Parallel()
@@ -137,9 +108,9 @@ func TestConcurrentPanic(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	apply(t, s, posted(general, 1, "apples"))
-	s.writer.turn <- struct{}{}
+	s.engine.writer.turn <- struct{}{}
 	outcomes := []<-chan error{queue(t, bg, s, posted(general, 2, "apples")), queue(t, bg, s, edited(general, 1, "boom"))}
-	<-s.writer.turn
+	<-s.engine.writer.turn
 	for _, outcome := range outcomes {
 		if err := wait.For(t, "what was queued", outcome); err == nil {
 			t.Error("a panic is no error")
@@ -158,7 +129,7 @@ func TestWritingToAClosedFile(t *testing.T) {
 	dir := emptyDir(t)
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "apples"))
-	must(t, s.write.Close())
+	must(t, s.engine.write.Close())
 	if err := s.Apply(t.Context(), posted(general, 2, "apples")); err == nil {
 		t.Error("written to a closed file")
 	}
@@ -180,13 +151,11 @@ func TestABusyWriterEmptiesTheLog(t *testing.T) {
 		since time.Duration
 		clean bool
 	}{{-time.Hour, false}, {2 * longRemoved, true}} {
-		s.writer.turn <- struct{}{}
-		s.writer.waiting = []*batch{{}}
-		s.writer.removed = time.Now().Add(-c.since)
-		s.endTurn()
-		if got := s.writer.removed.IsZero(); got != c.clean {
+		s.engine.writer.turn <- struct{}{}
+		s.engine.writer.removed = time.Now().Add(-c.since)
+		s.engine.EndTurn(false)
+		if got := s.engine.writer.removed.IsZero(); got != c.clean {
 			t.Errorf("%s after a removal the log is empty: %v", c.since, got)
 		}
 	}
-	s.writer.waiting = nil
 }

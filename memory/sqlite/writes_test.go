@@ -10,6 +10,7 @@ import (
 	"hark/internal/fixture"
 	"hark/memory"
 	"hark/memory/memorytest"
+	"hark/memory/sqlstore"
 )
 
 // ofHark is an answer of Hark's.
@@ -50,12 +51,9 @@ var writes = map[string]func(*Store) error{
 	"see a channel":  applies(memory.ChannelSeen{Channel: memory.Channel{ID: general, Name: "x"}}),
 	"see a new role": applies(memory.RoleSeen{Guild: 200}),
 	"keep a trace": func(s *Store) error {
-		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")})
+		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")}})
 	},
-	"forget what was spent": func(s *Store) error {
-		_, err := s.ForgetSpending(bg, idAt(3))
-		return err
-	},
+	"forget what was spent": func(s *Store) error { return s.Expire(bg, memory.Expiry{Spending: idAt(3)}) },
 	"keep records": func(s *Store) error {
 		named := recorded("named", 9, 4)
 		named.Record.Kwargs = map[string]any{"user": 3}
@@ -64,29 +62,11 @@ var writes = map[string]func(*Store) error{
 	"keep records and forget them": func(s *Store) error {
 		named := recorded("named", 9, 4)
 		named.Record.Kwargs = map[string]any{"user": 3}
-		return s.writing(bg, func(t *transaction) error {
-			if err := recordAll(t, recorded("one", 8, 1), named); err != nil {
-				return err
-			}
-			_, err := t.forget(memory.Forgetting{Guild: guild, User: 3, Why: memory.WhyMember, At: idAt(900)})
-			return err
-		})
+		return s.Apply(bg, recorded("one", 8, 1), named, memory.Forgetting{Guild: guild, User: 3, Why: memory.WhyMember, At: idAt(900)})
 	},
 	"keep records and edit their question": applies(recorded("one", 8, 1), edited(general, 8, "another question")),
-	"forget old records": func(s *Store) error {
-		return s.writing(bg, func(t *transaction) error {
-			if err := recordAll(t, recorded("one", 8, 1), recorded("two", 9, 1)); err != nil {
-				return err
-			}
-			return t.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind = ? AND id = 1", []any{int(aRecord)}}, cause{})
-		})
-	},
 	"make a key": func(s *Store) error {
 		_, err := s.FingerprintKey(bg)
-		return err
-	},
-	"forget old prompts": func(s *Store) error {
-		_, err := s.ForgetPrompts(bg, builtAt.Add(time.Second))
 		return err
 	},
 	"an answer grows": func(s *Store) error {
@@ -110,7 +90,7 @@ var writes = map[string]func(*Store) error{
 			memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(97)}}, answer)
 	},
 	"keep a trace of what is gone": func(s *Store) error {
-		return s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20), Sources: from(general, 20)})
+		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20), Sources: from(general, 20)}})
 	},
 	"store vectors": func(s *Store) error {
 		segments, err := s.Pending(bg, 100)
@@ -129,61 +109,66 @@ var writes = map[string]func(*Store) error{
 		}
 		return s.Embedded(bg, segments, vectors)
 	},
-	"index again": func(s *Store) error {
-		no := s.channelNos(in(general))[0]
-		return s.writing(bg, func(t *transaction) error {
-			err := errors.Join(t.exec(spoiled["miscounted"]), t.countAgain(no), t.cutAgain(no), t.beginReindex())
-			for n := 1; n > 0 && err == nil; {
-				n, err = t.indexMore()
-			}
-			return errors.Join(err, t.embedAgain())
-		})
+}
+
+// works are what takes several transactions: what is to be there before, and what is done.
+var works = map[string]struct{ before, do func(*Store) error }{
+	"carry out a forgetting": {
+		func(s *Store) error {
+			return s.Apply(bg, append(notes(), memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(2000).Time()},
+				memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: id(2000).Time()})...)
+		}, goOn,
 	},
-	"change the space": func(s *Store) error {
-		if _, err := s.write.ExecContext(bg, "UPDATE meta SET value = 'other' WHERE key = 'space'"); err != nil {
+	"take what was restored out": {
+		func(s *Store) error {
+			_, err := s.engine.write.ExecContext(bg, "INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20)))
 			return err
+		}, goOn,
+	},
+	"index again": {
+		func(s *Store) error {
+			_, err := s.engine.write.ExecContext(bg, spoiled["miscounted"])
+			return err
+		},
+		func(s *Store) error { return sqlstore.Reindex(bg, s.Store, nil) },
+	},
+	"change the space twice": {
+		func(*Store) error { return nil },
+		func(s *Store) error { return errors.Join(inSpace(s, "one"), inSpace(s, "two")) },
+	},
+	"switch over and sweep": {
+		func(s *Store) error { return inSpace(s, "one") },
+		func(s *Store) error {
+			beside := sqlstore.New(s.engine, sqlstore.Options{Space: memory.Space{Name: "one", Dimensions: 2}, Tokens: words})
+			if err := sqlstore.Open(bg, beside); err != nil {
+				return err
+			}
+			segments, err := beside.Pending(bg, 100)
+			if err == nil {
+				err = beside.Embedded(bg, segments, slices.Repeat([][]float32{{1, 0}}, len(segments)))
+			}
+			if err == nil {
+				_, err = beside.Pending(bg, 100)
+			}
+			return err
+		},
+	},
+}
+
+// goOn goes on with what is to be forgotten.
+func goOn(s *Store) error {
+	begun, err := s.Forgettings(bg, memory.Everywhere, 0)
+	for _, r := range begun {
+		if err == nil {
+			_, err = s.Resume(bg, r.Forgetting.ID, nil)
 		}
-		return s.useSpace(bg)
-	},
-	"change the space twice": func(s *Store) error {
-		return s.writing(bg, func(t *transaction) error {
-			for _, name := range []string{"one", "two"} {
-				s.options.Space.Name = name
-				if err := t.useSpace(); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	},
-	"switch over and sweep": func(s *Store) error {
-		s.options.Space.Name = "one"
-		return s.writing(bg, func(t *transaction) error {
-			if err := t.useSpace(); err != nil {
-				return err
-			}
-			segments, err := s.allSegments(t)
-			if err != nil {
-				return err
-			}
-			to, err := t.side()
-			if err != nil {
-				return err
-			}
-			vectors := make([][]byte, len(segments))
-			for i := range vectors {
-				vectors[i] = make([]byte, s.options.Space.Dimensions)
-				vectors[i][i%7] = 1
-			}
-			if err := t.storeVectors(to, segments, vectors); err != nil {
-				return err
-			}
-			if err := t.switchOver(); err != nil {
-				return err
-			}
-			return t.sweepStep()
-		})
-	},
+	}
+	return err
+}
+
+// inSpace opens a store's file for another space.
+func inSpace(s *Store, name string) error {
+	return sqlstore.Open(bg, sqlstore.New(s.engine, sqlstore.Options{Space: memory.Space{Name: name, Dimensions: 2}, Tokens: words}))
 }
 
 // notes are events about everything that is kept beside messages and structure.
@@ -207,9 +192,9 @@ func notes() []memory.Event {
 		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Sources: fromLore(6)}}, lore(6, 5),
 		summed(general, 7), summed(general, 9), summed(general, 9), late, memory.Summarised{Guild: guild, Channel: general, Until: id(13), Evicted: []memory.MessageID{id(9)}},
-		summed(general, 9), memory.SummaryGone{Guild: guild, Channel: general, ID: id(9)}, summed(general, 9), summed(general, 14),
+		summed(general, 9), summed(general, 14),
 		memory.Posted{Message: memory.Message{ID: id(89), Guild: guild, Channel: general, Kind: memory.FromHark}}, usedSummary(id(89), id(14)),
-		memory.SummaryGone{Guild: guild, Channel: general, ID: id(14)}, usedSummary(id(97), id(14)), summed(9999, 3),
+		usedSummary(id(97), id(14)), summed(9999, 3),
 		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
 		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
@@ -239,37 +224,8 @@ func usedSummary(answer, id memory.MessageID) memory.Event {
 // idAt is when the nth message of these tests was sent.
 func idAt(n int) time.Time { return id(n).Time() }
 
-// forgets begins a forgetting and ends it, all in one transaction.
-func forgets(f memory.Forgetting) func(*Store) error {
-	return func(s *Store) error {
-		prepared, err := s.prepare(notes())
-		if err != nil {
-			return err
-		}
-		return s.writing(bg, func(t *transaction) error {
-			for i := range prepared {
-				if err := t.apply(&prepared[i]); err != nil {
-					return err
-				}
-			}
-			id, err := t.forget(f)
-			for n := 1; n > 0 && err == nil; {
-				n, err = t.takeOutSome()
-			}
-			if err == nil {
-				_, _, err = t.beginAgain(id)
-			}
-			if err == nil {
-				err = t.finish(id)
-			}
-			if err != nil {
-				return err
-			}
-			_, err = t.forget(f)
-			return err
-		})
-	}
-}
+// forgets begins a forgetting.
+func forgets(f memory.Forgetting) func(*Store) error { return applies(append(notes(), f)...) }
 
 func init() {
 	writes["edit what lore is from"] = func(s *Store) error {
@@ -305,26 +261,6 @@ func init() {
 	}
 	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(2000).Time()})
 	writes["delete a channel"] = applies(memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
-	writes["take what was restored out"] = func(s *Store) error {
-		return s.writing(bg, func(t *transaction) error {
-			if err := t.exec("INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20))); err != nil {
-				return err
-			}
-			if _, _, err := t.beginAgain(7); err != nil {
-				return err
-			}
-			return t.apply(&event{Event: posted(general, 11, "again"), message: posted(general, 11, "again").Message})
-		})
-	}
-}
-
-// allSegments are all segments, without their messages.
-func (s *Store) allSegments(t *transaction) (segments []memory.Segment, err error) {
-	return segments, t.each(func(scan func(...any) error) error {
-		segments = append(segments, memory.Segment{})
-		last := &segments[len(segments)-1]
-		return scan(&last.ID, &last.Version)
-	}, "SELECT id, version FROM segment ORDER BY id")
 }
 
 // populated is a store with something for every operation to work on.
@@ -345,7 +281,7 @@ func populate(t *testing.T, s *Store) {
 	drain(t, s)
 	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92), edited(general, 90, "came before its message"), edited(general, 91, "never"),
 		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
-	if err := s.KeepTrace(bg, memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general, 6), Prompt: sentPrompt("number")}); err != nil {
+	if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general, 6), Prompt: sentPrompt("number")}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hark/builder"
+	"hark/internal/config"
+	"hark/internal/tokens"
+)
+
+// windowOf is the model's window in tokens, as it is configured or known by its name; 0 if it isn't known.
+func windowOf(c config.Config) int {
+	return cmp.Or(c.LLM.Window, tokens.Window(c.LLM.Model))
+}
+
+// promptTokens is the longest prompt: as configured, or what an answer leaves of the model's window.
+func promptTokens(c config.Config) int {
+	if window := windowOf(c); window > 0 {
+		return min(c.Builder.MaxTokens, window-c.LLM.MaxTokens)
+	}
+	return c.Builder.MaxTokens
+}
+
+// squeezed says that prompts are shorter than configured, if they are. It is no error for a command to end with.
+func squeezed(c config.Config) error {
+	most := promptTokens(c)
+	if most == c.Builder.MaxTokens {
+		return nil
+	}
+	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) and an answer of %d "+
+		"(llm.max_tokens): prompts have %d at most; llm.window says how large it is", windowOf(c), c.Builder.MaxTokens, c.LLM.MaxTokens, most)
+}
+
+// newBuilder builds prompts that fit the window of the configured model, as it counts tokens.
+func newBuilder(c config.Config) (*builder.Builder, error) {
+	l, err := labels(c.Builder)
+	if err != nil {
+		return nil, err
+	}
+	limits, err := sections(c.Builder)
+	if err != nil {
+		return nil, err
+	}
+	o := builder.Options{
+		Layout: builder.Layout(c.Builder.Layout), MaxTokens: promptTokens(c), MaxChars: c.Builder.MaxContextChars,
+		Window: windowOf(c), Answer: c.LLM.MaxTokens, Labels: l, Sections: limits,
+		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars,
+		// The plain layout is for models too small to cite by number.
+		Citations: c.Builder.Layout != string(builder.LayoutPlain),
+	}
+	if o.MaxTokens <= 0 {
+		return nil, fmt.Errorf("the model's window of %d tokens has no room for a prompt beside an answer of %d: lower llm.max_tokens, "+
+			"or say in llm.window how large the window is", o.Window, o.Answer)
+	}
+	b, err := builder.New(o, tokens.For(c.LLM.Model))
+	if err != nil && squeezed(c) != nil {
+		return nil, fmt.Errorf("%w; of the model's window of %d tokens an answer of %d leaves no more: lower llm.max_tokens, or say in "+
+			"llm.window how large the window is", err, o.Window, o.Answer)
+	}
+	return b, err
+}
+
+// sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.
+func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) {
+	layout := builder.Layout(c.Layout)
+	all := builder.DefaultSections(layout)
+	for name, set := range c.Sections {
+		section := builder.SectionType(name)
+		if set == (config.Limits{}) {
+			continue
+		}
+		limits, there := all[section]
+		if !there {
+			return nil, fmt.Errorf("builder.sections.%s: the layout %q has no such section", section, layout)
+		}
+		for to, value := range map[*int]*int{&limits.Priority: set.Priority, &limits.Floor: set.Floor, &limits.Ceiling: set.Ceiling} {
+			if value != nil {
+				*to = *value
+			}
+		}
+		limits.Modes = nil
+		for _, name := range set.ModeList() {
+			if mode := builder.Mode(name); !mode.Known() {
+				return nil, fmt.Errorf("builder.sections.%s.modes: there is no mode %q: want some of %q", section, name, builder.Modes())
+			} else if !slices.Contains(limits.Modes, mode) {
+				limits.Modes = append(limits.Modes, mode)
+			}
+		}
+		all[section] = limits
+	}
+	return all, nil
+}
+
+// noLabel is what an operator writes who wants nothing where a label would be.
+const noLabel = "none"
+
+// labels are those of prompts: the language's, but for those that the operator has named. The error names the key that
+// can't be used.
+func labels(c config.Builder) (builder.Labels, error) {
+	l, ok := builder.LabelsIn(c.Language, c.Emoji)
+	if !ok {
+		return l, fmt.Errorf("builder.language: there are no labels in %q", c.Language)
+	}
+	all, fields := reflect.ValueOf(&l).Elem(), labelFields()
+	for name, text := range c.Labels {
+		if text == noLabel {
+			text = ""
+		} else if text == "" {
+			continue
+		}
+		all.FieldByName(fields[name]).SetString(text)
+	}
+	err := l.Check()
+	if problem, ok := errors.AsType[*builder.LabelError](err); ok {
+		for name, field := range fields {
+			if field == problem.Label {
+				err = fmt.Errorf("builder.labels.%s %s", name, problem.Problem)
+			}
+		}
+	}
+	return l, err
+}
+
+// labelFields are the fields of builder.Labels, by the names that they have in a configuration.
+func labelFields() map[string]string {
+	fields := map[string]string{}
+	for field := range reflect.TypeFor[builder.Labels]().Fields() {
+		name := wordBegins.ReplaceAllString(field.Name, "_$0")
+		fields[strings.ToLower(strings.TrimPrefix(name, "_"))] = field.Name
+	}
+	return fields
+}
+
+var wordBegins = regexp.MustCompile("[A-Z]")

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hark/internal/digest"
+	"hark/memory"
+)
+
+// What memory.summaries can be.
+const (
+	summariesOff     = "off"
+	summariesExtract = "extract"
+)
+
+// chatPatience is how long a talk in the terminal waits for the model to sum up the one before.
+const chatPatience = 15 * time.Second
+
+// newDigest makes digests as configured. It needs Failed.
+func (a *app) newDigest() *digest.Worker {
+	c := a.config
+	return digest.New(digest.Options{
+		Log: a.store, Model: a.model(), Extract: c.Memory.Summaries == summariesExtract, Policy: policy(c),
+		SessionGap: c.Memory.SessionGap.Duration, Metrics: a.metrics,
+	})
+}
+
+// digests are the kinds of digests that are to be made.
+func (a *app) digests() (kinds []digest.Kind) {
+	if a.model() != nil {
+		kinds = append(kinds, digest.Facts)
+	}
+	if a.config.Memory.Summaries != summariesOff {
+		kinds = append(kinds, digest.Summaries)
+	}
+	if a.condenses() {
+		kinds = append(kinds, digest.Condensed)
+	}
+	return kinds
+}
+
+// condenses reports whether the older parts of long sessions are condensed.
+func (a *app) condenses() bool {
+	return a.config.Memory.Summaries != summariesOff && a.config.Memory.Summaries != summariesExtract
+}
+
+// warnOfWindow says that prompts are shorter than configured.
+func (r *runner) warnOfWindow(a *app) {
+	if a.tight != nil {
+		c := a.config
+		r.log.Warn().Int("window", windowOf(c)).Int("prompt", promptTokens(c)).Int("answer", c.LLM.MaxTokens).Msg(a.tight.Error())
+	}
+}
+
+// startWorkers has done by the side what models do: learning, summing up and condensing.
+func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *app) {
+	a.digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {
+		failed := map[digest.Kind]string{
+			digest.Facts: "facts could not be learned", digest.Summaries: "a session could not be summed up by the model",
+			digest.Condensed: "a long session could not be condensed",
+		}[kind]
+		if kind == digest.Summaries && channel == 0 {
+			failed = "summing up is delayed"
+		}
+		r.log.Warn().Err(err).Stringer("channel", channel).Msg(failed)
+	}
+	a.digest.Done = func(kind digest.Kind, channel memory.ChannelID, messages int, model string) {
+		made := map[digest.Kind]string{digest.Summaries: "summed up a session", digest.Condensed: "condensed a session"}[kind]
+		r.log.Debug().Stringer("channel", channel).Int("messages", messages).Str("model", model).Msg(made)
+	}
+	group.Go(func() error { return a.digest.Run(ctx, a.digests()...) })
+}

@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"fmt"
+	"math"
+
+	"hark/memory"
+	"hark/memory/sqlstore"
+)
+
+// storedVector is a vector in the steps that the file holds.
+type storedVector struct {
+	segment, channel int64
+	first, last      memory.MessageID // between which the segment's messages lie
+	steps            []byte
+}
+
+// PutVector implements sqlstore.Tx.
+func (t *tx) PutVector(v sqlstore.Vector, beside bool) error {
+	s := storedVector{v.Segment, v.Channel, v.First, v.Last, quantise(v.Values)}
+	table := "vector"
+	if beside {
+		table = "vector_next"
+	} else {
+		t.put = append(t.put, s)
+	}
+	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, steps) VALUES (?, ?)", s.segment, pack(s.steps))
+}
+
+// quantise gives v in steps of a 127th of its largest number, one byte a number. How large a step is isn't
+// kept: only the direction of a vector counts.
+func quantise(v []float32) []byte {
+	var largest float64
+	for _, x := range v {
+		largest = max(largest, math.Abs(float64(x)))
+	}
+	steps := make([]byte, len(v))
+	scale := 127 / largest
+	for i, x := range v {
+		steps[i] = byte(int8(math.RoundToEven(float64(x) * scale)))
+	}
+	return steps
+}
+
+// pack is steps as the file holds them. Half of a hashed vector's are 0: then a bit for each tells which aren't, and
+// those follow.
+func pack(steps []byte) []byte {
+	packed := make([]byte, (len(steps)+7)/8, len(steps))
+	for i, b := range steps {
+		if b == 0 {
+			continue
+		}
+		if len(packed)+1 >= len(steps) { // as a rule, of an endpoint's
+			return steps
+		}
+		packed[i/8] |= 1 << (i % 8)
+		packed = append(packed, b)
+	}
+	return packed
+}
+
+// unpack is what pack was given, n steps.
+func unpack(packed []byte, n int) ([]byte, error) {
+	if len(packed) == n {
+		return packed, nil
+	}
+	bits := (n + 7) / 8
+	if len(packed) < bits {
+		return nil, fmt.Errorf("a vector takes %d bytes, too few for %d dimensions", len(packed), n)
+	}
+	steps, rest := make([]byte, n), packed[bits:]
+	for i := range steps {
+		if packed[i/8]&(1<<(i%8)) == 0 {
+			continue
+		}
+		if len(rest) == 0 {
+			return nil, fmt.Errorf("a vector of %d dimensions lacks some of its numbers", n)
+		}
+		steps[i], rest = rest[0], rest[1:]
+	}
+	return steps, nil
+}
+
+// dequantise is what quantise was given, as near as the steps allow, with length 1.
+func dequantise(steps []byte) []float32 {
+	v := make([]float32, len(steps))
+	var length float64
+	for i, b := range steps {
+		x := float64(int8(b))
+		v[i] = float32(x)
+		length += x * x
+	}
+	scale := float32(1 / math.Sqrt(length))
+	for i := range v {
+		v[i] *= scale
+	}
+	return v
+}

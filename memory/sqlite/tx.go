@@ -1,0 +1,70 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"hark/memory/sqlstore"
+)
+
+// tx is a transaction under way.
+type tx struct {
+	ctx    context.Context
+	engine *engine
+	others bool // somebody else had written before
+	sqlstore.Changes
+	put []storedVector // new vectors in the space in use
+}
+
+func (t *tx) statement(query string) (*sql.Stmt, error) {
+	w := &t.engine.writer
+	if s, ok := w.statements[query]; ok {
+		return s, nil
+	}
+	s, err := t.engine.write.PrepareContext(t.ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if w.statements == nil {
+		w.statements = map[string]*sql.Stmt{}
+	}
+	w.statements[query] = s
+	return s, nil
+}
+
+// Exec implements sqlstore.Tx.
+func (t *tx) Exec(query string, args ...any) (int, error) {
+	s, err := t.statement(query)
+	if err != nil {
+		return 0, err
+	}
+	r, err := s.ExecContext(t.ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := r.RowsAffected()
+	return int(n), err
+}
+
+func (t *tx) exec(query string, args ...any) error {
+	_, err := t.Exec(query, args...)
+	return err
+}
+
+// QueryContext implements sqlstore.Tx.
+func (t *tx) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	s, err := t.statement(query)
+	if err != nil {
+		return nil, err
+	}
+	return s.QueryContext(ctx, args...)
+}
+
+func (t *tx) row(query string, args ...any) sqlstore.Row {
+	return sqlstore.RowOf(t.ctx, t, query, args...)
+}
+
+// Changed implements sqlstore.Tx.
+func (t *tx) Changed(c sqlstore.Changes) {
+	t.Text, t.Space, t.Gone = t.Text || c.Text, t.Space || c.Space, append(t.Gone, c.Gone...)
+}

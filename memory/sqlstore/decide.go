@@ -1,0 +1,240 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+
+	"hark/memory"
+)
+
+// Decisions are what is asked about every message before it is logged. The writer holds them in memory.
+type Decisions struct {
+	out    map[member]bool // who has opted out
+	ledger []order
+	// newest is the greatest end of an order that has one: what comes now is hardly ever older.
+	newest memory.MessageID
+}
+
+type member struct {
+	guild memory.GuildID
+	user  memory.UserID
+}
+
+// order is what a forgetting covers, then and later.
+type order struct {
+	guild   memory.GuildID   // or memory.Everywhere
+	channel memory.ChannelID // with its threads; 0: all
+	user    memory.UserID    // 0: everybody
+	end     memory.MessageID // exclusive; or endless
+	why     memory.Why
+	whole   bool // whether nothing but its beginning ends it
+}
+
+// endless is the end of what has none.
+const endless memory.MessageID = 1<<63 - 1
+
+// orderOf is what f covers.
+func orderOf(f memory.Forgetting) order {
+	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why, whole: f.Before.IsZero() && f.Why != memory.WhyDeleted}
+	switch {
+	case f.Why == memory.WhyDeleted:
+		o.end = endless
+	case f.Before.IsZero() || f.Before.After(f.At): // what isn't said yet can't be forgotten
+		o.end = FirstAt(f.At)
+	default:
+		o.end = FirstAt(f.Before)
+	}
+	return o
+}
+
+// spot is where a message is, as far as it is known.
+type spot struct {
+	guild   memory.GuildID
+	channel memory.ChannelID
+	parent  memory.ChannelID // of a thread; else 0
+}
+
+// coversAll reports whether o covers id at s whoever wrote it.
+func (o order) coversAll(s spot, id memory.MessageID) bool {
+	return o.user == 0 && o.covers(s, id, 0)
+}
+
+func (o order) covers(s spot, id memory.MessageID, author memory.UserID) bool {
+	return id < o.end && (o.user == 0 || o.user == author) && (o.guild == memory.Everywhere || o.guild == s.guild) &&
+		(o.channel == 0 || o.channel == s.channel || o.channel == s.parent)
+}
+
+func (d *Decisions) add(o order) {
+	if d.ledger = append(d.ledger, o); o.end != endless {
+		d.newest = max(d.newest, o.end)
+	}
+}
+
+// forgotten reports whether a message falls under an order.
+func (d *Decisions) forgotten(s spot, id memory.MessageID, author memory.UserID) bool {
+	for i := range d.ledger {
+		if o := &d.ledger[i]; (id < d.newest || o.end == endless) && o.covers(s, id, author) {
+			return true
+		}
+	}
+	return false
+}
+
+// NewDecisions are none yet.
+func NewDecisions() *Decisions { return &Decisions{out: map[member]bool{}, newest: noMessage} }
+
+// Opt notes what somebody decided about themselves.
+func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
+	d.out[member{guild, user}] = out
+}
+
+// OptedOut reports whether somebody has opted out.
+func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
+	return d.out[member{guild, user}]
+}
+
+// ReadForgetting reads a row of ForgettingColumns, and notes what that covers.
+func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error) {
+	var o order
+	err = scanForgetting(scan, &f, &o)
+	d.add(o)
+	return f, err
+}
+
+// Forgotten reports whether what somebody wrote in a channel is forgotten.
+func (d *Decisions) Forgotten(c memory.Channel, id memory.MessageID, author memory.UserID) bool {
+	at := spot{guild: c.Guild, channel: c.ID}
+	if c.Kind.IsThread() {
+		at.parent = c.Parent
+	}
+	return d.forgotten(at, id, author)
+}
+
+// mayDrop reports whether a message would be dropped if somebody in particular had written it.
+func (d *Decisions) mayDrop(at spot, id memory.MessageID) bool {
+	for m := range d.out {
+		if d.out[m] && m.guild == at.guild {
+			return true
+		}
+	}
+	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.user != 0 && o.covers(at, id, o.user) })
+}
+
+// decisions are read from the file where the writer doesn't hold them.
+func (t *transaction) decisions() (*Decisions, error) {
+	w := &t.store.ingest
+	if w.decisions != nil {
+		return w.decisions, nil
+	}
+	d := NewDecisions()
+	err := t.each(func(scan Scanner) error {
+		var m member
+		err := scan(&m.guild, &m.user)
+		d.out[m] = true
+		return err
+	}, "SELECT guild, user FROM opted WHERE out = 1")
+	if err != nil {
+		return nil, err
+	}
+	err = t.each(func(scan Scanner) error {
+		var o order
+		err := scan(&o.guild, &o.channel, &o.user, &o.end, &o.why, &o.whole)
+		d.add(o)
+		return err
+	}, "SELECT guild, channel, user, before, why, whole FROM forgetting WHERE begun = 1")
+	if err != nil {
+		return nil, err
+	}
+	w.decisions = d
+	return d, nil
+}
+
+// isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote it. guild counts where
+// the channel isn't known.
+func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) (bool, error) {
+	if t.store.ingest.dropped.has(channel, id) {
+		return true, nil
+	}
+	if gone, err := Found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(new(int))); gone || err != nil {
+		return gone, err
+	}
+	d, err := t.decisions()
+	if err != nil || len(d.ledger) == 0 {
+		return false, err
+	}
+	at := spot{guild: guild, channel: channel}
+	c, err := t.knownChannel(channel)
+	if err != nil {
+		return false, err
+	}
+	if c != nil {
+		at = c.spot
+	}
+	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.coversAll(at, id) }), nil
+}
+
+// opt keeps what somebody decided about themselves.
+func (t *transaction) opt(e memory.Opted) error {
+	d, err := t.decisions()
+	if err != nil {
+		return err
+	}
+	newer, err := Found(t.row(`INSERT INTO opted (guild, user, out, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
+		DO UPDATE SET out = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Guild), int64(e.User), e.Out, millis(e.At)).Scan(new(int)))
+	if !newer || err != nil {
+		return err
+	}
+	wasOut := d.out[member{e.Guild, e.User}]
+	d.out[member{e.Guild, e.User}] = e.Out
+	t.store.ingest.dropped = dropped{} // what comes of somebody who is in again isn't dropped any more
+	if e.Out {
+		if err := t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", int64(e.Guild), int64(e.User)); err != nil {
+			return err
+		}
+	}
+	if !e.Out && !wasOut {
+		return nil
+	}
+	// Opting in keeps out what was said meanwhile.
+	_, err = t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+	return err
+}
+
+// OptedOut implements memory.Store.
+func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+	out, err := Found(s.row(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", int64(guild), int64(user)).Scan(new(int)))
+	return out, s.failed(err, "read whether user %d has opted out", user)
+}
+
+// choose keeps what was decided about remembering. Where it begins now, nothing said before is missing.
+func (t *transaction) choose(e memory.Chose) error {
+	if _, err := t.guildNo(e.Guild); err != nil {
+		return err
+	}
+	table, id := "guild", int64(e.Guild)
+	if e.Channel != 0 {
+		if _, err := t.channel(e.Guild, e.Channel); err != nil {
+			return err
+		}
+		table, id = "channel", int64(e.Channel)
+	}
+	var was memory.Choice
+	var chosen int64
+	if err := t.row("SELECT choice, chosen FROM "+table+" WHERE id = ?", id).Scan(&was, &chosen); err != nil {
+		return err
+	}
+	at := millis(e.At)
+	if chosen != 0 && at <= chosen {
+		return nil
+	}
+	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at, id); err != nil || e.Choice == memory.Ignore || e.Choice == was {
+		return err
+	}
+	// What was edited while it wasn't remembered isn't known.
+	if err := t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At}); err != nil {
+		return err
+	}
+	return t.exec("UPDATE channel SET heard = max(heard, ?1) WHERE "+within, int64(memory.FirstMessageID(e.At)), int64(e.Guild), int64(e.Channel))
+}
+
+func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

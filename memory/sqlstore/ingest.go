@@ -1,0 +1,221 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"hark/memory"
+)
+
+// ingest takes along what others are waiting to have written: whoever gets the turn commits the batches of all in one
+// transaction. Nothing runs in the background: a House tidies up (Store.Erase).
+type ingest struct {
+	mu      sync.Mutex
+	waiting []*batch
+
+	// What follows is read from the file where it isn't held, and used by the holder of the turn only.
+	channels  map[memory.ChannelID]*channel
+	guildNos  map[memory.GuildID]int64
+	segments  map[int64]int64 // last segment id by guild number
+	decisions *Decisions
+	dropped   dropped
+}
+
+// batch is the work of one Apply.
+type batch struct {
+	events []event
+	done   chan error // buffered: gets the outcome once
+}
+
+// maxCommit bounds the events of one transaction, so that nobody waits long for a turn.
+const maxCommit = 2000
+
+// Apply implements memory.Store.
+func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
+	prepared, err := s.prepare(events)
+	if err != nil || len(prepared) == 0 {
+		return err
+	}
+	b := &batch{events: prepared, done: make(chan error, 1)}
+	s.ingest.mu.Lock()
+	s.ingest.waiting = append(s.ingest.waiting, b)
+	s.ingest.mu.Unlock()
+	for {
+		select {
+		case err := <-b.done:
+			return err
+		case s.engine.Turn() <- struct{}{}:
+			s.commitWaiting()
+		case <-ctx.Done():
+			if s.ingest.withdraw(b) {
+				return ctx.Err()
+			}
+			return <-b.done
+		}
+	}
+}
+
+// withdraw takes b back unless it is being committed already.
+func (w *ingest) withdraw(b *batch) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, other := range w.waiting {
+		if other == b {
+			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// take is the next batches to commit together.
+func (w *ingest) take() []*batch {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, events := 0, 0
+	for n < len(w.waiting) && (n == 0 || events+len(w.waiting[n].events) <= maxCommit) {
+		events += len(w.waiting[n].events)
+		n++
+	}
+	taken := w.waiting[:n:n]
+	w.waiting = w.waiting[n:]
+	return taken
+}
+
+// commitWaiting commits some of what is waiting, and gives the turn back. The transaction is nobody's in
+// particular, so that one caller's giving up doesn't undo the others' work.
+func (s *Store) commitWaiting() {
+	defer func() { s.engine.EndTurn(s.ingest.isIdle()) }()
+	batches := s.ingest.take()
+	if len(batches) == 0 {
+		return
+	}
+	panicked := errors.New("write to the database: the goroutine that wrote panicked")
+	err := panicked
+	defer func() {
+		for _, b := range batches {
+			b.done <- err
+		}
+	}()
+	if err = s.commit(batches); len(batches) == 1 || !errors.Is(err, memory.ErrRefused) {
+		return
+	}
+	for err = panicked; len(batches) > 0; batches = batches[1:] { // what is refused mustn't be the others' loss
+		batches[0].done <- s.commit(batches[:1])
+	}
+}
+
+// commit commits batches in one transaction.
+func (s *Store) commit(batches []*batch) error {
+	return s.transact(context.Background(), func(t *transaction) error {
+		for _, b := range batches {
+			for i := range b.events {
+				if err := t.apply(&b.events[i]); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// writing runs f in a transaction of its own.
+func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case s.engine.Turn() <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { s.engine.EndTurn(s.ingest.isIdle()) }()
+	return s.transact(ctx, f)
+}
+
+// transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun
+// it isn't cut short by ctx, for SQLite's driver can't tell then whether a statement was carried out: f looks at
+// ctx itself where its work is long.
+func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err error) {
+	whole := false
+	defer func() {
+		if !whole || err != nil {
+			s.ingest.forget() // what it knew may not have been committed
+		}
+	}()
+	var done *transaction
+	err = s.engine.Transact(ctx, func(tx Tx) error {
+		done = &transaction{Tx: tx, ctx: context.WithoutCancel(ctx), store: s}
+		if err := f(done); err != nil {
+			return err
+		}
+		if err := done.flush(); err != nil {
+			return err
+		}
+		tx.Changed(done.changed.Changes)
+		return nil
+	})
+	if err == nil {
+		err = s.publish(context.WithoutCancel(ctx), done.changed)
+	}
+	whole = true
+	return err
+}
+
+// forget drops what is held in memory; it is read again when needed.
+func (w *ingest) forget() {
+	w.channels, w.guildNos, w.segments, w.decisions, w.dropped = nil, nil, nil, nil, dropped{}
+}
+
+func (w *ingest) isIdle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.waiting) == 0
+}
+
+// noticeOthers throws away what is held in memory when somebody else has written.
+func (s *Store) noticeOthers(ctx context.Context, q Querier, writing bool) error {
+	if writing {
+		s.ingest.forget()
+	}
+	s.wakeUp()
+	return s.reload(ctx, q)
+}
+
+// changes is what a transaction changed that readers hold in memory.
+type changes struct {
+	Changes                           // that the engine may hold
+	structure bool                    // guilds, roles or channels
+	people    map[memory.GuildID]bool // guilds with people or lore that changed
+	pending   bool
+	newest    memory.MessageID
+}
+
+// publish brings what readers hold in memory up to date after a commit.
+func (s *Store) publish(ctx context.Context, c changes) error {
+	s.mu.Lock()
+	s.newest = max(s.newest, c.newest)
+	if len(c.people) > 0 {
+		s.peopleVersion++
+		for guild := range c.people {
+			delete(s.people, guild)
+			delete(s.lore, guild)
+		}
+	}
+	s.mu.Unlock()
+	if c.pending {
+		s.wakeUp()
+	}
+	if !c.structure {
+		return nil
+	}
+	return s.engine.Latest(ctx, func(q Querier) error { return s.reload(ctx, q) })
+}
+
+func (s *Store) wakeUp() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,301 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"hark/memory"
+)
+
+// What Hark makes of what people say is a derived thing: an answer with its trace and prompt, lore, a summary, what a session was
+// condensed to, a fact, the record of a call. The table derived lists them, source holds what each was made from, and named whom
+// each is about. A derived thing goes with any of its sources: invalidate finds all that goes with a selection, also what was made
+// from what goes, and has each kind do what it does then. Nothing else walks from sources to what was made from them.
+
+// kind is what a derived thing or a source is.
+type kind int64
+
+// The kinds are written to the file.
+const (
+	aMessage kind = iota
+	anAnswer
+	aFact
+	aLore
+	aSummary
+	aCondensed
+	aRecord
+	aShown // what is left of an answer that Hark keeps no more and Discord shows still
+)
+
+// LoreKind is the kind of lore in the table derived.
+const LoreKind = int64(aLore)
+
+var sourceKinds = map[memory.SourceKind]kind{
+	memory.SourceMessage: aMessage, memory.SourceFact: aFact, memory.SourceLore: aLore, memory.SourceSummary: aSummary,
+}
+
+// derived is a derived thing, without what it says.
+type derived struct {
+	kind    kind
+	guild   memory.GuildID
+	channel memory.ChannelID // where it may be told; 0: in the whole guild
+	id      int64            // of facts and lore in the guild, of others in the channel
+	// at isn't 0 where it is forgotten as a message would be that author had written in channel with that id.
+	author memory.UserID
+	at     memory.MessageID
+}
+
+// place is what the id is unique in.
+func (d derived) place() int64 {
+	if d.kind == aFact || d.kind == aLore {
+		return int64(d.guild)
+	}
+	return int64(d.channel)
+}
+
+// derive notes what a thing was made from and whom it is about, in the place of what was noted of an earlier version.
+func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) error {
+	if _, err := t.underive(d); err != nil {
+		return err
+	}
+	var no int64
+	if err := t.row("INSERT INTO derived (kind, place, id, guild, channel, author, at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no",
+		int(d.kind), d.place(), d.id, int64(d.guild), int64(d.channel), int64(d.author), int64(d.at)).Scan(&no); err != nil {
+		return err
+	}
+	for _, s := range from {
+		place := int64(s.Channel)
+		if s.Kind == memory.SourceFact {
+			place = int64(d.guild)
+		}
+		if err := t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)`, no, int(sourceKinds[s.Kind]), place, s.ID, s.Version, s.Repeats); err != nil {
+			return err
+		}
+	}
+	for _, user := range named {
+		if err := t.exec("INSERT OR IGNORE INTO named VALUES (?, ?)", int64(user), no); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// underive forgets what a thing was made from, and tells whether anything was known.
+func (t *transaction) underive(d derived) (bool, error) {
+	var no int64
+	ok, err := Found(t.row("DELETE FROM derived WHERE kind = ? AND place = ? AND id = ? RETURNING no", int(d.kind), d.place(), d.id).Scan(&no))
+	for _, query := range []string{"DELETE FROM source WHERE derived = ?", "DELETE FROM named WHERE derived = ?"} {
+		if ok && err == nil {
+			err = t.exec(query, no)
+		}
+	}
+	return ok, err
+}
+
+// sourcesColumn is an expression for what d, a derived thing, was made from, for sourceList to scan.
+const sourcesColumn = "(SELECT json_group_array(json_array(o.place, o.id, o.version) ORDER BY o.place, o.id) FROM source o WHERE o.derived = d.no)"
+
+// sourceList are the messages that something was made from, by channel and id, each with its version.
+type sourceList [][3]int64
+
+// Scan implements sql.Scanner.
+func (l *sourceList) Scan(from any) error {
+	text, _ := from.(string)
+	return json.Unmarshal([]byte(text), l)
+}
+
+// selection is a query for derived things, by derived, with repeats, whether it repeats what it was found by, and itself, whether
+// it was found by itself rather than by a source.
+type selection struct {
+	query string
+	args  []any
+}
+
+// madeFrom selects what was made from something.
+func madeFrom(k kind, place, id int64) selection {
+	return selection{"SELECT derived, repeats, 0 AS itself FROM source WHERE kind = ? AND place = ? AND id = ?", []any{int(k), place, id}}
+}
+
+// only is s without all kinds but some.
+func (s selection) only(kinds ...kind) selection {
+	s.query = "SELECT * FROM (" + s.query + ") WHERE (SELECT kind FROM derived WHERE no = derived) IN (SELECT value FROM json_each(?))"
+	s.args = append(s.args, jsonOf(kinds))
+	return s
+}
+
+// hiding is which of the answers that go Discord is to show no more.
+type hiding int
+
+const (
+	hideNone    hiding = iota
+	hideRepeats        // those that repeat what went
+	hideAll
+)
+
+// closure begins a query of gone: what s selects, and all that was made from that, with whether Discord is to show it no more, if
+// it is an answer. From summaries nothing leads on: what was made from one has its sources as well.
+func (s selection) closure(how hiding) string {
+	const next = " UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0 FROM gone CROSS JOIN derived d ON d.no = gone.derived"
+	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived, iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s)`+
+		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind) AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
+		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.body, '$.parts') p
+			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d`+
+		next+` CROSS JOIN shown p ON p.derived = d.no CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[6]d)`,
+		how, s.query, anAnswer, aFact, aLore, aShown)
+}
+
+// invalid is a derived thing that goes.
+type invalid struct {
+	derived
+	no     int64
+	hide   bool // whether Discord is to show it no more
+	itself bool // whether it goes by itself rather than with a source
+}
+
+// cause is why derived things go.
+type cause struct {
+	hide    hiding
+	deleted memory.Spot // the message that was deleted, if one was: nobody asks any more for what it asked for
+}
+
+// invalidate takes away what s selects, and all that was made from that. Of an answer that Discord goes on showing it leaves what
+// it was made from, so that it is found when it is to be shown no more.
+func (t *transaction) invalidate(s selection, why cause) error {
+	var all []invalid
+	err := t.each(func(scan Scanner) error {
+		var g invalid
+		err := scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
+		all = append(all, g)
+		return err
+	}, s.closure(why.hide)+fmt.Sprintf(` SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
+		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...)
+	if err != nil {
+		return err
+	}
+	for _, g := range all { // first of all of them, so that none is found again by what happens to another
+		if g.kind == anAnswer && !g.hide {
+			err = t.exec("UPDATE derived SET kind = ? WHERE no = ?", int(aShown), g.no)
+		} else {
+			_, err = t.underive(g.derived)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, g := range all {
+		t.changed.Text = true
+		if err := t.lose(g, why.deleted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lose does what is done with a derived thing that goes.
+func (t *transaction) lose(g invalid, deleted memory.Spot) error {
+	switch g.kind {
+	case anAnswer:
+		t.lost.Answers++
+		return t.loseAnswer(g, deleted)
+	case aShown:
+		return t.withdrawShown(g, deleted)
+	case aFact:
+		t.lost.Facts++
+		return t.buryFact(g.guild, g.id)
+	case aLore:
+		t.lost.Lore++
+		return t.loseLore(g)
+	case aSummary:
+		t.lost.Summaries++
+		return t.exec("UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL WHERE channel = ? AND id = ?", int64(g.channel), g.id)
+	case aCondensed:
+		t.lost.Summaries++
+		return t.exec("DELETE FROM condensed WHERE channel = ?", int64(g.channel))
+	default:
+		t.lost.Records++
+		return t.exec("DELETE FROM record WHERE no = ?", g.id)
+	}
+}
+
+// standing is how something that was read is now.
+type standing int
+
+const (
+	isSame  standing = iota
+	isOther          // a message that is yet to come, or an answer of Hark's that has grown
+	isAnew           // an answer of Hark's that was written anew
+	isLost           // it is gone, or says something else
+)
+
+// stand tells how a source of something of a guild is now. A source in a channel that isn't known counts as gone: it may have been
+// forgotten with its guild.
+func (t *transaction) stand(guild memory.GuildID, s memory.Source) (standing, error) {
+	query, args := "", []any{s.ID, s.Version, int64(s.Channel)}
+	switch s.Kind {
+	case memory.SourceFact:
+		query, args = "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ? AND id = ? AND text IS NULL)", []any{int64(guild), s.ID}
+	case memory.SourceLore:
+		query, args = "SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND ?2 IN (0, at) AND text IS NOT NULL)", args[:2]
+	case memory.SourceSummary:
+		query = "SELECT EXISTS (SELECT 1 FROM summary WHERE id = ? AND made = ? AND channel = ? AND text IS NOT NULL)"
+	default:
+		return t.standMessage(guild, s)
+	}
+	var there bool
+	if err := t.row(query, args...).Scan(&there); err != nil || there {
+		return isSame, err
+	}
+	return isLost, nil
+}
+
+func (t *transaction) standMessage(guild memory.GuildID, s memory.Source) (standing, error) {
+	id := memory.MessageID(s.ID)
+	if gone, err := t.isGone(guild, s.Channel, id); gone || err != nil {
+		return isLost, err
+	}
+	if anew, err := t.isRewritten(s); anew || err != nil {
+		return isAnew, err
+	}
+	c, err := t.knownChannel(s.Channel)
+	if c == nil || err != nil {
+		return isLost, err
+	}
+	now, row, err := t.stored(c, id)
+	switch {
+	case err != nil:
+		return isLost, err
+	case row == 0:
+		return isOther, nil
+	case !now.doomed && millis(now.Edited) == s.Version:
+		return isSame, nil
+	case now.Kind == memory.FromHark:
+		return isOther, nil
+	}
+	return isLost, nil
+}
+
+// areSame reports whether all sources of something are there as they were read.
+func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) (bool, error) {
+	for _, s := range sources {
+		if now, err := t.stand(guild, s); now != isSame || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// selects is what falls under an order: what was made from messages that do, what does as a message would, and what is
+// about somebody of whom everything does. What is asked at the command line may be about people of any guild.
+func (o order) selects(channels string) selection {
+	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2
+			AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id WHERE c.id = s.place AND m.author = ?3))
+		UNION ALL SELECT no, 1, 1 FROM derived WHERE at <> 0 AND at < ?2 AND ?3 IN (0, author) AND ?4 IN (guild, %[1]d)
+			AND (?5 IN (0, channel) OR channel IN (SELECT value FROM json_each(?1)))
+		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND n.user = ?3
+			AND (?4 IN (d.guild, %[1]d) OR d.guild = %[2]d AND d.kind <> %[3]d) AND (d.kind <> %[4]d OR d.at < ?2)
+		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND ?3 = 0
+			AND iif(d.kind = %[3]d, ?4 IN (d.guild, %[1]d), d.guild = %[2]d AND n.user IN (SELECT id FROM person WHERE ?4 IN (guild, %[1]d)))`,
+		memory.Everywhere, memory.LocalGuild, aFact, aRecord),
+		[]any{channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel), o.whole && o.channel == 0}}
+}

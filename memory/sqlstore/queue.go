@@ -1,0 +1,232 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"hark/memory"
+)
+
+// Wake implements memory.Store.
+func (s *Store) Wake() <-chan struct{} { return s.wake }
+
+// Waiting implements memory.Store.
+func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) {
+	query, args := "SELECT count(*) FROM segment WHERE %s = 1", []any(nil)
+	if guild != memory.Everywhere {
+		query, args = query+" AND channel IN (SELECT no FROM channel WHERE guild = ?)", []any{int64(guild)}
+	}
+	var n int
+	to, err := s.sideOf(ctx, s.engine)
+	if err == nil {
+		err = s.row(ctx, fmt.Sprintf(query, to.flag), args...).Scan(&n)
+	}
+	return n, s.failed(err, "count what is to be embedded")
+}
+
+// Pending implements memory.Store.
+func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
+	select {
+	case s.engine.Turn() <- struct{}{}: // the last delete may have met a reader that is gone by now
+		s.engine.EndTurn(true)
+	default:
+	}
+	err := s.sweep(ctx)
+	var segments []memory.Segment
+	var to side
+	if err == nil {
+		segments, to, err = s.readPending(ctx, limit)
+	}
+	if err == nil && len(segments) == 0 && to == beside && limit > 0 { // the last that was missing is gone
+		err = s.writing(ctx, (*transaction).switchOver)
+	}
+	return segments, s.failed(err, "read what is to be embedded")
+}
+
+// readPending are segments to embed, and which vectors are theirs.
+func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, side, error) {
+	var segments []memory.Segment
+	var to side
+	err := s.engine.Snapshot(ctx, func(q Querier) (err error) { // so that the texts are those of the versions
+		if to, err = s.sideOf(ctx, q); err != nil {
+			return err
+		}
+		waiting, err := readWaiting(ctx, q, to, limit)
+		if err != nil {
+			return err
+		}
+		segments, err = readSegments(ctx, q, waiting)
+		return err
+	})
+	return segments, to, err
+}
+
+// waitingSegment is a segment to embed, without its messages.
+type waitingSegment struct {
+	memory.Segment
+	guild       memory.GuildID
+	no          int64            // of its channel
+	first, last memory.MessageID // between which its messages lie
+}
+
+func readWaiting(ctx context.Context, q Querier, to side, limit int) ([]*waitingSegment, error) {
+	return list(ctx, q, func(scan Scanner, to **waitingSegment) error {
+		w := &waitingSegment{}
+		*to = w
+		return scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
+	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild
+		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?`, limit)
+}
+
+// readSegments reads the messages of segments. Where people talk at once the segments of a channel overlap: each
+// stretch is read once.
+func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
+	of := make(map[int64]*waitingSegment, len(waiting))
+	for _, w := range waiting {
+		of[w.ID] = w
+	}
+	scanRow := func(scan Scanner) error {
+		var id int64
+		var m memory.Message
+		if err := ScanMessage(behind(scan, &id), &m); err != nil {
+			return err
+		}
+		if w := of[id]; w != nil {
+			m.Channel, m.Guild = w.Channel, w.guild
+			w.Messages = append(w.Messages, m)
+		}
+		return nil
+	}
+	if err := Each(ctx, q, scanRow, `SELECT m.segment, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
+		FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value ->> 0 AND m.id BETWEEN j.value ->> 1 AND j.value ->> 2`, stretches(waiting)); err != nil {
+		return nil, err
+	}
+	var segments []memory.Segment
+	for _, w := range waiting {
+		if len(w.Messages) > 0 {
+			slices.SortFunc(w.Messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+			segments = append(segments, w.Segment)
+		}
+	}
+	return segments, nil
+}
+
+// stretches are where segments lie, as JSON: number of the channel, first and last id, none overlapping another.
+func stretches(waiting []*waitingSegment) string {
+	sorted := slices.SortedFunc(slices.Values(waiting), func(a, b *waitingSegment) int {
+		return cmp.Or(cmp.Compare(a.no, b.no), cmp.Compare(a.first, b.first))
+	})
+	b := []byte{'['}
+	for i := 0; i < len(sorted); {
+		from, last := sorted[i], sorted[i].last
+		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
+			last = max(last, sorted[i].last)
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, "[%d,%d,%d]", from.no, from.first, last)
+	}
+	return string(append(b, ']'))
+}
+
+// Embedded implements memory.Store.
+func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedded [][]float32) error {
+	if len(segments) != len(embedded) {
+		return fmt.Errorf("store vectors: %d for %d segments", len(embedded), len(segments))
+	}
+	for i, v := range embedded {
+		if err := CheckVector(v, s.options.Space); err != nil {
+			return fmt.Errorf("store the vector of segment %d: %w", segments[i].ID, err)
+		}
+	}
+	return s.writing(ctx, func(t *transaction) error {
+		to, err := t.side()
+		if err != nil {
+			return err
+		}
+		if err := t.storeVectors(to, segments, embedded); err != nil {
+			return err
+		}
+		return t.switchOver()
+	})
+}
+
+// version is a segment as it was at some time.
+type version struct{ segment, number int64 }
+
+// unchanged notes that those of segments that still are as they were when they were embedded no longer wait, and tells
+// where they lie.
+func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version]Vector, error) {
+	versions := []byte{'['}
+	for i, s := range segments {
+		if i > 0 {
+			versions = append(versions, ',')
+		}
+		versions = fmt.Appendf(versions, "[%d,%d]", s.ID, s.Version)
+	}
+	same := make(map[version]Vector, len(segments))
+	return same, t.each(func(scan Scanner) error {
+		var number int64
+		var v Vector
+		err := scan(&v.Segment, &number, &v.Channel, &v.First, &v.Last)
+		same[version{v.Segment, number}] = v
+		return err
+	}, "UPDATE segment SET "+to.flag+` = 0 FROM json_each(?) j WHERE segment.id = j.value ->> 0 AND segment.version = j.value ->> 1
+		RETURNING segment.id, segment.version, segment.channel, segment.first, segment.last`, string(append(versions, ']')))
+}
+
+// storeVectors stores the vectors of those segments that still are as they were when they were embedded. One that is nil says
+// that there is nothing to embed.
+func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [][]float32) error {
+	same, err := t.unchanged(to, segments)
+	if err != nil {
+		return err
+	}
+	for i, s := range segments {
+		v, ok := same[version{s.ID, s.Version}]
+		switch v.Values = vectors[i]; {
+		case !ok:
+		case v.Values != nil:
+			err = t.PutVector(v, to == beside)
+		default:
+			err = t.dropVector(to, s.ID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropVector notes that a segment has no vector.
+func (t *transaction) dropVector(to side, segment int64) error {
+	if to == inUse {
+		t.changed.Gone = append(t.changed.Gone, segment)
+	}
+	if err := t.exec("UPDATE segment SET "+to.flag+" = 2 WHERE id = ?", segment); err != nil {
+		return err
+	}
+	return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", segment)
+}
+
+// CheckVector reports what makes a vector unfit to be compared with others.
+func CheckVector(v []float32, space memory.Space) error {
+	if v == nil {
+		return nil
+	}
+	if len(v) != space.Dimensions {
+		return fmt.Errorf("it has %d dimensions and not %d", len(v), space.Dimensions)
+	}
+	var length float64
+	for _, x := range v {
+		length += float64(x) * float64(x)
+	}
+	if !(length > 1e-12) || math.IsInf(length, 1) {
+		return fmt.Errorf("it is zero or not finite")
+	}
+	return nil
+}

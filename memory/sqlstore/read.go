@@ -1,0 +1,186 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"hark/memory"
+)
+
+// Scanner puts a row's columns where they belong, as sql.Rows.Scan does.
+type Scanner = func(dest ...any) error
+
+// Each calls f for every row that q answers.
+func Each(ctx context.Context, q Querier, f func(scan Scanner) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// list are the rows that q answers, each as read reads it.
+func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) error, query string, args ...any) ([]T, error) {
+	var all []T
+	err := Each(ctx, q, func(scan Scanner) error {
+		var one T
+		err := read(scan, &one)
+		all = append(all, one)
+		return err
+	}, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// column are the values of a query's only column.
+func column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
+	return list(ctx, q, func(scan Scanner, to *T) error { return scan(to) }, query, args...)
+}
+
+// scanJSON reads a row of one column of JSON.
+func scanJSON[T any](scan Scanner, to *T) error {
+	var body []byte
+	if err := scan(&body); err != nil {
+		return err
+	}
+	return json.Unmarshal(body, to)
+}
+
+// behind is a scanner of the columns that follow some others.
+func behind(scan Scanner, others ...any) Scanner {
+	return func(dest ...any) error { return scan(append(others, dest...)...) }
+}
+
+// Found is Scan's error as a boolean: false if there was no row.
+func Found(err error) (bool, error) {
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// orNotFound is Scan's error, memory.ErrNotFound if there was no row.
+func orNotFound(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return memory.ErrNotFound
+	}
+	return err
+}
+
+// failed says what failed and what to do about it; nil if err is.
+func (s *Store) failed(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), s.engine.Explain(err))
+}
+
+// Row is the first row of an answer, or why there is none.
+type Row struct {
+	rows *sql.Rows
+	err  error
+}
+
+// RowOf is the first row that q answers.
+func RowOf(ctx context.Context, q Querier, query string, args ...any) Row {
+	rows, err := q.QueryContext(ctx, query, args...)
+	return Row{rows, err}
+}
+
+// Scan is sql.Row's.
+func (r Row) Scan(dest ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		return cmp.Or(r.rows.Err(), sql.ErrNoRows)
+	}
+	return cmp.Or(r.rows.Scan(dest...), r.rows.Close())
+}
+
+// row is the first row of what is committed.
+func (s *Store) row(ctx context.Context, query string, args ...any) Row {
+	return RowOf(ctx, s.engine, query, args...)
+}
+
+const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
+
+// ScanMessage reads MessageColumns.
+func ScanMessage(scan Scanner, m *memory.Message) error {
+	var edited int64
+	var extra sql.NullString
+	if err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.Content, &extra); err != nil {
+		return err
+	}
+	m.Edited = FromMillis(edited)
+	return decodeExtra(extra, m)
+}
+
+// place is a channel's guild and number.
+func (s *Store) place(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	no, ok = s.nos.of[id]
+	return s.nos.guilds[no], no, ok
+}
+
+// messages are those of a channel that a condition holds for.
+func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string, args ...any) ([]memory.Message, error) {
+	if err := s.engine.Notice(ctx); err != nil {
+		return nil, err
+	}
+	guild, no, ok := s.place(channel)
+	if !ok {
+		return nil, nil
+	}
+	messages, err := list(ctx, s.engine, func(scan Scanner, m *memory.Message) error {
+		m.Guild, m.Channel = guild, channel
+		return ScanMessage(scan, m)
+	}, "SELECT "+MessageColumns+" FROM said WHERE channel = ? AND "+where, append([]any{no}, args...)...)
+	return messages, s.failed(err, "read messages of channel %d", channel)
+}
+
+// MessageNamed implements memory.Store.
+func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
+	var id memory.MessageID
+	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", int64(channel), memory.Clean(name)).Scan(&id)
+	return id, s.failed(orNotFound(err), "message %q of channel %d", name, channel)
+}
+
+// NameOf implements memory.Store.
+func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error) {
+	names := map[memory.MessageID]string{}
+	err := Each(ctx, s.engine, func(scan Scanner) error {
+		var id memory.MessageID
+		var name string
+		err := scan(&id, &name)
+		names[id] = name
+		return err
+	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", int64(channel), jsonOf(ids))
+	return names, s.failed(err, "read the names of messages")
+}
+
+func jsonOf[T ~int64](ids []T) string {
+	b := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, int64(id), 10)
+	}
+	return string(append(b, ']'))
+}

@@ -1,0 +1,183 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"hark/memory"
+)
+
+// preparedRecord is a record with what can be worked out before its turn to be written.
+type preparedRecord struct {
+	memory.Record
+	body   string
+	tokens int
+}
+
+func (s *Store) prepareRecord(r memory.Record) (preparedRecord, error) {
+	r, err := r.Checked()
+	if err != nil {
+		return preparedRecord{}, err
+	}
+	body, err := json.Marshal(r)
+	return preparedRecord{r, string(body), s.options.Tokens(string(body))}, err
+}
+
+// keepRecord keeps a record, unless what it is about is gone.
+func (t *transaction) keepRecord(r preparedRecord) error {
+	d, err := t.decisions()
+	if err != nil || d.out[member{r.Guild, r.Asker}] {
+		return err
+	}
+	c, err := t.channel(r.Guild, r.Channel)
+	if err != nil || d.forgotten(c.spot, momentOf(r.Record), r.Asker) {
+		return err
+	}
+	for _, id := range []memory.MessageID{r.Question, r.Answer} {
+		if id == 0 {
+			continue
+		}
+		if gone, err := t.isGone(r.Guild, r.Channel, id); gone || err != nil {
+			return err
+		}
+	}
+	var named []memory.UserID
+	for _, id := range r.Named() {
+		named = append(named, memory.UserID(id))
+	}
+	if gone, err := t.namesForgotten(r.Guild, named, momentOf(r.Record)); gone || err != nil {
+		return err
+	}
+	var no int64
+	added, err := Found(t.row(`INSERT OR IGNORE INTO record (call, channel, asker, at, speaker, method, tokens, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING no`,
+		r.CallID, int64(r.Channel), int64(r.Asker), millis(r.Timestamp), string(r.Speaker), r.Method, r.tokens, r.body).Scan(&no))
+	if !added || err != nil {
+		return err
+	}
+	var sources []memory.Source
+	for _, id := range []memory.MessageID{r.Question, r.Answer} {
+		if id != 0 {
+			sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: r.Channel, ID: int64(id)})
+		}
+	}
+	return t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker, at: momentOf(r.Record)}, sources, named)
+}
+
+// momentOf is when a record's question was asked, as an id of a message: what falls under an order that ends later.
+func momentOf(r memory.Record) memory.MessageID {
+	if r.Question != 0 {
+		return r.Question
+	}
+	return memory.FirstMessageID(r.Timestamp)
+}
+
+// Records implements memory.Store.
+func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
+	direction, limit := "DESC", -1
+	if q.Oldest {
+		direction = "ASC"
+	}
+	if q.Limit > 0 {
+		limit = q.Limit
+	}
+	until := int64(1<<63 - 1)
+	if !q.Until.IsZero() {
+		until = ceilMillis(q.Until)
+	}
+	since := int64(-1 << 63)
+	if !q.Since.IsZero() {
+		since = ceilMillis(q.Since)
+	}
+	all, err := list(ctx, s.engine, scanJSON[memory.Record], `SELECT body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
+		AND ?4 IN ('', speaker) AND ?5 IN ('', method) AND ?6 IN (0, asker) ORDER BY at `+direction+`, no `+direction+` LIMIT ?7`,
+		jsonOf(q.Channels), since, until, string(q.Speaker), q.Method, int64(q.Asker), limit)
+	return all, s.failed(err, "read records of calls")
+}
+
+// ceilMillis is the first millisecond that isn't before t.
+func ceilMillis(t time.Time) int64 {
+	ms := t.UnixMilli()
+	if t.After(time.UnixMilli(ms)) {
+		ms++
+	}
+	return ms
+}
+
+// Expire implements memory.Store.
+func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
+	prompts, err1 := s.forgetPrompts(ctx, e.Prompts)
+	records, err2 := s.forgetRecords(ctx, e.Records)
+	err3 := s.writing(ctx, func(t *transaction) error {
+		return t.exec("DELETE FROM spent WHERE question < ?", int64(memory.FirstMessageID(e.Spending)))
+	})
+	err := errors.Join(s.failed(err1, "forget old prompts"), s.failed(err2, "forget old records of calls"), s.failed(err3, "forget what was spent long ago"))
+	if err == nil && prompts+records > 0 {
+		err = s.failed(s.engine.Erase(ctx, true), "erase what expired")
+	}
+	return err
+}
+
+// forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is newer, and stays.
+func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
+	const without = 1<<63 - 1
+	count, tokens := int64(without), int64(without)
+	if l.Count > 0 {
+		count = int64(l.Count)
+	}
+	if l.Tokens > 0 {
+		tokens = int64(l.Tokens)
+	}
+	gone, err := column[int64](ctx, s.engine, `SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
+		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING))
+		WHERE at < ? OR nth > ? OR cost > ?`,
+		millis(l.Before), count, tokens)
+	for err == nil && len(gone) > 0 {
+		step := gone[:min(len(gone), forgetStep)]
+		gone = gone[len(step):]
+		err = s.writing(ctx, func(t *transaction) error {
+			err := t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
+				WHERE r.no IN (SELECT value FROM json_each(?))`, []any{int(aRecord), jsonOf(step)}}, cause{})
+			total += t.lost.Records
+			return err
+		})
+	}
+	return total, err
+}
+
+// fingerprintKey is where the key of fingerprints stands in meta.
+const fingerprintKey = "fingerprints"
+
+// FingerprintKey implements memory.Store.
+func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
+	key, err := s.fingerprintKey(ctx)
+	return key, s.failed(err, "key of fingerprints")
+}
+
+func (s *Store) fingerprintKey(ctx context.Context) ([]byte, error) {
+	var stored string
+	ok, err := Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", fingerprintKey).Scan(&stored))
+	if err != nil {
+		return nil, err
+	}
+	if !ok { // or another process is making it now: the first to write it has made it
+		fresh := make([]byte, memory.FingerprintKeyBytes)
+		_, _ = rand.Read(fresh) // never fails
+		if err := s.writing(ctx, func(t *transaction) error {
+			if err := t.exec("INSERT OR IGNORE INTO meta VALUES (?, ?)", fingerprintKey, hex.EncodeToString(fresh)); err != nil {
+				return err
+			}
+			return t.row("SELECT value FROM meta WHERE key = ?", fingerprintKey).Scan(&stored)
+		}); err != nil {
+			return nil, err
+		}
+	}
+	key, err := hex.DecodeString(stored)
+	if err == nil && len(key) != memory.FingerprintKeyBytes {
+		err = errors.New("it is damaged")
+	}
+	return key, err
+}

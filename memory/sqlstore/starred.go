@@ -1,0 +1,41 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"hark/memory"
+)
+
+// Starred implements memory.Store.
+func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error) {
+	if err := s.engine.Notice(ctx); err != nil {
+		return nil, err
+	}
+	ids := s.channelIDs()
+	// Other guilds' newest may fill the limit by id, so that kinds and times are looked at in SQLite.
+	var spots []memory.Spot
+	err := Each(ctx, s.engine, func(scan Scanner) error {
+		var no int64
+		var at memory.Spot
+		var author memory.UserID
+		if err := scan(&no, &at.Message, &author); err != nil {
+			return err
+		}
+		if inScope(scope, at.Message, author) {
+			at.Channel = ids[no]
+			spots = append(spots, at)
+		}
+		return nil
+	}, fmt.Sprintf(`SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
+		WHERE m.starred = 1 AND m.kind IN (%d, %d, %d)`, memory.FromMember, memory.FromBot, memory.FromWebhook), jsonOf(s.channelNos(scope)))
+	if err != nil {
+		return nil, s.failed(err, "read what is starred")
+	}
+	slices.SortFunc(spots, func(a, b memory.Spot) int {
+		return cmp.Or(cmp.Compare(b.Message, a.Message), cmp.Compare(a.Channel, b.Channel))
+	})
+	return spots[:min(max(limit, 0), len(spots))], nil
+}

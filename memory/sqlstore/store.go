@@ -1,0 +1,64 @@
+// Package sqlstore holds the rules of keeping, deriving and forgetting, in SQL, for every Store in a database. An Engine is the
+// database: its connections, full text and vectors. What is held in memory is made from what the engine has, and can be
+// thrown away at any time.
+//
+// Begin reading at Store.Apply in ingest.go, which commits events; apply.go does what each of them says, provenance.go takes away
+// what was made from what is deleted, and forget.go begins to forget.
+package sqlstore
+
+import (
+	"context"
+	"sync"
+
+	"hark/memory"
+)
+
+// Options say how a store is opened.
+type Options struct {
+	// Space is where the vectors that will be stored lie. When it isn't the one of the database's vectors, these stay in use until
+	// every segment has one in Space as well. The last to open the database decides; the zero Space leaves things as they are.
+	Space memory.Space
+	// Tokens counts the tokens of a message's text, in several goroutines at once.
+	Tokens func(string) int
+}
+
+// Store is a memory.Store over an Engine.
+type Store struct {
+	engine  Engine
+	options Options
+	ingest  ingest
+	wake    chan struct{}
+
+	mu            sync.RWMutex                     // guards what follows
+	guilds        map[memory.GuildID]*memory.Guild // replaced, never changed
+	nos           numbers                          // replaced, never changed
+	people        map[memory.GuildID][]memory.Person
+	lore          map[memory.GuildID][]memory.Lore
+	peopleVersion int              // grows when people or lore are written
+	newest        memory.MessageID // nothing that can be found is newer
+	newestRead    bool             // whether newest knows what is in the database
+}
+
+// New is a store over e, which Open opens. Closing it closes e.
+func New(e Engine, o Options) *Store {
+	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1)}
+	e.Watch(s.noticeOthers)
+	return s
+}
+
+// Open makes a store ready to be used.
+func Open(ctx context.Context, s *Store) error {
+	if err := s.engine.Notice(ctx); err != nil {
+		return err
+	}
+	return s.useSpace(ctx)
+}
+
+// Version implements memory.Store.
+func (s *Store) Version(ctx context.Context) (int64, error) { return s.engine.Version(ctx) }
+
+// Erase implements memory.Store.
+func (s *Store) Erase(ctx context.Context, wait bool) error { return s.engine.Erase(ctx, wait) }
+
+// Close implements memory.Store. Reads that are running may fail: cancel them first.
+func (s *Store) Close() error { return s.engine.Close() }
