@@ -151,6 +151,8 @@ func answerPromises() []promise {
 		{"other lore", events{memory.LoreGone{Guild: guild, ID: 2}}, stays, stays},
 		{"lore that is changed", events{memory.LoreTold{Lore: note(1, ada, general, 2)}}, withdrawn, withdrawn},
 		{"an older version of lore", events{memory.LoreTold{Lore: note(1, ada, general, 0)}}, stays, stays},
+		{"a summary that makes room", events{memory.Summarised{Guild: guild, Channel: general, Until: id(8), Evicted: []memory.MessageID{id(6)}}},
+			stays, withdrawn},
 		{"a source of a summary", events{deletes(general, id(5))}, withdrawn, withdrawn},
 		{"who asked", forgets(memory.Forgetting{User: ada}), withdrawn, withdrawn},
 		{"somebody whom it names", forgets(memory.Forgetting{User: 503}), withdrawn, withdrawn},
