@@ -151,6 +151,8 @@ func answerPromises() []promise {
 		{"other lore", events{memory.LoreGone{Guild: guild, ID: 2}}, stays, stays},
 		{"lore that is changed", events{memory.LoreTold{Lore: note(1, ada, general, 2)}}, withdrawn, withdrawn},
 		{"an older version of lore", events{memory.LoreTold{Lore: note(1, ada, general, 0)}}, stays, stays},
+		{"a summary that makes room", events{memory.Summarised{Guild: guild, Channel: general, Until: id(8), Evicted: []memory.MessageID{id(6)}}},
+			stays, withdrawn},
 		{"a source of a summary", events{deletes(general, id(5))}, withdrawn, withdrawn},
 		{"who asked", forgets(memory.Forgetting{User: ada}), withdrawn, withdrawn},
 		{"somebody whom it names", forgets(memory.Forgetting{User: 503}), withdrawn, withdrawn},
@@ -331,17 +333,18 @@ var otherAnswerPromises = []promise{
 	{"what was made from an answer that was written anew is withdrawn if both repeat what went, also when its trace is told again", nil,
 		func(t *trial) {
 			for i, c := range []struct {
-				first, second bool
-				became        string
-			}{{true, true, withdrawn}, {true, false, gone}, {false, true, gone}} {
+				first, second, again bool
+				became               string
+			}{{true, true, false, withdrawn}, {true, false, false, gone}, {false, true, false, gone}, {true, true, true, withdrawn}} {
 				n := 100 + 10*i
 				t.post(said(staff, id(n), ben, "the ferry leaves at noon"))
 				from := t.madeOf(n+1, staff, id(n), c.first)
 				made := t.madeOf(n+2, general, from.Answer, c.second)
 				t.apply(anew(from, 3, "At one")...)
-				again, _ := t.trace(general, made.Answer)
-				t.apply(memory.Answered{Trace: again})
-				t.becomes("told again", bare, made, from)
+				if again, _ := t.trace(general, made.Answer); c.again {
+					t.apply(memory.Answered{Trace: again})
+				}
+				t.becomes("before", bare, made, from)
 				t.delete(staff, id(n))
 				t.becomes("what it was made from went", c.became, made)
 			}

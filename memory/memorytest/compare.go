@@ -87,7 +87,7 @@ func (t *trial) compareGuilds() {
 	t.same("Condensed", t.condensed(0),
 		sorted(slices.Collect(maps.Values(m.condensed)), func(c memory.Condensed) memory.ChannelID { return c.Channel }))
 	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
-		t.same("Unsummarised", t.unsummarised(since), m.unsummarised(since))
+		t.same("SummaryBacklog", t.unsummarised(since), m.unsummarised(since))
 	}
 	t.same("Traces", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 3}))(t), m.lastTraces(never, 3))
 	t.same("Questions", got(t.store.Questions(t.ctx))(t), sorted(slices.Collect(maps.Values(m.open)),

@@ -238,7 +238,7 @@ var otherForgetPromises = []promise{
 		t.same("the receipt", again, r)
 		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {
 			if _, err := t.store.Resume(t.ctx, id, nil); !notFound(err) {
-				t.Fatalf("CarryOut(%d): %v", id, err)
+				t.Fatalf("Resume(%d): %v", id, err)
 			}
 		}
 	}},
@@ -318,7 +318,7 @@ func brokenOff(t *trial) {
 		last = max(last, done)
 	})
 	if g.done = true; err != nil || last == math.MaxInt || r.Messages != many/3 {
-		t.Fatalf("CarryOut: %+v, %d done at last, %v", r, last, err)
+		t.Fatalf("Resume: %+v, %d done at last, %v", r, last, err)
 	}
 	if slices.ContainsFunc(t.pending(), func(s memory.Segment) bool { return len(s.Messages) == 0 }) {
 		t.Fatalf("an empty segment is pending")

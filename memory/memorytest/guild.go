@@ -19,6 +19,9 @@ func person(id memory.UserID, name string) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name}}
 }
 
+// overtaken is a message of Ada's that an edit overtakes, so that it is known of when it is dropped.
+var overtaken = said(general, id(401), ada, "late")
+
 var seenTown = memory.GuildSeen{Guild: town(), At: began}
 
 type byChannel = map[memory.ChannelID]string
@@ -113,7 +116,8 @@ var guildPromises = []promise{
 			t.apply(opts(ada, true, 7), memory.Learn{Guild: guild, User: ada, On: true, At: minute(8)}, opts(ada, false, 9), person(ada, "Ada"))
 			t.same("of who was out", utc(t.people(guild)[0].Learn), time.Time{})
 		}},
-	{"nothing is kept of somebody who has opted out, until they opt in", events{post(first), opts(ada, true, 5), opts(ada, false, 4),
+	{"nothing is kept of somebody who has opted out, until they opt in", events{post(first), edits(overtaken, 10, "early"),
+		opts(ada, true, 5), opts(ada, false, 4), post(overtaken),
 		post(said(general, id(3), ada, "after")), post(edited(first, 10, "changed")), post(second),
 		post(said(local, id(3), ada, "elsewhere")), person(ada, "Ada"), facts(ada, 1, "sails"),
 		memory.LoreTold{Lore: note(1, ada, general, 90)},
@@ -125,7 +129,7 @@ var guildPromises = []promise{
 			[]any{ada, memory.WhyOptOut, minute(5), 1})
 		t.apply(opts(ada, false, 6), opts(ada, true, 5), person(ada, "Ada"))
 		again := said(general, id(400), ada, "again")
-		t.post(first, said(general, id(330), ada, "meanwhile"), again)
+		t.post(first, said(general, id(330), ada, "meanwhile"), again, overtaken)
 		t.apply(memory.LoreTold{Lore: note(2, ada, general, 5)}, memory.LoreTold{Lore: note(3, ada, general, 150)})
 		t.same("logged again", t.log(general), []memory.Message{second, again})
 		t.same("lore", len(t.lore(guild)), 1)

@@ -316,7 +316,7 @@ func (m *model) dropTrace(at place) {
 	delete(m.prompts, at)
 }
 
-// dropPrompts takes the prompts away for whose answers a condition holds, and tells how many.
+// dropPrompts takes the prompts away for whose answers a condition holds.
 func (m *model) dropPrompts(holds func(answer, memory.Prompt) bool) {
 	maps.DeleteFunc(m.prompts, func(at place, p memory.Prompt) bool { return holds(m.traces[at], p) })
 }

@@ -110,9 +110,10 @@ func (t *trial) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
 	if !alone {
 		return
 	}
-	t.same("facts, lore, summaries, records and people forgotten", []int{r.Facts, r.Lore, r.Summaries, r.Records, r.People},
-		[]int{want.Facts, want.Lore, want.Summaries, want.Records, want.People})
-	if r.Messages < want.Messages-t.replied || r.Messages > want.Messages+t.replied || r.Vectors > r.Segments || r.Answers > t.replied ||
+	t.same("answers, facts, lore, summaries, records and people forgotten",
+		[]int{r.Answers, r.Facts, r.Lore, r.Summaries, r.Records, r.People},
+		[]int{want.Answers, want.Facts, want.Lore, want.Summaries, want.Records, want.People})
+	if r.Messages < want.Messages-t.replied || r.Messages > want.Messages+t.replied || r.Vectors > r.Segments ||
 		r.Forgetting.ID == 0 {
 		t.Fatalf("the receipt is %+v, want %+v", r, want.Receipt)
 	}
