@@ -88,7 +88,7 @@ func (t *transaction) beginReindex() error {
 	if err := t.ClearText(); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO meta VALUES (?1, '-1'), ('terms', ?2)", reindexKey, fmt.Sprint(text.Version))
+	return errors.Join(t.note(reindexKey, "-1"), t.note("terms", fmt.Sprint(text.Version)))
 }
 
 func (t *transaction) embedAgain() error {
@@ -104,7 +104,7 @@ func (t *transaction) embedAgain() error {
 	if err := t.execAll(nil, "DELETE FROM "+inUse.table+strange, "DELETE FROM "+beside.table+strange); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", reindexKey, reindexed)
+	return t.note(reindexKey, reindexed)
 }
 
 // The channels whose segments or counts aren't as their messages say.
@@ -251,5 +251,5 @@ func (t *transaction) indexMore() (int, error) {
 			return 0, err
 		}
 	}
-	return len(rows), t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", reindexKey, fmt.Sprint(rows[len(rows)-1]))
+	return len(rows), t.note(reindexKey, fmt.Sprint(rows[len(rows)-1]))
 }
