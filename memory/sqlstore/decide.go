@@ -234,7 +234,7 @@ func (t *transaction) choose(e memory.Chose) error {
 	if err := t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At}); err != nil {
 		return err
 	}
-	return t.exec("UPDATE channel SET heard = max(heard, ?1) WHERE "+within, int64(memory.FirstMessageID(e.At)), int64(e.Guild), int64(e.Channel))
+	return t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, int64(e.Guild), int64(e.Channel), int64(memory.FirstMessageID(e.At)))
 }
 
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

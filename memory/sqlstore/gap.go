@@ -38,8 +38,8 @@ func (t *transaction) openSwept(condition string, args ...any) error {
 	return t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...)
 }
 
-// within is the condition for the channels of a guild ?2, or, if it isn't 0, for the channel or category ?3 with what lies in it.
-const within = "guild = ?2 AND ((id = ?3 OR parent = ?3 OR ?3 = 0) OR parent IN (SELECT id FROM channel WHERE guild = ?2 AND parent = ?3))"
+// within is the condition for the channels of a guild ?1, or, if it isn't 0, for the channel or category ?2 with what lies in it.
+const within = "guild = ?1 AND (id = ?2 OR parent = ?2 OR ?2 = 0 OR parent IN (SELECT id FROM channel WHERE guild = ?1 AND parent = ?2))"
 
 // sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was, and then from the
 // beginning up to there, so that it comes round however often it is begun.
@@ -49,19 +49,19 @@ func (t *transaction) sweep(e memory.Absent) error {
 	guild, channel := int64(e.Guild), int64(e.Channel)
 	from := int64(memory.FirstMessageID(e.At.Add(-memory.SweptFirst)))
 	const begin = `INSERT INTO gap (channel, until, guild, after, past, sweep, fetched) SELECT id, %[1]s, guild, %[2]s, 0, 1, 0
-		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?1) AS at,
+		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?3) AS at,
 			max(?4, coalesce((SELECT max(id) FROM said WHERE said.channel = c.no), 0)) AS newest FROM channel c WHERE ` + within + `) AS begun
 		WHERE EXISTS (SELECT 1 FROM said WHERE said.channel = no AND said.id > %[2]s AND said.id <= %[1]s)`
-	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep <> 0 AND channel IN (SELECT id FROM channel WHERE "+within+")", from, guild, channel); err != nil {
+	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep <> 0 AND channel IN (SELECT id FROM channel WHERE "+within+")", guild, channel); err != nil {
 		return err
 	}
-	if err := t.execAll([]any{from, guild, channel, int64(until)}, fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0")); err != nil {
+	if err := t.execAll([]any{guild, channel, from, int64(until)}, fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0")); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM gap WHERE sweep = 2"); err != nil {
 		return err
 	}
-	return t.openSwept(within, from, guild, channel)
+	return t.openSwept(within, guild, channel)
 }
 
 func (t *transaction) shutOut(e memory.ShutOut) error {

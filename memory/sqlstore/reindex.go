@@ -116,7 +116,7 @@ const (
 	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT channel, count(*) AS n FROM said WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m
 			ON m.channel = c.no WHERE c.messages <> coalesce(m.n, 0)
 		UNION SELECT coalesce(m.channel, p.channel) FROM (` + presences + ` GROUP BY 1, 2) m
-			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.messages OR p.last IS NOT m.last
+			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS DISTINCT FROM m.messages OR p.last IS DISTINCT FROM m.last
 		UNION SELECT c.no FROM star s CROSS JOIN channel c ON c.id = s.channel CROSS JOIN message m ON m.channel = c.no AND m.id = s.id
 			WHERE m.starred <> s.starred`
 	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" + recalledKinds + ")"
