@@ -46,7 +46,7 @@ func (t *transaction) apply(e *event) error {
 	case memory.ShutOut:
 		return t.shutOut(v)
 	case memory.QuestionOpened:
-		return t.exec("INSERT OR IGNORE INTO question (channel, id, guild) VALUES (?, ?, ?)", int64(v.Question.Channel), int64(v.Question.ID), int64(v.Question.Guild))
+		return t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", int64(v.Question.Channel), int64(v.Question.ID), int64(v.Question.Guild))
 	case memory.QuestionClosed:
 		return t.exec("DELETE FROM question WHERE channel = ? AND id = ?", int64(v.Channel), int64(v.ID))
 	case memory.Spent:
@@ -178,7 +178,7 @@ func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) (may bool, e
 		return false, err
 	}
 	err = t.row(`SELECT ?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0)) AND NOT EXISTS (SELECT 1 FROM message WHERE channel = c.no AND id = ?2)
-		AND NOT EXISTS (SELECT 1 FROM gap WHERE channel = c.id AND NOT sweep AND after < ?2 AND until >= ?2)
+		AND NOT EXISTS (SELECT 1 FROM gap WHERE channel = c.id AND sweep = 0 AND after < ?2 AND until >= ?2)
 		FROM channel c WHERE c.no = ?1`, c.no, int64(id), int64(t.heard[c.no])).Scan(&may)
 	return may, err
 }
@@ -322,7 +322,7 @@ func (t *transaction) edit(e memory.Edited) error {
 		c.highest = max(c.highest, e.ID)
 		t.changed.Text = true
 		return t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
-			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > edited OR ?3 = edited AND ?4 > content`,
+			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > early_edit.edited OR ?3 = early_edit.edited AND ?4 > early_edit.content`,
 			int64(e.Channel), int64(e.ID), millis(e.At), e.Content)
 	}
 	if !newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
@@ -351,13 +351,13 @@ func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, u
 	} else if c != nil {
 		c.highest = max(c.highest, id)
 	}
-	return t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id))
+	return t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", int64(channelID), int64(id))
 }
 
 // delete removes a message for good, whether it is there or yet to come, with all that was made from it.
 func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, hide hiding) error {
 	t.changed.Text = true
-	if err := t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channelID), int64(id)); err != nil {
+	if err := t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", int64(channelID), int64(id)); err != nil {
 		return err
 	}
 	for _, table := range []string{"early_edit", "called", "star", "taken", "rewritten", "question"} {
@@ -431,7 +431,7 @@ func (t *transaction) star(e memory.Starred) error {
 		}
 	}
 	newer, err := Found(t.row(`INSERT INTO star (channel, id, starred, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
-		DO UPDATE SET starred = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Channel), int64(e.ID), e.On, millis(e.At)).Scan(new(int)))
+		DO UPDATE SET starred = ?3, at = ?4 WHERE ?4 > star.at RETURNING 1`, int64(e.Channel), int64(e.ID), e.On, millis(e.At)).Scan(new(int)))
 	if !newer || c == nil || err != nil {
 		return err
 	}
@@ -441,8 +441,8 @@ func (t *transaction) star(e memory.Starred) error {
 
 // name keeps what a message is called.
 func (t *transaction) name(e memory.Named) error {
-	return t.exec(`INSERT OR IGNORE INTO called SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		AND NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)`, int64(e.Channel), int64(e.ID), memory.Clean(e.Name))
+	return t.exec(`INSERT INTO called SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
+		AND NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3) ON CONFLICT DO NOTHING`, int64(e.Channel), int64(e.ID), memory.Clean(e.Name))
 }
 
 // extra is what few messages have.

@@ -22,7 +22,7 @@ func (t *transaction) condense(c memory.Condensed) error {
 		return err
 	}
 	t.changed.Text = true
-	if err := t.exec("INSERT OR REPLACE INTO condensed (channel, until, made, model, text) VALUES (?, ?, ?, ?, ?)",
+	if err := t.put("condensed", 1, "channel, until, made, model, text",
 		int64(c.Channel), int64(c.Until), millis(c.Made), c.Model, c.Text); err != nil {
 		return err
 	}
@@ -48,6 +48,6 @@ func (s *Store) Condensed(ctx context.Context, channel memory.ChannelID) ([]memo
 		c.Made, c.Sources = FromMillis(made), sources.inChannel()
 		return err
 	}, "SELECT c.channel, c.until, c.made, c.model, c.text, "+sourcesColumn+` FROM condensed c
-		JOIN derived d ON d.kind = ?2 AND d.place = c.channel WHERE ?1 IN (0, c.channel) ORDER BY c.channel`, int64(channel), int(aCondensed))
+		JOIN derived d ON d.kind = ?2 AND d.place = c.channel WHERE (c.channel = ?1 OR ?1 = 0) ORDER BY c.channel`, int64(channel), int(aCondensed))
 	return all, s.failed(err, "read what sessions were condensed to")
 }

@@ -180,7 +180,7 @@ func (t *transaction) opt(e memory.Opted) error {
 		return err
 	}
 	newer, err := Found(t.row(`INSERT INTO opted (guild, user, out, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
-		DO UPDATE SET out = ?3, at = ?4 WHERE ?4 > at RETURNING 1`, int64(e.Guild), int64(e.User), e.Out, millis(e.At)).Scan(new(int)))
+		DO UPDATE SET out = ?3, at = ?4 WHERE ?4 > opted.at RETURNING 1`, int64(e.Guild), int64(e.User), e.Out, millis(e.At)).Scan(new(int)))
 	if !newer || err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (t *transaction) choose(e memory.Chose) error {
 	if err := t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At}); err != nil {
 		return err
 	}
-	return t.exec("UPDATE channel SET heard = max(heard, ?1) WHERE "+within, int64(memory.FirstMessageID(e.At)), int64(e.Guild), int64(e.Channel))
+	return t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, int64(e.Guild), int64(e.Channel), int64(memory.FirstMessageID(e.At)))
 }
 
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

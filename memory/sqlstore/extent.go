@@ -34,12 +34,12 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 	}
 	err := s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+from+" WHERE "+where+only("c.id IN LIST", len(args)+1), append(args, list)...).
 		Scan(&e.Messages, &e.Channels)
-	var channels string
+	var channels []memory.ChannelID
 	if err == nil {
-		err = s.row(ctx, "SELECT json_group_array(id) FROM channel WHERE "+concerned+only("id IN LIST", 3), int64(o.guild), int64(o.channel), list).Scan(&channels)
+		channels, err = column[memory.ChannelID](ctx, s.engine, "SELECT id FROM channel WHERE "+concerned+only("id IN LIST", 3), int64(o.guild), int64(o.channel), list)
 	}
 	if err == nil {
-		goes := o.selects(channels)
+		goes := o.selects(jsonOf(channels))
 		goes.args = append(goes.args, list)
 		err = s.countGoing(ctx, goes, only(`(channel = 0 OR channel IN LIST) AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = no AND s.kind = 0 AND s.place NOT IN LIST)`, len(goes.args)), &e)
 	}
@@ -55,7 +55,7 @@ func (s *Store) countGoing(ctx context.Context, goes selection, only string, e *
 
 // under is the condition for messages m in channels c that fall under f.
 func under(f memory.Forgetting) (where string, args []any) {
-	conditions := []string{"1"}
+	conditions := []string{"true"}
 	if f.Guild != memory.Everywhere {
 		conditions, args = append(conditions, "c.guild = ?"), append(args, int64(f.Guild))
 	}

@@ -95,7 +95,7 @@ func (b *beginning) find() error {
 }
 
 // concerned is the condition for channels that an order is about, of which the arguments are guild and channel.
-var concerned = fmt.Sprintf("?1 IN (guild, %d) AND (?2 IN (0, id) OR parent = ?2 AND kind IN (%d, %d))", memory.Everywhere, memory.PublicThread, memory.PrivateThread)
+var concerned = fmt.Sprintf("(guild = ?1 OR ?1 = %d) AND ((id = ?2 OR ?2 = 0) OR parent = ?2 AND kind IN (%d, %d))", memory.Everywhere, memory.PublicThread, memory.PrivateThread)
 
 // covered is the condition for messages m in channels c, of which the arguments are channels, end and, where it counts, user.
 const covered = `c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2`
@@ -134,7 +134,7 @@ func (b *beginning) bury() error {
 	if b.of.user == 0 {
 		return nil
 	}
-	return b.exec(`INSERT OR IGNORE INTO tombstone SELECT c.id, m.id `+doomedHere, b.id)
+	return b.exec(`INSERT INTO tombstone SELECT c.id, m.id `+doomedHere+" ON CONFLICT DO NOTHING", b.id)
 }
 
 // doomedHere are the messages m in channels c that this forgetting, the last argument, dooms.
@@ -156,7 +156,7 @@ func (b *beginning) uncount() error {
 
 // tearSegments takes the messages out of their segments, whose vectors go.
 func (b *beginning) tearSegments() error {
-	torn, err := column[int64](b.ctx, b, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = EXISTS (SELECT 1 FROM meta WHERE key = 'next')
+	torn, err := column[int64](b.ctx, b, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = (SELECT count(*) FROM meta WHERE key = 'next')
 		FROM (SELECT m.segment, count(*) AS n `+doomedHere+` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id)
 	if err != nil || len(torn) == 0 {
 		return err
@@ -208,7 +208,7 @@ func (b *beginning) dropNames() error {
 	for _, name := range names {
 		// What marks up text is written otherwise in a prompt, and what is long is cut.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if _, err := b.dropPromptsWhere("(?1 IN (guild, ?2) OR guild = ?3) AND instr(body, ?4) > 0", int64(b.of.guild), int64(memory.Everywhere),
+		if _, err := b.dropPromptsWhere("((guild = ?1 OR ?1 = ?2) OR guild = ?3) AND instr(body, ?4) > 0", int64(b.of.guild), int64(memory.Everywhere),
 			int64(memory.LocalGuild), append(words, "")[0]); err != nil {
 			return err
 		}
@@ -221,14 +221,14 @@ func (b *beginning) dropPeople() error {
 	if b.of.channel != 0 || !b.of.whole {
 		return nil
 	}
-	if err := b.exec("DELETE FROM learn WHERE ?1 IN (guild, ?2) AND ?3 IN (0, user)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
+	if err := b.exec("DELETE FROM learn WHERE (guild = ?1 OR ?1 = ?2) AND (user = ?3 OR ?3 = 0)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
 		return err
 	}
 	if err := b.dropSpending(); err != nil {
 		return err
 	}
 	// Where Hark stays, its own roles tell still what it may read.
-	n, err := b.Exec(`DELETE FROM person WHERE ?1 IN (guild, ?2) AND ?3 IN (0, id)
+	n, err := b.Exec(`DELETE FROM person WHERE (guild = ?1 OR ?1 = ?2) AND (id = ?3 OR ?3 = 0)
 		AND NOT (?3 = 0 AND ?4 <> ?5 AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
 		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user), string(b.of.why), string(memory.WhyLeft))
 	b.People = n
@@ -243,22 +243,22 @@ func (b *beginning) dropStructure() error {
 		return nil
 	}
 	if b.of.why == memory.WhyLeft {
-		if err := b.exec("UPDATE guild SET gone = max(gone, 1) WHERE ?1 IN (id, ?2)", int64(b.of.guild), int64(memory.Everywhere)); err != nil {
+		if err := b.exec("UPDATE guild SET gone = max(gone, 1) WHERE (id = ?1 OR ?1 = ?2)", int64(b.of.guild), int64(memory.Everywhere)); err != nil {
 			return err
 		}
 	}
-	if err := b.transaction.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind IN (?3, ?4) AND ?1 IN (guild, ?2) AND " + absent,
+	if err := b.transaction.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind IN (?3, ?4) AND (guild = ?1 OR ?1 = ?2) AND " + absent,
 		[]any{int64(b.of.guild), int64(memory.Everywhere), int(aSummary), int(aCondensed)}}, cause{}); err != nil {
 		return err
 	}
 	if err := b.execAll([]any{int64(b.of.guild), int64(memory.Everywhere)},
-		"DELETE FROM role WHERE ?1 IN (guild, ?2) AND "+absent,
-		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE ?1 IN (guild, ?2) AND "+absent+")",
+		"DELETE FROM role WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
+		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE (guild = ?1 OR ?1 = ?2) AND "+absent+")",
 		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= `+fmt.Sprint(int(memory.DirectChannel))+` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
-			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE ?1 IN (guild, ?2) AND `+absent,
-		"DELETE FROM gap WHERE ?1 IN (guild, ?2) AND "+absent,
-		"DELETE FROM role_limit WHERE ?1 IN (guild, ?2) AND "+absent,
-		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE ?1 IN (id, ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
+			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE (guild = ?1 OR ?1 = ?2) AND `+absent,
+		"DELETE FROM gap WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
+		"DELETE FROM role_limit WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
+		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE (id = ?1 OR ?1 = ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
 	); err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ func (b *beginning) dropStructure() error {
 
 // dropUnused deletes the channels and guilds of which nothing is known any more.
 func (t *transaction) dropUnused(guild memory.GuildID) error {
-	return t.execAll([]any{int64(guild), int64(memory.Everywhere)}, "DELETE FROM channel WHERE ?1 IN (guild, ?2)"+unused, "DELETE FROM guild WHERE ?1 IN (id, ?2)"+empty)
+	return t.execAll([]any{int64(guild), int64(memory.Everywhere)}, "DELETE FROM channel WHERE (guild = ?1 OR ?1 = ?2)"+unused, "DELETE FROM guild WHERE (id = ?1 OR ?1 = ?2)"+empty)
 }
 
 // absent is the condition for what belongs to guilds that Hark isn't in.
@@ -277,7 +277,7 @@ var absent = fmt.Sprintf("guild IN (SELECT id FROM guild WHERE gone <> 0 OR id =
 
 // Conditions for channels and guilds of which nothing is known any more.
 var (
-	unused = fmt.Sprintf(` AND unplaced AND name = '' AND choice = 0 AND heard = 0
+	unused = fmt.Sprintf(` AND unplaced <> 0 AND name = '' AND choice = 0 AND heard = 0
 		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d) AND NOT EXISTS (SELECT 1 FROM record WHERE record.channel = channel.id)`, SequenceBits)
 	empty = ` AND name = '' AND choice = 0 AND asked = 0 AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
 		AND NOT EXISTS (SELECT 1 FROM person WHERE person.guild = guild.id)`

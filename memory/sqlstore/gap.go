@@ -12,7 +12,7 @@ func (t *transaction) findGap(g memory.Gap) error {
 	if g.After >= g.Until || g.Sweep {
 		return nil // Absent tells what is to be swept
 	}
-	return t.exec("INSERT OR IGNORE INTO gap (channel, until, guild, after, past, sweep, fetched) VALUES (?, ?, ?, ?, ?, 0, ?)",
+	return t.exec("INSERT INTO gap (channel, until, guild, after, past, sweep, fetched) VALUES (?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
 		int64(g.Channel), int64(g.Until), int64(g.Guild), int64(g.After), g.Past, g.Fetched)
 }
 
@@ -31,15 +31,15 @@ func (t *transaction) fillGap(e memory.GapFilled) error {
 // openSwept opens the channels, of those that fit a condition, that were shut and of which all is compared.
 func (t *transaction) openSwept(condition string, args ...any) error {
 	var opened bool
-	if _, err := Found(t.row("SELECT 1 FROM channel WHERE shut AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep) LIMIT 1", args...).Scan(&opened)); err != nil || !opened {
+	if _, err := Found(t.row("SELECT 1 FROM channel WHERE shut <> 0 AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0) LIMIT 1", args...).Scan(&opened)); err != nil || !opened {
 		return err
 	}
 	t.changed.structure = true
-	return t.exec("UPDATE channel SET shut = 0 WHERE shut AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep)", args...)
+	return t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...)
 }
 
-// within is the condition for the channels of a guild ?2, or, if it isn't 0, for the channel or category ?3 with what lies in it.
-const within = "guild = ?2 AND (?3 IN (0, id, parent) OR parent IN (SELECT id FROM channel WHERE guild = ?2 AND parent = ?3))"
+// within is the condition for the channels of a guild ?1, or, if it isn't 0, for the channel or category ?2 with what lies in it.
+const within = "guild = ?1 AND (id = ?2 OR parent = ?2 OR ?2 = 0 OR parent IN (SELECT id FROM channel WHERE guild = ?1 AND parent = ?2))"
 
 // sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was, and then from the
 // beginning up to there, so that it comes round however often it is begun.
@@ -49,19 +49,19 @@ func (t *transaction) sweep(e memory.Absent) error {
 	guild, channel := int64(e.Guild), int64(e.Channel)
 	from := int64(memory.FirstMessageID(e.At.Add(-memory.SweptFirst)))
 	const begin = `INSERT INTO gap (channel, until, guild, after, past, sweep, fetched) SELECT id, %[1]s, guild, %[2]s, 0, 1, 0
-		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?1) AS at,
-			max(?4, coalesce((SELECT max(id) FROM said WHERE said.channel = c.no), 0)) AS newest FROM channel c WHERE ` + within + `)
+		FROM (SELECT id, no, guild, coalesce((SELECT max(after) FROM gap WHERE gap.channel = c.id AND sweep = 2), ?3) AS at,
+			max(?4, coalesce((SELECT max(id) FROM said WHERE said.channel = c.no), 0)) AS newest FROM channel c WHERE ` + within + `) AS begun
 		WHERE EXISTS (SELECT 1 FROM said WHERE said.channel = no AND said.id > %[2]s AND said.id <= %[1]s)`
-	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep AND channel IN (SELECT id FROM channel WHERE "+within+")", from, guild, channel); err != nil {
+	if err := t.exec("UPDATE gap SET sweep = 2 WHERE sweep <> 0 AND channel IN (SELECT id FROM channel WHERE "+within+")", guild, channel); err != nil {
 		return err
 	}
-	if err := t.execAll([]any{from, guild, channel, int64(until)}, fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0")); err != nil {
+	if err := t.execAll([]any{guild, channel, from, int64(until)}, fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0")); err != nil {
 		return err
 	}
 	if err := t.exec("DELETE FROM gap WHERE sweep = 2"); err != nil {
 		return err
 	}
-	return t.openSwept(within, from, guild, channel)
+	return t.openSwept(within, guild, channel)
 }
 
 func (t *transaction) shutOut(e memory.ShutOut) error {
@@ -69,7 +69,7 @@ func (t *transaction) shutOut(e memory.ShutOut) error {
 		return err
 	}
 	t.changed.structure = true
-	if err := t.exec("DELETE FROM gap WHERE sweep AND channel = ?", int64(e.Channel)); err != nil {
+	if err := t.exec("DELETE FROM gap WHERE sweep <> 0 AND channel = ?", int64(e.Channel)); err != nil {
 		return err
 	}
 	return t.exec("UPDATE channel SET shut = 1 WHERE id = ?", int64(e.Channel))
@@ -77,9 +77,9 @@ func (t *transaction) shutOut(e memory.ShutOut) error {
 
 // Gaps implements memory.Store.
 func (s *Store) Gaps(ctx context.Context, guild memory.GuildID, sweep bool) ([]memory.Gap, error) {
-	which, order, args := "NOT sweep", " ORDER BY past, channel, until", []any(nil)
+	which, order, args := "sweep = 0", " ORDER BY past, channel, until", []any(nil)
 	if sweep {
-		which, order = "sweep", " ORDER BY until DESC, channel"
+		which, order = "sweep <> 0", " ORDER BY until DESC, channel"
 	}
 	if guild != memory.Everywhere {
 		which, args = which+" AND guild = ?", []any{int64(guild)}
@@ -107,7 +107,7 @@ func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memor
 		heard[channel] = until
 		return err
 	}, `SELECT c.id, max(c.heard, g.since) AS until FROM guild g JOIN channel c ON c.guild = g.id
-		WHERE g.id = ? AND until <> 0`, int64(guild))
+		WHERE g.id = ? AND max(c.heard, g.since) <> 0`, int64(guild))
 	return heard, s.failed(err, "read what was heard in guild %d", guild)
 }
 

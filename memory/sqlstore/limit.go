@@ -10,7 +10,7 @@ import (
 // chooseLimit keeps how much may be asked. Neither the guild nor the role need be known yet.
 func (t *transaction) chooseLimit(e memory.LimitChosen) error {
 	return t.exec(`INSERT INTO role_limit (guild, role, messages, tokens, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (guild, role)
-		DO UPDATE SET messages = ?3, tokens = ?4, at = ?5 WHERE ?5 > at`, int64(e.Guild), int64(e.Role), e.Messages, e.Tokens, millis(e.At))
+		DO UPDATE SET messages = ?3, tokens = ?4, at = ?5 WHERE ?5 > role_limit.at`, int64(e.Guild), int64(e.Role), e.Messages, e.Tokens, millis(e.At))
 }
 
 // readLimits adds what was chosen to the guilds that are known.
@@ -46,7 +46,7 @@ func (t *transaction) spend(e memory.Spent) error {
 		e.User = 0
 	}
 	return t.exec(`INSERT INTO spent (guild, question, user, tokens) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, question)
-		DO UPDATE SET tokens = max(tokens, ?4)`, int64(e.Guild), int64(e.Question), int64(e.User), e.Tokens)
+		DO UPDATE SET tokens = max(spent.tokens, ?4)`, int64(e.Guild), int64(e.Question), int64(e.User), e.Tokens)
 }
 
 // dropSpending forgets on whose questions tokens were spent, or, with all of a guild, that any were.
@@ -55,7 +55,7 @@ func (b *beginning) dropSpending() error {
 	if b.of.user == 0 {
 		change = "DELETE FROM spent"
 	}
-	return b.exec(change+" WHERE ?1 IN (guild, ?2) AND question < ?3 AND ?4 IN (0, user)",
+	return b.exec(change+" WHERE (guild = ?1 OR ?1 = ?2) AND question < ?3 AND (user = ?4 OR ?4 = 0)",
 		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.end), int64(b.of.user))
 }
 

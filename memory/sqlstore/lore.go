@@ -50,6 +50,8 @@ func (t *transaction) tellLore(l memory.Lore) error {
 	return t.putLore(l, at)
 }
 
+const loreColumns = "guild, id, by, channel, at, name, own, text"
+
 // putLore writes lore in the place of its older version.
 func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
 	own, err := json.Marshal(l.Own)
@@ -57,7 +59,7 @@ func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
 		return err
 	}
 	t.loreChanged(l.Guild)
-	if err := t.exec("INSERT OR REPLACE INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	if err := t.put("lore", 2, loreColumns,
 		int64(l.Guild), l.ID, int64(l.By), int64(l.Channel), int64(at), l.Name, string(own), l.Text); err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func (t *transaction) loseLore(g invalid) error {
 	if g.itself {
 		return t.exec("DELETE FROM lore WHERE guild = ? AND id = ?", int64(g.guild), g.id)
 	}
-	return t.exec("INSERT OR REPLACE INTO lore (guild, id, by, channel, at, name, own, text) VALUES (?, ?, 0, 0, 0, '', '', NULL)", int64(g.guild), g.id)
+	return t.put("lore", 2, loreColumns, int64(g.guild), g.id, 0, 0, 0, "", "", nil)
 }
 
 // selectLore reads the lore for which a condition on l holds.

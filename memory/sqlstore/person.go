@@ -31,10 +31,10 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) error {
 	}
 	return t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (guild, id) DO UPDATE SET
-		username = CASE excluded.username WHEN '' THEN username ELSE excluded.username END,
-		name = CASE excluded.name WHEN '' THEN name ELSE excluded.name END,
-		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN nick ELSE excluded.nick END,
-		bot = excluded.bot, roles = coalesce(excluded.roles, roles)`,
+		username = CASE excluded.username WHEN '' THEN person.username ELSE excluded.username END,
+		name = CASE excluded.name WHEN '' THEN person.name ELSE excluded.name END,
+		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN person.nick ELSE excluded.nick END,
+		bot = excluded.bot, roles = coalesce(excluded.roles, person.roles)`,
 		int64(p.Guild), int64(p.ID), memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
 }
 
@@ -67,7 +67,7 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 	t.changed.person(e.Guild)
 	t.changed.Text = true
 	f := e.Fact
-	if err := t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	if err := t.put("fact", 2, factColumns,
 		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text)); err != nil {
 		return err
 	}
@@ -77,6 +77,8 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 	}
 	return t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
 }
+
+const factColumns = "guild, id, user, alias, by, channel, message, text"
 
 // takeFact takes a fact away for good, with the answers that used it.
 func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
@@ -93,7 +95,7 @@ func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
 func (t *transaction) buryFact(guild memory.GuildID, id int64) error {
 	t.changed.person(guild)
 	t.changed.Text = true
-	return t.exec("INSERT OR REPLACE INTO fact (guild, id, user, alias, by, channel, message, text) VALUES (?, ?, 0, 0, 0, 0, 0, NULL)", int64(guild), id)
+	return t.put("fact", 2, factColumns, int64(guild), id, 0, 0, 0, 0, 0, nil)
 }
 
 // learn keeps whether facts may be learned.
@@ -104,7 +106,7 @@ func (t *transaction) learn(e memory.Learn) error {
 	t.changed.structure = t.changed.structure || e.User == 0
 	t.changed.person(e.Guild)
 	return t.exec(`INSERT INTO learn (guild, user, allow, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
-		DO UPDATE SET allow = ?3, at = ?4 WHERE ?4 > at`, int64(e.Guild), int64(e.User), e.On, millis(e.At))
+		DO UPDATE SET allow = ?3, at = ?4 WHERE ?4 > learn.at`, int64(e.Guild), int64(e.User), e.On, millis(e.At))
 }
 
 func (c *changes) person(guild memory.GuildID) {

@@ -41,8 +41,8 @@ func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID
 	if len(named) == 0 {
 		return false, nil
 	}
-	return Found(t.row(`SELECT 1 FROM opted WHERE out = 1 AND ?1 IN (guild, ?2) AND user IN (SELECT value FROM json_each(?3))
-		UNION ALL SELECT 1 FROM (`+forgottenSince+`) WHERE user = 0 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1`, int64(guild), int64(memory.LocalGuild), jsonOf(named),
+	return Found(t.row(`SELECT 1 FROM opted WHERE out = 1 AND (guild = ?1 OR ?1 = ?2) AND user IN (SELECT value FROM json_each(?3))
+		UNION ALL SELECT 1 FROM (`+forgottenSince+`) AS f WHERE user = 0 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1`, int64(guild), int64(memory.LocalGuild), jsonOf(named),
 		int64(since), int64(memory.Everywhere)).Scan(new(int)))
 }
 

@@ -69,12 +69,12 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 			place = int64(d.guild)
 		}
 		if err := t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)`, no, int(sourceKinds[s.Kind]), place, s.ID, s.Version, s.Repeats); err != nil {
+			ON CONFLICT (kind, place, id, derived) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`, no, int(sourceKinds[s.Kind]), place, s.ID, s.Version, s.Repeats); err != nil {
 			return err
 		}
 	}
 	for _, user := range named {
-		if err := t.exec("INSERT OR IGNORE INTO named VALUES (?, ?)", int64(user), no); err != nil {
+		if err := t.exec("INSERT INTO named VALUES (?, ?) ON CONFLICT DO NOTHING", int64(user), no); err != nil {
 			return err
 		}
 	}
@@ -119,7 +119,7 @@ func madeFrom(k kind, place, id int64) selection {
 
 // only is s without all kinds but some.
 func (s selection) only(kinds ...kind) selection {
-	s.query = "SELECT * FROM (" + s.query + ") WHERE (SELECT kind FROM derived WHERE no = derived) IN (SELECT value FROM json_each(?))"
+	s.query = "SELECT * FROM (" + s.query + ") AS all_kinds WHERE (SELECT kind FROM derived WHERE no = derived) IN (SELECT value FROM json_each(?))"
 	s.args = append(s.args, jsonOf(kinds))
 	return s
 }
@@ -137,7 +137,7 @@ const (
 // it is an answer. From summaries nothing leads on: what was made from one has its sources as well.
 func (s selection) closure(how hiding) string {
 	const next = " UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0 FROM gone CROSS JOIN derived d ON d.no = gone.derived"
-	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived, iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s)`+
+	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived, iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s) AS first`+
 		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind) AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
 		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.body, '$.parts') p
 			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d`+
@@ -236,7 +236,7 @@ func (t *transaction) stand(guild memory.GuildID, s memory.Source) (standing, er
 	case memory.SourceFact:
 		query, args = "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ? AND id = ? AND text IS NULL)", []any{int64(guild), s.ID}
 	case memory.SourceLore:
-		query, args = "SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND ?2 IN (0, at) AND text IS NOT NULL)", args[:2]
+		query, args = "SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND (at = ?2 OR ?2 = 0) AND text IS NOT NULL)", args[:2]
 	case memory.SourceSummary:
 		query = "SELECT EXISTS (SELECT 1 FROM summary WHERE id = ? AND made = ? AND channel = ? AND text IS NOT NULL)"
 	default:
@@ -290,12 +290,12 @@ func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) (bo
 func (o order) selects(channels string) selection {
 	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2
 			AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id WHERE c.id = s.place AND m.author = ?3))
-		UNION ALL SELECT no, 1, 1 FROM derived WHERE at <> 0 AND at < ?2 AND ?3 IN (0, author) AND ?4 IN (guild, %[1]d)
-			AND (?5 IN (0, channel) OR channel IN (SELECT value FROM json_each(?1)))
+		UNION ALL SELECT no, 1, 1 FROM derived WHERE at <> 0 AND at < ?2 AND (author = ?3 OR ?3 = 0) AND (guild = ?4 OR ?4 = %[1]d)
+			AND ((channel = ?5 OR ?5 = 0) OR channel IN (SELECT value FROM json_each(?1)))
 		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND n.user = ?3
-			AND (?4 IN (d.guild, %[1]d) OR d.guild = %[2]d AND d.kind <> %[3]d) AND (d.kind <> %[4]d OR d.at < ?2)
+			AND ((d.guild = ?4 OR ?4 = %[1]d) OR d.guild = %[2]d AND d.kind <> %[3]d) AND (d.kind <> %[4]d OR d.at < ?2)
 		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND ?3 = 0
-			AND iif(d.kind = %[3]d, ?4 IN (d.guild, %[1]d), d.guild = %[2]d AND n.user IN (SELECT id FROM person WHERE ?4 IN (guild, %[1]d)))`,
+			AND iif(d.kind = %[3]d, (d.guild = ?4 OR ?4 = %[1]d), d.guild = %[2]d AND n.user IN (SELECT id FROM person WHERE (guild = ?4 OR ?4 = %[1]d)))`,
 		memory.Everywhere, memory.LocalGuild, aFact, aRecord),
 		[]any{channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel), o.whole && o.channel == 0}}
 }

@@ -100,9 +100,18 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 		}
 		return nil
 	}
-	if err := Each(ctx, q, scanRow, `SELECT m.segment, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value ->> 0 AND m.id BETWEEN j.value ->> 1 AND j.value ->> 2`, stretches(waiting)); err != nil {
-		return nil, err
+	sorted := slices.SortedFunc(slices.Values(waiting), func(a, b *waitingSegment) int {
+		return cmp.Or(cmp.Compare(a.no, b.no), cmp.Compare(a.first, b.first))
+	})
+	for i := 0; i < len(sorted); {
+		from, last := sorted[i], sorted[i].last
+		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
+			last = max(last, sorted[i].last)
+		}
+		err := Each(ctx, q, scanRow, "SELECT segment, "+MessageColumns+" FROM said WHERE channel = ? AND id BETWEEN ? AND ?", from.no, int64(from.first), int64(last))
+		if err != nil {
+			return nil, err
+		}
 	}
 	var segments []memory.Segment
 	for _, w := range waiting {
@@ -112,25 +121,6 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 		}
 	}
 	return segments, nil
-}
-
-// stretches are where segments lie, as JSON: number of the channel, first and last id, none overlapping another.
-func stretches(waiting []*waitingSegment) string {
-	sorted := slices.SortedFunc(slices.Values(waiting), func(a, b *waitingSegment) int {
-		return cmp.Or(cmp.Compare(a.no, b.no), cmp.Compare(a.first, b.first))
-	})
-	b := []byte{'['}
-	for i := 0; i < len(sorted); {
-		from, last := sorted[i], sorted[i].last
-		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
-			last = max(last, sorted[i].last)
-		}
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = fmt.Appendf(b, "[%d,%d,%d]", from.no, from.first, last)
-	}
-	return string(append(b, ']'))
 }
 
 // Embedded implements memory.Store.
@@ -161,22 +151,24 @@ type version struct{ segment, number int64 }
 // unchanged notes that those of segments that still are as they were when they were embedded no longer wait, and tells
 // where they lie.
 func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version]Vector, error) {
-	versions := []byte{'['}
-	for i, s := range segments {
-		if i > 0 {
-			versions = append(versions, ',')
-		}
-		versions = fmt.Appendf(versions, "[%d,%d]", s.ID, s.Version)
+	ids, given := make([]int64, len(segments)), map[version]bool{}
+	for i, segment := range segments {
+		ids[i], given[version{segment.ID, segment.Version}] = segment.ID, true
 	}
-	same := make(map[version]Vector, len(segments))
-	return same, t.each(func(scan Scanner) error {
-		var number int64
+	same, kept := map[version]Vector{}, []int64{}
+	err := t.each(func(scan Scanner) error {
+		var now version
 		var v Vector
-		err := scan(&v.Segment, &number, &v.Channel, &v.First, &v.Last)
-		same[version{v.Segment, number}] = v
+		err := scan(&v.Segment, &now.number, &v.Channel, &v.First, &v.Last)
+		if now.segment = v.Segment; given[now] {
+			same[now], kept = v, append(kept, v.Segment)
+		}
 		return err
-	}, "UPDATE segment SET "+to.flag+` = 0 FROM json_each(?) j WHERE segment.id = j.value ->> 0 AND segment.version = j.value ->> 1
-		RETURNING segment.id, segment.version, segment.channel, segment.first, segment.last`, string(append(versions, ']')))
+	}, "SELECT id, version, channel, first, last FROM segment WHERE id IN (SELECT value FROM json_each(?))", jsonOf(ids))
+	if err != nil {
+		return nil, err
+	}
+	return same, t.exec("UPDATE segment SET "+to.flag+" = 0 WHERE id IN (SELECT value FROM json_each(?))", jsonOf(kept))
 }
 
 // storeVectors stores the vectors of those segments that still are as they were when they were embedded. One that is nil says

@@ -88,7 +88,7 @@ func (t *transaction) beginReindex() error {
 	if err := t.ClearText(); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO meta VALUES (?1, '-1'), ('terms', ?2)", reindexKey, fmt.Sprint(text.Version))
+	return errors.Join(t.note(reindexKey, "-1"), t.note("terms", fmt.Sprint(text.Version)))
 }
 
 func (t *transaction) embedAgain() error {
@@ -104,7 +104,7 @@ func (t *transaction) embedAgain() error {
 	if err := t.execAll(nil, "DELETE FROM "+inUse.table+strange, "DELETE FROM "+beside.table+strange); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", reindexKey, reindexed)
+	return t.note(reindexKey, reindexed)
 }
 
 // The channels whose segments or counts aren't as their messages say.
@@ -116,7 +116,7 @@ const (
 	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT channel, count(*) AS n FROM said WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m
 			ON m.channel = c.no WHERE c.messages <> coalesce(m.n, 0)
 		UNION SELECT coalesce(m.channel, p.channel) FROM (` + presences + ` GROUP BY 1, 2) m
-			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.messages OR p.last IS NOT m.last
+			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS DISTINCT FROM m.messages OR p.last IS DISTINCT FROM m.last
 		UNION SELECT c.no FROM star s CROSS JOIN channel c ON c.id = s.channel CROSS JOIN message m ON m.channel = c.no AND m.id = s.id
 			WHERE m.starred <> s.starred`
 	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" + recalledKinds + ")"
@@ -251,5 +251,5 @@ func (t *transaction) indexMore() (int, error) {
 			return 0, err
 		}
 	}
-	return len(rows), t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", reindexKey, fmt.Sprint(rows[len(rows)-1]))
+	return len(rows), t.note(reindexKey, fmt.Sprint(rows[len(rows)-1]))
 }

@@ -36,7 +36,7 @@ func (t *transaction) rewrite(e memory.Rewritten) error {
 		} else if gone {
 			continue // nothing is kept of it
 		}
-		if err := t.exec("INSERT OR REPLACE INTO rewritten VALUES (?, ?, NULL)", int64(e.Channel), int64(id)); err != nil {
+		if err := t.put("rewritten", 2, "channel, id, edited", int64(e.Channel), int64(id), nil); err != nil {
 			return err
 		}
 	}
@@ -60,9 +60,9 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) erro
 	args := []any{int(anAnswer), int64(e.Channel), messages, int64(answer), int(aShown)}
 	const these = " WHERE a.kind IN (?1, ?5) AND a.place = ?2 AND a.id = ?4"
 	for _, query := range []string{
-		"INSERT INTO source (derived, kind, place, id, version, repeats) SELECT b.derived, s.kind, s.place, s.id, s.version, s.repeats AND b.repeats" + made +
-			"CROSS JOIN source s ON s.derived = a.no" + these + " ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)",
-		"INSERT OR IGNORE INTO named (user, derived) SELECT n.user, b.derived" + made + "CROSS JOIN named n ON n.derived = a.no" + these,
+		"INSERT INTO source (derived, kind, place, id, version, repeats) SELECT b.derived, s.kind, s.place, s.id, s.version, s.repeats * b.repeats" + made +
+			"CROSS JOIN source s ON s.derived = a.no" + these + " ON CONFLICT (kind, place, id, derived) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)",
+		"INSERT INTO named (user, derived) SELECT n.user, b.derived" + made + "CROSS JOIN named n ON n.derived = a.no" + these + " ON CONFLICT DO NOTHING",
 	} {
 		if err := t.exec(query, args...); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (t *transaction) untake(guild memory.GuildID, channel memory.ChannelID, id 
 	if gone, err := t.isGone(guild, channel, id); err != nil {
 		return err
 	} else if gone {
-		return t.exec("INSERT OR IGNORE INTO tombstone VALUES (?, ?)", int64(channel), int64(id))
+		return t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", int64(channel), int64(id))
 	}
 	if err := t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", int64(channel), int64(id)); err != nil {
 		return err

@@ -14,7 +14,7 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) error {
 	}
 	t.changed.Text = t.changed.Text || e.Key == memory.SettingPersona // what it said before
 	return t.exec(`INSERT INTO setting (guild, channel, key, value, at) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (guild, channel, key)
-		DO UPDATE SET value = ?4, at = ?5 WHERE ?5 > at`, int64(e.Guild), int64(e.Channel), string(e.Key), e.Value, millis(e.At))
+		DO UPDATE SET value = ?4, at = ?5 WHERE ?5 > setting.at`, int64(e.Guild), int64(e.Channel), string(e.Key), e.Value, millis(e.At))
 }
 
 func (t *transaction) isForgottenSetting(e memory.SettingChosen) (bool, error) {
@@ -48,7 +48,7 @@ func (b *beginning) dropSettings() error {
 	if b.of.end == endless {
 		end = 1<<63 - 1
 	}
-	return b.exec(`DELETE FROM setting WHERE ?1 IN (guild, ?2) AND at < ?3 AND (?4 IN (0, channel) OR channel IN (SELECT value FROM json_each(?5)))
+	return b.exec(`DELETE FROM setting WHERE (guild = ?1 OR ?1 = ?2) AND at < ?3 AND ((channel = ?4 OR ?4 = 0) OR channel IN (SELECT value FROM json_each(?5)))
 		AND (?6 OR key NOT IN (?7, ?8))`, int64(b.of.guild), int64(memory.Everywhere), end, int64(b.of.channel), b.channels,
 		b.of.channel == 0 || b.of.end == endless, string(memory.SettingAnswers), string(memory.SettingRetention))
 }

@@ -9,7 +9,7 @@ import "hark/memory"
 // leaveShown notes which messages Discord goes on showing of an answer that goes.
 func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) error {
 	for _, id := range messages {
-		if err := t.exec("INSERT OR REPLACE INTO shown VALUES (?, ?, ?, ?)", int64(g.channel), int64(id), g.no, int64(question)); err != nil {
+		if err := t.put("shown", 2, "channel, id, derived, question", int64(g.channel), int64(id), g.no, int64(question)); err != nil {
 			return err
 		}
 	}

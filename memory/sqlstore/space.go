@@ -75,12 +75,15 @@ func (t *transaction) useSpace() error {
 	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1"); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, own)
+	return t.note(key, own)
 }
 
 // abandon gives up the space that was to follow.
 func (t *transaction) abandon() error {
-	return t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'", "INSERT OR REPLACE INTO meta VALUES ('sweep', '')")
+	if err := t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'"); err != nil {
+		return err
+	}
+	return t.note("sweep", "")
 }
 
 // switchOver puts the vectors that were filled in beside those in use in their place, if none is missing.
@@ -92,8 +95,7 @@ func (t *transaction) switchOver() error {
 	}
 	t.changed.Space = true
 	if err := t.execAll(nil,
-		`ALTER TABLE vector RENAME TO vector_before; ALTER TABLE vector_next RENAME TO vector;
-			ALTER TABLE vector_before RENAME TO vector_next`,
+		"ALTER TABLE vector RENAME TO vector_before", "ALTER TABLE vector_next RENAME TO vector", "ALTER TABLE vector_before RENAME TO vector_next",
 		"UPDATE segment SET pending = next WHERE pending <> next",
 		"UPDATE meta SET value = (SELECT value FROM meta WHERE key = 'next') WHERE key = 'space'",
 	); err != nil {

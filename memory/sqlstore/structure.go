@@ -224,8 +224,7 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) error {
 	if _, err := t.guildNo(guild); err != nil {
 		return err
 	}
-	return t.exec("INSERT OR REPLACE INTO role (guild, id, name, permissions, bot) VALUES (?, ?, ?, ?, ?)",
-		int64(guild), int64(r.ID), memory.Clean(r.Name), int64(r.Permissions), int64(r.Bot))
+	return t.put("role", 2, "guild, id, name, permissions, bot", int64(guild), int64(r.ID), memory.Clean(r.Name), int64(r.Permissions), int64(r.Bot))
 }
 
 // numbers are the file's numbers of channels, and back.

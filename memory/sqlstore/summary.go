@@ -51,7 +51,7 @@ func (t *transaction) summarise(e memory.Summarised) error {
 	if same, err := t.areSame(c.guild, sources); err != nil {
 		return err
 	} else if !same {
-		return t.exec("INSERT OR IGNORE INTO summary (channel, id, after, made, model, kind, topics) VALUES (?, ?, ?, 0, '', '', '')",
+		return t.exec("INSERT INTO summary (channel, id, after, made, model, kind, topics) VALUES (?, ?, ?, 0, '', '', '') ON CONFLICT DO NOTHING",
 			int64(e.Channel), int64(e.Until), int64(e.After))
 	}
 	if err := t.makeRoom(e); err != nil {
@@ -102,7 +102,7 @@ func (t *transaction) putSummary(s memory.Summary, after memory.MessageID) error
 		return err
 	}
 	t.changed.Text = true // what it said before
-	return t.exec("INSERT OR REPLACE INTO summary (channel, id, after, made, model, kind, topics, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+	return t.put("summary", 2, "channel, id, after, made, model, kind, topics, text",
 		int64(s.Channel), int64(s.ID), int64(after), millis(s.Made), s.Model, string(s.Kind), string(topics), s.Text)
 }
 
@@ -139,7 +139,7 @@ func (s *Store) SummaryBacklog(ctx context.Context, since memory.MessageID) ([]m
 	}, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
 		WHERE s.text IS NULL
 		UNION ALL SELECT * FROM (SELECT c.guild, c.id, iif(c.summarised > 0, c.summarised, ?1) AS after, (SELECT m.id FROM said m
-			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c)
+			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c) AS fresh
 		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, max(int64(since)-1, 0))
 	return all, s.failed(err, "read what is to be summed up")
 }

@@ -79,7 +79,7 @@ func (t *transaction) takeChoices(r *Taken) error {
 
 // takeWithdrawn takes over which answers Discord shows still.
 func (t *transaction) takeWithdrawn(*Taken) error {
-	return t.exec("INSERT OR IGNORE INTO main.withdrawn (guild, channel, message, first) SELECT guild, channel, message, first FROM old.withdrawn ORDER BY no")
+	return t.exec("INSERT INTO main.withdrawn (guild, channel, message, first) SELECT guild, channel, message, first FROM old.withdrawn WHERE true ORDER BY no ON CONFLICT DO NOTHING")
 }
 
 // takeTaken takes over why answers are gone.
@@ -87,17 +87,17 @@ func (t *transaction) takeTaken(*Taken) error {
 	if err := t.exec("UPDATE main.withdrawn SET unasked = 1 WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)"); err != nil {
 		return err
 	}
-	return t.exec(`INSERT OR IGNORE INTO main.taken SELECT channel, id FROM old.taken o
-		WHERE EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)`)
+	return t.exec(`INSERT INTO main.taken SELECT channel, id FROM old.taken o
+		WHERE EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id) ON CONFLICT DO NOTHING`)
 }
 
 // takeShown takes over what answers were made from that Discord shows still, and that aren't kept.
 func (t *transaction) takeShown(*Taken) error {
 	for _, query := range []string{
-		`INSERT OR IGNORE INTO main.derived (kind, place, id, guild, channel, author, at) SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1`,
-		`INSERT OR IGNORE INTO main.shown SELECT s.channel, s.id, d.no, s.question` + shownBefore + `CROSS JOIN old.shown s ON s.derived = o.no WHERE o.kind = ?1`,
-		`INSERT OR IGNORE INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats` + shownBefore + `CROSS JOIN old.source s ON s.derived = o.no WHERE o.kind = ?1`,
-		`INSERT OR IGNORE INTO main.named SELECT n.user, d.no` + shownBefore + `CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1`,
+		`INSERT INTO main.derived (kind, place, id, guild, channel, author, at) SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1 ON CONFLICT DO NOTHING`,
+		`INSERT INTO main.shown SELECT s.channel, s.id, d.no, s.question` + shownBefore + `CROSS JOIN old.shown s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
+		`INSERT INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats` + shownBefore + `CROSS JOIN old.source s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
+		`INSERT INTO main.named SELECT n.user, d.no` + shownBefore + `CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
 	} {
 		if err := t.exec(query, int(aShown)); err != nil {
 			return err

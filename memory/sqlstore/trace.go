@@ -25,7 +25,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err != nil {
 		return err
 	}
-	if err := t.exec("INSERT OR REPLACE INTO trace (channel, answer, body) VALUES (?, ?, ?)", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
+	if err := t.put("trace", 2, "channel, answer, body", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
 		return err
 	}
 	if err := t.settleRewritten(trace); err != nil {
@@ -88,7 +88,7 @@ func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) (bool
 	} else if trace.Question != 0 {
 		since = trace.Question
 	}
-	return Found(t.row("SELECT 1 FROM ("+forgottenSince+") WHERE ?6 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1", int64(trace.Guild),
+	return Found(t.row("SELECT 1 FROM ("+forgottenSince+") AS f WHERE ?6 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1", int64(trace.Guild),
 		int64(memory.LocalGuild), jsonOf(namedIn(trace)), int64(since-1), int64(memory.Everywhere), sourceGone).Scan(new(int)))
 }
 
@@ -102,7 +102,7 @@ func (t *transaction) addSourcesOfSummaries(answer derived) error {
 	return t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats) SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats
 		FROM derived a CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4 CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
 		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3
-		ON CONFLICT DO UPDATE SET repeats = max(repeats, excluded.repeats)`, int(anAnswer), answer.place(), answer.id, int(aSummary))
+		ON CONFLICT (kind, place, id, derived) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`, int(anAnswer), answer.place(), answer.id, int(aSummary))
 }
 
 // Where traces are found.
@@ -201,7 +201,7 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, 
 		if err := t.delete(trace.Channel, id, hideNone); err != nil {
 			return nil, err
 		}
-		if err := t.exec("INSERT OR IGNORE INTO taken VALUES (?, ?)", int64(trace.Channel), int64(id)); err != nil {
+		if err := t.exec("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", int64(trace.Channel), int64(id)); err != nil {
 			return nil, err
 		}
 		there = append(there, id)
@@ -211,7 +211,7 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, 
 
 // withdraw has Discord show a message of an answer no more. unasked says that the question was deleted.
 func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool) error {
-	return t.exec("INSERT OR IGNORE INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?)",
+	return t.exec("INSERT INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		int64(answer.guild), int64(answer.channel), int64(id), int64(id) == answer.id, unasked)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"hark/memory"
 )
@@ -57,6 +58,22 @@ func (t *transaction) execAll(args []any, queries ...string) error {
 		}
 	}
 	return nil
+}
+
+// put writes a row in the place of the one with the same key, which are the first of its columns.
+func (t *transaction) put(table string, key int, columns string, values ...any) error {
+	names := strings.Split(columns, ", ")
+	changed := make([]string, 0, len(names)-key)
+	for _, name := range names[key:] {
+		changed = append(changed, name+" = excluded."+name)
+	}
+	return t.exec("INSERT INTO "+table+" ("+columns+") VALUES (?"+strings.Repeat(", ?", len(names)-1)+") ON CONFLICT ("+
+		strings.Join(names[:key], ", ")+") DO UPDATE SET "+strings.Join(changed, ", "), values...)
+}
+
+// note keeps something about the whole database.
+func (t *transaction) note(key, value string) error {
+	return t.put("meta", 1, "key, value", key, value)
 }
 
 func (t *transaction) row(query string, args ...any) Row {
@@ -164,9 +181,9 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) error {
 	// Versions begin at a number of the segment's own, so that a vector made for one that is gone never fits
 	// another that was given its id.
 	err := t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, EXISTS (SELECT 1 FROM meta WHERE key = 'next'))
-		ON CONFLICT (id) DO UPDATE SET first = min(first, ?3), last = max(last, ?4), size = size + ?5,
-		version = version + 1, pending = 1, next = excluded.next`, id, c.channel, first, last, c.size)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, (SELECT count(*) FROM meta WHERE key = 'next'))
+		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4), size = segment.size + ?5,
+		version = segment.version + 1, pending = 1, next = excluded.next`, id, c.channel, first, last, c.size)
 	if err != nil || !c.torn {
 		return err
 	}
@@ -178,7 +195,7 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) error {
 
 func (t *transaction) flushPresence(key presenceKey, c *presenceChange) error {
 	err := t.exec(`INSERT INTO presence (channel, author, messages, last) VALUES (?1, ?2, ?3, ?4)
-		ON CONFLICT (channel, author) DO UPDATE SET messages = messages + ?3, last = max(last, ?4)`,
+		ON CONFLICT (channel, author) DO UPDATE SET messages = presence.messages + ?3, last = max(presence.last, ?4)`,
 		key.channel, key.author, c.messages, c.newest)
 	if err != nil || !c.removed {
 		return err
