@@ -41,18 +41,18 @@ const (
 	WhyAge     Why = "age"     // the retention's end
 )
 
-// Receipt is what a Forgetting took away, in numbers.
+// Receipt is what a Forgetting took away, in numbers. As JSON it is the numbers alone.
 type Receipt struct {
-	Forgetting Forgetting
-	Messages   int // with the text of edits that came before their message
-	Segments   int // that were dropped or made again
-	Vectors    int
-	Answers    int // of Hark's, that used what was forgotten
-	Facts      int
-	Lore       int
-	Summaries  int // of which what is left is summed up again, and what sessions that go on were condensed to
-	Records    int // of calls
-	People     int
+	Forgetting Forgetting `json:"-"`
+	Messages   int        `json:"messages"` // with the text of edits that came before their message
+	Segments   int        `json:"segments"` // that were dropped or made again
+	Vectors    int        `json:"vectors"`
+	Answers    int        `json:"answers"` // of Hark's, that used what was forgotten
+	Facts      int        `json:"facts"`
+	Lore       int        `json:"lore"`
+	Summaries  int        `json:"summaries"` // of which what is left is summed up again, and what sessions that go on were condensed to
+	Records    int        `json:"records"`   // of calls
+	People     int        `json:"people"`
 }
 
 // Extent is how much there is to be forgotten.

@@ -142,11 +142,12 @@ CREATE TABLE vector_next ( -- of another space than vector, whose place it takes
 CREATE TABLE trace (
   channel INTEGER NOT NULL, -- the id
   answer  INTEGER NOT NULL,
+  parts   TEXT NOT NULL, -- the answer's further messages, as JSON
   body    TEXT NOT NULL,
   PRIMARY KEY (channel, answer)
 ) WITHOUT ROWID;
 CREATE INDEX trace_answer ON trace (answer);
-CREATE INDEX trace_parts ON trace (channel, answer) WHERE body ->> '$.parts' IS NOT NULL;
+CREATE INDEX trace_parts ON trace (channel, answer) WHERE parts <> '[]';
 
 CREATE TABLE opted (
   guild INTEGER NOT NULL,

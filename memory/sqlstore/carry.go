@@ -48,7 +48,7 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 		if err := scanForgetting(scan, &r.Forgetting, new(order), &body); err != nil {
 			return err
 		}
-		return readReceipt(body, r)
+		return json.Unmarshal(body, r)
 	}, "SELECT "+ForgettingColumns+", receipt FROM forgetting WHERE "+where, args...)
 	return all, s.failed(err, "read what is forgotten")
 }
@@ -101,16 +101,7 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 			return r, false, err
 		}
 	}
-	return r, done, readReceipt(body, &r)
-}
-
-// readReceipt reads what the file keeps of a receipt.
-func readReceipt(body []byte, r *memory.Receipt) error {
-	var counts receipt
-	err := json.Unmarshal(body, &counts)
-	r.Messages, r.Segments, r.Vectors = counts.Messages, counts.Segments, counts.Vectors
-	r.Answers, r.Facts, r.Lore, r.Summaries, r.Records, r.People = counts.Answers, counts.Facts, counts.Lore, counts.Summaries, counts.Records, counts.People
-	return err
+	return r, done, json.Unmarshal(body, &r)
 }
 
 // takeOutStep bounds how many messages are taken out in one transaction, so that nobody waits long.

@@ -13,19 +13,6 @@ import (
 // From that commit on they are in nothing that is read (the view said), and the order that stays on record keeps
 // them from coming back. What is left, their rows and their full text, is taken out in steps (carry.go).
 
-// receipt is what the file keeps of a memory.Receipt.
-type receipt struct {
-	Messages  int `json:"messages"`
-	Segments  int `json:"segments"`
-	Vectors   int `json:"vectors"`
-	Answers   int `json:"answers"`
-	Facts     int `json:"facts"`
-	Lore      int `json:"lore"`
-	Summaries int `json:"summaries"`
-	Records   int `json:"records"`
-	People    int `json:"people"`
-}
-
 // forget begins a forgetting and gives it an id.
 func (t *transaction) forget(f memory.Forgetting) (id int64, err error) {
 	o := orderOf(f)
@@ -65,7 +52,7 @@ type beginning struct {
 	id       int64
 	of       order
 	channels string // the ids of those that it is about, as JSON; of all that are known unless it names some
-	receipt
+	memory.Receipt
 }
 
 // begin hides what falls under an order that is on record, and all that is made of it.
@@ -79,7 +66,7 @@ func (t *transaction) begin(id int64, o order) error {
 		}
 	}
 	t.changed.Text, t.changed.structure = true, true
-	body, err := json.Marshal(b.receipt)
+	body, err := json.Marshal(b.Receipt)
 	if err != nil {
 		return err
 	}

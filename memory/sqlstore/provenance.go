@@ -139,7 +139,7 @@ func (s selection) closure(how hiding) string {
 	const next = " UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0 FROM gone CROSS JOIN derived d ON d.no = gone.derived"
 	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived, iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s) AS first`+
 		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind) AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
-		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.body, '$.parts') p
+		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.parts) p
 			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d`+
 		next+` CROSS JOIN shown p ON p.derived = d.no CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[6]d)`,
 		how, s.query, anAnswer, aFact, aLore, aShown)

@@ -25,7 +25,7 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err != nil {
 		return err
 	}
-	if err := t.put("trace", 2, "channel, answer, body", int64(trace.Channel), int64(trace.Answer), string(body)); err != nil {
+	if err := t.put("trace", 2, "channel, answer, parts, body", int64(trace.Channel), int64(trace.Answer), jsonOf(trace.Parts), string(body)); err != nil {
 		return err
 	}
 	if err := t.settleRewritten(trace); err != nil {
@@ -110,8 +110,7 @@ var (
 	tracesBefore = "trace t WHERE t.answer < ? ORDER BY t.answer DESC, t.channel LIMIT ?"
 	traceOf      = "trace t WHERE t.channel = ? AND t.answer = ?"
 	// SQLite would else read all of the channel's traces.
-	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.body ->> '$.parts' IS NOT NULL
-		AND EXISTS (SELECT 1 FROM json_each(t.body, '$.parts') p WHERE p.value = ?)`
+	traceByPart  = "trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]' AND ? IN (SELECT value FROM json_each(t.parts))"
 	tracesNaming = fmt.Sprintf(`named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d
 		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
 )

@@ -16,7 +16,7 @@ type transaction struct {
 	ctx     context.Context
 	store   *Store
 	changed changes
-	lost    receipt // derived things that went
+	lost    memory.Receipt // derived things that went
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange
