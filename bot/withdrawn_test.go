@@ -102,7 +102,7 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	answer := s.answered(t, s.channel, "Friday")
 	trouble := s.discord.Inject("PATCH /channels/*/messages/*", attempts+1, discordtest.ServerError())
 	s.breakReading(errDown)
-	s.logs(t, errDown.Error())
+	s.logs(t, "which answers are to be taken back")
 	s.log.mu.Lock()
 	s.log.readFails = nil
 	s.log.mu.Unlock()
@@ -112,7 +112,7 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	if m := s.discord.Sent(s.channel)[0]; m.Content != withdrawnText {
 		t.Errorf("the answer is %q", m.Content)
 	}
-	s.logs(t, `"level":"warn"`)
+	s.logs(t, "take an answer back yet")
 }
 
 // What is forgotten isn't shown for as long as the question waits to be answered anew.

@@ -100,8 +100,11 @@ func (t *trial) compareHeard() {
 	for id := range t.model.guilds {
 		t.same("HeardUntil", t.heard(id), t.model.listened(id))
 	}
-	t.same("the gaps", t.gaps(false), t.model.missing())
-	t.same("what is to be swept", t.gaps(true), t.model.unswept())
+	for _, where := range []memory.GuildID{memory.Everywhere, guild, village} {
+		elsewhere := func(g memory.Gap) bool { return where != memory.Everywhere && g.Guild != where }
+		t.same("the gaps", t.gaps(where, false), slices.DeleteFunc(t.model.missing(), elsewhere))
+		t.same("what is to be swept", t.gaps(where, true), slices.DeleteFunc(t.model.unswept(), elsewhere))
+	}
 	t.compareUnfinished()
 }
 

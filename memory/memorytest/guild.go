@@ -270,9 +270,9 @@ var guildPromises = []promise{
 		t.apply(memory.GapFound{Gap: past}, memory.GapFound{Gap: gap}, memory.GapFilled{Gap: gap, Through: id(40)},
 			memory.GapFound{Gap: gap}, memory.GapFilled{Gap: gap, Through: id(20)})
 		gap.After = id(40)
-		t.same("filled in part", t.gaps(false), []memory.Gap{gap, past})
+		t.same("filled in part", t.gaps(guild, false), []memory.Gap{gap, past})
 		t.apply(memory.GapFilled{Gap: gap, Through: id(95)}, memory.GapFilled{Gap: gap, Through: id(90)})
-		t.same("filled wholly", t.gaps(false), []memory.Gap{past})
+		t.same("filled wholly", t.gaps(guild, false), []memory.Gap{past})
 	}},
 	{"after an absence all that is remembered is to be compared, on and round from where the last sweep was", nil, func(t *trial) {
 		at := began.Add(memory.SweptFirst)
@@ -287,24 +287,24 @@ var guildPromises = []promise{
 		}
 		week := memory.FirstMessageID(minute(60))
 		t.apply(memory.Absent{Guild: guild, At: at.Add(time.Hour)})
-		t.same("begun", t.gaps(true), []memory.Gap{sweep(general, week, until(1)), sweep(general, 0, week), sweep(staff, 0, week)})
+		t.same("begun", t.gaps(guild, true), []memory.Gap{sweep(general, week, until(1)), sweep(general, 0, week), sweep(staff, 0, week)})
 		t.apply(memory.GapFilled{Gap: sweep(general, 0, until(1)), Through: until(1)},
 			memory.GapFilled{Gap: sweep(general, 0, week), Through: id(1)})
 		t.apply(memory.Absent{Guild: guild, Channel: general, At: at.Add(2 * time.Hour)})
-		t.same("begun again", t.gaps(true), []memory.Gap{sweep(general, id(1), until(2)), sweep(staff, 0, week), sweep(general, 0, id(1))})
+		t.same("begun again", t.gaps(guild, true), []memory.Gap{sweep(general, id(1), until(2)), sweep(staff, 0, week), sweep(general, 0, id(1))})
 	}},
 	{"a channel that Hark couldn't read is shut until all of it is compared", events{memory.GuildSeen{Guild: town()}, post(first),
 		memory.Absent{Guild: guild, At: minute(60)}}, func(t *trial) {
 		shut := func(what string, want bool) { t.Helper(); t.same(what, t.channel(guild, general).Shut, want) }
-		begun := t.gaps(true)[0]
+		begun := t.gaps(guild, true)[0]
 		t.apply(memory.ShutOut{Guild: guild, Channel: general}, memory.GapFilled{Gap: begun, Through: begun.Until},
 			memory.GuildSeen{Guild: town()})
 		shut("shut out, and seen again", true)
-		t.same("nothing can be compared", t.gaps(true), []memory.Gap(nil))
+		t.same("nothing can be compared", t.gaps(guild, true), []memory.Gap(nil))
 		t.apply(memory.Absent{Guild: guild, Channel: general, At: minute(60)})
-		t.apply(memory.GapFilled{Gap: t.gaps(true)[0], Through: id(0)})
+		t.apply(memory.GapFilled{Gap: t.gaps(guild, true)[0], Through: id(0)})
 		shut("compared in part", true)
-		t.apply(memory.GapFilled{Gap: t.gaps(true)[0], Through: t.gaps(true)[0].Until})
+		t.apply(memory.GapFilled{Gap: t.gaps(guild, true)[0], Through: t.gaps(guild, true)[0].Until})
 		shut("compared", false)
 		t.apply(memory.ShutOut{Guild: guild, Channel: staff}, memory.Absent{Guild: guild, At: began})
 		t.same("with nothing to compare", t.channel(guild, staff).Shut, false)

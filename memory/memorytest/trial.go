@@ -294,9 +294,9 @@ func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
 	return id
 }
 
-func (t *trial) gaps(sweep bool) []memory.Gap {
+func (t *trial) gaps(guild memory.GuildID, sweep bool) []memory.Gap {
 	t.Helper()
-	return got(t.store.Gaps(t.ctx, memory.Everywhere, sweep))(t)
+	return got(t.store.Gaps(t.ctx, guild, sweep))(t)
 }
 
 // withdrawn are the messages that Discord is to show no more, by id.
