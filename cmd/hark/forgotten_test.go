@@ -177,7 +177,7 @@ func TestOptingOutForgetsAtOnce(t *testing.T) {
 	confirm := w.use(w.jane.ID, "memory optout", "")
 	out := w.discord.Click(confirm.Message, w.jane.ID, "optout")
 	w.discord.Say(w.general.ID, w.ana.ID, "ana-canary stays")
-	w.shown(out, "**Forgotten** on <t:")
+	w.shown(out, "**Forgotten: ")
 	w.discord.Say(w.general.ID, w.jane.ID, "jane-canary is still here")
 	w.takenBack(answer, "lighthouse")
 	w.settled()
@@ -198,7 +198,7 @@ func (w *world) forgetsThis(m discordtest.Message) discordtest.Sent {
 	w.Helper()
 	asked := w.shown(w.discord.MessageAction(m, m.Author.ID, "Forget this"), "")
 	id := func(n discordtest.ID) string { return strconv.FormatInt(int64(n), 36) }
-	return w.shown(w.discord.Click(asked.Message, m.Author.ID, strings.Join([]string{"forget-this", id(m.ChannelID), id(m.ID), id(m.Author.ID)}, ":")), "**Forgotten** on <t:")
+	return w.shown(w.discord.Click(asked.Message, m.Author.ID, strings.Join([]string{"forget-this", id(m.ChannelID), id(m.ID), id(m.Author.ID)}, ":")), "**Forgotten: ")
 }
 
 // Nothing is left in the files of a message that was forgotten by itself, or of what was made of it, and neither an edit nor
