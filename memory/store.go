@@ -23,8 +23,6 @@ type Store interface {
 	// Apply stores all events or none, durably. Applying them again changes nothing. It may be called from several
 	// goroutines; an event that can't be stored fails its own call only, with ErrRefused.
 	Apply(ctx context.Context, events ...Event) error
-	// Version changes with every write. What is read between two calls that gave the same is of one moment.
-	Version(ctx context.Context) (int64, error)
 	Close() error
 
 	// Guilds lists the known guilds by id, LocalGuild included if anything is in it.

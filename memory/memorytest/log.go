@@ -31,26 +31,6 @@ var logPromises = []promise{
 		t.same("found by what a file is called", t.find(in(general), "lighthouse"), []memory.MessageID{full.ID})
 		t.same("found in a script without spaces", t.find(in(general), "東京"), []memory.MessageID{before2015.ID})
 	}},
-	{"the version changes with everything that is written", nil, func(t *trial) {
-		version := func() int64 { return got(t.store.Version(t.ctx))(t) }
-		last := version()
-		for n, write := range []func(){
-			func() { t.post(first) }, func() { t.post(edited(first, 3, "the kettle boils")) },
-			func() { t.apply(stars(general, first.ID, true, 0)) }, t.embedAll,
-			func() { t.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Nick: "Big Ben"}}) },
-			func() { t.delete(general, first.ID) }, func() { t.post(second) },
-			func() { t.forget(memory.Forgetting{Guild: guild, User: ben, Why: memory.WhyMember, At: later}) },
-		} {
-			write()
-			if now := version(); now == last {
-				t.Fatalf("write %d changes nothing", n)
-			} else {
-				last = now
-			}
-			t.compare()
-			t.same("the version once all was read", version(), last)
-		}
-	}},
 	{"no event at all is nothing to fail at", nil, func(t *trial) {
 		t.apply()
 		t.apply(deletes(nowhere))

@@ -118,9 +118,6 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	if _, err = s.Guilds(t.Context()); err == nil {
 		t.Error("a closed store answers")
 	}
-	if _, err := s.Version(t.Context()); err == nil {
-		t.Error("a closed store tells its version")
-	}
 }
 
 // What can't be opened as a store is told with what to do, and left as it is; looking at it tells as much.

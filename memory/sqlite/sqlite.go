@@ -16,7 +16,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -65,8 +64,7 @@ type engine struct {
 	lock    *dirLock // on dir
 	opened  bool     // wholly
 
-	rest    time.Time    // until when Erase, where nobody waits, does nothing
-	commits atomic.Int64 // of which what is held in memory has been brought up to date
+	rest time.Time // until when Erase, where nobody waits, does nothing
 
 	vectors    vectors
 	statements statements

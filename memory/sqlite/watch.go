@@ -66,18 +66,6 @@ func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) err
 	return read(tx)
 }
 
-// Version implements sqlstore.Engine.
-func (e *engine) Version(ctx context.Context) (int64, error) {
-	w := &e.watch
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var version int64
-	if err := w.conn.QueryRowContext(context.WithoutCancel(ctx), "PRAGMA data_version").Scan(&version); err != nil {
-		return 0, fmt.Errorf("look for writes: %w", explain(err))
-	}
-	return e.commits.Load()<<32 | version&(1<<32-1), nil
-}
-
 // settle takes what the file says now as noticed, for a store that was alone since it read it.
 func (w *watch) settle(ctx context.Context) error {
 	w.mu.Lock()

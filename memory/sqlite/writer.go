@@ -133,7 +133,6 @@ func (t *tx) noticeOthers() error {
 
 // publish brings what the engine holds in memory up to date after a commit.
 func (e *engine) publish(t *tx) error {
-	defer e.commits.Add(1)
 	if t.Text || t.others {
 		if e.writer.removals++; e.writer.removed.IsZero() {
 			e.writer.removed = time.Now()

@@ -24,8 +24,6 @@ type Engine interface {
 	Watch(changed func(ctx context.Context, q Querier, writing bool) error)
 	// Notice looks whether somebody else has written.
 	Notice(ctx context.Context) error
-	// Version changes with every write.
-	Version(ctx context.Context) (int64, error)
 
 	// Turn holds a token while somebody writes. EndTurn takes it out; idle says that nobody waits to write.
 	Turn() chan struct{}

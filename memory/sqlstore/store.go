@@ -54,9 +54,6 @@ func Open(ctx context.Context, s *Store) error {
 	return s.useSpace(ctx)
 }
 
-// Version implements memory.Store.
-func (s *Store) Version(ctx context.Context) (int64, error) { return s.engine.Version(ctx) }
-
 // Erase implements memory.Store.
 func (s *Store) Erase(ctx context.Context, wait bool) error { return s.engine.Erase(ctx, wait) }
 
