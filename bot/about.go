@@ -187,6 +187,7 @@ func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string,
 	if err != nil {
 		return "", err
 	}
+	asked = slices.DeleteFunc(asked, func(t memory.Trace) bool { return t.Guild != x.guild() })
 	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
 	if err != nil {
 		return "", err

@@ -313,7 +313,8 @@ func (c *commands) buttonRows(p *panel) []component {
 	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
 		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at, memory.SettingPaused, answer.SettingDefault)))
 	} else {
-		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, memory.SettingPaused, "1h")), button(styleRed, p.text("Pause"), id(panelPause, p.at, memory.SettingPaused, answer.SettingOn)))
+		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, memory.SettingPaused, "1h")),
+			button(styleRed, p.text("Pause"), id(panelPause, p.at, memory.SettingPaused, answer.SettingOn)))
 	}
 	return []component{row(first...), row(second...)}
 }

@@ -237,7 +237,8 @@ func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 // keepProposed keeps lore, and has the answer that proposed it go with it: Discord shows its name there.
 func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
-	traces, err := c.bot.memory.Traces(ctx, memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true})
+	q := memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true}
+	traces, err := c.bot.memory.Traces(ctx, q)
 	if err != nil {
 		return fmt.Errorf("look up how an answer came about: %w", err)
 	}

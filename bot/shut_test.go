@@ -141,3 +141,44 @@ func TestAChannelIsIgnoredAndLoggedAgain(t *testing.T) {
 	want := []string{"edited meanwhile", "before 2", "before 3", "after 0"}
 	s.discord.WaitFor(fmt.Sprintf("%q", want), func() bool { return slices.Equal(texts(t, store, s.channel), want) })
 }
+
+// What is missed in a channel that Hark was let into again, and hasn't compared yet, is fetched like anything else.
+func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	store := s.overStore(t)
+	s.say(s.channel, 3, "before")
+	s.discord.WaitFor("what was said", func() bool { return len(texts(t, store, s.channel)) == 3 })
+	shut := func() bool {
+		g, err := store.Guild(t.Context(), memory.GuildID(s.guild.ID))
+		return err == nil && slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == memory.ChannelID(s.channel) && c.Shut })
+	}
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
+	s.discord.WaitFor("the channel to be shut", shut)
+	s.stops(t)
+	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, 0))
+	again := func(cfg Config) {
+		s.with(t, cfg)
+		s.bot.timing.look = time.Millisecond
+		s.begins(t)
+		waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(s.guild.ID) })
+	}
+	cfg := s.bot.cfg
+	hang := s.discord.Inject("GET /channels/*/messages", 1000, discordtest.Hang())
+	again(cfg)
+	s.discord.WaitTakenIn()
+	if !shut() {
+		t.Error("the channel is open before it is compared")
+	}
+	s.stops(t)
+	s.discord.Advance(time.Minute)
+	s.say(s.channel, 2, "missed")
+	again(cfg)
+	s.say(s.channel, 1, "live")
+	s.discord.WaitFor("what was said live", func() bool { return slices.Contains(texts(t, store, s.channel), "live 0") })
+	s.stops(t)
+	hang.Release()
+	again(cfg)
+	want := []string{"before 0", "before 1", "before 2", "missed 0", "missed 1", "live 0"}
+	s.discord.WaitFor(fmt.Sprintf("%q", want), func() bool { return slices.Equal(texts(t, store, s.channel), want) && !shut() })
+}

@@ -216,7 +216,7 @@ type (
 	}
 
 	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that channel and what lies in it, until At. All
-	// that is remembered there from before is to be compared with Discord, as Store.Unswept tells.
+	// that is remembered there from before is to be compared with Discord, as Store.Gaps tells.
 	Absent struct {
 		Guild   GuildID
 		Channel ChannelID

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"hark/builder"
@@ -32,6 +33,7 @@ type app struct {
 	tight    error           // why prompts are shorter than configured
 	models   *llm.Models
 	builder  *builder.Builder // of prompts as configured
+	builders sync.Map         // other ones by model and language, made when they are first needed
 	search   *search.Engine
 	reranker *rerank.Reranker // nil if none is configured
 	answers  *answer.Engine

@@ -91,6 +91,11 @@ func (a *app) builderOf(model, language string) *builder.Builder {
 	if cmp.Or(model, a.config.LLM.Model) == a.config.LLM.Model && c.Builder.Language == a.config.Builder.Language {
 		return a.builder
 	}
-	b, _ := newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
-	return b
+	key := [2]string{cmp.Or(model, a.config.LLM.Model), c.Builder.Language}
+	made, known := a.builders.Load(key)
+	if !known {
+		b, _ := newBuilder(c) // nil with an error, which only another model's window or a small budget can bring about
+		made, _ = a.builders.LoadOrStore(key, b)
+	}
+	return made.(*builder.Builder)
 }

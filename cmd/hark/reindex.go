@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"hark/memory"
-	"hark/memory/sqlstore"
 
 	"github.com/spf13/cobra"
+
+	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 func (f *flags) reindexCommand() *cobra.Command {

@@ -114,11 +114,12 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 	err3 := s.writing(ctx, func(t *transaction) error {
 		return t.exec("DELETE FROM spent WHERE question < ?", int64(memory.FirstMessageID(e.Spending)))
 	})
-	err := errors.Join(s.failed(err1, "forget old prompts"), s.failed(err2, "forget old records of calls"), s.failed(err3, "forget what was spent long ago"))
-	if err == nil && prompts+records > 0 {
-		err = s.failed(s.engine.Erase(ctx, true), "erase what expired")
+	var err4 error
+	if prompts+records > 0 {
+		err4 = s.engine.Erase(ctx, true)
 	}
-	return err
+	return errors.Join(s.failed(err1, "forget old prompts"), s.failed(err2, "forget old records of calls"),
+		s.failed(err3, "forget what was spent long ago"), s.failed(err4, "erase what expired"))
 }
 
 // forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is newer, and stays.
