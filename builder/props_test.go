@@ -29,18 +29,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// some is every fourth of all, unless all are asked for.
-func some[T any](all []T) []T {
-	if long {
-		return all
-	}
-	var few []T
-	for i := 0; i < len(all); i += 4 {
-		few = append(few, all[i])
-	}
-	return few
-}
-
 // texts are what members write, and worse.
 func texts(injected []string) *rapid.Generator[string] {
 	bits := []string{
