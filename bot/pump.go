@@ -154,6 +154,17 @@ type commit struct {
 	unknown []untold
 }
 
+// unask drops the questions that are gone before they were asked.
+func (c *commit) unask(s subject) {
+	c.asks = slices.DeleteFunc(c.asks, func(a *ask) bool {
+		gone := s.ends(a.guild, a.channel, 0) || s.channel == a.channel && slices.Contains(s.deleted, a.id)
+		if gone {
+			c.events = append(c.events, a.closed())
+		}
+		return gone
+	})
+}
+
 func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	c, err := p.convert.convert(raw)
 	if err != nil {
@@ -170,13 +181,10 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		}
 	}
 	p.attend(c)
-	// Whoever answers a question is told that it is gone.
-	if len(out.asks) > 0 && slices.ContainsFunc(subjectsOf(c.events), func(s subject) bool { return s.ended || s.deleted != nil }) {
-		if err := p.flush(ctx, out); err != nil {
-			return err
-		}
-	}
 	out.events = append(out.events, c.events...)
+	for _, s := range subjectsOf(c.events) {
+		out.unask(s)
+	}
 	out.unknown = append(out.unknown, c.unknown...)
 	if len(p.moved(c.events)) > 0 { // so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
 		if err := p.flush(ctx, out); err != nil {
