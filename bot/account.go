@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// account logs what an answer took, in numbers: nothing that was said, and nobody's name. Where the prompt took nearly all of
-// the model's window it warns.
+// account logs what an answer took, in numbers: nothing that was said, and nobody's name. Where the prompt
+// took nearly all of the model's window it warns.
 func (b *Bot) account(t memory.Trace) {
 	line, told := b.log.Info(), "answered"
 	if t.Use() >= memory.NearlyFull {

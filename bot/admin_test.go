@@ -24,7 +24,8 @@ func moderated(t *testing.T) (s *scene, role discordtest.Role) {
 	return s, role
 }
 
-// adminCommands are all that those who manage a server use to look after Hark, with options by which nothing is changed.
+// adminCommands are all that those who manage a server use to look after Hark, with options by which nothing
+// is changed.
 var adminCommands = map[string][]discordtest.Opt{
 	"hark status": nil, "hark settings": nil, "hark set": {opt("setting", "mode")}, "hark pause": nil,
 	"hark context": {opt("question", "when?")}, "hark limits": nil, "hark memory": nil,

@@ -108,8 +108,8 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 	return passed, nil
 }
 
-// isOld reports whether what is told anew was said where Hark listens, and isn't in the log all the same: from before it was
-// asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
+// isOld reports whether what is told anew was said where Hark listens, and isn't in the log all the same:
+// from before it was asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
 func (a *admission) isOld(ctx context.Context, s subject) (bool, error) {
 	if remembered, err := a.remembers(ctx, s.guild, s.channel); err != nil || !remembered {
 		return false, err // only the session hears of it

@@ -18,7 +18,8 @@ const (
 	joinedArchive  = "/users/@me/threads/archived/private" // the private ones that Hark is in, in order of their ids
 )
 
-// searchArchive finds what is missing of a channel's threads that are in the archive, as far back as anything is fetched.
+// searchArchive finds what is missing of a channel's threads that are in the archive, as far back as anything
+// is fetched.
 func (f *filler) searchArchive(ctx context.Context, v *visit, channel memory.ChannelID) error {
 	remembered, err := f.bot.admit.remembers(ctx, v.guild, channel)
 	if err != nil || !remembered {

@@ -45,8 +45,8 @@ func (a *arrivals) set(told bool, guilds []memory.GuildID) {
 	a.changed = make(chan struct{})
 }
 
-// wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that Hark isn't in
-// there is nothing to wait for, nor of direct messages.
+// wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that
+// Hark isn't in there is nothing to wait for, nor of direct messages.
 func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()

@@ -31,8 +31,8 @@ func attachmentsOf(w *wireMessage, id memory.MessageID) []attachment {
 	return all
 }
 
-// attached are the files of a message that is known already, and of the one that it replies to, with addresses that hold now.
-// Where Hark mayn't read what was said before there are none.
+// attached are the files of a message that is known already, and of the one that it replies to, with
+// addresses that hold now. Where Hark mayn't read what was said before there are none.
 func (b *Bot) attached(ctx context.Context, m memory.Message) ([]attachment, error) {
 	w, err := b.fetchMessage(ctx, m.Channel, m.ID)
 	switch {

@@ -78,7 +78,8 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 	return nil
 }
 
-// follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't wait for that.
+// follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't
+// wait for that.
 func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *watching, note string) (sheet, error) {
 	look := time.NewTicker(c.bot.timing.backfill)
 	defer look.Stop()
@@ -215,7 +216,8 @@ func (f *filler) seen(w *watching, left []memory.Gap) (fetched int, stopped bool
 	return sum(w.fetched), w.stopped
 }
 
-// halt tells those who watch a channel that its past is fetched no longer, and is how many messages were, of the channels that seen has.
+// halt tells those who watch a channel that its past is fetched no longer, and is how many messages were, of
+// the channels that seen has.
 func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

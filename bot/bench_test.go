@@ -40,8 +40,8 @@ func openStore(b *testing.B) *sqlite.Store {
 	return store
 }
 
-// BenchmarkEnqueue is what the gateway's handler takes for one message, with the log being written and four searches going
-// on beside it.
+// BenchmarkEnqueue is what the gateway's handler takes for one message, with the log being written and four
+// searches going on beside it.
 func BenchmarkEnqueue(b *testing.B) {
 	store := openStore(b)
 	random := rand.New(rand.NewPCG(3, 4))

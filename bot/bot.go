@@ -45,8 +45,8 @@ type Config struct {
 	CatchUp time.Duration
 	// Reconcile is whether what is remembered is compared with Discord's after a time away.
 	Reconcile bool
-	// AnswerMissed is how old a question may be that was missed, or whose answer was cut short when the process ended, to be
-	// answered all the same; 0: such questions aren't answered.
+	// AnswerMissed is how old a question may be that was missed, or whose answer was cut short when the
+	// process ended, to be answered all the same; 0: such questions aren't answered.
 	AnswerMissed time.Duration
 	// EditAnswers is whether answers that used what was forgotten are edited in Discord to say so.
 	EditAnswers bool
@@ -56,12 +56,13 @@ type Config struct {
 	SessionGap time.Duration
 	// Choices are what admins may set of answers, and what holds where they have set nothing.
 	Choices answer.Choices
-	// Retention is how long messages are remembered at the most; 0: without end. The log's house keeps it, and what admins set.
+	// Retention is how long messages are remembered at the most; 0: without end. The log's house keeps it,
+	// and what admins set.
 	Retention time.Duration
 	// Limits are how much may be asked. Without numbers there are none.
 	Limits Limits
-	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It is called from
-	// several goroutines and must not wait.
+	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It
+	// is called from several goroutines and must not wait.
 	State func(why error)
 	// Metrics count what is done; nil: nobody wants to know.
 	Metrics *metrics.Metrics
@@ -71,9 +72,10 @@ type Config struct {
 	Health func() Health
 	// Privacy is what /privacy tells of how Hark is run.
 	Privacy Privacy
-	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are committed, the log
-	// fails or works again, a question or a command is over, a forgetting is carried out in Discord, the ids of commands are known. Tests
-	// wait by it. It is called from several goroutines and must not wait.
+	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are
+	// committed, the log fails or works again, a question or a command is over, a forgetting is carried out
+	// in Discord, the ids of commands are known. Tests wait by it. It is called from several goroutines and
+	// must not wait.
 	Progress func()
 	Client   *http.Client      // for requests; its Transport gets them addressed to APIURL, and those for files
 	Dialer   *websocket.Dialer // of the gateway; its NetDialContext is used
@@ -126,7 +128,8 @@ type Bot struct {
 	app        atomic.Int64  // the application's id, set by READY
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
-	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before it is packed.
+	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before
+	// it is packed.
 	mostData, mostExported int
 	state                  atomic.Pointer[error]
 }
@@ -241,7 +244,8 @@ func (b *Bot) Waiting() int { return b.queue.len() }
 
 // idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
 func (b *Bot) idle() bool {
-	// A command may ask a question, an event too, and an answer is committed: each is looked at before what comes of it.
+	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
+	// comes of it.
 	if b.commands.undone.Load() != 0 || b.queue.len() != 0 {
 		return false
 	}

@@ -18,16 +18,16 @@ const (
 // idLimit is how long the id of a button may be.
 const idLimit = 100
 
-// owned is what a button's id says of the answer that it stands below: all that is needed to act upon it after a restart,
-// and where nothing was logged.
+// owned is what a button's id says of the answer that it stands below: all that is needed to act upon it
+// after a restart, and where nothing was logged.
 type owned struct {
 	asker    memory.UserID
 	question memory.MessageID
 	before   []memory.MessageID // the answer's messages before the one with the button, as many as there was room for
 }
 
-// id is the id of a button of that name: ids to the base 36, the first message whole, those after it by how far they are
-// from it.
+// id is the id of a button of that name: ids to the base 36, the first message whole, those after it by how
+// far they are from it.
 func (o owned) id(name string) string {
 	id := name + ":" + short36(int64(o.asker)) + ":" + short36(int64(o.question))
 	for i, m := range o.before {

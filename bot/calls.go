@@ -5,8 +5,9 @@ import (
 	"hark/memory"
 )
 
-// called are the records of the calls that were made for a question, to be logged with the answer that trace tells of. If it
-// tells of none, because there is no answer or nobody knows what it was made from, it is the question's alone.
+// called are the records of the calls that were made for a question, to be logged with the answer that trace
+// tells of. If it tells of none, because there is no answer or nobody knows what it was made from, it is the
+// question's alone.
 func (b *Bot) called(a *ask, trace memory.Trace) []memory.Event {
 	if !a.consulted || b.cfg.NoRecords {
 		return nil

@@ -96,7 +96,8 @@ func TestCatchUpIsRefused(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "catchup"))
 }
 
-// What catching up takes of the model is counted for whoever asks, also where it fails, and where nothing is left the model isn't asked.
+// What catching up takes of the model is counted for whoever asks, also where it fails, and where nothing is
+// left the model isn't asked.
 func TestCatchUpIsPaidFor(t *testing.T) {
 	t.Parallel()
 	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}, Reserve: 10}).run(t).ready(t)

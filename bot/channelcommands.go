@@ -90,7 +90,8 @@ func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Chan
 	return lines(heard, keep, x.answers(g, at.ID), c.bot.lacking(x.locale, x.guild(), at.ID, missing)), err
 }
 
-// answers says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing else was decided.
+// answers says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing
+// else was decided.
 func (l locale) answers(g *memory.Guild, id memory.ChannelID) string {
 	switch silent := silentIn(g, id); {
 	case silent && id == 0:

@@ -71,8 +71,8 @@ func Check(ctx context.Context, cfg Config) (*Account, error) {
 	}, nil
 }
 
-// guildPage is how many guilds Discord tells of at once, and mostScoped in how many it is asked what it thinks of commands:
-// the bot of a self-hoster is in a few.
+// guildPage is how many guilds Discord tells of at once, and mostScoped in how many it is asked what it
+// thinks of commands: the bot of a self-hoster is in a few.
 const (
 	guildPage  = 200
 	mostScoped = 100

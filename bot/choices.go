@@ -58,8 +58,8 @@ func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.Channel
 		when(len(others) > 0, x.text("-# Set for itself: %s", channelList(x.locale, others)))), nil
 }
 
-// settingValues are the values to choose from for the setting that a command names, behind the way back: Discord shows the first of
-// many. A value that is too long for Discord to offer can be typed.
+// settingValues are the values to choose from for the setting that a command names, behind the way back:
+// Discord shows the first of many. A value that is too long for Discord to offer can be typed.
 func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice, error) {
 	key, _, _, _ := x.wanted() // the place doesn't matter
 	values := c.listed(key)

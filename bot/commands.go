@@ -16,8 +16,8 @@ import (
 	"hark/memory"
 )
 
-// parallelCommands is how many uses of commands are worked on at the same time; more are turned away. As many are turned away
-// at the same time, and as many completed while they are typed.
+// parallelCommands is how many uses of commands are worked on at the same time; more are turned away. As many
+// are turned away at the same time, and as many completed while they are typed.
 const parallelCommands = 64
 
 // commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
@@ -36,7 +36,8 @@ type commands struct {
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
 	permits *permits
-	// exporting is whose data is being written down, by guild: that of one person at a time, since all of it is in memory.
+	// exporting is whose data is being written down, by guild: that of one person at a time, since all of it
+	// is in memory.
 	exporting sync.Map
 	agreeing  sync.Mutex // has each press that keeps lore wait for those before it, so that nothing is kept twice
 }
@@ -261,8 +262,8 @@ func (c *commands) why(x *exchange, err error) string {
 	return c.bot.sentence(x.locale, &ask{id: memory.MessageID(x.ID)}, err)
 }
 
-// refusal is why something isn't done, in words for whoever wants it and in their language. One that is the same in all cases is
-// a phrase.
+// refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
+// same in all cases is a phrase.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
@@ -325,8 +326,8 @@ func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
 	return asked, c.bot.questions.tooOften(c.bot.admit.lookup(ctx, asked.guild), asked)
 }
 
-// spend has something done that may ask a model, so that it counts as a question, within the limits of who asked. do is told when no
-// tokens are left for one, and tells what it took of models, even if it fails.
+// spend has something done that may ask a model, so that it counts as a question, within the limits of who
+// asked. do is told when no tokens are left for one, and tells what it took of models, even if it fails.
 func (c *commands) spend(ctx context.Context, x *exchange, do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
 	asked, h := c.counted(ctx, x)
 	if h != nil {
@@ -366,8 +367,8 @@ func (c *commands) ask(ctx context.Context, q answer.Question) (answer.Recalled,
 // mostCompletions is how many choices Discord shows while somebody types.
 const mostCompletions = 25
 
-// complete shows what can be given for the option that is being typed. Whatever fails, there is an answer in time: nothing
-// to choose from.
+// complete shows what can be given for the option that is being typed. Whatever fails, there is an answer in
+// time: nothing to choose from.
 func (c *commands) complete(ctx context.Context, x *exchange) error {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
 	defer cancel()
@@ -382,8 +383,9 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 	return x.respond(ctx, response{respondChoices, offered})
 }
 
-// matching are as many as Discord shows of those whose name contains what is typed. Those that begin with it come first, then those in
-// which it begins after a slash. Capitals don't count, and an underscore is a blank.
+// matching are as many as Discord shows of those whose name contains what is typed. Those that begin with it
+// come first, then those in which it begins after a slash. Capitals don't count, and an underscore is a
+// blank.
 func matching[T any](all []T, name func(T) string, typed string) []T {
 	fold := func(s string) string { return strings.ToLower(strings.ReplaceAll(s, "_", " ")) }
 	typed = fold(strings.TrimSpace(typed))

@@ -92,7 +92,8 @@ func everything(t *testing.T) (s *scene, said, answered discordtest.Message) {
 	return s, said, answered
 }
 
-// Every use is acknowledged while the log can't be written, and answered once that has all that came before. Status tells at once.
+// Every use is acknowledged while the log can't be written, and answered once that has all that came before.
+// Status tells at once.
 func TestUsesAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
 	t.Parallel()
 	s, said, answered := everything(t)

@@ -82,8 +82,8 @@ func menu(id, placeholder string, options []choice) component {
 	return component{Type: componentMenu, CustomID: id, Placeholder: placeholder, Options: options, Min: new(1), Max: len(options)}
 }
 
-// form is what somebody is asked to fill in: Discord's modal. What they wrote comes as a use of its own, with the form's
-// id. https://discord.com/developers/docs/components/reference#text-input
+// form is what somebody is asked to fill in: Discord's modal. What they wrote comes as a use of its own, with
+// the form's id. https://discord.com/developers/docs/components/reference#text-input
 type form struct {
 	ID     string // as a component's
 	Title  string // at most 45 characters

@@ -140,8 +140,8 @@ func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error)
 	return t, nil
 }
 
-// remove takes an answer away, in Discord and from the log. The message with the button goes last, so that it can be pressed
-// again if something fails.
+// remove takes an answer away, in Discord and from the log. The message with the button goes last, so that it
+// can be pressed again if something fails.
 func (c *commands) remove(ctx context.Context, x *exchange) (sheet, error) {
 	o := ownedBy(x)
 	shown, more, err := c.answerOf(ctx, x, o)

@@ -19,8 +19,9 @@ import (
 	"hark/memory"
 )
 
-// conversation is a scene that a script plays. A line that begins with "$ " is what somebody does; below it stands what they
-// are shown and, behind "~", what is logged and decided by it. ana manages the server, bo doesn't. What there is to do:
+// conversation is a scene that a script plays. A line that begins with "$ " is what somebody does; below it
+// stands what they are shown and, behind "~", what is logged and decided by it. ana manages the server, bo
+// doesn't. What there is to do:
 //
 //	channel NAME [in NAME], thread NAME in NAME, category NAME, secret NAME   a channel more; only Hark sees a secret one
 //	role NAME [manage-messages], member NAME                                 a role or a member more

@@ -51,8 +51,8 @@ type converted struct {
 	err     error // why it can't be read
 }
 
-// untold is a channel, or with channel 0 a guild, of which Discord told too little. As long as it is unknown, nothing of it
-// is recalled.
+// untold is a channel, or with channel 0 a guild, of which Discord told too little. As long as it is unknown,
+// nothing of it is recalled.
 type untold struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
@@ -164,7 +164,8 @@ func (c *converter) changed(guild memory.GuildID) {
 	}
 }
 
-// isLate reports whether what was fetched isn't to be used: an event has told of it since. What is unknown still is fetched again.
+// isLate reports whether what was fetched isn't to be used: an event has told of it since. What is unknown
+// still is fetched again.
 func (c *converter) isLate(u untold, out *converted) bool {
 	ticket, waiting := c.unknown[u.key()]
 	if waiting && ticket == u.ticket {

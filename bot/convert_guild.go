@@ -89,8 +89,8 @@ func (c *converter) guildUpdate(g *wireGuild, out *converted) {
 	}
 }
 
-// fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of events, so that none
-// overtakes it.
+// fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of
+// events, so that none overtakes it.
 type fetched struct {
 	untold
 	told  *wireChannel
@@ -259,8 +259,9 @@ var kinds = map[int]memory.ChannelKind{
 	16: memory.ForumChannel, // media
 }
 
-// obfuscated is the flag of a channel that Hark may not view, of which Discord tells only where it is and that @everyone may
-// not view it. https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
+// obfuscated is the flag of a channel that Hark may not view, of which Discord tells only where it is and
+// that @everyone may not view it.
+// https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
 const obfuscated = 1 << 17
 
 // The types of overwrites.

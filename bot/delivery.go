@@ -18,7 +18,8 @@ type sender interface {
 	typing(ctx context.Context) error
 	// create posts a part with its buttons; the same part twice is one message.
 	create(ctx context.Context, part int, content string, rows []component, files []upload) (posted, error)
-	// edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't take, and create's, are errNoFiles.
+	// edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't
+	// take, and create's, are errNoFiles.
 	edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []upload) (posted, error)
 	remove(ctx context.Context, id memory.MessageID) error
 }
@@ -49,7 +50,8 @@ type delivery struct {
 	to     sender
 	pace   time.Duration
 	typing time.Duration // how often typing is renewed until the first text is there
-	// buttons are those below the last part, while it is written and when it is done, after the parts before it; nil: none.
+	// buttons are those below the last part, while it is written and when it is done, after the parts before
+	// it; nil: none.
 	buttons func(done bool, before []memory.MessageID) []component
 
 	mu    sync.Mutex
@@ -124,8 +126,8 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// finish brings Discord to contents, with files at the last of them, however many requests it takes. Parts that there are beyond that
-// are taken back, the last first, unless somebody else has.
+// finish brings Discord to contents, with files at the last of them, however many requests it takes. Parts
+// that there are beyond that are taken back, the last first, unless somebody else has.
 func (d *delivery) finish(ctx context.Context, contents []string, files ...upload) error {
 	for more := true; more; {
 		var err error
@@ -143,7 +145,8 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...uploa
 	return nil
 }
 
-// afresh shows contents in new messages, by to, and then takes back those that there are. If the first can't be sent, they stay.
+// afresh shows contents in new messages, by to, and then takes back those that there are. If the first can't
+// be sent, they stay.
 func (d *delivery) afresh(ctx context.Context, to sender, contents []string) error {
 	old := d.parts
 	d.to, d.parts = to, nil

@@ -92,7 +92,8 @@ type part struct {
 	left    int // lines left out
 }
 
-// onTwoPages shows head, parts and foot on two pages at most: the last lines of the last parts are left out, and counted.
+// onTwoPages shows head, parts and foot on two pages at most: the last lines of the last parts are left out,
+// and counted.
 func (l locale) onTwoPages(head []string, parts []part, foot []string) sheet {
 	for last := len(parts) - 1; ; {
 		all := slices.Clone(head)
@@ -187,7 +188,8 @@ func sourceLine(l locale, r answer.Explained) string {
 	return b.String()
 }
 
-// paged puts lines on as few pages as they fit on, without the empty ones. Only a line that is longer than a page is cut.
+// paged puts lines on as few pages as they fit on, without the empty ones. Only a line that is longer than a
+// page is cut.
 func paged(lines []string) sheet {
 	var pages []string
 	for _, line := range lines {
@@ -298,7 +300,8 @@ func foundBy(l locale, why []search.Reason) string {
 // promptFile is what the file with a prompt is called.
 const promptFile = "context.txt"
 
-// showPrompt is what /hark context shows: the prompt of what whoever asks may read, which nobody else sees and nothing keeps.
+// showPrompt is what /hark context shows: the prompt of what whoever asks may read, which nobody else sees
+// and nothing keeps.
 func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled) sheet {
 	report, sections := r.Prompt.Report, ""
 	for _, use := range answer.SectionUses(report) {

@@ -107,8 +107,8 @@ func TestWhyDidYouSayThat(t *testing.T) {
 	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
 }
 
-// Whoever is mentioned in what was said is named as the reader's Discord has it, who can't see everything: and so is its author, if nobody
-// here knows their name.
+// Whoever is mentioned in what was said is named as the reader's Discord has it, who can't see everything:
+// and so is its author, if nobody here knows their name.
 func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

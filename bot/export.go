@@ -16,7 +16,8 @@ import (
 const (
 	// exportPage is how many messages are read and written at once.
 	exportPage = 100
-	// exportPart is how many bytes a file of an export has before the next is begun: a page more fits into what Discord takes.
+	// exportPart is how many bytes a file of an export has before the next is begun: a page more fits into
+	// what Discord takes.
 	exportPart = 6 << 20
 	// exportParts is how many files an export has at most.
 	exportParts = 10
@@ -39,8 +40,8 @@ type extract struct {
 	cut      *memory.Message // where it ends because there was no more room
 }
 
-// exportServer gives whoever manages a server what is remembered of it, as far as they can read it in Discord: files for their
-// eyes only, of which nothing is kept.
+// exportServer gives whoever manages a server what is remembered of it, as far as they can read it in
+// Discord: files for their eyes only, of which nothing is kept.
 func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Channel) (sheet, error) {
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
@@ -76,8 +77,8 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 	return e.done(), nil
 }
 
-// exportable are the channels of which whoever uses an exchange gets what is remembered: those that they can read now; of
-// only, if that isn't 0, and its threads.
+// exportable are the channels of which whoever uses an exchange gets what is remembered: those that they can
+// read now; of only, if that isn't 0, and its threads.
 func (c *commands) exportable(ctx context.Context, x *exchange, only memory.ChannelID) []memory.Channel {
 	readable := c.readable(ctx, x)
 	var channels []memory.Channel

@@ -20,15 +20,17 @@ const (
 	pageSize = 100
 	// tellEvery is how far the lines are apart that tell how far a long fill has come.
 	tellEvery = 10 * time.Second
-	// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one refusal may be a mistake.
+	// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one
+	// refusal may be a mistake.
 	lookTries = 5
 
 	caughtUp = "caught up with Discord"
 )
 
-// filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first. Between the two
-// it looks whether channels were deleted, and, slowly, whether what is in the log has changed unheard. Each page is logged with
-// how far it reaches, so that it goes on from there whenever the process ends.
+// filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first.
+// Between the two it looks whether channels were deleted, and, slowly, whether what is in the log has changed
+// unheard. Each page is logged with how far it reaches, so that it goes on from there whenever the process
+// ends.
 type filler struct {
 	bot     *Bot
 	convert *converter
@@ -74,7 +76,8 @@ func newFiller(b *Bot) *filler {
 // nudge has the filler look for what is missing now.
 func (f *filler) nudge() { wakeUp(f.wake) }
 
-// put takes what is to be done about a guild, in the place of what was left to do of its channels after an earlier visit.
+// put takes what is to be done about a guild, in the place of what was left to do of its channels after an
+// earlier visit.
 func (f *filler) put(v visit) {
 	var tasks []task
 	add := func(id memory.ChannelID, do func(context.Context, *visit, memory.ChannelID) error) {
@@ -148,8 +151,9 @@ func (f *filler) fill(ctx context.Context) {
 	}
 }
 
-// step does what is next, if there is anything: a page of what was missed, else a task, else a page that is compared and one of
-// what was asked for. If there is only something to compare, it waits until it is time, or until there is something else to do.
+// step does what is next, if there is anything: a page of what was missed, else a task, else a page that is
+// compared and one of what was asked for. If there is only something to compare, it waits until it is time,
+// or until there is something else to do.
 func (f *filler) step(ctx context.Context) bool {
 	open, err := f.bot.memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
@@ -345,12 +349,13 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	if through == g.Until {
 		got.gaps = 1
 	}
-	// No gap is to be found again in what was fetched: what was asked there would be asked again, though it was answered. What is
-	// left of the gap is on record.
+	// No gap is to be found again in what was fetched: what was asked there would be asked again, though it
+	// was answered. What is left of the gap is on record.
 	if !g.Past && heard > 0 {
 		got.events = append(got.events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: heard})
 	}
-	// Discord may be late to tell which message of a channel is the newest, so nothing is missing only once a page comes back empty.
+	// Discord may be late to tell which message of a channel is the newest, so nothing is missing only once a
+	// page comes back empty.
 	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.bot.now())}
 	if through == g.Until && !g.Past && !isMoment(g.Until) && rest.After < rest.Until {
 		got.events = append(got.events, memory.GapFound{Gap: rest})
@@ -358,8 +363,9 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	return got, nil
 }
 
-// givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was missed may not be
-// read and is further back by now than anything is fetched. What was asked for is asked for again when it may be read.
+// givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was
+// missed may not be read and is further back by now than anything is fetched. What was asked for is asked for
+// again when it may be read.
 func (f *filler) givesUp(g memory.Gap, err error) bool {
 	return status(err) == http.StatusNotFound ||
 		denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.bot.now().Add(-f.bot.cfg.CatchUp)))

@@ -43,7 +43,8 @@ func TestPagesFit(t *testing.T) {
 	})
 }
 
-// Of very many searches the one that was looked at longest ago isn't known any more, and none for longer than it may be.
+// Of very many searches the one that was looked at longest ago isn't known any more, and none for longer than
+// it may be.
 func TestFindsAreBounded(t *testing.T) {
 	t.Parallel()
 	f, now, who := newFinds(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), membership{1, 2}

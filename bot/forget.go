@@ -118,8 +118,8 @@ func (c *commands) carryOut(ctx context.Context, f memory.Forgetting, progress f
 // errShown says that nothing more is to be shown.
 var errShown = errors.New("all is shown")
 
-// forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come as long as Discord lets
-// it, and then goes on. What is said where nothing is logged is forgotten at once.
+// forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come
+// as long as Discord lets it, and then goes on. What is said where nothing is logged is forgotten at once.
 func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgetting, told func(memory.Receipt) string) (sheet, error) {
 	c.forgetSessions(x.server, f)
 	var receipt memory.Receipt
@@ -185,8 +185,8 @@ func (l locale) amounts(e memory.Extent, records int) string {
 		when(e.Answers > 0, l.count(e.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it")))
 }
 
-// receiptNumber is the number on a receipt, of a forgetting or of the use of a command: short enough to be read out. The log has it
-// where nothing else keeps it.
+// receiptNumber is the number on a receipt, of a forgetting or of the use of a command: short enough to be
+// read out. The log has it where nothing else keeps it.
 func receiptNumber(id int64) string {
 	const short = 1_000_000
 	if id >= short { // an id of Discord's: the time, in milliseconds, tells it from others
@@ -239,8 +239,8 @@ func (d doomed) button() string {
 	return id(confirmForgetThis, short36(int64(d.channel)), short36(int64(d.id)), short36(int64(d.owner)))
 }
 
-// goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is refused whoever neither owns it
-// nor may manage messages.
+// goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
+// refused whoever neither owns it nor may manage messages.
 func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []memory.MessageID, e memory.Extent, err error) {
 	t, err := memory.TraceOf(ctx, c.bot.memory, d.channel, d.id)
 	switch {
@@ -285,8 +285,8 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	return s, nil
 }
 
-// forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor comparing what
-// Hark missed with Discord.
+// forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor
+// comparing what Hark missed with Discord.
 func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 	n, ok := integers(x.args(), 36)
 	if !ok || len(n) != 3 {

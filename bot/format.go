@@ -182,8 +182,8 @@ func (f *formatted) goesOn(block, i int) bool {
 	return a.line == "> " && b.kind == tokenBegin && b.line == a.line && strings.IndexByte(f.text[a.lineEnd:b.start], '\n') == strings.LastIndexByte(f.text[a.lineEnd:b.start], '\n')
 }
 
-// codeEnd is the span that ends the code that the backticks of span i begin: as many, in the same paragraph and block. It
-// is -1 if there is none, or a sign before says that they are meant as they are.
+// codeEnd is the span that ends the code that the backticks of span i begin: as many, in the same paragraph
+// and block. It is -1 if there is none, or a sign before says that they are meant as they are.
 func (f *formatted) codeEnd(i int, oneLine bool) int {
 	s := &f.spans[i]
 	if strings.HasSuffix(f.text[:s.start], `\`) || f.touches(i) {

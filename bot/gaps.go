@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// What was missed while there was no connection is found in the order of events, so that what is told of live can't hide what
-// came before it.
+// What was missed while there was no connection is found in the order of events, so that what is told of live
+// can't hide what came before it.
 
 // known is what was known of a guild.
 type known struct {
@@ -49,8 +49,8 @@ type visit struct {
 	missing []memory.ChannelID
 }
 
-// greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord doesn't name any more have
-// removed Hark.
+// greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord
+// doesn't name any more have removed Hark.
 func (p *pump) greet(ctx context.Context, present []memory.GuildID) ([]memory.Event, *visit, error) {
 	known, err := p.bot.memory.Guilds(ctx)
 	if err != nil {
@@ -139,8 +139,8 @@ func (p *pump) arrive(ctx context.Context, s *sighting) ([]memory.Event, *visit,
 	return p.compare(stored, shut, v), v, nil
 }
 
-// missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many, only those in
-// which something was said lately.
+// missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many,
+// only those in which something was said lately.
 func (p *pump) missing(was known, s *sighting) []memory.ChannelID {
 	var missing []memory.ChannelID
 	lately := memory.FirstMessageID(p.bot.now().Add(-p.bot.cfg.CatchUp))
@@ -178,8 +178,8 @@ func momentID(now time.Time) memory.MessageID {
 // isMoment tells such an id from a message's, whose last bits are hardly ever all zero.
 func isMoment(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
 
-// after is the message of a channel after which something may be missing; 0 if nothing is known of when Hark began to listen
-// there, or nothing is to be fetched.
+// after is the message of a channel after which something may be missing; 0 if nothing is known of when Hark
+// began to listen there, or nothing is to be fetched.
 func (b *Bot) after(v *visit, id memory.ChannelID) memory.MessageID {
 	after, known := v.heard[id]
 	if !known {

@@ -36,7 +36,8 @@ func (l locale) permissionNames(of memory.Permissions) string {
 	return strings.Join(names, ", ")
 }
 
-// grantLink is where those who manage a guild give Hark all that it needs there, with what is missing; "" while Discord hasn't told who Hark is.
+// grantLink is where those who manage a guild give Hark all that it needs there, with what is missing; ""
+// while Discord hasn't told who Hark is.
 func (b *Bot) grantLink(guild memory.GuildID, missing memory.Permissions) string {
 	app := b.app.Load()
 	if app == 0 {
@@ -140,7 +141,8 @@ func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channe
 	return c.bot.missing(ctx, x.guild(), at.ID, n)
 }
 
-// logLack logs, once an hour for a channel, that something can't be done there, with what is missing and where it is given.
+// logLack logs, once an hour for a channel, that something can't be done there, with what is missing and
+// where it is given.
 func (b *Bot) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
 	if b.isMute(channel) {
 		return
@@ -152,8 +154,8 @@ func (b *Bot) logLack(ctx context.Context, guild memory.GuildID, channel memory.
 	line.Msg(what + "; not said again for an hour")
 }
 
-// noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none: once an hour for
-// a channel, as the log says it.
+// noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none:
+// once an hour for a channel, as the log says it.
 func (b *Bot) noFiles(ctx context.Context, a *ask, err error) string {
 	if a.guild == memory.DirectGuild {
 		return ""

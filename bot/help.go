@@ -69,8 +69,8 @@ func (c *commands) entries() []entry {
 	return all
 }
 
-// useful are the entries that whoever uses x can use where they are, going by what the commands need by themselves: a server
-// may have decided otherwise.
+// useful are the entries that whoever uses x can use where they are, going by what the commands need by
+// themselves: a server may have decided otherwise.
 func (c *commands) useful(x *exchange) []entry {
 	where := inGuilds
 	if x.Guild == 0 {

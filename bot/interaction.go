@@ -82,7 +82,8 @@ func (i *wireInteraction) may(any memory.Permissions) bool {
 	return i.Member != nil && memory.Permissions(i.Member.Permissions)&(any|memory.Administrator) != 0
 }
 
-// path names what was used: a command with its group and subcommand, or a component or a form without what its id says more.
+// path names what was used: a command with its group and subcommand, or a component or a form without what
+// its id says more.
 func (i *wireInteraction) path() string {
 	name, _, _ := strings.Cut(i.Data.CustomID, ":")
 	switch i.Type {

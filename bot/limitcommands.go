@@ -61,7 +61,8 @@ func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[mem
 	return c.apply(ctx, x, "keep limits", events...)
 }
 
-// limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it can't be told.
+// limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it
+// can't be told.
 func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
 	whom, given := x.option("for"), x.option("role")
 	switch {

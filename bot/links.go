@@ -34,8 +34,9 @@ func harmless(kind token, shown string) string {
 	return shown
 }
 
-// unmasked is a link with a text, beside which its host is shown. Where the text looks like another address than the link's, or
-// like the number of a source, text and address are shown as they are: somebody may have talked the model into it.
+// unmasked is a link with a text, beside which its host is shown. Where the text looks like another address
+// than the link's, or like the number of a source, text and address are shown as they are: somebody may have
+// talked the model into it.
 func unmasked(link string) string {
 	text, address, _ := strings.Cut(link[1:len(link)-1], "](")
 	address = strings.Trim(address, "<>")

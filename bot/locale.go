@@ -36,16 +36,16 @@ type pluralText struct {
 	Other string `toml:"other"`
 }
 
-// catalogs are all there are, by language as builder.Languages names them. What isn't in one is said in English. They are
-// read when they are first asked for: that takes longer than most commands at the terminal.
+// catalogs are all there are, by language as builder.Languages names them. What isn't in one is said in
+// English. They are read when they are first asked for: that takes longer than most commands at the terminal.
 var catalogs = sync.OnceValue(func() map[string]*catalog { return mustReadCatalogs(localeFiles) })
 
 //go:embed locales/*/*.toml
 var localeFiles embed.FS
 
-// mustReadCatalogs reads the files of each language: locales/LANGUAGE/SUBJECT.toml, with a table [texts] of what is said, by
-// what is written in the code; one [plurals] of what is said of a number, by what is written for many; and one [commands]
-// of the names of commands and options.
+// mustReadCatalogs reads the files of each language: locales/LANGUAGE/SUBJECT.toml, with a table [texts] of
+// what is said, by what is written in the code; one [plurals] of what is said of a number, by what is written
+// for many; and one [commands] of the names of commands and options.
 func mustReadCatalogs(files fs.FS) map[string]*catalog {
 	all := map[string]*catalog{}
 	names, err := fs.Glob(files, "locales/*/*.toml")
@@ -105,8 +105,8 @@ func localeOf(discord string) locale {
 	return locale{catalogs()[base]}
 }
 
-// localeIn is the locale of what is said in a channel for all to read: in the language that was set there, or else the one
-// that is configured.
+// localeIn is the locale of what is said in a channel for all to read: in the language that was set there, or
+// else the one that is configured.
 func (b *Bot) localeIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale {
 	g, err := b.admit.guild(ctx, guild)
 	if err != nil {
@@ -151,8 +151,8 @@ func (l locale) text(format string, args ...any) string {
 	return fmt.Sprintf(l.translated(format), args...)
 }
 
-// phrase is a text that is said later, in whatever language it is then: it is written here in English. As an error it is why
-// something isn't done, in words for whoever wants it.
+// phrase is a text that is said later, in whatever language it is then: it is written here in English. As an
+// error it is why something isn't done, in words for whoever wants it.
 type phrase string
 
 func (p phrase) Error() string { return string(p) }

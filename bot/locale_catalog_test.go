@@ -90,7 +90,8 @@ func compareCatalog(s speech, commands []command, of string, c *catalog) []strin
 // inflects reports whether a language has other forms for one than for many.
 func inflects(of string) bool { return of != "ja" && of != "zh-TW" }
 
-// kept matches what a translation has as it is: names of commands, other code, and what Discord shows otherwise, such as times.
+// kept matches what a translation has as it is: names of commands, other code, and what Discord shows
+// otherwise, such as times.
 var kept = regexp.MustCompile("`[^`]*`|<[^>]*>|\\*\\*|^-# |^- |\n-# |\n- |\n> ")
 
 // unlike is what is wrong with a translation; "" if nothing is.

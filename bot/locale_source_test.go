@@ -199,7 +199,8 @@ func (r *speechReader) call(n *ast.CallExpr) {
 	}
 }
 
-// bound notes how long a text may be that is said within these nodes. https://discord.com/developers/docs/components/reference
+// bound notes how long a text may be that is said within these nodes.
+// https://discord.com/developers/docs/components/reference
 func (r *speechReader) bound(words string, stack []ast.Node) {
 	for _, n := range stack {
 		most := 0
@@ -255,15 +256,16 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 	return false
 }
 
-// toldElsewhere are what takes texts that aren't said by themselves: to a locale, into logs and errors, and descriptions of
-// commands, which the registration translates.
+// toldElsewhere are what takes texts that aren't said by themselves: to a locale, into logs and errors, and
+// descriptions of commands, which the registration translates.
 var toldElsewhere = []string{
 	"text", "count", "phrase", "Complain", "Msg", "Errorf", "New", "wrap", "recovered", "panicked",
 	"failed", "undelivered", "logLack", "report", // logs
 	"apply", "inMenu",
 }
 
-// isTold reports whether what is in these nodes is told where it is translated, or where nobody reads it but who runs Hark.
+// isTold reports whether what is in these nodes is told where it is translated, or where nobody reads it but
+// who runs Hark.
 func isTold(stack []ast.Node) bool {
 	return slices.ContainsFunc(stack, func(n ast.Node) bool {
 		switch n := n.(type) {

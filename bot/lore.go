@@ -26,7 +26,8 @@ const (
 	longestAliases = 2200 // as many as there may be, of the longest, with commas, nearly
 )
 
-// writesNot refuses whoever may write neither in a channel nor, if it is a thread, in threads, which loreChannel tells apart.
+// writesNot refuses whoever may write neither in a channel nor, if it is a thread, in threads, which
+// loreChannel tells apart.
 func writesNot(x *exchange) string {
 	if x.Guild == 0 || !x.may(sendMessages|sendInThreads) {
 		return x.text(loreSilent)
@@ -48,7 +49,8 @@ func (x *exchange) mayChange(l memory.Lore) bool {
 	return l.By != 0 && l.By == x.who() || x.may(manageGuild)
 }
 
-// loreNames are the names of the lore that may be told, or of that which may be changed. What is given by them is its id.
+// loreNames are the names of the lore that may be told, or of that which may be changed. What is given by
+// them is its id.
 func (c *commands) loreNames(changeable bool) func(context.Context, *exchange) ([]optionChoice, error) {
 	return func(ctx context.Context, x *exchange) ([]optionChoice, error) {
 		all, err := c.lore(ctx, x)
@@ -299,7 +301,8 @@ func (x *exchange) link(s string) (memory.Spot, error) {
 	return memory.Spot{}, phrase(loreFrom)
 }
 
-// keepLore keeps lore and shows it. Of what whoever tells it may not read nothing is told, not even that a name is taken.
+// keepLore keeps lore and shows it. Of what whoever tells it may not read nothing is told, not even that a
+// name is taken.
 func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, done string) (sheet, error) {
 	l, err := l.Checked()
 	if err != nil {

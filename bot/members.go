@@ -285,9 +285,9 @@ func longestOf(f memory.Fact) int {
 	return longestFact
 }
 
-// editFact puts another fact in the place of one: that one is taken back, so that nothing is left of what it said, not even in
-// answers. Where that was learned from a message, so is this: it is told only where the message may be read, and goes with it. Else
-// it is told where it was changed.
+// editFact puts another fact in the place of one: that one is taken back, so that nothing is left of what it
+// said, not even in answers. Where that was learned from a message, so is this: it is told only where the
+// message may be read, and goes with it. Else it is told where it was changed.
 func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, error) {
 	if m.out {
 		return sheet{}, refusal(x.text(youAreOut))

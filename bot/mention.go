@@ -71,9 +71,9 @@ func (a *ask) saying(now *ask) *ask {
 // roundOf is the round of a question of that moment, in at most five letters and digits.
 func roundOf(at time.Time) string { return short36(at.UnixMilli() % (36 * 36 * 36 * 36 * 36)) }
 
-// edited is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was edited just now:
-// a pin or a preview tells the same time again. One that tells its text merely may have been a question before. One that asks
-// nothing as it is now is unasked.
+// edited is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was
+// edited just now: a pin or a preview tells the same time again. One that tells its text merely may have been
+// a question before. One that asks nothing as it is now is unasked.
 func (c *converter) edited(w *wireMessage, whole bool) *ask {
 	if w.Edited.IsZero() || w.Content == nil {
 		return nil

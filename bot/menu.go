@@ -38,7 +38,8 @@ type option struct {
 	MinValue      *int              `json:"min_value,omitempty"`
 	MaxValue      *int              `json:"max_value,omitempty"`
 	Options       []option          `json:"options,omitempty"`
-	// Choices are all that can be given; nil: anything can. They are registered as Offered, which inLanguages makes of them.
+	// Choices are all that can be given; nil: anything can. They are registered as Offered, which inLanguages
+	// makes of them.
 	Choices      []optionChoice `json:"-"`
 	Offered      []offered      `json:"choices,omitempty"`
 	ChannelTypes []int          `json:"channel_types,omitempty"`
@@ -261,8 +262,8 @@ func (c *commands) declared() []command {
 	}
 }
 
-// components are the buttons, menus and forms there are, by what the paths of their uses name. Their ids are in messages that Discord
-// keeps, so they stay.
+// components are the buttons, menus and forms there are, by what the paths of their uses name. Their ids are
+// in messages that Discord keeps, so they stay.
 func (c *commands) components() map[string]handler {
 	all := map[string]handler{
 		"component " + buttonStop:        {refuse: notMine(manageMessages), updates: true, early: true, do: c.stop},

@@ -38,8 +38,8 @@ const noticeRoom = 100
 // noticePlaces is in how many channels it is tried to post a notice.
 const noticePlaces = 5
 
-// notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and says what holds since
-// that was decided or changed.
+// notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
+// says what holds since that was decided or changed.
 type notices struct {
 	bot *Bot
 	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
@@ -198,7 +198,8 @@ func wordsOf(text string) uint64 {
 	return h.Sum64()
 }
 
-// says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told since nobody else can be.
+// says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
+// since nobody else can be.
 func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.bot.localeIn(ctx, g.ID, channel), n.bot.cfg.Policy
 	owner := when(isElsewhere(g, channel), l.text(noticeOwner, plain(g.Name, 100)))
@@ -244,7 +245,8 @@ func (n *notices) edit(ctx context.Context, t *thread, id memory.MessageID, s sh
 	return wrap(t.client.call(ctx, "PATCH", t.address(id), t.bucket(), s.edit(), nil), "edit the notice in channel", t.channel)
 }
 
-// decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is what that says then.
+// decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
+// what that says then.
 func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID, do func() (*memory.Guild, error)) (sheet, error) {
 	n.editing.Lock()
 	defer n.editing.Unlock()
@@ -262,8 +264,8 @@ func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID, do
 	return sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).text("-# Decided by <@%d>.", by)}, nil
 }
 
-// post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One that asks and is
-// there already is enough: the process may have died before that was logged.
+// post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
+// that asks and is there already is enough: the process may have died before that was logged.
 func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 	places, err := n.places(ctx, g)
 	if err != nil {
@@ -337,8 +339,8 @@ type noticeChannel struct {
 	Position int `json:"position"`
 }
 
-// places are the channels that everybody can read and in which Hark may write: the one for the guild's own notices first, then
-// the text channels from the top.
+// places are the channels that everybody can read and in which Hark may write: the one for the guild's own
+// notices first, then the text channels from the top.
 func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
 	id := known.ID
 	var g noticeGuild

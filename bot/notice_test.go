@@ -189,7 +189,8 @@ func (n *notices) knows(guild memory.GuildID) bool {
 	return n.guilds[guild]
 }
 
-// Where there is no channel that everybody can read the owner is told, and what the others can't read isn't told to them.
+// Where there is no channel that everybody can read the owner is told, and what the others can't read isn't
+// told to them.
 func TestOwnersAreToldWhereNobodyElseCanBe(t *testing.T) {
 	t.Parallel()
 	s := calmly(asking(t))
@@ -213,7 +214,8 @@ func (s *scene) directWith(user discordtest.ID) discordtest.ID {
 	return s.discord.DM(user, "hi").ChannelID
 }
 
-// The notice says what holds: also what was decided elsewhere, and after a restart, once, and anew where it was deleted.
+// The notice says what holds: also what was decided elsewhere, and after a restart, once, and anew where it
+// was deleted.
 func TestNoticeSaysWhatHolds(t *testing.T) {
 	t.Parallel()
 	s := calmly(asking(t)).run(t).ready(t)
@@ -273,8 +275,8 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	}
 }
 
-// A notice that not everybody can read any more, or only adults, is said anew, once, where they can, or else to the owner. Where
-// Hark can't delete the old one, that decides as before and isn't the notice any more.
+// A notice that not everybody can read any more, or only adults, is said anew, once, where they can, or else
+// to the owner. Where Hark can't delete the old one, that decides as before and isn't the notice any more.
 func TestNoticeMovesWhereItIsRead(t *testing.T) {
 	t.Parallel()
 	hide := func(s *scene, channel discordtest.ID) {

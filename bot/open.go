@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// The log keeps which questions are open, so that each is answered once, whenever the process ends. A question is opened in
-// the commit that logs its message, and closed in the one that logs its answer.
+// The log keeps which questions are open, so that each is answered once, whenever the process ends. A
+// question is opened in the commit that logs its message, and closed in the one that logs its answer.
 
 func (a *ask) opened() memory.Event {
 	return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: a.guild, Channel: a.channel, ID: a.id}}
@@ -20,8 +20,9 @@ func (a *ask) opened() memory.Event {
 
 func (a *ask) closed() memory.Event { return memory.QuestionClosed{Channel: a.channel, ID: a.id} }
 
-// resume takes up the questions that an earlier process left open: those asked lately are answered, in the place of what is
-// shown of an answer. Of others, what is shown is marked as cut short. It returns when all are taken up, or ctx ends.
+// resume takes up the questions that an earlier process left open: those asked lately are answered, in the
+// place of what is shown of an answer. Of others, what is shown is marked as cut short. It returns when all
+// are taken up, or ctx ends.
 func (b *Bot) resume(ctx, last context.Context, open []memory.OpenQuestion) {
 	byGuild := map[memory.GuildID][]memory.OpenQuestion{}
 	for _, q := range open {
@@ -90,8 +91,8 @@ func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, e
 	return b.filler.convert.question(w), nil
 }
 
-// shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written or not: one has buttons,
-// which name the question and the messages before it.
+// shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
+// or not: one has buttons, which name the question and the messages before it.
 func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireMessage, err error) {
 	page, err := b.filler.fetch(ctx, q.Guild, q.Channel, q.ID)
 	switch {
@@ -110,8 +111,8 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireM
 	return shown, nil
 }
 
-// owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first: of an answer that was
-// being written it is the one to stop it.
+// owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:
+// of an answer that was being written it is the one to stop it.
 func (m *wireMessage) owned() (o owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {

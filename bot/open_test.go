@@ -98,7 +98,8 @@ func TestMissedQuestionsAreAskedOnceThoughTheirGapGoesOn(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
-// opens makes a scene with a question that the process before left open, and a part of an answer with a button to stop it.
+// opens makes a scene with a question that the process before left open, and a part of an answer with a
+// button to stop it.
 func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump discordtest.Sent) {
 	t.Helper()
 	s = catching(t).run(t).ready(t)
@@ -138,8 +139,8 @@ func TestQuestionsLeftOpenAreAnswered(t *testing.T) {
 	}
 }
 
-// An answer that was written when the process ended, and not logged yet, is written anew in its place, whatever Discord knows of nonces by
-// then; and if there is no time for that either, nothing more is said.
+// An answer that was written when the process ended, and not logged yet, is written anew in its place,
+// whatever Discord knows of nonces by then; and if there is no time for that either, nothing more is said.
 func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	t.Parallel()
 	s, q, stump := opens(t, true)

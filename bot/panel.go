@@ -15,8 +15,8 @@ import (
 	"hark/memory"
 )
 
-// The names of the buttons and menus of /hark settings. Each has the place in its id, so that it works after a restart, and then the
-// key that is chosen or is to be set, and to what.
+// The names of the buttons and menus of /hark settings. Each has the place in its id, so that it works after
+// a restart, and then the key that is chosen or is to be set, and to what.
 const (
 	panelChannel = "panel-channel"
 	panelServer  = "panel-server"

@@ -8,8 +8,8 @@ import (
 // adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
 const adminCommand = "hark"
 
-// permitFor is for how long somebody whom Discord let use the command may go on with what it showed them: as long as Discord
-// lets a use be answered.
+// permitFor is for how long somebody whom Discord let use the command may go on with what it showed them: as
+// long as Discord lets a use be answered.
 const permitFor = 15 * time.Minute
 
 const (
@@ -17,9 +17,10 @@ const (
 	useAgain   = "I can't tell any more whether you may decide that. Please use the command once more."
 )
 
-// permits are who may go on although they may not manage the server. A guild gives its commands to whom it likes, in
-// Discord's own settings, and Discord holds to that; but of a button, a menu or a form it doesn't tell whether whoever uses
-// it may use the command that showed it. After a restart nobody is known, and the command has to be used again.
+// permits are who may go on although they may not manage the server. A guild gives its commands to whom it
+// likes, in Discord's own settings, and Discord holds to that; but of a button, a menu or a form it doesn't
+// tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
+// command has to be used again.
 type permits struct {
 	now   func() time.Time
 	mu    sync.Mutex
@@ -30,7 +31,8 @@ func newPermits(now func() time.Time) *permits {
 	return &permits{now: now, until: map[membership]time.Time{}}
 }
 
-// look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is no such thing.
+// look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
+// no such thing.
 func (p *permits) look(x *exchange) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,8 +62,8 @@ func (i *wireInteraction) isPublic() bool {
 	return i.Message != nil && i.Message.Flags&flagEphemeral == 0
 }
 
-// managesNot refuses whoever may not decide for a server. Of a command Discord itself has seen to that, as the server has
-// set it. See docs/decisions/0020-who-may-command.md.
+// managesNot refuses whoever may not decide for a server. Of a command Discord itself has seen to that, as
+// the server has set it. See docs/decisions/0020-who-may-command.md.
 func managesNot(x *exchange) string {
 	switch {
 	case x.Guild == 0:

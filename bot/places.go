@@ -21,8 +21,8 @@ const errBothPlaces phrase = "A setting is for one channel or for the whole serv
 // errUnknownChannel is that a channel was chosen that isn't known.
 const errUnknownChannel phrase = "I don't know one of these channels yet. Please try again in a moment."
 
-// place is the channel that x is about: the first in the id of a button or a form, or the one that a command was given, or else the
-// one that it is used in; 0 for the whole server.
+// place is the channel that x is about: the first in the id of a button or a form, or the one that a command
+// was given, or else the one that it is used in; 0 for the whole server.
 func (x *exchange) place() (memory.ChannelID, error) {
 	if x.Type == interactionComponent || x.Type == interactionForm {
 		return channelIn(x.args())

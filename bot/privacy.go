@@ -16,8 +16,8 @@ type Privacy struct {
 	// Prompts is how long it is kept what the model was sent, and Records which calls were made; 0: it isn't.
 	Prompts, Records time.Duration
 	Summaries        bool // whether sessions are summed up
-	// Models are the hosts of the language models, Embedder and Reranker those of theirs; empty: there is none, or it is
-	// built in.
+	// Models are the hosts of the language models, Embedder and Reranker those of theirs; empty: there is
+	// none, or it is built in.
 	Models             []string
 	Embedder, Reranker string
 	Vision             bool // whether a model is shown images
@@ -51,8 +51,8 @@ func (c *commands) privacy(ctx context.Context, x *exchange, m member) (sheet, e
 		"-# "+x.text(privacyReach)), nil
 }
 
-// keptHere says whether a channel is remembered, what was decided for the server, and of how many channels that somebody can read
-// that is so.
+// keptHere says whether a channel is remembered, what was decided for the server, and of how many channels
+// that somebody can read that is so.
 func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 	id := memory.ChannelID(x.Channel)
 	heard := x.text("I don't remember what is said in %s, but for the conversation going on.", x.mention(id))

@@ -13,8 +13,9 @@ import (
 	"hark/memory"
 )
 
-// What is to be remembered is shown in a message of its own below the answer, which nobody but Hark can write. Until somebody
-// agrees it is nowhere else: what is remembered then is read from the message, which Discord hands back with the press.
+// What is to be remembered is shown in a message of its own below the answer, which nobody but Hark can
+// write. Until somebody agrees it is nowhere else: what is remembered then is read from the message, which
+// Discord hands back with the press.
 
 const (
 	buttonRemember = "remember"
@@ -37,8 +38,9 @@ const (
 	notTaken   phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
-// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message, isn't. It returns the
-// messages as they are logged, and the answer's trace: it is made from their sources as well, and goes with them.
+// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
+// isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
+// well, and goes with them.
 func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]posted, memory.Trace) {
 	var shown []posted
 	t := b.thread(a, "p"+a.round)
@@ -74,8 +76,8 @@ func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory
 
 var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
 
-// showLore is the message that shows lore, with as many of its other names as there is room for: what it shows is all that is
-// kept.
+// showLore is the message that shows lore, with as many of its other names as there is room for: what it
+// shows is all that is kept.
 func showLore(in locale, a *ask, l memory.Lore) (string, memory.Lore, error) {
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.id), a.guild, a.channel, a.asker, a.id.Time()
 	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
@@ -153,8 +155,8 @@ func loreIn(x *exchange) (memory.Lore, error) {
 	return l, nil
 }
 
-// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be another by now than
-// that of the channel.
+// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
+// another by now than that of the channel.
 func saysShallI(line string) (locale, bool) {
 	for _, in := range everyLocale() {
 		if in.text(shallI) == line {
@@ -164,8 +166,8 @@ func saysShallI(line string) (locale, bool) {
 	return locale{}, false
 }
 
-// sourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited after an id was
-// given out, unless that is 0.
+// sourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited
+// after an id was given out, unless that is 0.
 func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
 	var sources []memory.Source
 	for _, s := range l.Sources {

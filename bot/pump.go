@@ -235,8 +235,8 @@ func (p *pump) attend(c converted) {
 	}
 }
 
-// dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it must be in the
-// log to tell.
+// dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it
+// must be in the log to tell.
 func (p *pump) dropOld(ctx context.Context, c *converted, out *commit) error {
 	for i, s := range subjectsOf(c.events) {
 		if !s.said {

@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// The buttons that ask for a channel to be purged, and that purge, with whose messages, in which channel and before which second since
-// 1970; 0 for all.
+// The buttons that ask for a channel to be purged, and that purge, with whose messages, in which channel and
+// before which second since 1970; 0 for all.
 const (
 	asksPurge = "purgechannel"
 	purges    = "purge"

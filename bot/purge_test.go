@@ -42,7 +42,8 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 	}
 }
 
-// What is too old waits, goes when somebody agrees, and what is purged or shortened goes as it was said to: in a real store.
+// What is too old waits, goes when somebody agrees, and what is purged or shortened goes as it was said to:
+// in a real store.
 func TestForgettingOverAStore(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

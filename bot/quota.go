@@ -120,9 +120,9 @@ func allowanceOf(own, all share, at time.Time) allowance {
 	return allowance{own: own, all: all}
 }
 
-// quota counts what is asked, by the times at which Discord says that it was, whatever this machine's clock says. Should those
-// jump, what lies a minute off in either direction isn't counted. It holds what answers under way may take of models, until it
-// is in the log what they took.
+// quota counts what is asked, by the times at which Discord says that it was, whatever this machine's clock
+// says. Should those jump, what lies a minute off in either direction isn't counted. It holds what answers
+// under way may take of models, until it is in the log what they took.
 type quota struct {
 	mu       sync.Mutex
 	recent   map[membership][]time.Time // in order; of a whole guild under user 0
@@ -168,7 +168,8 @@ func (q *quota) back(m membership, at time.Time) {
 	}
 }
 
-// asked is how many questions somebody asked within the minute before a time, and when the first of them is a minute ago.
+// asked is how many questions somebody asked within the minute before a time, and when the first of them is a
+// minute ago.
 func (q *quota) asked(m membership, at time.Time) (n int, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -206,8 +207,8 @@ func (q *quota) sweep(at time.Time) {
 	maps.DeleteFunc(q.recent, func(key membership, _ []time.Time) bool { return len(q.near(key, at)) == 0 })
 }
 
-// reserve reserves tokens for an answer until they are released. It waits while answers under way may use up what is left. If
-// nothing is left, the allowance says so. spent looks up what is used.
+// reserve reserves tokens for an answer until they are released. It waits while answers under way may use up
+// what is left. If nothing is left, the allowance says so. spent looks up what is used.
 func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation, spent func() (allowance, error)) (allowance, error) {
 	for {
 		q.mu.Lock()

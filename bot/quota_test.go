@@ -58,8 +58,8 @@ type asked struct {
 	at time.Time
 }
 
-// While the clock goes on, a question passes exactly if fewer than the limit passed in the minute before it, of its asker
-// and of all; and one that is refused would pass when it is told, and not a moment before.
+// While the clock goes on, a question passes exactly if fewer than the limit passed in the minute before it,
+// of its asker and of all; and one that is refused would pass when it is told, and not a moment before.
 func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -123,8 +123,8 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 	})
 }
 
-// However the clock jumps, nobody waits for longer than two minutes from then on, and nobody who has asked less than the
-// limit is refused.
+// However the clock jumps, nobody waits for longer than two minutes from then on, and nobody who has asked
+// less than the limit is refused.
 func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -163,7 +163,8 @@ func TestNumbersAreGrouped(t *testing.T) {
 	golden.Seen(t, fmt.Sprint(toldLimit(locale{}, memory.Limit{Messages: 5})))
 }
 
-// Several answers at once can't pass a limit of which only one can: the others wait until it is known what the first took.
+// Several answers at once can't pass a limit of which only one can: the others wait until it is known what
+// the first took.
 func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string][2]share{"a member's": {{limit: 1}, {}}, "a guild's": {{}, {limit: 1}}} {

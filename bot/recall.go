@@ -93,8 +93,8 @@ func relatesNothing(x *exchange) string {
 	return ""
 }
 
-// findRelated is what the command in the menu of a message shows. What that says is searched for and not kept. Of somebody who
-// has opted out, and where nothing is remembered, it is given to no server.
+// findRelated is what the command in the menu of a message shows. What that says is searched for and not
+// kept. Of somebody who has opted out, and where nothing is remembered, it is given to no server.
 func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) {
 	q := c.question(x)
 	m, channel := x.target()
@@ -144,8 +144,8 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
 }
 
-// page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which page stays, so that
-// nothing is missed when something goes.
+// page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which
+// page stays, so that nothing is missed when something goes.
 func (c *commands) page(ctx context.Context, q answer.Question, x *exchange, d *discovery, p page) (sheet, error) {
 	q.Channel, p.all, p.words = d.channel, len(d.found), d.words
 	var err error
@@ -206,8 +206,8 @@ const (
 	findsKept = 15 * time.Minute // after it was last looked at
 )
 
-// finds know what members have found, for as long as they may turn its pages. There are ids in it and nothing that was said:
-// each page is read anew, by whoever may read it then.
+// finds know what members have found, for as long as they may turn its pages. There are ids in it and nothing
+// that was said: each page is read anew, by whoever may read it then.
 type finds struct {
 	mu   sync.Mutex
 	list map[snowflake]*discovery // by the use that searched

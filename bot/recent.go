@@ -175,8 +175,8 @@ func (s *sitting) find(id memory.MessageID) (at int, there bool) {
 	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int { return int(min(max(m.ID-id, -1), 1)) })
 }
 
-// take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it was: it may repeat it,
-// and so may what it will say in answer to what was said until now.
+// take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it
+// was: it may repeat it, and so may what it will say in answer to what was said until now.
 func (s *sitting) take(after memory.MessageID, gone func(memory.Message) bool) {
 	s.doubted = max(s.doubted, s.messages[len(s.messages)-1].ID)
 	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {

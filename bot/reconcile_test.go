@@ -22,7 +22,8 @@ func TestAllOfAChannelDeletedUnheard(t *testing.T) {
 	s.log.waitSaid(t, "delete 3")
 }
 
-// However old a message is, that it was deleted or edited unheard is learned, also where a page holds nothing that is remembered.
+// However old a message is, that it was deleted or edited unheard is learned, also where a page holds nothing
+// that is remembered.
 func TestOldMessagesAreCompared(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
@@ -36,7 +37,8 @@ func TestOldMessagesAreCompared(t *testing.T) {
 	s.mirrors(t, s.channel)
 }
 
-// What is about to be used before it is compared is looked up: what is gone or can't be had isn't used, and what was edited is as it is now.
+// What is about to be used before it is compared is looked up: what is gone or can't be had isn't used, and
+// what was edited is as it is now.
 func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)

@@ -41,8 +41,9 @@ func parseBegun(data json.RawMessage) (begun, error) {
 // develops has a bot in a few, and each takes a request at every connection.
 const fewGuilds = 20
 
-// register brings Discord's lists of our commands up to date: that of all guilds, or with Config.DevGuild that of one. The
-// other is emptied, since Discord would show both. It writes nothing where nothing is to be changed.
+// register brings Discord's lists of our commands up to date: that of all guilds, or with Config.DevGuild
+// that of one. The other is emptied, since Discord would show both. It writes nothing where nothing is to be
+// changed.
 func (c *commands) register(ctx context.Context, b begun) {
 	err := c.registerIn(ctx, b)
 	if err != nil && ctx.Err() == nil {
@@ -121,8 +122,8 @@ var languagesOf = map[string][]string{
 	"de": {"de"}, "fr": {"fr"}, "es": {"es-ES", "es-419"}, "ja": {"ja"}, "zh-TW": {"zh-TW"},
 }
 
-// inLanguages are commands with their names and descriptions in all languages, as they are registered. Whatever language
-// somebody uses a command in, Discord tells of it by its English name.
+// inLanguages are commands with their names and descriptions in all languages, as they are registered.
+// Whatever language somebody uses a command in, Discord tells of it by its English name.
 func inLanguages(commands []command) []command {
 	all := make([]command, len(commands))
 	for i, c := range commands {

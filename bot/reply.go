@@ -182,8 +182,8 @@ func stands(was, now []memory.Message) bool {
 	return true
 }
 
-// conclude brings what Discord shows to what the answer became, and logs that with how it came about. The error says that the
-// question has become another meanwhile, or that it is gone.
+// conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
+// error says that the question has become another meanwhile, or that it is gone.
 func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got outcome, trace memory.Trace, logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = answer.ErrEmpty
@@ -231,8 +231,8 @@ func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got 
 	return b.questions.end(a.id, d.ids(), more, logged)
 }
 
-// traceOf is how an answer came about, or nothing if the log doesn't know all that it was made from: where it is logged now, or
-// that can't be told, and wasn't when the question was asked.
+// traceOf is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
+// is logged now, or that can't be told, and wasn't when the question was asked.
 func (a *ask) traceOf(got outcome, logged bool, err error) memory.Trace {
 	if got.unlogged && (logged || err != nil) {
 		return memory.Trace{}

@@ -19,7 +19,8 @@ const expires = "expire"
 // retentionDefault takes back what was set.
 const retentionDefault = "default"
 
-// retention decides how long what is said is remembered, or shows it. Where that would have something forgotten it asks first.
+// retention decides how long what is said is remembered, or shows it. Where that would have something
+// forgotten it asks first.
 func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	keeper := keeperOf(x.server, at)
 	value := strings.ToLower(x.option("keep"))
@@ -122,7 +123,8 @@ func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
 	return lines(x.retained(x.server, id, most), own, limit, x.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }
 
-// retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if nothing is.
+// retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if
+// nothing is.
 func (c *commands) retainedHere(x *exchange) string {
 	switch id := memory.ChannelID(x.Channel); {
 	case x.remembers(id):

@@ -68,7 +68,8 @@ func (d *desk) isEmpty() bool {
 	return len(d.queues) == 0 && d.busy == 0 && d.active == 0
 }
 
-// What is put runs once and in its channel's order, one at a time, or is refused; as much at a time as there is room for.
+// What is put runs once and in its channel's order, one at a time, or is refused; as much at a time as there
+// is room for.
 func TestSchedulerIsFairAndLosesNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -41,7 +41,8 @@ func (c *commands) read(u use) *exchange {
 	return x
 }
 
-// seat has one use answered where there is a seat for it, and reports whether it will be. One that finds none is told so at once.
+// seat has one use answered where there is a seat for it, and reports whether it will be. One that finds none
+// is told so at once.
 func (c *commands) seat(ctx context.Context, work *sync.WaitGroup, x *exchange) bool {
 	own, answer := c.seats, c.answer
 	if x.Type == interactionTyping {

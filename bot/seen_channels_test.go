@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// Who manages a server without being its administrator, and may not read a channel, is told neither its name nor any number that it makes
-// a difference to.
+// Who manages a server without being its administrator, and may not read a channel, is told neither its name
+// nor any number that it makes a difference to.
 func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)

@@ -22,7 +22,8 @@ var (
 	codeOf    = regexp.MustCompile(`"code":"([a-z2-7]{8})"`)
 )
 
-// reads is text of the bot's with names for what differs from run to run: ids, and codes of failures. Times are written out.
+// reads is text of the bot's with names for what differs from run to run: ids, and codes of failures. Times
+// are written out.
 func (s *scene) reads(text string) string {
 	for _, code := range codeOf.FindAllStringSubmatch(s.out.String(), -1) {
 		text = strings.ReplaceAll(text, code[1], "CODE")

@@ -49,8 +49,8 @@ func told(l locale, g *memory.Guild, p memory.Policy) string {
 		when(!p.AgeLimited, l.text("-# Age-restricted channels are remembered only if they are chosen by name.")))
 }
 
-// choiceFor is what was chosen for g as a whole. Where that is nothing, or not yet anything, and channels were chosen by name, it is
-// those.
+// choiceFor is what was chosen for g as a whole. Where that is nothing, or not yet anything, and channels
+// were chosen by name, it is those.
 func choiceFor(g *memory.Guild, p memory.Policy) memory.Choice {
 	if (g.Choice == memory.Ignore || g.Choice == memory.Undecided && p.Ask) && len(decided(g, memory.Remember)) > 0 {
 		return memory.RememberChosen

@@ -14,8 +14,8 @@ func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string)
 	b.shown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
-// shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it. It returns the
-// messages of the latter.
+// shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it.
+// It returns the messages of the latter.
 func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace memory.Trace, proposals []answer.Proposal) []memory.MessageID {
 	var below []posted
 	if err == nil {
@@ -38,8 +38,9 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 	return ids
 }
 
-// record logs our answer, and returns once that is committed. What shows an earlier answer still, since Discord didn't take
-// what was to stand there, isn't this one: it stays if the log knows how it came about, and goes otherwise.
+// record logs our answer, and returns once that is committed. What shows an earlier answer still, since
+// Discord didn't take what was to stand there, isn't this one: it stays if the log knows how it came about,
+// and goes otherwise.
 func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace, below []posted) {
 	old := d.unwritten()
 	if !d.isWritten() {
@@ -59,8 +60,8 @@ func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Tra
 	}
 }
 
-// leave leaves an earlier answer as it was. One of which the log doesn't know any more what it was made from goes: nothing
-// would take it back when that is forgotten.
+// leave leaves an earlier answer as it was. One of which the log doesn't know any more what it was made from
+// goes: nothing would take it back when that is forgotten.
 func (b *Bot) leave(ctx context.Context, d *delivery, a *ask, old []memory.MessageID) {
 	if len(old) == 0 {
 		return

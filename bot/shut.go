@@ -9,8 +9,8 @@ import (
 	"hark/search"
 )
 
-// noteShut keeps, after events that are in the log, which channels Hark was shut out of by them, and which it was let into
-// again: of these nothing is used until all that is remembered of them is compared with Discord.
+// noteShut keeps, after events that are in the log, which channels Hark was shut out of by them, and which it
+// was let into again: of these nothing is used until all that is remembered of them is compared with Discord.
 func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
 	for guild := range p.moved(events) {
 		var found []memory.Event

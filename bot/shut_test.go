@@ -24,8 +24,8 @@ func texts(t *testing.T, store *notebook, channel discordtest.ID) (said []string
 	return said
 }
 
-// Where Hark may not read any more, nothing of what it knew is used, nor of the threads there; it says so to admins. When it may
-// read again, all is compared before anything is used.
+// Where Hark may not read any more, nothing of what it knew is used, nor of the threads there; it says so to
+// admins. When it may read again, all is compared before anything is used.
 func TestShutOut(t *testing.T) {
 	t.Parallel()
 	bot := func(s *scene) discordtest.ID { return s.discord.Bot.ID }
@@ -106,7 +106,8 @@ func TestShutOut(t *testing.T) {
 	}
 }
 
-// What is in the log when a channel is to be ignored is there still when it is to be remembered again, and nothing twice.
+// What is in the log when a channel is to be ignored is there still when it is to be remembered again, and
+// nothing twice.
 func TestAChannelIsIgnoredAndLoggedAgain(t *testing.T) {
 	t.Parallel()
 	s := set(t)

@@ -47,7 +47,8 @@ func (t *tracker) settle(last context.Context, a *ask, got outcome) {
 	}
 }
 
-// tookOf is how many tokens an answer took of models. Of one that was given up and doesn't say, it is what was reserved.
+// tookOf is how many tokens an answer took of models. Of one that was given up and doesn't say, it is what
+// was reserved.
 func (t *tracker) tookOf(a *ask, got outcome) int {
 	tokens := took(got.answer)
 	if tokens == 0 && ended(got.err) && t.quota.isReserved(a.id) {

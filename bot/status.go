@@ -95,8 +95,8 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 	return lines(line, more), err
 }
 
-// shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to forget it if it is one; "" if
-// there are none.
+// shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to
+// forget it if it is one; "" if there are none.
 func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []component, error) {
 	shut, err := shutOut(ctx, c.bot.memory, g)
 	if err != nil {

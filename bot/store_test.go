@@ -22,8 +22,8 @@ func (s *scene) overStore(t *testing.T) *notebook {
 	return s.log
 }
 
-// Lore that was proposed below an answer goes with what it is from, and takes back in Discord all that tells of it; so it is
-// when it is removed itself.
+// Lore that was proposed below an answer goes with what it is from, and takes back in Discord all that tells
+// of it; so it is when it is removed itself.
 func TestRememberedLoreIsForgotten(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(s *scene, store *notebook, source discordtest.Message, l memory.Lore) error{

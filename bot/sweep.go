@@ -13,11 +13,12 @@ import (
 	"hark/memory"
 )
 
-// sweepMost is how many messages of the log are compared with one page at most: more than a page, of which many may be deleted.
+// sweepMost is how many messages of the log are compared with one page at most: more than a page, of which
+// many may be deleted.
 const sweepMost = 1000
 
-// unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do channels of which Discord
-// doesn't tell: they may be known by imports only.
+// unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do
+// channels of which Discord doesn't tell: they may be known by imports only.
 func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
 	all, err := f.bot.memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {
@@ -39,7 +40,8 @@ func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
 	return memory.Gap{}, false, nil
 }
 
-// sweep compares the next page of a stretch. Where that can't be done for good, it finds that the channel is shut or deleted.
+// sweep compares the next page of a stretch. Where that can't be done for good, it finds that the channel is
+// shut or deleted.
 func (f *filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
 	var heard memory.MessageID
 	f.mu.Lock()
@@ -76,9 +78,9 @@ type compared struct {
 	fetched bool             // whether Discord was asked
 }
 
-// compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had before Discord was
-// asked, and Discord's answer covers without it, is deleted, unless an import gave it its id. Of what comes after heard, if that isn't 0, what Discord has and the
-// log doesn't is added.
+// compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had
+// before Discord was asked, and Discord's answer covers without it, is deleted, unless an import gave it its
+// id. Of what comes after heard, if that isn't 0, what Discord has and the log doesn't is added.
 func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, heard memory.MessageID) (compared, error) {
 	c := compared{through: g.Until}
 	ours, err := b.memory.Log(ctx, g.Channel, g.After, g.Until, sweepMost)

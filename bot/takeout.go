@@ -96,8 +96,9 @@ func guildWord(g memory.GuildID) string {
 	return g.String()
 }
 
-// portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can read have names, and
-// of the lore that they told, which others may have changed, only what they may read is in it.
+// portrait is all that is kept about whoever asks, in the guild. Of the channels only those that they can
+// read have names, and of the lore that they told, which others may have changed, only what they may read is
+// in it.
 func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, error) {
 	var lore []memory.Lore
 	if x.Guild != 0 {

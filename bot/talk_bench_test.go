@@ -200,9 +200,10 @@ func percentile(times []time.Duration, percent int) float64 {
 	return float64(times[(len(times)-1)*percent/100].Microseconds()) / 1000
 }
 
-// BenchmarkMention is one question after another in a guild with 100,000 messages stored: from the mention's arrival to the
-// first request at the model, that without the search itself, and from the model's last byte to what stays in Discord. Beside
-// them the least that this can take: a message from the fake Discord into the log.
+// BenchmarkMention is one question after another in a guild with 100,000 messages stored: from the mention's
+// arrival to the first request at the model, that without the search itself, and from the model's last byte
+// to what stays in Discord. Beside them the least that this can take: a message from the fake Discord into
+// the log.
 func BenchmarkMention(b *testing.B) {
 	t := newTalk(b, 50, 100_000)
 	random := rand.New(rand.NewPCG(7, 8))

@@ -28,8 +28,9 @@ var (
 	errUnasked = errors.New("the question is gone, or nobody wants its answer")
 )
 
-// tracker owns questions, from their arrival to the last change of their answers: it decides which are answered and when, and has
-// an answer follow what becomes of its question. It is in memory only, and holds a question's text only until it is answered.
+// tracker owns questions, from their arrival to the last change of their answers: it decides which are
+// answered and when, and has an answer follow what becomes of its question. It is in memory only, and holds a
+// question's text only until it is answered.
 type tracker struct {
 	bot       *Bot
 	scheduler *scheduler[*ask]
@@ -53,7 +54,8 @@ type question struct {
 	state questionState
 	ask   *ask   // as it is now; without a text once it is answered
 	text  uint64 // a hash of what was asked
-	// fate is errAnew for a question that changed while it was being answered, and errUnasked for one whose answer isn't wanted.
+	// fate is errAnew for a question that changed while it was being answered, and errUnasked for one whose
+	// answer isn't wanted.
 	fate     error
 	halt     context.CancelCauseFunc
 	shown    []memory.MessageID // the answer's messages in Discord
@@ -80,8 +82,8 @@ func newTracker(b *Bot) *tracker {
 	return t
 }
 
-// take has a question answered, unless it was taken before, or too much is asked, and reports whether it will be. It waits for
-// nobody. last is the context of what is said about it.
+// take has a question answered, unless it was taken before, or too much is asked, and reports whether it will
+// be. It waits for nobody. last is the context of what is said about it.
 func (t *tracker) take(last context.Context, a *ask) bool {
 	taken := t.accept(last, a)
 	if !t.isOpen(a.id) {
@@ -119,7 +121,8 @@ func parentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
 	return 0
 }
 
-// paused is the pause that a channel's questions fall into, until a time or, if that is zero, for as long as nobody ends it.
+// paused is the pause that a channel's questions fall into, until a time or, if that is zero, for as long as
+// nobody ends it.
 func (t *tracker) paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *hit {
 	if until, is := t.bot.cfg.Choices.In(g, channel).PausedAt(at); is {
 		return &hit{of: pausedQuestion, until: until}
@@ -186,15 +189,16 @@ func (t *tracker) close(last context.Context) (left int) {
 	return len(waiting)
 }
 
-// miss tells that a question isn't answered since Hark stops. Where a part of an answer is shown the next process finishes it.
+// miss tells that a question isn't answered since Hark stops. Where a part of an answer is shown the next
+// process finishes it.
 func (t *tracker) miss(last context.Context, a *ask) {
 	if len(a.shown) == 0 {
 		t.scheduler.start(func() { t.bot.say(last, a, "r", t.bot.localeIn(last, a.guild, a.channel).text(restarting)) })
 	}
 }
 
-// hear takes a message that asks something, or did, and is what it is to be answered as; nil if it isn't to be. Where Hark is
-// silent nothing is.
+// hear takes a message that asks something, or did, and is what it is to be answered as; nil if it isn't to
+// be. Where Hark is silent nothing is.
 func (t *tracker) hear(a *ask, silent bool) *ask {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -291,8 +295,8 @@ func (t *tracker) refuse(id memory.MessageID) {
 	}
 }
 
-// begin is a question as it is to be answered now, with the messages that show an earlier answer; nil if it is gone. The
-// context ends when it isn't to be answered any more as it was.
+// begin is a question as it is to be answered now, with the messages that show an earlier answer; nil if it
+// is gone. The context ends when it isn't to be answered any more as it was.
 func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ask) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -372,8 +376,9 @@ func (q *question) become(fate error) {
 	}
 }
 
-// clear has it that a question has no answer, and returns all messages that show an earlier one. What was asked is known
-// still, so that something else about the question, like a pin, doesn't have it answered again.
+// clear has it that a question has no answer, and returns all messages that show an earlier one. What was
+// asked is known still, so that something else about the question, like a pin, doesn't have it answered
+// again.
 func (t *tracker) clear(id memory.MessageID) []memory.MessageID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -390,8 +395,8 @@ func (q *question) clear() []memory.MessageID {
 	return shown
 }
 
-// isWriting reports whether a message is one of an answer in whose place another is being written; not whether one waits to be,
-// which may be for long.
+// isWriting reports whether a message is one of an answer in whose place another is being written; not
+// whether one waits to be, which may be for long.
 func (t *tracker) isWriting(at spot) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -235,7 +235,8 @@ func TestEditsOfLongAgoAskNothing(t *testing.T) {
 	}
 }
 
-// life plays what becomes of question 1, which is asked in the thread 20 of channel 2 in guild 3, and of whoever answers it.
+// life plays what becomes of question 1, which is asked in the thread 20 of channel 2 in guild 3, and of
+// whoever answers it.
 type life struct {
 	*tracker
 	answering context.Context

@@ -52,8 +52,8 @@ func routeOf(address string) string {
 	return parts[0]
 }
 
-// count counts a request and how it came out: "ok", "limited" by Discord's rate limits, "refused" by Discord, or "failed" on the
-// way.
+// count counts a request and how it came out: "ok", "limited" by Discord's rate limits, "refused" by Discord,
+// or "failed" on the way.
 func (c *client) count(route string, err error) {
 	outcome := "ok"
 	switch {

@@ -84,7 +84,8 @@ func TestDirectMessagesThatArentLogged(t *testing.T) {
 	}
 }
 
-// Of what is deleted where nothing is remembered the log needs to keep nothing, also where that was decided just before.
+// Of what is deleted where nothing is remembered the log needs to keep nothing, also where that was decided
+// just before.
 func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
 	t.Parallel()
 	log := newNotebook(t)

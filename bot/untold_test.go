@@ -29,7 +29,8 @@ func readableIn(t *testing.T, store *notebook, guild, at, of discordtest.ID) boo
 	return slices.Contains(search.Readable(g, search.Place{Channel: memory.ChannelID(at)}, person), memory.ChannelID(of))
 }
 
-// An event may lack fields. What is missing isn't empty: nobody may read the channel until Discord has told of it as a whole.
+// An event may lack fields. What is missing isn't empty: nobody may read the channel until Discord has told
+// of it as a whole.
 func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

@@ -58,8 +58,9 @@ func (t *tracker) ownRemovals() (own []spot, refused int) {
 	return own, len(t.removals) - len(own)
 }
 
-// withdrawAll shows of answers that used what was forgotten or changed that they were taken back, and takes away those whose
-// question is gone. What can't be reached now is tried again the next time; what Discord refuses, later and later.
+// withdrawAll shows of answers that used what was forgotten or changed that they were taken back, and takes
+// away those whose question is gone. What can't be reached now is tried again the next time; what Discord
+// refuses, later and later.
 func (t *tracker) withdrawAll(ctx context.Context) {
 	own, refused := t.ownRemovals()
 	for _, at := range own {
@@ -93,7 +94,8 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 	}
 }
 
-// tryToWithdraw takes back a message if it is time to try, and reports whether nothing is left to do: it is as it should be, or gone.
+// tryToWithdraw takes back a message if it is time to try, and reports whether nothing is left to do: it is
+// as it should be, or gone.
 func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
 	at, now := spot{w.Channel, w.Message}, t.bot.now()
 	t.mu.Lock()
@@ -124,7 +126,8 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	return false
 }
 
-// withdraw changes one message of an answer: its first says what happened and loses its files, others go, and it with them where its question did.
+// withdraw changes one message of an answer: its first says what happened and loses its files, others go, and
+// it with them where its question did.
 func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
 	err := t.change(ctx, func() error {

@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// words are an answer's text, and what stands below it. Whoever is told of something now isn't told again: it is called once.
-// It never panics, whatever the answer's text does to it.
+// words are an answer's text, and what stands below it. Whoever is told of something now isn't told again: it
+// is called once. It never panics, whatever the answer's text does to it.
 func (b *Bot) words(l locale, a *ask, got outcome) (text, tail string, err error) {
 	defer recovered("word an answer", &err)
 	// What was streamed and not given as an answer, whole or half, wasn't looked at again: it doesn't stay.
@@ -34,16 +34,18 @@ func (b *Bot) words(l locale, a *ask, got outcome) (text, tail string, err error
 	return memory.Clean(text), tail, nil
 }
 
-// mostMessages is how many messages an answer takes at most: a model that doesn't know when to stop mustn't fill a channel.
+// mostMessages is how many messages an answer takes at most: a model that doesn't know when to stop mustn't
+// fill a channel.
 const mostMessages = 5
 
 var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
 
-// withoutSmallPrint is what a model wrote, in which nothing looks like the lines below an answer: small print is Hark's own.
+// withoutSmallPrint is what a model wrote, in which nothing looks like the lines below an answer: small print
+// is Hark's own.
 func withoutSmallPrint(text string) string { return smallPrint.ReplaceAllString(text, `$1\-#`) }
 
-// lay lays an answer out as messages, with its long code as files if asked to, and with a file of all of it if that takes too
-// many messages. It never panics either.
+// lay lays an answer out as messages, with its long code as files if asked to, and with a file of all of it
+// if that takes too many messages. It never panics either.
 func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string, files []upload, err error) {
 	defer recovered("lay out an answer", &err)
 	link, head := linksTo(sources), shownAtMost(text)
@@ -69,7 +71,8 @@ func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (co
 	return layout(strings.TrimRight(begin.String(), " \n")+rest, tail, link), files, nil
 }
 
-// shownAtMost is as much of text as may matter for mostMessages, so that an endless one isn't laid out whole again and again.
+// shownAtMost is as much of text as may matter for mostMessages, so that an endless one isn't laid out whole
+// again and again.
 func shownAtMost(text string) string {
 	const most = 4 * mostMessages * messageLimit // bytes: a unit takes at most three, and white space may be dropped
 	if len(text) <= most {

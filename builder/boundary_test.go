@@ -90,8 +90,8 @@ func sectionsStand(t failer, o Options, p Prompt) {
 	}
 }
 
-// bounded checks that the sections of p's messages are in order, that they don't overlap, that each begins with its title,
-// and that nothing is outside them but empty lines.
+// bounded checks that the sections of p's messages are in order, that they don't overlap, that each begins
+// with its title, and that nothing is outside them but empty lines.
 func bounded(t failer, p Prompt) {
 	t.Helper()
 	message, at, last := 0, 0, -1

@@ -21,7 +21,8 @@ func crowd() Input {
 	return in
 }
 
-// Steps of either budget, whichever counter counts, and every single one with one that reckoning with parts is always wrong about.
+// Steps of either budget, whichever counter counts, and every single one with one that reckoning with parts
+// is always wrong about.
 func TestEveryStepLosesNothing(t *testing.T) {
 	t.Parallel()
 	in := crowd()

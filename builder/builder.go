@@ -156,8 +156,9 @@ func (b *Builder) Build(in Input) Prompt {
 		case w.mode != ModeGeneral && !w.modest:
 			w.modest = true // what only this mode has goes first
 		default:
-			// A smaller budget never holds what a larger one doesn't. Going down by ones finds the most that the tokens as
-			// counted allow, and more budget still never loses an item. It is hardly ever needed.
+			// A smaller budget never holds what a larger one doesn't. Going down by ones finds the most that
+			// the tokens as counted allow, and more budget still never loses an item. It is hardly ever
+			// needed.
 			budget--
 		}
 	}

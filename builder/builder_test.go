@@ -136,7 +136,8 @@ func lines(n int, format string) []Line {
 	return list
 }
 
-// Texts that were cut grow while there is room, the most relevant first, the message that was found before its neighbours.
+// Texts that were cut grow while there is room, the most relevant first, the message that was found before
+// its neighbours.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("words, and ", 40)

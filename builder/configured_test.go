@@ -47,8 +47,9 @@ func configured(t *rapid.T) Options {
 	return o
 }
 
-// promises are all that the package promises of every prompt, however the operator divides it and whatever members wrote: it is
-// within its budgets, hides and forges nothing, can be read back, is the same each time, and more of either budget loses nothing.
+// promises are all that the package promises of every prompt, however the operator divides it and whatever
+// members wrote: it is within its budgets, hides and forges nothing, can be read back, is the same each time,
+// and more of either budget loses nothing.
 func promises(injected []string) func(t *rapid.T) {
 	inputs := inputs(injected)
 	return func(t *rapid.T) {
@@ -103,8 +104,8 @@ func promised(t failer, o Options, in Input) Prompt {
 	return p
 }
 
-// loseNothing checks that nothing of small is missing in large. Which of the input's items are in a prompt is known by how many
-// are: readBack has seen that they are the first, or the newest.
+// loseNothing checks that nothing of small is missing in large. Which of the input's items are in a prompt is
+// known by how many are: readBack has seen that they are the first, or the newest.
 func loseNothing(t failer, small, large Prompt) {
 	t.Helper()
 	more := items(large)

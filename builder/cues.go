@@ -28,8 +28,9 @@ const thing = `(?:(?:` +
 	`ruleset|policy|guideline|faq|readme|changelog|character|backstory|campaign|one-shot|dungeon|quest|npc|monster|boss|spell|plot|scene|dialogue|prompt|icebreaker|idea|suggestion|wordplay|obituary|review|cover letter|resume|bracket|tournament|scavenger hunt|game|` +
 	`gedicht|rede|einladung|ankündigung|teamname|namen|spruch|sprüche|nachricht|poème|annonce|invitation|texte|discours|chanson|poema|carta|mensaje|canción|anuncio|descripción|discurso|historia)(?:s|es|n|en)?)`
 
-// cues are read from the question in small letters, without Hark's name. Each line says what it takes for what. They are
-// compiled when they are first asked for: that takes longer than most commands at the terminal.
+// cues are read from the question in small letters, without Hark's name. Each line says what it takes for
+// what. They are compiled when they are first asked for: that takes longer than most commands at the
+// terminal.
 var cues = sync.OnceValue(func() []cue {
 	return []cue{
 		// Plain talk.

@@ -109,7 +109,8 @@ func (w *work) decide(budget int) {
 	head := take(int64(w.queryFixed), all*whole/headPart)
 	spare := take(int64(w.b.costs.spare()), all*whole)
 	general := w.b.modes[toolingOf(w.in.Tools)][ModeGeneral].all()
-	// Two fifths of the system's share are kept for the persona, as far as it needs them; each may have what the other leaves.
+	// Two fifths of the system's share are kept for the persona, as far as it needs them; each may have what
+	// the other leaves.
 	told := take(int64(general), shares.system*all-min(int64(w.personaSize)*whole, shares.system*all*2/5))
 	persona := take(int64(w.personaSize), shares.system*all-told)
 
@@ -149,8 +150,8 @@ func (w *work) decide(budget int) {
 	}
 }
 
-// insteadOf is what stands where nothing is shown of what was recalled: that there was nothing, or how much of the history
-// there was.
+// insteadOf is what stands where nothing is shown of what was recalled: that there was nothing, or how much
+// of the history there was.
 func (w *work) insteadOf() string {
 	text := w.b.labels.Nothing
 	for k := range w.sections {

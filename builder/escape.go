@@ -159,8 +159,8 @@ func (e *escaper) appendSafe(dst []byte, s string, b *block) []byte {
 // mostPasses is how often a line is read.
 const mostPasses = 4
 
-// appendTo appends the line, made harmless. One that gets shorter is read again: what stood too far apart to be a title,
-// with a thousand hidden characters between, may be one now.
+// appendTo appends the line, made harmless. One that gets shorter is read again: what stood too far apart to
+// be a title, with a thousand hidden characters between, may be one now.
 func (l suspicion) appendTo(dst []byte) []byte {
 	start := len(dst)
 	for pass := 1; ; pass++ {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// takeFiles checks that p holds the files of in that its report says it does, each under its name, whole or cut, and with
-// no line that isn't the file's; it returns p without them.
+// takeFiles checks that p holds the files of in that its report says it does, each under its name, whole or
+// cut, and with no line that isn't the file's; it returns p without them.
 func takeFiles(t failer, b *Builder, in Input, p Prompt) Prompt {
 	t.Helper()
 	at := slices.IndexFunc(p.Boundaries, func(b Boundary) bool { return b.Type == SectionFiles })

@@ -7,10 +7,10 @@ import (
 	"sync"
 )
 
-// InferMode tells what kind of work a question asks for, and by which words. tools are the names of the tools that the
-// model used before in the same talk, oldest first. No model is asked: each cue that matches speaks for a mode with its
-// weight, the heaviest mode is taken if it weighs enough, more so where cues speak for plain talk, and of equals the first
-// of search, modification, analysis and creation.
+// InferMode tells what kind of work a question asks for, and by which words. tools are the names of the tools
+// that the model used before in the same talk, oldest first. No model is asked: each cue that matches speaks
+// for a mode with its weight, the heaviest mode is taken if it weighs enough, more so where cues speak for
+// plain talk, and of equals the first of search, modification, analysis and creation.
 func InferMode(question string, tools []string) (Mode, string) {
 	q := plainQuestion(question)
 	weights, why := map[Mode]int{}, map[Mode][]string{}

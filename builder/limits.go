@@ -24,8 +24,8 @@ var limited = map[SectionType]kind{
 	SectionPreviousContext: kindEarlier, SectionLore: kindLore, SectionFiles: kindFiles,
 }
 
-// DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants. SectionSystem's and SectionQuery's are ceilings only:
-// these two, and SectionInstruction, are always there.
+// DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants.
+// SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there.
 func DefaultSections(layout Layout) map[SectionType]Limits {
 	if layout == LayoutPlain {
 		return map[SectionType]Limits{

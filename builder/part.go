@@ -2,8 +2,8 @@ package builder
 
 import "strings"
 
-// Part is a piece of a talk with a model beside the prompt: what a tool tells it. What members wrote in it is treated as in
-// a prompt.
+// Part is a piece of a talk with a model beside the prompt: what a tool tells it. What members wrote in it is
+// treated as in a prompt.
 type Part struct {
 	Text    string
 	Tokens  int      // of Text
@@ -14,8 +14,9 @@ type Part struct {
 	Left         int // how many items of all kinds aren't there
 }
 
-// Part lays in's participants, history and lore out, in this order, as in a prompt but without titles, in at most so many
-// tokens. Items are left out from the end of each; in's other fields but Now and FirstNumber don't matter.
+// Part lays in's participants, history and lore out, in this order, as in a prompt but without titles, in at
+// most so many tokens. Items are left out from the end of each; in's other fields but Now and FirstNumber
+// don't matter.
 func (b *Builder) Part(in Input, maxTokens int) Part {
 	in.Mode, in.Session, in.PreviousContext = ModeGeneral, nil, nil
 	for room := maxTokens; room > 0; {
@@ -68,8 +69,8 @@ func (b *Builder) Tokens(text string) int { return b.tally.of([]byte(text)) }
 // MessageTokens is how many tokens a message of a talk with a model has, with what a model adds to each.
 func (b *Builder) MessageTokens(text string) int { return b.Tokens(text) + MessageOverhead }
 
-// Room is how many tokens a prompt may have at most, the model's window, 0 if it isn't known, and how much of that is kept
-// free for the answer.
+// Room is how many tokens a prompt may have at most, the model's window, 0 if it isn't known, and how much of
+// that is kept free for the answer.
 func (b *Builder) Room() (prompt, window, answer int) {
 	return b.options.MaxTokens, b.options.Window, b.options.Answer
 }

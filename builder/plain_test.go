@@ -2,7 +2,8 @@ package builder
 
 import "testing"
 
-// What a session would take is the same however much room there is, and in the plain layout isn't that of the last exchanges.
+// What a session would take is the same however much room there is, and in the plain layout isn't that of the
+// last exchanges.
 func TestSessionUse(t *testing.T) {
 	t.Parallel()
 	var turns []Turn

@@ -9,8 +9,8 @@ const (
 	RoleAssistant = "assistant"
 )
 
-// MessageOverhead is what a chat model adds to each message, and promptOverhead what it adds to begin its answer, in tokens.
-// OpenAI's models add three and one, and three.
+// MessageOverhead is what a chat model adds to each message, and promptOverhead what it adds to begin its
+// answer, in tokens. OpenAI's models add three and one, and three.
 const (
 	MessageOverhead = 4
 	promptOverhead  = 3

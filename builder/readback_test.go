@@ -181,8 +181,8 @@ func (r *reader) turns(n int) {
 	}
 }
 
-// condensed checks the summary of the session's older part: without it, only the newest turn is there, and what the question
-// replies to.
+// condensed checks the summary of the session's older part: without it, only the newest turn is there, and
+// what the question replies to.
 func (r *reader) condensed() {
 	r.Helper()
 	r.same("whether there is a summary", r.got.condensed != "", r.p.Condensed)
@@ -272,7 +272,8 @@ func (r *reader) query() {
 	}
 }
 
-// areEnds reports whether head and tail are the ends of a text by their letters, where a link has those of its address or not.
+// areEnds reports whether head and tail are the ends of a text by their letters, where a link has those of
+// its address or not.
 func (r *reader) areEnds(head, tail, text string) bool {
 	ends := func(of func(string) string) bool {
 		return strings.HasPrefix(of(text), of(head)) && strings.HasSuffix(of(text), of(tail))

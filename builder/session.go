@@ -5,8 +5,8 @@ import "strings"
 // condensedAt is the index of the session's summary among its turns.
 const condensedAt = -1
 
-// planSession plans the newest turn first, then the one that is replied to, the summary, and the other turns, the newest
-// first.
+// planSession plans the newest turn first, then the one that is replied to, the summary, and the other turns,
+// the newest first.
 func (w *work) planSession(s *section, most size) {
 	s.items = w.items(kindSession)
 	s.head = w.head(kindSession, "")
@@ -116,8 +116,8 @@ func (w *work) appendSession() {
 	}
 }
 
-// appendCondensed writes the summary of the session's older part. It is indented, so that no line of its own begins as a
-// turn does.
+// appendCondensed writes the summary of the session's older part. It is indented, so that no line of its own
+// begins as a turn does.
 func (w *work) appendCondensed(p *piece) {
 	w.buf = append(w.buf, w.b.labels.Condensed...)
 	w.buf = append(w.buf, "\n  "...)

@@ -13,7 +13,8 @@ const (
 	linkSpan    = 160
 )
 
-// token takes the form from a token that chat models are steered by, which begins with the sign r, of n bytes, at byte i.
+// token takes the form from a token that chat models are steered by, which begins with the sign r, of n
+// bytes, at byte i.
 func (l suspicion) token(i int, r rune, n int) edit {
 	before, after := l.line[max(0, i-tagSpan):i], l.line[i+n:min(len(l.line), i+tagSpan)]
 	is, shown := false, "‹"
@@ -98,7 +99,8 @@ func isAngled(before, after string) bool {
 	return isControl(first, where) || isControl(last, where)
 }
 
-// endsName reports whether a tag's name may end before rest: <think(x)>, <system.>; not <system.web>, <user@host> or i<s;.
+// endsName reports whether a tag's name may end before rest: <think(x)>, <system.>; not <system.web>,
+// <user@host> or i<s;.
 func endsName(rest string) bool {
 	if next, ok := strings.CutPrefix(rest, "."); ok {
 		r, _ := utf8.DecodeRuneInString(next)
@@ -185,7 +187,8 @@ func (l suspicion) emoji(s string) edit {
 	return edit{len(s) - len(digits) + 1, ":" + name[:end] + ":", false}
 }
 
-// Where a word is a token by itself. People write [document](…), but seldom <document>; and <img src=…>, but seldom [IMG].
+// Where a word is a token by itself. People write [document](…), but seldom <document>; and <img src=…>, but
+// seldom [IMG].
 const (
 	beside   = 1 << iota // nowhere, but with others that are
 	joined               // nowhere, but with any others: <start_of_turn>, and not <turn>
@@ -255,7 +258,8 @@ var controls = func() map[string]int {
 	return values
 }()
 
-// bracket keeps a line from beginning with a time as those of the history do, and numbers from being taken for citations.
+// bracket keeps a line from beginning with a time as those of the history do, and numbers from being taken
+// for citations.
 func (l suspicion) bracket(i, n int) edit {
 	if l.begins && stampFollows(l.line[i+n:]) && (l.without(i, unicode.IsLetter) || l.marked(i)) {
 		return edit{n, "[", true}

@@ -2,8 +2,8 @@ package memory
 
 import "fmt"
 
-// Complaint is what is wrong with something that somebody gave, in words for them. Its parts are apart, so that it can be
-// told in other languages.
+// Complaint is what is wrong with something that somebody gave, in words for them. Its parts are apart, so
+// that it can be told in other languages.
 type Complaint struct {
 	Format string // as fmt.Sprintf has it, in English: a sentence without its full stop
 	Args   []any

@@ -16,11 +16,12 @@ const (
 	MaxCondensedSources = 150
 )
 
-// Condensed tells of the older part of a session that goes on, in the place of its messages. A channel has one at most: the
-// next is made from it and from what was said since, and has the sources of both. It isn't for later: once the session is
-// over, a Summary tells of it.
+// Condensed tells of the older part of a session that goes on, in the place of its messages. A channel has
+// one at most: the next is made from it and from what was said since, and has the sources of both. It isn't
+// for later: once the session is over, a Summary tells of it.
 //
-// It may be told only where its session may. It is forgotten with any of its sources, and when the text of one changes.
+// It may be told only where its session may. It is forgotten with any of its sources, and when the text of
+// one changes.
 type Condensed struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -32,13 +33,13 @@ type Condensed struct {
 }
 
 type (
-	// SessionCondensed puts a text in the place of the older part of a channel's session, and of the text there was before.
-	// It is refused if it isn't as Condensed.Checked has it, and not kept if a source isn't there, or isn't as it was any
-	// more, or if that of a later Made is there.
+	// SessionCondensed puts a text in the place of the older part of a channel's session, and of the text
+	// there was before. It is refused if it isn't as Condensed.Checked has it, and not kept if a source isn't
+	// there, or isn't as it was any more, or if that of a later Made is there.
 	SessionCondensed struct{ Condensed Condensed }
 
-	// CondensedGone says that a channel's session is over of which a text tells up to Until or to an earlier message, and
-	// takes that away.
+	// CondensedGone says that a channel's session is over of which a text tells up to Until or to an earlier
+	// message, and takes that away.
 	CondensedGone struct {
 		Guild   GuildID
 		Channel ChannelID

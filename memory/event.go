@@ -42,8 +42,8 @@ type (
 		Guild   GuildID
 		Channel ChannelID
 		IDs     []MessageID
-		// Unlogged says that the channel isn't remembered, so that no message of it is on its way: then of those of which
-		// nothing is known nothing is kept.
+		// Unlogged says that the channel isn't remembered, so that no message of it is on its way: then of
+		// those of which nothing is known nothing is kept.
 		Unlogged bool
 	}
 
@@ -66,28 +66,33 @@ type (
 		At      time.Time
 	}
 
-	// Answered is how an answer came about, told together with the answer's own Posted. It takes the place of an earlier one.
+	// Answered is how an answer came about, told together with the answer's own Posted. It takes the place of
+	// an earlier one.
 	//
-	// The answer is deleted with any of its Sources, and when one of them changes, also if that happened before. An answer of
-	// Hark's may grow without that, since it grows while it is sent. A source in a channel that isn't known counts as deleted.
-	// The messages of a summary that is a source are sources as well. The answer also goes when its Asker or one of Named is
-	// forgotten as a whole. Nothing is kept of what was answered to somebody who has opted out.
+	// The answer is deleted with any of its Sources, and when one of them changes, also if that happened
+	// before. An answer of Hark's may grow without that, since it grows while it is sent. A source in a
+	// channel that isn't known counts as deleted. The messages of a summary that is a source are sources as
+	// well. The answer also goes when its Asker or one of Named is forgotten as a whole. Nothing is kept of
+	// what was answered to somebody who has opted out.
 	//
-	// Withdrawn tells of an answer that is deleted if the source is its question or one that it Repeats, or if a person, a
-	// channel or a guild is forgotten as a whole. Of an answer that was made from one that goes it tells where both repeat.
+	// Withdrawn tells of an answer that is deleted if the source is its question or one that it Repeats, or
+	// if a person, a channel or a guild is forgotten as a whole. Of an answer that was made from one that
+	// goes it tells where both repeat.
 	//
-	// The trace's Prompt is kept with it if the question is among its Sources, all Sources are in the log as they were used,
-	// and none of Named has opted out or has been forgotten as a whole since it was built. It goes with its trace, when the
-	// text of an answer of Hark's in it changes, and when a fact in it is told anew. What is asked in LocalGuild may be about
-	// people of any guild.
+	// The trace's Prompt is kept with it if the question is among its Sources, all Sources are in the log as
+	// they were used, and none of Named has opted out or has been forgotten as a whole since it was built. It
+	// goes with its trace, when the text of an answer of Hark's in it changes, and when a fact in it is told
+	// anew. What is asked in LocalGuild may be about people of any guild.
 	Answered struct{ Trace Trace }
 
-	// Rewritten says that messages of Hark's in Discord are written anew, told before what they became and how that came
-	// about. How they came about before isn't kept any longer. Facts, lore, summaries and condensed turns that were made from them
-	// go, and so do the records of calls that came to them and their messages that aren't among IDs. Answers that were made from
-	// them stay, and have what they were made from for sources as well (Trace.WithSourcesOf). An answer that was being made from
-	// them meanwhile isn't kept. Those that are gone from the log with something they were made from, or with their question, may
-	// be logged again, and aren't withdrawn any more; those that were deleted themselves, or forgotten, stay gone.
+	// Rewritten says that messages of Hark's in Discord are written anew, told before what they became and
+	// how that came about. How they came about before isn't kept any longer. Facts, lore, summaries and
+	// condensed turns that were made from them go, and so do the records of calls that came to them and their
+	// messages that aren't among IDs. Answers that were made from them stay, and have what they were made
+	// from for sources as well (Trace.WithSourcesOf). An answer that was being made from them meanwhile isn't
+	// kept. Those that are gone from the log with something they were made from, or with their question, may
+	// be logged again, and aren't withdrawn any more; those that were deleted themselves, or forgotten, stay
+	// gone.
 	Rewritten struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -95,8 +100,9 @@ type (
 	}
 
 	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
-	// it lists excepted, and so do those it lists as unplaced: of them Discord told too little. What was chosen, and when it was first seen, stay. The first sight of a guild, and the first
-	// after it was left, is from when on Hark listens there: At.
+	// it lists excepted, and so do those it lists as unplaced: of them Discord told too little. What was
+	// chosen, and when it was first seen, stay. The first sight of a guild, and the first after it was left,
+	// is from when on Hark listens there: At.
 	GuildSeen struct {
 		Guild Guild
 		At    time.Time
@@ -126,8 +132,9 @@ type (
 		Channel ChannelID
 	}
 
-	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced and have no name any more,
-	// and in the same commit a Forgetting of all that was said there is begun, which somebody has to carry out.
+	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced and have
+	// no name any more, and in the same commit a Forgetting of all that was said there is begun, which
+	// somebody has to carry out.
 	ChannelDeleted struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -209,33 +216,37 @@ type (
 	// GapFound is a stretch of a channel that has to be fetched.
 	GapFound struct{ Gap Gap }
 
-	// GapFilled says that a gap was fetched, or compared, up to and with Through; wholly if that isn't before the gap's Until.
+	// GapFilled says that a gap was fetched, or compared, up to and with Through; wholly if that isn't before
+	// the gap's Until.
 	GapFilled struct {
 		Gap     Gap
 		Through MessageID
 	}
 
-	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that channel and what lies in it, until At. All
-	// that is remembered there from before is to be compared with Discord, as Store.Gaps tells.
+	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that
+	// channel and what lies in it, until At. All that is remembered there from before is to be compared with
+	// Discord, as Store.Gaps tells.
 	Absent struct {
 		Guild   GuildID
 		Channel ChannelID
 		At      time.Time
 	}
 
-	// ShutOut says that Hark can't read a channel any more, so that nobody tells it of changes there. The channel is Shut until
-	// all of it is compared after an Absent, which is told when Hark can read it again.
+	// ShutOut says that Hark can't read a channel any more, so that nobody tells it of changes there. The
+	// channel is Shut until all of it is compared after an Absent, which is told when Hark can read it again.
 	ShutOut struct {
 		Guild   GuildID
 		Channel ChannelID
 	}
 
-	// QuestionOpened says that Hark was asked something by a message that it hasn't answered yet. It is told with the message's
-	// own Posted, so that a question survives the process, and again when the question is to be answered anew.
+	// QuestionOpened says that Hark was asked something by a message that it hasn't answered yet. It is told
+	// with the message's own Posted, so that a question survives the process, and again when the question is
+	// to be answered anew.
 	QuestionOpened struct{ Question OpenQuestion }
 
-	// QuestionClosed says that a question was answered, or won't be: told with the answer's own Posted, if there is one. Of
-	// QuestionOpened and QuestionClosed the one applied last holds: one process tells both, in order.
+	// QuestionClosed says that a question was answered, or won't be: told with the answer's own Posted, if
+	// there is one. Of QuestionOpened and QuestionClosed the one applied last holds: one process tells both,
+	// in order.
 	QuestionClosed struct {
 		Channel ChannelID
 		ID      MessageID
@@ -279,5 +290,6 @@ func (QuestionOpened) isEvent() {}
 func (QuestionClosed) isEvent() {}
 func (Marked) isEvent()         {}
 
-// A Forgetting is an event where another store had it on record: it is begun, as an Opted begins one, unless one that covers as much is.
+// A Forgetting is an event where another store had it on record: it is begun, as an Opted begins one, unless
+// one that covers as much is.
 func (Forgetting) isEvent() {}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Expiring says that a guild holds more that is too old than goes by itself: a retention may be mistyped, or a clock wrong. It
-// is forgotten once somebody agrees, or ExpiringFor after it was noticed.
+// Expiring says that a guild holds more that is too old than goes by itself: a retention may be mistyped, or
+// a clock wrong. It is forgotten once somebody agrees, or ExpiringFor after it was noticed.
 type Expiring struct {
 	Since time.Time // when it was noticed
 	Goes  int       // messages that were too old then

@@ -8,22 +8,25 @@ const LeftFor = 30 * 24 * time.Hour
 // Everywhere means all guilds, as the guild of a Forgetting.
 const Everywhere GuildID = -1
 
-// Forgetting is what is to be forgotten: every message for which all that is set here holds. It stays on record,
-// without any text, so that what is fetched, imported or restored later is forgotten again.
+// Forgetting is what is to be forgotten: every message for which all that is set here holds. It stays on
+// record, without any text, so that what is fetched, imported or restored later is forgotten again.
 //
-// What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from it and
-// their traces, the records of calls that are about it, the facts, the lore and the summaries that it is a source of. Lore is forgotten by itself as well, as a message would be
-// that was written by whoever told it, where and when they did. With all of a channel or a guild (User and Before not set) go
-// the settings that were chosen for it, but see Setting.StaysWithChannel. With somebody's messages (User set) go the names of threads that
-// they made, and with all of them (Channel and Before not set) goes what is known of the person. With a whole guild (neither Channel, User nor Before set) go its people,
-// and if Hark isn't there any more, or Why is WhyLeft, its structure and what was chosen in it.
+// What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from
+// it and their traces, the records of calls that are about it, the facts, the lore and the summaries that it
+// is a source of. Lore is forgotten by itself as well, as a message would be that was written by whoever told
+// it, where and when they did. With all of a channel or a guild (User and Before not set) go the settings
+// that were chosen for it, but see Setting.StaysWithChannel. With somebody's messages (User set) go the names
+// of threads that they made, and with all of them (Channel and Before not set) goes what is known of the
+// person. With a whole guild (neither Channel, User nor Before set) go its people, and if Hark isn't there
+// any more, or Why is WhyLeft, its structure and what was chosen in it.
 type Forgetting struct {
 	ID      int64     // given by the store
 	Guild   GuildID   // or Everywhere
 	Channel ChannelID // with its threads; 0 for all channels
 	User    UserID    // who wrote; 0 for everybody
-	// Before is the end, exclusive; zero for the time at which it was begun, At, which is the end as well if Before is
-	// later: what isn't said yet can't be forgotten. Where a whole channel was deleted it holds for what comes later too.
+	// Before is the end, exclusive; zero for the time at which it was begun, At, which is the end as well if
+	// Before is later: what isn't said yet can't be forgotten. Where a whole channel was deleted it holds for
+	// what comes later too.
 	Before time.Time
 	Why    Why
 	At     time.Time
@@ -73,8 +76,8 @@ type ExtentQuery struct {
 	Within []ChannelID
 }
 
-// Withdrawn is a message of Hark's that repeats what was forgotten, or what was edited since. It is gone from the log, but Discord still
-// shows it.
+// Withdrawn is a message of Hark's that repeats what was forgotten, or what was edited since. It is gone from
+// the log, but Discord still shows it.
 type Withdrawn struct {
 	Guild   GuildID
 	Channel ChannelID

@@ -9,12 +9,13 @@ type OpenQuestion struct {
 	ID      MessageID
 }
 
-// SweptFirst is how far back messages are compared with Discord first, after a time in which Hark wasn't told of changes.
+// SweptFirst is how far back messages are compared with Discord first, after a time in which Hark wasn't told
+// of changes.
 const SweptFirst = 7 * 24 * time.Hour
 
-// Gap is a stretch of a channel, After < id <= Until, that Hark is to fetch: it hasn't heard what was said there, or, if Sweep,
-// it has the messages, and some may have been edited or deleted since without its being told.
-// Channel, Until and Sweep name it; After moves on as it is filled.
+// Gap is a stretch of a channel, After < id <= Until, that Hark is to fetch: it hasn't heard what was said
+// there, or, if Sweep, it has the messages, and some may have been edited or deleted since without its being
+// told. Channel, Until and Sweep name it; After moves on as it is filled.
 type Gap struct {
 	Guild   GuildID
 	Channel ChannelID

@@ -12,7 +12,8 @@ type Guild struct {
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
-	// The store knows what follows by Chose, Asked, SettingChosen, GuildSeen and GuildLeft, not by what a GuildSeen's Guild says.
+	// The store knows what follows by Chose, Asked, SettingChosen, GuildSeen and GuildLeft, not by what a
+	// GuildSeen's Guild says.
 	Choice Choice
 	Asked  bool      // whether its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
@@ -55,8 +56,8 @@ type Channel struct {
 	Guild  GuildID
 	Parent ChannelID // a thread's channel; else the category
 	Kind   ChannelKind
-	// Name is empty where it isn't known, of channels that were deleted, and of threads of somebody who has opted out or is
-	// forgotten: it is their words.
+	// Name is empty where it isn't known, of channels that were deleted, and of threads of somebody who has
+	// opted out or is forgotten: it is their words.
 	Name       string
 	Owner      UserID // who made a thread; 0 if that isn't known
 	AgeLimited bool   // Discord's nsfw
@@ -64,8 +65,8 @@ type Channel struct {
 	// Unplaced is set while Discord hasn't told us of the channel, or has told us that it is gone. What was
 	// said there may be read at the command line only.
 	Unplaced bool
-	// Shut is set while what is remembered of the channel may be out of date because Hark couldn't read it; known by ShutOut
-	// and Absent.
+	// Shut is set while what is remembered of the channel may be out of date because Hark couldn't read it;
+	// known by ShutOut and Absent.
 	Shut    bool
 	Choice  Choice    // known by Chose
 	Learned MessageID // up to here what was said has been looked at for facts; known by Learned
@@ -101,7 +102,8 @@ type Fact struct {
 	Text  string // valid UTF-8 without NUL; see Clean
 	Alias bool   // whether Text is another name that the person goes by
 	By    UserID // who told it
-	// Channel is where it was said, or told by a command: it may be told only where that may be read. 0: anywhere in the guild.
+	// Channel is where it was said, or told by a command: it may be told only where that may be read. 0:
+	// anywhere in the guild.
 	Channel ChannelID
 	// Message, if not 0, is what it was learned from: the fact goes with it, or when its text changes.
 	Message MessageID

@@ -9,12 +9,13 @@ import (
 	"time"
 )
 
-// House keeps a store's promises about time: what is to be forgotten is taken out, also when whoever began that is no
-// more, what was removed leaves nothing in the file, what has grown too old goes, and so do guilds that removed Hark long ago.
+// House keeps a store's promises about time: what is to be forgotten is taken out, also when whoever began
+// that is no more, what was removed leaves nothing in the file, what has grown too old goes, and so do guilds
+// that removed Hark long ago.
 type House struct {
 	Store HouseStore
-	// Retention is how long messages and lore are remembered at the most; 0 means without end. A guild's admins may set less
-	// with SettingRetention. What isn't Discord's stays.
+	// Retention is how long messages and lore are remembered at the most; 0 means without end. A guild's
+	// admins may set less with SettingRetention. What isn't Discord's stays.
 	Retention time.Duration
 	// Prompts is how long prompts are kept; 0 means that none are. Those of the command line's go as well.
 	Prompts time.Duration
@@ -22,14 +23,16 @@ type House struct {
 	Records RecordRetention
 	// Done, if not nil, is told what was taken away.
 	Done func(Receipt)
-	// Waits, if not nil, is told of each guild in which so much is too old that it waits, at first and once a day. See Expiring.
+	// Waits, if not nil, is told of each guild in which so much is too old that it waits, at first and once a
+	// day. See Expiring.
 	Waits func(*Guild, Expiring)
 	// Progress, if not nil, is called after each look.
 	Progress func()
 	// Failed, if not nil, is told of each failure and of how long the next try waits.
 	Failed func(err error, wait time.Duration)
 
-	// seen is, by guild, what its admins had set of retentions when it was visited last; soon is how far apart visits are.
+	// seen is, by guild, what its admins had set of retentions when it was visited last; soon is how far
+	// apart visits are.
 	seen   map[GuildID]string
 	soon   time.Duration
 	warned map[GuildID]time.Time // when Waits was last told
@@ -123,8 +126,8 @@ func (h *House) resume(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// round forgets old prompts and records, and what was spent before yesterday, and begins what else is to be forgotten because time has
-// passed, guild by guild.
+// round forgets old prompts and records, and what was spent before yesterday, and begins what else is to be
+// forgotten because time has passed, guild by guild.
 func (h *House) round(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays: a question from before midnight may come late.
 	today, _ := Day(now)
@@ -156,7 +159,8 @@ func (h *House) visitAll(ctx context.Context, now time.Time, changed bool) error
 	return errors.Join(errs...)
 }
 
-// visit forgets a guild that is long gone, or of another what is too old; if changed, only where another retention was set.
+// visit forgets a guild that is long gone, or of another what is too old; if changed, only where another
+// retention was set.
 func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
 	g, err := h.Store.Guild(ctx, id)
 	if errors.Is(err, ErrNotFound) {
@@ -209,8 +213,8 @@ func (h *House) forgetOutdated(ctx context.Context, g *Guild, now time.Time) err
 	return h.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now})
 }
 
-// forgetLore forgets the lore that was told for the whole guild before what the guild keeps: where a channel keeps what was
-// said for longer, no forgetting covers that. Lore from messages goes with them.
+// forgetLore forgets the lore that was told for the whole guild before what the guild keeps: where a channel
+// keeps what was said for longer, no forgetting covers that. Lore from messages goes with them.
 func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	keep, _, _ := g.Retention(0, h.Retention)
 	if keep <= 0 {
@@ -234,7 +238,8 @@ func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	return h.done(Receipt{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
 }
 
-// retentions are what admins have set of how long messages are remembered, and whether they agreed to what waits, in one text.
+// retentions are what admins have set of how long messages are remembered, and whether they agreed to what
+// waits, in one text.
 func (g *Guild) retentions() string {
 	set := g.Settings[SettingRetention]
 	for i := range g.Channels {

@@ -17,8 +17,8 @@ type Limit struct {
 	Tokens   int // that models read and write for them, in a day of UTC
 }
 
-// RoleLimit is the limit of each member who has a role. That of @everyone, whose id is the guild's, is every member's for
-// whom no other holds; that of role 0 is the whole guild's, together.
+// RoleLimit is the limit of each member who has a role. That of @everyone, whose id is the guild's, is every
+// member's for whom no other holds; that of role 0 is the whole guild's, together.
 type RoleLimit struct {
 	Role RoleID
 	Limit
@@ -31,9 +31,9 @@ type LimitChosen struct {
 	At time.Time
 }
 
-// Spent is how many tokens models took for a question so far, however often it is told: the most that was told counts.
-// Of somebody who has opted out, or has been forgotten as a whole since they asked, only the guild's part is kept, and of
-// a guild that was forgotten since nothing.
+// Spent is how many tokens models took for a question so far, however often it is told: the most that was
+// told counts. Of somebody who has opted out, or has been forgotten as a whole since they asked, only the
+// guild's part is kept, and of a guild that was forgotten since nothing.
 type Spent struct {
 	Guild    GuildID
 	User     UserID    // who asked

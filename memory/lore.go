@@ -43,9 +43,10 @@ type Spot struct {
 }
 
 type (
-	// LoreTold adds lore, or changes that with its id: of several versions the last by At holds, of several of one
-	// moment the first told. It is refused if it isn't as Lore.Checked has it. Nothing is kept of somebody who has opted
-	// out, nor what falls under a Forgetting; with a source that is gone, it is gone for good.
+	// LoreTold adds lore, or changes that with its id: of several versions the last by At holds, of several
+	// of one moment the first told. It is refused if it isn't as Lore.Checked has it. Nothing is kept of
+	// somebody who has opted out, nor what falls under a Forgetting; with a source that is gone, it is gone
+	// for good.
 	LoreTold struct{ Lore Lore }
 
 	// LoreGone takes lore away for good, with the answers that used it.
@@ -139,8 +140,8 @@ func IsDeterminer(word string) bool {
 	return false
 }
 
-// LoreCalled are those of lore with that name or id, or, if there are none, those that go by that name, be it given by hand
-// or made of their own. Capitals and spaces round it don't matter.
+// LoreCalled are those of lore with that name or id, or, if there are none, those that go by that name, be it
+// given by hand or made of their own. Capitals and spaces round it don't matter.
 func LoreCalled(lore []Lore, name string) []Lore {
 	is := func(other string) bool { return strings.EqualFold(other, strings.TrimSpace(name)) }
 	for _, matches := range []func(Lore) bool{

@@ -37,8 +37,8 @@ func PastOf(ctx context.Context, store PastStore, g *Guild, id ChannelID) ([]Gap
 	}), nil
 }
 
-// Unheard are the pasts of a channel and its threads that aren't on the list and that may be fetched, from after on, and
-// until when they last; begun is zero where there is nothing that may.
+// Unheard are the pasts of a channel and its threads that aren't on the list and that may be fetched, from
+// after on, and until when they last; begun is zero where there is nothing that may.
 func Unheard(ctx context.Context, store PastStore, g *Guild, id ChannelID, after MessageID, now time.Time, may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
 	listed, err := PastOf(ctx, store, g, id)
 	if err != nil {
@@ -63,9 +63,9 @@ func Unheard(ctx context.Context, store PastStore, g *Guild, id ChannelID, after
 	return gaps, begun, nil
 }
 
-// pastEnd is the last message that may have been said before Hark began to listen in a channel: before the oldest that it
-// has, or, where older ones were imported, before it came to the guild, or up to where its past was being fetched when
-// that was stopped.
+// pastEnd is the last message that may have been said before Hark began to listen in a channel: before the
+// oldest that it has, or, where older ones were imported, before it came to the guild, or up to where its
+// past was being fetched when that was stopped.
 func pastEnd(ctx context.Context, store PastStore, g *Guild, c Channel, now time.Time) (MessageID, error) {
 	until := FirstMessageID(now)
 	oldest, err := store.Log(ctx, c.ID, 0, until, 1)
@@ -76,8 +76,8 @@ func pastEnd(ctx context.Context, store PastStore, g *Guild, c Channel, now time
 	return max(oldest[0].ID-1, g.Since, MessageID(stopped)), nil
 }
 
-// NewPast has all that was said so far in the channels of g that begin to be remembered by a choice be their past, so that
-// it can be asked for also where older messages are known.
+// NewPast has all that was said so far in the channels of g that begin to be remembered by a choice be their
+// past, so that it can be asked for also where older messages are known.
 func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	then := *g
 	then.Channels = slices.Clone(g.Channels)
@@ -104,7 +104,8 @@ func BeginPast(gaps []Gap, at time.Time) []Event {
 	return events
 }
 
-// StopPast takes gaps off the list. It is kept up to where they went, so that what wasn't fetched can be asked for again.
+// StopPast takes gaps off the list. It is kept up to where they went, so that what wasn't fetched can be
+// asked for again.
 func StopPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {

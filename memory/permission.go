@@ -38,11 +38,11 @@ func (c *Channel) Rules(parent *Channel) *Channel {
 	return parent
 }
 
-// Permissions are those of somebody with roles (@everyone goes without saying) in a channel that has rules' overwrites, in
-// Discord's order: the roles' own; then, of the overwrites, @everyone's, all roles' denials, all roles' grants, and the
-// person's. The owner and administrators may do everything. User 0 is somebody of whom no overwrite tells.
-// Timeouts aren't looked at: Discord doesn't tell Hark of them, and they leave what reading text channels takes.
-// https://discord.com/developers/docs/topics/permissions
+// Permissions are those of somebody with roles (@everyone goes without saying) in a channel that has rules'
+// overwrites, in Discord's order: the roles' own; then, of the overwrites, @everyone's, all roles' denials,
+// all roles' grants, and the person's. The owner and administrators may do everything. User 0 is somebody of
+// whom no overwrite tells. Timeouts aren't looked at: Discord doesn't tell Hark of them, and they leave what
+// reading text channels takes. https://discord.com/developers/docs/topics/permissions
 func (g *Guild) Permissions(user UserID, roles []RoleID, rules *Channel) Permissions {
 	everyone := RoleID(g.ID)
 	var p Permissions

@@ -2,8 +2,9 @@ package memory
 
 import "time"
 
-// Prompt is what a model was sent for an answer, as it was sent. Unlike the rest of a Trace it holds what people said and
-// what they are called, so that it is kept for a time only, apart from the numbers, and goes with any of it.
+// Prompt is what a model was sent for an answer, as it was sent. Unlike the rest of a Trace it holds what
+// people said and what they are called, so that it is kept for a time only, apart from the numbers, and goes
+// with any of it.
 type Prompt struct {
 	Built      time.Time // by the clock of whoever keeps it
 	Messages   []PromptMessage

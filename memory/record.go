@@ -10,13 +10,14 @@ import (
 	"time"
 )
 
-// Record is one call of the history: who called what, with which arguments, and how it came out. It holds no text that
-// anybody wrote, the model included: messages stand in it by their ids, other texts by their length and a fingerprint
-// (see FingerprintOf).
+// Record is one call of the history: who called what, with which arguments, and how it came out. It holds no
+// text that anybody wrote, the model included: messages stand in it by their ids, other texts by their length
+// and a fingerprint (see FingerprintOf).
 //
-// It may be told where its channel may be read and its answer may be repeated, since the answer's trace names all that
-// it was made from. It goes with its question, its answer and whoever asked, when the question's text changes or the answer is written anew, with its
-// channel and guild, and with all of anybody whose id its arguments name.
+// It may be told where its channel may be read and its answer may be repeated, since the answer's trace names
+// all that it was made from. It goes with its question, its answer and whoever asked, when the question's
+// text changes or the answer is written anew, with its channel and guild, and with all of anybody whose id
+// its arguments name.
 //
 // The first seven fields are always written, under exactly these names; the others if they are set.
 type Record struct {
@@ -48,9 +49,9 @@ const (
 	SpeakerTool  Speaker = "tool"  // a tool, which the model called
 )
 
-// Called is a call of the history, told together with the answer that it came to, after that. Of several with one CallID
-// the first stays. It isn't kept if its question or its answer is gone, if it falls under a Forgetting, or if whoever
-// asked has opted out.
+// Called is a call of the history, told together with the answer that it came to, after that. Of several with
+// one CallID the first stays. It isn't kept if its question or its answer is gone, if it falls under a
+// Forgetting, or if whoever asked has opted out.
 type Called struct{ Record Record }
 
 func (Called) isEvent() {}
@@ -62,8 +63,8 @@ type RecordQuery struct {
 	Speaker      Speaker     // empty: any
 	Method       string      // empty: any
 	Asker        UserID      // 0: anybody
-	// Oldest has the oldest come first, and not the newest. Those of one moment are in the order in which they were told, or
-	// the reverse of that.
+	// Oldest has the oldest come first, and not the newest. Those of one moment are in the order in which
+	// they were told, or the reverse of that.
 	Oldest bool
 	Limit  int // 0: all
 }
@@ -80,7 +81,8 @@ type RecordLimits struct {
 // tagged is a Record as its tags have it written, without More.
 type tagged Record
 
-// recordFields are the names of a record's fields in the order in which they are written, each with whether it is always there.
+// recordFields are the names of a record's fields in the order in which they are written, each with whether
+// it is always there.
 var recordFields, alwaysThere = func() (all, always []string) {
 	for i := range reflect.TypeFor[Record]().NumField() {
 		name, options, _ := strings.Cut(reflect.TypeFor[Record]().Field(i).Tag.Get("json"), ",")
@@ -121,8 +123,8 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return append(append(b[:len(b)-1], ','), rest[1:]...), nil
 }
 
-// UnmarshalJSON reads a record and keeps the fields that it doesn't know, also those that differ from its own in their capitals.
-// Numbers stay as they were written.
+// UnmarshalJSON reads a record and keeps the fields that it doesn't know, also those that differ from its own
+// in their capitals. Numbers stay as they were written.
 func (r *Record) UnmarshalJSON(b []byte) error {
 	var own, more map[string]json.RawMessage
 	if err := json.Unmarshal(b, &more); err != nil {

@@ -30,9 +30,9 @@ const (
 	nameless      = "(left out: its name wasn't one)"
 )
 
-// Checked is r as it is kept, or why it can't be: it needs a name of its own, a time, one of the speakers, a method and a
-// channel. What of its arguments can't be written as JSON is replaced by a sentence that says so, and what may be a text by
-// how long it is.
+// Checked is r as it is kept, or why it can't be: it needs a name of its own, a time, one of the speakers, a
+// method and a channel. What of its arguments can't be written as JSON is replaced by a sentence that says
+// so, and what may be a text by how long it is.
 func (r Record) Checked() (Record, error) {
 	switch {
 	case !isName(r.CallID):
@@ -86,8 +86,8 @@ func serialised(v any) any {
 	return textless(back, 0)
 }
 
-// textless is a value of JSON with the length in the place of every text that may be more than a name or a number. Whoever
-// makes records does so itself, with a fingerprint: this is the second lock on the same door.
+// textless is a value of JSON with the length in the place of every text that may be more than a name or a
+// number. Whoever makes records does so itself, with a fingerprint: this is the second lock on the same door.
 func textless(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
@@ -133,8 +133,8 @@ func sizeOf(v any) int {
 	return len(b)
 }
 
-// Named are the ids that r's arguments name, of whatever: all whole numbers in them, written as such or as text, also in
-// the forms of Discord's mentions.
+// Named are the ids that r's arguments name, of whatever: all whole numbers in them, written as such or as
+// text, also in the forms of Discord's mentions.
 func (r Record) Named() []int64 {
 	found := map[int64]bool{}
 	var look func(v any)

@@ -33,7 +33,8 @@ func ParseRetention(text string) (time.Duration, error) {
 	return time.Duration(n) * day, nil
 }
 
-// FormatRetention is what ParseRetention reads as keep. What isn't whole days, as the operator can set it, is in hours, rounded up.
+// FormatRetention is what ParseRetention reads as keep. What isn't whole days, as the operator can set it, is
+// in hours, rounded up.
 func FormatRetention(keep time.Duration) string {
 	switch hours := (keep + time.Hour - 1) / time.Hour; {
 	case keep <= 0:
@@ -45,9 +46,10 @@ func FormatRetention(keep time.Duration) string {
 	}
 }
 
-// Retention is how long what is said in a channel of g is remembered, where the operator keeps nothing for longer than most,
-// and where that was set: in the channel, or, with the place 0, in the guild; set is whether it was. Of either time 0
-// means without end. A thread is remembered as long as its channel. What can't be read as a retention counts as not set.
+// Retention is how long what is said in a channel of g is remembered, where the operator keeps nothing for
+// longer than most, and where that was set: in the channel, or, with the place 0, in the guild; set is
+// whether it was. Of either time 0 means without end. A thread is remembered as long as its channel. What
+// can't be read as a retention counts as not set.
 func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration, at ChannelID, set bool) {
 	if c := g.channel(id); c != nil {
 		c = g.keeper(c)
@@ -85,8 +87,9 @@ func longer(a, b time.Duration) time.Duration {
 	return max(a, b)
 }
 
-// KeptSince is the time before which nothing is remembered at now, where it is for keep: up to a day more than keep ago, so
-// that an active guild isn't gone through every hour, but less where a day matters. Zero if keep is.
+// KeptSince is the time before which nothing is remembered at now, where it is for keep: up to a day more
+// than keep ago, so that an active guild isn't gone through every hour, but less where a day matters. Zero if
+// keep is.
 func KeptSince(now time.Time, keep time.Duration) time.Time {
 	if keep <= 0 {
 		return time.Time{}
@@ -103,10 +106,10 @@ func step(retention time.Duration) time.Duration {
 	return min(max(retention/24, time.Minute), day)
 }
 
-// Outdated are the forgettings, of WhyAge, by which nothing stays in g at now that is older than it may be, where the
-// operator keeps nothing for longer than most: one for all of the guild if everything is kept equally long. Else that is
-// for what is too old wherever it is, and further ones, by channel, are for those where less is kept.
-// Lore of the whole guild they may leave: a House sees to it.
+// Outdated are the forgettings, of WhyAge, by which nothing stays in g at now that is older than it may be,
+// where the operator keeps nothing for longer than most: one for all of the guild if everything is kept
+// equally long. Else that is for what is too old wherever it is, and further ones, by channel, are for those
+// where less is kept. Lore of the whole guild they may leave: a House sees to it.
 func (g *Guild) Outdated(now time.Time, most time.Duration) []Forgetting {
 	longest, _, _ := g.Retention(0, most)
 	shortened := map[ChannelID]time.Duration{}

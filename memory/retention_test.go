@@ -74,7 +74,8 @@ func TestRetentionOfChannelsThreadsAndTheGuild(t *testing.T) {
 	}
 }
 
-// By the forgettings nothing stays that is older than its channel's retention and a step, and nothing goes that is younger.
+// By the forgettings nothing stays that is older than its channel's retention and a step, and nothing goes
+// that is younger.
 func TestWhatIsOutdatedIsForgottenAndNothingElse(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -175,7 +176,8 @@ func TestHouseKeepsWhatAdminsSet(t *testing.T) {
 	})
 }
 
-// Lore that was told for the whole guild is kept as the guild says, also where a channel keeps what was said for longer.
+// Lore that was told for the whole guild is kept as the guild says, also where a channel keeps what was said
+// for longer.
 func TestHouseForgetsLoreOfTheWholeGuild(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

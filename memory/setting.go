@@ -5,8 +5,8 @@ import "time"
 // Setting is the key of what a guild's admins can set about answers, for the guild or for a channel of it.
 type Setting string
 
-// The settings there are. What their values mean, and which there may be, is known where answers are made: a store keeps
-// any key and value.
+// The settings there are. What their values mean, and which there may be, is known where answers are made: a
+// store keeps any key and value.
 const (
 	SettingModel       Setting = "model"
 	SettingPersona     Setting = "persona"
@@ -40,14 +40,16 @@ func Settings() []Setting {
 // OfGuild reports whether a key is set for whole guilds only. What is set of it for a channel counts nowhere.
 func (s Setting) OfGuild() bool { return s == SettingTimezone || s == SettingPaused }
 
-// StaysWithChannel reports whether a key that was set for a channel stays when all that was said there is forgotten, unless
-// the channel was deleted: what says whether Hark speaks and how long it remembers there, and is nobody's words.
+// StaysWithChannel reports whether a key that was set for a channel stays when all that was said there is
+// forgotten, unless the channel was deleted: what says whether Hark speaks and how long it remembers there,
+// and is nobody's words.
 func (s Setting) StaysWithChannel() bool { return s == SettingAnswers || s == SettingRetention }
 
-// SettingChosen is what a setting is from now on, in a channel and its threads, or, with Channel 0, in the whole guild:
-// where a channel has a value of its own, that holds. An empty Value takes back what was set there. Of several the last by
-// At holds. A setting is forgotten as a message would be that was written at At in Channel, when all of a channel or a
-// guild is, but see StaysWithChannel; neither the retention nor the forgetting of a person takes it.
+// SettingChosen is what a setting is from now on, in a channel and its threads, or, with Channel 0, in the
+// whole guild: where a channel has a value of its own, that holds. An empty Value takes back what was set
+// there. Of several the last by At holds. A setting is forgotten as a message would be that was written at At
+// in Channel, when all of a channel or a guild is, but see StaysWithChannel; neither the retention nor the
+// forgetting of a person takes it.
 type SettingChosen struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -58,8 +60,8 @@ type SettingChosen struct {
 
 func (SettingChosen) isEvent() {}
 
-// Setting is the value that holds in a channel, and where that was set: there, in the channel that a thread belongs to, or,
-// with the place 0, in the guild. It is empty where nothing was set.
+// Setting is the value that holds in a channel, and where that was set: there, in the channel that a thread
+// belongs to, or, with the place 0, in the guild. It is empty where nothing was set.
 func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) {
 	if key.OfGuild() {
 		return g.Settings[key], 0

@@ -14,9 +14,9 @@ type Shortening struct {
 	Goes  Extent        // how much that is
 }
 
-// Shortens tells what comes of it if a channel's retention were set to value, or the guild's with the id 0, where the
-// operator keeps nothing for longer than most; nil if nothing would be remembered for less long. It counts as ExtentQuery.Within
-// says. See SettingRetention.
+// Shortens tells what comes of it if a channel's retention were set to value, or the guild's with the id 0,
+// where the operator keeps nothing for longer than most; nil if nothing would be remembered for less long. It
+// counts as ExtentQuery.Within says. See SettingRetention.
 func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID, id ChannelID, value string, most time.Duration,
 	now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)

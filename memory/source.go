@@ -13,18 +13,18 @@ const (
 	SourceSummary SourceKind = "summary"
 )
 
-// Source is something that a derived thing, such as an answer, was made from: whoever made it has read it. The derived thing
-// goes with any of its sources.
+// Source is something that a derived thing, such as an answer, was made from: whoever made it has read it.
+// The derived thing goes with any of its sources.
 type Source struct {
 	Kind    SourceKind `json:"kind"`
 	Channel ChannelID  `json:"channel,omitempty"` // of a message or a summary
 	ID      int64      `json:"id"`                // within its kind: of facts in the guild, of summaries in the channel
-	// Version is the version that was read: of a message when its text was last edited, in milliseconds since 1970, 0 if never;
-	// of lore the first id that a message of its At can have; of a summary when it was made, in milliseconds since 1970; of a
-	// fact 0.
+	// Version is the version that was read: of a message when its text was last edited, in milliseconds since
+	// 1970, 0 if never; of lore the first id that a message of its At can have; of a summary when it was
+	// made, in milliseconds since 1970; of a fact 0.
 	Version int64 `json:"version,omitempty"`
-	// Repeats says that the text of the answer cites this source or repeats words of it. When the source goes, Discord shows
-	// the answer no more. Without it, only what Hark keeps of the answer goes.
+	// Repeats says that the text of the answer cites this source or repeats words of it. When the source
+	// goes, Discord shows the answer no more. Without it, only what Hark keeps of the answer goes.
 	Repeats bool `json:"repeats,omitempty"`
 }
 
@@ -66,8 +66,8 @@ func (t Trace) WithSources(further ...Source) Trace {
 	return t
 }
 
-// WithSourcesOf is t with the sources of another answer, which t was made from and which is written anew, and with whom that
-// names. Of a source t repeats what both repeat.
+// WithSourcesOf is t with the sources of another answer, which t was made from and which is written anew, and
+// with whom that names. Of a source t repeats what both repeat.
 func (t Trace) WithSourcesOf(other Trace) Trace {
 	repeats := slices.ContainsFunc(t.Sources, func(s Source) bool {
 		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats && slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))

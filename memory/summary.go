@@ -77,8 +77,8 @@ type Stretch struct {
 	Guild        GuildID
 	Channel      ChannelID
 	After, Until MessageID
-	// Again says that its summary was taken away with one of its sources: it is one session, or what is left of it. Else
-	// any number may have begun or ended in it.
+	// Again says that its summary was taken away with one of its sources: it is one session, or what is left
+	// of it. Else any number may have begun or ended in it.
 	Again bool
 }
 
@@ -104,8 +104,8 @@ func (s Summary) From() time.Time { return s.Sources[0].Message.Time() }
 // To is when the last of what it was made from was said.
 func (s Summary) To() time.Time { return s.Sources[len(s.Sources)-1].Message.Time() }
 
-// Checked is s as it can be stored: its texts clean, its topics in small letters, no topic or source twice, the sources by
-// id. The error says what can't be.
+// Checked is s as it can be stored: its texts clean, its topics in small letters, no topic or source twice,
+// the sources by id. The error says what can't be.
 func (s Summary) Checked() (Summary, error) {
 	s.Text = strings.TrimSpace(Clean(s.Text))
 	var topics []string

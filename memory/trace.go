@@ -23,8 +23,8 @@ type Trace struct {
 	// Named are those whom the prompt names, whether it is kept or not.
 	Named    []UserID   `json:"named,omitempty"`
 	Sections []TraceUse `json:"sections"` // in the prompt's order
-	// Tokens are those of the whole prompt, MaxTokens what it might have had, Reserved those kept for the answer, Window what the
-	// model can take in of both, 0 if that isn't known.
+	// Tokens are those of the whole prompt, MaxTokens what it might have had, Reserved those kept for the
+	// answer, Window what the model can take in of both, 0 if that isn't known.
 	Tokens    int    `json:"tokens,omitempty"`
 	MaxTokens int    `json:"max_tokens,omitempty"`
 	Reserved  int    `json:"reserved,omitempty"`
@@ -104,8 +104,8 @@ func TraceOf(ctx context.Context, store interface {
 	return all[0], nil
 }
 
-// Use is how much of the model's window the prompt took with what was kept for the answer, from 0 to 1; 0 if the window isn't
-// known.
+// Use is how much of the model's window the prompt took with what was kept for the answer, from 0 to 1; 0 if
+// the window isn't known.
 func (t Trace) Use() float64 {
 	if t.Window <= 0 {
 		return 0

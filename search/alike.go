@@ -20,7 +20,8 @@ const (
 	nearly        = 0.9 // share of two texts' words that both have
 )
 
-// add takes a text in and reports whether it says something new: more than another in a few words only, or another number.
+// add takes a text in and reports whether it says something new: more than another in a few words only, or
+// another number.
 func (s *shown) add(normal string) bool {
 	if s.exact[normal] {
 		return false

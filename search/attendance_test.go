@@ -110,8 +110,9 @@ func (l *life) step() {
 	}
 }
 
-// TestAttendanceLeaksNothing compares Since with the enumeration of all members: of what was said from then on, everybody who can view
-// the channel now, and of whom Hark has heard, could read all. It is used all the same.
+// TestAttendanceLeaksNothing compares Since with the enumeration of all members: of what was said from then
+// on, everybody who can view the channel now, and of whom Hark has heard, could read all. It is used all the
+// same.
 func TestAttendanceLeaksNothing(t *testing.T) {
 	t.Parallel()
 	rounds, used, all := 5000/draws, 0, 0

@@ -23,12 +23,14 @@ type Place struct {
 type People func(memory.UserID) (memory.Person, bool)
 
 // Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
-// answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what was deleted. When anything about a channel is unknown, it isn't among them; a role that
-// only overwrites tell of may be anybody's.
+// answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what was
+// deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites tell of
+// may be anybody's.
 //
-// Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's and
-// C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an overwrite of
-// their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one that closes C.
+// Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's
+// and C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an
+// overwrite of their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one
+// that closes C.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
 	at := a.channels[p.Channel]
@@ -44,8 +46,9 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	return readable
 }
 
-// Visible are the channels of g that a member of those roles can read with their past, and the categories that they can see, by roles
-// and overwrites alone: private threads aren't among them, since nobody tells who is in those.
+// Visible are the channels of g that a member of those roles can read with their past, and the categories
+// that they can see, by roles and overwrites alone: private threads aren't among them, since nobody tells who
+// is in those.
 func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memory.Channel {
 	a := newAudience(g, nil)
 	return slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
@@ -60,7 +63,8 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 	})
 }
 
-// ShutOut are the channels of g that Hark may not read with their past, threads among them; nil where g's structure isn't known.
+// ShutOut are the channels of g that Hark may not read with their past, threads among them; nil where g's
+// structure isn't known.
 func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
 	if !a.known {
@@ -138,7 +142,8 @@ func isShared(c *memory.Channel) bool {
 	return c.Kind != memory.DirectChannel && c.Kind != memory.LocalChannel
 }
 
-// rules is the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c can't hold messages.
+// rules is the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c can't
+// hold messages.
 func (a *audience) rules(c *memory.Channel) *memory.Channel {
 	if c.Kind == memory.CategoryChannel {
 		return nil
@@ -165,8 +170,8 @@ func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 	return a.reads(p.Viewer, p.Roles, c)
 }
 
-// allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote last, by now
-// they may have any: see docs/decisions/0010-stale-roles.md.
+// allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote
+// last, by now they may have any: see docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
 	passes := func(roles []memory.RoleID, user memory.UserID) bool {
 		return !a.views(user, roles, r) || a.reads(user, roles, c)
@@ -235,8 +240,8 @@ func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
 	return distinct(effects)
 }
 
-// distinctUsers are the people with an overwrite of their own that makes a difference in r or c, as anybody may have any roles.
-// The owner reads everything, and bots are no audience.
+// distinctUsers are the people with an overwrite of their own that makes a difference in r or c, as anybody
+// may have any roles. The owner reads everything, and bots are no audience.
 func (a *audience) distinctUsers(r, c *memory.Channel) []memory.UserID {
 	effects := effectsOf(r, c, func(o memory.Overwrite) memory.UserID { return o.User })
 	maps.DeleteFunc(effects, func(id memory.UserID, _ effect) bool {

@@ -68,8 +68,8 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 	return p, textOnly, e.surround(ctx, asked, p)
 }
 
-// rarest are the terms to look for by full text: each message that holds one costs time, and what holds only the most common
-// ones is hardly meant.
+// rarest are the terms to look for by full text: each message that holds one costs time, and what holds only
+// the most common ones is hardly meant.
 func (q question) rarest() []string {
 	var terms []string
 	matches := 0
@@ -82,8 +82,9 @@ func (q question) rarest() []string {
 	return terms
 }
 
-// surround reads what is wanted of each channel, with what was said round it, and counts the question's terms in it. All
-// searches together read some channels at a time: where many are asked at once, what is said meanwhile is still logged soon.
+// surround reads what is wanted of each channel, with what was said round it, and counts the question's terms
+// in it. All searches together read some channels at a time: where many are asked at once, what is said
+// meanwhile is still logged soon.
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	channels := p.channels()
 	streams := make([][]entry, len(channels))

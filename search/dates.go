@@ -41,9 +41,9 @@ type dated struct {
 	weekday    bool // it is a weekday without a week
 }
 
-// datesIn are the dates that s names, as seen at now: "25 May 2023", "2023-05", "in May", "yesterday", "three weeks ago",
-// "last summer", "before March", "between Monday and Wednesday". Words are known in English, those that are counted from
-// now in a few more languages.
+// datesIn are the dates that s names, as seen at now: "25 May 2023", "2023-05", "in May", "yesterday", "three
+// weeks ago", "last summer", "before March", "between Monday and Wednesday". Words are known in English,
+// those that are counted from now in a few more languages.
 func datesIn(s string, now time.Time) []dateRange {
 	lower := strings.ToLower(s)
 	found := append(calendarDates(lower, now), relativeDates(lower, now)...)
@@ -177,8 +177,8 @@ func monthNumber(name string) string {
 	return strconv.Itoa(1 + slices.IndexFunc(months[:], func(m string) bool { return strings.HasPrefix(m, name[:3]) }))
 }
 
-// dateOf is a day, or a month if day is empty. Without a year it is the last one that isn't later than now. A day that no
-// calendar has isn't a date.
+// dateOf is a day, or a month if day is empty. Without a year it is the last one that isn't later than now. A
+// day that no calendar has isn't a date.
 func dateOf(year, month, day string, now time.Time) (dateRange, bool) {
 	m, _ := strconv.Atoi(month)
 	d, _ := strconv.Atoi(day)

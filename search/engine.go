@@ -99,8 +99,8 @@ func within(q Query) Query {
 	return q
 }
 
-// Candidates are the messages that a search for q scores, best first, but for those that say nothing or only ask the same:
-// for whoever learns the weights of the features.
+// Candidates are the messages that a search for q scores, best first, but for those that say nothing or only
+// ask the same: for whoever learns the weights of the features.
 func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	found, err := e.recall(ctx, q)
 	if err != nil {

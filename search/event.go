@@ -55,8 +55,8 @@ func eventIn(question string, now time.Time) event {
 	return e
 }
 
-// find works out when the event was: in the middle of what was said of it by all its words or, where nobody did, by all but
-// the last ones.
+// find works out when the event was: in the middle of what was said of it by all its words or, where nobody
+// did, by all but the last ones.
 func (e *event) find(q question, streams map[memory.ChannelID][]entry) {
 	var at []int
 	for _, term := range e.terms {

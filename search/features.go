@@ -8,9 +8,9 @@ import (
 	"hark/memory"
 )
 
-// feature numbers what is known of a message as an answer to a question. All lie in [0, 1], but for featureFar and
-// featureAuthorOwn, which are BM25 divided by the summed inverse document frequency of the question's terms, so that they
-// compare between questions: at most k1 + 1.
+// feature numbers what is known of a message as an answer to a question. All lie in [0, 1], but for
+// featureFar and featureAuthorOwn, which are BM25 divided by the summed inverse document frequency of the
+// question's terms, so that they compare between questions: at most k1 + 1.
 type feature int
 
 const (

@@ -19,8 +19,9 @@ const (
 	ownShare = 0.5
 )
 
-// RefersBack reports whether a question can be understood only with what was said before it: "What about the second one?",
-// "why?". It is told by its words in English and a few other languages, and by its saying nothing itself.
+// RefersBack reports whether a question can be understood only with what was said before it: "What about the
+// second one?", "why?". It is told by its words in English and a few other languages, and by its saying
+// nothing itself.
 func RefersBack(question string) bool {
 	words := text.Words(question)
 	own := 0
@@ -69,8 +70,8 @@ var (
 	personal         = setOf("he him his she her hers they them their")
 )
 
-// earlier are the turns that q is searched with, the newest first; none if q says all itself. A turn that can be found isn't
-// among them: it would be found by its own words.
+// earlier are the turns that q is searched with, the newest first; none if q says all itself. A turn that can
+// be found isn't among them: it would be found by its own words.
 func earlier(q Query) []string {
 	var turns []string
 	if len(q.Session) == 0 || !RefersBack(q.Text) {
@@ -99,8 +100,8 @@ func spokenOf(m memory.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// withEarlier is a question with the turns that it is searched with, for a model that reads: first the question, since what
-// is too long is cut at its end.
+// withEarlier is a question with the turns that it is searched with, for a model that reads: first the
+// question, since what is too long is cut at its end.
 func withEarlier(question string, turns []string) string {
 	lines := []string{question}
 	for _, t := range turns {
@@ -129,8 +130,8 @@ func (q *question) addEarlier(turns []string) {
 	}
 }
 
-// namedEarlier are the people whom the newest of turns that names anybody names, if the question speaks of somebody without
-// saying whom.
+// namedEarlier are the people whom the newest of turns that names anybody names, if the question speaks of
+// somebody without saying whom.
 func (k people) namedEarlier(question string, turns []string) []memory.UserID {
 	if !slices.ContainsFunc(text.Words(question), func(w string) bool { return personal[w] }) {
 		return nil

@@ -51,12 +51,12 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	return hits[:min(q.Limit, len(hits))]
 }
 
-// starOdds is how many times likelier than by its words alone a message is taken to be meant that a member has marked as
-// important. It is set by hand: no set to learn from has such marks.
+// starOdds is how many times likelier than by its words alone a message is taken to be meant that a member
+// has marked as important. It is set by hand: no set to learn from has such marks.
 const starOdds = 4.0
 
-// starredFirst moves up hits that are marked as important, among those that aren't much likelier. Their relevance stays what
-// it is.
+// starredFirst moves up hits that are marked as important, among those that aren't much likelier. Their
+// relevance stays what it is.
 func starredFirst(hits []Hit) []Hit {
 	odds := func(h Hit) float64 {
 		o := h.Relevance / (1 - min(h.Relevance, mostRelevant))
@@ -79,8 +79,8 @@ func starredFirst(hits []Hit) []Hit {
 	return moved
 }
 
-// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they hold, as they are written
-// there.
+// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they
+// hold, as they are written there.
 func tellWords(q Query, hits []Hit) {
 	var asked []string
 	written := map[string]string{} // a stem is nobody's word
@@ -171,9 +171,10 @@ func (p *pool) excerpt(r *ranked) []memory.Message {
 // Field is the rank of the hit that stands for what merely resembles a question.
 const Field = 10
 
-// Standings tell of hits with the given scores, best first and nothing better than below after them, how far each stands out:
-// its score less that of the hit at Field (less field, where there are fewer), its score less that of the hit after it, and
-// the logarithm of its rank. Scores alone tell little, since their height depends on the question.
+// Standings tell of hits with the given scores, best first and nothing better than below after them, how far
+// each stands out: its score less that of the hit at Field (less field, where there are fewer), its score
+// less that of the hit after it, and the logarithm of its rank. Scores alone tell little, since their height
+// depends on the question.
 func Standings(scores []float64, below, field float64) [][3]float64 {
 	low := field
 	if len(scores) >= Field {
@@ -193,9 +194,9 @@ func Standings(scores []float64, below, field float64) [][3]float64 {
 // mostRelevant is the most that a hit's relevance can be: no hit was ever so far ahead of others that it was certain.
 const mostRelevant = 0.99
 
-// relevances are those of hits with the given scores, best first, and nothing better than below after them: the
-// probability that each, or a direct neighbour, answers the question. They never rise with the rank: what is true of a hit
-// is true of those above it.
+// relevances are those of hits with the given scores, best first, and nothing better than below after them:
+// the probability that each, or a direct neighbour, answers the question. They never rise with the rank: what
+// is true of a hit is true of those above it.
 func relevances(scores []float64, below float64) []float64 {
 	out := make([]float64, len(scores))
 	for i, s := range slices.Backward(Standings(scores, below, fieldScore)) {

@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// Introduce gives those whom q mentions and whom its text names, if only misspelt by a letter, as a result of Search for q would
-// introduce them. Nothing else is searched for, and nobody else is among them.
+// Introduce gives those whom q mentions and whom its text names, if only misspelt by a letter, as a result of
+// Search for q would introduce them. Nothing else is searched for, and nobody else is among them.
 func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) {
 	q = within(q)
 	q.Asker = 0
@@ -29,8 +29,8 @@ func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) 
 	return people, nil
 }
 
-// LoreCalled are those of lore that a text calls by a name, an alias or their initials, the surest first. If there are none, it
-// is those of whose name or alias the text is a part.
+// LoreCalled are those of lore that a text calls by a name, an alias or their initials, the surest first. If
+// there are none, it is those of whose name or alias the text is a part.
 func LoreCalled(s string, lore []memory.Lore) []memory.Lore {
 	taken, said := calledBy(lore), spokenIn(s)
 	var found []calling

@@ -28,8 +28,8 @@ const (
 	byAlias    = 0.9
 	byInitials = 0.8
 	byAllWords = 0.7 // of the name, in any order
-	// byWords is for lore that holds all that the question asks for, by weight, and less for less, down to leastWords of
-	// it: what holds less has a common word or two merely.
+	// byWords is for lore that holds all that the question asks for, by weight, and less for less, down to
+	// leastWords of it: what holds less has a common word or two merely.
 	byWords    = 0.6
 	leastWords = 0.5
 	// plainInitials is how many letters initials must have to count in small letters: two are a word too often.
@@ -73,8 +73,8 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	return hits, nil
 }
 
-// LoreIn are those of lore that whoever may read the scope may know: told in it, if in a channel, from sources in it, and
-// in its time.
+// LoreIn are those of lore that whoever may read the scope may know: told in it, if in a channel, from
+// sources in it, and in its time.
 func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	if len(lore) == 0 || len(scope.Channels) == 0 {
 		return nil // who may read no channel is told nothing of the guild
@@ -159,7 +159,8 @@ func phraseOf(words []string) string {
 	return strings.Join(stems, " ")
 }
 
-// nameOf is the phrase that a name is looked for by; empty if it is made of words merely that are in every other question.
+// nameOf is the phrase that a name is looked for by; empty if it is made of words merely that are in every
+// other question.
 func nameOf(name string) string {
 	words := text.Words(name)
 	if !slices.ContainsFunc(words, func(w string) bool { return !text.IsStopWord(w) }) {

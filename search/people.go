@@ -87,8 +87,8 @@ const maxKnown = 100
 // mentioned is how Discord writes the mention of somebody.
 var mentioned = regexp.MustCompile(`<@!?(\d{1,20})>`)
 
-// namedIn are the people whom s calls by name. A word that more than a few go by names nobody, unless the next word of the
-// name says whom.
+// namedIn are the people whom s calls by name. A word that more than a few go by names nobody, unless the
+// next word of the name says whom.
 func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
 	for _, m := range mentioned.FindAllStringSubmatch(s, -1) {
@@ -144,16 +144,16 @@ func appendNew(ids []memory.UserID, more ...memory.UserID) []memory.UserID {
 	return ids
 }
 
-// leastMisspelt is how many letters a word has at least that may be a misspelt name, and longMisspelt how many one has that
-// isn't written as names are: shorter ones are a letter away from too many words.
+// leastMisspelt is how many letters a word has at least that may be a misspelt name, and longMisspelt how
+// many one has that isn't written as names are: shorter ones are a letter away from too many words.
 const leastMisspelt, longMisspelt = 3, 5
 
 // maxTried bounds the words of a question that are compared with all names.
 const maxTried = 16
 
-// misspelt are the people whose names s has with one letter wrong, missing, too many or swapped with the next. Only a word
-// that hardly anybody has used is taken for that, and if it is short only where it is written as names are. A name with another
-// first letter has to be long, and the only one.
+// misspelt are the people whose names s has with one letter wrong, missing, too many or swapped with the
+// next. Only a word that hardly anybody has used is taken for that, and if it is short only where it is
+// written as names are. A name with another first letter has to be long, and the only one.
 func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	var named []memory.UserID
 	tried := 0

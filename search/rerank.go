@@ -45,8 +45,8 @@ func (e *Engine) widened(q Query) Query {
 	return q
 }
 
-// rerank puts the best of hits, which were found with a widened query, in the reranker's order. If that fails, they stay as
-// they are, and failed says why. The error is that of ctx.
+// rerank puts the best of hits, which were found with a widened query, in the reranker's order. If that
+// fails, they stay as they are, and failed says why. The error is that of ctx.
 func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit, failed, err error) {
 	best := hits[:min(rerankedHits, len(hits))]
 	for len(best) > 0 && best[len(best)-1].Relevance == 0 {
@@ -71,9 +71,9 @@ func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit,
 	return hits[:min(f.query.Limit, len(hits))], failed, nil
 }
 
-// reordered are hits by their scores, best first; of equal ones the one that was before stays before. The relevances stay
-// where they were: they tell how often a hit at its place is right, were learned from places given by our own scores, and
-// must never rise with the rank.
+// reordered are hits by their scores, best first; of equal ones the one that was before stays before. The
+// relevances stay where they were: they tell how often a hit at its place is right, were learned from places
+// given by our own scores, and must never rise with the rank.
 func reordered(hits []Hit, scores []float64) []Hit {
 	order := make([]int, len(hits))
 	for i := range order {
@@ -91,8 +91,8 @@ func reordered(hits []Hit, scores []float64) []Hit {
 	return moved
 }
 
-// textOf is what a Reranker reads of a hit: its excerpt, each message with its author's name. The message itself goes first
-// into what there is room for; its neighbours share the rest.
+// textOf is what a Reranker reads of a hit: its excerpt, each message with its author's name. The message
+// itself goes first into what there is room for; its neighbours share the rest.
 func (k people) textOf(hit Hit) string {
 	own := shortened(k.line(hit.Message), rerankedText)
 	room := 0

@@ -108,7 +108,8 @@ type stretch struct {
 	follows  map[memory.MessageID]bool
 }
 
-// add takes in what was read round ids. All that lies within reach of one of them was read, so that nothing is missing there.
+// add takes in what was read round ids. All that lies within reach of one of them was read, so that nothing
+// is missing there.
 func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach int) {
 	if s.follows == nil {
 		s.follows = map[memory.MessageID]bool{}
@@ -128,7 +129,8 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 	s.messages = slices.CompactFunc(s.messages, func(a, b memory.Message) bool { return a.ID == b.ID })
 }
 
-// stream is what was read of a channel, as far as it is within scope and can be recalled, with the question's terms counted.
+// stream is what was read of a channel, as far as it is within scope and can be recalled, with the question's
+// terms counted.
 func (p *pool) stream(read stretch, asked question) []entry {
 	var stream []entry
 	counter := newCounter(asked)
@@ -244,8 +246,8 @@ func own(q question, e *entry) float64 {
 	return q.bm25(e.counts, e.length, averageLength)
 }
 
-// bm25 is that of a text of which the question's terms are counted (https://en.wikipedia.org/wiki/Okapi_BM25), divided by
-// the summed inverse document frequency.
+// bm25 is that of a text of which the question's terms are counted
+// (https://en.wikipedia.org/wiki/Okapi_BM25), divided by the summed inverse document frequency.
 func (q question) bm25(counts []float64, length, average float64) float64 {
 	if q.idf == 0 {
 		return 0
@@ -260,7 +262,8 @@ func (q question) bm25(counts []float64, length, average float64) float64 {
 	return score / q.idf
 }
 
-// neighbourhood is from where to where the messages go that were said with the one at i, at most so many before and after it.
+// neighbourhood is from where to where the messages go that were said with the one at i, at most so many
+// before and after it.
 func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 	first, last = i, i
 	for first > max(0, i-before) && stream[first].joined {
@@ -275,8 +278,8 @@ func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 // decay is how much less than the one nearer a neighbour's words count.
 const decay = 0.9
 
-// around is the BM25 of the text made of stream, of which the words count less the farther they are from the message at i,
-// and how much of the question is in it at all.
+// around is the BM25 of the text made of stream, of which the words count less the farther they are from the
+// message at i, and how much of the question is in it at all.
 func around(q question, stream []entry, i int) (score, covered float64) {
 	counts := make([]float64, len(q.terms))
 	found := make([]float64, len(q.terms))
@@ -308,7 +311,8 @@ var reasons = []struct {
 	{"meaning", []feature{featureMeaning}},
 }
 
-// leastTold is the least part of a score that people are told of: a date years away is worth next to nothing, but not nothing.
+// leastTold is the least part of a score that people are told of: a date years away is worth next to nothing,
+// but not nothing.
 const leastTold = 0.05
 
 // why tells what spoke for r, most first.

@@ -42,11 +42,11 @@ type Result struct {
 	Hits   []Hit         // best first
 	People []Participant // at most MaxPeople: asked about, then the asker, then authors of hits
 	Lore   []LoreHit     // at most MaxLore, best first
-	// TextOnly is set when only full text found anything: there were no vectors to search in time, or no embedder for the
-	// question in their space that answered.
+	// TextOnly is set when only full text found anything: there were no vectors to search in time, or no
+	// embedder for the question in their space that answered.
 	TextOnly bool
-	// RerankFailed is why the hits aren't in the order of the reranker that there is; nil if they are, or if there is none.
-	// It holds nothing of what was said.
+	// RerankFailed is why the hits aren't in the order of the reranker that there is; nil if they are, or if
+	// there is none. It holds nothing of what was said.
 	RerankFailed error
 }
 

@@ -141,8 +141,8 @@ func endsLower(w string) bool {
 	return unicode.IsLower(r)
 }
 
-// alike is how much two terms have in common from their beginning on, as a share of their lengths in characters; 0 unless
-// that is much: different words of one stem that the stemmer tells apart.
+// alike is how much two terms have in common from their beginning on, as a share of their lengths in
+// characters; 0 unless that is much: different words of one stem that the stemmer tells apart.
 func alike(a, b string) float64 {
 	const least, share = 4, 0.66
 	same, bytes := 0, 0

@@ -206,7 +206,8 @@ func (c calendar) span(unit string, back int) dateRange {
 	return dateRange{from: from, to: to}
 }
 
-// seasonOf is "summer 2023", "the summer of 2023". A season alone may be anything: a name, a fruit, a spring in a watch.
+// seasonOf is "summer 2023", "the summer of 2023". A season alone may be anything: a name, a fruit, a spring
+// in a watch.
 func (c calendar) seasonOf(words []wordIn) (dateRange, int) {
 	at := 1
 	if at < len(words) && words[at].text == "of" {
@@ -220,7 +221,8 @@ func (c calendar) seasonOf(words []wordIn) (dateRange, int) {
 	return dateRange{from: from, to: from.AddDate(0, 3, 0)}, at + 1
 }
 
-// season is the one that begins with a month: the present one or the last that has begun, or with back 1 the last that has ended.
+// season is the one that begins with a month: the present one or the last that has begun, or with back 1 the
+// last that has ended.
 func (c calendar) season(month time.Month, back int) dateRange {
 	from := time.Date(c.now.Year(), month, 1, 0, 0, 0, 0, c.now.Location())
 	for from.After(c.now) || back == 1 && from.AddDate(0, 3, 0).After(c.now) {
@@ -283,8 +285,8 @@ func (p phrase) stands(s string, i int) bool {
 	return !unicode.IsLetter(before) && !unicode.IsLetter(after)
 }
 
-// elsewhere are such phrases in German, French, Spanish, Japanese and Chinese, the longer before those that they hold. "Hier"
-// isn't one: in German it is a place.
+// elsewhere are such phrases in German, French, Spanish, Japanese and Chinese, the longer before those that
+// they hold. "Hier" isn't one: in German it is a place.
 var elsewhere = []phrase{
 	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2}, {"diese woche", "week", 0}, {"letzte woche", "week", 1},
 	{"letztes wochenende", "weekend", 1}, {"letzten monat", "month", 1}, {"letzter monat", "month", 1}, {"letztes jahr", "year", 1},

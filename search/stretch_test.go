@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// TestStretchKnowsWhatFollowsWhat reads parts of a channel as a store does, and sees that two messages count as neighbours only
-// if they are, and always within reach of what was wanted.
+// TestStretchKnowsWhatFollowsWhat reads parts of a channel as a store does, and sees that two messages count
+// as neighbours only if they are, and always within reach of what was wanted.
 func TestStretchKnowsWhatFollowsWhat(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

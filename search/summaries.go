@@ -14,8 +14,8 @@ import (
 // SummaryHit is a summary of an earlier session, as it is ranked for a question.
 type SummaryHit struct {
 	Summary memory.Summary
-	// Relevance is in [0, 1]: how much of what is asked for it holds, by weight, and how new it is. It isn't calibrated as a
-	// message's is.
+	// Relevance is in [0, 1]: how much of what is asked for it holds, by weight, and how new it is. It isn't
+	// calibrated as a message's is.
 	Relevance float64
 	Why       []string // "newest", "topic x" or "words"
 
@@ -34,14 +34,15 @@ const (
 	freshWeight   = 0.25
 	freshHalf     = 30 * 24 * time.Hour // after which a summary is half as fresh
 	topicWeight   = 1.5                 // of a term that is among the topics, compared with one of the text
-	// What may stand before the newest holds so much of what is asked for, by weight, and so many times what that holds.
+	// What may stand before the newest holds so much of what is asked for, by weight, and so many times what
+	// that holds.
 	clearlyRelated = 0.5
 	clearlyMore    = 2
 )
 
-// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, of equals the newer first. But the
-// newest, for what was said last is never to be missing, is the first, or the second where another holds most of what is
-// asked for and clearly more of it.
+// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, of equals the newer
+// first. But the newest, for what was said last is never to be missing, is the first, or the second where
+// another holds most of what is asked for and clearly more of it.
 func RankSummaries(question string, now time.Time, all []memory.Summary) []SummaryHit {
 	terms := text.QueryTerms(question)
 	holds := make([]map[string]bool, len(all))
@@ -134,15 +135,16 @@ func isTopic(topic, called string, terms []string) bool {
 	return !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(own, t) })
 }
 
-// How summaries make room: as many as this of the newest always stay, and two are alike that share so much of their words.
+// How summaries make room: as many as this of the newest always stay, and two are alike that share so much of
+// their words.
 const (
 	summariesSpared = 12
 	summariesAlike  = 0.5
 )
 
-// MakeRoom are the summaries of a channel that make room for one more, for good: of those that are alike the older one, of the
-// two that are most alike first, and else the oldest. What the last talk was about counts for nothing, for it says nothing of
-// the next. Neither fresh nor any of the newest dozen is ever among them.
+// MakeRoom are the summaries of a channel that make room for one more, for good: of those that are alike the
+// older one, of the two that are most alike first, and else the oldest. What the last talk was about counts
+// for nothing, for it says nothing of the next. Neither fresh nor any of the newest dozen is ever among them.
 func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
 	all := append(slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool { return s.ID == fresh.ID }), fresh)
 	slices.SortFunc(all, func(a, b memory.Summary) int { return cmp.Compare(a.ID, b.ID) })

@@ -106,8 +106,8 @@ func TestSummariesAreFiltered(t *testing.T) {
 	}
 }
 
-// Whatever there is: no more stay than are to, neither the fresh one nor one of the newest dozen goes, and what goes is the
-// older one of two that are alike, or older than all that stay and could have gone.
+// Whatever there is: no more stay than are to, neither the fresh one nor one of the newest dozen goes, and
+// what goes is the older one of two that are alike, or older than all that stay and could have gone.
 func TestMakeRoom(t *testing.T) {
 	t.Parallel()
 	words := []string{"boat", "ferry", "folder", "tomato", "chess", "kitten", "rain"}

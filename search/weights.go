@@ -2,8 +2,8 @@
 
 package search
 
-// weights are those of the features. On conversations that they weren't learned from, with evidence among the first five
-// and ten hits, in % of the questions: locomo 80.9/87.8  realtalk 73.7/77.9  friendsqa 52.4/58.9.
+// weights are those of the features. On conversations that they weren't learned from, with evidence among the
+// first five and ten hits, in % of the questions: locomo 80.9/87.8 realtalk 73.7/77.9 friendsqa 52.4/58.9.
 var weights = [featureCount]float64{
 	featureFar:       1.40,
 	featureCovered:   3.09,

@@ -111,7 +111,8 @@ func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, err
 	}
 }
 
-// choose asks for one of options, by its number or its text, and returns which it is. usual is taken for an empty answer.
+// choose asks for one of options, by its number or its text, and returns which it is. usual is taken for an
+// empty answer.
 func (a *asker) choose(ctx context.Context, question string, options []string, usual int) (int, error) {
 	fmt.Fprintln(a.out, question)
 	for i, option := range options {
@@ -137,8 +138,8 @@ func (a *asker) choose(ctx context.Context, question string, options []string, u
 // mostListed is how many names are listed at once.
 const mostListed = 40
 
-// name asks for a name, which may be one of names and then be told by its number. usual is taken for an empty answer, unless
-// it is empty itself.
+// name asks for a name, which may be one of names and then be told by its number. usual is taken for an empty
+// answer, unless it is empty itself.
 func (a *asker) name(ctx context.Context, question string, names []string, usual string) (string, error) {
 	shown := names[:min(len(names), mostListed)]
 	for i, n := range shown {
@@ -210,7 +211,8 @@ func saysYes(line string) bool {
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
 }
 
-// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process ends then.
+// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process
+// ends then.
 func soon(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
 		text string

@@ -175,8 +175,8 @@ func readLine(in *bufio.Reader, limit int) (line string, whole bool, err error) 
 	}
 }
 
-// sayAll says what read returns until it returns an error, or somebody says that it is to end. What saying fails with is
-// given to failed, which decides whether to go on.
+// sayAll says what read returns until it returns an error, or somebody says that it is to end. What saying
+// fails with is given to failed, which decides whether to go on.
 func (t *conversation) sayAll(ctx context.Context, read func() (string, error), failed func(error) error) error {
 	for {
 		line, err := soon(ctx, read)
@@ -370,8 +370,8 @@ func (t *conversation) nextID() memory.MessageID {
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls. Where nobody is called that, they have the id that the name gives, and
-// aren't known.
+// personCalled is the person of a guild whom name calls. Where nobody is called that, they have the id that
+// the name gives, and aren't known.
 func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person, known bool, err error) {
 	people, err := a.store.People(ctx, guild)
 	for _, p := range people {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pastLines are the lines that can be called back with the arrow keys. They are in memory only, and go where something was
-// forgotten.
+// pastLines are the lines that can be called back with the arrow keys. They are in memory only, and go where
+// something was forgotten.
 type pastLines struct{ lines []string }
 
 // mostPast is how many lines can be called back.
@@ -34,8 +34,8 @@ func (p *pastLines) clear() {
 	}
 }
 
-// complete is a line with the word before the cursor completed as far as there is one way to. Where there are several, tell
-// is told them.
+// complete is a line with the word before the cursor completed as far as there is one way to. Where there are
+// several, tell is told them.
 func (t *conversation) complete(ctx context.Context, line string, at int, tell func(words []string)) (string, int, bool) {
 	before := line[:at]
 	if !strings.HasPrefix(before, "/") {

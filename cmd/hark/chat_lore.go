@@ -124,7 +124,8 @@ func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
 	return t.app.store.Erase(ctx, true)
 }
 
-// keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its name, or if it wasn't kept.
+// keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its
+// name, or if it wasn't kept.
 func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
 	l, err := l.Checked()
 	if err != nil {
@@ -269,7 +270,8 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 // now is the time, as exact as it is kept.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// propose asks whoever asked whether what the model would have remembered shall be. What they don't agree to is nowhere kept.
+// propose asks whoever asked whether what the model would have remembered shall be. What they don't agree to
+// is nowhere kept.
 func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
 	for _, p := range a.Proposals {
 		l := p.Lore

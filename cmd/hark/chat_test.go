@@ -66,7 +66,8 @@ func TestChatTellsOfTools(t *testing.T) {
 	}
 }
 
-// Every line is said, however it ends and whatever mark the file begins with, and one that is too long costs only itself.
+// Every line is said, however it ends and whatever mark the file begins with, and one that is too long costs
+// only itself.
 func TestLinesAreSaid(t *testing.T) {
 	t.Parallel()
 	c := commandLine{T: t, stdin: "\ufeffJane: the deadline is Friday\r\n\n" + strings.Repeat("x", maxLine+1) + "\nTom: @hark when is the deadline?"}

@@ -20,8 +20,8 @@ import (
 	"hark/internal/wait"
 )
 
-// What the image holds besides the binary is what gcr.io/distroless/static-debian12 brings: certificates, time zones and a
-// few small files, two megabytes.
+// What the image holds besides the binary is what gcr.io/distroless/static-debian12 brings: certificates,
+// time zones and a few small files, two megabytes.
 const (
 	baseLayers = 3 << 20
 	imageLimit = 42 << 20

@@ -104,7 +104,8 @@ func amiss(check string, err error, advice string) finding {
 	return finding{Check: check, Detail: detail, Advice: advice}
 }
 
-// parted cuts an error's sentence in what happened and what to do, which stands behind its first colon outside of parentheses.
+// parted cuts an error's sentence in what happened and what to do, which stands behind its first colon
+// outside of parentheses.
 func parted(sentence string) (happened, advice string) {
 	depth := 0
 	for i, r := range sentence {

@@ -70,8 +70,8 @@ const (
 // freeSpace is what to do about a full disk.
 const freeSpace = "free some space: what is said can't be kept on a full disk"
 
-// openable reports whether Hark can open what is in its data directory as it does when it runs, and changes nothing. It opens
-// no file of the database: closing it would end this process's own locks on it.
+// openable reports whether Hark can open what is in its data directory as it does when it runs, and changes
+// nothing. It opens no file of the database: closing it would end this process's own locks on it.
 func openable(dir string) error {
 	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm", sqlite.LockName, sqlite.RunningName} {
 		path := filepath.Join(dir, name)
@@ -123,7 +123,8 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	return open, err
 }
 
-// mainFiles are the files to be told of: what SQLite puts beside the database is as the database is, and comes and goes.
+// mainFiles are the files to be told of: what SQLite puts beside the database is as the database is, and
+// comes and goes.
 func mainFiles(files []string) string {
 	database := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == sqlite.FileName })
 	return strings.Join(slices.DeleteFunc(slices.Clone(files), func(path string) bool {
@@ -131,8 +132,8 @@ func mainFiles(files []string) string {
 	}), ", ")
 }
 
-// makePrivate takes a data directory and its files from others' eyes, and returns which it took. A directory that only its group
-// can get at stays so.
+// makePrivate takes a data directory and its files from others' eyes, and returns which it took. A directory
+// that only its group can get at stays so.
 func makePrivate(dir string) (taken []string, err error) {
 	open, err := canRead(dir, groupOrOthers)
 	for _, path := range open {
@@ -219,7 +220,8 @@ func (d *doctor) dataDirectory(context.Context) finding {
 	return found
 }
 
-// checkDirectory writes a file to the directory, or to the nearest that is there and in which it would be made, and removes it.
+// checkDirectory writes a file to the directory, or to the nearest that is there and in which it would be
+// made, and removes it.
 func checkDirectory(dir string) (at string, err error) {
 	for at = dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil {

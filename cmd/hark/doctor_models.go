@@ -34,8 +34,8 @@ func (d *doctor) models() []func(context.Context) finding {
 	return checks
 }
 
-// model asks a model, whose settings are in that section, for the shortest of answers, or, where that shall cost nothing,
-// whether it is there.
+// model asks a model, whose settings are in that section, for the shortest of answers, or, where that shall
+// cost nothing, whether it is there.
 func (d *doctor) model(ctx context.Context, check, section string, client *llm.Client) finding {
 	how := ""
 	var err error
@@ -100,7 +100,8 @@ func (d *doctor) embedder(ctx context.Context) finding {
 	return checkEmbedder(ctx, d.config, n, use, next)
 }
 
-// checkEmbedder asks the embedder for n vectors. use and next are where the stored ones lie, and those that follow them.
+// checkEmbedder asks the embedder for n vectors. use and next are where the stored ones lie, and those that
+// follow them.
 func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory.Space) finding {
 	const check = "embedder"
 	const advice = "check embedding.base_url, embedding.model and embedding.api_key"

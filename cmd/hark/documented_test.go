@@ -15,9 +15,9 @@ import (
 // documented are the pages whose commands people type in.
 var documented = []string{"README.md", "docs/hosting.md", "docs/models.md", "docs/coming-from.md"}
 
-// TestDocumentedCommands runs what the pages tell to type, in the order in which they tell it: Hark as it is, against a fake
-// Discord and a fake model. Of what belongs to others (Docker, systemd) it holds the names of files and services against what
-// there is. A command that it doesn't know how to run fails it.
+// TestDocumentedCommands runs what the pages tell to type, in the order in which they tell it: Hark as it is,
+// against a fake Discord and a fake model. Of what belongs to others (Docker, systemd) it holds the names of
+// files and services against what there is. A command that it doesn't know how to run fails it.
 func TestDocumentedCommands(t *testing.T) {
 	t.Parallel()
 	for _, page := range documented {

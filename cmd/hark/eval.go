@@ -181,8 +181,8 @@ func (e *evaluation) evaluator(c *cobra.Command) (*eval.Evaluator, error) {
 	return evaluator, err
 }
 
-// writeRun has measure write the run file, if one is wanted, as JSON lines. It is written whole or not at all, so that the file of
-// an earlier run outlasts one that fails.
+// writeRun has measure write the run file, if one is wanted, as JSON lines. It is written whole or not at
+// all, so that the file of an earlier run outlasts one that fails.
 func (e *evaluation) writeRun(ctx context.Context, measure func(lines *json.Encoder) error) error {
 	kept := ""
 	write := func(w io.Writer) error { return measure(exports.NewEncoder(w)) }

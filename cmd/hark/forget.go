@@ -229,7 +229,8 @@ func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
 	return text
 }
 
-// optOut has nothing remembered of somebody any more: in one guild, or in all, whether they have been heard there or not.
+// optOut has nothing remembered of somebody any more: in one guild, or in all, whether they have been heard
+// there or not.
 func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	guilds := []memory.GuildID{target.Guild}
 	if target.Guild == memory.Everywhere {
@@ -245,7 +246,8 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by name any more.
+// goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by
+// name any more.
 func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
 	receipts, err := o.finish(ctx, k)
 	for _, r := range receipts {
@@ -291,8 +293,8 @@ func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forget
 	return receipt, err
 }
 
-// deleteLater deletes what target would select were it said before target.At: what is from a file with wrong dates, or of a
-// clock that is ahead.
+// deleteLater deletes what target would select were it said before target.At: what is from a file with wrong
+// dates, or of a clock that is ahead.
 func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
 	var events []memory.Event
 	for _, g := range k.guilds {

@@ -201,8 +201,8 @@ func (w *world) forgetsThis(m discordtest.Message) discordtest.Sent {
 	return w.shown(w.discord.Click(asked.Message, m.Author.ID, strings.Join([]string{"forget-this", id(m.ChannelID), id(m.ID), id(m.Author.ID)}, ":")), "**Forgotten: ")
 }
 
-// Nothing is left in the files of a message that was forgotten by itself, or of what was made of it, and neither an edit nor
-// what Hark fetches after it was away brings it back.
+// Nothing is left in the files of a message that was forgotten by itself, or of what was made of it, and
+// neither an edit nor what Hark fetches after it was away brings it back.
 func TestAForgottenMessageIsGoneForGood(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -238,8 +238,9 @@ func TestAForgottenMessageIsGoneForGood(t *testing.T) {
 // condenseWords begin what the model is told that condenses.
 const condenseWords = "You condense"
 
-// A message that was answered from, by tools and without, that was condensed, and from which lore was made, is deleted: none of its
-// words is left, neither in Hark's files nor in what Hark shows in Discord nor in the next prompt.
+// A message that was answered from, by tools and without, that was condensed, and from which lore was made,
+// is deleted: none of its words is left, neither in Hark's files nor in what Hark shows in Discord nor in the
+// next prompt.
 func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -186,15 +186,16 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }
 
-// importable are the ends of the names of files that are taken from a directory, and foreign those of exports in another form,
-// which are taken to have said what to do about them. A file that is named itself may be called anything.
+// importable are the ends of the names of files that are taken from a directory, and foreign those of exports
+// in another form, which are taken to have said what to do about them. A file that is named itself may be
+// called anything.
 var (
 	importable = []string{".json", ".jsonl", ".ndjson", ".gz"}
 	foreign    = []string{".html", ".htm", ".csv", ".txt"}
 )
 
-// filesIn are the files to import: those named, and in the place of a directory those in it, in order of their names. It
-// tells of directories that there is nothing in, and reports whether there was one.
+// filesIn are the files to import: those named, and in the place of a directory those in it, in order of
+// their names. It tells of directories that there is nothing in, and reports whether there was one.
 func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err != nil || !info.IsDir() {

@@ -95,7 +95,8 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 	return nil
 }
 
-// untilWell asks for a server until check finds nothing amiss with it, or it is to be kept anyway. It offers what was chosen before.
+// untilWell asks for a server until check finds nothing amiss with it, or it is to be kept anyway. It offers
+// what was chosen before.
 func (s *setup) untilWell(ctx context.Context, usual server,
 	ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
 	for {
@@ -135,8 +136,8 @@ func (s *setup) setServer(section string, before, chosen server) {
 	s.set(section+".base_url", chosen.url)
 }
 
-// askServer asks where a model is served, lets one be chosen from the server's list, those that fit first, and has it named
-// where there is no list. The key of another server is offered for the same address.
+// askServer asks where a model is served, lets one be chosen from the server's list, those that fit first,
+// and has it named where there is no list. The key of another server is offered for the same address.
 func (s *setup) askServer(ctx context.Context, question, none string, usual server, other *server, fits func(string) bool) (server, error) {
 	place, err := s.choose(ctx, question, []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
 	if err != nil || place == nowhere {

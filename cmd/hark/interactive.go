@@ -77,8 +77,9 @@ func (s *screen) renew() {
 	s.term.History = s.past
 }
 
-// keys are what is typed. Where it clears, Ctrl-C takes back a line that has begun, and ends the input only where there is none:
-// the terminal itself can't tell, so it is given clearLine, and the end if that found the line empty.
+// keys are what is typed. Where it clears, Ctrl-C takes back a line that has begun, and ends the input only
+// where there is none: the terminal itself can't tell, so it is given clearLine, and the end if that found
+// the line empty.
 type keys struct {
 	in     io.Reader
 	rest   []byte // typed, and not given to the terminal yet
@@ -143,8 +144,8 @@ func (s *screen) ask(question string) (string, error) {
 	return line, err
 }
 
-// read is the next line; io.EOF at Ctrl-D, and at Ctrl-C where nothing is typed yet. The terminal is raw only while a line is read, so
-// that Ctrl-C stops an answer that takes too long.
+// read is the next line; io.EOF at Ctrl-D, and at Ctrl-C where nothing is typed yet. The terminal is raw only
+// while a line is read, so that Ctrl-C stops an answer that takes too long.
 func (s *screen) read() (string, error) { return typed(s.in, s.out, s.term, s.term.ReadLine) }
 
 // live shows answers on the screen.

@@ -62,8 +62,9 @@ func TestKilledHarkKeepsWhatItAcknowledged(t *testing.T) {
 	}
 }
 
-// TestKilledHarkAnswersOnce kills a Hark process at moments of all kinds while it answers, and asks it more while it is away. Each question is answered
-// once, wholly; what was deleted isn't answered, and is nowhere any more.
+// TestKilledHarkAnswersOnce kills a Hark process at moments of all kinds while it answers, and asks it more
+// while it is away. Each question is answered once, wholly; what was deleted isn't answered, and is nowhere
+// any more.
 func TestKilledHarkAnswersOnce(t *testing.T) {
 	t.Parallel()
 	w := newPresent(t)

@@ -10,7 +10,8 @@ import (
 	"hark/internal/config"
 )
 
-// newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere. Colours are for terminals, and not where NO_COLOR is set: https://no-color.org
+// newLogger logs to w as configured: "auto" is for people where a terminal is, for machines elsewhere.
+// Colours are for terminals, and not where NO_COLOR is set: https://no-color.org
 func newLogger(c config.Log, w io.Writer, env func(string) (string, bool)) zerolog.Logger {
 	_, isTerminal := terminalOf(w)
 	noColor, _ := env("NO_COLOR")

@@ -51,8 +51,9 @@ type environment struct {
 	discord *http.Client
 	// space, if not nil, stands for diskSpace.
 	space func(dir string) (free, total uint64, err error)
-	// progress, if not nil, is called by "hark run" whenever the bot, the house or a worker has done something that neither
-	// Discord nor the log is told of. Tests wait by it. It is called from several goroutines and must not wait.
+	// progress, if not nil, is called by "hark run" whenever the bot, the house or a worker has done
+	// something that neither Discord nor the log is told of. Tests wait by it. It is called from several
+	// goroutines and must not wait.
 	progress func()
 	// unchecked leaves out the checks at the start, for tests that count requests.
 	unchecked bool
@@ -158,8 +159,8 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q; \"%s --help\" shows what there is", args[0], c.CommandPath())
 }
 
-// refuseEmpty refuses flags that are given and empty, as "--user $NAME" is where NAME isn't set: they mustn't widen what
-// is meant to everybody.
+// refuseEmpty refuses flags that are given and empty, as "--user $NAME" is where NAME isn't set: they mustn't
+// widen what is meant to everybody.
 func refuseEmpty(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
@@ -250,7 +251,8 @@ func buildVersion() string {
 	return "unknown"
 }
 
-// buildRevision is the commit that Hark was built from, as far as the build knows, and whether anything was changed since.
+// buildRevision is the commit that Hark was built from, as far as the build knows, and whether anything was
+// changed since.
 func buildRevision() (revision string, changed bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -11,7 +11,8 @@ import (
 	"hark/internal/tokens"
 )
 
-// modelRetries is how often a call that came to nothing is made again: within four seconds, if the server doesn't say more.
+// modelRetries is how often a call that came to nothing is made again: within four seconds, if the server
+// doesn't say more.
 const modelRetries = 3
 
 // newModels are the models that the configuration names, the default first; none if it names none.
@@ -81,8 +82,8 @@ func withModel(c config.Config, name string) config.Config {
 	return c
 }
 
-// builderOf builds prompts for a model and in a language, of which an empty one is as configured; nil if nothing can, because the
-// model's window has no room.
+// builderOf builds prompts for a model and in a language, of which an empty one is as configured; nil if
+// nothing can, because the model's window has no room.
 func (a *app) builderOf(model, language string) *builder.Builder {
 	c := withModel(a.config, model)
 	if language != "" && language != c.Builder.Language {

@@ -13,7 +13,8 @@ import (
 	"hark/internal/llmtest"
 )
 
-// reranking is a fake rerank server, of the form that llama.cpp, Jina and Cohere have, to which texts with a word are the best.
+// reranking is a fake rerank server, of the form that llama.cpp, Jina and Cohere have, to which texts with a
+// word are the best.
 type reranking struct {
 	url  string
 	mu   sync.Mutex

@@ -243,8 +243,8 @@ func askingLimits(c config.Config) bot.Limits {
 	return l
 }
 
-// limitMemory has the garbage collector work harder once memory comes near what the vectors may take and the rest needs;
-// else it would let twice the vectors' memory be used. GOMEMLIMIT overrides it.
+// limitMemory has the garbage collector work harder once memory comes near what the vectors may take and the
+// rest needs; else it would let twice the vectors' memory be used. GOMEMLIMIT overrides it.
 func limitMemory(c config.Config) {
 	const rest = 64 << 20
 	if os.Getenv("GOMEMLIMIT") == "" {

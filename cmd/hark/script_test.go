@@ -18,8 +18,8 @@ import (
 	"hark/internal/golden"
 )
 
-// TestScripts runs scripts. What an operator sees of their commands is in testdata/session; the scripts check what is done,
-// and what must not be shown.
+// TestScripts runs scripts. What an operator sees of their commands is in testdata/session; the scripts check
+// what is done, and what must not be shown.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -42,7 +42,8 @@ type sessionKey struct{}
 
 func sessionOf(s *testscript.TestScript) *session { return s.Value(sessionKey{}).(*session) }
 
-// runNoted is the command "run ARGUMENT…": it runs a command of Hark's, which must fail after a "!", and notes what is seen.
+// runNoted is the command "run ARGUMENT…": it runs a command of Hark's, which must fail after a "!", and
+// notes what is seen.
 func runNoted(s *testscript.TestScript, neg bool, args []string) { runInSession(s, neg, args, true) }
 
 // runUnnoted is the command "try ARGUMENT…": "run" for what shows more than the script is about.
@@ -115,8 +116,8 @@ func TestReadmesTwoCommands(t *testing.T) {
 	}
 }
 
-// session is a process that runs commands of Hark's one after the other in a directory, and what was seen of them. A process
-// for each command would do most of its work on starting.
+// session is a process that runs commands of Hark's one after the other in a directory, and what was seen of
+// them. A process for each command would do most of its work on starting.
 type session struct {
 	testing.TB
 	dir   string
@@ -250,8 +251,8 @@ func (s *session) end() {
 	}
 }
 
-// steady is a text without what differs from run to run: the day of the test and its hours, ids that it made, times that
-// something took, and names, each given as a word and what stands for it.
+// steady is a text without what differs from run to run: the day of the test and its hours, ids that it made,
+// times that something took, and names, each given as a word and what stands for it.
 func steady(text string, names ...string) string {
 	text = strings.NewReplacer(names...).Replace(text)
 	now := time.Now().UTC()

@@ -13,8 +13,8 @@ import (
 	"hark/memory/sqlite"
 )
 
-// stream is the name of a file that stands for standard output or input, so that a backup can be taken out of a container, and
-// put back, that has nowhere to write to but its data directory.
+// stream is the name of a file that stands for standard output or input, so that a backup can be taken out of
+// a container, and put back, that has nowhere to write to but its data directory.
 const stream = "-"
 
 // Files in the data directory that backups pass through. They hold what was said, and are there no longer than needed.
@@ -63,8 +63,8 @@ func streamRestore(dir string, r io.Reader) (path string, remove func(), err err
 	return file.Name(), remove, nil
 }
 
-// dropStreams removes what backups that were cut short have left, in the data directory and where they were written. One that is being written it leaves
-// alone.
+// dropStreams removes what backups that were cut short have left, in the data directory and where they were
+// written. One that is being written it leaves alone.
 func dropStreams(dir string) error {
 	left, err := filepath.Glob(filepath.Join(dir, streamedIn))
 	if err != nil {

@@ -24,8 +24,8 @@ func summedUp(r llmtest.Request) llmtest.Reply {
 	return llmtest.Say("Noted", " [1].")
 }
 
-// lately is a command line on a memory with a channel of the terminal's own, where Ann and Ben talked two hours ago, with Hark,
-// and a day ago, without it.
+// lately is a command line on a memory with a channel of the terminal's own, where Ann and Ben talked two
+// hours ago, with Hark, and a day ago, without it.
 func lately(t *testing.T) *commandLine {
 	t.Helper()
 	data, serial := t.TempDir(), memory.MessageID(0)

@@ -149,8 +149,8 @@ func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 	return *t.Prompt, ""
 }
 
-// printTrace prints how an answer came about: a line about it and one for each section of its prompt, of which p, if it is
-// there, tells where they stand.
+// printTrace prints how an answer came about: a line about it and one for each section of its prompt, of
+// which p, if it is there, tells where they stand.
 func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n", t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
 		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(k.guildOf(t.Guild))), oneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
@@ -172,8 +172,8 @@ func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	printCalls(w, t.Calls)
 }
 
-// condensedIn is how many messages the summary of the session's older part was made from: no other source is neither the question
-// nor told among the recalled.
+// condensedIn is how many messages the summary of the session's older part was made from: no other source is
+// neither the question nor told among the recalled.
 func condensedIn(t memory.Trace) int {
 	told := map[int64]bool{int64(t.Question): true}
 	for _, hit := range t.Recalled {

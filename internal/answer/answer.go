@@ -32,8 +32,9 @@ type Question struct {
 	// Settled, if not nil, is called before it is decided what may be used, and returns once it is known who may read
 	// what in Guild.
 	Settled func(context.Context) error
-	// Attended is from which message on all who can read a channel could read what was said there. Where not all of them may read
-	// its past, what was said before counts for nothing. nil: that isn't known of any. See search.Attendance.
+	// Attended is from which message on all who can read a channel could read what was said there. Where not
+	// all of them may read its past, what was said before counts for nothing. nil: that isn't known of any.
+	// See search.Attendance.
 	Attended func(*memory.Guild, memory.ChannelID) memory.MessageID
 	// Files came with the question, and with the message that it replies to: what the model may be shown of them. They
 	// are of this moment only: nothing of their contents is recalled or kept.
@@ -44,7 +45,8 @@ type Question struct {
 	fetched *attachments
 	// OnlyAsker is set when nobody but the asker will see the answer.
 	OnlyAsker bool
-	// Roles are the asker's, as Discord told them with the question; nil if it didn't. They count where OnlyAsker is set.
+	// Roles are the asker's, as Discord told them with the question; nil if it didn't. They count where
+	// OnlyAsker is set.
 	Roles []memory.RoleID
 	// Operator is set at the command line, where whoever holds the files reads the answer, and may read what
 	// Discord hasn't placed.
@@ -52,8 +54,8 @@ type Question struct {
 	// Everywhere lets the operator's question reach all guilds at once. Direct messages stay among those who
 	// wrote them.
 	Everywhere bool
-	// Confirms is set with Operator where the asker is there to agree to what the model would have remembered. Else nothing
-	// is proposed to the operator.
+	// Confirms is set with Operator where the asker is there to agree to what the model would have
+	// remembered. Else nothing is proposed to the operator.
 	Confirms bool
 	// Filter narrows down what is recalled. The zero Filter leaves it as it is.
 	Filter Filter
@@ -74,8 +76,8 @@ type File struct {
 	Type        string           // what its sender says it is, such as "image/png"; its data tell better
 	Size        int              // in bytes, as its sender says; 0: not known
 	Message     memory.MessageID // that it came with; 0: the question
-	// Load fetches its data, if it has at most so many bytes; it is called once, while it is searched. What it fails with
-	// is ErrFileGone, ErrFileTooLarge, or anything else. nil: nothing but the name is known.
+	// Load fetches its data, if it has at most so many bytes; it is called once, while it is searched. What
+	// it fails with is ErrFileGone, ErrFileTooLarge, or anything else. nil: nothing but the name is known.
 	Load func(ctx context.Context, most int) ([]byte, error)
 }
 

@@ -116,8 +116,8 @@ func TestSessionIsHeardWhereThePastIsNot(t *testing.T) {
 	hasNot(t, all, "pier nine", old.String())
 }
 
-// TestSessionBeginsWhereAllCouldRead holds that nothing of a session is used, word for word, in what it was condensed to or in what Hark said,
-// that somebody who reads the answer couldn't read when it was said.
+// TestSessionBeginsWhereAllCouldRead holds that nothing of a session is used, word for word, in what it was
+// condensed to or in what Hark said, that somebody who reads the answer couldn't read when it was said.
 func TestSessionBeginsWhereAllCouldRead(t *testing.T) {
 	t.Parallel()
 	for _, logged := range []bool{true, false} {

@@ -16,11 +16,11 @@ const methodAnswer = "answer"
 // notAnswered is how a question came out that came to no answer.
 const notAnswered = "not answered"
 
-// Called are the events by which the records of an answer are kept with it: those of t's answer, which has its id by now,
-// made at a time unless they say when. What can't be kept is left out, so that the answer is.
+// Called are the events by which the records of an answer are kept with it: those of t's answer, which has
+// its id by now, made at a time unless they say when. What can't be kept is left out, so that the answer is.
 //
-// Of a question that wasn't answered, so that nothing tells what the calls for it were made from, t tells the question
-// alone and no answer; then only the question's own record is kept, with nothing but its id.
+// Of a question that wasn't answered, so that nothing tells what the calls for it were made from, t tells the
+// question alone and no answer; then only the question's own record is kept, with nothing but its id.
 func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Event {
 	var events []memory.Event
 	asked, known := false, map[string]bool{}

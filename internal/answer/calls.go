@@ -89,7 +89,8 @@ func (l *loop) answer(ctx context.Context, reply chat.Reply) error {
 	return nil
 }
 
-// cleaned are calls as they are sent back: with ids of their own, since some servers begin to count anew with each reply.
+// cleaned are calls as they are sent back: with ids of their own, since some servers begin to count anew with
+// each reply.
 func (l *loop) cleaned(calls []chat.Call) []chat.Call {
 	calls = slices.Clone(calls[:min(len(calls), mostAnswered)])
 	for i := range calls {
@@ -215,7 +216,8 @@ func (l *loop) run(ctx context.Context, tool tool, args map[string]any, room int
 	m.text = strings.TrimSpace(out.Text)
 }
 
-// mended is what the model is told of a call that it can mend. It may repeat what the model wrote, and that what members did.
+// mended is what the model is told of a call that it can mend. It may repeat what the model wrote, and that
+// what members did.
 func (l *loop) mended(err error) string { return l.r.voice.builder.Safe(err.Error(), 400) }
 
 const (

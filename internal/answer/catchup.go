@@ -54,9 +54,9 @@ type CaughtUp struct {
 	Usage   Usage
 }
 
-// CatchUp tells the asker what was said in q's channel since they last wrote there, or, unless that is zero, from since on.
-// Nothing of it is kept. With an error it tells what it took of models all the same. At the command line, with Operator, it is
-// told what the operator may read.
+// CatchUp tells the asker what was said in q's channel since they last wrote there, or, unless that is zero,
+// from since on. Nothing of it is kept. With an error it tells what it took of models all the same. At the
+// command line, with Operator, it is told what the operator may read.
 func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c CaughtUp, err error) {
 	defer func() {
 		if err != nil {
@@ -230,7 +230,8 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool { return was.ID == is.ID && !isAnother(was, is) }), err
 }
 
-// cite takes what the model wrote, with the citations of messages that it was shown: those after the first, which were left out.
+// cite takes what the model wrote, with the citations of messages that it was shown: those after the first,
+// which were left out.
 func (c *CaughtUp) cite(m *missing, text string) {
 	var cited []int
 	c.Text, cited = withCitations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })

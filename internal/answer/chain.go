@@ -8,16 +8,16 @@ import (
 	"hark/memory"
 )
 
-// What a session goes back to: the chain of replies that the question ends, those that end in the session, and what a thread
-// began from.
+// What a session goes back to: the chain of replies that the question ends, those that end in the session,
+// and what a thread began from.
 const (
 	chainDepth   = 8   // replies that are followed, one to the other
 	chainMost    = 12  // messages of all chains
 	starterShown = 600 // graphemes of what a thread began from
 )
 
-// olderThan are the messages that those shown go back to, oldest first. What was said before the session may be read again
-// only where its channel's past may be.
+// olderThan are the messages that those shown go back to, oldest first. What was said before the session may
+// be read again only where its channel's past may be.
 func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
 	if !now.here {
 		return nil, nil
@@ -30,8 +30,9 @@ func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogu
 	return append(starter, older...), err
 }
 
-// chains are the messages that the question is a reply to, one after the other, and then, as far as there is room, those that
-// the messages shown reply to, the newest first. What the session's summary tells of is looked up for the question only.
+// chains are the messages that the question is a reply to, one after the other, and then, as far as there is
+// room, those that the messages shown reply to, the newest first. What the session's summary tells of is
+// looked up for the question only.
 func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
 	known := map[memory.MessageID]bool{}
 	for _, m := range shown {
@@ -75,12 +76,14 @@ func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue, 
 	return e.usableIn(ctx, q.Channel, now, t.from, inOrder(found))
 }
 
-// usableIn are those of a channel's messages, which are in order, that somebody said who agrees, and that may be said again.
+// usableIn are those of a channel's messages, which are in order, that somebody said who agrees, and that may
+// be said again.
 func (e *Engine) usableIn(ctx context.Context, channel memory.ChannelID, now reach, present memory.MessageID, messages []memory.Message) ([]memory.Message, error) {
 	return usableBy(ctx, e.derivationIn(channel, now, present), messages)
 }
 
-// usableBy are those of messages, which are in order, that somebody said who agrees, and that a derivation of their channel allows.
+// usableBy are those of messages, which are in order, that somebody said who agrees, and that a derivation of
+// their channel allows.
 func usableBy(ctx context.Context, own *derivation, messages []memory.Message) ([]memory.Message, error) {
 	messages = slices.DeleteFunc(messages, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
 	messages, err := own.consents.given(ctx, messages)
@@ -91,8 +94,8 @@ func usableBy(ctx context.Context, own *derivation, messages []memory.Message) (
 	return own.allowed(ctx, messages)
 }
 
-// starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be read there, or, of
-// a forum's post, the first of the thread itself. Both have the thread's id.
+// starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be
+// read there, or, of a forum's post, the first of the thread itself. Both have the thread's id.
 func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
 	thread, id := now.channels[q.Channel], memory.MessageID(q.Channel)
 	if !thread.Kind.IsThread() {

@@ -28,9 +28,9 @@ func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string)
 	return a
 }
 
-// withCitations is what a model wrote, and what it cites: numbers that are known stay, one to a bracket, and invented ones vanish,
-// with the space before them. Mention tags that the model repeats as it was shown them become Discord's again, which show a name
-// and, in what Hark sends, ping nobody.
+// withCitations is what a model wrote, and what it cites: numbers that are known stay, one to a bracket, and
+// invented ones vanish, with the space before them. Mention tags that the model repeats as it was shown them
+// become Discord's again, which show a name and, in what Hark sends, ping nobody.
 func withCitations(text string, known func(int) bool) (kept string, cited []int) {
 	kept = outsideCode(text, func(prose string) string {
 		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {

@@ -136,7 +136,8 @@ func (w *world) condensedIn(channel memory.ChannelID) *memory.Condensed {
 	return &all[0]
 }
 
-// chats has Ben and Cleo say something by turns, a minute apart, the last a minute before noon. The first has a figure in it.
+// chats has Ben and Cleo say something by turns, a minute apart, the last a minute before noon. The first has
+// a figure in it.
 func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.MessageID) {
 	w.t.Helper()
 	w.atOnce(func() {
@@ -327,7 +328,8 @@ func TestCondensingLooksAgain(t *testing.T) {
 	}
 }
 
-// Nothing is condensed where nothing is logged, without a model, where it isn't wanted, or where there are no tokens left.
+// Nothing is condensed where nothing is logged, without a model, where it isn't wanted, or where there are no
+// tokens left.
 func TestWhatIsNeverCondensed(t *testing.T) {
 	t.Parallel()
 	w := condensing(t, &keeper{})
@@ -358,8 +360,8 @@ type localKeeper struct{ keeper }
 
 func (*localKeeper) Name() string { return "local" }
 
-// A session is condensed by the model, and measured by the builder, that answer where it is; by nobody else, for what was said
-// there may not be for others.
+// A session is condensed by the model, and measured by the builder, that answer where it is; by nobody else,
+// for what was said there may not be for others.
 func TestPlacesModelCondenses(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]*keeper{"beside another": {}, "alone": nil} {

@@ -24,7 +24,8 @@ type derivation struct {
 	fine      map[spot]bool                    // messages that may be used, as was found already: answers of one dialogue share their sources
 }
 
-// allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers that mustn't be repeated.
+// allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers
+// that mustn't be repeated.
 func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	var kept []memory.Message
 	for _, m := range messages {
@@ -127,7 +128,8 @@ func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids
 	return true, nil
 }
 
-// hasSeen notes messages of the derivation's channel that are there, and whose authors agree. Of Hark's own more is to be known.
+// hasSeen notes messages of the derivation's channel that are there, and whose authors agree. Of Hark's own
+// more is to be known.
 func (d *derivation) hasSeen(messages []memory.Message) {
 	for _, m := range messages {
 		if m.Kind != memory.FromHark {

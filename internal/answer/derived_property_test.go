@@ -22,7 +22,8 @@ var (
 	kindOf = regexp.MustCompile(`^zq([a-z]+)`)
 )
 
-// castle is a drawn guild in which much was said, and much was made from that: facts, summaries, and Hark's own answers.
+// castle is a drawn guild in which much was said, and much was made from that: facts, summaries, and Hark's
+// own answers.
 type castle struct {
 	guildtest.World
 	t      *rapid.T
@@ -200,8 +201,8 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 	return origin{spot{channel, id}, known}
 }
 
-// calls is the record of a call that an answer took. It counts what the answer was made from, and is told in its own channel
-// only, where the past of that may be known.
+// calls is the record of a call that an answer took. It counts what the answer was made from, and is told in
+// its own channel only, where the past of that may be known.
 func (c *castle) calls(t memory.Trace, known func(audience) bool) {
 	c.tell(memory.Called{Record: memory.Record{
 		CallID: t.Channel.String() + "-" + t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory", Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,

@@ -111,8 +111,8 @@ func (x *everything) asked() Answer {
 	return x.answer(x.q)
 }
 
-// TestAnswersAreMadeFromAllThatIsShown holds that the trace of an answer names all that it was made from, in the version that was
-// shown, so that the answer goes with each of it.
+// TestAnswersAreMadeFromAllThatIsShown holds that the trace of an answer names all that it was made from, in
+// the version that was shown, so that the answer goes with each of it.
 func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -163,8 +163,9 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	}
 }
 
-// TestNothingIsRecalledWithoutConsent holds that nothing is shown to the model whose author has opted out, or that is from where
-// nothing is remembered or from what is gone, whether or not the store has drawn the consequences.
+// TestNothingIsRecalledWithoutConsent holds that nothing is shown to the model whose author has opted out, or
+// that is from where nothing is remembered or from what is gone, whether or not the store has drawn the
+// consequences.
 func TestNothingIsRecalledWithoutConsent(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -203,8 +204,8 @@ func TestNothingIsRecalledWithoutConsent(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTakenBack holds that what happens to anything that an answer is made from while the model writes is obeyed, whether
-// or not the store has drawn the consequences.
+// TestAnswersAreTakenBack holds that what happens to anything that an answer is made from while the model
+// writes is obeyed, whether or not the store has drawn the consequences.
 func TestAnswersAreTakenBack(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
@@ -257,7 +258,8 @@ func TestAnswersAreTakenBack(t *testing.T) {
 	}
 }
 
-// TestAnswersAreTakenBackWithWhatWasMade holds the same for what was made of messages. What is new, or goes on, changes nothing.
+// TestAnswersAreTakenBackWithWhatWasMade holds the same for what was made of messages. What is new, or goes
+// on, changes nothing.
 func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -300,8 +302,8 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 	}
 }
 
-// TestFailuresOfTheStoreAreReported fails each call to the store once, for all that an engine does. No failure goes unnoticed, and
-// none leaves an answer that nobody looked at again.
+// TestFailuresOfTheStoreAreReported fails each call to the store once, for all that an engine does. No
+// failure goes unnoticed, and none leaves an answer that nobody looked at again.
 func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)

@@ -39,9 +39,10 @@ func (noTrace) Sentence() string {
 	return "I keep no trace of how this came about: it isn't an answer that I remember, or something that it was made from was changed or forgotten since."
 }
 
-// Explain is how the answer came about of which id is a message, for whoever asks by q: its Guild, Channel, Asker and Roles
-// say who that is and where, who alone will see it; or Operator, and Everywhere, that it is the operator. Of what was recalled it tells what they may read at this moment;
-// nothing tells of the rest. ErrNoTrace if it isn't known.
+// Explain is how the answer came about of which id is a message, for whoever asks by q: its Guild, Channel,
+// Asker and Roles say who that is and where, who alone will see it; or Operator, and Everywhere, that it is
+// the operator. Of what was recalled it tells what they may read at this moment; nothing tells of the rest.
+// ErrNoTrace if it isn't known.
 func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (Explanation, error) {
 	ctx = withLookUps(ctx)
 	q.OnlyAsker, q.Everywhere, q.Filter = !q.Operator, q.Operator && q.Everywhere, Filter{}

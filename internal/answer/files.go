@@ -179,8 +179,9 @@ func problemOf(err error) string {
 	return "it couldn't be fetched"
 }
 
-// How many tokens an image takes, as OpenAI reckons for models like gpt-4o: it is made to fit into 2048 by 2048 pixels, then
-// its shorter side to 768, and each tile of 512 by 512 that it then covers is counted. Most other models take fewer.
+// How many tokens an image takes, as OpenAI reckons for models like gpt-4o: it is made to fit into 2048 by
+// 2048 pixels, then its shorter side to 768, and each tile of 512 by 512 that it then covers is counted. Most
+// other models take fewer.
 const (
 	imageBase, imageTile = 85, 170
 	mostImageTokens      = imageBase + 8*imageTile // 2048 by 768
@@ -198,8 +199,8 @@ func imageTokens(width, height int) int {
 	return min(mostImageTokens, imageBase+imageTile*tiles(w)*tiles(h))
 }
 
-// wait returns the files of which the model may be told, once they are there: those of the question, and those of what it
-// replies to if that is in the session, and so may be used.
+// wait returns the files of which the model may be told, once they are there: those of the question, and
+// those of what it replies to if that is in the session, and so may be used.
 func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	if a == nil {
 		return nil

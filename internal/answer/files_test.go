@@ -193,8 +193,8 @@ func TestImageTokens(t *testing.T) {
 	}
 }
 
-// The message replied to is older than the session: what it has is used if it may be, and then part of what the answer is
-// made from.
+// The message replied to is older than the session: what it has is used if it may be, and then part of what
+// the answer is made from.
 func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{}, Options{KeepPrompts: true})

@@ -37,9 +37,9 @@ func alone(q Question) Question {
 	return q
 }
 
-// Find searches what the asker may read for what matters to q, as q.Filter narrows it down. It asks no model, and what is
-// being talked about just now is found like anything else. Where q has an ID it is the message of that id that more is
-// sought of: neither it nor what stands right before and after it is found.
+// Find searches what the asker may read for what matters to q, as q.Filter narrows it down. It asks no model,
+// and what is being talked about just now is found like anything else. Where q has an ID it is the message of
+// that id that more is sought of: neither it nor what stands right before and after it is found.
 func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 	ctx, q = withLookUps(ctx), alone(q)
 	r := &recalled{sought: q.Text}

@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// FuzzQuestion asks in the lobby whatever comes, with filters and replies that point anywhere: no error, and no word that
-// was said where not all in the lobby may read it.
+// FuzzQuestion asks in the lobby whatever comes, with filters and replies that point anywhere: no error, and
+// no word that was said where not all in the lobby may read it.
 func FuzzQuestion(f *testing.F) {
 	const otherGuild, otherChannel, gone, opted = 990, 991, 992, memory.UserID(24)
 	w := newWorld(f, nil)

@@ -12,10 +12,10 @@ const (
 	heldRelevance = 0.2 // from which on one counts as mattering
 )
 
-// countHeldBack notes in the trace of an answer how much of what matters to the question its readers may not read: of what
-// a search of all that is remembered there finds best, the messages in channels that were closed to it. It is a number and
-// no more, and that search gives no text to any server. Counting comes after the answer is written, and an answer is worth
-// more than the count, so that a failure leaves it at 0.
+// countHeldBack notes in the trace of an answer how much of what matters to the question its readers may not
+// read: of what a search of all that is remembered there finds best, the messages in channels that were
+// closed to it. It is a number and no more, and that search gives no text to any server. Counting comes after
+// the answer is written, and an answer is worth more than the count, so that a failure leaves it at 0.
 func (e *Engine) countHeldBack(ctx context.Context, q Question, r *recalled, t *memory.Trace) {
 	if len(r.closed) == 0 {
 		return

@@ -26,7 +26,8 @@ type historyQuery struct {
 	words       []string // of Filter.Text, folded
 }
 
-// read reads what JSON alone doesn't tell, with times in zone unless they name one. A Mend tells of a time that is none.
+// read reads what JSON alone doesn't tell, with times in zone unless they name one. A Mend tells of a time
+// that is none.
 func (q *historyQuery) read(zone *time.Location) (err error) {
 	q.Limit = cmp.Or(q.Limit, historyLimit)
 	if q.from, err = historyTime("filter.from", q.Filter.From, zone, 0); err != nil {
@@ -71,8 +72,8 @@ func historyTime(name, s string, zone *time.Location, days int) (time.Time, erro
 	return t.AddDate(0, 0, days), nil
 }
 
-// keepTime is a day as it is, and a time in one form, without a space: in UTC if it names its zone, and else without one, as
-// the guild's may become another.
+// keepTime is a day as it is, and a time in one form, without a space: in UTC if it names its zone, and else
+// without one, as the guild's may become another.
 func keepTime(s string) (string, bool) {
 	if _, err := time.Parse(time.DateOnly, s); err == nil {
 		return s, true

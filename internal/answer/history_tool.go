@@ -22,10 +22,11 @@ const (
 // textField is the field that isn't a record's own: what the messages say that it points to.
 const textField = "text"
 
-// conversationHistory lets the model read the records of the calls made in the channel asked in, as far as everybody who will
-// read the answer may know of them: those whose question is in the log, and whose answer may be repeated. No text is in
-// them: what their messages say is looked up at that moment, so that what was forgotten is gone. Records hold which times and
-// calls the model asked for, so that they tell whether it goes through them piece by piece.
+// conversationHistory lets the model read the records of the calls made in the channel asked in, as far as
+// everybody who will read the answer may know of them: those whose question is in the log, and whose answer
+// may be repeated. No text is in them: what their messages say is looked up at that moment, so that what was
+// forgotten is gone. Records hold which times and calls the model asked for, so that they tell whether it
+// goes through them piece by piece.
 func (e *Engine) conversationHistory() tool {
 	t := newTool("conversation_history",
 		"Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, "+
@@ -102,7 +103,8 @@ func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery
 	return found, more, nil
 }
 
-// recordedMessages are the messages that records point to, by id: those that are there and whose authors haven't opted out.
+// recordedMessages are the messages that records point to, by id: those that are there and whose authors
+// haven't opted out.
 func recordedMessages(ctx context.Context, channel memory.ChannelID, records []memory.Record, of consents) (map[memory.MessageID]*memory.Message, error) {
 	ids := map[memory.MessageID]bool{}
 	for _, r := range records {
@@ -117,9 +119,10 @@ func recordedMessages(ctx context.Context, channel memory.ChannelID, records []m
 	return said, err
 }
 
-// mayTell reports whether a record may be told. It carries the audience of all that its answer was made from, which the
-// answer's trace names: an outcome counts them, and arguments may name them. Of what came to no answer nobody knows that,
-// but for the question itself. And it must point to a message, by which what is made from it is found when that goes.
+// mayTell reports whether a record may be told. It carries the audience of all that its answer was made from,
+// which the answer's trace names: an outcome counts them, and arguments may name them. Of what came to no
+// answer nobody knows that, but for the question itself. And it must point to a message, by which what is
+// made from it is found when that goes.
 func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error) {
 	if r.Question != 0 && r.question == nil || r.question == nil && r.answer == nil {
 		return false, nil

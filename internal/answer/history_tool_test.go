@@ -14,7 +14,8 @@ import (
 	"hark/memory"
 )
 
-// asked logs a question of somebody's in a channel, Hark's answer to it from sources, and the records of both and of a search.
+// asked logs a question of somebody's in a channel, Hark's answer to it from sources, and the records of both
+// and of a search.
 func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memory.UserID, question, reply string, sources ...memory.Source) (asked, answered memory.MessageID) {
 	w.t.Helper()
 	asked = w.says(ago, channel, asker, question)
@@ -198,7 +199,8 @@ func TestHistoryStopsWhereThereIsNoRoom(t *testing.T) {
 	}
 }
 
-// FuzzHistory calls the tool with whatever comes: an error that helps, or lines of JSON without what isn't for the lobby.
+// FuzzHistory calls the tool with whatever comes: an error that helps, or lines of JSON without what isn't
+// for the lobby.
 func FuzzHistory(f *testing.F) {
 	w := newWorld(f, nil)
 	w.engine = w.over(w.store, nil, builder.Options{Citations: true}, Options{})

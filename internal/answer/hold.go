@@ -86,8 +86,9 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	return true, nil
 }
 
-// isAnother reports whether a message doesn't say any more what it said when the model was shown it. Hark's own answers grow
-// while they are sent; one that is taken back isn't in the log any more, and one that is written anew begins differently.
+// isAnother reports whether a message doesn't say any more what it said when the model was shown it. Hark's
+// own answers grow while they are sent; one that is taken back isn't in the log any more, and one that is
+// written anew begins differently.
 func isAnother(was, now memory.Message) bool {
 	if now.Kind == memory.FromHark {
 		return !strings.HasPrefix(now.Text(), was.Text())

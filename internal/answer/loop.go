@@ -16,8 +16,8 @@ type (
 	noImages interface{ NoImages() bool }
 )
 
-// loop is the talk with a model about one prompt until it answers. What it writes before it calls tools is the beginning of
-// its answer: it was shown already, and what was shown stays.
+// loop is the talk with a model about one prompt until it answers. What it writes before it calls tools is
+// the beginning of its answer: it was shown already, and what was shown stays.
 type loop struct {
 	e      *Engine
 	q      Question

@@ -56,7 +56,8 @@ func TestLoreIsQuotedWithoutAModel(t *testing.T) {
 	has(t, a.Text, foundNone)
 }
 
-// Lore is listed, and told of an answer that was made from it, for those who may read what it is from, and for nobody else.
+// Lore is listed, and told of an answer that was made from it, for those who may read what it is from, and
+// for nobody else.
 func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

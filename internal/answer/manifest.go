@@ -8,8 +8,9 @@ import (
 	"hark/search"
 )
 
-// manifest is what the model was shown for an answer. It is written as the prompt is laid out, and grows as tools tell more.
-// Whatever needs to know what an answer was made from reads it: citing, the look before sending, the trace and its sources.
+// manifest is what the model was shown for an answer. It is written as the prompt is laid out, and grows as
+// tools tell more. Whatever needs to know what an answer was made from reads it: citing, the look before
+// sending, the trace and its sources.
 type manifest struct {
 	hits      []search.Hit             // what was found, best first, shown or not
 	numbers   map[memory.MessageID]int // the [n] of the hits that may be cited

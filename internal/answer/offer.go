@@ -25,8 +25,8 @@ func (o offer) names() (names []string) {
 	return names
 }
 
-// offered are the tools for an answer to q; none where tools are off, where the model refuses them, and where its window has
-// no room for them beside half of the longest prompt.
+// offered are the tools for an answer to q; none where tools are off, where the model refuses them, and where
+// its window has no room for them beside half of the longest prompt.
 func (e *Engine) offered(ctx context.Context, q Question, r *recalled) (offer, error) {
 	var o offer
 	if r.voice.model == nil || e.options.ToolRounds <= 0 || !r.voice.Tools || r.most > 0 || e.refused.remembers(r.voice.model.Name(), e.now()) {
@@ -76,7 +76,8 @@ func (e *Engine) toolRoom(r *recalled) int {
 	return room
 }
 
-// refusedFor is how long a model that refused tools isn't offered any: its server may be given another model of that name.
+// refusedFor is how long a model that refused tools isn't offered any: its server may be given another model
+// of that name.
 const refusedFor = time.Hour
 
 // refusals are the models that refused tools, and when.

@@ -11,9 +11,9 @@ import (
 // toolSection is what the calls of tools and their outcomes are in a trace, as if they were a section of the prompt.
 const toolSection = "tools"
 
-// tellPrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is to be kept, as it
-// was sent: not in direct messages, which are nobody's else to look at, nor where the session isn't from the log, in which
-// nothing would tell that something of it is gone.
+// tellPrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is
+// to be kept, as it was sent: not in direct messages, which are nobody's else to look at, nor where the
+// session isn't from the log, in which nothing would tell that something of it is gone.
 func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer, report.Window, string(r.Prompt.Layout())

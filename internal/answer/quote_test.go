@@ -42,7 +42,8 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// What was said in a session, or is replied to, is quoted, and no question that Hark was asked, nor the question itself.
+// What was said in a session, or is replied to, is quoted, and no question that Hark was asked, nor the
+// question itself.
 func TestQuestionsToHarkAreNotQuoted(t *testing.T) {
 	t.Parallel()
 	const question = "Where does the night ferry leave?"

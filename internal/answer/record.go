@@ -31,16 +31,16 @@ func newKey() []byte {
 	return key
 }
 
-// print is what a record tells of a text: how long it is, and a fingerprint by which the same text is known again, but for
-// capitals and spaces, without telling what it was.
+// print is what a record tells of a text: how long it is, and a fingerprint by which the same text is known
+// again, but for capitals and spaces, without telling what it was.
 func (e *Engine) print(text string) map[string]any {
 	return map[string]any{
 		"chars": utf8.RuneCountInString(text), "words": len(strings.Fields(text)), "fingerprint": memory.FingerprintOf(e.options.RecordKey, text),
 	}
 }
 
-// redacted are arguments as a record holds them: numbers, times and what can be one of a few words as they are, any other
-// text as its print.
+// redacted are arguments as a record holds them: numbers, times and what can be one of a few words as they
+// are, any other text as its print.
 func (e *Engine) redacted(s *schema, v any) any {
 	switch v := v.(type) {
 	case string:
@@ -88,16 +88,16 @@ func (e *Engine) record(q Question, r *recalled, round, index int, rec memory.Re
 	r.ledger.records = append(r.ledger.records, rec)
 }
 
-// begunAnew leaves of the records that of the question: what the calls so far told isn't among what the answer is made from,
-// so that its trace couldn't say whom to tell of them.
+// begunAnew leaves of the records that of the question: what the calls so far told isn't among what the
+// answer is made from, so that its trace couldn't say whom to tell of them.
 func (l *ledger) begunAnew() {
 	n := len(l.records)
 	l.records = slices.DeleteFunc(l.records, func(r memory.Record) bool { return r.Speaker == memory.SpeakerTool })
 	l.anew = l.anew || len(l.records) < n
 }
 
-// recordQuestion adds the record of the question. How much was found it doesn't say: what the prompt shows of that isn't known yet,
-// and nothing tells whom the rest may be told to.
+// recordQuestion adds the record of the question. How much was found it doesn't say: what the prompt shows of
+// that isn't known yet, and nothing tells whom the rest may be told to.
 func (e *Engine) recordQuestion(q Question, r *recalled) {
 	e.record(q, r, 0, 0, memory.Record{
 		Timestamp: q.Now, Speaker: memory.SpeakerUser, Method: MethodAsk,

@@ -14,7 +14,8 @@ import (
 const (
 	// runWords is how many words in a row an answer has from a source if it repeats it.
 	runWords = 4
-	// rareTimes and rareShare say which terms are rare: those that at most so many messages have, or such a share of all.
+	// rareTimes and rareShare say which terms are rare: those that at most so many messages have, or such a
+	// share of all.
 	rareTimes = 5
 	rareShare = 0.005
 	// sharedBy is how many members may have said a term before it counts as common to the sources.
@@ -23,10 +24,10 @@ const (
 
 // trackSources puts into the trace of an answer what it was made from, and which of that its text repeats.
 //
-// An answer repeats a source that it cites, of which it has four words in a row, or with which it shares a rare term. Words of
-// the question don't count. A term that three members or more have said tells of none of them. Of fewer, each counts as
-// repeated: after one has gone nobody can tell any more that the other gave it away too. A message counts as repeated with the
-// fact, the lore or the summary that was made from it.
+// An answer repeats a source that it cites, of which it has four words in a row, or with which it shares a
+// rare term. Words of the question don't count. A term that three members or more have said tells of none of
+// them. Of fewer, each counts as repeated: after one has gone nobody can tell any more that the other gave it
+// away too. A message counts as repeated with the fact, the lore or the summary that was made from it.
 func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest) {
 	all, said, asked := shown.sources(), wordsOf(a.Text), wordsOf(q.Text)
 	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))

@@ -16,8 +16,8 @@ import (
 
 // How much a session may have, however much was said since the last silence.
 const (
-	// sessionTurns is how many turns are shown word for word. The third time that a session is condensed is after 56, and
-	// so within an hour's talk.
+	// sessionTurns is how many turns are shown word for word. The third time that a session is condensed is
+	// after 56, and so within an hour's talk.
 	sessionTurns = 45
 	// sessionMessages is how many messages are read: enough for turns of a few messages each.
 	sessionMessages = digest.SessionMessages
@@ -25,7 +25,8 @@ const (
 	sessionLate = 20
 )
 
-// How messages are joined to a turn: those of one author that follow one another, each within joinWithin of the one before.
+// How messages are joined to a turn: those of one author that follow one another, each within joinWithin of
+// the one before.
 const (
 	joinWithin = 3 * time.Minute
 	joinMost   = 10  // messages
@@ -42,8 +43,8 @@ type dialogue struct {
 	from      memory.MessageID   // the first of the session: everybody present has seen what was said from here on
 }
 
-// dialogueBefore is what was said before the question: since the last silence, the newest of it, and what that goes back to. An
-// operator sees no direct messages.
+// dialogueBefore is what was said before the question: since the last silence, the newest of it, and what
+// that goes back to. An operator sees no direct messages.
 func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dialogue, error) {
 	if q.Operator && q.Guild == memory.DirectGuild {
 		return dialogue{}, nil
@@ -81,9 +82,9 @@ func askedAt(q Question) memory.MessageID {
 	return q.ID
 }
 
-// sittingBefore are the last messages before the question that may be in a session, oldest first, and those of them since the
-// last silence: of the question's own session where nothing is logged, else of the log, if it may be used. All who will read the
-// answer could read them.
+// sittingBefore are the last messages before the question that may be in a session, oldest first, and those
+// of them since the last silence: of the question's own session where nothing is logged, else of the log, if
+// it may be used. All who will read the answer could read them.
 func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (before, sitting []memory.Message, err error) {
 	asked := askedAt(q)
 	before = slices.Clone(q.Session)
@@ -102,7 +103,8 @@ func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (befo
 	return before, before[digest.LastSession(before, q.Now, e.options.SessionGap):], err
 }
 
-// saidIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its summary doesn't tell of.
+// saidIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its
+// summary doesn't tell of.
 func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []memory.Message) (t dialogue, said []memory.Message, err error) {
 	t.from = askedAt(q)
 	if q.Session != nil {
@@ -132,8 +134,8 @@ func (e *Engine) derivationIn(channel memory.ChannelID, now reach, present memor
 	}
 }
 
-// joined are messages as turns. Those that follow one another in the sitting, of one author and within a few minutes, are one,
-// but for a reply to somebody else.
+// joined are messages as turns. Those that follow one another in the sitting, of one author and within a few
+// minutes, are one, but for a reply to somebody else.
 func joined(messages, sitting []memory.Message) [][]memory.Message {
 	follows := make(map[memory.MessageID]memory.MessageID, len(sitting))
 	authors := make(map[memory.MessageID]memory.UserID, len(sitting))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkDialogue reads what was said before a question in a session of 150 turns, half of them Hark's, that was condensed:
-// all that comes before the search.
+// BenchmarkDialogue reads what was said before a question in a session of 150 turns, half of them Hark's,
+// that was condensed: all that comes before the search.
 func BenchmarkDialogue(b *testing.B) {
 	w := condensing(b, &keeper{})
 	for turn := range 75 {

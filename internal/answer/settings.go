@@ -51,8 +51,8 @@ func (s Settings) PausedAt(now time.Time) (until time.Time, paused bool) {
 	return until, err == nil && now.Before(until)
 }
 
-// Set is s with what was set for a channel of g, or for a thread's channel or the whole guild. What can't be used, such as
-// what only a newer Hark knows, is as if it weren't set.
+// Set is s with what was set for a channel of g, or for a thread's channel or the whole guild. What can't be
+// used, such as what only a newer Hark knows, is as if it weren't set.
 func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 	for _, key := range memory.Settings() {
 		value, _ := g.Setting(channel, key)
@@ -189,8 +189,8 @@ func (c Choices) Values(key memory.Setting) []string {
 	return nil
 }
 
-// checkSetting is Choices.Check without the list of models, which may be another by the time a value is used. Nothing is
-// as good as SettingDefault.
+// checkSetting is Choices.Check without the list of models, which may be another by the time a value is used.
+// Nothing is as good as SettingDefault.
 func checkSetting(key memory.Setting, value string) (string, error) {
 	if key == memory.SettingMode && strings.EqualFold(value, "automatic") { // as people say it
 		value = ModeInferred

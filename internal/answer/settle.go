@@ -11,8 +11,8 @@ import (
 
 // Facts, lore and summaries come from messages, whose audience and fate they share.
 
-// settle looks up the messages that the facts of a result's people, its lore and the summaries were said in, and leaves out
-// what has lost one, and lore that may not be used.
+// settle looks up the messages that the facts of a result's people, its lore and the summaries were said in,
+// and leaves out what has lost one, and lore that may not be used.
 func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	wanted := map[memory.ChannelID][]memory.MessageID{}
 	want := func(s spot) {

@@ -18,8 +18,8 @@ import (
 	"hark/memory"
 )
 
-// narrow is a model that takes so many tokens of prompt and answer, counts a fifth more than we do, and cites whatever it was
-// shown last.
+// narrow is a model that takes so many tokens of prompt and answer, counts a fifth more than we do, and cites
+// whatever it was shown last.
 type narrow struct {
 	window  int
 	refuses func(asked int) refusal // what it says of a prompt that is too long

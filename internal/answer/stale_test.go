@@ -15,8 +15,8 @@ import (
 	"hark/search"
 )
 
-// A model that fails leaves the answer to quotes, and what was found before it was asked and had no room in the prompt may be gone
-// by then.
+// A model that fails leaves the answer to quotes, and what was found before it was asked and had no room in
+// the prompt may be gone by then.
 func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 	t.Parallel()
 	model := &scripted{err: errors.New("away")}

@@ -20,8 +20,9 @@ type tool struct {
 	schema    *schema // of its parameters
 	// offered says whether the model is told of it in an answer; nil: always.
 	offered func(*Turn, context.Context) (bool, error)
-	// call does what arguments say, a JSON object that fits the schema, in which what is null is left out. A Mend is told to
-	// the model, which may call again. Of another error the model is told only that there was one; it is for the log.
+	// call does what arguments say, a JSON object that fits the schema, in which what is null is left out. A
+	// Mend is told to the model, which may call again. Of another error the model is told only that there was
+	// one; it is for the log.
 	call func(t *Turn, ctx context.Context, arguments json.RawMessage) (Outcome, error)
 }
 
@@ -44,8 +45,8 @@ func newTool[A any](name, description, parameters string, call func(*Turn, conte
 	}
 }
 
-// Mend is what is wrong with a call, in words by which a model can mend it. It holds nothing that isn't in the call or may
-// be known to whoever reads the answer.
+// Mend is what is wrong with a call, in words by which a model can mend it. It holds nothing that isn't in
+// the call or may be known to whoever reads the answer.
 type Mend string
 
 func (m Mend) Error() string { return string(m) }
@@ -67,8 +68,8 @@ func (t *Turn) Zone() *time.Location { return cmp.Or(t.r.settings.Zone, time.UTC
 type Outcome struct {
 	// Text is what the model is told. What members wrote in it is escaped as in a prompt.
 	Text string
-	// Summary says in a few words for the record how it came out, such as "3 messages". It holds nothing of what anybody
-	// wrote.
+	// Summary says in a few words for the record how it came out, such as "3 messages". It holds nothing of
+	// what anybody wrote.
 	Summary string
 	// Shown are the messages that Text tells of or is made from, as they are in the log.
 	Shown []memory.Message

@@ -12,7 +12,8 @@ import (
 
 type loreArguments struct{ Name string }
 
-// recallLore tells what was told to be remembered under a name, or which names there are. It is offered where there is lore.
+// recallLore tells what was told to be remembered under a name, or which names there are. It is offered where
+// there is lore.
 func recallLore() tool {
 	t := newTool("recall_lore", "What Hark was told to remember under a name (lore). Without a name: which names there are.",
 		`{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100}}}`, (*Turn).recallLore)

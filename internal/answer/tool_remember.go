@@ -14,10 +14,11 @@ import (
 
 // rememberLore proposes lore, which is kept only if the asker agrees.
 //
-// Lore has to name every message that it is from: it may be told only where all of them may be read, and goes with each. It
-// names the question and, as long as nothing else went into the prompt that they could be from, all messages that the model was
-// shown. Those are mostly more than memory.MaxLoreSources. Then it names the question and the messages that the model says
-// it is from, and may say nothing that isn't in these: each of its words has to be there.
+// Lore has to name every message that it is from: it may be told only where all of them may be read, and goes
+// with each. It names the question and, as long as nothing else went into the prompt that they could be from,
+// all messages that the model was shown. Those are mostly more than memory.MaxLoreSources. Then it names the
+// question and the messages that the model says it is from, and may say nothing that isn't in these: each of
+// its words has to be there.
 func rememberLore() tool {
 	t := newTool("remember",
 		"Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. "+
@@ -39,7 +40,8 @@ type rememberArguments struct {
 	Sources    []int
 }
 
-// mayRemember reports whether something may be remembered here, of somebody who can be asked and agreed to be remembered.
+// mayRemember reports whether something may be remembered here, of somebody who can be asked and agreed to be
+// remembered.
 func (t *Turn) mayRemember(ctx context.Context) (bool, error) {
 	q := t.Question
 	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || t.r.unlogged || !t.r.here {
@@ -102,8 +104,9 @@ func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	return sources, nil
 }
 
-// allShown are all messages that the model was shown, if they are few enough to be the sources of lore and nothing was shown
-// but messages of members': what was made of some has sources of its own, or none that are known.
+// allShown are all messages that the model was shown, if they are few enough to be the sources of lore and
+// nothing was shown but messages of members': what was made of some has sources of its own, or none that are
+// known.
 func (t *Turn) allShown() ([]memory.Message, bool) {
 	if len(t.r.shown.lore)+len(t.r.shown.summaries) > 0 {
 		return nil, false

@@ -181,8 +181,8 @@ func (e *Engine) historyOf(t *Turn, result search.Result) builder.Input {
 	return in
 }
 
-// strangers are the authors of items of whom the model doesn't know what they are called, by name alone. The plain layout
-// has the names beside what was said.
+// strangers are the authors of items of whom the model doesn't know what they are called, by name alone. The
+// plain layout has the names beside what was said.
 func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 	known := map[memory.UserID]bool{}
 	if t.r.Prompt.Layout() != builder.LayoutPlain {
@@ -207,7 +207,8 @@ func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 // personTag is a mention tag, as Discord has it and as the prompt shows it.
 var personTag = regexp.MustCompile(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
 
-// peopleCalled are those whom a name or a tag calls, as a prompt may introduce them. Who has opted out isn't called by any.
+// peopleCalled are those whom a name or a tag calls, as a prompt may introduce them. Who has opted out isn't
+// called by any.
 func (e *Engine) peopleCalled(ctx context.Context, t *Turn, name string) ([]search.Participant, error) {
 	q := e.query(t.Question, t.r, t.r.asked, nil)
 	q.Text, q.Mentions, q.Session = name, nil, nil

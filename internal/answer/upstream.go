@@ -9,8 +9,8 @@ import (
 	"hark/search"
 )
 
-// LookUp is what there is of messages that are about to be used, as it is at their source now, in the same order. It takes no
-// longer than patience, and leaves out what it couldn't look up by then.
+// LookUp is what there is of messages that are about to be used, as it is at their source now, in the same
+// order. It takes no longer than patience, and leaves out what it couldn't look up by then.
 type LookUp func(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error)
 
 // lookUpTime is how long messages may be looked up for one answer, and again before it is sent.

@@ -11,8 +11,8 @@ import (
 	"hark/memory"
 )
 
-// zoneList has the names of the time zones that there are in the world, one a line, in order; without the old names that
-// some of them have as well.
+// zoneList has the names of the time zones that there are in the world, one a line, in order; without the old
+// names that some of them have as well.
 //
 //go:embed zones.txt
 var zoneList string

@@ -14,7 +14,8 @@ import (
 const module = "hark/"
 
 // rules says for each package which others of Hark it may import, besides the leaves, in files that aren't
-// tests. The imports run against the data: memory ← search ← builder ← internal/digest ← internal/answer ← bot ← cmd/hark.
+// tests. The imports run against the data: memory ← search ← builder ← internal/digest ← internal/answer ←
+// bot ← cmd/hark.
 var rules = map[string][]string{
 	"memory":                       {},
 	"memory/sqlite":                {"memory", "memory/sqlstore"},

@@ -67,8 +67,9 @@ type Reply struct {
 type Model interface {
 	Name() string
 	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
-	// returns what came before. An error with a method TooLong() (room, asked int, is bool) can say that the prompt
-	// was too long: how many tokens of one the model takes and how many it counted in this, 0 if it doesn't say. One with
-	// a method NoTools() bool can say that the model takes no tools, one with NoImages() bool that it takes no images.
+	// returns what came before. An error with a method TooLong() (room, asked int, is bool) can say that the
+	// prompt was too long: how many tokens of one the model takes and how many it counted in this, 0 if it
+	// doesn't say. One with a method NoTools() bool can say that the model takes no tools, one with
+	// NoImages() bool that it takes no images.
 	Chat(ctx context.Context, r Request, delta func(string)) (Reply, error)
 }

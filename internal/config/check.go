@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// longestOperator is how many characters may say who runs Hark, so that there is room for the rest of what /privacy shows.
+// longestOperator is how many characters may say who runs Hark, so that there is room for the rest of what
+// /privacy shows.
 const longestOperator = 300
 
 // check notes every value that is of its type but can't be used.
@@ -73,8 +74,8 @@ func (s *settings) checkTags(f field) {
 	}
 }
 
-// want notes what the setting at a place (see marks) should be. The value itself stays out of the message: an address may hold a
-// password.
+// want notes what the setting at a place (see marks) should be. The value itself stays out of the message: an
+// address may hold a password.
 func (s *settings) want(ok bool, place, what string) {
 	if ok {
 		return

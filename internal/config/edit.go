@@ -34,8 +34,9 @@ type Value struct {
 	To  any
 }
 
-// Edit is a file's text with values in place of what it says of their keys, and added where it says nothing. All else stays
-// as it is, comments too. The error is of a file that says it in a way that can't be changed so.
+// Edit is a file's text with values in place of what it says of their keys, and added where it says nothing.
+// All else stays as it is, comments too. The error is of a file that says it in a way that can't be changed
+// so.
 func Edit(text string, values []Value) (string, error) {
 	var want, got map[string]any
 	if toml.Unmarshal([]byte(text), &want) != nil {
@@ -74,8 +75,8 @@ var sectionLine = regexp.MustCompile(`(?m)^[ \t]*\[+[ \t]*([^\]\n]*?)[ \t]*\]+.*
 
 const tomlScalar = `("""(?s:.*?)"""|'''(?s:.*?)'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#]+)`
 
-// edit sets one key, in its section or where it is written in full before all sections. Edit sees whether it is set then: a line within
-// a text may look like one of the file's.
+// edit sets one key, in its section or where it is written in full before all sections. Edit sees whether it
+// is set then: a line within a text may look like one of the file's.
 func edit(text string, v Value) (string, error) {
 	value, err := tomlValue(v.To)
 	if err != nil {

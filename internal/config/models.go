@@ -32,7 +32,8 @@ type Model struct {
 	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
 }
 
-// All are the models that people can choose among, the default first under its own name; none where there is no default.
+// All are the models that people can choose among, the default first under its own name; none where there is
+// no default.
 func (l LLM) All() []Model {
 	if l.Model == "" {
 		return nil

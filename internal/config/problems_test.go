@@ -10,8 +10,8 @@ import (
 	"hark/internal/golden"
 )
 
-// TestProblemsOfFiles reads the files in testdata/problems.txt, the indented parts, and holds what is below each against what is said
-// of it. A file is added there, and -update writes the rest.
+// TestProblemsOfFiles reads the files in testdata/problems.txt, the indented parts, and holds what is below
+// each against what is said of it. A file is added there, and -update writes the rest.
 func TestProblemsOfFiles(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/problems.txt"

@@ -39,8 +39,9 @@ var units = map[string]struct {
 	"y": {months: 12}, "year": {months: 12}, "years": {months: 12},
 }
 
-// Parse is the time that text tells, seen from now: a day in zone, from its first moment to the end of it, which is the first
-// moment of the next; or a moment, which ends where it begins. The error is ErrUnknown, with the text before it.
+// Parse is the time that text tells, seen from now: a day in zone, from its first moment to the end of it,
+// which is the first moment of the next; or a moment, which ends where it begins. The error is ErrUnknown,
+// with the text before it.
 func Parse(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	written := text
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))

@@ -12,8 +12,8 @@ import (
 	"hark/memory"
 )
 
-// What tells of what kind a message is: words as text.Words gives them, of the languages that labels come in and are written
-// with spaces. Elsewhere figures, names and rare words have to do.
+// What tells of what kind a message is: words as text.Words gives them, of the languages that labels come in
+// and are written with spaces. Elsewhere figures, names and rare words have to do.
 var (
 	decisionCues = cues("decided decide decision agreed agree agreement settled approved approve chose chosen voted vote unanimous " +
 		"beschlossen entschieden vereinbart einig abgestimmt decide convenu vote decidido acordado acordamos")

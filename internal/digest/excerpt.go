@@ -10,7 +10,8 @@ import (
 	"hark/internal/text"
 )
 
-// piece is a word of a message with the space after it; of a script without spaces, or of what is endless, a part of one.
+// piece is a word of a message with the space after it; of a script without spaces, or of what is endless, a
+// part of one.
 type piece struct {
 	from, to int // bytes
 	runes    int
@@ -98,8 +99,8 @@ func isCapital(word string) bool {
 	return unicode.IsUpper(r) && unicode.IsLower(next)
 }
 
-// excerpt is what of s, which has these pieces, tells most in n characters at most, on one line: all of it, or the stretch
-// with the most signs, from the beginning or from that of a sentence where that loses none.
+// excerpt is what of s, which has these pieces, tells most in n characters at most, on one line: all of it,
+// or the stretch with the most signs, from the beginning or from that of a sentence where that loses none.
 func excerpt(s string, pieces []piece, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return strings.ReplaceAll(s, "\n", " ")

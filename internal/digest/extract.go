@@ -39,9 +39,10 @@ type quoting struct {
 	info      float64
 }
 
-// extracted sums up a session by its most informative messages, as they were said, in order of time. A question is
-// quoted with what answers it, and alone only if nothing else tells anything, or there is room. It is nil if nothing does.
-// What it is about, and its kind, are taken from what is quoted, so that nothing else is a source.
+// extracted sums up a session by its most informative messages, as they were said, in order of time. A
+// question is quoted with what answers it, and alone only if nothing else tells anything, or there is room.
+// It is nil if nothing does. What it is about, and its kind, are taken from what is quoted, so that nothing
+// else is a source.
 func extracted(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool) *memory.Summary {
 	quoted := highlights(session, name, bot, memory.MaxSummaryText)
 	if len(quoted) == 0 {
@@ -63,8 +64,8 @@ type Quote struct {
 	Text string
 }
 
-// Quotes are the messages that tell most, in order of time, in at most so many characters. Where none tells anything it is the
-// newest few: of small talk they are as good as any.
+// Quotes are the messages that tell most, in order of time, in at most so many characters. Where none tells
+// anything it is the newest few: of small talk they are as good as any.
 func Quotes(messages []memory.Message, people People, characters, few int) (quotes []Quote) {
 	best := highlights(messages, people.Name, people.Bot, characters)
 	if len(best) == 0 {
@@ -175,7 +176,8 @@ const (
 	ownWorth      = 0.4 // for what people say of themselves
 	nameWorth     = 0.3
 	lateWorth     = 0.4 // for the last message of the session, and less for earlier ones
-	// settled is how many words are added to those of a message, so that two rare words aren't worth more than a sentence.
+	// settled is how many words are added to those of a message, so that two rare words aren't worth more
+	// than a sentence.
 	settled = 4
 )
 

@@ -130,8 +130,8 @@ func TestWhatIsExtracted(t *testing.T) {
 	}
 }
 
-// Where there is room for few messages, those with a figure, a date, a name, a decision, a star or a statement of somebody about
-// themselves stay, before those that merely have as many rare words.
+// Where there is room for few messages, those with a figure, a date, a name, a decision, a star or a
+// statement of somebody about themselves stay, before those that merely have as many rare words.
 func TestSignsGoBeforeWords(t *testing.T) {
 	t.Parallel()
 	for what, sign := range map[string]string{
@@ -158,7 +158,8 @@ func TestSignsGoBeforeWords(t *testing.T) {
 	}
 }
 
-// What stands at the end of a long message isn't lost: all of it is quoted where there is room, and else what tells most.
+// What stands at the end of a long message isn't lost: all of it is quoted where there is room, and else what
+// tells most.
 func TestTheEndOfLongMessagesIsQuoted(t *testing.T) {
 	t.Parallel()
 	long := "So I have been training since spring with the group from the river, and it was hard at first because of the heat and my knee, " +
@@ -204,8 +205,8 @@ func TestTheLastIsNotLostAmongTheSame(t *testing.T) {
 	}
 }
 
-// Whatever is said: the summary can be stored, names exactly the messages that it quotes, in order of time, and the same
-// session makes the same.
+// Whatever is said: the summary can be stored, names exactly the messages that it quotes, in order of time,
+// and the same session makes the same.
 func TestExtractionHolds(t *testing.T) {
 	t.Parallel()
 	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{

@@ -23,8 +23,9 @@ type room struct {
 	left  int             // characters
 }
 
-// quotedOf are the messages that are quoted, in order of time: what tells most, and, as long as there is room, short
-// statements and questions with a figure, the latest first, and more of what was cut. There is room for so many characters.
+// quotedOf are the messages that are quoted, in order of time: what tells most, and, as long as there is
+// room, short statements and questions with a figure, the latest first, and more of what was cut. There is
+// room for so many characters.
 func quotedOf(turns []said, all []quoting, characters int) []said {
 	r := room{turns: turns, shown: map[int]bool{}, known: map[string]bool{}, left: characters}
 	var order []int
@@ -117,8 +118,8 @@ func (r *room) isNew(t said) bool {
 	return slices.ContainsFunc(keysOf(t), func(k string) bool { return !r.known[k] })
 }
 
-// keysOf is what a message tells, to be known again: its terms, its figures as they are written, and a denial. What people
-// say of themselves is another thing of each.
+// keysOf is what a message tells, to be known again: its terms, its figures as they are written, and a
+// denial. What people say of themselves is another thing of each.
 func keysOf(t said) []string {
 	keys := plainKeys(t)
 	if hasCue(t.words, ownCues) {

@@ -41,8 +41,8 @@ func TestSessionsEndBySilenceOrLength(t *testing.T) {
 	has(t, w.summaries(lobby), "\nAnn: the train leaves at eleven\n")
 }
 
-// Only what may be remembered is summed up: nothing of Hark's, of Discord's, of who has opted out, of channels that nobody
-// agreed to, of guilds that were left or forgotten.
+// Only what may be remembered is summed up: nothing of Hark's, of Discord's, of who has opted out, of
+// channels that nobody agreed to, of guilds that were left or forgotten.
 func TestWhatIsNotRememberedIsNotSummedUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -99,8 +99,8 @@ func TestWhatIsGoneIsDoneWith(t *testing.T) {
 	}
 }
 
-// What was heard since a channel was summed up last isn't lost, however long it takes until the next look, nor is more than
-// a round's work done at once. A channel that never was is summed up from a week ago on.
+// What was heard since a channel was summed up last isn't lost, however long it takes until the next look,
+// nor is more than a round's work done at once. A channel that never was is summed up from a week ago on.
 func TestWhatWasHeardLongAgoIsSummedUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -150,8 +150,8 @@ func TestWhatIsFetchedLateIsSummedUp(t *testing.T) {
 	has(t, all, "25:50", "at noon", "20 minutes")
 }
 
-// A channel keeps so many summaries. What goes for good isn't chosen by what was talked about last: what was told four days ago
-// stays, and what has been said often since goes.
+// A channel keeps so many summaries. What goes for good isn't chosen by what was talked about last: what was
+// told four days ago stays, and what has been said often since goes.
 func TestWhatIsParticularStays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -131,8 +131,8 @@ func TestHostileModels(t *testing.T) {
 	}
 }
 
-// While the model writes, what it was shown may go or change, and so may who wants it to be used: nothing is kept then but what
-// still holds, and what is left is looked at in the next round.
+// While the model writes, what it was shown may go or change, and so may who wants it to be used: nothing is
+// kept then but what still holds, and what is left is looked at in the next round.
 func TestWhatGoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, do := range map[string]func(w *world, said memory.MessageID){

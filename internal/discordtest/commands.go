@@ -35,7 +35,8 @@ type part struct {
 // languages are those that Discord can be used in. https://discord.com/developers/docs/reference#locales
 var languages = strings.Fields("ar bg cs da de el en-GB en-US es-419 es-ES fi fr he hi hr hu id it ja ko lt nl no pl pt-BR ro ru sv-SE th tr uk vi zh-CN zh-TW")
 
-// Limits of commands that Discord's document doesn't tell. https://discord.com/developers/docs/interactions/application-commands
+// Limits of commands that Discord's document doesn't tell.
+// https://discord.com/developers/docs/interactions/application-commands
 const (
 	mostCommands   = 100
 	longestCommand = 8000 // all names, descriptions and values, in the longest language each
@@ -138,8 +139,8 @@ func (s *Server) register(g ID, p part, sent map[string]any) *command {
 	return cmd
 }
 
-// check holds a command or an option, and what is in it, to those of Discord's rules that its document doesn't tell. Names
-// that are typed have a form.
+// check holds a command or an option, and what is in it, to those of Discord's rules that its document
+// doesn't tell. Names that are typed have a form.
 func (p part) check(typed bool) error {
 	names := map[string]string{"English": p.Name}
 	maps.Copy(names, p.NameIn)

@@ -57,7 +57,8 @@ func (s *Server) checkComponents(c *call, raws []json.RawMessage) {
 	}
 }
 
-// filled are components with what Discord adds to them: numbers for those without an id, counted by n, and defaults of menus.
+// filled are components with what Discord adds to them: numbers for those without an id, counted by n, and
+// defaults of menus.
 func filled(components []json.RawMessage, n *int) []json.RawMessage {
 	all := []json.RawMessage{}
 	for _, raw := range components {

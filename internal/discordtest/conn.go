@@ -102,7 +102,8 @@ var closeReasons = map[int]string{
 	4014: "Disallowed intent(s).",
 }
 
-// read takes what the client sends until it goes. One that says good-bye, by close code 1000 or 1001, won't resume its session.
+// read takes what the client sends until it goes. One that says good-bye, by close code 1000 or 1001, won't
+// resume its session.
 func (c *conn) read() {
 	for {
 		_, data, err := c.ws.ReadMessage()

@@ -31,8 +31,8 @@ func (f file) number() int {
 	return n
 }
 
-// checkFiles asserts what Discord asks of the files of a request, and of what the request says of files; m is the message
-// that it edits, or nil.
+// checkFiles asserts what Discord asks of the files of a request, and of what the request says of files; m is
+// the message that it edits, or nil.
 func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 	total, numbers := 0, map[int]bool{}
 	for _, f := range c.files {

@@ -6,9 +6,9 @@ type use struct {
 	command    string
 }
 
-// LetUse decides, as in a guild's settings of integrations, whether a command may be used by whoever has a role, which for
-// everybody is the guild's id, or by a person. What isn't decided follows from the permissions that the command itself asks
-// for.
+// LetUse decides, as in a guild's settings of integrations, whether a command may be used by whoever has a
+// role, which for everybody is the guild's id, or by a person. What isn't decided follows from the
+// permissions that the command itself asks for.
 func (s *Server) LetUse(guildID, roleOrUser ID, command string, may bool) {
 	s.tb.Helper()
 	s.change(func() { s.uses[use{guildID, roleOrUser, command}] = may })
@@ -23,8 +23,8 @@ func (s *Server) Shows(channelID, user ID, command string) bool {
 	return s.mayUse(c, user, s.registered(c.GuildID, command, slashCommand))
 }
 
-// mayUse is the rule of Discord's: what is decided of a person comes before what is of their roles, of which one that may
-// is enough, and that before what is of everybody. Administrators may always.
+// mayUse is the rule of Discord's: what is decided of a person comes before what is of their roles, of which
+// one that may is enough, and that before what is of everybody. Administrators may always.
 // https://support.discord.com/hc/en-us/articles/4644915651095-Command-Permissions
 func (s *Server) mayUse(c *channel, user ID, cmd *command) bool {
 	s.tb.Helper()

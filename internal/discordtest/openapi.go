@@ -83,7 +83,8 @@ var readOpenAPI = sync.OnceValues(func() (*openAPI, error) {
 	return o, nil
 })
 
-// request says what is wrong with a request's JSON body; "" means nothing. The route is a method and the document's path.
+// request says what is wrong with a request's JSON body; "" means nothing. The route is a method and the
+// document's path.
 func (o *openAPI) request(route string, body []byte) string {
 	op := operation(route)
 	if o == nil || o.at(op) == nil {

@@ -216,7 +216,8 @@ func (s *Server) table() map[string]handler {
 	}
 }
 
-// write sends the answer. The API tells of its rate limits in headers; what answers for it or beside it, in bytes, doesn't.
+// write sends the answer. The API tells of its rate limits in headers; what answers for it or beside it, in
+// bytes, doesn't.
 func (s *Server) write(w http.ResponseWriter, answer reply) {
 	h := w.Header()
 	h.Set("Date", time.Now().Add(s.dateOff).UTC().Format(http.TimeFormat))

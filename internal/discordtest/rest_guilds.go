@@ -89,8 +89,8 @@ func (s *Server) getActiveThreads(c *call) reply {
 	return s.threads(g, func(ch *channel) bool { return !ch.Thread.Archived })
 }
 
-// getArchived lists a channel's archived threads of a kind: the private ones, which ManageThreads opens, only those that the bot
-// is in where joined is set.
+// getArchived lists a channel's archived threads of a kind: the private ones, which ManageThreads opens, only
+// those that the bot is in where joined is set.
 func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 	return func(c *call) reply {
 		need := ReadMessageHistory

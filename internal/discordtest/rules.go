@@ -21,8 +21,8 @@ func (a *allowedMentions) parses(what string) bool {
 	return a == nil || a.Parse != nil && slices.Contains(*a.Parse, what)
 }
 
-// check asserts what Discord asks of a new message or, if m isn't nil, of an edit of m, which may leave out what stays as it is;
-// and that its mentions are locked, which is Hark's own rule.
+// check asserts what Discord asks of a new message or, if m isn't nil, of an edit of m, which may leave out
+// what stays as it is; and that its mentions are locked, which is Hark's own rule.
 func (s *Server) check(c *call, ch *channel, b *messageBody, m *stored) {
 	after := stored{}
 	if m != nil {

@@ -21,8 +21,8 @@ func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, ni
 // Late has a channel tell its newest message late, as Discord does under load: last_message_id stays what it is.
 func (s *Server) Late(channelID ID) { s.change(func() { s.channel(channelID).late = true }) }
 
-// LeaveOut has the next event of that name come without some of its fields, as Discord's may: "nsfw", or, of each object in a
-// list, "channels.nsfw".
+// LeaveOut has the next event of that name come without some of its fields, as Discord's may: "nsfw", or, of
+// each object in a list, "channels.nsfw".
 func (s *Server) LeaveOut(event string, fields ...string) {
 	s.change(func() { s.gateway.brief[event] = fields })
 }

@@ -2,8 +2,9 @@ package discordtest
 
 import "fmt"
 
-// WaitFor returns once ok is true. It asks at the beginning and then once for each change of the fake's. ok may call any
-// method but those that change something. If it looks at something outside of the fake, call Poke when that changes.
+// WaitFor returns once ok is true. It asks at the beginning and then once for each change of the fake's. ok
+// may call any method but those that change something. If it looks at something outside of the fake, call
+// Poke when that changes.
 func (s *Server) WaitFor(what string, ok func() bool) {
 	s.tb.Helper()
 	s.changed.Until(s.tb, what, ok, s.summary)
@@ -19,11 +20,12 @@ func (s *Server) until(what string, ok func() bool) {
 	})
 }
 
-// Poke has those who wait ask again. Call it when something outside of the fake has changed, never in what WaitFor asks.
+// Poke has those who wait ask again. Call it when something outside of the fake has changed, never in what
+// WaitFor asks.
 func (s *Server) Poke() { s.changed.Send() }
 
-// WaitTakenIn returns once the bot has handled all that the gateway sent it. It is asked for two heartbeats, which it sends
-// in its turn: one that it sends by itself meanwhile says nothing.
+// WaitTakenIn returns once the bot has handled all that the gateway sent it. It is asked for two heartbeats,
+// which it sends in its turn: one that it sends by itself meanwhile says nothing.
 func (s *Server) WaitTakenIn() {
 	s.tb.Helper()
 	before := s.count(&s.gateway.heartbeats)

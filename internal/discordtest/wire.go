@@ -173,7 +173,8 @@ type Channel struct {
 	Invited []ID `json:"-"`
 }
 
-// MarshalJSON tells of a guild's channel always who may read it, also where nothing is special about that; of a thread never.
+// MarshalJSON tells of a guild's channel always who may read it, also where nothing is special about that; of
+// a thread never.
 func (c Channel) MarshalJSON() ([]byte, error) {
 	type plain Channel
 	if c.GuildID == 0 || c.Type.IsThread() {

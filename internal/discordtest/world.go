@@ -262,7 +262,8 @@ func (s *Server) dropChannel(g *guild, c *channel) {
 	g.channels = slices.DeleteFunc(g.channels, func(id ID) bool { return id == c.ID })
 }
 
-// told is a channel as the gateway tells it: of one that the bot may not view only where it is, and that nobody may view it.
+// told is a channel as the gateway tells it: of one that the bot may not view only where it is, and that
+// nobody may view it.
 // https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
 func (s *Server) told(c *channel) Channel {
 	if c.Type.IsThread() || c.GuildID == 0 || s.views(c) {
@@ -295,8 +296,8 @@ func (s *Server) seen(g *guild) map[ID]bool {
 	return seen
 }
 
-// reveal tells of the channels that the bot may view now and couldn't before, with the threads in them. Of those that it lost
-// sight of nothing more is told than what took it away.
+// reveal tells of the channels that the bot may view now and couldn't before, with the threads in them. Of
+// those that it lost sight of nothing more is told than what took it away.
 func (s *Server) reveal(g *guild, before map[ID]bool) {
 	for _, id := range g.channels {
 		c := s.channels[id]
@@ -314,7 +315,8 @@ func (s *Server) reveal(g *guild, before map[ID]bool) {
 	}
 }
 
-// emitChannel tells of a channel; a thread only where the bot can see it. That one is deleted which it can't see isn't told.
+// emitChannel tells of a channel; a thread only where the bot can see it. That one is deleted which it can't
+// see isn't told.
 func (s *Server) emitChannel(what string, c *channel) {
 	e := event{name: "CHANNEL_" + what, intents: Guilds, payload: s.told(c)}
 	if what == "DELETE" {

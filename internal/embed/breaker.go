@@ -11,7 +11,8 @@ import (
 // QuestionTimeout is how long somebody who asks waits for a question's vector. Without it full text finds alone.
 const QuestionTimeout = 4 * time.Second
 
-// Breaker leaves an embedder that fails alone for a while; see endpoint.Breaker. Questions wait for QuestionTimeout at most.
+// Breaker leaves an embedder that fails alone for a while; see endpoint.Breaker. Questions wait for
+// QuestionTimeout at most.
 type Breaker struct {
 	memory.Embedder
 	breaker endpoint.Breaker

@@ -20,8 +20,8 @@ func (m *moody) Embed(ctx context.Context, _ memory.Purpose, texts []string) ([]
 	return make([][]float32, len(texts)), m.answer(ctx)
 }
 
-// A question waits for a few seconds and no longer, and an embedder that fails is left alone; what is stored waits as long as
-// the embedder itself does. See internal/endpoint for how a Breaker rests.
+// A question waits for a few seconds and no longer, and an embedder that fails is left alone; what is stored
+// waits as long as the embedder itself does. See internal/endpoint for how a Breaker rests.
 func TestBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

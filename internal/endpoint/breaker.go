@@ -14,10 +14,10 @@ const (
 	longRest  = 5 * time.Minute
 )
 
-// Breaker leaves a server that fails alone for a while, so that nobody waits for it in vain: after three failures in
-// a row, or for as long as the server itself says, every call is refused at once. Then one call tries; if it fails, the
-// next rest is twice as long. An error that has a method OfText, and says true, is no failure of the server; one that has a
-// method RetryAfter says for how long the server wants no calls.
+// Breaker leaves a server that fails alone for a while, so that nobody waits for it in vain: after three
+// failures in a row, or for as long as the server itself says, every call is refused at once. Then one call
+// tries; if it fails, the next rest is twice as long. An error that has a method OfText, and says true, is no
+// failure of the server; one that has a method RetryAfter says for how long the server wants no calls.
 type Breaker struct {
 	What string // is left alone, such as "embedder"
 

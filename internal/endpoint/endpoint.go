@@ -1,7 +1,8 @@
-// Package endpoint asks servers that answer one POST of JSON with JSON, and leaves those that fail alone for a while.
+// Package endpoint asks servers that answer one POST of JSON with JSON, and leaves those that fail alone for
+// a while.
 //
-// Its errors say which server it was and which setting may mend it. They hold nothing of what was asked, of the key, or of
-// what the server says, which may quote both.
+// Its errors say which server it was and which setting may mend it. They hold nothing of what was asked, of
+// the key, or of what the server says, which may quote both.
 package endpoint
 
 import (
@@ -42,8 +43,8 @@ func NewServer(s Server) (*Server, error) {
 	return &s, nil
 }
 
-// Post sends body as JSON and returns the answer, of which no more than limit bytes are read. An answer other than 200 is a
-// Refusal.
+// Post sends body as JSON and returns the answer, of which no more than limit bytes are read. An answer other
+// than 200 is a Refusal.
 func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error) {
 	data, err := json.Marshal(body)
 	if err != nil {

@@ -72,8 +72,8 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Lacks are sentences on what the figures don't show: questions that were answered without the embedder or the reranker,
-// since these failed.
+// Lacks are sentences on what the figures don't show: questions that were answered without the embedder or
+// the reranker, since these failed.
 func (r *Report) Lacks() []string {
 	var lacks []string
 	if r.textOnly > 0 {

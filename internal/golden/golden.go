@@ -1,4 +1,5 @@
-// Package golden holds what people see in files beside the tests: one place for each sentence, written by go test -update.
+// Package golden holds what people see in files beside the tests: one place for each sentence, written by go
+// test -update.
 package golden
 
 import (

@@ -126,8 +126,9 @@ func (w World) reads(m Member, c memory.Channel) bool {
 		(c.Kind != memory.VoiceChannel || w.may(m, memory.Connect, c))
 }
 
-// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who will see it could
-// have read that. One that only the viewer sees, who isn't nil, depends on them, unless nobody knows their roles.
+// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who will
+// see it could have read that. One that only the viewer sees, who isn't nil, depends on them, unless nobody
+// knows their roles.
 func (w World) Allowed(audience []Member, at, from memory.Channel, viewer *Member) bool {
 	r, rKnown := w.home(at)
 	c, cKnown := w.home(from)

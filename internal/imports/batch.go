@@ -70,8 +70,8 @@ func (b *batch) channel(c memory.Channel) {
 	b.events = append(b.events, memory.ChannelSeen{Channel: c})
 }
 
-// person tells of somebody, of whom a message said tells, and only what isn't known yet: a file is older than what Discord
-// says. It is told once, and again with messages of later days: the first may be forgotten.
+// person tells of somebody, of whom a message said tells, and only what isn't known yet: a file is older than
+// what Discord says. It is told once, and again with messages of later days: the first may be forgotten.
 func (b *batch) person(ctx context.Context, p memory.Person, said memory.MessageID) error {
 	const day = memory.MessageID(24*time.Hour/time.Millisecond) << 22
 	key := personKey{p.Guild, p.ID}

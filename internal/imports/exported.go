@@ -10,8 +10,9 @@ import (
 	"hark/memory"
 )
 
-// exportedLine is what "hark export" tells of a message besides what recall sets do. One with a server is Discord's, and
-// comes back to the place where it was said, under its own id: what was forgotten there doesn't come back.
+// exportedLine is what "hark export" tells of a message besides what recall sets do. One with a server is
+// Discord's, and comes back to the place where it was said, under its own id: what was forgotten there
+// doesn't come back.
 type exportedLine struct {
 	Server    text            `json:"server"`
 	ChannelID text            `json:"channel_id"`
@@ -122,8 +123,8 @@ func (l setLine) complete(p *post) {
 	}
 }
 
-// events are what "hark export --salvage" tells besides messages: what was decided and forgotten, so that it stays so, and what people
-// told Hark to remember.
+// events are what "hark export --salvage" tells besides messages: what was decided and forgotten, so that it
+// stays so, and what people told Hark to remember.
 var events = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []memory.Event{

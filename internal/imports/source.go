@@ -73,8 +73,8 @@ func open(r io.Reader) (*source, error) {
 	return src, src.skipMark()
 }
 
-// unended leaves out the white space that a text ends with: a file that is cut off has often got a line feed since, and ends
-// within a word all the same.
+// unended leaves out the white space that a text ends with: a file that is cut off has often got a line feed
+// since, and ends within a word all the same.
 type unended struct {
 	r    io.Reader
 	held []byte // white space that something may follow

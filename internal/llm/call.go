@@ -188,7 +188,8 @@ func (a *answer) whole(err error) bool {
 	return a.reply.FinishReason != "" && !errors.As(err, &failed) && !errors.Is(err, errBadEvent)
 }
 
-// end is all of an answer that is whole, with what was held back in case it became a tag, unless a call in it makes no sense.
+// end is all of an answer that is whole, with what was held back in case it became a tag, unless a call in it
+// makes no sense.
 func (a *answer) end() (reply chat.Reply, ok bool) {
 	a.pass(a.thoughts.flush())
 	reply = a.part()

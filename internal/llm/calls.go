@@ -126,8 +126,8 @@ func (c calls) candidate(p piece) *building {
 
 func (b *building) whole() bool { return isObject(b.arguments.String()) }
 
-// end is what the calls have become, once the answer has ended well, unless one of them has no name. Where the answer ended
-// because it was long enough, a call that isn't whole is left out: it was cut.
+// end is what the calls have become, once the answer has ended well, unless one of them has no name. Where
+// the answer ended because it was long enough, a call that isn't whole is left out: it was cut.
 func (c calls) end(finish string) (all []chat.Call, ok bool) {
 	seen := map[string]bool{"": true}
 	for _, b := range c {

@@ -30,8 +30,8 @@ func (c *Client) Check(ctx context.Context) (how string, err error) {
 // mostNamed is how many models an error names of those that the server has.
 const mostNamed = 10
 
-// Try asks the model for the shortest of answers, and tells how long that took. Its error is Chat's, with the server's own
-// words and, where the server lacks the model, some of those that it has.
+// Try asks the model for the shortest of answers, and tells how long that took. Its error is Chat's, with the
+// server's own words and, where the server lacks the model, some of those that it has.
 func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	tokens := 1
 	if isReasoning(c.config.Model) {

@@ -1,7 +1,8 @@
-// Package llm speaks to the model that writes answers, at any server that knows OpenAI's protocol. What it passes
-// on is only what guild members may see: a model's thoughts are left out, however they come. Calls of tools are passed on whole. An answer is either
-// whole or an error, which says what happened and what to do, and never holds the key, the prompt or the answer.
-// Nothing is asked twice once a part of the answer was passed on.
+// Package llm speaks to the model that writes answers, at any server that knows OpenAI's protocol. What it
+// passes on is only what guild members may see: a model's thoughts are left out, however they come. Calls of
+// tools are passed on whole. An answer is either whole or an error, which says what happened and what to do,
+// and never holds the key, the prompt or the answer. Nothing is asked twice once a part of the answer was
+// passed on.
 package llm
 
 import (
@@ -113,8 +114,8 @@ func (c *Client) Health() endpoint.Health {
 	return c.config.Breaker.Health()
 }
 
-// Window is how many tokens the model takes for prompt and answer together, and how many that leaves for a prompt beside
-// the longest answer, which may be none; 0 and 0 if it isn't known.
+// Window is how many tokens the model takes for prompt and answer together, and how many that leaves for a
+// prompt beside the longest answer, which may be none; 0 and 0 if it isn't known.
 func (c *Client) Window() (all, room int) {
 	if c.config.Window == 0 {
 		return 0, 0
@@ -128,9 +129,10 @@ func (c *Client) Resting() bool { return c.config.Breaker != nil && c.config.Bre
 // CanSee reports whether the model is sent images.
 func (c *Client) CanSee() bool { return c.config.Vision }
 
-// Chat asks the model to go on after a request's messages. It passes what members may see of the answer to delta, in order,
-// as it comes, and returns the whole of it, with the calls of tools that the model makes. delta may be nil. A failure is
-// an *Error, with the part of the answer that came before it in Reply, and no calls; if ctx ends first, its cause.
+// Chat asks the model to go on after a request's messages. It passes what members may see of the answer to
+// delta, in order, as it comes, and returns the whole of it, with the calls of tools that the model makes.
+// delta may be nil. A failure is an *Error, with the part of the answer that came before it in Reply, and no
+// calls; if ctx ends first, its cause.
 func (c *Client) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	reply, _, err := c.chat(ctx, r, delta)
 	return reply, err

@@ -16,7 +16,8 @@ type event struct {
 	prompt, completion int
 }
 
-// wireEvent is an event as servers write it, streamed or not. Thoughts have fields of their own, and some give them twice.
+// wireEvent is an event as servers write it, streamed or not. Thoughts have fields of their own, and some
+// give them twice.
 type wireEvent struct {
 	Object  string
 	Type    string

@@ -21,8 +21,8 @@ type Models struct {
 	fallback *Client
 }
 
-// NewModels makes clients of named, of which the first is the default. fallback stands in for each of them; nil if there
-// is none. Breakers in the configurations are replaced.
+// NewModels makes clients of named, of which the first is the default. fallback stands in for each of them;
+// nil if there is none. Breakers in the configurations are replaced.
 func NewModels(named []Named, fallback *Config) *Models {
 	m := &Models{models: map[string]*Model{}}
 	breakers := map[string]*endpoint.Breaker{}
@@ -47,8 +47,8 @@ func NewModels(named []Named, fallback *Config) *Models {
 // endpoint is where and as whom the model is asked. It holds a secret.
 func (c *Client) endpoint() string { return c.config.BaseURL + "\n" + c.config.APIKey }
 
-// Watch has each call of one of the models told to called, see Config.Called, and to instead each time that the fallback is
-// asked in the place of a model. It is called before the models are used.
+// Watch has each call of one of the models told to called, see Config.Called, and to instead each time that
+// the fallback is asked in the place of a model. It is called before the models are used.
 func (m *Models) Watch(called func(model string, took time.Duration, failed error), instead func(model string)) {
 	for _, c := range m.Clients() {
 		c.config.Called = called

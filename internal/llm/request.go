@@ -76,7 +76,8 @@ func (c *Client) message(m chat.Message) openai.ChatCompletionMessage {
 	return sent
 }
 
-// unseen tells a model that can't see that there are images. One that stands in for it, or for which it does, may see them.
+// unseen tells a model that can't see that there are images. One that stands in for it, or for which it does,
+// may see them.
 const unseen = "(There are images here that you can't see.)"
 
 // nothing is sent in the place of an empty text.

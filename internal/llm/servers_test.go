@@ -14,8 +14,8 @@ import (
 	"hark/internal/llmtest"
 )
 
-// midway is a request in the middle of an answer: an image was shown, three tools were called, one of them under a name and
-// with arguments that no server takes back, and a third is asked for by what it brought.
+// midway is a request in the middle of an answer: an image was shown, three tools were called, one of them
+// under a name and with arguments that no server takes back, and a third is asked for by what it brought.
 func midway() chat.Request {
 	cool := 0.2
 	return chat.Request{

@@ -33,10 +33,10 @@ var channelMarks = []string{"<|start|>assistant", "<|channel|>final<|message|>",
 // tagSigns are what tags and marks begin with.
 const tagSigns = "<[◁"
 
-// filter leaves thoughts out of a text that comes in pieces. What it lets through depends on the text alone, not
-// on where it is cut,
-// as long as that is between characters. Some models' templates open the thought themselves, so that only its end is seen: such an
-// end, at the beginning of a line, takes back what was shown. White space before the first word is dropped.
+// filter leaves thoughts out of a text that comes in pieces. What it lets through depends on the text alone,
+// not on where it is cut, as long as that is between characters. Some models' templates open the thought
+// themselves, so that only its end is seen: such an end, at the beginning of a line, takes back what was
+// shown. White space before the first word is dropped.
 type filter struct {
 	shown  strings.Builder // all that members may see
 	held   string          // not decided yet: the beginning of a tag, or of a line

@@ -34,8 +34,8 @@ func (c *Client) asked(r chat.Request) (a asked) {
 	return a
 }
 
-// unsupported is the error that says what the model can't do; nil if f tells of something else. llama.cpp and Ollama say it with
-// 500, OpenRouter with 404, the others with 400.
+// unsupported is the error that says what the model can't do; nil if f tells of something else. llama.cpp and
+// Ollama say it with 500, OpenRouter with 404, the others with 400.
 func (c *Client) unsupported(f failure, a asked) *Error {
 	switch f.status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:

@@ -10,7 +10,8 @@ import (
 	"hark/internal/llmtest"
 )
 
-// Each call is told with how it came out, and each time that the fallback is asked; a server that is left alone isn't called.
+// Each call is told with how it came out, and each time that the fallback is asked; a server that is left
+// alone isn't called.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	first, second := llmtest.New(t), llmtest.New(t)

@@ -1,9 +1,9 @@
-// Package llmtest is a fake model server on the loopback interface that speaks OpenAI's protocol: chat, streamed
-// and whole, tool calls in pieces, the list of models, and embeddings that really rank. It says what it was
-// scripted to say and fails the way real servers do: cut streams, errors in mid-answer, limits, pages of HTML,
-// vectors too few or not numbers. It never sleeps: a slow reply is held until the test lets it go. A request
-// that a real server would refuse gets its 400 and fails the test: one whose tools, calls and outcomes don't keep to the protocol,
-// too.
+// Package llmtest is a fake model server on the loopback interface that speaks OpenAI's protocol: chat,
+// streamed and whole, tool calls in pieces, the list of models, and embeddings that really rank. It says what
+// it was scripted to say and fails the way real servers do: cut streams, errors in mid-answer, limits, pages
+// of HTML, vectors too few or not numbers. It never sleeps: a slow reply is held until the test lets it go. A
+// request that a real server would refuse gets its 400 and fails the test: one whose tools, calls and
+// outcomes don't keep to the protocol, too.
 package llmtest
 
 import (
@@ -33,7 +33,8 @@ func NoModelList() Option { return func(s *Server) { s.noList = true } }
 // Dimensions is the length of the vectors where a request doesn't ask for one. Without it, 64.
 func Dimensions(n int) Option { return func(s *Server) { s.dimensions = n } }
 
-// Progress has f called after each request is received, and again once it is known what a chat call is replied: tests wait by it.
+// Progress has f called after each request is received, and again once it is known what a chat call is
+// replied: tests wait by it.
 func Progress(f func()) Option { return func(s *Server) { s.progress = f } }
 
 // Server is a fake model server. Its methods may be called while it serves.

@@ -89,8 +89,8 @@ func (c call) check() error {
 // functionName matches the names that OpenAI takes.
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// checkTalk holds messages to the protocol of tools: each tool's message answers one call of the assistant's turn before it, and
-// all calls of a turn are answered before anything else is said.
+// checkTalk holds messages to the protocol of tools: each tool's message answers one call of the assistant's
+// turn before it, and all calls of a turn are answered before anything else is said.
 func checkTalk(messages []Message) error {
 	open, ever := map[string]bool{}, map[string]bool{}
 	for i, m := range messages {

@@ -1,6 +1,6 @@
-// Package metrics is what Hark counts, for Prometheus. Whoever does something counts it here at once; what is rather
-// looked up, such as lengths of queues, is read for each scrape. Values of labels are from a fixed few, or names that the
-// operator configured: never anybody's text, name or id.
+// Package metrics is what Hark counts, for Prometheus. Whoever does something counts it here at once; what is
+// rather looked up, such as lengths of queues, is read for each scrape. Values of labels are from a fixed
+// few, or names that the operator configured: never anybody's text, name or id.
 package metrics
 
 import (

@@ -1,7 +1,7 @@
 // Package migrate makes Hark's configuration of other bots'.
 //
-// It promises that what it makes is a file that Hark takes, that it says of every key of the other's what became of it, and
-// that no value shows in what it says: any may be secret.
+// It promises that what it makes is a file that Hark takes, that it says of every key of the other's what
+// became of it, and that no value shows in what it says: any may be secret.
 package migrate
 
 import (

@@ -203,8 +203,8 @@ func (e *Server) describe(p memory.Person) {
 // kindGoesOn stands for the kind of a summary of a session that goes on.
 const kindGoesOn memory.SummaryKind = "session"
 
-// summariesFrom are the summaries of a guild, of sessions that go on too, that somebody's messages are sources of: of those
-// with others' as well no text, no topics and no others' messages.
+// summariesFrom are the summaries of a guild, of sessions that go on too, that somebody's messages are
+// sources of: of those with others' as well no text, no topics and no others' messages.
 func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (all []Summary, err error) {
 	for _, c := range g.Channels {
 		summaries, err := s.Summaries(ctx, c.ID)

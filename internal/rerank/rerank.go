@@ -1,9 +1,10 @@
-// Package rerank asks a server how well each of some texts answers a question: the /rerank request that Text Embeddings
-// Inference (TEI), llama.cpp, Jina and Cohere share, as far as they share it.
+// Package rerank asks a server how well each of some texts answers a question: the /rerank request that Text
+// Embeddings Inference (TEI), llama.cpp, Jina and Cohere share, as far as they share it.
 //
-// All four take {"query", …} and tell of each text its index and its score. TEI wants the texts as "texts" and refuses a
-// request without them; the others want "documents", and Cohere refuses what it doesn't know, so that nothing serves them
-// all. A request is made with "documents", and once more with "texts" if the server asks for those, which is remembered.
+// All four take {"query", …} and tell of each text its index and its score. TEI wants the texts as "texts"
+// and refuses a request without them; the others want "documents", and Cohere refuses what it doesn't know,
+// so that nothing serves them all. A request is made with "documents", and once more with "texts" if the
+// server asks for those, which is remembered.
 package rerank
 
 import (
@@ -26,8 +27,8 @@ type Config struct {
 	Timeout time.Duration // of one Rerank; 0: 2 seconds
 }
 
-// Reranker ranks with a model behind a server. It may be used by several goroutines. A server that fails is left alone for a
-// while; see endpoint.Breaker.
+// Reranker ranks with a model behind a server. It may be used by several goroutines. A server that fails is
+// left alone for a while; see endpoint.Breaker.
 type Reranker struct {
 	config  Config
 	server  *endpoint.Server
@@ -65,9 +66,9 @@ func (r *Reranker) Resting() bool { return r.breaker.Resting() }
 // Health is how the server did of late.
 func (r *Reranker) Health() endpoint.Health { return r.breaker.Health() }
 
-// Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are finite and
-// compare within one call; their range is the model's. The error is of a server that fails, is too slow or is left alone,
-// and holds nothing of query or texts.
+// Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are
+// finite and compare within one call; their range is the model's. The error is of a server that fails, is too
+// slow or is left alone, and holds nothing of query or texts.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) (scores []float64, err error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -147,8 +148,8 @@ func (r *Reranker) ask(ctx context.Context, body any, n int) ([]float64, error) 
 	return r.parse(answer, n)
 }
 
-// rank is what a server tells of a text. A number that isn't finite can't be written in JSON: it comes as null, or is too
-// large to be read.
+// rank is what a server tells of a text. A number that isn't finite can't be written in JSON: it comes as
+// null, or is too large to be read.
 type rank struct {
 	Index     *int     `json:"index"`
 	Relevance *float64 `json:"relevance_score"`

@@ -7,8 +7,9 @@ import (
 	"golang.org/x/text/unicode/runenames"
 )
 
-// emojiIn calls f for the emoji in s, which holds no words, and for the words of their names. One that is repeated at once
-// says nothing more. Of a sequence, such as a family, each member is told by itself; skin tones aren't told.
+// emojiIn calls f for the emoji in s, which holds no words, and for the words of their names. One that is
+// repeated at once says nothing more. Of a sequence, such as a family, each member is told by itself; skin
+// tones aren't told.
 func emojiIn(s string, f func(word)) {
 	if isASCII(s) {
 		return

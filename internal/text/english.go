@@ -2,8 +2,9 @@ package text
 
 import "strings"
 
-// stopWords are left out of the index and of questions: they are in every text, or in every link. Those of other languages
-// than English are found to be common by counting: many are words of content in another one ("die", "war", "fast").
+// stopWords are left out of the index and of questions: they are in every text, or in every link. Those of
+// other languages than English are found to be common by counting: many are words of content in another one
+// ("die", "war", "fast").
 var stopWords = setOf(`
 www com
 a about above after again against all also am an and any are as at be because been before being below

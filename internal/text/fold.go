@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold takes compatibility forms to plain ones, and accents off Latin, Greek and Cyrillic, where "й" is a letter of its own.
-// Capitals stay: they tell where the parts of a name begin.
+// fold takes compatibility forms to plain ones, and accents off Latin, Greek and Cyrillic, where "й" is a
+// letter of its own. Capitals stay: they tell where the parts of a name begin.
 func fold(s string) string {
 	if isASCII(s) {
 		return s

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// withoutLinks writes the links of the web in s as the words that name what they lead to: "https://www.example.com/a%20b?utm_source=x"
-// is "examplecom example a b".
+// withoutLinks writes the links of the web in s as the words that name what they lead to:
+// "https://www.example.com/a%20b?utm_source=x" is "examplecom example a b".
 func withoutLinks(s string) string {
 	at := strings.Index(s, "://")
 	if at < 0 {

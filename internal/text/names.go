@@ -12,9 +12,9 @@ type word struct {
 	unspaced bool
 }
 
-// eachTerm calls f for every word of s that is a term unless it is a stop word, in order: of an identifier first the whole
-// and then its parts, of an emoji first itself and then its name. Of a question, where each term takes weight from the
-// others, words with dashes are told by their parts.
+// eachTerm calls f for every word of s that is a term unless it is a stop word, in order: of an identifier
+// first the whole and then its parts, of an emoji first itself and then its name. Of a question, where each
+// term takes weight from the others, words with dashes are told by their parts.
 func eachTerm(s string, isQuestion bool, f func(word)) {
 	s = fold(withoutLinks(withoutTags(s)))
 	var chain []token
@@ -76,8 +76,9 @@ func jointAt(s string, i int) int {
 // maxJoined is how many tokens are one identifier. What is longer is a sentence, found by its words.
 const maxJoined = 5
 
-// emitChain gives the whole of the chain if it is to be joined, the numbers with dots in it, and each of its tokens. The whole has no joints, so
-// that it is the same in "user_name", "user-name" and "userName", but for dots between digits.
+// emitChain gives the whole of the chain if it is to be joined, the numbers with dots in it, and each of its
+// tokens. The whole has no joints, so that it is the same in "user_name", "user-name" and "userName", but for
+// dots between digits.
 func emitChain(s string, chain []token, joined bool, f func(word)) {
 	if len(chain) > 2 && strings.EqualFold(chain[0].text, "www") {
 		chain = chain[1:]
@@ -145,8 +146,8 @@ func emit(t token, f func(word)) {
 	}
 }
 
-// humps are the parts of a name in camel case; none if it has but one, or if they are so short that they would be noise,
-// as in "LoCoMo", "eBay" and the random letters of keys.
+// humps are the parts of a name in camel case; none if it has but one, or if they are so short that they
+// would be noise, as in "LoCoMo", "eBay" and the random letters of keys.
 func humps(name string) []string {
 	if i := strings.IndexFunc(name, isApostrophe); i >= 0 {
 		name = name[:i]

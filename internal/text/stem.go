@@ -37,8 +37,8 @@ func snowball(env *snowballstem.Env, w string, stemmer func(*snowballstem.Env) b
 	return env.Current()
 }
 
-// english is Porter's first stemmer, except that a "y" becomes "i" after consonants only: "try" meets "tries", and "pay"
-// stays.
+// english is Porter's first stemmer, except that a "y" becomes "i" after consonants only: "try" meets
+// "tries", and "pay" stays.
 func english(env *snowballstem.Env, w string) string {
 	s := snowball(env, w, porter.Stem)
 	n := len(s) - 1

@@ -80,9 +80,9 @@ const (
 	penalty = 0.002
 )
 
-// learn finds the weights under which a choice among a question's candidates, each with a probability that grows with e to
-// its score, is likeliest to fall on evidence (ListNet's loss for sets of right answers), each set counting the same. It
-// climbs by Adam (Kingma and Ba, 2015) and always finds the same.
+// learn finds the weights under which a choice among a question's candidates, each with a probability that
+// grows with e to its score, is likeliest to fall on evidence (ListNet's loss for sets of right answers),
+// each set counting the same. It climbs by Adam (Kingma and Ba, 2015) and always finds the same.
 func learn(questions []question, features, without int) []float64 {
 	count := map[string]float64{}
 	for _, q := range questions {

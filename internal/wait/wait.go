@@ -35,8 +35,8 @@ func (s *Signal) wait() <-chan struct{} {
 	return s.next
 }
 
-// Until returns once ok is true. It calls ok at once and then at most once for each Send, so ok must not lead to a Send.
-// After Limit the test fails with what was waited for and, unless it is nil, with state.
+// Until returns once ok is true. It calls ok at once and then at most once for each Send, so ok must not lead
+// to a Send. After Limit the test fails with what was waited for and, unless it is nil, with state.
 func (s *Signal) Until(tb testing.TB, what string, ok func() bool, state func() string) {
 	tb.Helper()
 	late := time.NewTimer(Limit)

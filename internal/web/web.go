@@ -28,8 +28,8 @@ type Server struct {
 	handler  http.Handler
 }
 
-// Listen binds the address, a host and port, and serves nothing until Run. notReady is asked at each request, from several
-// goroutines, and returns why Hark isn't ready. metrics answers at /metrics.
+// Listen binds the address, a host and port, and serves nothing until Run. notReady is asked at each request,
+// from several goroutines, and returns why Hark isn't ready. metrics answers at /metrics.
 func Listen(address string, notReady func() error, metrics http.Handler) (*Server, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {

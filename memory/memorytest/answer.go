@@ -23,8 +23,8 @@ func (t *trial) madeOf(n int, channel memory.ChannelID, source memory.MessageID,
 	return t.answers(n, s)
 }
 
-// answersTwofold posts an answer in two parts to a question, made from a message that it was only shown and another that it
-// repeats: these are its sources, in this order. n is where their ids begin.
+// answersTwofold posts an answer in two parts to a question, made from a message that it was only shown and
+// another that it repeats: these are its sources, in this order. n is where their ids begin.
 func (t *trial) answersTwofold(n int) memory.Trace {
 	t.Helper()
 	t.post(said(staff, id(n), ben, "tpyo"), said(staff, id(n+1), ada, "the code is 4711"), said(general, id(n+10), ben, "code?"),
@@ -111,7 +111,8 @@ func whole() (events, memory.Trace) {
 	}
 }
 
-// answerPromises tell what becomes of an answer with what it was made from, and of one that was being written meanwhile.
+// answerPromises tell what becomes of an answer with what it was made from, and of one that was being written
+// meanwhile.
 func answerPromises() []promise {
 	before, trace := whole()
 	forgets := func(f memory.Forgetting) events {

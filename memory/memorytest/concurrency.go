@@ -17,7 +17,8 @@ var concurrencyPromises = []promise{
 	{"who begins to read after a forgetting has begun sees nothing of it, while several write", nil, forgetAmongWriters},
 }
 
-// meanwhile has each of others go on, with numbers that grow, while do runs, and then once more. What fails first fails the test.
+// meanwhile has each of others go on, with numbers that grow, while do runs, and then once more. What fails
+// first fails the test.
 func (t *trial) meanwhile(do func() error, others ...func(n int) error) {
 	t.Helper()
 	var ended atomic.Bool

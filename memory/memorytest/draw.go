@@ -90,8 +90,8 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 	return memory.Posted{Message: m, Live: rapid.Bool().Draw(t, "live")}
 }
 
-// drawMinute is one of a few, so that the same one is drawn again. Of each kind of event two that are told at the same time are the
-// same.
+// drawMinute is one of a few, so that the same one is drawn again. Of each kind of event two that are told at
+// the same time are the same.
 func drawMinute(t *rapid.T) int { return rapid.IntRange(0, 9).Draw(t, "minute") }
 
 // drawPeople is something that somebody decides, or that is told of them.
@@ -200,7 +200,8 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 // sweptAt is when nobody had told of changes: half of the slots are from within SweptFirst before.
 var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 
-// drawSetting is a setting, or none any more, of the guild, of one of two channels, or of one that nothing else tells of.
+// drawSetting is a setting, or none any more, of the guild, of one of two channels, or of one that nothing
+// else tells of.
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := rapid.SampledFrom([]memory.ChannelID{general, general, thread, nowhere, 0}).Draw(t, "of channel")

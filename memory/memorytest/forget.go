@@ -14,7 +14,8 @@ import (
 
 func notFound(err error) bool { return errors.Is(err, memory.ErrNotFound) }
 
-// everything is what is told of the world of settle once it is there: lore, summaries, what a session was condensed to and records.
+// everything is what is told of the world of settle once it is there: lore, summaries, what a session was
+// condensed to and records.
 func everything() events {
 	all := events{threadOf(general, thread, 0, "thread"),
 		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))),

@@ -1,9 +1,10 @@
 // Package memorytest is the suite that every memory.Store passes.
 //
-// A store is told events beside a naive model, and all that it tells is compared with the model (compare.go). Run does so for
-// promises that are named by a sentence, and say what the decisive answers are, and for events in any order; Reopen does so for
-// random operations, and across closing and opening again. Concurrent holds a store to what it promises to several at once. A store
-// that passes all three can take the place of any other.
+// A store is told events beside a naive model, and all that it tells is compared with the model (compare.go).
+// Run does so for promises that are named by a sentence, and say what the decisive answers are, and for
+// events in any order; Reopen does so for random operations, and across closing and opening again. Concurrent
+// holds a store to what it promises to several at once. A store that passes all three can take the place of
+// any other.
 package memorytest
 
 import (
@@ -27,8 +28,8 @@ func Run(t *testing.T, open func(t testing.TB) memory.Store) {
 	})
 }
 
-// Concurrent checks what stores promise to several who read and write at once. It is apart from Run, so that it alone can
-// be run with the race detector.
+// Concurrent checks what stores promise to several who read and write at once. It is apart from Run, so that
+// it alone can be run with the race detector.
 func Concurrent(t *testing.T, open func(t testing.TB) memory.Store) {
 	each(t, concurrencyPromises, open, func(p promise, t *trial) { p.then(t) })
 }
@@ -52,8 +53,9 @@ func closed(t *testing.T, store memory.Store) memory.Store {
 	return store
 }
 
-// Reopen checks that stores are after closing what they were before. Each call of empty is to give a directory of its own,
-// which open opens as an empty store of the space of Embedder, and again as it was left.
+// Reopen checks that stores are after closing what they were before. Each call of empty is to give a
+// directory of its own, which open opens as an empty store of the space of Embedder, and again as it was
+// left.
 func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
 	t.Run(acrossReopening, func(t *testing.T) {
 		t.Parallel()
@@ -90,7 +92,8 @@ func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
 
 type events = []memory.Event
 
-// promise is one sentence that every store keeps: what is told, one by one, and what is so then, beside what the model says.
+// promise is one sentence that every store keeps: what is told, one by one, and what is so then, beside what
+// the model says.
 type promise struct {
 	says  string
 	given events

@@ -28,7 +28,8 @@ type entry struct {
 	star    memory.Starred
 	deleted bool
 	taken   bool // with something that it was made from, rather than by itself
-	// anew says that it was written anew: versions edited before since, which is nil as long as none is known, are gone.
+	// anew says that it was written anew: versions edited before since, which is nil as long as none is
+	// known, are gone.
 	anew  bool
 	since *int64
 }
@@ -234,7 +235,8 @@ func (m *model) edit(edit memory.Edited) {
 	})
 }
 
-// changing takes away what was made from a message if change changes its text. An answer of Hark's grows while it is sent.
+// changing takes away what was made from a message if change changes its text. An answer of Hark's grows
+// while it is sent.
 func (m *model) changing(at place, change func()) {
 	before, was := m.message(at)
 	change()
@@ -403,8 +405,8 @@ type decision struct {
 	memory.Event
 }
 
-// decide keeps what was decided unless something was later or at the same time, and tells what was decided before. key is the event
-// without what was decided.
+// decide keeps what was decided unless something was later or at the same time, and tells what was decided
+// before. key is the event without what was decided.
 func decide[E memory.Event](m *model, key E, at time.Time, e E) (was E, newer bool) {
 	old, known := m.decided[key]
 	if known && !at.After(old.at) {

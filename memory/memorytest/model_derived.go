@@ -149,7 +149,8 @@ func messages(channel memory.ChannelID, ids ...memory.MessageID) (all []memory.S
 	return all
 }
 
-// closure is how all things go that find selects, and all that was made from them. find tells how a thing goes, if it does.
+// closure is how all things go that find selects, and all that was made from them. find tells how a thing
+// goes, if it does.
 func (m *model) closure(all []thing, find func(thing) (going, bool)) map[int]going {
 	gone := map[int]going{}
 	for i, t := range all {
@@ -179,7 +180,8 @@ func (m *model) closure(all []thing, find func(thing) (going, bool)) map[int]goi
 	return gone
 }
 
-// invalidate takes away what find selects, and all that was made from that. deleted is the message that was deleted, if that is why.
+// invalidate takes away what find selects, and all that was made from that. deleted is the message that was
+// deleted, if that is why.
 func (m *model) invalidate(find func(thing) (going, bool), deleted place) {
 	all := m.things()
 	gone := m.closure(all, find)
@@ -391,8 +393,8 @@ func (m *model) unwithdraw(at place) {
 	m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == at.channel && w.Message == at.id })
 }
 
-// rewrite takes away how messages of Hark's came about, and what was made from them, but for other answers, which get what they
-// were made from for sources. Those that went with a source count as never logged.
+// rewrite takes away how messages of Hark's came about, and what was made from them, but for other answers,
+// which get what they were made from for sources. Those that went with a source count as never logged.
 func (m *model) rewrite(e memory.Rewritten) {
 	for _, id := range e.IDs {
 		was, kept := m.traces[place{e.Channel, id}]
@@ -416,8 +418,8 @@ func (m *model) rewrite(e memory.Rewritten) {
 	}
 }
 
-// handDown gives those answers that were made from one its sources, and takes away its parts that don't stay. kept says that it is
-// kept, rather than shown by Discord only.
+// handDown gives those answers that were made from one its sources, and takes away its parts that don't stay.
+// kept says that it is kept, rather than shown by Discord only.
 func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
 	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool { return slices.Contains(stay, id) })
 	for _, all := range []map[place]answer{m.traces, m.shown} {
@@ -710,7 +712,8 @@ func (m *model) recordsFor(q memory.RecordQuery) []memory.Record {
 	return all
 }
 
-// limitRecords takes away what is too old, and of each channel all but the newest. What records cost is the store's affair.
+// limitRecords takes away what is too old, and of each channel all but the newest. What records cost is the
+// store's affair.
 func (m *model) limitRecords(l memory.RecordLimits) {
 	goes := map[string]bool{}
 	for channel := range m.channels {

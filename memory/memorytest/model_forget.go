@@ -169,7 +169,8 @@ func (m *model) extent(f memory.Forgetting) (e memory.Extent) {
 	return e
 }
 
-// areForgotten reports whether any of some people has opted out, or was forgotten as a whole, with the guild or alone, since a moment.
+// areForgotten reports whether any of some people has opted out, or was forgotten as a whole, with the guild
+// or alone, since a moment.
 func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since memory.MessageID) bool {
 	for _, of := range m.decided {
 		if e, ok := of.Event.(memory.Opted); ok && e.Out && slices.Contains(who, e.User) &&
@@ -192,7 +193,8 @@ func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (al
 	return all
 }
 
-// forgetNames forgets the names of channels that were deleted, or of somebody's threads, and the prompts that may show them.
+// forgetNames forgets the names of channels that were deleted, or of somebody's threads, and the prompts that
+// may show them.
 func (m *model) forgetNames(g *forgetting) {
 	for _, c := range m.channels {
 		if name := c.Name; name != "" && g.coversName(*c) {
@@ -209,8 +211,8 @@ func (m *model) forgetNames(g *forgetting) {
 	}
 }
 
-// forgetPeople forgets what is known of those of whom everything is forgotten, and on whose questions tokens were spent, or, with all
-// of a guild, that any were.
+// forgetPeople forgets what is known of those of whom everything is forgotten, and on whose questions tokens
+// were spent, or, with all of a guild, that any were.
 func (m *model) forgetPeople(g *forgetting) {
 	f := g.Forgetting
 	if f.Channel != 0 || !g.all {

@@ -16,7 +16,8 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 	rapid.Check(t, func(rt *rapid.T) {
 		events := rapid.SliceOfN(rapid.Custom(drawOrderless), 2, 24).Draw(rt, "events")
 		if slices.ContainsFunc(events, func(e memory.Event) bool { o, ok := e.(memory.Opted); return ok && o.Out }) {
-			// What is told of a message that was heard and isn't there may be about one that was dropped: it need not wait.
+			// What is told of a message that was heard and isn't there may be about one that was dropped: it
+			// need not wait.
 			if events = slices.DeleteFunc(events, mayNotWait); len(events) == 0 {
 				return
 			}
@@ -50,8 +51,9 @@ func mayNotWait(e memory.Event) bool {
 	return false
 }
 
-// drawOrderless is an event that ends in the same, whenever it comes: what was made from messages tells nothing of which versions of
-// them it is of, those who opt out write nothing, and a choice always differs from another.
+// drawOrderless is an event that ends in the same, whenever it comes: what was made from messages tells
+// nothing of which versions of them it is of, those who opt out write nothing, and a choice always differs
+// from another.
 func drawOrderless(t *rapid.T) memory.Event {
 	gone := rapid.IntRange(0, 3).Draw(t, "gone?") == 0
 	n := drawMinute(t)

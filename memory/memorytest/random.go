@@ -17,8 +17,8 @@ type machine struct {
 	replies []memory.Trace // of answers that were told
 }
 
-// operations does what is drawn to a store and to the model, and compares the two. reopen, if not nil, opens a store again that was
-// closed.
+// operations does what is drawn to a store and to the model, and compares the two. reopen, if not nil, opens
+// a store again that was closed.
 func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func(*rapid.T) {
 	return func(rt *rapid.T) {
 		m := &machine{trial: newTrial(rt, context.Background(), open(t))}

@@ -103,8 +103,8 @@ func (t *trial) carryOut() (all []memory.Receipt) {
 	return all
 }
 
-// compareReceipt compares what a forgetting took, if it was alone: of what two take either may tell. Whether answers count as messages
-// is a store's own affair.
+// compareReceipt compares what a forgetting took, if it was alone: of what two take either may tell. Whether
+// answers count as messages is a store's own affair.
 func (t *trial) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
 	t.Helper()
 	if !alone {

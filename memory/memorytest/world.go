@@ -135,7 +135,8 @@ func spot(channel memory.ChannelID, id memory.MessageID) memory.Spot {
 	return memory.Spot{Channel: channel, Message: id}
 }
 
-// summed is a summary of a channel up to a message, made so many minutes after the beginning from messages that were never edited.
+// summed is a summary of a channel up to a message, made so many minutes after the beginning from messages
+// that were never edited.
 func summed(channel memory.ChannelID, until memory.MessageID, minutes int, sources ...memory.MessageID) memory.Summary {
 	return memory.Summary{
 		ID: until, Guild: guildOf(channel), Channel: channel, Text: "Ada: the ferry leaves at noon", Topics: []string{"ferry", "noon"},

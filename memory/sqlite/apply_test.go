@@ -8,7 +8,8 @@ import (
 	"hark/memory"
 )
 
-// A deletion where nothing is remembered leaves nothing, but takes what is there, and elsewhere it wins over its message.
+// A deletion where nothing is remembered leaves nothing, but takes what is there, and elsewhere it wins over
+// its message.
 func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
@@ -46,8 +47,8 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	}
 }
 
-// Of what somebody writes who has opted out, or is forgotten, nothing is kept, not even that it was there, whatever is told of it
-// later; it comes cheap, and doesn't come back.
+// Of what somebody writes who has opted out, or is forgotten, nothing is kept, not even that it was there,
+// whatever is told of it later; it comes cheap, and doesn't come back.
 func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -100,8 +101,8 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	wantNowhere(t, dir, "canary")
 }
 
-// What is told of a dropped message leaves no text, nor a star, also where the process that dropped it has ended, or somebody has
-// decided anew meanwhile. Only what may still be on its way is waited for.
+// What is told of a dropped message leaves no text, nor a star, also where the process that dropped it has
+// ended, or somebody has decided anew meanwhile. Only what may still be on its way is waited for.
 func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 	t.Parallel()
 	const out, forgotten memory.UserID = 61, 62

@@ -28,9 +28,10 @@ type BackupInfo struct {
 // ErrNotBackup says that a file isn't a database of Hark's.
 var ErrNotBackup = errors.New("it is no backup of Hark's")
 
-// Backup copies the database in dir to the file at path, as it is at one moment, while others write. The file appears whole
-// or not at all, and only its owner can read it. What stands there already is overwritten if it is a backup of Hark's,
-// or with force. progress, if not nil, is told how many bytes of about how many are written.
+// Backup copies the database in dir to the file at path, as it is at one moment, while others write. The file
+// appears whole or not at all, and only its owner can read it. What stands there already is overwritten if it
+// is a backup of Hark's, or with force. progress, if not nil, is told how many bytes of about how many are
+// written.
 func Backup(ctx context.Context, dir, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
 	info, err := backup(ctx, dir, path, force, progress)
 	if err != nil {

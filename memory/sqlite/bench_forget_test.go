@@ -13,8 +13,9 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// BenchmarkForget forgets a member with 10,000 messages among a million while searches run, and prints how long the others'
-// writes and searches waited, and beside it what taking as many rows and their full text out in one transaction takes.
+// BenchmarkForget forgets a member with 10,000 messages among a million while searches run, and prints how
+// long the others' writes and searches waited, and beside it what taking as many rows and their full text out
+// in one transaction takes.
 func BenchmarkForget(b *testing.B) {
 	const messages = 1_000_000
 	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
@@ -90,7 +91,8 @@ func at(all []time.Duration, q float64) time.Duration {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// takenOutAtOnce deletes the rows and the full text of what somebody wrote in one transaction, and nothing else, and undoes it.
+// takenOutAtOnce deletes the rows and the full text of what somebody wrote in one transaction, and nothing
+// else, and undoes it.
 func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 	type gone struct {
 		row   int64

@@ -35,9 +35,9 @@ func median(all []time.Duration) float64 {
 	return float64(all[len(all)/2].Microseconds()) / 1000
 }
 
-// BenchmarkNearest finds the 20 segments nearest to a question, with their messages, among all of a guild and among those
-// of a tenth of its channels, and prints beside it what finding them takes without reading their messages, and what
-// chromem-go's own query takes among all of the same vectors.
+// BenchmarkNearest finds the 20 segments nearest to a question, with their messages, among all of a guild and
+// among those of a tenth of its channels, and prints beside it what finding them takes without reading their
+// messages, and what chromem-go's own query takes among all of the same vectors.
 func BenchmarkNearest(b *testing.B) {
 	for _, segments := range []int{3_000, 10_000, 80_000} {
 		s, raw := talkedOf(b, segments)
@@ -47,7 +47,8 @@ func BenchmarkNearest(b *testing.B) {
 	}
 }
 
-// talkedOf is a store of a guild with so many segments, with its vectors loaded, and the same vectors in chromem-go alone.
+// talkedOf is a store of a guild with so many segments, with its vectors loaded, and the same vectors in
+// chromem-go alone.
 func talkedOf(b *testing.B, segments int) (*Store, *chromem.Collection) {
 	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
 	must(b, err)

@@ -38,8 +38,8 @@ func openFilled(b *testing.B, guilds, messages int) *Store {
 	return s
 }
 
-// questions are made of the words that are said there, rare and common ones: three to eight of them, as people's questions
-// have beside stop words.
+// questions are made of the words that are said there, rare and common ones: three to eight of them, as
+// people's questions have beside stop words.
 func questions(n int) []string {
 	r := rand.New(rand.NewPCG(4, 4))
 	all := make([]string, n)
@@ -63,8 +63,8 @@ func everywhereIn(b testing.TB, s *Store, guild memory.GuildID) memory.Scope {
 	return scope
 }
 
-// BenchmarkFullText looks for questions in one of 100 guilds with a million messages, beside the same statement prepared
-// over the guild's range of rows, and beside one that filters by a join.
+// BenchmarkFullText looks for questions in one of 100 guilds with a million messages, beside the same
+// statement prepared over the guild's range of rows, and beside one that filters by a join.
 func BenchmarkFullText(b *testing.B) {
 	s := openFilled(b, 100, guildMessages)
 	ctx := context.Background()

@@ -15,8 +15,8 @@ import (
 // doomedEach is how many messages each round says in each of its two ways, so that forgetting them takes some steps.
 const doomedEach = 520
 
-// In each round somebody says canaries in a channel of the round's own and in one that stays, others say what stays. Then
-// they opt out, or the channel is deleted, or all of it is forgotten in other ways.
+// In each round somebody says canaries in a channel of the round's own and in one that stays, others say what
+// stays. Then they opt out, or the channel is deleted, or all of it is forgotten in other ways.
 func roundUser(n int) memory.UserID       { return memory.UserID(5000 + n) }
 func roundChannel(n int) memory.ChannelID { return memory.ChannelID(70_000 + n) }
 func canaryOf(n, i int) string            { return fmt.Sprintf("canary%dx%dq", n, i) }
@@ -133,7 +133,8 @@ func forgetRound(t *testing.T, s *Store, n int) {
 	forget(t, s, f)
 }
 
-// crashForgetting runs a child from round first on, kills it after some lines, and returns the last rounds that it told of.
+// crashForgetting runs a child from round first on, kills it after some lines, and returns the last rounds
+// that it told of.
 func crashForgetting(t *testing.T, dir string, first, after int) (said, begun, receipts int) {
 	t.Helper()
 	said, begun, receipts = first-1, first-1, first-1

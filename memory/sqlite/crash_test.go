@@ -93,7 +93,8 @@ func crash(t *testing.T, dir string, first, after int) int {
 	return last
 }
 
-// killChild runs a test as a process of its own on dir from a batch on, hears each line that it says, and kills it after some.
+// killChild runs a test as a process of its own on dir from a batch on, hears each line that it says, and
+// kills it after some.
 func killChild(t *testing.T, test, dir string, first, after int, hear func(line string) bool) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^"+test+"$")
@@ -118,7 +119,8 @@ func killChild(t *testing.T, test, dir string, first, after int, hear func(line 
 	}
 }
 
-// childStore is the store that a process which killChild runs works on, and the batch from which on; other processes skip the test.
+// childStore is the store that a process which killChild runs works on, and the batch from which on; other
+// processes skip the test.
 func childStore(t *testing.T) (s *Store, first int) {
 	t.Helper()
 	dir := os.Getenv(crashDir)

@@ -9,8 +9,9 @@ import (
 // errReaders says that text that was removed is still in the write-ahead log.
 var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// Erase implements sqlstore.Engine: it takes what was removed out of the write-ahead log and out of unused parts of pages. It waits
-// for other writers, and lets others write meanwhile. Without wait, it does so not so often that it would be felt.
+// Erase implements sqlstore.Engine: it takes what was removed out of the write-ahead log and out of unused
+// parts of pages. It waits for other writers, and lets others write meanwhile. Without wait, it does so not
+// so often that it would be felt.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
 		return e.erase(ctx)

@@ -62,7 +62,8 @@ func scrubbed(t *testing.T, s *Store) {
 	must(t, s.engine.erase(bg))
 }
 
-// Whichever statement of what takes several transactions fails, it is an error, and done again it comes to the same end.
+// Whichever statement of what takes several transactions fails, it is an error, and done again it comes to
+// the same end.
 func TestEveryStatementOfLongWorkMayFail(t *testing.T) {
 	t.Parallel()
 	for name, work := range works {

@@ -46,7 +46,8 @@ func wantNowhere(t *testing.T, dir string, words ...string) {
 	}
 }
 
-// leaves checks that words, which files hold before, leave them when something is done, and don't come back when the store is closed.
+// leaves checks that words, which files hold before, leave them when something is done, and don't come back
+// when the store is closed.
 func leaves(t *testing.T, s *Store, do func(*testing.T, *Store), words ...string) {
 	t.Helper()
 	if len(holding(t, s.engine.dir, words[0])) == 0 {
@@ -125,8 +126,8 @@ func reading(t *testing.T, s *Store) (end func()) {
 	return end
 }
 
-// While somebody reads, deleting doesn't wait: the next to write empties the log, or, where nobody writes any more, asking for what is
-// to be embedded does.
+// While somebody reads, deleting doesn't wait: the next to write empties the log, or, where nobody writes any
+// more, asking for what is to be embedded does.
 func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -196,8 +197,8 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	}
 }
 
-// leaveTheFile fails the test unless words, each with other letters after it, leave the file when gone is applied, and the word
-// Coyolxauhqui, which last brings, when all that somebody said is forgotten.
+// leaveTheFile fails the test unless words, each with other letters after it, leave the file when gone is
+// applied, and the word Coyolxauhqui, which last brings, when all that somebody said is forgotten.
 func leaveTheFile(t *testing.T, s *Store, words []string, gone, last []memory.Event, by memory.UserID) {
 	t.Helper()
 	check := func(when string, words ...string) {

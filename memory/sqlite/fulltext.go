@@ -50,8 +50,8 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 	return n, err
 }
 
-// matching appends the condition for the rows that hold any of q's terms and aren't being forgotten, and gives its arguments. What
-// differs between searches is in these, so that there are few statements.
+// matching appends the condition for the rows that hold any of q's terms and aren't being forgotten, and
+// gives its arguments. What differs between searches is in these, so that there are few statements.
 func matching(query *strings.Builder, q sqlstore.TextQuery) []any {
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
 	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]

@@ -132,8 +132,8 @@ func edited(channel memory.ChannelID, n int, content string) memory.Edited {
 	return memory.Edited{Guild: guild, Channel: channel, ID: id(n), Content: content, At: id(n).Time().Add(time.Hour)}
 }
 
-// condensed tells what the session of a channel was condensed to up to the last of the messages with these numbers, which were
-// never edited.
+// condensed tells what the session of a channel was condensed to up to the last of the messages with these
+// numbers, which were never edited.
 func condensed(channel memory.ChannelID, text string, numbers ...int) memory.SessionCondensed {
 	c := memory.Condensed{Guild: guild, Channel: channel, Until: id(numbers[len(numbers)-1]), Text: text, Made: id(numbers[len(numbers)-1]).Time(), Model: "toy"}
 	for _, n := range numbers {

@@ -50,8 +50,8 @@ func (x *index) isLoaded(waiting context.Context) bool {
 	}
 }
 
-// perVector is what a vector takes in memory beside its numbers and its sketch: measured, with all that chromem-go keeps
-// of it.
+// perVector is what a vector takes in memory beside its numbers and its sketch: measured, with all that
+// chromem-go keeps of it.
 const perVector = 215
 
 // noEmbedding is given to chromem-go in the place of its default, which would send text to a host.
@@ -64,8 +64,8 @@ func newCollection() (*chromem.Collection, error) {
 	return chromem.NewDB().CreateCollection("segments", nil, noEmbedding)
 }
 
-// fill reads the guild's vectors. What is stored and removed meanwhile is noted, so that no writer waits, and done at the
-// end: what the file had of it already is the same again.
+// fill reads the guild's vectors. What is stored and removed meanwhile is noted, so that no writer waits, and
+// done at the end: what the file had of it already is the same again.
 func (x *index) fill(ctx context.Context, e *engine) error {
 	c, err := newCollection()
 	if err != nil {
@@ -171,8 +171,8 @@ func (x *index) nearest(ctx context.Context, vector []float32, f filter, limit i
 	if len(places) == 0 {
 		return nil, nil
 	}
-	// chromem-go ranks all documents of a collection. Where they are too many, or most of them may not be found, those that
-	// matter are put into one of their own: that takes about as long as ranking them.
+	// chromem-go ranks all documents of a collection. Where they are too many, or most of them may not be
+	// found, those that matter are put into one of their own: that takes about as long as ranking them.
 	few := 2*len(places) <= len(x.table.rows)
 	if len(x.table.rows) > x.table.few {
 		places, few = x.table.shortlist(places, vector, limit), true
@@ -200,8 +200,8 @@ func (x *index) some(ctx context.Context, places []int32) (*chromem.Collection, 
 	return c, nil
 }
 
-// rank are the limit documents of a collection nearest to vector that f allows, which are no fewer. chromem-go is asked for
-// more until enough of what it gave may be found.
+// rank are the limit documents of a collection nearest to vector that f allows, which are no fewer.
+// chromem-go is asked for more until enough of what it gave may be found.
 func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float32, f filter, limit int) ([]sqlstore.Near, error) {
 	count := c.Count()
 	for n := min(count, 2*limit); ; n = min(count, 4*n) {

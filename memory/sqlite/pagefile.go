@@ -8,8 +8,9 @@ import (
 	"os"
 )
 
-// pageFile reads a database's pages without SQLite, which gives a table up at its first damaged page, and writes nothing. What is in
-// the write-ahead log counts as SQLite counts it. The format: https://www.sqlite.org/fileformat2.html
+// pageFile reads a database's pages without SQLite, which gives a table up at its first damaged page, and
+// writes nothing. What is in the write-ahead log counts as SQLite counts it. The format:
+// https://www.sqlite.org/fileformat2.html
 type pageFile struct {
 	file, log *os.File
 	count     uint32           // pages there are
@@ -87,8 +88,8 @@ func (f *pageFile) readLog(log io.ReaderAt) {
 	}
 }
 
-// isEarlier reports whether a frame's salt is one that the log had before it was begun anew, rather than its own and damaged: each
-// time its first half grows by one, and the other is drawn anew.
+// isEarlier reports whether a frame's salt is one that the log had before it was begun anew, rather than its
+// own and damaged: each time its first half grows by one, and the other is drawn anew.
 func isEarlier(of, salt []byte) bool {
 	behind := binary.BigEndian.Uint32(salt) - binary.BigEndian.Uint32(of)
 	return behind > 0 && behind < 1<<20 && string(of[4:]) != string(salt[4:])
@@ -375,9 +376,9 @@ func (s pages) has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
 // errForeign says that what is on a page isn't of the tree that leads there.
 var errForeign = errors.New("of another tree")
 
-// walk goes through a tree from its root on, each told of what is in it, in order, or nil if nobody wants to know, and adds the
-// pages that it saw to seen, but for those of which each gives errForeign. It tells how many of the tree's pages are damaged: what
-// lies below them isn't reached.
+// walk goes through a tree from its root on, each told of what is in it, in order, or nil if nobody wants to
+// know, and adds the pages that it saw to seen, but for those of which each gives errForeign. It tells how
+// many of the tree's pages are damaged: what lies below them isn't reached.
 func (f *pageFile) walk(root uint32, table bool, seen pages, each func(cell) error) (damaged int, err error) {
 	own := f.none()
 	var visit func(no uint32, depth int) error

@@ -124,7 +124,8 @@ func TestLoadingThatFailsUnseen(t *testing.T) {
 	asked(t, s, 3, 1)
 }
 
-// Who waits for vectors that are thrown away meanwhile, for another process has written, gets those that are loaded then.
+// Who waits for vectors that are thrown away meanwhile, for another process has written, gets those that are
+// loaded then.
 func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 1, 3, 9)

@@ -6,7 +6,8 @@ import (
 	"hark/memory"
 )
 
-// storied is a store in which messages of user 2, whose numbers are 3n+1, have been the source of all that there can be.
+// storied is a store in which messages of user 2, whose numbers are 3n+1, have been the source of all that
+// there can be.
 func storied(t *testing.T) *Store {
 	t.Helper()
 	s := open(t, emptyDir(t))

@@ -28,7 +28,8 @@ func sentPrompt(word string) *memory.Prompt {
 	}, Boundaries: []memory.Boundary{{Section: "history", Message: 1, End: 9}}}
 }
 
-// prompting is a store with an answer, number 20, whose prompt holds a word that is nowhere else, and with answers beside it.
+// prompting is a store with an answer, number 20, whose prompt holds a word that is nowhere else, and with
+// answers beside it.
 func prompting(t *testing.T, dir, word string) *Store {
 	t.Helper()
 	s := open(t, dir)

@@ -8,8 +8,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// statements are those that readers have prepared: that takes as long as many of them run. Whoever asks keeps what differs between
-// searches in the arguments, so that there are few.
+// statements are those that readers have prepared: that takes as long as many of them run. Whoever asks keeps
+// what differs between searches in the arguments, so that there are few.
 type statements struct {
 	sync.Mutex
 	by map[string]*sql.Stmt

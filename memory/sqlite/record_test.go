@@ -29,8 +29,8 @@ func records(t testing.TB, s *Store, channels ...memory.ChannelID) []memory.Reco
 	return all
 }
 
-// recording is a store with an answer, number 20, to number 10, and the record of a call whose outcome holds a word that is
-// nowhere else, as no record should.
+// recording is a store with an answer, number 20, to number 10, and the record of a call whose outcome holds
+// a word that is nowhere else, as no record should.
 func recording(t *testing.T, dir, word string) *Store {
 	t.Helper()
 	s := open(t, dir)

@@ -29,8 +29,9 @@ func IsRunning(dir string) (bool, error) {
 	return !free && err == nil, errors.Join(err, lock.Close())
 }
 
-// LockRunning takes the data directory for the one process that runs the bot. Other commands may use it meanwhile. The lock
-// ends with the process, or with release. The error is ErrRunning, with the process that has it, if there is one.
+// LockRunning takes the data directory for the one process that runs the bot. Other commands may use it
+// meanwhile. The lock ends with the process, or with release. The error is ErrRunning, with the process that
+// has it, if there is one.
 func LockRunning(dir string, now time.Time) (release func() error, err error) {
 	path := filepath.Join(dir, RunningName)
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))

@@ -20,11 +20,13 @@ import (
 
 // Salvage is what can be read of a database that may be damaged. The file isn't changed.
 //
-// Its pages are read one by one, without SQLite and without the indexes: what lies on a page that is whole is read whatever became
-// of the others. SQLite's pages have no checksums, so what is wrong within a row and still can be read isn't noticed.
+// Its pages are read one by one, without SQLite and without the indexes: what lies on a page that is whole is
+// read whatever became of the others. SQLite's pages have no checksums, so what is wrong within a row and
+// still can be read isn't noticed.
 type Salvage struct {
 	Guilds []*memory.Guild // with their channels
-	// Events are what else is to be taken over: first what was decided and forgotten, then what people told Hark to remember.
+	// Events are what else is to be taken over: first what was decided and forgotten, then what people told
+	// Hark to remember.
 	Events []memory.Event
 	// Unsure are the parts that can't be read wholly and tell what must stay gone.
 	Unsure []string
@@ -80,8 +82,9 @@ type columnKind struct{ text, null bool }
 // mustTell are the tables without which nobody knows what must stay gone.
 var mustTell = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
 
-// OpenSalvage reads the database in dir, which nobody may have open (ErrInUse), but for its messages. most is how long the operator
-// keeps messages; 0: without end. progress, if not nil, is told how many pages it has seen.
+// OpenSalvage reads the database in dir, which nobody may have open (ErrInUse), but for its messages. most is
+// how long the operator keeps messages; 0: without end. progress, if not nil, is told how many pages it has
+// seen.
 func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration, progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{
 		Damaged: map[string]int{}, Places: map[memory.ChannelID]*SalvagedPlace{}, orphans: map[string][]uint32{}, people: map[memory.GuildID][]memory.Person{},

@@ -30,8 +30,8 @@ const (
 	outsMessage = 3 // of each ten, by somebody who has opted out
 )
 
-// salvageable is the directory of a closed store with messages, of which some were deleted, forgotten, or are by somebody who has opted out.
-// What is being forgotten, in the channel secret, is there still.
+// salvageable is the directory of a closed store with messages, of which some were deleted, forgotten, or are
+// by somebody who has opted out. What is being forgotten, in the channel secret, is there still.
 func salvageable(t *testing.T) string {
 	t.Helper()
 	return fixture.Dir(t, "salvageable", func(dir string) {
@@ -163,7 +163,8 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	}
 }
 
-// Of a damaged file each message comes out whose pages are whole, and none that must stay gone unless Salvage says that it isn't sure.
+// Of a damaged file each message comes out whose pages are whole, and none that must stay gone unless Salvage
+// says that it isn't sure.
 func TestSalvageOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	from := salvageable(t)
@@ -277,8 +278,8 @@ func (b brokenAt) ReadAt(p []byte, off int64) (int, error) {
 	return b.Reader.ReadAt(p, off)
 }
 
-// Whatever is damaged in the write-ahead log, up to the end of what was written since it was begun anew, is noticed. What lies behind
-// that is of an earlier time, and says nothing.
+// Whatever is damaged in the write-ahead log, up to the end of what was written since it was begun anew, is
+// noticed. What lies behind that is of an earlier time, and says nothing.
 func TestSalvageOfADamagedLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

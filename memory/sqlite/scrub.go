@@ -12,11 +12,12 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// SQLite's secure delete overwrites a cell that is deleted. But where it moves cells from a page to another, as when it
-// evens out pages after a delete, copies of them stay behind in the unused middle of the page, and deleting the cell later
-// doesn't reach those. So after text was removed, the unused middle of every page that holds anything there is overwritten:
-// the pages are read while others write, and overwritten in short transactions. A process that dies in between has written no
-// mark, and whoever opens the file next begins anew.
+// SQLite's secure delete overwrites a cell that is deleted. But where it moves cells from a page to another,
+// as when it evens out pages after a delete, copies of them stay behind in the unused middle of the page, and
+// deleting the cell later doesn't reach those. So after text was removed, the unused middle of every page
+// that holds anything there is overwritten: the pages are read while others write, and overwritten in short
+// transactions. A process that dies in between has written no mark, and whoever opens the file next begins
+// anew.
 
 // scrubbedKey stands in meta while no text has been removed since unused parts of pages were last overwritten.
 const scrubbedKey = "scrubbed"
@@ -42,12 +43,13 @@ type stain struct {
 // transact is how to write: engine.writing, or engine.transact for who holds the turn.
 type transact func(ctx context.Context, f func(*tx) error) error
 
-// scrub overwrites what moved cells had left behind in unused parts of pages when it was called. It reads the pages
-// through SQLite: closing a file of one's own on the database would take away the locks that SQLite holds on it
-// (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+// scrub overwrites what moved cells had left behind in unused parts of pages when it was called. It reads the
+// pages through SQLite: closing a file of one's own on the database would take away the locks that SQLite
+// holds on it (https://www.sqlite.org/howtocorrupt.html, section 2.2).
 //
-// The pages are read as they are at one moment. When one is overwritten later, what was found there may have gone elsewhere:
-// SQLite exchanges the numbers of pages. So it counts as done only where it still was, and all is read again otherwise.
+// The pages are read as they are at one moment. When one is overwritten later, what was found there may have
+// gone elsewhere: SQLite exchanges the numbers of pages. So it counts as done only where it still was, and
+// all is read again otherwise.
 func (e *engine) scrub(ctx context.Context, write transact) error {
 	for range scrubRounds {
 		var removals int
@@ -92,7 +94,8 @@ func (e *engine) scrub(ctx context.Context, write transact) error {
 	})
 }
 
-// markScrubbed says in the file that there is nothing to overwrite, unless text was removed since there were so many removals.
+// markScrubbed says in the file that there is nothing to overwrite, unless text was removed since there were
+// so many removals.
 func (t *tx) markScrubbed(removals int) error {
 	w := &t.engine.writer
 	w.removed = time.Now() // of the pages themselves, until the log is emptied
@@ -165,12 +168,12 @@ func stainOf(page []byte, number int64) *stain {
 	return &stain{number, from, middle}
 }
 
-// maxPages is the number of pages from which on a page that isn't a B-tree's may begin like one that is: with the number
-// of a page, of which the first byte is 2 at least.
+// maxPages is the number of pages from which on a page that isn't a B-tree's may begin like one that is: with
+// the number of a page, of which the first byte is 2 at least.
 const maxPages = 2 << 24
 
-// unusedMiddle is the part of a page between its cells' places and the cells, which is unused, if it is a page of a B-tree
-// (https://www.sqlite.org/fileformat2.html#b_tree_pages), and where it begins; else nothing.
+// unusedMiddle is the part of a page between its cells' places and the cells, which is unused, if it is a
+// page of a B-tree (https://www.sqlite.org/fileformat2.html#b_tree_pages), and where it begins; else nothing.
 func unusedMiddle(page []byte, number int64) (int, []byte) {
 	at := 0
 	if number == 1 {

@@ -69,7 +69,8 @@ func stains(t *testing.T, s *Store) int {
 	return len(stained)
 }
 
-// A scrub overwrites in steps, between which others write. Wherever it is killed, nothing is forgotten of what is left to do.
+// A scrub overwrites in steps, between which others write. Wherever it is killed, nothing is forgotten of
+// what is left to do.
 func TestScrubsGoInSteps(t *testing.T) {
 	t.Parallel()
 	dir := emptyDir(t)
@@ -135,7 +136,8 @@ func TestScrubsGoInSteps(t *testing.T) {
 	}
 }
 
-// A page is known not to have changed places since it was read where some of what was found in it is there still, and nothing else.
+// A page is known not to have changed places since it was read where some of what was found in it is there
+// still, and nothing else.
 func TestStainsThatMayHaveMoved(t *testing.T) {
 	t.Parallel()
 	was := stain{3, 10, []byte("..copy..")}

@@ -13,7 +13,8 @@ const (
 	sketchedFrom = 10_000
 	// shortlisted is how many segments are ranked at least where there are sketches, and for each that is wanted.
 	shortlisted, shortlistedEach = 400, 20
-	// longlist is how many times as many are chosen by some bits of one turn, of which all bits then choose the shortlist.
+	// longlist is how many times as many are chosen by some bits of one turn, of which all bits then choose
+	// the shortlist.
 	longlist = 6
 )
 
@@ -63,7 +64,8 @@ func (f *filter) allows(t *table, i int32) bool {
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// table is what is kept of a guild's segments beside chromem-go's documents: whatever a search looks at before it ranks.
+// table is what is kept of a guild's segments beside chromem-go's documents: whatever a search looks at
+// before it ranks.
 type table struct {
 	rows     []row
 	channels []uint32        // of rows: their numbers in the guild, by themselves since every search reads them all

@@ -35,7 +35,8 @@ func cosineOf(a, b []float32) float64 {
 // everything is a filter that excludes nothing of channel 1.
 func everything() filter { return scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 1}) }
 
-// recall is how many of the 20 segments nearest to each question are found, of 1. One as near as the 20th counts as one.
+// recall is how many of the 20 segments nearest to each question are found, of 1. One as near as the 20th
+// counts as one.
 func recall(t *testing.T, vectors, questions [][]float32) float64 {
 	t.Helper()
 	x := emptyIndex(t, len(vectors[0]))
@@ -231,7 +232,8 @@ func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
 	}
 }
 
-// What lies outside the scope takes nobody's place on the shortlist, though it is nearer; of equals the newest are on it.
+// What lies outside the scope takes nobody's place on the shortlist, though it is nearer; of equals the
+// newest are on it.
 func TestTheShortlistLiesInScope(t *testing.T) {
 	t.Parallel()
 	for _, few := range []int{100, 10_000} {

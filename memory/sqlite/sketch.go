@@ -13,9 +13,9 @@ const turns = 2
 // planes is how many bits the weight of a question's number has.
 const planes = 3
 
-// sketcher makes sketches of vectors: a bit for the sign of each number, after the vector was turned in a direction that
-// was drawn once for all. Few numbers of a hashed vector say most of what it says; turned, each says a little of it, so
-// that signs alone tell how near two vectors are.
+// sketcher makes sketches of vectors: a bit for the sign of each number, after the vector was turned in a
+// direction that was drawn once for all. Few numbers of a hashed vector say most of what it says; turned,
+// each says a little of it, so that signs alone tell how near two vectors are.
 type sketcher struct {
 	width int             // of a vector that was filled up, a power of two
 	flips [turns][]uint32 // the sign bit for each number that changes its sign, else 0

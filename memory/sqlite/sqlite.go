@@ -37,8 +37,9 @@ type Options struct {
 	// IndexLimit is how many bytes of memory the vectors of the guilds asked about may take, of which those asked
 	// about last stay: one guild's at least. 0: as many as there are.
 	IndexLimit int64
-	// Patience is how long a search waits for a guild's vectors to be loaded. Then it goes on without them, and loading goes
-	// on for the searches that follow. 0: as long as it takes, for who would rather wait than find less.
+	// Patience is how long a search waits for a guild's vectors to be loaded. Then it goes on without them,
+	// and loading goes on for the searches that follow. 0: as long as it takes, for who would rather wait
+	// than find less.
 	Patience time.Duration
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
@@ -170,7 +171,8 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	return err
 }
 
-// Close implements sqlstore.Engine: it closes the file once the write under way is done. Reads that are running may fail: cancel them first.
+// Close implements sqlstore.Engine: it closes the file once the write under way is done. Reads that are
+// running may fail: cancel them first.
 func (e *engine) Close() error {
 	e.writer.turn <- struct{}{}
 	defer func() { <-e.writer.turn }()

@@ -98,8 +98,8 @@ func TestRestoredAnswerThatWasWrittenAnew(t *testing.T) {
 	withdraws(t, s, "once what both were made from is deleted", id(5), id(6))
 }
 
-// Answers that went with what they were only shown stay in Discord when a backup is restored, and are found still when something
-// goes that they repeat.
+// Answers that went with what they were only shown stay in Discord when a backup is restored, and are found
+// still when something goes that they repeat.
 func TestRestoredAnswersThatDiscordShows(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))

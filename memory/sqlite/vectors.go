@@ -28,8 +28,9 @@ type vectors struct {
 	made   map[int64]bool   // the guilds that made room for others
 }
 
-// evictedPatience is how long a search waits at least, where it doesn't wait for as long as it takes, for a guild that was
-// loaded and made room for others: or servers that are asked in turn and don't fit together would never be found by meaning.
+// evictedPatience is how long a search waits at least, where it doesn't wait for as long as it takes, for a
+// guild that was loaded and made room for others: or servers that are asked in turn and don't fit together
+// would never be found by meaning.
 const evictedPatience = 3 * time.Second
 
 // hasMadeRoom reports whether any of guilds was loaded and made room for others.
@@ -39,7 +40,8 @@ func (v *vectors) hasMadeRoom(guilds []int64) bool {
 	return slices.ContainsFunc(guilds, func(guild int64) bool { return v.made[guild] })
 }
 
-// loadsAtOnce bounds the guilds that are loaded at the same time, so that others' searches find a connection to read by.
+// loadsAtOnce bounds the guilds that are loaded at the same time, so that others' searches find a connection
+// to read by.
 const loadsAtOnce = 2
 
 // inUse is the space in which what is loaded lies.
@@ -68,8 +70,9 @@ func (v *vectors) close() {
 	v.loads.Wait()
 }
 
-// begin is a guild's index, which is being loaded unless it is already; nil if space isn't the one in use. Who asks may stop
-// waiting and others go on, so that loading ends with the store and not with a caller's context.
+// begin is a guild's index, which is being loaded unless it is already; nil if space isn't the one in use.
+// Who asks may stop waiting and others go on, so that loading ends with the store and not with a caller's
+// context.
 func (e *engine) begin(guild int64, space memory.Space) *index {
 	v := &e.vectors
 	v.mu.Lock()

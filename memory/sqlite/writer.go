@@ -53,7 +53,8 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	return e.transact(ctx, f)
 }
 
-// Transact implements sqlstore.Engine. SQLite's driver can't tell, where a statement is cut short, whether it was carried out.
+// Transact implements sqlstore.Engine. SQLite's driver can't tell, where a statement is cut short, whether it
+// was carried out.
 func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.transact(ctx, func(t *tx) error { return f(t) })
 }
@@ -162,8 +163,8 @@ func (w *writer) forget() { w.version, w.scrubbed = 0, false }
 // longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// EndTurn implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever leaves no work behind
-// takes it out.
+// EndTurn implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever
+// leaves no work behind takes it out.
 func (e *engine) EndTurn(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
@@ -181,9 +182,9 @@ func (e *engine) tryEmptyLog() {
 	}
 }
 
-// truncateLog moves what the write-ahead log holds to its place, and truncates it. It doesn't wait for readers: where one is in
-// the way, the next to write or to ask for what is pending tries again, and opening the file does it at the latest. The caller
-// holds the turn.
+// truncateLog moves what the write-ahead log holds to its place, and truncates it. It doesn't wait for
+// readers: where one is in the way, the next to write or to ask for what is pending tries again, and opening
+// the file does it at the latest. The caller holds the turn.
 func (e *engine) truncateLog(ctx context.Context) error {
 	if _, err := e.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err

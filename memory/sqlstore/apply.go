@@ -123,11 +123,11 @@ func (t *transaction) post(e *event) error {
 	return t.insertEdited(c, m, e.terms)
 }
 
-// drop takes care that of a message that isn't logged, because its author has opted out or it is forgotten, no edit is kept
-// either, nor anything else. It leaves a tombstone only where there was something: without one, what is told of the message
-// later ends the same. The message itself is dropped again, by the author's opting out, by the forgetting that opting in
-// begins, or by the one that it fell under, which stays on record. What follows soon is known by writer.dropped, and later, but
-// for deletions, by mayBeDropped.
+// drop takes care that of a message that isn't logged, because its author has opted out or it is forgotten,
+// no edit is kept either, nor anything else. It leaves a tombstone only where there was something: without
+// one, what is told of the message later ends the same. The message itself is dropped again, by the author's
+// opting out, by the forgetting that opting in begins, or by the one that it fell under, which stays on
+// record. What follows soon is known by writer.dropped, and later, but for deletions, by mayBeDropped.
 func (t *transaction) drop(c *channel, m memory.Message, out bool) error {
 	if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
 		return err
@@ -148,8 +148,9 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) error {
 	return t.delete(m.Channel, m.ID, hideRepeats)
 }
 
-// dropped are the newest messages that were dropped because of who wrote them, and of which nothing is kept. An edit, a star, a
-// name or a deletion doesn't tell whose message it is about: of these it leaves nothing either.
+// dropped are the newest messages that were dropped because of who wrote them, and of which nothing is kept.
+// An edit, a star, a name or a deletion doesn't tell whose message it is about: of these it leaves nothing
+// either.
 type dropped struct{ newer, older map[memory.Spot]bool }
 
 // maxDropped is how many messages dropped holds at least, once there were so many.
@@ -170,8 +171,9 @@ func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 	return d.newer[at] || d.older[at]
 }
 
-// mayBeDropped reports whether a message that isn't there may have been dropped because of who wrote it: it was heard, and isn't
-// in a gap, in a guild where somebody has opted out or is forgotten. Unlike writer.dropped this outlives the process.
+// mayBeDropped reports whether a message that isn't there may have been dropped because of who wrote it: it
+// was heard, and isn't in a gap, in a guild where somebody has opted out or is forgotten. Unlike
+// writer.dropped this outlives the process.
 func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) (may bool, err error) {
 	d, err := t.decisions()
 	if err != nil || !d.mayDrop(c.spot, id) {
@@ -333,8 +335,8 @@ func (t *transaction) edit(e memory.Edited) error {
 	return t.update(c, row, old, now)
 }
 
-// deleted removes a message that was deleted in Discord. One of which nothing is known yet leaves a tombstone, in case that it
-// is on its way, unless nothing of it would be logged.
+// deleted removes a message that was deleted in Discord. One of which nothing is known yet leaves a
+// tombstone, in case that it is on its way, unless nothing of it would be logged.
 func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, unlogged bool) error {
 	known, err := t.isKnown(channelID, id)
 	if err != nil {

@@ -58,7 +58,8 @@ type stretchReader struct {
 	all []memory.Message // by id
 }
 
-// read adds the stretch round id. What precedes it is read down to what was read for the id before: from there on all was.
+// read adds the stretch round id. What precedes it is read down to what was read for the id before: from
+// there on all was.
 func (r *stretchReader) read(id memory.MessageID, before, after int) error {
 	last := noMessage
 	if n := len(r.all); n > 0 {

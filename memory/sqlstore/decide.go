@@ -149,8 +149,8 @@ func (t *transaction) decisions() (*Decisions, error) {
 	return d, nil
 }
 
-// isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote it. guild counts where
-// the channel isn't known.
+// isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote
+// it. guild counts where the channel isn't known.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) (bool, error) {
 	if t.store.ingest.dropped.has(channel, id) {
 		return true, nil

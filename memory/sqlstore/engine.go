@@ -19,8 +19,8 @@ type Engine interface {
 	Snapshot(ctx context.Context, read func(Querier) error) error
 	// Latest is Snapshot for one after another, so that what is read first is put in place first.
 	Latest(ctx context.Context, read func(Querier) error) error
-	// Watch sets what is called, as by Latest, when somebody else has written: before Notice returns or, with writing, before
-	// Transact goes on.
+	// Watch sets what is called, as by Latest, when somebody else has written: before Notice returns or, with
+	// writing, before Transact goes on.
 	Watch(changed func(ctx context.Context, q Querier, writing bool) error)
 	// Notice looks whether somebody else has written.
 	Notice(ctx context.Context) error
@@ -35,8 +35,8 @@ type Engine interface {
 	FindText(ctx context.Context, q TextQuery) ([]TextMatch, error)
 	// CountText counts them, up to q.Limit, whenever and by whomever they were written.
 	CountText(ctx context.Context, q TextQuery) (int, error)
-	// Nearest has hits made of the segments nearest to a vector, nearest first: of more, until there are as many as q asks for.
-	// ErrNoVectors as Store.Nearest.
+	// Nearest has hits made of the segments nearest to a vector, nearest first: of more, until there are as
+	// many as q asks for. ErrNoVectors as Store.Nearest.
 	Nearest(ctx context.Context, q VectorQuery, hits func([]Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error)
 
 	// Explain adds to an error of the database's what to do about it.

@@ -84,15 +84,17 @@ func (b *beginning) find() error {
 // concerned is the condition for channels that an order is about, of which the arguments are guild and channel.
 var concerned = fmt.Sprintf("(guild = ?1 OR ?1 = %d) AND ((id = ?2 OR ?2 = 0) OR parent = ?2 AND kind IN (%d, %d))", memory.Everywhere, memory.PublicThread, memory.PrivateThread)
 
-// covered is the condition for messages m in channels c, of which the arguments are channels, end and, where it counts, user.
+// covered is the condition for messages m in channels c, of which the arguments are channels, end and, where
+// it counts, user.
 const covered = `c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2`
 
 func (b *beginning) args(more ...any) []any {
 	return append([]any{b.channels, int64(b.of.end), int64(b.of.user)}, more...)
 }
 
-// invalidate takes away what was made of what falls under the order. It comes before the messages are doomed, which it asks for
-// their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is to show nothing more.
+// invalidate takes away what was made of what falls under the order. It comes before the messages are doomed,
+// which it asks for their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is
+// to show nothing more.
 func (b *beginning) invalidate() error {
 	hide := hideRepeats
 	if b.of.whole || b.of.end == endless {
@@ -116,7 +118,8 @@ func (b *beginning) doom() error {
 	return err
 }
 
-// bury has the messages be known as deleted where the order doesn't tell: not from an id alone, if it is about somebody.
+// bury has the messages be known as deleted where the order doesn't tell: not from an id alone, if it is
+// about somebody.
 func (b *beginning) bury() error {
 	if b.of.user == 0 {
 		return nil
@@ -176,8 +179,8 @@ func (b *beginning) dropNotes() error {
 	return err
 }
 
-// dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the prompts that may show
-// them.
+// dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the
+// prompts that may show them.
 func (b *beginning) dropNames() error {
 	which := ""
 	switch {
@@ -222,9 +225,9 @@ func (b *beginning) dropPeople() error {
 	return err
 }
 
-// dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in: where it is, it
-// needs to know still who may read what, and what was chosen. Their messages need the channels' numbers until they are
-// taken out.
+// dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in:
+// where it is, it needs to know still who may read what, and what was chosen. Their messages need the
+// channels' numbers until they are taken out.
 func (b *beginning) dropStructure() error {
 	if b.of.channel != 0 || b.of.user != 0 || !b.of.whole {
 		return nil

@@ -85,8 +85,8 @@ func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *m
 	return since, until
 }
 
-// newestMessage is an id that no message's is greater than. It is read when it is first asked for, and where it can't be
-// read, it is beyond all.
+// newestMessage is an id that no message's is greater than. It is read when it is first asked for, and where
+// it can't be read, it is beyond all.
 func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.RLock()
 	newest, read, version := s.newest, s.newestRead, s.peopleVersion

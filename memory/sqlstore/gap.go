@@ -38,12 +38,13 @@ func (t *transaction) openSwept(condition string, args ...any) error {
 	return t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...)
 }
 
-// within is the condition for the channels of a guild ?1, or, if it isn't 0, for the channel or category ?2 with what lies in it.
+// within is the condition for the channels of a guild ?1, or, if it isn't 0, for the channel or category ?2
+// with what lies in it.
 const within = "guild = ?1 AND (id = ?2 OR parent = ?2 OR ?2 = 0 OR parent IN (SELECT id FROM channel WHERE guild = ?1 AND parent = ?2))"
 
-// sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was, and then from the
-// beginning up to there, so that it comes round however often it is begun.
-// Discord's clock may be ahead of e's.
+// sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was,
+// and then from the beginning up to there, so that it comes round however often it is begun. Discord's clock
+// may be ahead of e's.
 func (t *transaction) sweep(e memory.Absent) error {
 	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
 	guild, channel := int64(e.Guild), int64(e.Channel)

@@ -86,8 +86,9 @@ func (t *transaction) takeLore(guild memory.GuildID, id int64) error {
 	return t.loseLore(invalid{derived: derived{guild: guild, id: id}})
 }
 
-// loseLore leaves nothing of lore but its id, under which none is kept any more. Of lore that fell under an order by itself not
-// even that is left: the order keeps out all that was told before, and what is told under its id later may stay.
+// loseLore leaves nothing of lore but its id, under which none is kept any more. Of lore that fell under an
+// order by itself not even that is left: the order keeps out all that was told before, and what is told under
+// its id later may stay.
 func (t *transaction) loseLore(g invalid) error {
 	t.loreChanged(g.guild)
 	if g.itself {

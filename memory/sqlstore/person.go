@@ -144,8 +144,8 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.
 	return people, nil
 }
 
-// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one moment: all, or
-// those with ids.
+// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one
+// moment: all, or those with ids.
 func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memory.UserID) ([]memory.Person, error) {
 	args, ofPerson, ofFact := []any{int64(guild)}, "", ""
 	if len(ids) > 0 {

@@ -16,9 +16,9 @@ type promptBody struct {
 	Boundaries []memory.Boundary      `json:"boundaries"`
 }
 
-// keepPrompt keeps the prompt of a trace in the place of an earlier one, if it may be kept: its question and all else that it is made
-// from is in the log as it was used (same), so that what becomes of that later takes the prompt away, and nobody in it has opted out
-// or been forgotten since it was built.
+// keepPrompt keeps the prompt of a trace in the place of an earlier one, if it may be kept: its question and
+// all else that it is made from is in the log as it was used (same), so that what becomes of that later takes
+// the prompt away, and nobody in it has opted out or been forgotten since it was built.
 func (t *transaction) keepPrompt(trace memory.Trace, same bool) error {
 	p := trace.Prompt
 	if err := t.dropPrompt(trace.Channel, trace.Answer); err != nil || p == nil || !same {
@@ -35,8 +35,8 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) error {
 		int64(trace.Channel), int64(trace.Answer), int64(trace.Guild), millis(p.Built), string(body))
 }
 
-// namesForgotten reports whether any of named has opted out, or was forgotten as a whole, with the guild or alone, since a moment.
-// What is asked at the command line may name people of any guild.
+// namesForgotten reports whether any of named has opted out, or was forgotten as a whole, with the guild or
+// alone, since a moment. What is asked at the command line may name people of any guild.
 func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID, since memory.MessageID) (bool, error) {
 	if len(named) == 0 {
 		return false, nil
@@ -46,8 +46,8 @@ func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID
 		int64(since), int64(memory.Everywhere)).Scan(new(int)))
 }
 
-// forgottenSince selects who was forgotten as a whole in a guild (?1), or with any if that is the command line's (?2), since a moment
-// (?4): 0 is everybody. ?5 is memory.Everywhere.
+// forgottenSince selects who was forgotten as a whole in a guild (?1), or with any if that is the command
+// line's (?2), since a moment (?4): 0 is everybody. ?5 is memory.Everywhere.
 const forgottenSince = "SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4 AND (guild IN (?1, ?5) OR ?1 = ?2)"
 
 // dropPrompt takes the prompt of an answer away.

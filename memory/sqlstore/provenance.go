@@ -7,10 +7,11 @@ import (
 	"hark/memory"
 )
 
-// What Hark makes of what people say is a derived thing: an answer with its trace and prompt, lore, a summary, what a session was
-// condensed to, a fact, the record of a call. The table derived lists them, source holds what each was made from, and named whom
-// each is about. A derived thing goes with any of its sources: invalidate finds all that goes with a selection, also what was made
-// from what goes, and has each kind do what it does then. Nothing else walks from sources to what was made from them.
+// What Hark makes of what people say is a derived thing: an answer with its trace and prompt, lore, a
+// summary, what a session was condensed to, a fact, the record of a call. The table derived lists them,
+// source holds what each was made from, and named whom each is about. A derived thing goes with any of its
+// sources: invalidate finds all that goes with a selection, also what was made from what goes, and has each
+// kind do what it does then. Nothing else walks from sources to what was made from them.
 
 // kind is what a derived thing or a source is.
 type kind int64
@@ -105,8 +106,8 @@ func (l *sourceList) Scan(from any) error {
 	return json.Unmarshal([]byte(text), l)
 }
 
-// selection is a query for derived things, by derived, with repeats, whether it repeats what it was found by, and itself, whether
-// it was found by itself rather than by a source.
+// selection is a query for derived things, by derived, with repeats, whether it repeats what it was found by,
+// and itself, whether it was found by itself rather than by a source.
 type selection struct {
 	query string
 	args  []any
@@ -133,8 +134,9 @@ const (
 	hideAll
 )
 
-// closure begins a query of gone: what s selects, and all that was made from that, with whether Discord is to show it no more, if
-// it is an answer. From summaries nothing leads on: what was made from one has its sources as well.
+// closure begins a query of gone: what s selects, and all that was made from that, with whether Discord is to
+// show it no more, if it is an answer. From summaries nothing leads on: what was made from one has its
+// sources as well.
 func (s selection) closure(how hiding) string {
 	const next = " UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0 FROM gone CROSS JOIN derived d ON d.no = gone.derived"
 	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived, iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s) AS first`+
@@ -159,8 +161,8 @@ type cause struct {
 	deleted memory.Spot // the message that was deleted, if one was: nobody asks any more for what it asked for
 }
 
-// invalidate takes away what s selects, and all that was made from that. Of an answer that Discord goes on showing it leaves what
-// it was made from, so that it is found when it is to be shown no more.
+// invalidate takes away what s selects, and all that was made from that. Of an answer that Discord goes on
+// showing it leaves what it was made from, so that it is found when it is to be shown no more.
 func (t *transaction) invalidate(s selection, why cause) error {
 	var all []invalid
 	err := t.each(func(scan Scanner) error {
@@ -228,8 +230,8 @@ const (
 	isLost           // it is gone, or says something else
 )
 
-// stand tells how a source of something of a guild is now. A source in a channel that isn't known counts as gone: it may have been
-// forgotten with its guild.
+// stand tells how a source of something of a guild is now. A source in a channel that isn't known counts as
+// gone: it may have been forgotten with its guild.
 func (t *transaction) stand(guild memory.GuildID, s memory.Source) (standing, error) {
 	query, args := "", []any{s.ID, s.Version, int64(s.Channel)}
 	switch s.Kind {

@@ -171,8 +171,8 @@ func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version
 	return same, t.exec("UPDATE segment SET "+to.flag+" = 0 WHERE id IN (SELECT value FROM json_each(?))", jsonOf(kept))
 }
 
-// storeVectors stores the vectors of those segments that still are as they were when they were embedded. One that is nil says
-// that there is nothing to embed.
+// storeVectors stores the vectors of those segments that still are as they were when they were embedded. One
+// that is nil says that there is nothing to embed.
 func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [][]float32) error {
 	same, err := t.unchanged(to, segments)
 	if err != nil {

@@ -122,7 +122,8 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 		s.failed(err3, "forget what was spent long ago"), s.failed(err4, "erase what expired"))
 }
 
-// forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is newer, and stays.
+// forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is
+// newer, and stays.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
 	const without = 1<<63 - 1
 	count, tokens := int64(without), int64(without)

@@ -61,8 +61,8 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 	return s.writing(ctx, (*transaction).embedAgain)
 }
 
-// RepairText makes full text again if anew, or if other rules made what is there; with goOn it goes on with that where it was cut
-// short.
+// RepairText makes full text again if anew, or if other rules made what is there; with goOn it goes on with
+// that where it was cut short.
 func RepairText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
 	var rules string
 	if _, err := Found(s.row(ctx, "SELECT value FROM meta WHERE key = 'terms'").Scan(&rules)); err != nil {

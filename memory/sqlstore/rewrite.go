@@ -8,9 +8,9 @@ import (
 	"hark/memory"
 )
 
-// rewrite has messages of Hark's be as new: how they came about goes. Answers that were made from them stay, and have what they
-// were made from for sources as well, which nothing could reach any more else. What else was made from what they said goes. Those
-// that went with a source count as never logged.
+// rewrite has messages of Hark's be as new: how they came about goes. Answers that were made from them stay,
+// and have what they were made from for sources as well, which nothing could reach any more else. What else
+// was made from what they said goes. Those that went with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) error {
 	t.changed.Text = true
 	for _, id := range e.IDs {
@@ -43,8 +43,8 @@ func (t *transaction) rewrite(e memory.Rewritten) error {
 	return nil
 }
 
-// handDown gives the answers that were made from one what that was made from, and deletes its messages that aren't written anew
-// with it: nothing would tell any more what they were made from.
+// handDown gives the answers that were made from one what that was made from, and deletes its messages that
+// aren't written anew with it: nothing would tell any more what they were made from.
 func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) error {
 	trace, kept, err := t.traceOf(e.Channel, answer)
 	known := kept

@@ -7,7 +7,8 @@ import (
 	"hark/memory"
 )
 
-// chooseSetting keeps what was set, unless it falls under what was forgotten. The guild and the channel needn't be known yet.
+// chooseSetting keeps what was set, unless it falls under what was forgotten. The guild and the channel
+// needn't be known yet.
 func (t *transaction) chooseSetting(e memory.SettingChosen) error {
 	if gone, err := t.isForgottenSetting(e); gone || err != nil {
 		return err

@@ -2,9 +2,9 @@ package sqlstore
 
 import "hark/memory"
 
-// An answer that Hark keeps no more may be shown by Discord still: it was made from what went, but repeats none of it. Of such an
-// answer what it was made from stays and whom it is about, and the ids of its messages (shown), without a word of it. So it is
-// found when something goes that it does repeat.
+// An answer that Hark keeps no more may be shown by Discord still: it was made from what went, but repeats
+// none of it. Of such an answer what it was made from stays and whom it is about, and the ids of its messages
+// (shown), without a word of it. So it is found when something goes that it does repeat.
 
 // leaveShown notes which messages Discord goes on showing of an answer that goes.
 func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) error {
@@ -16,7 +16,8 @@ func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages 
 	return t.settleShown(g.channel, g.no)
 }
 
-// settleShown has what is left of an answer be known by the first message that Discord shows, and be forgotten if there is none.
+// settleShown has what is left of an answer be known by the first message that Discord shows, and be
+// forgotten if there is none.
 func (t *transaction) settleShown(channel memory.ChannelID, no int64) error {
 	var first int64
 	if err := t.row("SELECT coalesce(min(id), 0) FROM shown WHERE derived = ?", no).Scan(&first); err != nil {

@@ -6,8 +6,8 @@ import (
 	"hark/memory"
 )
 
-// standing is a trace under the first message of its answer that is there, so that what is left of an answer is found by what it
-// was made from. It is false if none is left.
+// standing is a trace under the first message of its answer that is there, so that what is left of an answer
+// is found by what it was made from. It is false if none is left.
 func (t *transaction) standing(trace memory.Trace) (memory.Trace, bool, error) {
 	for {
 		gone, err := t.isGone(trace.Guild, trace.Channel, trace.Answer)

@@ -1,9 +1,9 @@
-// Package sqlstore holds the rules of keeping, deriving and forgetting, in SQL, for every Store in a database. An Engine is the
-// database: its connections, full text and vectors. What is held in memory is made from what the engine has, and can be
-// thrown away at any time.
+// Package sqlstore holds the rules of keeping, deriving and forgetting, in SQL, for every Store in a
+// database. An Engine is the database: its connections, full text and vectors. What is held in memory is made
+// from what the engine has, and can be thrown away at any time.
 //
-// Begin reading at Store.Apply in ingest.go, which commits events; apply.go does what each of them says, provenance.go takes away
-// what was made from what is deleted, and forget.go begins to forget.
+// Begin reading at Store.Apply in ingest.go, which commits events; apply.go does what each of them says,
+// provenance.go takes away what was made from what is deleted, and forget.go begins to forget.
 package sqlstore
 
 import (
@@ -15,8 +15,9 @@ import (
 
 // Options say how a store is opened.
 type Options struct {
-	// Space is where the vectors that will be stored lie. When it isn't the one of the database's vectors, these stay in use until
-	// every segment has one in Space as well. The last to open the database decides; the zero Space leaves things as they are.
+	// Space is where the vectors that will be stored lie. When it isn't the one of the database's vectors,
+	// these stay in use until every segment has one in Space as well. The last to open the database decides;
+	// the zero Space leaves things as they are.
 	Space memory.Space
 	// Tokens counts the tokens of a message's text, in several goroutines at once.
 	Tokens func(string) int

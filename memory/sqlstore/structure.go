@@ -198,8 +198,8 @@ func (t *transaction) seeChannel(c memory.Channel) error {
 		int64(c.Parent), int(c.Kind), c.Name == "" && !gone, name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites), known.no)
 }
 
-// nameOf is what is kept of a channel's name: nothing if it is gone, because the channel was deleted, or it is a thread whose owner
-// has opted out or is forgotten.
+// nameOf is what is kept of a channel's name: nothing if it is gone, because the channel was deleted, or it
+// is a thread whose owner has opted out or is forgotten.
 func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool, err error) {
 	d, err := t.decisions()
 	if err != nil {

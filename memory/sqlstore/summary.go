@@ -26,8 +26,8 @@ func checkSummary(e memory.Summarised) (memory.Event, error) {
 	return e, err
 }
 
-// summarise notes how far a channel is summed up, and keeps the summary if all of its sources are as they were. Else the
-// stretch is to be summed up again.
+// summarise notes how far a channel is summed up, and keeps the summary if all of its sources are as they
+// were. Else the stretch is to be summed up again.
 func (t *transaction) summarise(e memory.Summarised) error {
 	c, err := t.knownChannel(e.Channel)
 	if c == nil || err != nil {

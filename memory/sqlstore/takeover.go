@@ -17,8 +17,9 @@ type Taken struct {
 	Choices int // decisions about what to remember
 }
 
-// TakeOver has a store that is a copy of an older one forget, delete and decide what the tables in the schema old tell and its own
-// don't. The forgettings are put on record only. What can be read is taken over; the error tells of the rest. The caller has the turn.
+// TakeOver has a store that is a copy of an older one forget, delete and decide what the tables in the schema
+// old tell and its own don't. The forgettings are put on record only. What can be read is taken over; the
+// error tells of the rest. The caller has the turn.
 func TakeOver(ctx context.Context, s *Store, r *Taken) error {
 	var errs []error
 	for _, take := range []func(*transaction, *Taken) error{
@@ -109,8 +110,8 @@ func (t *transaction) takeShown(*Taken) error {
 // shownBefore are answers o of the old database that Discord shows still, as d in the restored one.
 const shownBefore = " FROM old.derived o CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id "
 
-// takeRewritten takes away the messages of Hark's that were written anew since: what they say now came about in a way that isn't
-// known here. Discord is to show them no more.
+// takeRewritten takes away the messages of Hark's that were written anew since: what they say now came about
+// in a way that isn't known here. Discord is to show them no more.
 func (t *transaction) takeRewritten(*Taken) error {
 	var all []memory.Rewritten
 	err := t.each(func(scan Scanner) error {

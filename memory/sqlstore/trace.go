@@ -79,8 +79,8 @@ func (t *transaction) hasSource(answer memory.Trace, s memory.Source) (bool, err
 		int(anAnswer), int64(answer.Channel), int64(answer.Answer)).Scan(new(int)))
 }
 
-// fallsUnderSince reports whether somebody was forgotten as a whole while an answer was being written, whom it names or, if a source
-// of it is gone, who may have been the source's author: that isn't known any more.
+// fallsUnderSince reports whether somebody was forgotten as a whole while an answer was being written, whom
+// it names or, if a source of it is gone, who may have been the source's author: that isn't known any more.
 func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) (bool, error) {
 	since := trace.Answer
 	if trace.Prompt != nil {
@@ -183,7 +183,8 @@ func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID)
 	return trace, known, err
 }
 
-// deleteParts deletes messages of an answer, and tells which were there still. Withdrawn, Discord is to show them no more.
+// deleteParts deletes messages of an answer, and tells which were there still. Withdrawn, Discord is to show
+// them no more.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, withdrawn bool) (there []memory.MessageID, err error) {
 	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
 	for _, id := range parts {

@@ -8,8 +8,8 @@ import (
 	"hark/internal/metrics"
 )
 
-// Counted is what was counted more than 0 times, by name and values of labels, such as "hark_tool_calls_total search_memory ok".
-// Of histograms it is how many values there were.
+// Counted is what was counted more than 0 times, by name and values of labels, such as "hark_tool_calls_total
+// search_memory ok". Of histograms it is how many values there were.
 func Counted(tb testing.TB, m *metrics.Metrics) map[string]int {
 	tb.Helper()
 	families, err := m.Registry.Gather()
