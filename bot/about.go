@@ -44,8 +44,10 @@ func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet
 	shown, foot := []string{x.text(youAreOut)}, ""
 	if !m.out {
 		names := namesOf(m.person)
-		shown, foot = []string{x.text("**What I keep about you here**"), when(names != "", x.text("Names: %s", names))}, x.text(showFoot)
-		for _, part := range []func(context.Context, *exchange, member) (string, error){c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showState} {
+		shown, foot = []string{x.text("**What I keep about you here**"),
+			when(names != "", x.text("Names: %s", names))}, x.text(showFoot)
+		for _, part := range []func(context.Context, *exchange, member) (string, error){
+			c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showState} {
 			text, err := part(ctx, x, m)
 			if err != nil {
 				return sheet{}, err
@@ -108,13 +110,15 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (stri
 	}
 	var shown []string
 	for _, w := range seen[:min(len(seen), shownChannels)] {
-		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.channel, x.locale.number(w.messages), w.first.Time().Unix(), w.last.Time().Unix())
+		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.channel, x.locale.number(w.messages),
+			w.first.Time().Unix(), w.last.Time().Unix())
 		shown = append(shown, line+when(w.starred > 0, x.text(", %s marked with ⭐", x.locale.number(w.starred))))
 	}
 	more := max(0, len(seen)-shownChannels)
 	return lines(sum, lines(shown...),
 		when(more > 0, x.count(more, "- and %s channel more", "- and %s channels more")),
-		when(hidden > 0, x.count(hidden, "And %s message in channels that you can't read, or not from here. `/memory export` has it.",
+		when(hidden > 0, x.count(hidden,
+			"And %s message in channels that you can't read, or not from here. `/memory export` has it.",
 			"And %s messages in channels that you can't read, or not from here. `/memory export` has them."))), nil
 }
 
@@ -130,7 +134,8 @@ func (c *commands) showFacts(ctx context.Context, x *exchange, m member) (string
 			said = x.text("also called %s", said)
 		}
 		from := x.toldBy(f.By)
-		if url := jumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" && (f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)) {
+		if url := jumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" &&
+			(f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)) {
 			from = x.text("([learned from this](<%s>))", url)
 		}
 		shown = append(shown, "- "+said+" "+from+"\n  -# "+x.whoIsTold(f, readable))
@@ -152,22 +157,27 @@ func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) (stri
 		return "", nil
 	}
 	all, err := c.lore(ctx, x)
-	all = slices.DeleteFunc(slices.Clone(all), func(l memory.Lore) bool { return l.By != x.who() && !isAbout(l, m.person) })
+	all = slices.DeleteFunc(slices.Clone(all), func(l memory.Lore) bool {
+		return l.By != x.who() && !isAbout(l, m.person)
+	})
 	if err != nil || len(all) == 0 {
 		return "", err
 	}
 	shown := []string{x.text("**Lore that you told, or that names you**")}
 	for _, l := range all[:min(len(all), shownLore)] {
-		shown = append(shown, strings.TrimSpace(fmt.Sprintf("- **%s**: %s %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
+		shown = append(shown, strings.TrimSpace(fmt.Sprintf("- **%s**: %s %s",
+			plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
 	}
 	more := max(0, len(all)-shownLore)
-	return lines(lines(shown...), when(more > 0, x.count(more, "- and %s more; `/lore list` has it", "- and %s more; `/lore list` has them"))), nil
+	return lines(lines(shown...), when(more > 0, x.count(more, "- and %s more; `/lore list` has it",
+		"- and %s more; `/lore list` has them"))), nil
 }
 
 // isAbout reports whether lore names somebody: by a mention, or by one of their names as words.
 func isAbout(l memory.Lore, p memory.Person) bool {
 	said := strings.Join(append([]string{l.Name, l.Text}, l.Own...), "\n")
-	if p.ID != 0 && (strings.Contains(said, fmt.Sprintf("<@%d>", p.ID)) || strings.Contains(said, fmt.Sprintf("<@!%d>", p.ID))) {
+	if p.ID != 0 && (strings.Contains(said, fmt.Sprintf("<@%d>", p.ID)) ||
+		strings.Contains(said, fmt.Sprintf("<@!%d>", p.ID))) {
 		return true
 	}
 	words := " " + strings.Join(text.Words(said), " ") + " "
@@ -179,7 +189,8 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 
 // showUses tells in numbers what was made with somebody's messages and questions.
 func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string, error) {
-	e, err := c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
+	e, err := c.bot.memory.Extent(ctx,
+		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 	if err != nil {
 		return "", err
 	}
@@ -195,8 +206,10 @@ func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string,
 	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
 	tokens := spent[x.who()]
 	return lines(x.text("**In numbers**"),
-		"- "+x.count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you", "%s answers of mine are to you or used what you wrote or I was told about you"),
-		"- "+x.count(len(asked), "of %s answer to you I keep how it came about", "of %s answers to you I keep how they came about"),
+		"- "+x.count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you",
+			"%s answers of mine are to you or used what you wrote or I was told about you"),
+		"- "+x.count(len(asked), "of %s answer to you I keep how it came about",
+			"of %s answers to you I keep how they came about"),
 		"- "+x.count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
 		"- "+x.count(len(calls), "%s record of a call for you", "%s records of calls for you"),
 		when(tokens > 0, "- "+x.text("Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.locale.number(tokens)))), err
@@ -214,6 +227,7 @@ func (c *commands) showState(_ context.Context, x *exchange, m member) (string, 
 	default:
 		learns = x.text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(x.server.Learn, m.person.Learn).Unix())
 	}
-	return lines(x.text("**What holds for you**"), "- "+x.text("You haven't opted out."), when(learns != "", "- "+learns),
+	return lines(x.text("**What holds for you**"), "- "+x.text("You haven't opted out."),
+		when(learns != "", "- "+learns),
 		when(kept != "", "- "+kept)), nil
 }

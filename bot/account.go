@@ -22,7 +22,10 @@ func (b *Bot) account(t memory.Trace) {
 			dropped.Int(s.Section, s.Dropped)
 		}
 	}
-	line.Int64("answer", int64(t.Answer)).Int64("question", int64(t.Question)).Int("tokens", t.Tokens).Int("max_tokens", t.MaxTokens).
-		Int("window", t.Window).Float64("window_use", math.Round(100*t.Use())/100).Dict("sections", tokens).Dict("dropped", dropped).
-		Int("recalled", len(t.Recalled)).Int64("search_ms", t.Search.Milliseconds()).Int64("total_ms", t.Total.Milliseconds()).Msg(told)
+	line.Int64("answer", int64(t.Answer)).Int64("question", int64(t.Question)).Int("tokens",
+		t.Tokens).Int("max_tokens", t.MaxTokens).
+		Int("window", t.Window).Float64("window_use", math.Round(100*t.Use())/100).Dict("sections",
+		tokens).Dict("dropped", dropped).
+		Int("recalled", len(t.Recalled)).Int64("search_ms", t.Search.Milliseconds()).Int64("total_ms",
+		t.Total.Milliseconds()).Msg(told)
 }

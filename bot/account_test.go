@@ -19,8 +19,10 @@ func promptedTrace(q answer.Question) memory.Trace {
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker, Model: "canary-model",
 		Tokens: 850, MaxTokens: 4000, Window: 10_000, Layout: "sections", Search: 20 * time.Millisecond, Total: time.Second,
 		Recalled: []memory.TraceHit{{Channel: q.Channel, Message: q.ID - 1, Why: []string{"canary"}}},
-		Sections: []memory.TraceUse{{Section: "history", Tokens: 700, Included: 9, Dropped: 5, Why: "ceiling"}, {Section: "lore", Tokens: 12, Included: 1}},
-		Prompt:   &memory.Prompt{Messages: []memory.PromptMessage{{Role: "user", Content: "canary words"}}}, Named: []memory.UserID{q.Asker},
+		Sections: []memory.TraceUse{{Section: "history", Tokens: 700, Included: 9, Dropped: 5,
+			Why: "ceiling"}, {Section: "lore", Tokens: 12, Included: 1}},
+		Prompt: &memory.Prompt{Messages: []memory.PromptMessage{{Role: "user",
+			Content: "canary words"}}}, Named: []memory.UserID{q.Asker},
 	}
 }
 
@@ -33,7 +35,8 @@ func TestAnswersAreAccountedFor(t *testing.T) {
 		level  string
 		use    float64
 	}{
-		{"a large window", 10_000, "info", 0.09}, {"an unknown one", 0, "info", 0}, {"just not nearly full", 1063, "info", 0.8}, {"nearly full", 1062, "warn", 0.8}, {"too full", 800, "warn", 1.06},
+		{"a large window", 10_000, "info", 0.09}, {"an unknown one", 0, "info", 0}, {"just not nearly full",
+			1063, "info", 0.8}, {"nearly full", 1062, "warn", 0.8}, {"too full", 800, "warn", 1.06},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -63,8 +66,10 @@ func TestAnswersAreAccountedFor(t *testing.T) {
 					}
 				}
 			}
-			if got.Level != c.level || got.Answer != int64(m.ID) || got.Question != int64(question.ID) || got.Window != c.window || got.MaxTokens != 4000 || got.Use != c.use ||
-				got.Sections["history"] != 700 || got.Sections["lore"] != 12 || len(got.Dropped) != 1 || got.Dropped["history"] != 5 || got.Recalled != 1 || got.Search != 20 || got.Total != 1000 {
+			if got.Level != c.level || got.Answer != int64(m.ID) || got.Question != int64(question.ID) ||
+				got.Window != c.window || got.MaxTokens != 4000 || got.Use != c.use ||
+				got.Sections["history"] != 700 || got.Sections["lore"] != 12 || len(got.Dropped) != 1 ||
+				got.Dropped["history"] != 5 || got.Recalled != 1 || got.Search != 20 || got.Total != 1000 {
 				t.Errorf("told %+v", got)
 			}
 			if journal := s.out.String(); strings.Contains(journal, "canary") || strings.Contains(journal, `"ana"`) {
@@ -82,7 +87,8 @@ func TestOnlyAnswersThatAreShownKeepAPrompt(t *testing.T) {
 		err        error
 		kept       bool
 	}{
-		{"whole", "Friday", nil, true}, {"broken off", "Fri", errors.New("gone"), true}, {"nothing", " ", errors.New("gone"), false}, {"empty", "", nil, false},
+		{"whole", "Friday", nil, true}, {"broken off", "Fri", errors.New("gone"), true}, {"nothing", " ",
+			errors.New("gone"), false}, {"empty", "", nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -34,10 +34,13 @@ var adminCommands = map[string][]discordtest.Opt{
 func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {
 	t.Parallel()
 	s, role := moderated(t)
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return promptOf(t, "hello"), nil
+	}
 	s.hides(t, s.bo, "model") // which the role wasn't given
 	for name, options := range adminCommands {
-		if m := s.use(t, s.bo, name, options...); strings.Contains(m.Content, notAllowed) || strings.Contains(m.Content, useAgain) || m.Content == "" {
+		if m := s.use(t, s.bo, name, options...); strings.Contains(m.Content, notAllowed) ||
+			strings.Contains(m.Content, useAgain) || m.Content == "" {
 			t.Errorf("/%s tells a moderator %q", name, m.Content)
 		}
 	}
@@ -58,7 +61,8 @@ func TestNoticesAreForThoseWhoManageTheServer(t *testing.T) {
 	s.discord.LetUse(s.guild.ID, s.bo.ID, "hark", true)
 	s.use(t, s.bo, "hark pause")
 	for _, id := range []string{choosePublic, chooseNothing, chooseChannels} {
-		if m := s.discord.Click(notice.Message, s.bo.ID, id).WaitMessage(); m.Content != notAllowed || len(s.chosen()) > 0 {
+		if m := s.discord.Click(notice.Message, s.bo.ID, id).WaitMessage(); m.Content != notAllowed ||
+			len(s.chosen()) > 0 {
 			t.Errorf("%s: %q, chosen %q", id, m.Content, s.chosen())
 		}
 	}
@@ -81,8 +85,11 @@ func promptOf(t *testing.T, said string) answer.Recalled {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := builder.Input{Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Query: builder.Turn{Speaker: "Ana", Content: "when?"},
-		History: []builder.Item{{Relevance: 0.9, Lines: []builder.Line{{Message: 1, Author: 7, Content: said, Time: time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)}}}}}
+	in := builder.Input{Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
+		Query: builder.Turn{Speaker: "Ana", Content: "when?"},
+		History: []builder.Item{{Relevance: 0.9,
+			Lines: []builder.Line{{Message: 1, Author: 7, Content: said,
+				Time: time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC)}}}}}
 	return answer.Recalled{Prompt: b.Build(in), Mode: answer.Mode{Is: builder.ModeSearch}}
 }
 
@@ -99,7 +106,8 @@ func TestContextIsShownAsAFile(t *testing.T) {
 		s.discord.Say(s.channel, s.bo.ID, "hello")
 	}
 	m := s.use(t, s.ana, "hark context", opt("question", "when?"))
-	for _, n := range []string{(locale{}).number(r.Prompt.Report.Tokens), (locale{}).number(r.Prompt.Report.MaxTokens)} {
+	for _, n := range []string{(locale{}).number(r.Prompt.Report.Tokens),
+		(locale{}).number(r.Prompt.Report.MaxTokens)} {
 		if !strings.Contains(m.Content, n) {
 			t.Errorf("%s tokens aren't told of: %q", n, m.Content)
 		}
@@ -110,11 +118,13 @@ func TestContextIsShownAsAFile(t *testing.T) {
 	if len(m.Attachments) != 1 || m.Attachments[0].Filename != promptFile {
 		t.Fatalf("attached %+v", m.Attachments)
 	}
-	if data, there := s.discord.File(m.Attachments[0]); !there || string(data) != r.Prompt.String()+"\n" || !strings.Contains(string(data), "the tulips are planted") {
+	if data, there := s.discord.File(m.Attachments[0]); !there || string(data) != r.Prompt.String()+"\n" ||
+		!strings.Contains(string(data), "the tulips are planted") {
 		t.Errorf("the file is %q", data)
 	}
 	q := s.oracle.questions()[0]
-	if !q.OnlyAsker || q.Operator || q.Everywhere || q.Asker != memory.UserID(s.ana.ID) || q.Roles == nil || q.ID != 0 || q.Session != nil {
+	if !q.OnlyAsker || q.Operator || q.Everywhere || q.Asker != memory.UserID(s.ana.ID) || q.Roles == nil ||
+		q.ID != 0 || q.Session != nil {
 		t.Errorf("asked %+v", q)
 	}
 	if _, kept := find(s.log, func(memory.Answered) bool { return true }); kept {
@@ -124,7 +134,9 @@ func TestContextIsShownAsAFile(t *testing.T) {
 	plain = s.use(t, s.ana, "hark context", opt("question", "when?"))
 	plain.Content = tokensOf.ReplaceAllString(plain.Content, "N tokens")
 	s.says(t, plain)
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return answer.Recalled{}, errDown }
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return answer.Recalled{}, errDown
+	}
 	s.says(t, s.use(t, s.ana, "hark context", opt("question", "when?")))
 }
 
@@ -132,7 +144,9 @@ func TestContextIsShownAsAFile(t *testing.T) {
 func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return promptOf(t, "hello"), nil
+	}
 	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore})
 	said := s.discord.Say(s.channel, s.bo.ID, "unlogged words")
 	s.use(t, s.ana, "hark context", opt("question", "when?"))
@@ -157,7 +171,9 @@ func TestContextHasTheSessionWhereNothingIsLogged(t *testing.T) {
 func TestFilesThatDiscordRefuses(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return promptOf(t, "hello"), nil
+	}
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark context", opt("question", "when?"))
 	s.discord.WaitFor("a follow-up", func() bool { return len(i.FollowUps()) == 1 })

@@ -197,7 +197,8 @@ func (a *admission) lookup(ctx context.Context, id memory.GuildID) *memory.Guild
 }
 
 // session is what was said before a question where nothing is logged, and nil where the log tells.
-func (a *admission) session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, question memory.MessageID) []memory.Message {
+func (a *admission) session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+	question memory.MessageID) []memory.Message {
 	remembered, err := a.remembers(ctx, guild, channel)
 	if remembered || err != nil {
 		return nil

@@ -57,7 +57,8 @@ type outgoing struct {
 
 // asText is an edit that leaves a message nothing but content, in which nobody is mentioned.
 func asText(content string) outgoing {
-	return outgoing{Content: content, AllowedMentions: nobody, Flags: suppressEmbeds, Attachments: []attached{}, Components: []component{}}
+	return outgoing{Content: content, AllowedMentions: nobody, Flags: suppressEmbeds,
+		Attachments: []attached{}, Components: []component{}}
 }
 
 // Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes
@@ -83,7 +84,8 @@ func (t *thread) typing(ctx context.Context) error {
 	return t.client.call(ctx, "POST", address, address, nil, nil)
 }
 
-func (t *thread) create(ctx context.Context, part int, content string, rows []component, files []upload) (posted, error) {
+func (t *thread) create(ctx context.Context, part int, content string, rows []component,
+	files []upload) (posted, error) {
 	m := outgoing{
 		Content:         content,
 		Nonce:           nonce(t.purpose, t.question, part),
@@ -115,7 +117,8 @@ func (t *thread) post(ctx context.Context, m outgoing) (posted, error) {
 	return p, wrap(err, "write in channel", t.channel)
 }
 
-func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []upload) (posted, error) {
+func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, rows []component,
+	files []upload) (posted, error) {
 	m := asText(content)
 	m.AllowedMentions, m.Attachments = mentioning(content, t.asker), append(m.Attachments, attachments(files)...)
 	if rows != nil {
@@ -161,7 +164,8 @@ func (t *thread) bucket() string {
 	return discordgo.EndpointChannelMessage(t.channel.String(), "")
 }
 
-func (t *thread) send(ctx context.Context, method, address, bucket string, body outgoing, files []upload) (posted, error) {
+func (t *thread) send(ctx context.Context, method, address, bucket string, body outgoing,
+	files []upload) (posted, error) {
 	var sent struct {
 		ID          snowflake  `json:"id"`
 		Content     string     `json:"content"`
@@ -171,7 +175,8 @@ func (t *thread) send(ctx context.Context, method, address, bucket string, body 
 	if err := t.client.call(ctx, method, address, bucket, withFiles(body, files), &sent); err != nil {
 		return posted{}, err
 	}
-	return posted{id: memory.MessageID(sent.ID), content: memory.Clean(sent.Content), edited: sent.Edited, files: remembered(sent.Attachments)}, nil
+	return posted{id: memory.MessageID(sent.ID), content: memory.Clean(sent.Content), edited: sent.Edited,
+		files: remembered(sent.Attachments)}, nil
 }
 
 // nonce names a part of an answer in at most 25 characters, the same whenever it is sent again.

@@ -114,7 +114,8 @@ func (f *fetcher) fetch(ctx context.Context, address string, most int) ([]byte, 
 	}
 	defer got.Body.Close()
 	switch {
-	case got.StatusCode == http.StatusNotFound || got.StatusCode == http.StatusForbidden || got.StatusCode == http.StatusGone:
+	case got.StatusCode == http.StatusNotFound || got.StatusCode == http.StatusForbidden ||
+		got.StatusCode == http.StatusGone:
 		return nil, answer.ErrFileGone // an address that has expired is forbidden or not found
 	case got.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("fetch a file: HTTP %d", got.StatusCode)

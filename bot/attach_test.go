@@ -40,12 +40,15 @@ func TestFilesOfAQuestionAreFetched(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
 	loaded := s.loads(10)
-	first := s.discord.Say(s.channel, s.bo.ID, "look", discordtest.WithData("plan.txt", "", "text/plain", []byte("dig")))
+	first := s.discord.Say(s.channel, s.bo.ID, "look", discordtest.WithData("plan.txt", "", "text/plain",
+		[]byte("dig")))
 	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" what is it?", discordtest.QuietReplyTo(first.ID),
 		discordtest.WithData("cat.png", "my cat", "image/png", []byte("meow")), discordtest.WithFile("gone.png", ""),
 		discordtest.WithData("large.txt", "", "text/plain", []byte("eleven signs"[:11])))
-	want := []string{"cat.png (my cat, image/png, 4, own): meow", "gone.png (, , 1000, own): " + answer.ErrFileGone.Error(),
-		"large.txt (, text/plain, 11, own): " + answer.ErrFileTooLarge.Error(), "plan.txt (, text/plain, 3, of true): dig"}
+	want := []string{"cat.png (my cat, image/png, 4, own): meow", "gone.png (, , 1000, own): " +
+		answer.ErrFileGone.Error(),
+		"large.txt (, text/plain, 11, own): " +
+			answer.ErrFileTooLarge.Error(), "plan.txt (, text/plain, 3, of true): dig"}
 	if got := loaded(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
@@ -63,7 +66,8 @@ func TestFilesOfAQuestionAreFetched(t *testing.T) {
 func TestFilesOfAQuestionThatIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	first := s.discord.Say(s.channel, s.bo.ID, "look", discordtest.WithData("plan.txt", "", "text/plain", []byte("dig")))
+	first := s.discord.Say(s.channel, s.bo.ID, "look", discordtest.WithData("plan.txt", "", "text/plain",
+		[]byte("dig")))
 	cat := discordtest.WithData("cat.png", "my cat", "image/png", []byte("meow"))
 	const seen = "cat.png (my cat, image/png, 4, own): meow"
 	for i, test := range []struct {
@@ -73,8 +77,10 @@ func TestFilesOfAQuestionThatIsAskedAgain(t *testing.T) {
 	}{
 		{" what is it?", []discordtest.Saying{cat}, []string{seen}},
 		{"", []discordtest.Saying{cat}, []string{seen}},
-		{" why?", []discordtest.Saying{cat, discordtest.QuietReplyTo(first.ID)}, []string{seen, "plan.txt (, text/plain, 3, of true): dig"}},
-		{" and?", []discordtest.Saying{discordtest.QuietReplyTo(first.ID)}, []string{"plan.txt (, text/plain, 3, of true): dig"}},
+		{" why?", []discordtest.Saying{cat, discordtest.QuietReplyTo(first.ID)},
+			[]string{seen, "plan.txt (, text/plain, 3, of true): dig"}},
+		{" and?", []discordtest.Saying{discordtest.QuietReplyTo(first.ID)},
+			[]string{"plan.txt (, text/plain, 3, of true): dig"}},
 	} {
 		loaded := s.loads(10)
 		s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+test.question, test.options...)
@@ -92,7 +98,8 @@ func TestFilesOfAQuestionThatIsAskedAgain(t *testing.T) {
 func TestFilesOfAQuestionThatIsAskedAgainInTrouble(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" what is it?", discordtest.WithData("cat.png", "", "image/png", []byte("meow")))
+	s.discord.Say(s.channel, s.ana.ID, s.discord.Bot.Mention()+" what is it?",
+		discordtest.WithData("cat.png", "", "image/png", []byte("meow")))
 	m := s.answered(t, s.channel, "Friday")
 	s.over(t, 1)
 	for _, test := range []struct {
@@ -134,7 +141,8 @@ func TestFilesComeFromDiscordOnly(t *testing.T) {
 	t.Parallel()
 	const cdn = "https://cdn.discordapp.com/attachments/1/2/"
 	page := func(status int, location, body string) *http.Response {
-		return &http.Response{StatusCode: status, Header: http.Header{"Location": {location}}, Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}
+		return &http.Response{StatusCode: status, Header: http.Header{"Location": {location}},
+			Body: io.NopCloser(strings.NewReader(body)), ContentLength: -1}
 	}
 	var asked []string
 	f := newFetcher(answers(func(r *http.Request) (*http.Response, error) {
@@ -154,11 +162,13 @@ func TestFilesComeFromDiscordOnly(t *testing.T) {
 		case "/attachments/1/2/broken":
 			return nil, errors.New("connection reset")
 		case "/attachments/1/2/torn":
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(io.MultiReader(strings.NewReader("x"), torn{})), ContentLength: -1}, nil
+			return &http.Response{StatusCode: 200,
+				Body: io.NopCloser(io.MultiReader(strings.NewReader("x"), torn{})), ContentLength: -1}, nil
 		case "/attachments/1/2/endless":
 			return &http.Response{StatusCode: 200, Body: io.NopCloser(endless{}), ContentLength: -1}, nil
 		case "/attachments/1/2/large":
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("")), ContentLength: 1 << 40}, nil
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("")),
+				ContentLength: 1 << 40}, nil
 		case "/attachments/1/2/troubled":
 			return page(503, "", ""), nil
 		case "/attachments/1/2/expired":
@@ -200,7 +210,8 @@ func TestFilesComeFromDiscordOnly(t *testing.T) {
 		}
 	}
 	for _, a := range asked {
-		if !strings.HasPrefix(a, "https://cdn.discordapp.com/") && !strings.HasPrefix(a, "https://media.discordapp.net/") {
+		if !strings.HasPrefix(a, "https://cdn.discordapp.com/") &&
+			!strings.HasPrefix(a, "https://media.discordapp.net/") {
 			t.Errorf("asked for %s", a)
 		}
 	}

@@ -71,7 +71,8 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 	case len(gaps) == 0:
 		return refusal(x.text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", x.mention(at.ID), begun.Unix()))
 	}
-	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched", at.ID), memory.BeginPast(gaps, now)...); err != nil {
+	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched", at.ID),
+		memory.BeginPast(gaps, now)...); err != nil {
 		return err
 	}
 	c.bot.filler.nudge()
@@ -80,7 +81,8 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 
 // follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't
 // wait for that.
-func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *watching, note string) (sheet, error) {
+func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *watching,
+	note string) (sheet, error) {
 	look := time.NewTicker(c.bot.timing.backfill)
 	defer look.Stop()
 	for shown := ""; ; {
@@ -103,7 +105,8 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 			return c.fetched(limit, x, at, fetched)
 		}
 		if now := lines(x.progress(at, fetched, left), note); now != shown {
-			if shown = now; x.show(limit, sheet{Content: now}.asking(styleGrey, x.text("Cancel"), stopsBackfill, at.ID)) != nil {
+			if shown = now; x.show(limit, sheet{Content: now}.asking(styleGrey, x.text("Cancel"),
+				stopsBackfill, at.ID)) != nil {
 				shown = "" // an ornament, tried again
 			}
 		}
@@ -134,7 +137,8 @@ func (l locale) progress(at memory.Channel, fetched int, left []memory.Gap) stri
 	}
 	how := l.count(fetched, "%s message so far.", "%s messages so far.")
 	if reached > 0 {
-		how = l.count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.", "%[1]s messages so far, up to <t:%[2]d:D>.", reached.Time().Unix())
+		how = l.count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.",
+			"%[1]s messages so far, up to <t:%[2]d:D>.", reached.Time().Unix())
 	}
 	return lines(l.text("**Fetching what was said in %s**", l.mention(at.ID)), how, threads,
 		l.text("-# It goes on by itself, also after a restart, and longer than Discord lets me tell you about here. Use `/hark backfill` again to see where it is."))
@@ -146,7 +150,8 @@ func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, 
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.count(fetched, "**Done**: I looked through %s message of the past of %s.", "**Done**: I looked through %s messages of the past of %s.", x.mention(at.ID)),
+	return paragraphs(x.count(fetched, "**Done**: I looked through %s message of the past of %s.",
+		"**Done**: I looked through %s messages of the past of %s.", x.mention(at.ID)),
 		x.text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
 		c.bot.lacking(x.locale, x.guild(), at.ID, missing)), nil
 }
@@ -161,10 +166,12 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Chan
 	if len(left) == 0 {
 		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
 	}
-	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID), memory.StopPast(left, c.at(x))...); err != nil {
+	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched no longer",
+		at.ID), memory.StopPast(left, c.at(x))...); err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.", "**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
+	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
+		"**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
 		x.text("-# `/hark backfill` fetches the rest.")), nil
 }
 

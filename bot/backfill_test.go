@@ -66,7 +66,8 @@ func beginning(t *testing.T, messages int) *scene {
 func TestThePastOfAChannelIsFetched(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 250)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel, Type: discordtest.PublicThread, Name: "more"})
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel,
+		Type: discordtest.PublicThread, Name: "more"})
 	s.say(thread.ID, 3, "in the thread")
 	g := s.gated(3) // of which one is the thread's
 	s.run(t).ready(t)
@@ -163,21 +164,24 @@ func TestWhatIsntBackfilled(t *testing.T) {
 	s.use(t, s.ana, "hark channel ignore")
 	s.says(t, s.use(t, s.ana, "hark backfill"))
 	s.use(t, s.ana, "hark channel log")
-	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill")) // all of it is older than anything that is remembered
+	// all of it is older than anything that is remembered
+	s.turns(t, s.discord.Slash(s.channel, s.ana.ID, "hark backfill"))
 	s.say(s.channel, 1, "live")
 	s.log.waitSaid(t, "them: live 0")
 	s.says(t, s.use(t, s.ana, "hark backfill", opt("since", "0d")))
 	if gaps, err := s.log.Gaps(t.Context(), memory.Everywhere, false); err != nil || len(gaps) > 0 {
 		t.Errorf("left: %+v, %v", gaps, err)
 	}
-	s.says(t, s.discord.Click(s.use(t, s.ana, "hark channel ignore").Message, s.ana.ID, fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage())
+	s.says(t, s.discord.Click(s.use(t, s.ana, "hark channel ignore").Message, s.ana.ID,
+		fmt.Sprintf("%s:%d", asksPurge, s.channel)).WaitMessage())
 }
 
 // What was said while a channel wasn't remembered is part of its past, also that of its threads.
 func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 2)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel, Type: discordtest.PublicThread, Name: "more"})
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel,
+		Type: discordtest.PublicThread, Name: "more"})
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
 	s.run(t).ready(t)
 	s.waitRegistered()
@@ -254,7 +258,8 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	<-g.held
 	s.discord.WaitFor("what was fetched to be shown", func() bool { // so that nothing is under way
 		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
-			return strings.Contains(r.Path, x.Token) && r.Status == http.StatusOK && strings.Contains(string(r.Body), `\n100 `)
+			return strings.Contains(r.Path, x.Token) && r.Status == http.StatusOK &&
+				strings.Contains(string(r.Body), `\n100 `)
 		})
 	})
 	late()
@@ -273,7 +278,8 @@ func (s *scene) used(t *testing.T, who discordtest.User, name string) *exchange 
 	i.WaitMessage()
 	s.idle(t)
 	x := &exchange{rest: s.bot.rest, came: s.discord.Now()}
-	x.ID, x.Application, x.Token, x.Guild, x.Channel = snowflake(i.ID), snowflake(s.discord.AppID), i.Token, snowflake(s.guild.ID), snowflake(s.channel)
+	x.ID, x.Application, x.Token, x.Guild, x.Channel = snowflake(i.ID), snowflake(s.discord.AppID), i.Token,
+		snowflake(s.guild.ID), snowflake(s.channel)
 	if err := s.bot.commands.look(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ func sentence(random *rand.Rand) string {
 
 func openStore(b *testing.B) *sqlite.Store {
 	b.Helper()
-	store, err := sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: func(s string) int { return len(s) / 4 }})
+	store, err := sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(),
+		Tokens: func(s string) int { return len(s) / 4 }})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -37,8 +37,9 @@ func TestMentionGetsOneReply(t *testing.T) {
 		stream("It is Friday [1].")
 		return answer.Answer{
 			Text: "It is Friday [1].",
-			Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: memory.MessageID(source.ID),
-				Author: "bo", Place: "general", Time: now}},
+			Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel,
+				Message: memory.MessageID(source.ID),
+				Author:  "bo", Place: "general", Time: now}},
 			Trace: traceOf(q),
 		}, nil
 	}
@@ -49,19 +50,22 @@ func TestMentionGetsOneReply(t *testing.T) {
 		t.Errorf("the reply refers to %+v and pings %v", m.Reference, m.Pinged)
 	}
 	if q := s.oracle.questions(); len(q) != 1 || q[0].Text != "when, <@"+s.bo.ID.String()+">?" || q[0].Name != "ana" ||
-		!slices.Equal(q[0].Mentions, []memory.UserID{memory.UserID(s.bo.ID)}) || !q[0].Now.Equal(now) || q[0].OnlyAsker {
+		!slices.Equal(q[0].Mentions, []memory.UserID{memory.UserID(s.bo.ID)}) || !q[0].Now.Equal(now) ||
+		q[0].OnlyAsker {
 		t.Errorf("asked %+v", q)
 	}
 	if got := len(s.discord.Sent(s.channel)); got != 1 {
 		t.Errorf("%d messages sent", got)
 	}
 	trace := s.traces(t, 1)[0]
-	if trace.Answer != memory.MessageID(m.ID) || len(trace.Parts) != 0 || trace.Question != memory.MessageID(question.ID) {
+	if trace.Answer != memory.MessageID(m.ID) || len(trace.Parts) != 0 ||
+		trace.Question != memory.MessageID(question.ID) {
 		t.Errorf("kept %+v", trace)
 	}
 	posted, _ := find(s.log, func(p memory.Posted) bool { return p.Message.Kind == memory.FromHark })
 	if p := posted.Message; p.ID != memory.MessageID(m.ID) || p.Author != memory.UserID(s.discord.Bot.ID) ||
-		p.ReplyTo != memory.MessageID(question.ID) || p.Guild != memory.GuildID(s.guild.ID) || p.Edited.IsZero() != (len(m.Versions) == 1) {
+		p.ReplyTo != memory.MessageID(question.ID) || p.Guild != memory.GuildID(s.guild.ID) ||
+		p.Edited.IsZero() != (len(m.Versions) == 1) {
 		t.Errorf("logged %+v", p)
 	}
 	if strings.Contains(s.out.String(), "Friday") {
@@ -80,7 +84,8 @@ func TestBodiesThatAreSent(t *testing.T) {
 	q := s.ask("count")
 	m := s.answered(t, s.channel, "@everyone <@1> one, two")
 	for _, body := range m.Bodies {
-		golden.Seen(t, strings.NewReplacer(short36(int64(s.ana.ID)), "ANA", short36(int64(q.ID)), "QUESTION").Replace(s.reads(string(body))))
+		golden.Seen(t, strings.NewReplacer(short36(int64(s.ana.ID)), "ANA", short36(int64(q.ID)),
+			"QUESTION").Replace(s.reads(string(body))))
 	}
 	if len(m.Bodies) != 2 {
 		t.Errorf("%d requests", len(m.Bodies))
@@ -104,8 +109,10 @@ func TestReplyAndDirectMessageAreAnswered(t *testing.T) {
 	s.traces(t, 3)
 	s.posts(t, s.channel, s.bo.ID, "nothing for you")
 	q := s.oracle.questions()
-	if len(q) != 3 || q[1].Text != "are you sure?" || q[1].ReplyTo != memory.MessageID(first.ID) || len(q[1].Mentions) != 0 ||
-		q[2].Guild != memory.DirectGuild || q[2].Channel != memory.ChannelID(dm.ChannelID) || q[2].Text != "and in private?" {
+	if len(q) != 3 || q[1].Text != "are you sure?" || q[1].ReplyTo != memory.MessageID(first.ID) ||
+		len(q[1].Mentions) != 0 ||
+		q[2].Guild != memory.DirectGuild || q[2].Channel != memory.ChannelID(dm.ChannelID) ||
+		q[2].Text != "and in private?" {
 		t.Errorf("asked %+v", q)
 	}
 	if _, ok := find(s.log, func(e memory.ChannelSeen) bool {
@@ -192,7 +199,8 @@ func TestTroubleWithDiscordIsOneMessage(t *testing.T) {
 func TestLongAnswerIsSeveralMessages(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	code := "```go\n" + strings.Repeat("x := "+strings.Repeat("y + ", 10)+"1\n", 30) + "```\n" // over the 2,000th character
+	// over the 2,000th character
+	code := "```go\n" + strings.Repeat("x := "+strings.Repeat("y + ", 10)+"1\n", 30) + "```\n"
 	text := strings.Repeat("It began so. ", 100) + "\n" + code + strings.Repeat("And so it goes on. ", 120) + "The end"
 	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
 		for i := 1; i <= 10; i++ {
@@ -203,7 +211,8 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 	s.ask("tell me all")
 	trace := s.traces(t, 1)[0]
 	sent := s.discord.Sent(s.channel)
-	if len(sent) != len(trace.Parts)+1 || len(sent) < 3 || trace.Answer != memory.MessageID(sent[0].ID) || sent[1].Reference != nil {
+	if len(sent) != len(trace.Parts)+1 || len(sent) < 3 || trace.Answer != memory.MessageID(sent[0].ID) ||
+		sent[1].Reference != nil {
 		t.Fatalf("%d messages, kept %+v", len(sent), trace)
 	}
 	for i, m := range sent {
@@ -217,7 +226,9 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 	if !strings.HasSuffix(sent[0].Content, "1\n```") || !strings.HasPrefix(sent[1].Content, "```go\nx := y") {
 		t.Errorf("the code is cut as %q and %q", tail(sent[0].Content), sent[1].Content[:20])
 	}
-	words, told := func(s string) []string { return strings.Fields(strings.NewReplacer("```go", "", fence, "").Replace(s)) }, ""
+	words, told := func(s string) []string {
+		return strings.Fields(strings.NewReplacer("```go", "", fence, "").Replace(s))
+	}, ""
 	for _, m := range sent {
 		told += m.Content + "\n"
 	}

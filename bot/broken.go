@@ -28,7 +28,8 @@ func unbroken(text string) string {
 	}
 	text = strings.TrimRight(halfToken.ReplaceAllString(text, ""), " \n")
 	f := format(text, nil)
-	for n := len(f.spans) - 1; n >= 0 && f.spans[n].end == len(text) && f.spans[n].kind == tokenMark && f.spans[n].pair < 0; n = len(f.spans) - 1 {
+	for n := len(f.spans) - 1; n >= 0 && f.spans[n].end == len(text) && f.spans[n].kind == tokenMark &&
+		f.spans[n].pair < 0; n = len(f.spans) - 1 {
 		text = strings.TrimRight(text[:f.spans[n].start], " \n")
 		f = format(text, nil)
 	}
@@ -37,7 +38,8 @@ func unbroken(text string) string {
 		if strings.Contains(text[s.end:], "\n\n") {
 			break
 		}
-		if s.kind == tokenMark && s.pair < 0 && slices.Contains(rarelyText, s.mark) && !strings.ContainsAny(text[s.end:s.end+1], " \n") {
+		if s.kind == tokenMark && s.pair < 0 && slices.Contains(rarelyText, s.mark) &&
+			!strings.ContainsAny(text[s.end:s.end+1], " \n") {
 			shut += s.mark
 		}
 	}

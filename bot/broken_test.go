@@ -49,7 +49,8 @@ func TestWhatIsWholeStays(t *testing.T) {
 	const text = "**It is** ~~Fri~~day [12], <@123>:\n```go\nx := a[1]\n```\nand *that* is `all`, __so__ it ends."
 	for at := range len(text) + 1 {
 		got := unbroken(text[:at])
-		if kept := strings.TrimRight(got, "*~`_"); !strings.HasPrefix(text, kept) && !strings.HasPrefix(text, got) || at-len(got) > len("\n```go\n") {
+		if kept := strings.TrimRight(got, "*~`_"); !strings.HasPrefix(text, kept) &&
+			!strings.HasPrefix(text, got) || at-len(got) > len("\n```go\n") {
 			t.Errorf("%q becomes %q", text[:at], got)
 		}
 		if again := unbroken(got); again != got {

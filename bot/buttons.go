@@ -95,7 +95,8 @@ func (o owned) done(l locale, sources bool) []component {
 	if sources {
 		buttons = append(buttons, button(styleGrey, l.text("Sources"), o.id(buttonSources)))
 	}
-	return []component{row(append(buttons, button(styleGrey, l.text("Ask again"), o.id(buttonAgain)), button(styleGrey, l.text("Delete"), o.id(buttonDelete)))...)}
+	return []component{row(append(buttons, button(styleGrey, l.text("Ask again"), o.id(buttonAgain)),
+		button(styleGrey, l.text("Delete"), o.id(buttonDelete)))...)}
 }
 
 // notMine keeps a button to whoever asked, and, unless that is 0, to those who have a permission.

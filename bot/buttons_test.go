@@ -68,7 +68,9 @@ func (s *scene) now(m discordtest.Message) discordtest.Sent {
 
 // shows waits until a message of the bot's reads so.
 func (s *scene) shows(m discordtest.Message, text string) {
-	s.discord.WaitFor(fmt.Sprintf("the message %q", text), func() bool { return s.now(m).Content == text && !s.now(m).Deleted })
+	s.discord.WaitFor(fmt.Sprintf("the message %q", text), func() bool {
+		return s.now(m).Content == text && !s.now(m).Deleted
+	})
 }
 
 // isGone waits until messages of the bot's are deleted, in Discord and from the log.
@@ -76,7 +78,9 @@ func (s *scene) isGone(t *testing.T, ms ...discordtest.Message) {
 	t.Helper()
 	for _, m := range ms {
 		s.discord.WaitFor("the message to go", func() bool { return s.now(m).Deleted })
-		waitLogged(t, s.log, "its deletion in the log", func(e memory.Deleted) bool { return slices.Contains(e.IDs, memory.MessageID(m.ID)) })
+		waitLogged(t, s.log, "its deletion in the log", func(e memory.Deleted) bool {
+			return slices.Contains(e.IDs, memory.MessageID(m.ID))
+		})
 	}
 }
 
@@ -111,7 +115,8 @@ func TestButtonsBelowAnAnswer(t *testing.T) {
 	s.traces(t, 1)
 	m = s.now(m.Message)
 	s.says(t, m)
-	if got := s.buttonsBelow(m.Message); got != "again, delete" || len(m.Bodies) < 2 || len(m.Bodies) > 3 { // the rest may be shown as it is streamed
+	// the rest may be shown as it is streamed
+	if got := s.buttonsBelow(m.Message); got != "again, delete" || len(m.Bodies) < 2 || len(m.Bodies) > 3 {
 		t.Errorf("below an answer there are %q, after %d requests", got, len(m.Bodies))
 	}
 }
@@ -120,11 +125,14 @@ func TestSourcesHaveAButtonWhereTheAnswerIsLogged(t *testing.T) {
 	t.Parallel()
 	for logged, s := range map[bool]*scene{true: remembering(t), false: asking(t).run(t).ready(t)} {
 		s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-			return answer.Answer{Text: "Friday [1]", Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: q.ID}},
-				Trace: traceOf(q)}, nil
+			return answer.Answer{Text: "Friday [1]",
+				Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: q.ID}},
+				Trace:   traceOf(q)}, nil
 		}
 		s.ask("when?")
-		m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, "Friday") })
+		m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+			return strings.HasPrefix(m.Content, "Friday")
+		})
 		want := map[bool]string{true: "again, delete, sources", false: "again, delete"}[logged]
 		if got := s.buttonsBelow(m.Message); got != want || len(m.Bodies) != 1 {
 			t.Errorf("logged %t: %q, after %d requests", logged, got, len(m.Bodies))
@@ -144,11 +152,13 @@ func TestButtonsAreOnTheLastMessage(t *testing.T) {
 	s.traces(t, 1)
 	sent := s.discord.Sent(s.channel)
 	if len(sent) != 2 || s.buttonsBelow(sent[0].Message) != "" || s.buttonsBelow(sent[1].Message) != "again, delete" {
-		t.Fatalf("%d messages, with %q and %q", len(sent), s.buttonsBelow(sent[0].Message), s.buttonsBelow(sent[len(sent)-1].Message))
+		t.Fatalf("%d messages, with %q and %q", len(sent), s.buttonsBelow(sent[0].Message),
+			s.buttonsBelow(sent[len(sent)-1].Message))
 	}
 	// Nothing but the button tells of the first message after a restart and without a trace.
 	s.again(t)
-	s.apply(t, memory.Rewritten{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), IDs: []memory.MessageID{memory.MessageID(sent[0].ID)}})
+	s.apply(t, memory.Rewritten{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
+		IDs: []memory.MessageID{memory.MessageID(sent[0].ID)}})
 	s.press(sent[1].Message, s.ana, buttonDelete).Wait()
 	s.isGone(t, sent[0].Message, sent[1].Message)
 }
@@ -159,7 +169,8 @@ func TestButtonIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.Int64Range(1, 1<<63-1)
 		o := owned{asker: memory.UserID(id.Draw(t, "asker")), question: memory.MessageID(id.Draw(t, "question"))}
-		for n, first := rapid.IntRange(0, 20).Draw(t, "messages"), rapid.Int64Range(1, 1<<62).Draw(t, "first"); len(o.before) < n; {
+		for n, first := rapid.IntRange(0, 20).Draw(t, "messages"),
+			rapid.Int64Range(1, 1<<62).Draw(t, "first"); len(o.before) < n; {
 			o.before = append(o.before, memory.MessageID(first))
 			first += rapid.Int64Range(1, 600_000<<22).Draw(t, "later")
 		}
@@ -167,7 +178,8 @@ func TestButtonIDs(t *testing.T) {
 		x := &exchange{}
 		x.Data.CustomID = text
 		got := ownedBy(x)
-		if len(text) > idLimit || got.asker != o.asker || got.question != o.question || len(got.before) > len(o.before) || len(got.before) < min(4, len(o.before)) ||
+		if len(text) > idLimit || got.asker != o.asker || got.question != o.question ||
+			len(got.before) > len(o.before) || len(got.before) < min(4, len(o.before)) ||
 			!slices.Equal(got.before, o.before[:len(got.before)]) {
 			t.Fatalf("%+v became %q and then %+v", o, text, got)
 		}

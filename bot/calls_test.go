@@ -27,8 +27,10 @@ func (s *scene) called(t *testing.T, answers int) (kept []memory.Record) {
 // records are those of a question and of a tool's call for it.
 func records() []memory.Record {
 	return []memory.Record{
-		{CallID: "a", Speaker: memory.SpeakerUser, Method: answer.MethodAsk, Kwargs: map[string]any{"text": map[string]any{"chars": 5, "words": 1, "fingerprint": "abc"}}},
-		{CallID: "b", Timestamp: time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC), Speaker: memory.SpeakerTool, Method: "search_memory", Outcome: "3 messages"},
+		{CallID: "a", Speaker: memory.SpeakerUser, Method: answer.MethodAsk,
+			Kwargs: map[string]any{"text": map[string]any{"chars": 5, "words": 1, "fingerprint": "abc"}}},
+		{CallID: "b", Timestamp: time.Date(2024, 6, 1, 12, 0, 0, 0, time.UTC), Speaker: memory.SpeakerTool,
+			Method: "search_memory", Outcome: "3 messages"},
 		{CallID: "c", Speaker: memory.SpeakerTool, Method: "what isn't a name"},
 	}
 }
@@ -47,8 +49,10 @@ func TestRecordsAreLoggedWithTheAnswer(t *testing.T) {
 		t.Fatalf("kept %+v", kept)
 	}
 	for i, r := range kept {
-		if r.Guild != memory.GuildID(s.guild.ID) || r.Channel != memory.ChannelID(s.channel) || r.Question != memory.MessageID(question.ID) ||
-			r.Answer != memory.MessageID(sent.ID) || r.Asker != memory.UserID(s.ana.ID) || r.Timestamp.IsZero() || r.CallID != string("ab"[i]) {
+		if r.Guild != memory.GuildID(s.guild.ID) || r.Channel != memory.ChannelID(s.channel) ||
+			r.Question != memory.MessageID(question.ID) ||
+			r.Answer != memory.MessageID(sent.ID) || r.Asker != memory.UserID(s.ana.ID) ||
+			r.Timestamp.IsZero() || r.CallID != string("ab"[i]) {
 			t.Errorf("kept %+v", r)
 		}
 	}
@@ -77,7 +81,10 @@ func TestQuestionsAreRecordedWithoutAnAnswer(t *testing.T) {
 		"it fails": {answers: func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
 			return answer.Answer{Records: records()}, errors.New("the disk is on fire")
 		}, want: 1},
-		"it panics":        {answers: func(context.Context, answer.Question, func(string)) (answer.Answer, error) { panic("oops") }, want: 1},
+		"it panics": {answers: func(context.Context, answer.Question, func(string)) (answer.Answer,
+			error) {
+			panic("oops")
+		}, want: 1},
 		"nothing is asked": {answers: says("Friday"), text: " ", want: 0},
 		"no record is to be": {answers: func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
 			return answer.Answer{Text: "so", Records: records()}, nil
@@ -85,7 +92,8 @@ func TestQuestionsAreRecordedWithoutAnAnswer(t *testing.T) {
 		"nothing is remembered": {answers: func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
 			return answer.Answer{Text: "so", Records: records()}, nil
 		}, cfg: Config{Policy: memory.Policy{Ask: true}}},
-		"nobody knows what it is from": {answers: func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
+		"nobody knows what it is from": {answers: func(context.Context, answer.Question,
+			func(string)) (answer.Answer, error) {
 			return answer.Answer{Text: "so", Records: records(), Trace: memory.Trace{Asker: 0}}, nil
 		}, want: 1},
 	} {
@@ -111,7 +119,8 @@ func TestQuestionsAreRecordedWithoutAnAnswer(t *testing.T) {
 				t.Fatalf("kept %+v", kept)
 			}
 			for _, r := range kept {
-				if r.Speaker != memory.SpeakerUser || r.Method != answer.MethodAsk || r.Question != memory.MessageID(question.ID) || r.Answer != 0 || len(r.Kwargs) > 0 ||
+				if r.Speaker != memory.SpeakerUser || r.Method != answer.MethodAsk ||
+					r.Question != memory.MessageID(question.ID) || r.Answer != 0 || len(r.Kwargs) > 0 ||
 					r.Asker != memory.UserID(s.ana.ID) || fmt.Sprint(r.Args) != "["+question.ID.String()+"]" {
 					t.Errorf("kept %+v", r)
 				}

@@ -38,7 +38,8 @@ func takes(tokens int) func(context.Context, answer.Question, func(string)) (ans
 		if q.NoModel {
 			return answer.Answer{Text: "quoted: " + q.Text}, nil
 		}
-		return answer.Answer{Text: "re: " + q.Text, Model: "m", Usage: answer.Usage{Calls: 1, Prompt: tokens - 1, Completion: 1}}, nil
+		return answer.Answer{Text: "re: " + q.Text, Model: "m",
+			Usage: answer.Usage{Calls: 1, Prompt: tokens - 1, Completion: 1}}, nil
 	}
 }
 
@@ -72,7 +73,8 @@ func TestWhoAsksTooOftenIsToldOnce(t *testing.T) {
 	s.answered(t, s.channel, "re: six")
 	s.ask("seven")
 	s.discord.WaitFor("a second refusal", func() bool { return len(s.discord.Sent(s.channel)) == 6 })
-	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberMessages: 3}) || s.counted(t)["hark_questions_total answered"] != 4 {
+	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberMessages: 3}) ||
+		s.counted(t)["hark_questions_total answered"] != 4 {
 		t.Errorf("refused %v, answered %d", got, s.counted(t)["hark_questions_total answered"])
 	}
 }
@@ -97,7 +99,8 @@ func TestAGuildIsToldOnceInAChannel(t *testing.T) {
 // In direct messages nobody pays for what others ask.
 func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 2, Tokens: 250}, Guild: memory.Limit{Messages: 1, Tokens: 100}}).run(t).ready(t)
+	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 2, Tokens: 250},
+		Guild: memory.Limit{Messages: 1, Tokens: 100}}).run(t).ready(t)
 	s.oracle.answer = takes(200)
 	for _, who := range []discordtest.User{s.ana, s.bo} {
 		for _, text := range []string{"one", "two", "three"} {
@@ -125,7 +128,8 @@ func TestTokensAreUsedUpAndComeAnew(t *testing.T) {
 	s.discord.Advance(24 * time.Hour)
 	s.replied(t, s.ask("eight"))
 	s.stops(t)
-	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberTokens: 2, guildTokens: 1}) || s.counted(t)["hark_answer_tokens_total"] != 5*45 {
+	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberTokens: 2, guildTokens: 1}) ||
+		s.counted(t)["hark_answer_tokens_total"] != 5*45 {
 		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
 	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Tokens: 45}}}).begins(t)

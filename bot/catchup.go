@@ -39,7 +39,8 @@ func (c *commands) warnOf(x *exchange, got answer.CaughtUp) {
 		c.bot.log.Warn().Err(got.Away).Int64("interaction", int64(x.ID)).Msg("caught somebody up without the model")
 	}
 	if got.Instead != nil {
-		c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction", int64(x.ID)).Msg("caught somebody up by another model")
+		c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
+			int64(x.ID)).Msg("caught somebody up by another model")
 	}
 }
 
@@ -71,7 +72,8 @@ func missedHeading(l locale, got answer.CaughtUp, since time.Time) string {
 		return l.count(got.Messages, "**%s message here within the last 24 hours** (I don't remember you writing here)",
 			"**%s messages here within the last 24 hours** (I don't remember you writing here)")
 	}
-	return l.count(got.Messages, "**%s message here since you last wrote, <t:%d:R>**", "**%s messages here since you last wrote, <t:%d:R>**", from)
+	return l.count(got.Messages, "**%s message here since you last wrote, <t:%d:R>**",
+		"**%s messages here since you last wrote, <t:%d:R>**", from)
 }
 
 // missedNotes say what was left out, in small print.
@@ -81,7 +83,8 @@ func missedNotes(l locale, got answer.CaughtUp) string {
 		notes = append(notes, l.text("-# I go back 7 days and %s messages at most.", l.number(answer.CatchUpMost)))
 	}
 	if got.Left > 0 && got.Model != "" {
-		notes = append(notes, l.count(got.Left, "-# The model had no room for the oldest %s of them.", "-# The model had no room for the oldest %s of them."))
+		notes = append(notes, l.count(got.Left, "-# The model had no room for the oldest %s of them.",
+			"-# The model had no room for the oldest %s of them."))
 	}
 	return strings.Join(notes, "\n")
 }
@@ -96,5 +99,6 @@ func nothingMissed(l locale, got answer.CaughtUp, since time.Time) string {
 	case since.IsZero() && !got.Bounded:
 		return l.text("Nothing new was said here since you last wrote, <t:%d:R>.", got.Spoke.Unix())
 	}
-	return l.text("Nothing was said here since <t:%d:f>. You last wrote here <t:%d:R>.", got.Since.Unix(), got.Spoke.Unix())
+	return l.text("Nothing was said here since <t:%d:f>. You last wrote here <t:%d:R>.", got.Since.Unix(),
+		got.Spoke.Unix())
 }

@@ -22,13 +22,15 @@ func TestCatchUpShowsASummary(t *testing.T) {
 		given = since
 		return answer.CaughtUp{
 			Since: spoke, Spoke: spoke, Messages: 1234, Left: 7, Bounded: false, Model: "parrot-1", Text: "- The party is on 20 July [2].\n- https://evil.example",
-			Sources: []answer.Source{{Number: 2, Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Message: 77}},
+			Sources: []answer.Source{{Number: 2, Guild: memory.GuildID(s.guild.ID),
+				Channel: memory.ChannelID(s.channel), Message: 77}},
 			Instead: errors.New("the first is down"),
 		}, nil
 	}
 	s.says(t, s.use(t, s.ana, "catchup"))
 	q := s.oracle.questions()[0]
-	if !q.OnlyAsker || q.Roles == nil || q.Channel != memory.ChannelID(s.channel) || q.NoModel || q.Name != "ana" || !given.IsZero() {
+	if !q.OnlyAsker || q.Roles == nil || q.Channel != memory.ChannelID(s.channel) || q.NoModel ||
+		q.Name != "ana" || !given.IsZero() {
 		t.Errorf("asked %+v since %v", q, given)
 	}
 	s.out.wait(t, "the first is down")
@@ -61,7 +63,8 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 		{"nothing within a week", answer.CaughtUp{Since: later, Spoke: at, Bounded: true}, time.Time{}, false},
 		{"no model", answer.CaughtUp{Since: at, Messages: 1, Text: "x"}, time.Time{}, false},
 		{"no tokens", answer.CaughtUp{Since: at, Spoke: at, Messages: 1, Text: "x", Left: 3}, time.Time{}, true},
-		{"away", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Away: lost, Bounded: true}, at, false},
+		{"away", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Away: lost, Bounded: true},
+			at, false},
 	} {
 		got := showCaughtUp(locale{}, test.got, test.since, test.noModel)
 		if len(got.More) > 0 {
@@ -70,7 +73,8 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 		all = append(all, "== "+test.name+"\n"+got.Content)
 	}
 	golden.Seen(t, strings.Join(all, "\n"))
-	long := showCaughtUp(locale{}, answer.CaughtUp{Since: at, Messages: 9, Text: strings.Repeat("> many words\n", 400)}, at, false)
+	long := showCaughtUp(locale{},
+		answer.CaughtUp{Since: at, Messages: 9, Text: strings.Repeat("> many words\n", 400)}, at, false)
 	for _, page := range append(long.More, long.Content) {
 		if units(page) > messageLimit {
 			t.Errorf("a page has %d units", units(page))
@@ -85,14 +89,17 @@ func TestCatchUpIsRefused(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)
 	for _, err := range []error{
-		fmt.Errorf("catch up: %w", answer.ErrNotRemembered), fmt.Errorf("catch up: %w", answer.ErrNotReadable), errors.New("the disk is on fire"),
+		fmt.Errorf("catch up: %w", answer.ErrNotRemembered), fmt.Errorf("catch up: %w",
+			answer.ErrNotReadable), errors.New("the disk is on fire"),
 	} {
 		s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) {
 			return answer.CaughtUp{}, err
 		}
 		s.says(t, s.use(t, s.ana, "catchup"))
 	}
-	s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) { panic("at the disco") }
+	s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) {
+		panic("at the disco")
+	}
 	s.says(t, s.use(t, s.ana, "catchup"))
 }
 
@@ -106,7 +113,8 @@ func TestCatchUpIsPaidFor(t *testing.T) {
 		if q.NoModel {
 			return answer.CaughtUp{Messages: 1, Since: q.Now, Text: "x"}, nil
 		}
-		return answer.CaughtUp{Usage: answer.Usage{Calls: 1, Prompt: 90, Completion: 20}}, errors.New("the disk is on fire")
+		return answer.CaughtUp{Usage: answer.Usage{Calls: 1, Prompt: 90, Completion: 20}},
+			errors.New("the disk is on fire")
 	}
 	s.use(t, s.ana, "catchup")
 	s.log.wait(t, "what it took", func() bool {
@@ -124,14 +132,18 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"de", "fr", "es", "ja", "zh-TW"} {
 		l := localeOf(language)
-		given := (&exchange{locale: l, server: &memory.Guild{}, wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
-		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) }, admit: newAdmission(newNotebook(t), memory.Policy{}, nil, nil)}
+		given := (&exchange{locale: l, server: &memory.Guild{},
+			wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
+		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
+			admit: newAdmission(newNotebook(t), memory.Policy{}, nil, nil)}
 		c := commands{bot: b}
 		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)
 		}
 		bad := &exchange{locale: l, server: &memory.Guild{}, wireInteraction: typing("since", "soon")}
-		if _, _, err := c.span(bad, "since"); err == nil || !strings.Contains(err.Error(), "`"+l.text("today")+"`") || !strings.Contains(err.Error(), "`"+l.text("yesterday")+"`") {
+		if _, _, err := c.span(bad, "since"); err == nil ||
+			!strings.Contains(err.Error(), "`"+l.text("today")+"`") ||
+			!strings.Contains(err.Error(), "`"+l.text("yesterday")+"`") {
 			t.Errorf("%s: %v", language, err)
 		}
 	}

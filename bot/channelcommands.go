@@ -46,9 +46,11 @@ func (c *commands) ignoreChannel(ctx context.Context, x *exchange, at memory.Cha
 	}
 	state, err := c.channelState(ctx, x, at)
 	if at.Kind == memory.CategoryChannel {
-		return paragraphs(state, x.text("What I kept of it before is told to nobody. `/hark purge channel` has me forget it for good, channel by channel.")), err
+		return paragraphs(state, x.text(
+			"What I kept of it before is told to nobody. `/hark purge channel` has me forget it for good, channel by channel.")), err
 	}
-	return paragraphs(state, x.text("What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
+	return paragraphs(state, x.text(
+		"What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
 		asking(styleGrey, x.text("Forget what I kept of it"), asksPurge, at.ID), err
 }
 

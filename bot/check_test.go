@@ -69,7 +69,8 @@ func TestAccount(t *testing.T) {
 	}
 	want := []Membership{
 		{ID: memory.GuildID(garden.ID), Name: "Garden"},
-		{ID: memory.GuildID(lawn.ID), Name: "Lawn", Missing: []string{"Attach Files", "Read Message History", "Send Messages in Threads"}},
+		{ID: memory.GuildID(lawn.ID), Name: "Lawn", Missing: []string{"Attach Files", "Read Message History",
+			"Send Messages in Threads"}},
 		{ID: memory.GuildID(shed.ID), Name: "Shed", NoCommands: true},
 	}
 	if fmt.Sprint(guilds) != fmt.Sprint(want) {
@@ -101,7 +102,9 @@ func TestAccountInManyGuilds(t *testing.T) {
 		t.Fatal(err)
 	}
 	guilds, err := a.Guilds(t.Context())
-	if err != nil || len(guilds) != guildPage+3 || !slices.IsSortedFunc(guilds, func(a, b Membership) int { return int(a.ID - b.ID) }) {
+	if err != nil || len(guilds) != guildPage+3 || !slices.IsSortedFunc(guilds, func(a, b Membership) int {
+		return int(a.ID - b.ID)
+	}) {
 		t.Errorf("%d guilds, %v", len(guilds), err)
 	}
 	if n := len(d.Requests()); n != 3 {

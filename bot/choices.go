@@ -41,7 +41,8 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // setOrShow sets a key unless the value is empty, and shows what holds then.
-func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) (sheet, error) {
+func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting,
+	value string) (sheet, error) {
 	p := &panel{exchange: x, at: at}
 	if value != "" {
 		value, err := c.check(x, key, value)
@@ -54,7 +55,8 @@ func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.Channel
 	}
 	others := slices.DeleteFunc(x.settingIn(key), func(id memory.ChannelID) bool { return id == at })
 	return paragraphs(p.heading(), c.settingLine(p, key),
-		when(key == memory.SettingTimezone, x.text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
+		when(key == memory.SettingTimezone,
+			x.text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
 		when(len(others) > 0, x.text("-# Set for itself: %s", channelList(x.locale, others)))), nil
 }
 
@@ -95,7 +97,8 @@ func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
 func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
 	return form{ID: id, Title: x.text("Who I am there"), Fields: []field{
-		{ID: "text", Label: x.text("Who I am, and how I speak"), Value: persona, Long: true, Needed: true, Most: answer.MaxPersona},
+		{ID: "text", Label: x.text("Who I am, and how I speak"), Value: persona, Long: true, Needed: true,
+			Most: answer.MaxPersona},
 	}}, nil
 }
 

@@ -19,7 +19,8 @@ func choosing(t *testing.T) *scene {
 	s := asking(t)
 	warm := 0.7
 	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, Choices: answer.Choices{
-		Models: []string{"small", "large"}, Default: answer.Settings{Model: "small", Tools: true, Language: "en", Temperature: &warm},
+		Models: []string{"small", "large"}, Default: answer.Settings{Model: "small", Tools: true,
+			Language: "en", Temperature: &warm},
 	}})
 	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.run(t).ready(t)
@@ -46,7 +47,8 @@ func (s *scene) lastSetting() memory.SettingChosen {
 // chose fails unless that is the setting chosen last, of a channel or the whole server.
 func (s *scene) chose(t *testing.T, at discordtest.ID, key memory.Setting, value string) {
 	t.Helper()
-	if e := s.lastSetting(); e.Channel != memory.ChannelID(at) || e.Key != key || e.Value != value || key != "" && (e.Guild != memory.GuildID(s.guild.ID) || e.At.IsZero()) {
+	if e := s.lastSetting(); e.Channel != memory.ChannelID(at) || e.Key != key || e.Value != value ||
+		key != "" && (e.Guild != memory.GuildID(s.guild.ID) || e.At.IsZero()) {
 		t.Errorf("chose %+v, want %s %.60q in %d", e, key, value, at)
 	}
 }
@@ -56,7 +58,8 @@ func TestSettingsOfANewerHark(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	for key, value := range map[memory.Setting]string{memory.SettingMode: "divination", memory.SettingModel: "gone"} {
-		s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()})
+		s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID),
+			Channel: memory.ChannelID(s.channel), Key: key, Value: value, At: s.discord.Now()})
 	}
 	s.says(t, s.sets(t, "mode", ""))
 	s.says(t, s.use(t, s.ana, "model"))

@@ -100,7 +100,8 @@ func escape(s string) string {
 }
 
 // namedMark is what Discord shows a name or a time in the place of: a mention, a time stamp, an emoji, a command.
-var namedMark = regexp.MustCompile(`<(?:@[!&]?|#)\d{1,20}>|<t:-?\d{1,13}(?::[tTdDfFR])?>|<a?(:\w{2,32}:)\d{1,20}>|<(/[^:<>]{1,100}):\d{1,20}>`)
+var namedMark = regexp.MustCompile(
+	`<(?:@[!&]?|#)\d{1,20}>|<t:-?\d{1,13}(?::[tTdDfFR])?>|<a?(:\w{2,32}:)\d{1,20}>|<(/[^:<>]{1,100}):\d{1,20}>`)
 
 // markWidth is how many graphemes a mark counts as.
 const markWidth = 8

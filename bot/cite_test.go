@@ -74,7 +74,8 @@ func TestFooter(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := footer(locale{}, make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") || strings.Contains(got, "\n") {
+	if got := footer(locale{}, make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") ||
+		strings.Contains(got, "\n") {
 		t.Errorf("with eight sources: %s", got)
 	}
 }

@@ -87,7 +87,8 @@ func (h handler) refuses(x *exchange) string {
 
 func newCommands(b *Bot) *commands {
 	c := &commands{bot: b, found: newFinds(), wake: make(chan struct{}, 1), permits: newPermits(b.now)}
-	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands), make(seats, parallelCommands)
+	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
+		make(seats, parallelCommands)
 	c.handlers = c.components()
 	for _, e := range c.entries() {
 		h := *e.handler
@@ -269,7 +270,8 @@ type refusal string
 func (r refusal) Error() string { return string(r) }
 
 // safely is what f makes of a use whose guild is looked up, at once and whatever happens in it.
-func safely[T any](ctx context.Context, c *commands, x *exchange, doing string, f func(context.Context, *exchange) (T, error)) (made T, err error) {
+func safely[T any](ctx context.Context, c *commands, x *exchange, doing string,
+	f func(context.Context, *exchange) (T, error)) (made T, err error) {
 	defer recovered(doing, &err)
 	if err := c.look(ctx, x); err != nil {
 		return made, err
@@ -289,7 +291,9 @@ func (c *commands) question(x *exchange) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
 		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
-		Settled: func(ctx context.Context) error { return c.bot.settled(ctx, x.guild()) }, Attended: c.bot.attendance.Since,
+		Settled: func(ctx context.Context) error {
+			return c.bot.settled(ctx, x.guild())
+		}, Attended: c.bot.attendance.Since,
 	}
 	if u := x.user(); u != nil {
 		q.Name = displayName(u, x.Member)
@@ -301,7 +305,8 @@ func (c *commands) question(x *exchange) answer.Question {
 func (c *commands) questionOf(_ context.Context, x *exchange) answer.Question { return c.question(x) }
 
 // recall is what show makes of what would go into an answer for whoever uses x. Nothing is kept of it but what it took.
-func (c *commands) recall(question func(context.Context, *exchange) answer.Question, show func(*exchange, answer.Question, answer.Recalled) sheet) action {
+func (c *commands) recall(question func(context.Context, *exchange) answer.Question,
+	show func(*exchange, answer.Question, answer.Recalled) sheet) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 			q := question(ctx, x)
@@ -328,7 +333,8 @@ func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
 
 // spend has something done that may ask a model, so that it counts as a question, within the limits of who
 // asked. do is told when no tokens are left for one, and tells what it took of models, even if it fails.
-func (c *commands) spend(ctx context.Context, x *exchange, do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
+func (c *commands) spend(ctx context.Context, x *exchange,
+	do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
 	asked, h := c.counted(ctx, x)
 	if h != nil {
 		return sheet{Content: limitReached(x.locale, h)}, nil
@@ -378,7 +384,9 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 		if err != nil && ctx.Err() == nil {
 			c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't complete what somebody typed")
 		}
-		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string { return o.Name }, x.typed())...)
+		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string {
+			return o.Name
+		}, x.typed())...)
 	}
 	return x.respond(ctx, response{respondChoices, offered})
 }

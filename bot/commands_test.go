@@ -22,13 +22,15 @@ func TestContextCommand(t *testing.T) {
 	said := s.discord.Say(s.channel, s.bo.ID, "the *deadline* is Friday")
 	s.oracle.recall = func(_ context.Context, q answer.Question) (answer.Recalled, error) {
 		return answer.Recalled{Result: search.Result{Hits: []search.Hit{{
-			Message: memory.Message{ID: memory.MessageID(said.ID), Guild: q.Guild, Channel: q.Channel, Author: memory.UserID(s.bo.ID),
+			Message: memory.Message{ID: memory.MessageID(said.ID), Guild: q.Guild, Channel: q.Channel,
+				Author:  memory.UserID(s.bo.ID),
 				Content: "the *deadline* is Friday"},
 			Relevance: 0.87, Why: []search.Reason{{Kind: "words", Detail: "deadline"}, {Kind: "around"}},
 		}}}}, nil
 	}
 	s.waitRegistered()
-	i := s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when is the deadline?"})
+	i := s.discord.Slash(s.channel, s.ana.ID, "context",
+		discordtest.Opt{Name: "question", Value: "when is the deadline?"})
 	if r := i.Wait(); !r.Deferred() || !r.Ephemeral {
 		t.Errorf("answered with %+v", r)
 	}
@@ -36,7 +38,8 @@ func TestContextCommand(t *testing.T) {
 		t.Error("everybody sees it")
 	}
 	q := s.oracle.questions()[0]
-	if !q.OnlyAsker || q.Asker != memory.UserID(s.ana.ID) || q.Channel != memory.ChannelID(s.channel) || q.Guild != memory.GuildID(s.guild.ID) || q.ID != 0 || q.Roles == nil {
+	if !q.OnlyAsker || q.Asker != memory.UserID(s.ana.ID) || q.Channel != memory.ChannelID(s.channel) ||
+		q.Guild != memory.GuildID(s.guild.ID) || q.ID != 0 || q.Roles == nil {
 		t.Errorf("asked %+v", q)
 	}
 }
@@ -49,7 +52,8 @@ func (s *scene) waitRegistered() {
 // usable are all commands that there are, by their paths, to be used by the owner of a scene's guild.
 func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[string]func() *discordtest.Interaction {
 	t.Helper()
-	given := map[string]any{"question": "when?", "text": "x", "name": "Barn", "fact": "x", "on": true, "member": s.bo.ID, "setting": "mode", "before": "1d",
+	given := map[string]any{"question": "when?", "text": "x", "name": "Barn", "fact": "x", "on": true,
+		"member": s.bo.ID, "setting": "mode", "before": "1d",
 		"answer": "off", "keep": "forever"}
 	all := map[string]func() *discordtest.Interaction{}
 	for _, e := range s.bot.commands.entries() {
@@ -78,11 +82,15 @@ func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[str
 func everything(t *testing.T) (s *scene, said, answered discordtest.Message) {
 	t.Helper()
 	s = choosing(t)
-	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) { return promptOf(t, "hello"), nil }
+	s.oracle.recall = func(context.Context, answer.Question) (answer.Recalled, error) {
+		return promptOf(t, "hello"), nil
+	}
 	s.oracle.catchUp = func(context.Context, answer.Question, time.Time) (answer.CaughtUp, error) {
 		return answer.CaughtUp{}, nil
 	}
-	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) { return answer.Explanation{}, nil }
+	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
+		return answer.Explanation{}, nil
+	}
 	s.holding(12, nil)
 	said = s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
 	s.discord.Say(s.channel, s.guild.Owner.ID, "hello")
@@ -114,7 +122,9 @@ func TestUsesAreAcknowledgedWhateverTheLogDoes(t *testing.T) {
 		if does == pagerName {
 			id = buttonsIn(m)["»"].CustomID
 		}
-		pressed = append(pressed, func() *discordtest.Interaction { return s.discord.Click(m.Message, s.guild.Owner.ID, id) })
+		pressed = append(pressed, func() *discordtest.Interaction {
+			return s.discord.Click(m.Message, s.guild.Owner.ID, id)
+		})
 	}
 	s.idle(t)
 	asked := len(s.oracle.questions())
@@ -195,7 +205,8 @@ func TestIDsThatNobodyMade(t *testing.T) {
 	} {
 		for _, args := range all {
 			x := &exchange{}
-			x.Type, x.Guild, x.Data.CustomID = interactionComponent, snowflake(s.guild.ID), name+strings.ReplaceAll(args, "HERE", s.channel.String())
+			x.Type, x.Guild, x.Data.CustomID = interactionComponent, snowflake(s.guild.ID),
+				name+strings.ReplaceAll(args, "HERE", s.channel.String())
 			x.Data.Values = []string{"1"}
 			if err := s.bot.commands.look(t.Context(), x); err != nil {
 				t.Fatal(err)
@@ -208,7 +219,8 @@ func TestIDsThatNobodyMade(t *testing.T) {
 			} else {
 				shown, err = h.do(t.Context(), x)
 			}
-			refused := slices.ContainsFunc([]string{staleChoice, lostChannel, "I can't do that: "}, func(why string) bool { return strings.HasPrefix(shown.Content, why) })
+			refused := slices.ContainsFunc([]string{staleChoice, lostChannel, "I can't do that: "},
+				func(why string) bool { return strings.HasPrefix(shown.Content, why) })
 			if err == nil && !refused {
 				t.Errorf("%s shows %q", x.Data.CustomID, shown.Content)
 			}
@@ -218,7 +230,8 @@ func TestIDsThatNobodyMade(t *testing.T) {
 		t.Errorf("logged %+v", now)
 	}
 	command := &exchange{}
-	command.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand, Options: []wireOption{{Name: "channel", Value: "here"}}}}
+	command.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand,
+		Options: []wireOption{{Name: "channel", Value: "here"}}}}
 	if _, err := command.place(); !errors.Is(err, errUnknownChannel) {
 		t.Errorf("a channel that is none: %v", err)
 	}

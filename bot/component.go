@@ -79,7 +79,8 @@ func channelMenu(id, placeholder string, least int, chosen []memory.ChannelID) c
 // menu chooses at least one of options.
 func menu(id, placeholder string, options []choice) component {
 	options = options[:min(len(options), menuLimit)]
-	return component{Type: componentMenu, CustomID: id, Placeholder: placeholder, Options: options, Min: new(1), Max: len(options)}
+	return component{Type: componentMenu, CustomID: id, Placeholder: placeholder, Options: options,
+		Min: new(1), Max: len(options)}
 }
 
 // form is what somebody is asked to fill in: Discord's modal. What they wrote comes as a use of its own, with
@@ -110,13 +111,15 @@ const (
 func (x *exchange) fill(ctx context.Context, f form) error {
 	rows := make([]component, len(f.Fields))
 	for i, of := range f.Fields {
-		in := component{Type: componentInput, Style: inputLine, CustomID: of.ID, Label: of.Label, Value: fit(of.Value, of.Most), Most: of.Most, Required: &of.Needed}
+		in := component{Type: componentInput, Style: inputLine, CustomID: of.ID, Label: of.Label,
+			Value: fit(of.Value, of.Most), Most: of.Most, Required: &of.Needed}
 		if of.Long {
 			in.Style = inputText
 		}
 		rows[i] = row(in)
 	}
-	return x.respond(ctx, response{respondForm, map[string]any{"custom_id": f.ID, "title": f.Title, "components": rows}})
+	return x.respond(ctx, response{respondForm, map[string]any{"custom_id": f.ID, "title": f.Title,
+		"components": rows}})
 }
 
 // fit is at most so many units of a text.

@@ -127,7 +127,9 @@ func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID
 func (c *commands) answerOf(ctx context.Context, x *exchange, o owned) (shown, more []memory.MessageID, err error) {
 	t, err := c.trace(ctx, x)
 	shown = o.messages(x)
-	more = slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool { return slices.Contains(shown, id) })
+	more = slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool {
+		return slices.Contains(shown, id)
+	})
 	return shown, more, err
 }
 
@@ -163,14 +165,16 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 	var gone []memory.MessageID
 	var failed error
 	for _, id := range ids {
-		if err := c.bot.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil && !errors.Is(err, errGone) {
+		if err := c.bot.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
+			!errors.Is(err, errGone) {
 			failed = err
 			break
 		}
 		gone = append(gone, id)
 	}
 	if len(gone) > 0 {
-		if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel, IDs: gone}}); err != nil {
+		if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
+			IDs: gone}}); err != nil {
 			return fmt.Errorf("keep that an answer is gone: %w", err)
 		}
 	}

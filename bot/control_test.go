@@ -29,19 +29,23 @@ func TestAskedAgainInPlace(t *testing.T) {
 		s.isGone(t, sent[1].Message)
 		s.over(t, 2)
 		trace := s.traces(t, 2)[1]
-		if trace.Answer != memory.MessageID(sent[0].ID) || len(trace.Parts) != 0 || trace.Question != memory.MessageID(q.ID) {
+		if trace.Answer != memory.MessageID(sent[0].ID) || len(trace.Parts) != 0 ||
+			trace.Question != memory.MessageID(q.ID) {
 			t.Errorf("kept %+v", trace)
 		}
-		if e, ok := find(s.log, func(memory.Rewritten) bool { return true }); !ok || !slices.Equal(e.IDs, []memory.MessageID{trace.Answer}) {
+		if e, ok := find(s.log, func(memory.Rewritten) bool { return true }); !ok ||
+			!slices.Equal(e.IDs, []memory.MessageID{trace.Answer}) {
 			t.Errorf("logged %+v", e)
 		}
 		posted, _ := find(s.log, func(p memory.Posted) bool { return p.Message.ID == trace.Answer })
-		if posted.Message.Content != "Friday" || posted.Message.Edited.IsZero() || posted.Message.ReplyTo != memory.MessageID(q.ID) {
+		if posted.Message.Content != "Friday" || posted.Message.Edited.IsZero() ||
+			posted.Message.ReplyTo != memory.MessageID(q.ID) {
 			t.Errorf("logged %+v", posted.Message)
 		}
 		asked := s.oracle.questions()
 		a, b := asked[0], asked[len(asked)-1]
-		if b.Text != a.Text || b.Asker != a.Asker || b.Name != a.Name || b.ID != a.ID || !slices.Equal(b.Mentions, a.Mentions) || b.Guild != a.Guild {
+		if b.Text != a.Text || b.Asker != a.Asker || b.Name != a.Name || b.ID != a.ID ||
+			!slices.Equal(b.Mentions, a.Mentions) || b.Guild != a.Guild {
 			t.Errorf("asked %+v, and then %+v", a, b)
 		}
 		// And once more, with more messages again.
@@ -114,7 +118,9 @@ func TestAskedAgainWhereNothingIsLogged(t *testing.T) {
 	s.shows(m.Message, "Saturday")
 	s.press(m.Message, s.ana, buttonDelete).Wait()
 	s.isGone(t, m.Message)
-	if said := s.log.said(); slices.ContainsFunc(said, func(line string) bool { return !strings.HasPrefix(line, "delete") }) {
+	if said := s.log.said(); slices.ContainsFunc(said, func(line string) bool {
+		return !strings.HasPrefix(line, "delete")
+	}) {
 		t.Errorf("logged %q", said)
 	}
 }
@@ -159,7 +165,8 @@ func TestPressesWhileTheLogCantBeRead(t *testing.T) {
 	s.hears(t, s.press(m.Message, s.ana, buttonDelete))
 	s.hears(t, s.press(p.Message, s.ana, buttonRemember))
 	s.breakReading(nil)
-	if now := s.now(m.Message); now.Deleted || len(now.Versions) != 1 || len(s.lore()) != 0 || len(s.oracle.questions()) != 1 {
+	if now := s.now(m.Message); now.Deleted || len(now.Versions) != 1 || len(s.lore()) != 0 ||
+		len(s.oracle.questions()) != 1 {
 		t.Errorf("%+v, lore %+v, asked %d times", now, s.lore(), len(s.oracle.questions()))
 	}
 	s.log.fail(errDown)
@@ -182,7 +189,8 @@ func TestAskedAgainAsAReply(t *testing.T) {
 	s.press(m.Message, s.ana, buttonAgain).Wait()
 	s.shows(m.Message, "Saturday")
 	asked := s.oracle.questions()
-	if a, b := asked[0], asked[1]; b.ReplyTo != memory.MessageID(said.ID) || !slices.Equal(a.Mentions, b.Mentions) || len(b.Mentions) != 1 {
+	if a, b := asked[0], asked[1]; b.ReplyTo != memory.MessageID(said.ID) ||
+		!slices.Equal(a.Mentions, b.Mentions) || len(b.Mentions) != 1 {
 		t.Errorf("asked %+v, and then %+v", a, b)
 	}
 }
@@ -190,7 +198,8 @@ func TestAskedAgainAsAReply(t *testing.T) {
 func TestButtonsInTheArchive(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
+	thread := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
 	s.discord.Say(thread.ID, s.ana.ID, s.discord.Bot.Mention()+" when?")
 	m := s.answered(t, thread.ID, "Friday")
 	s.over(t, 1)

@@ -58,7 +58,9 @@ func TestConversations(t *testing.T) {
 			t.Parallel()
 			c := &conversation{scene: choosing(t)}
 			c.names = map[string]discordtest.ID{"ana": c.ana.ID, "bo": c.bo.ID, "general": c.channel}
-			c.oracle.lore = func(ctx context.Context, q answer.Question) ([]memory.Lore, error) { return c.log.Lore(ctx, q.Guild) }
+			c.oracle.lore = func(ctx context.Context, q answer.Question) ([]memory.Lore, error) {
+				return c.log.Lore(ctx, q.Guild)
+			}
 			c.oracle.answer = takes(1234)
 			for line := range strings.Lines(string(f.Data)) {
 				if step, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ "); is {
@@ -108,7 +110,9 @@ func (c *conversation) plays(t *testing.T, step string) {
 
 func (c *conversation) adds(t *testing.T, kind, name string, in []string) {
 	t.Helper()
-	ch := discordtest.Channel{Name: name, Type: map[string]discordtest.ChannelType{"thread": discordtest.PublicThread, "category": discordtest.Category}[kind]}
+	ch := discordtest.Channel{Name: name,
+		Type: map[string]discordtest.ChannelType{"thread": discordtest.PublicThread,
+			"category": discordtest.Category}[kind]}
 	if len(in) > 0 {
 		parent := c.names[in[1]]
 		ch.ParentID = &parent
@@ -271,9 +275,11 @@ func (c *conversation) decisions() {
 		switch e := e.(type) {
 		case memory.Posted:
 			if e.Message.Kind != memory.FromHark {
-				fmt.Fprintf(&c.text, "~ Posted in %s: %s\n", c.reads(e.Message.Channel.String()), c.reads(e.Message.Content))
+				fmt.Fprintf(&c.text, "~ Posted in %s: %s\n", c.reads(e.Message.Channel.String()),
+					c.reads(e.Message.Content))
 			}
-		case memory.Chose, memory.SettingChosen, memory.LimitChosen, memory.Learn, memory.Opted, memory.FactTold, memory.FactGone, memory.LoreTold, memory.LoreGone, memory.Starred, memory.Deleted:
+		case memory.Chose, memory.SettingChosen, memory.LimitChosen, memory.Learn, memory.Opted,
+			memory.FactTold, memory.FactGone, memory.LoreTold, memory.LoreGone, memory.Starred, memory.Deleted:
 			c.decision(e)
 		}
 	}
@@ -290,7 +296,8 @@ func (c *conversation) decision(e any) {
 	line := "~ " + v.Type().Name()
 	for i := range v.NumField() {
 		switch name := v.Type().Field(i).Name; {
-		case name == "Guild" && v.Field(i).Interface() != memory.GuildID(c.guild.ID), name == "At" && v.Field(i).IsZero():
+		case name == "Guild" && v.Field(i).Interface() != memory.GuildID(c.guild.ID), name == "At" &&
+			v.Field(i).IsZero():
 			line += fmt.Sprintf(" WRONG %s:%v", name, v.Field(i))
 		case name != "Guild" && name != "At" && !v.Field(i).IsZero():
 			line += fmt.Sprintf(" %s:%+v", name, v.Field(i))

@@ -78,7 +78,8 @@ type converter struct {
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, seed: maphash.MakeSeed(), known: map[any]uint64{}, unknown: map[any]int{}}
+	return &converter{self: self, logBots: logBots, now: now, seed: maphash.MakeSeed(),
+		known: map[any]uint64{}, unknown: map[any]int{}}
 }
 
 // convert never panics: an event that can't be read is an error that names it, and says no more of it than
@@ -259,7 +260,8 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *wireUser, m 
 		}
 		out.met = append(out.met, met{p, m.Joined})
 	}
-	if c.news(personKey{guild, p.ID, m != nil}, fmt.Sprintf("%q", []any{p.Username, p.Name, p.Nick, p.Bot, p.RolesKnown, p.Roles})) {
+	if c.news(personKey{guild, p.ID, m != nil},
+		fmt.Sprintf("%q", []any{p.Username, p.Name, p.Nick, p.Bot, p.RolesKnown, p.Roles})) {
 		out.events = append(out.events, memory.PersonSeen{Person: p})
 	}
 }

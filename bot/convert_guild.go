@@ -26,7 +26,8 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) {
 		w.Guild = g.ID
 		ch, ok := channelOf(w, guild.ID)
 		if w.ID != 0 && !w.isWhole() {
-			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID), Guild: guild.ID, Unplaced: true})
+			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID),
+				Guild: guild.ID, Unplaced: true})
 			c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
 		} else if ok {
 			delete(c.unknown, ch.ID)
@@ -37,7 +38,8 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) {
 			out.sighting.parents = append(out.sighting.parents, ch.ID)
 		}
 		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
-			out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), ch.Kind.IsThread()})
+			out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last),
+				ch.Kind.IsThread()})
 		}
 	}
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})

@@ -50,30 +50,38 @@ func TestConvertEvents(t *testing.T) {
 	}{
 		{
 			name: "a message", kind: "MESSAGE_CREATE",
-			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"hi\u0000 there","edited_timestamp":null,` +
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana +
+				`,"content":"hi\u0000 there","edited_timestamp":null,` +
 				`"mentions":[{"id":"11","username":"bo","member":{"roles":[]}}],"attachments":[{"filename":"a.png","description":"a cat","url":"https://gone"}]}`,
 			want: []memory.Event{anaSeen,
 				memory.PersonSeen{Person: memory.Person{ID: 11, Guild: 1, Username: "bo", RolesKnown: true}},
-				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Content: "hi there",
-					Files: []memory.File{{Name: "a.png", Description: "a cat"}}, Mentions: []memory.UserID{11}}}},
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
+					Content: "hi there",
+					Files:   []memory.File{{Name: "a.png", Description: "a cat"}}, Mentions: []memory.UserID{11}}}},
 		},
 		{
 			name: "a reply", kind: "MESSAGE_CREATE",
-			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":19,` + ana + `,"content":"yes","message_reference":{"channel_id":"2","guild_id":"1","message_id":"99"},"referenced_message":null}`,
-			want:    []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Content: "yes", ReplyTo: 99}}},
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":19,` + ana +
+				`,"content":"yes","message_reference":{"channel_id":"2","guild_id":"1","message_id":"99"},"referenced_message":null}`,
+			want: []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1,
+				Channel: 2, Author: 10, Content: "yes", ReplyTo: 99}}},
 		},
 		{
 			name: "a forward isn't a reply", kind: "MESSAGE_CREATE",
-			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"","message_reference":{"type":1,"channel_id":"2","message_id":"99"},` +
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana +
+				`,"content":"","message_reference":{"type":1,"channel_id":"2","message_id":"99"},` +
 				`"message_snapshots":[{"message":{"content":"as was said","attachments":[{"filename":"b.txt"}]}}]}`,
-			want: []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
+			want: []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1,
+				Channel: 2, Author: 10,
 				Content: "[forwarded] as was said", Files: []memory.File{{Name: "b.txt"}}}}},
 		},
 		{
 			name: "a poll and a sticker", kind: "MESSAGE_CREATE",
-			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"","sticker_items":[{"name":"wave"}],` +
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana +
+				`,"content":"","sticker_items":[{"name":"wave"}],` +
 				`"poll":{"question":{"text":"When?"},"answers":[{"poll_media":{"text":"Friday"}},{"poll_media":{"text":"Never"}}]}}`,
-			want: []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
+			want: []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1,
+				Channel: 2, Author: 10,
 				Content: "When?\n- Friday\n- Never\n[sticker: wave]"}}},
 		},
 		{
@@ -87,7 +95,9 @@ func TestConvertEvents(t *testing.T) {
 		{
 			name: "a notice", kind: "MESSAGE_CREATE",
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":7,` + ana + `,"content":""}`,
-			want:    []memory.Event{anaSeen, memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Kind: memory.FromSystem}}},
+			want: []memory.Event{anaSeen,
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10,
+					Kind: memory.FromSystem}}},
 		},
 		{
 			name: "another bot", kind: "MESSAGE_CREATE",
@@ -96,8 +106,10 @@ func TestConvertEvents(t *testing.T) {
 		{
 			name: "another bot, logged", kind: "MESSAGE_CREATE", bots: true,
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":20,"author":{"id":"12","username":"beep","bot":true},"content":"boop"}`,
-			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 12, Guild: 1, Username: "beep", Bot: true}},
-				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 12, Kind: memory.FromBot, Content: "boop"}}},
+			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 12, Guild: 1, Username: "beep",
+				Bot: true}},
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 12,
+					Kind: memory.FromBot, Content: "boop"}}},
 		},
 		{
 			name: "a webhook", kind: "MESSAGE_CREATE",
@@ -107,7 +119,8 @@ func TestConvertEvents(t *testing.T) {
 			name: "a webhook, logged", kind: "MESSAGE_CREATE", bots: true,
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,"webhook_id":"13","author":{"id":"13","username":"news"},"content":"news"}`,
 			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 13, Guild: 1, Username: "news"}},
-				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 13, Kind: memory.FromWebhook, Content: "news"}}},
+				memory.Posted{Live: true, Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 13,
+					Kind: memory.FromWebhook, Content: "news"}}},
 		},
 		{
 			name: "Hark's own, in the middle of an answer", kind: "MESSAGE_UPDATE", bots: true,
@@ -115,22 +128,29 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{
 			name: "an edit", kind: "MESSAGE_UPDATE",
-			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"new","edited_timestamp":"2026-01-02T03:04:05.678000+00:00","mentions":[],"attachments":[]}`,
-			want: []memory.Event{anaSeen, memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2, Author: 10, Content: "new",
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana +
+				`,"content":"new","edited_timestamp":"2026-01-02T03:04:05.678000+00:00","mentions":[],"attachments":[]}`,
+			want: []memory.Event{anaSeen, memory.Posted{Message: memory.Message{ID: 100, Guild: 1, Channel: 2,
+				Author: 10, Content: "new",
 				Edited: at("2026-01-02T03:04:05.678Z")}}},
 		},
 		{
 			name: "an edit that tells no author", kind: "MESSAGE_UPDATE",
 			payload: `{"id":"100","channel_id":"2","guild_id":"1","content":"new","edited_timestamp":"2026-01-02T03:04:05.678000+00:00"}`,
-			want:    []memory.Event{memory.Edited{Guild: 1, Channel: 2, ID: 100, Content: "new", At: at("2026-01-02T03:04:05.678Z")}},
+			want: []memory.Event{memory.Edited{Guild: 1, Channel: 2, ID: 100, Content: "new",
+				At: at("2026-01-02T03:04:05.678Z")}},
 		},
 		{
 			name: "an edit that leaves out the attachments keeps them", kind: "MESSAGE_UPDATE",
-			payload: `{"id":"100","channel_id":"2","guild_id":"1",` + ana + `,"content":"new","edited_timestamp":"2026-01-02T03:04:05.678000+00:00"}`,
-			want:    []memory.Event{memory.Edited{Guild: 1, Channel: 2, ID: 100, Content: "new", At: at("2026-01-02T03:04:05.678Z")}},
+			payload: `{"id":"100","channel_id":"2","guild_id":"1",` + ana +
+				`,"content":"new","edited_timestamp":"2026-01-02T03:04:05.678000+00:00"}`,
+			want: []memory.Event{memory.Edited{Guild: 1, Channel: 2, ID: 100, Content: "new",
+				At: at("2026-01-02T03:04:05.678Z")}},
 		},
-		{name: "an embed resolved", kind: "MESSAGE_UPDATE", payload: `{"id":"100","channel_id":"2","guild_id":"1","embeds":[]}`},
-		{name: "a brief update that is no edit", kind: "MESSAGE_UPDATE", payload: `{"id":"100","channel_id":"2","content":"x","edited_timestamp":null}`},
+		{name: "an embed resolved", kind: "MESSAGE_UPDATE",
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","embeds":[]}`},
+		{name: "a brief update that is no edit", kind: "MESSAGE_UPDATE",
+			payload: `{"id":"100","channel_id":"2","content":"x","edited_timestamp":null}`},
 		{
 			name: "a deletion", kind: "MESSAGE_DELETE", payload: `{"id":"100","channel_id":"2","guild_id":"1"}`,
 			want: []memory.Event{memory.Deleted{Guild: 1, Channel: 2, IDs: []memory.MessageID{100}}},
@@ -149,10 +169,13 @@ func TestConvertEvents(t *testing.T) {
 				`{"id":"7","type":13,"name":"stage","nsfw":false,"permission_overwrites":[]},{"id":"8","type":15,"name":"forum","nsfw":false,"permission_overwrites":[]},{"id":"9","type":16,"name":"media","nsfw":false,"permission_overwrites":[]},{"id":"14","type":14,"name":"directory"},{"id":"15","type":99}],` +
 				`"threads":[{"id":"20","type":11,"name":"post","parent_id":"8","owner_id":"10"},{"id":"21","type":12,"name":"secret","parent_id":"2"},{"id":"22","type":10,"name":"t","parent_id":"5"}],` +
 				`"members":[{"user":{"id":"10","username":"ana","global_name":"Ana"},"nick":null,"roles":[]}]}`,
-			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden", Owner: 10, Self: self,
-				Roles: []memory.Role{{ID: 1, Name: "@everyone", Permissions: 66560}, {ID: 31, Name: "beep", Permissions: 8, Bot: 12}, {ID: 32, Name: "boosters"}},
+			want: []memory.Event{memory.GuildSeen{At: sameTime(), Guild: memory.Guild{ID: 1, Name: "Garden",
+				Owner: 10, Self: self,
+				Roles: []memory.Role{{ID: 1, Name: "@everyone", Permissions: 66560},
+					{ID: 31, Name: "beep", Permissions: 8, Bot: 12}, {ID: 32, Name: "boosters"}},
 				Channels: []memory.Channel{
-					{ID: 2, Guild: 1, Name: "general", Overwrites: []memory.Overwrite{{Role: 1, Deny: 1024}, {User: 10, Allow: 1024}}},
+					{ID: 2, Guild: 1, Name: "general", Overwrites: []memory.Overwrite{{Role: 1, Deny: 1024},
+						{User: 10, Allow: 1024}}},
 					{ID: 4, Guild: 1, Kind: memory.CategoryChannel, Name: "Things"},
 					{ID: 5, Guild: 1, Parent: 4, Name: "news"},
 					{ID: 6, Guild: 1, Kind: memory.VoiceChannel, Name: "voice", AgeLimited: true},
@@ -163,12 +186,14 @@ func TestConvertEvents(t *testing.T) {
 					{ID: 21, Guild: 1, Parent: 2, Kind: memory.PrivateThread, Name: "secret"},
 					{ID: 22, Guild: 1, Parent: 5, Kind: memory.PublicThread, Name: "t"},
 				}}},
-				memory.PersonSeen{Person: memory.Person{ID: 10, Guild: 1, Username: "ana", Name: "Ana", RolesKnown: true}}},
+				memory.PersonSeen{Person: memory.Person{ID: 10, Guild: 1, Username: "ana", Name: "Ana",
+					RolesKnown: true}}},
 		},
 		{
 			name: "a crosspost whose source was deleted", kind: "MESSAGE_UPDATE",
-			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"[Original Message Deleted]","flags":10,"mentions":[],"attachments":[]}`,
-			want:    []memory.Event{memory.Deleted{Guild: 1, Channel: 2, IDs: []memory.MessageID{100}}},
+			payload: `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana +
+				`,"content":"[Original Message Deleted]","flags":10,"mentions":[],"attachments":[]}`,
+			want: []memory.Event{memory.Deleted{Guild: 1, Channel: 2, IDs: []memory.MessageID{100}}},
 		},
 		{
 			name: "a guild that removed Hark", kind: "GUILD_DELETE", payload: `{"id":"1"}`,
@@ -182,7 +207,8 @@ func TestConvertEvents(t *testing.T) {
 		{name: "a guild in an outage", kind: "GUILD_CREATE", payload: `{"id":"1","unavailable":true}`},
 		{
 			name: "a channel", kind: "CHANNEL_UPDATE", payload: `{"id":"2","guild_id":"1","type":0,"name":"x","nsfw":true,"permission_overwrites":[]}`,
-			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 2, Guild: 1, Name: "x", AgeLimited: true}}},
+			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 2, Guild: 1, Name: "x",
+				AgeLimited: true}}},
 		},
 		{
 			name: "a channel of a kind unknown", kind: "CHANNEL_UPDATE", payload: `{"id":"2","guild_id":"1","type":77}`,
@@ -199,7 +225,8 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{
 			name: "a thread", kind: "THREAD_CREATE", payload: `{"id":"20","guild_id":"1","type":12,"parent_id":"2","name":"t","owner_id":"10","newly_created":true}`,
-			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 20, Guild: 1, Parent: 2, Kind: memory.PrivateThread, Name: "t", Owner: 10}}},
+			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 20, Guild: 1, Parent: 2,
+				Kind: memory.PrivateThread, Name: "t", Owner: 10}}},
 		},
 		{
 			name: "a thread removed", kind: "THREAD_DELETE", payload: `{"id":"20","guild_id":"1","parent_id":"2","type":11}`,
@@ -207,11 +234,13 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{
 			name: "threads", kind: "THREAD_LIST_SYNC", payload: `{"guild_id":"1","threads":[{"id":"20","type":11,"parent_id":"2","name":"t"},null]}`,
-			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 20, Guild: 1, Parent: 2, Kind: memory.PublicThread, Name: "t"}}},
+			want: []memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: 20, Guild: 1, Parent: 2,
+				Kind: memory.PublicThread, Name: "t"}}},
 		},
 		{
 			name: "a role", kind: "GUILD_ROLE_UPDATE", payload: `{"guild_id":"1","role":{"id":"31","name":"staff","permissions":"1024"}}`,
-			want: []memory.Event{memory.RoleSeen{Guild: 1, Role: memory.Role{ID: 31, Name: "staff", Permissions: 1024}}},
+			want: []memory.Event{memory.RoleSeen{Guild: 1, Role: memory.Role{ID: 31, Name: "staff",
+				Permissions: 1024}}},
 		},
 		{
 			name: "a role removed", kind: "GUILD_ROLE_DELETE", payload: `{"guild_id":"1","role_id":"31"}`,
@@ -219,11 +248,13 @@ func TestConvertEvents(t *testing.T) {
 		},
 		{
 			name: "a member", kind: "GUILD_MEMBER_UPDATE", payload: `{"guild_id":"1","user":{"id":"10","username":"ana"},"roles":["31"],"nick":"A"}`,
-			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 10, Guild: 1, Username: "ana", Nick: "A", Roles: []memory.RoleID{31}, RolesKnown: true}}},
+			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 10, Guild: 1, Username: "ana",
+				Nick: "A", Roles: []memory.RoleID{31}, RolesKnown: true}}},
 		},
 		{
 			name: "a command's user", kind: "INTERACTION_CREATE", payload: `{"id":"900","guild_id":"1","member":{"user":{"id":"10","username":"ana"},"roles":["31"]}}`,
-			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 10, Guild: 1, Username: "ana", Roles: []memory.RoleID{31}, RolesKnown: true}}},
+			want: []memory.Event{memory.PersonSeen{Person: memory.Person{ID: 10, Guild: 1, Username: "ana",
+				Roles: []memory.RoleID{31}, RolesKnown: true}}},
 		},
 		{name: "what doesn't matter", kind: "PRESENCE_UPDATE", payload: `{"id":{}}`},
 	} {
@@ -238,7 +269,8 @@ func TestConvertTellsOfPeopleOnlyWhatIsNew(t *testing.T) {
 	t.Parallel()
 	c := newConverter(self, false, sameTime)
 	message := `{"id":"100","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"hi"}`
-	mention := `{"id":"101","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"hi","mentions":[{"id":"10","username":"ana","global_name":"Ana"}]}`
+	mention := `{"id":"101","channel_id":"2","guild_id":"1","type":0,` + ana +
+		`,"content":"hi","mentions":[{"id":"10","username":"ana","global_name":"Ana"}]}`
 	promoted := strings.Replace(message, `"32"`, `"33"`, 1)
 	var people []int
 	for _, payload := range []string{message, message, mention, message, mention, promoted, promoted, message} {
@@ -284,7 +316,8 @@ func TestConvertPassesOverWhatItCannotRead(t *testing.T) {
 	t.Parallel()
 	c := newConverter(self, false, sameTime)
 	for _, tt := range []struct{ kind, payload string }{
-		{"MESSAGE_CREATE", `{"id":"77","content":{"secret":1}}`}, {"MESSAGE_CREATE", `{"id":"77"`}, {"MESSAGE_DELETE", `{"id":"abc"}`},
+		{"MESSAGE_CREATE", `{"id":"77","content":{"secret":1}}`}, {"MESSAGE_CREATE",
+			`{"id":"77"`}, {"MESSAGE_DELETE", `{"id":"abc"}`},
 	} {
 		out, err := c.convert(rawEvent{kind: tt.kind, data: json.RawMessage(tt.payload)})
 		if err == nil || len(out.events) != 0 {
@@ -300,7 +333,8 @@ func TestConvertSurvivesAPanic(t *testing.T) {
 	c.known = nil // so that telling of anybody panics
 	out, err := c.convert(rawEvent{kind: "MESSAGE_CREATE", data: json.RawMessage(
 		`{"id":"77","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"a secret"}`)})
-	if err == nil || !strings.Contains(err.Error(), "MESSAGE_CREATE 77") || strings.Contains(err.Error(), "secret") || len(out.events) != 0 {
+	if err == nil || !strings.Contains(err.Error(), "MESSAGE_CREATE 77") ||
+		strings.Contains(err.Error(), "secret") || len(out.events) != 0 {
 		t.Errorf("%v, %v", out.events, err)
 	}
 }
@@ -312,8 +346,10 @@ func TestMergeKeepsChannels(t *testing.T) {
 	if err != nil || out.merge == nil || len(out.events) != 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	got := merged(*out.merge, &memory.Guild{ID: 1, Owner: 10, Channels: []memory.Channel{{ID: 2}, {ID: 3, Unplaced: true}}})
-	want := memory.Guild{ID: 1, Name: "New", Owner: 11, Roles: []memory.Role{{ID: 1, Name: "@everyone", Permissions: 8}},
+	got := merged(*out.merge, &memory.Guild{ID: 1, Owner: 10,
+		Channels: []memory.Channel{{ID: 2}, {ID: 3, Unplaced: true}}})
+	want := memory.Guild{ID: 1, Name: "New", Owner: 11,
+		Roles:    []memory.Role{{ID: 1, Name: "@everyone", Permissions: 8}},
 		Channels: []memory.Channel{{ID: 2}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -334,7 +370,8 @@ func TestQuestion(t *testing.T) {
 			&ask{text: "hey when is it?"}},
 		{"an old mention", message(`"type":0,"content":"<@!500>, when?","mentions":[` + us + `]`),
 			&ask{text: ", when?"}},
-		{"with others", message(`"type":0,"content":"<@500> what did <@11> say?","mentions":[` + us + `,{"id":"11","username":"bo"}]`),
+		{"with others", message(`"type":0,"content":"<@500> what did <@11> say?","mentions":[` + us +
+			`,{"id":"11","username":"bo"}]`),
 			&ask{text: "what did <@11> say?", mentions: []memory.UserID{11}}},
 		{"nothing but a mention", message(`"type":0,"content":" <@500> ","mentions":[` + us + `]`),
 			&ask{}},
@@ -343,17 +380,22 @@ func TestQuestion(t *testing.T) {
 		{"a role", message(`"type":0,"content":"<@&500> look","mention_roles":["500"],"mentions":[]`), nil},
 		{"a reply to Hark", message(`"type":19,"content":"and then?","mentions":[],"message_reference":{"message_id":"90","channel_id":"2"},"referenced_message":{"id":"90","author":` + us + `,"content":"x"}`),
 			&ask{text: "and then?", replyTo: 90}},
-		{"a reply to somebody else", message(`"type":19,"content":"no","mentions":[],"message_reference":{"message_id":"90","channel_id":"2"},"referenced_message":{"id":"90","author":{"id":"11","username":"bo"},"content":"x"}`), nil},
-		{"a reply to somebody else that mentions", message(`"type":19,"content":"<@500> is that so?","mentions":[` + us + `,{"id":"11"}],"message_reference":{"message_id":"90","channel_id":"2"},"referenced_message":{"id":"90","author":{"id":"11","username":"bo"},"content":"x"}`),
+		{"a reply to somebody else", message(
+			`"type":19,"content":"no","mentions":[],"message_reference":{"message_id":"90","channel_id":"2"},"referenced_message":{"id":"90","author":{"id":"11","username":"bo"},"content":"x"}`), nil},
+		{"a reply to somebody else that mentions",
+			message(`"type":19,"content":"<@500> is that so?","mentions":[` + us +
+				`,{"id":"11"}],"message_reference":{"message_id":"90","channel_id":"2"},"referenced_message":{"id":"90","author":{"id":"11","username":"bo"},"content":"x"}`),
 			&ask{text: "is that so?", replyTo: 90, mentions: []memory.UserID{11}}},
-		{"a reply to what was deleted", message(`"type":19,"content":"no","mentions":[],"message_reference":{"message_id":"90","channel_id":"2"},"referenced_message":null`), nil},
+		{"a reply to what was deleted",
+			message(`"type":19,"content":"no","mentions":[],"message_reference":{"message_id":"90","channel_id":"2"},"referenced_message":null`), nil},
 		{"a notice", message(`"type":6,"content":"<@500>","mentions":[` + us + `]`), nil},
 		{"another bot", `{"id":"100","channel_id":"2","guild_id":"1","type":0,"author":{"id":"12","username":"b","bot":true},"content":"<@500> hi","mentions":[` + us + `]}`, nil},
 		{"a webhook", `{"id":"100","channel_id":"2","guild_id":"1","type":0,"webhook_id":"13","author":{"id":"13","username":"w"},"content":"<@500> hi","mentions":[` + us + `]}`, nil},
 		{"a direct message", `{"id":"100","channel_id":"2","type":0,"author":{"id":"10","username":"ana","global_name":"Ana"},"content":"when?","mentions":[]}`,
 			&ask{text: "when?", guild: memory.DirectGuild, name: "Ana"}},
 	} {
-		out, err := newConverter(self, true, sameTime).convert(rawEvent{kind: "MESSAGE_CREATE", data: json.RawMessage(tt.payload)})
+		out, err := newConverter(self, true, sameTime).convert(rawEvent{kind: "MESSAGE_CREATE",
+			data: json.RawMessage(tt.payload)})
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -376,7 +418,8 @@ func TestQuestion(t *testing.T) {
 
 func FuzzConvert(f *testing.F) {
 	for kind := range readers {
-		for _, p := range []string{`{}`, `null`, `[]`, `{"id":"1","guild_id":null,"author":null,"member":null,"content":"x","type":0,"mentions":[null],"attachments":[]}`,
+		for _, p := range []string{`{}`, `null`, `[]`,
+			`{"id":"1","guild_id":null,"author":null,"member":null,"content":"x","type":0,"mentions":[null],"attachments":[]}`,
 			`{"id":1,"channels":[null],"roles":[null],"threads":[null],"members":[null,{"user":null}]}`, `{"ids":["1",null],"channel_id":""}`,
 			`{"id":"1","content":"","author":{"id":"2"},"message_snapshots":[{"message":{"message_snapshots":[{}]}}],"poll":{}}`} {
 			f.Add(kind, []byte(p))
@@ -388,7 +431,8 @@ func FuzzConvert(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, e := range out.events {
-			if p, ok := e.(memory.Posted); ok && (p.Message.ID == 0 || p.Message.Content != memory.Clean(p.Message.Content)) {
+			if p, ok := e.(memory.Posted); ok &&
+				(p.Message.ID == 0 || p.Message.Content != memory.Clean(p.Message.Content)) {
 				t.Fatalf("logs %+v", p.Message)
 			}
 		}

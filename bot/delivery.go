@@ -221,7 +221,8 @@ func (p *posted) is(want string, rows []component, with []upload) bool {
 func (d *delivery) put(ctx context.Context, i int, want string, rows []component, files []upload) error {
 	if i < len(d.parts) {
 		p, err := d.to.edit(ctx, d.parts[i].id, want, rows, files)
-		if status(err) == http.StatusNotFound && d.parts[i].wanted == unknown { // it was deleted before this answer began
+		// it was deleted before this answer began
+		if status(err) == http.StatusNotFound && d.parts[i].wanted == unknown {
 			d.forgo([]memory.MessageID{d.parts[i].id})
 			return d.put(ctx, i, want, rows, files)
 		}

@@ -59,7 +59,8 @@ func (w *wall) create(ctx context.Context, part int, content string, _ []compone
 	return posted{id: memory.MessageID(part + 1), content: strings.TrimSpace(content), files: named(files)}, nil
 }
 
-func (w *wall) edit(ctx context.Context, id memory.MessageID, content string, _ []component, files []upload) (posted, error) {
+func (w *wall) edit(ctx context.Context, id memory.MessageID, content string, _ []component,
+	files []upload) (posted, error) {
 	if err := w.request(ctx, fmt.Sprintf("edit %d %s", id, short(content))); err != nil {
 		return posted{}, err
 	}
@@ -138,13 +139,15 @@ func TestDelivery(t *testing.T) {
 				time.Sleep(130 * time.Millisecond)
 				d.stream(fmt.Sprint("text ", i))
 			}
-		}, []string{"text 30, the end"}, []string{"0.0 typing", "0.3 create text 2", "1.8 edit 1 text 13", "3.3 edit 1 text 25", "3.9 edit 1 text…16"}},
+		}, []string{"text 30, the end"}, []string{
+			"0.0 typing", "0.3 create text 2", "1.8 edit 1 text 13", "3.3 edit 1 text 25", "3.9 edit 1 text…16"}},
 		"types until there is text": {wall{}, func(d *delivery) {
 			time.Sleep(20 * time.Second)
 			d.stream("text")
 			time.Sleep(20 * time.Second)
 		}, []string{"text"}, []string{"0.0 typing", "8.0 typing", "16.0 typing", "20.0 create text"}},
-		"keeps full parts as they are": {wall{}, streams(paragraph, paragraph+paragraph, paragraph+paragraph+paragraph), []string{paragraph, paragraph, paragraph},
+		"keeps full parts as they are": {wall{}, streams(paragraph, paragraph+paragraph, paragraph+paragraph+
+			paragraph), []string{paragraph, paragraph, paragraph},
 			[]string{"0.0 typing", "0.0 create aaaa…1502", "5.0 create aaaa…1502", "10.0 create aaaa…1502"}},
 		"takes back parts that are too many": {wall{}, streams(paragraph + paragraph), []string{"short"},
 			[]string{"0.0 typing", "0.0 create aaaa…1502", "1.2 create aaaa…1502", "5.0 edit 1 short", "5.0 remove 2"}},
@@ -164,7 +167,8 @@ func TestDelivery(t *testing.T) {
 			}
 			d.stream("text")
 		}, []string{"text"}, []string{"0.0 typing", "0.0 create text", "0.0 create text", "0.0 edit 1 text"}},
-		"trims nothing twice": {wall{}, streams(), []string{"text\n\n", "more "}, []string{"0.0 typing", "0.0 create text\n\n", "0.0 create more "}},
+		"trims nothing twice": {wall{}, streams(), []string{"text\n\n", "more "},
+			[]string{"0.0 typing", "0.0 create text\n\n", "0.0 create more "}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			_, gone := deliver(t, &tt.wall, tt.act, tt.final...)

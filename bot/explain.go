@@ -76,7 +76,8 @@ func (c *commands) explainAnswer(ctx context.Context, x *exchange) (sheet, error
 	for _, l := range e.Lore {
 		lore = append(lore, loreLine(x.locale, l))
 	}
-	parts := []part{{heading: x.text("**Lore that I was shown**"), lines: lore}, {heading: x.text("**Recalled, and shown to me**"), lines: used},
+	parts := []part{{heading: x.text("**Lore that I was shown**"), lines: lore},
+		{heading: x.text("**Recalled, and shown to me**"), lines: used},
 		{heading: dropping(x.locale, e.Trace), lines: dropped}}
 	return x.onTwoPages([]string{x.text("**How this answer came about**"), written(x.locale, e.Trace)}, parts, []string{
 		when(around > 0, x.count(around, "Besides, I had %s message around these, or from the conversation, before me.",
@@ -147,7 +148,8 @@ func spent(l locale, t memory.Trace) string {
 			uses = append(uses, plain(s.Section, 30)+" "+l.number(s.Tokens))
 		}
 	}
-	return lines(when(t.Tokens > 0, l.text("-# Tokens of the prompt: %s of %s", l.number(t.Tokens), l.number(t.MaxTokens))+
+	return lines(when(t.Tokens > 0, l.text("-# Tokens of the prompt: %s of %s", l.number(t.Tokens),
+		l.number(t.MaxTokens))+
 		when(len(uses) > 0, " ("+strings.Join(uses, ", ")+")")),
 		l.text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
 }
@@ -220,7 +222,8 @@ func fitting(lines []string, room int) []string {
 // people and channels and times are left to the reader's Discord, which knows them best.
 func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
 	hits := r.Result.Hits
-	shown := lines(l.text("What I'd remember for “%s”:", asSaid(q.Text, 100)), when(len(hits) == 0, l.text("Nothing that you may read here.")))
+	shown := lines(l.text("What I'd remember for “%s”:", asSaid(q.Text, 100)),
+		when(len(hits) == 0, l.text("Nothing that you may read here.")))
 	note := when(r.Result.TextOnly, l.text("-# Found by words only: I can't search by meaning right now."))
 	for i, h := range hits {
 		rest := l.text("-# and %s more", l.number(len(hits)-i))
@@ -234,7 +237,8 @@ func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
 
 func showHit(l locale, h search.Hit) string {
 	m := h.Message
-	return fmt.Sprintf("%s %.2f · <@%d>%s\n> %s%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m), asSaid(m.Text(), quoteLength), foundBy(l, h.Why))
+	return fmt.Sprintf("%s %.2f · <@%d>%s\n> %s%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m),
+		asSaid(m.Text(), quoteLength), foundBy(l, h.Why))
 }
 
 // whereIs says where a message is, when it was said, and links to it; of one that Discord doesn't have, only the day.
@@ -312,9 +316,11 @@ func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled)
 		x.text("Of all that you may read: in an answer that others read there is only what they may read, too."),
 		x.text("Mode: %s", string(r.Mode.Is)), sections,
 		x.text("**All of it**: %s of %s tokens", x.locale.number(report.Tokens), x.locale.number(report.MaxTokens)),
-		when(r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0, x.text("-# No model is configured, so nobody reads it: I quote what was said.")),
+		when(r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0,
+			x.text("-# No model is configured, so nobody reads it: I quote what was said.")),
 		when(r.Result.TextOnly, x.text("-# Found by words only: searching by meaning isn't possible at the moment.")))
-	shown.Files = []upload{{name: promptFile, description: x.text("The prompt, as the model would get it"), data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
+	shown.Files = []upload{{name: promptFile, description: x.text("The prompt, as the model would get it"),
+		data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
 	return shown
 }
 

@@ -42,7 +42,8 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 	s.traces(t, 1)
 	m := s.discord.Sent(s.channel)[0]
 	s.again(t)
-	first := s.explained(said, memory.TraceHit{Number: 1, Cited: true, Relevance: 0.87, Why: []string{"words"}}, "the *deadline* is Friday")
+	first := s.explained(said, memory.TraceHit{Number: 1, Cited: true, Relevance: 0.87,
+		Why: []string{"words"}}, "the *deadline* is Friday")
 	second := s.explained(said, memory.TraceHit{Number: 2, Cited: true}, strings.Repeat("long ", 100))
 	second.Changed, second.Source.Unplaced, second.Source.Place = true, true, ""
 	silent := s.explained(said, memory.TraceHit{Number: 3}, "not cited")
@@ -55,7 +56,9 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 		return answer.Explanation{Recalled: []answer.Explained{second, first, silent}}, nil
 	}
 	s.hears(t, s.press(m.Message, s.bo, buttonSources))
-	if asked.Asker != memory.UserID(s.bo.ID) || !asked.OnlyAsker || asked.Roles == nil || asked.Channel != memory.ChannelID(s.channel) || asked.Guild != memory.GuildID(s.guild.ID) || asked.Settled == nil {
+	if asked.Asker != memory.UserID(s.bo.ID) || !asked.OnlyAsker || asked.Roles == nil ||
+		asked.Channel != memory.ChannelID(s.channel) || asked.Guild != memory.GuildID(s.guild.ID) ||
+		asked.Settled == nil {
 		t.Errorf("asked %+v", asked)
 	}
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
@@ -79,17 +82,21 @@ func TestWhyDidYouSayThat(t *testing.T) {
 	hit := func(h memory.TraceHit, text string) answer.Explained { return s.explained(said, h, text) }
 	trace := memory.Trace{
 		Model: "parrot-1", Mode: "search", Tokens: 1200, MaxTokens: 4000, Search: 40 * time.Millisecond, Total: 2 * time.Second, TextOnly: true, HeldBack: 7,
-		Sections: []memory.TraceUse{{Section: "history", Tokens: 800, Included: 2, Dropped: 1, Why: "budget"}, {Section: "lore"}},
+		Sections: []memory.TraceUse{{Section: "history", Tokens: 800, Included: 2, Dropped: 1, Why: "budget"},
+			{Section: "lore"}},
 	}
 	s.oracle.explain = func(_ answer.Question, id memory.MessageID) (answer.Explanation, error) {
 		if id != memory.MessageID(m.ID) {
 			t.Errorf("asked about %d", id)
 		}
 		return answer.Explanation{Trace: trace, Lore: []memory.Lore{
-			{ID: 1, Name: "Project X", Text: "the boat of " + s.bo.Mention(), By: memory.UserID(s.ana.ID), At: noon}, {ID: 2, Name: "house *rules*", Text: "no shoes", At: noon},
+			{ID: 1, Name: "Project X", Text: "the boat of " + s.bo.Mention(), By: memory.UserID(s.ana.ID),
+				At: noon}, {ID: 2, Name: "house *rules*", Text: "no shoes", At: noon},
 		}, Recalled: []answer.Explained{
-			hit(memory.TraceHit{Number: 1, Cited: true, Relevance: 0.87, Why: []string{"words", "around"}, Context: true}, "first"),
-			hit(memory.TraceHit{Relevance: 0.1}, "second"), hit(memory.TraceHit{Context: true}, "third"), hit(memory.TraceHit{Context: true, Relevance: 0.3}, "fourth"),
+			hit(memory.TraceHit{Number: 1, Cited: true, Relevance: 0.87, Why: []string{"words", "around"},
+				Context: true}, "first"),
+			hit(memory.TraceHit{Relevance: 0.1}, "second"), hit(memory.TraceHit{Context: true},
+				"third"), hit(memory.TraceHit{Context: true, Relevance: 0.3}, "fourth"),
 		}}, nil
 	}
 	s.hears(t, s.discord.MessageAction(m.Message, s.bo.ID, whyCommand))
@@ -115,7 +122,8 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	role := s.discord.AddRole(s.guild.ID, "pilots", 0)
 	text := fmt.Sprintf("*%s* asked %s in <#%d> at <t:1782907200:t> <:wave:123456789012345678> </recall:123456789012345679> @everyone <@x> <@", s.bo.Mention(), "<@&"+role.ID.String()+">", s.channel)
 	said := s.discord.Say(s.channel, s.bo.ID, text)
-	m := memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: text}
+	m := memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID),
+		Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: text}
 	before := m
 	s.oracle.find = func(answer.Question) (answer.Finding, error) {
 		return answer.Finding{Found: make([]answer.Found, 1)}, nil
@@ -144,11 +152,13 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 func TestMentionsArentTorn(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"<@12345>", "<#67>", "<@&8>", "<@!9>", "word", " ", "*", "<", "é", "<t:17:R>", "\n"})).Draw(t, "pieces")
+		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"<@12345>", "<#67>", "<@&8>", "<@!9>", "word", " ",
+			"*", "<", "é", "<t:17:R>", "\n"})).Draw(t, "pieces")
 		most := rapid.IntRange(0, 60).Draw(t, "most")
 		got := asSaid(strings.Join(pieces, ""), most)
 		marks := namedMark.FindAllString(got, -1)
-		if len(marks) > most/markWidth+1 || uniseg.GraphemeClusterCount(namedMark.ReplaceAllString(strings.ReplaceAll(got, "\\", ""), "")) > most+1 {
+		if len(marks) > most/markWidth+1 ||
+			uniseg.GraphemeClusterCount(namedMark.ReplaceAllString(strings.ReplaceAll(got, "\\", ""), "")) > most+1 {
 			t.Errorf("%q is longer than %d", got, most)
 		}
 		if rest := namedMark.ReplaceAllString(got, ""); strings.Contains(strings.ReplaceAll(rest, "\\<", ""), "<") {
@@ -170,12 +180,15 @@ func TestLongExplanationsFitIntoTwoMessages(t *testing.T) {
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
 		e := answer.Explanation{Trace: memory.Trace{Model: "parrot-1", Tokens: 1200, MaxTokens: 4000}}
 		for i := range all {
-			e.Recalled = append(e.Recalled, s.explained(said, memory.TraceHit{Number: i + 1, Cited: true, Relevance: 0.5}, strings.Repeat("x", 200)),
+			e.Recalled = append(e.Recalled,
+				s.explained(said, memory.TraceHit{Number: i + 1, Cited: true, Relevance: 0.5},
+					strings.Repeat("x", 200)),
 				s.explained(said, memory.TraceHit{Relevance: 0.1}, strings.Repeat("y", 200)))
 		}
 		return e, nil
 	}
-	for _, i := range []*discordtest.Interaction{s.discord.MessageAction(m.Message, s.bo.ID, whyCommand), s.press(m.Message, s.bo, buttonSources)} {
+	for _, i := range []*discordtest.Interaction{s.discord.MessageAction(m.Message, s.bo.ID, whyCommand),
+		s.press(m.Message, s.bo, buttonSources)} {
 		shown := s.everyPage(t, i)
 		if n := len(i.FollowUps()); n > 1 {
 			t.Errorf("%d messages", n+1)

@@ -129,7 +129,8 @@ func (e *extract) channel(ctx context.Context, log memory.Store, at memory.Chann
 			e.lines = exports.NewEncoder(e.packed)
 		}
 		for _, m := range page {
-			_ = e.lines.Encode(exports.In(at, m, e.people)) // a buffer takes all, and texts and numbers always have a JSON
+			// a buffer takes all, and texts and numbers always have a JSON
+			_ = e.lines.Encode(exports.In(at, m, e.people))
 		}
 		_ = e.packed.Flush() // so that the buffer has all of it
 		e.messages += len(page)
@@ -148,8 +149,10 @@ func (e *extract) send(ctx context.Context) error {
 			return err
 		}
 	}
-	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild, memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
-	err := e.x.add(ctx, e.x.text("File %d", e.parts), upload{name: name, kind: "application/gzip", data: e.data.Bytes()})
+	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild,
+		memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
+	err := e.x.add(ctx, e.x.text("File %d", e.parts), upload{name: name, kind: "application/gzip",
+		data: e.data.Bytes()})
 	e.data.Reset()
 	e.packed = nil
 	return err
@@ -170,7 +173,8 @@ func (e *extract) done() sheet {
 			"whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
 	}
 	return paragraphs(
-		x.count(e.messages, "%s message, from the channels that you can read.", "%s messages, from the channels that you can read."), rest, left,
+		x.count(e.messages, "%s message, from the channels that you can read.",
+			"%s messages, from the channels that you can read."), rest, left,
 		x.text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
 			"later stays in it: keep it private, and no longer than you need it. I keep no copy."))
 }

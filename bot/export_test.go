@@ -39,7 +39,8 @@ func (s *scene) exported(t *testing.T, i *discordtest.Interaction) (texts []stri
 			}
 			for line := range strings.Lines(string(plain)) {
 				var e exports.Message
-				if err := json.Unmarshal([]byte(line), &e); err != nil || e.Type != "message" || e.Server != s.guild.ID.String() || e.Author == "" {
+				if err := json.Unmarshal([]byte(line), &e); err != nil || e.Type != "message" ||
+					e.Server != s.guild.ID.String() || e.Author == "" {
 					t.Errorf("%v: %s", err, line)
 				}
 				texts = append(texts, e.Text)
@@ -55,9 +56,11 @@ func TestExportsHaveWhatTheAdminCanRead(t *testing.T) {
 	hidden := s.secret("hidden")
 	ignored := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ignored"})
 	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "other"})
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID, Type: discordtest.PublicThread, Name: "more"})
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &other.ID,
+		Type: discordtest.PublicThread, Name: "more"})
 	s.says(t, s.use(t, s.ana, "hark export"))
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID),
+		Choice: memory.Remember})
 	for _, at := range []discordtest.ID{hidden.ID, ignored.ID, s.channel, other.ID, thread.ID} {
 		s.discord.Say(at, s.bo.ID, fmt.Sprint("old ", at))
 		s.log.waitSaid(t, fmt.Sprint("them: old ", at))
@@ -100,7 +103,8 @@ func TestLongExportsAreSeveralFiles(t *testing.T) {
 	s.bot.exportPart = 1 // so that every page is a file
 	var events []memory.Event
 	for n := range exportPage*exportParts + 50 {
-		events = append(events, memory.Posted{Message: memory.Message{ID: memory.MessageID(s.channel) + memory.MessageID(n+1), Guild: memory.GuildID(s.guild.ID),
+		events = append(events, memory.Posted{Message: memory.Message{ID: memory.MessageID(s.channel) +
+			memory.MessageID(n+1), Guild: memory.GuildID(s.guild.ID),
 			Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: fmt.Sprint("n", n)}})
 	}
 	s.apply(t, events[:150]...)

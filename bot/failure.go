@@ -103,7 +103,8 @@ func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg(what)
 		return
 	}
-	b.logLack(ctx, a.guild, a.channel, err, "may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
+	b.logLack(ctx, a.guild, a.channel, err,
+		"may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
 }
 
 // unfit reports whether Discord refused what was to be said, rather than that anything is.

@@ -29,7 +29,8 @@ func (n *notebook) OptedOut(ctx context.Context, guild memory.GuildID, user memo
 	return reading(n, func() (bool, error) { return n.Store.OptedOut(ctx, guild, user) })
 }
 
-func (n *notebook) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+func (n *notebook) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
 	return reading(n, func() ([]memory.Message, error) { return n.Store.Around(ctx, channel, ids, before, after) })
 }
 
@@ -41,7 +42,8 @@ func (n *notebook) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lor
 	return reading(n, func() ([]memory.Lore, error) { return n.Store.Lore(ctx, guild) })
 }
 
-func (n *notebook) Written(ctx context.Context, guild memory.GuildID, user memory.UserID, do func(memory.Message) error) error {
+func (n *notebook) Written(ctx context.Context, guild memory.GuildID, user memory.UserID,
+	do func(memory.Message) error) error {
 	_, err := reading(n, func() (bool, error) { return true, n.Store.Written(ctx, guild, user, do) })
 	return err
 }
@@ -85,7 +87,8 @@ type forgetting struct {
 	fails error
 }
 
-func (n *notebook) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+func (n *notebook) Forget(ctx context.Context, f memory.Forgetting,
+	progress func(done, total int)) (memory.Receipt, error) {
 	n.mu.Lock()
 	n.forgetting.begun = append(n.forgetting.begun, f)
 	n.mu.Unlock()
@@ -97,7 +100,8 @@ func (n *notebook) Resume(ctx context.Context, id int64, progress func(done, tot
 }
 
 // forgets forgets once a test has told of all steps, unless it is to fail.
-func (n *notebook) forgets(ctx context.Context, progress func(done, total int), forget func() (memory.Receipt, error)) (memory.Receipt, error) {
+func (n *notebook) forgets(ctx context.Context, progress func(done, total int),
+	forget func() (memory.Receipt, error)) (memory.Receipt, error) {
 	n.mu.Lock()
 	steps, fails := n.forgetting.steps, n.forgetting.fails
 	n.mu.Unlock()

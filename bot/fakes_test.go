@@ -199,7 +199,8 @@ type oracle struct {
 // traceOf is the trace of an answer to q that is made from it and from others.
 func traceOf(q answer.Question, others ...memory.Source) memory.Trace {
 	question := memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)
-	return memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker, Sources: append([]memory.Source{question}, others...)}
+	return memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
+		Sources: append([]memory.Source{question}, others...)}
 }
 
 // Answer is a whole one with a trace, as an engine's are.
@@ -316,14 +317,17 @@ func (j *journal) String() string {
 
 func (j *journal) wait(t *testing.T, what string) {
 	t.Helper()
-	j.changed.Until(t, fmt.Sprintf("%q in the journal", what), func() bool { return strings.Contains(j.String(), what) }, j.String)
+	j.changed.Until(t, fmt.Sprintf("%q in the journal", what), func() bool {
+		return strings.Contains(j.String(), what)
+	}, j.String)
 }
 
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
 	t.pace, t.retry, t.grace, t.sweep = time.Millisecond, time.Millisecond, 0, 0
-	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit // for a slow machine
+	// for a slow machine
+	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
 	return t
 }
 
@@ -347,7 +351,8 @@ func set(t *testing.T, options ...discordtest.Option) *scene {
 // with gives the scene a bot of that configuration.
 func (s *scene) with(t *testing.T, cfg Config) *scene {
 	t.Helper()
-	cfg.Client, cfg.Dialer, cfg.Now, cfg.Progress = s.discord.Client(), s.discord.Dialer(), s.discord.Now, s.discord.Poke
+	cfg.Client, cfg.Dialer, cfg.Now, cfg.Progress = s.discord.Client(), s.discord.Dialer(), s.discord.Now,
+		s.discord.Poke
 	cfg.Metrics = nil // each bot counts by itself
 	if cfg.APIURL == "" {
 		cfg.APIURL = s.discord.URL
@@ -420,7 +425,8 @@ func registeredScene(t *testing.T) *scene {
 // secret is a new channel that only Hark sees, and those who see all.
 func (s *scene) secret(name string) discordtest.Channel {
 	return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
+		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(s.guild.BotRole.ID,
+			discordtest.ViewChannel, 0)}})
 }
 
 // stop stops the bot and returns what Run returned, once.

@@ -81,7 +81,9 @@ func (f *filler) nudge() { wakeUp(f.wake) }
 func (f *filler) put(v visit) {
 	var tasks []task
 	add := func(id memory.ChannelID, do func(context.Context, *visit, memory.ChannelID) error) {
-		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error { return do(ctx, &v, id) }})
+		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error {
+			return do(ctx, &v, id)
+		}})
 	}
 	for _, id := range v.missing {
 		add(id, f.probe)
@@ -98,7 +100,9 @@ func (f *filler) put(v visit) {
 		f.bot.looked.Store(&looked{})
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
-		return !t.first && slices.ContainsFunc(tasks, func(now task) bool { return now.guild == t.guild && now.channel == t.channel })
+		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {
+			return now.guild == t.guild && now.channel == t.channel
+		})
 	}), tasks...)
 	f.nudge()
 }
@@ -372,7 +376,8 @@ func (f *filler) givesUp(g memory.Gap, err error) bool {
 }
 
 // fetch is a page of a channel's messages after one, oldest first.
-func (f *filler) fetch(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, after memory.MessageID) ([]wireMessage, error) {
+func (f *filler) fetch(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+	after memory.MessageID) ([]wireMessage, error) {
 	address := fmt.Sprintf("%s?limit=%d&after=%d", discordgo.EndpointChannelMessages(channel.String()), pageSize, after)
 	var page []wireMessage
 	if err := f.bot.rest.get(ctx, address, &page); err != nil {
@@ -412,7 +417,8 @@ func (f *filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) 
 	switch {
 	case code(err) == discordgo.ErrCodeUnknownChannel:
 		f.tally.channels++
-		return f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel, At: f.bot.now()}})
+		return f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel,
+			At: f.bot.now()}})
 	case err == nil, denied(err): // it is in the archive, or out of sight
 		return nil
 	}

@@ -19,12 +19,15 @@ func TestPagesFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := localeOf(rapid.SampledFrom(languages).Draw(t, "language"))
 		text := func(label string) string {
-			return strings.Repeat(rapid.SampledFrom([]string{"a", "*", "👨‍👩‍👧‍👦", "é\u0301\u0301\u0301", "long word ", "<@1>"}).Draw(t, label), rapid.IntRange(0, 2000).Draw(t, label+"s"))
+			return strings.Repeat(rapid.SampledFrom([]string{"a", "*", "👨‍👩‍👧‍👦", "é\u0301\u0301\u0301",
+				"long word ", "<@1>"}).Draw(t, label), rapid.IntRange(0, 2000).Draw(t, label+"s"))
 		}
-		p := page{heading: heading(l, text("question")), id: 1 << 62, words: rapid.Bool().Draw(t, "words"), all: rapid.IntRange(1, mostFound).Draw(t, "all")}
+		p := page{heading: heading(l, text("question")), id: 1 << 62, words: rapid.Bool().Draw(t, "words"),
+			all: rapid.IntRange(1, mostFound).Draw(t, "all")}
 		p.at = rapid.IntRange(0, pagesOf(p.all)-1).Draw(t, "page")
 		for range rapid.IntRange(0, foundPerPage).Draw(t, "seen") {
-			m := memory.Message{ID: 1<<63 - 1, Guild: 1<<63 - 1, Channel: 1<<63 - 1, Author: 1<<63 - 1, Content: text("text")}
+			m := memory.Message{ID: 1<<63 - 1, Guild: 1<<63 - 1, Channel: 1<<63 - 1, Author: 1<<63 - 1,
+				Content: text("text")}
 			p.seen = append(p.seen, answer.Seen{Relevance: 0.9, Message: m, Before: &m})
 		}
 		shown := p.sheet(l)

@@ -42,13 +42,15 @@ func (c *commands) confirmOwn(does string) action {
 			then, label = x.text("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."), x.text("Opt out and forget me")
 		}
 		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, question, lines(then,
-			x.text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+x.text("`/memory export` gives you a file of it before.")))
+			x.text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
+				x.text("`/memory export` gives you a file of it before.")))
 		return asked.asking(styleRed, label, does), err
 	}
 }
 
 // confirm asks whether f is to be forgotten, and says what goes and what happens then.
-func (c *commands) confirm(ctx context.Context, x *exchange, f memory.Forgetting, question, then string) (sheet, error) {
+func (c *commands) confirm(ctx context.Context, x *exchange, f memory.Forgetting,
+	question, then string) (sheet, error) {
 	f.Guild, f.At = x.guild(), c.at(x)
 	e, err := c.extent(ctx, x, f)
 	names, counted := "", x.countsSeen()
@@ -62,7 +64,8 @@ func (c *commands) confirm(ctx context.Context, x *exchange, f memory.Forgetting
 	case f.User != 0:
 		names = x.text("- the names that I know them by, and what their questions cost")
 	}
-	return paragraphs(question, x.text("This goes from my memory for good, with all that it is indexed by:"), x.amounts(e, 0), names, counted, then), nil
+	return paragraphs(question, x.text("This goes from my memory for good, with all that it is indexed by:"),
+		x.amounts(e, 0), names, counted, then), nil
 }
 
 // extent is how much goes with f: all of one's own, and else as much as whoever uses x may read.
@@ -83,7 +86,8 @@ func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.bot.memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
 		return sheet{}, fmt.Errorf("keep that somebody has opted out: %w", err)
 	}
-	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut, At: at}, x.receipt)
+	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut,
+		At: at}, x.receipt)
 	if err == nil {
 		s.Content = x.text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
 	}
@@ -91,7 +95,8 @@ func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 func (c *commands) forgetMember(ctx context.Context, x *exchange) (sheet, error) {
-	return c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember, At: c.at(x)}, x.receipt)
+	return c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember,
+		At: c.at(x)}, x.receipt)
 }
 
 // at is when an exchange happens. All that Discord has numbered before it was said before, whatever our clock says.
@@ -100,7 +105,8 @@ func (c *commands) at(x *exchange) time.Time {
 }
 
 // carryOut forgets f, or goes on with it if that was begun already, as opting out does.
-func (c *commands) carryOut(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+func (c *commands) carryOut(ctx context.Context, f memory.Forgetting,
+	progress func(done, total int)) (memory.Receipt, error) {
 	if f.Why == memory.WhyOptOut {
 		begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
 		if err != nil {
@@ -120,7 +126,8 @@ var errShown = errors.New("all is shown")
 
 // forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come
 // as long as Discord lets it, and then goes on. What is said where nothing is logged is forgotten at once.
-func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgetting, told func(memory.Receipt) string) (sheet, error) {
+func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgetting,
+	told func(memory.Receipt) string) (sheet, error) {
 	c.forgetSessions(x.server, f)
 	var receipt memory.Receipt
 	var gone, total atomic.Int64
@@ -144,13 +151,16 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 		case <-limit.Done():
 			_ = x.show(ctx, sheet{Content: x.text(goesOn)})
 			if err := <-came; err != nil {
-				c.bot.log.Error().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't forget all at once; it goes on")
+				c.bot.log.Error().Err(err).Int64("interaction",
+					int64(x.ID)).Msg("couldn't forget all at once; it goes on")
 			}
 			return sheet{}, errShown
 		case <-show.C:
 			if done := gone.Load(); done != shown && (f.User == x.who() || x.seesAll()) {
 				shown = done
-				_ = x.show(limit, sheet{Content: x.text("Forgetting: %s of %s messages are gone.", x.locale.number(int(done)), x.locale.number(int(total.Load())))}) // an ornament
+				// an ornament
+				_ = x.show(limit, sheet{Content: x.text("Forgetting: %s of %s messages are gone.",
+					x.locale.number(int(done)), x.locale.number(int(total.Load())))})
 			}
 		}
 	}
@@ -178,11 +188,13 @@ func (l locale) amounts(e memory.Extent, records int) string {
 		messages = l.count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", messages)
 	}
 	return lines(messages,
-		when(e.Facts > 0, l.count(e.Facts, "- %s thing I was told about somebody", "- %s things I was told about somebody")),
+		when(e.Facts > 0, l.count(e.Facts, "- %s thing I was told about somebody",
+			"- %s things I was told about somebody")),
 		when(e.Lore > 0, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore")),
 		when(e.Summaries > 0, l.count(e.Summaries, "- %s summary", "- %s summaries")),
 		when(records > 0, l.count(records, "- %s record of a call", "- %s records of calls")),
-		when(e.Answers > 0, l.count(e.Answers, "- %s answer of mine that used it", "- %s answers of mine that used it")))
+		when(e.Answers > 0, l.count(e.Answers, "- %s answer of mine that used it",
+			"- %s answers of mine that used it")))
 }
 
 // receiptNumber is the number on a receipt, of a forgetting or of the use of a command: short enough to be
@@ -213,7 +225,8 @@ func (l locale) forgotten(r memory.Receipt) string {
 
 // gone is a receipt's lines: what is gone, and how much that was.
 func (l locale) gone(what, amounts string, receipt int64, at time.Time) string {
-	return lines(l.text("**Forgotten: %s**", what), amounts, l.text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
+	return lines(l.text("**Forgotten: %s**", what), amounts,
+		l.text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
 }
 
 // forgetCommand is in the menu of a message.
@@ -241,7 +254,8 @@ func (d doomed) button() string {
 
 // goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
 // refused whoever neither owns it nor may manage messages.
-func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []memory.MessageID, e memory.Extent, err error) {
+func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []memory.MessageID,
+	e memory.Extent, err error) {
 	t, err := memory.TraceOf(ctx, c.bot.memory, d.channel, d.id)
 	switch {
 	case err == nil:
@@ -257,7 +271,8 @@ func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []
 	if (d.owner == 0 || d.owner != x.who()) && !x.may(manageMessages) {
 		return nil, e, refusal(x.text(forgetNotYours))
 	}
-	e, err = c.bot.memory.Extent(ctx, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
+	e, err = c.bot.memory.Extent(ctx,
+		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
 	return ids, e, err
 }
 
@@ -298,13 +313,16 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	// By the queue, so that all of Hark hears of it: the session where nothing is logged, and what answers the message.
-	if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel, IDs: ids}}); err != nil {
+	if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
+		IDs: ids}}); err != nil {
 		return sheet{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}
 	if err := c.bot.memory.Erase(ctx, true); err != nil {
-		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("what was forgotten is in the write-ahead log for a while")
+		c.bot.log.Warn().Err(err).Int64("interaction",
+			int64(x.ID)).Msg("what was forgotten is in the write-ahead log for a while")
 	}
-	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).Int("messages", e.Messages).
+	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction",
+		int64(x.ID)).Int("messages", e.Messages).
 		Msg("forgot a message that somebody chose")
 	goes := lines(x.amounts(e, 0), x.text(outOfReach))
 	if e == (memory.Extent{}) {

@@ -12,11 +12,13 @@ import (
 )
 
 // forgets uses "Forget this" on a message, and presses its button.
-func (s *scene) forgets(t *testing.T, m discordtest.Message, who, owner discordtest.User) (asked, done discordtest.Sent) {
+func (s *scene) forgets(t *testing.T, m discordtest.Message,
+	who, owner discordtest.User) (asked, done discordtest.Sent) {
 	t.Helper()
 	asked = s.discord.MessageAction(m, who.ID, forgetCommand).WaitMessage()
 	s.says(t, asked)
-	return asked, s.turns(t, s.discord.Click(asked.Message, who.ID, doomed{memory.ChannelID(m.ChannelID), memory.MessageID(m.ID), memory.UserID(owner.ID)}.button()))
+	return asked, s.turns(t, s.discord.Click(asked.Message, who.ID,
+		doomed{memory.ChannelID(m.ChannelID), memory.MessageID(m.ID), memory.UserID(owner.ID)}.button()))
 }
 
 // Whoever lost the right between the question and the press is refused, also after a restart.
@@ -79,7 +81,8 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	s.idle(t)
 	known := func() int {
 		t.Helper()
-		found, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(said.ID)}, 0, 0)
+		found, err := store.Around(t.Context(), memory.ChannelID(s.channel),
+			[]memory.MessageID{memory.MessageID(said.ID)}, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,9 +104,11 @@ func TestForgottenMessagesStayForgotten(t *testing.T) {
 	if n := len(s.oracle.questions()); known() != 0 || n != answers {
 		t.Errorf("an edit brings it back: %d messages, %d more questions", known(), n-answers)
 	}
-	if err := store.Apply(context.Background(), memory.Posted{Message: memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID),
-		Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: "secret words"}}, memory.Edited{Guild: memory.GuildID(s.guild.ID),
-		Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), Content: "secret words", At: time.Now()}); err != nil || known() != 0 {
+	if err := store.Apply(context.Background(),
+		memory.Posted{Message: memory.Message{ID: memory.MessageID(said.ID), Guild: memory.GuildID(s.guild.ID),
+			Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: "secret words"}},
+		memory.Edited{Guild: memory.GuildID(s.guild.ID),
+			Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), Content: "secret words", At: time.Now()}); err != nil || known() != 0 {
 		t.Errorf("fetching brings it back: %d messages, %v", known(), err)
 	}
 }

@@ -179,7 +179,8 @@ func (f *formatted) pairMarks() {
 // goesOn reports whether span i begins a line of the quotation of which span block begins the line before.
 func (f *formatted) goesOn(block, i int) bool {
 	a, b := &f.spans[block], &f.spans[i]
-	return a.line == "> " && b.kind == tokenBegin && b.line == a.line && strings.IndexByte(f.text[a.lineEnd:b.start], '\n') == strings.LastIndexByte(f.text[a.lineEnd:b.start], '\n')
+	return a.line == "> " && b.kind == tokenBegin && b.line == a.line &&
+		strings.IndexByte(f.text[a.lineEnd:b.start], '\n') == strings.LastIndexByte(f.text[a.lineEnd:b.start], '\n')
 }
 
 // codeEnd is the span that ends the code that the backticks of span i begin: as many, in the same paragraph
@@ -195,7 +196,8 @@ func (f *formatted) codeEnd(i int, oneLine bool) int {
 	}
 	for j := i + 1; j < len(f.spans); j++ {
 		t := &f.spans[j]
-		if t.kind == tokenFence || t.kind == tokenBegin || t.start > most || strings.Contains(f.text[from:t.start], "\n\n") {
+		if t.kind == tokenFence || t.kind == tokenBegin || t.start > most ||
+			strings.Contains(f.text[from:t.start], "\n\n") {
 			return -1
 		}
 		if t.kind == tokenMark && t.mark == s.mark && t.start > s.end && !f.touches(j) {
@@ -300,7 +302,8 @@ func (f *formatted) at(i int, s *state) (shut, open string) {
 		begin = m[1]
 	}
 	marks := s.marks
-	if n := len(marks); n > 0 && marks[n-1][0] == '`' && (strings.HasSuffix(f.text[:i], "`") || strings.HasPrefix(f.text[i:], "`")) {
+	if n := len(marks); n > 0 && marks[n-1][0] == '`' && (strings.HasSuffix(f.text[:i], "`") ||
+		strings.HasPrefix(f.text[i:], "`")) {
 		marks = marks[:n-1] // they would run together
 	}
 	switch {

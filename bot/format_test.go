@@ -38,7 +38,8 @@ func TestSplitClosesAndReopensFormatting(t *testing.T) {
 		{"heading", "# " + words, "# word ", "word ", "# word "},
 		{"small", "-# " + words, "-# word ", "word ", "-# word "},
 		{"spoiler with code", "||```go\n" + code + "```||", "||```go\nx", "x := 1\n```||", "||```go\nx"},
-		{"code in a quotation", "> ```go\n" + strings.ReplaceAll("> "+code, "\nx", "\n> x") + "```", "> ```go\n> x", "> x := 1\n> ```", "> ```go\n> x"},
+		{"code in a quotation", "> ```go\n" + strings.ReplaceAll("> "+code, "\nx", "\n> x") + "```",
+			"> ```go\n> x", "> x := 1\n> ```", "> ```go\n> x"},
 		{"marks in code", "```\n**" + code + "```", "```\n**x", "x := 1\n```", "```\nx"},
 		{"bold without an end", "**" + words, "**word ", "word ", "word "},
 		{"escaped", `\**` + words + "**", `\**word`, "word ", "word "},
@@ -53,7 +54,8 @@ func TestSplitClosesAndReopensFormatting(t *testing.T) {
 			continue
 		}
 		first, second := got[0].String(), got[1].String()
-		if !strings.HasPrefix(first, tt.begins) || !strings.HasSuffix(first, tt.ends) || strings.HasSuffix(first, "*"+tt.ends) || !strings.HasPrefix(second, tt.second) {
+		if !strings.HasPrefix(first, tt.begins) || !strings.HasSuffix(first, tt.ends) ||
+			strings.HasSuffix(first, "*"+tt.ends) || !strings.HasPrefix(second, tt.second) {
 			t.Errorf("%s: %q … %q, then %.30q", tt.name, first[:20], tail(first), second)
 		}
 		if strings.HasSuffix(tt.ends, " ") && strings.ContainsAny(tail(first)[20:], "*_~|`") {
@@ -108,7 +110,9 @@ func TestFormattingSurvivesSplitting(t *testing.T) {
 		var write func(depth int, inside []string)
 		write = func(depth int, inside []string) {
 			for range rapid.IntRange(1, 4).Draw(t, "parts") {
-				kinds := slices.DeleteFunc([]string{"**", "__", "~~", "||", "`"}, func(m string) bool { return slices.Contains(inside, m) })
+				kinds := slices.DeleteFunc([]string{"**", "__", "~~", "||", "`"}, func(m string) bool {
+					return slices.Contains(inside, m)
+				})
 				if depth > 0 && len(kinds) > 0 && rapid.Bool().Draw(t, "nested") {
 					mark := rapid.SampledFrom(kinds).Draw(t, "mark")
 					b.WriteString(mark)

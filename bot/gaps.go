@@ -90,7 +90,9 @@ func (p *pump) remember(ctx context.Context, id memory.GuildID) error {
 	if err != nil {
 		return err
 	}
-	placed := slices.DeleteFunc(slices.Clone(stored.Channels), func(c memory.Channel) bool { return c.Unplaced || c.Kind == memory.CategoryChannel })
+	placed := slices.DeleteFunc(slices.Clone(stored.Channels), func(c memory.Channel) bool {
+		return c.Unplaced || c.Kind == memory.CategoryChannel
+	})
 	p.before[id] = known{heard: until, placed: placed}
 	return nil
 }

@@ -102,7 +102,8 @@ func TestMissedMessagesAreFetchedAfterDowntime(t *testing.T) {
 	s.discord.Delete(quiet, s.discord.Messages(quiet)[2].ID)
 	fresh := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "fresh"}).ID
 	s.say(fresh, 2, "fresh")
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
+	thread := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
 	s.say(thread, 2, "thread")
 
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
@@ -254,9 +255,11 @@ func TestArchivedThreadsAreCaughtUp(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
 	make := func(name string, kind discordtest.ChannelType, invited ...discordtest.ID) discordtest.ID {
-		return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Type: kind, ParentID: &s.channel, Invited: invited}).ID
+		return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Type: kind,
+			ParentID: &s.channel, Invited: invited}).ID
 	}
-	public, private := make("public", discordtest.PublicThread), make("private", discordtest.PrivateThread, s.discord.Bot.ID)
+	public, private := make("public", discordtest.PublicThread), make("private", discordtest.PrivateThread,
+		s.discord.Bot.ID)
 	s.run(t).ready(t)
 	old := s.say(public, 2, "before")
 	s.mirrors(t, public)
@@ -286,7 +289,8 @@ func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	cfg := Config{CatchUp: month} // the archive is searched too late for this test
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
+	thread := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
 	cfg.Token = s.discord.Token
 	s.with(t, cfg).run(t).ready(t)
 	s.say(thread, 1, "before")
@@ -333,7 +337,9 @@ func TestGuildThatRemovedHarkMeanwhileIsLeft(t *testing.T) {
 	s := catching(t)
 	other := s.discord.AddGuild("Other")
 	s.run(t).ready(t)
-	waitLogged(t, s.log, "the other guild", func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(other.ID) })
+	waitLogged(t, s.log, "the other guild", func(e memory.GuildSeen) bool {
+		return e.Guild.ID == memory.GuildID(other.ID)
+	})
 	s.discord.Outage(other.ID, false)
 	s.say(s.channel, 1, "outage")
 	s.log.waitSaid(t, "them: outage 0")

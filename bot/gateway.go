@@ -119,7 +119,8 @@ func (b *Bot) receive(l *link, e *discordgo.Event) {
 	switch e.Type {
 	case "READY", "RESUMED":
 		l.up.Store(true)
-		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new", "RESUMED": "resumed"}[e.Type]).Inc()
+		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new",
+			"RESUMED": "resumed"}[e.Type]).Inc()
 		b.setState(nil)
 		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
 		if e.Type == "READY" {

@@ -16,6 +16,8 @@ func TestGoldenAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := []answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9}, {Number: 2, Guild: 7, Channel: 8, Message: 10}}
-	golden.File(t, "testdata/answer.golden", strings.Join(layout(string(text), "-# Sources: [1] Jane · [2] Ben", linksTo(sources)), "\n=====\n")+"\n")
+	sources := []answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9},
+		{Number: 2, Guild: 7, Channel: 8, Message: 10}}
+	golden.File(t, "testdata/answer.golden",
+		strings.Join(layout(string(text), "-# Sources: [1] Jane · [2] Ben", linksTo(sources)), "\n=====\n")+"\n")
 }

@@ -116,7 +116,8 @@ func (n need) needed(kind memory.ChannelKind) memory.Permissions {
 }
 
 // missing is what Hark lacks in a channel for a need, as Discord tells it now.
-func (b *Bot) missing(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, n need) (memory.Permissions, error) {
+func (b *Bot) missing(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+	n need) (memory.Permissions, error) {
 	may, kind, err := b.permissionsIn(ctx, guild, channel)
 	if errors.Is(err, errUnreadable) {
 		return memory.ViewChannel, nil
@@ -148,7 +149,8 @@ func (b *Bot) logLack(ctx context.Context, guild memory.GuildID, channel memory.
 		return
 	}
 	line := b.log.Warn().Err(err).Int64("channel", int64(channel))
-	if missing, failed := b.missing(ctx, guild, channel, toAnswer); failed == nil && missing != 0 && guild != memory.DirectGuild {
+	if missing, failed := b.missing(ctx, guild, channel, toAnswer); failed == nil && missing != 0 &&
+		guild != memory.DirectGuild {
 		line = line.Str("missing", locale{}.permissionNames(missing)).Str("grant", b.grantLink(guild, missing))
 	}
 	line.Msg(what + "; not said again for an hour")
@@ -164,7 +166,8 @@ func (b *Bot) noFiles(ctx context.Context, a *ask, err error) string {
 	if failed != nil || !missing.Has(attachFiles) || b.isMute(a.channel) {
 		return ""
 	}
-	b.log.Warn().Err(err).Int64("channel", int64(a.channel)).Str("missing", locale{}.permissionNames(missing)).Str("grant", b.grantLink(a.guild, missing)).
+	b.log.Warn().Err(err).Int64("channel", int64(a.channel)).Str("missing",
+		locale{}.permissionNames(missing)).Str("grant", b.grantLink(a.guild, missing)).
 		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
 	return "-# " + b.lacking(b.localeIn(ctx, a.guild, a.channel), a.guild, a.channel, missing)
 }

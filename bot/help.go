@@ -87,7 +87,8 @@ func (c *commands) useful(x *exchange) []entry {
 
 // helpGroups are the headings of the groups of commands, in the order in which they are shown.
 func (l locale) helpGroups() []string {
-	return []string{l.text("**Ask**"), l.text("**Find**"), l.text("**My data**"), l.text("**For those who manage this server**"),
+	return []string{l.text("**Ask**"), l.text("**Find**"), l.text("**My data**"),
+		l.text("**For those who manage this server**"),
 		l.text("**In the menu of a message, under Apps**"), l.text("**In the menu of a person, under Apps**"), l.text("**And**")}
 }
 

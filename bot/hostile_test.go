@@ -36,7 +36,8 @@ func (s *scene) misleads(t *testing.T, nth int32, serve func(c *websocket.Conn))
 	t.Cleanup(other.Close)
 	honest := s.discord.Dialer().NetDialContext
 	var dials atomic.Int32
-	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network,
+		address string) (net.Conn, error) {
 		if dials.Add(1) == nth {
 			s.bot.timing.open = wait.Limit // for the honest one
 			return (&net.Dialer{}).DialContext(ctx, network, other.Listener.Addr().String())
@@ -105,7 +106,8 @@ func TestStopWhileConnecting(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	dialling := make(chan struct{})
-	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network,
+		address string) (net.Conn, error) {
 		close(dialling)
 		return nil, errors.New("no route to host")
 	}}
@@ -219,7 +221,8 @@ func TestTooManyCommands(t *testing.T) {
 		t.Errorf("turned away with %+v", m)
 	}
 	typed := func() map[string]string {
-		return s.discord.Complete(s.channel, s.ana.ID, "help", discordtest.Opt{Name: "command", Value: "/mem"}).Wait().Choices()
+		return s.discord.Complete(s.channel, s.ana.ID, "help",
+			discordtest.Opt{Name: "command", Value: "/mem"}).Wait().Choices()
 	}
 	if len(typed()) == 0 {
 		t.Error("nothing is offered to those who type")
@@ -244,11 +247,13 @@ func TestTooManyCommands(t *testing.T) {
 func TestShowRecalled(t *testing.T) {
 	t.Parallel()
 	hit := func(relevance float64, guild memory.GuildID, text string) search.Hit {
-		return search.Hit{Relevance: relevance, Message: memory.Message{ID: 1 << 60, Guild: guild, Channel: 5, Author: 6, Content: text}}
+		return search.Hit{Relevance: relevance, Message: memory.Message{ID: 1 << 60, Guild: guild, Channel: 5,
+			Author: 6, Content: text}}
 	}
-	got := showRecalled(locale{}, answer.Question{Text: "`when`?"}, answer.Recalled{Result: search.Result{TextOnly: true, Hits: []search.Hit{
-		hit(0.7, memory.DirectGuild, "in private"), hit(0.6, memory.LocalGuild, "line\n> # line"),
-	}}})
+	got := showRecalled(locale{}, answer.Question{Text: "`when`?"},
+		answer.Recalled{Result: search.Result{TextOnly: true, Hits: []search.Hit{
+			hit(0.7, memory.DirectGuild, "in private"), hit(0.6, memory.LocalGuild, "line\n> # line"),
+		}}})
 	golden.Seen(t, got)
 	var many []search.Hit
 	for range 50 {
@@ -256,7 +261,8 @@ func TestShowRecalled(t *testing.T) {
 		h.Why = []search.Reason{{Kind: strings.Repeat("w", 5000)}}
 		many = append(many, h)
 	}
-	got = showRecalled(locale{}, answer.Question{Text: strings.Repeat("?", 5000)}, answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}})
+	got = showRecalled(locale{}, answer.Question{Text: strings.Repeat("?", 5000)},
+		answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}})
 	if n := units(got); n > messageLimit || n < messageLimit/2 || !strings.Contains(got, "more\n-# ") {
 		t.Errorf("%d units: …%s", n, tail(got))
 	}
@@ -264,7 +270,8 @@ func TestShowRecalled(t *testing.T) {
 
 func TestCloseCodes(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4013: ErrIntents, 4014: ErrIntents, 4000: nil, 4009: nil} {
+	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4013: ErrIntents, 4014: ErrIntents,
+		4000: nil, 4009: nil} {
 		err := fmt.Errorf("open: %w", &websocket.CloseError{Code: code})
 		if got := final(err); !errors.Is(got, want) {
 			t.Errorf("%d is %v", code, got)

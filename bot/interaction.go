@@ -157,12 +157,14 @@ type response struct {
 
 // edit takes away the components that there are, and leaves the files.
 func (s sheet) edit() outgoing {
-	return outgoing{Content: s.Content, AllowedMentions: nobody, Components: append([]component{}, s.Components...), Attachments: attachments(s.Files)}
+	return outgoing{Content: s.Content, AllowedMentions: nobody,
+		Components: append([]component{}, s.Components...), Attachments: attachments(s.Files)}
 }
 
 // say answers at once.
 func (x *exchange) say(ctx context.Context, text string) error {
-	return x.respond(ctx, response{respondMessage, outgoing{Content: text, Flags: flagEphemeral, AllowedMentions: nobody}})
+	return x.respond(ctx, response{respondMessage, outgoing{Content: text, Flags: flagEphemeral,
+		AllowedMentions: nobody}})
 }
 
 // think promises an answer.
@@ -200,7 +202,8 @@ func (x *exchange) pages(ctx context.Context, s sheet) error {
 	err := x.show(ctx, s)
 	if len(s.Files) > 0 && refusesFiles(err) {
 		s.Files = nil
-		s.More = append(slices.Clone(s.More), x.text("Discord doesn't take my file here. I need the permission Attach Files in this channel, or the file is too large."))
+		s.More = append(slices.Clone(s.More),
+			x.text("Discord doesn't take my file here. I need the permission Attach Files in this channel, or the file is too large."))
 		err = x.show(ctx, s)
 	}
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 
 // needed are the permissions that the invitation asks for, those first without which nothing is of use: all
 // that Hark ever needs but Connect, which voice channels that not everybody may join want.
-var needed = []memory.Permissions{memory.ViewChannel, sendMessages, attachFiles, memory.ReadMessageHistory, sendInThreads}
+var needed = []memory.Permissions{memory.ViewChannel, sendMessages, attachFiles, memory.ReadMessageHistory,
+	sendInThreads}
 
 // missingPermissions are those of the needed that have hasn't, as Discord's settings name them in English.
 func missingPermissions(have memory.Permissions) []string {

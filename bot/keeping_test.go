@@ -21,10 +21,18 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	app, server := s.discord.AppID.String(), memory.GuildID(s.guild.ID)
 	usual, connects := "(<"+InviteURL(app, server)+">)", "(<"+inviteURL(app, server, memory.Connect)+">)"
 	bot := s.discord.Bot.ID
-	unseen := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "unseen", Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.ViewChannel)}})
-	mute := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "mute", Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.SendMessages|discordtest.SendMessagesInThreads)}})
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &mute.ID, Type: discordtest.PublicThread, Name: "more"})
-	stage := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "stage", Type: discordtest.Stage, Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.Connect|discordtest.ReadMessageHistory)}})
+	unseen := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: "unseen",
+			Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0, discordtest.ViewChannel)}})
+	mute := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: "mute",
+			Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0,
+				discordtest.SendMessages|discordtest.SendMessagesInThreads)}})
+	thread := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{ParentID: &mute.ID, Type: discordtest.PublicThread, Name: "more"})
+	stage := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "stage", Type: discordtest.Stage,
+		Overwrites: []discordtest.Overwrite{discordtest.ForMember(bot, 0,
+			discordtest.Connect|discordtest.ReadMessageHistory)}})
 	s.posts(t, mute.ID, s.bo.ID, "hello")
 	for _, tt := range []struct {
 		at     discordtest.ID
@@ -33,7 +41,8 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	}{{thread.ID, usual, false}, {mute.ID, usual, false}, {stage.ID, connects, true}, {s.channel, "", false}} {
 		shown := s.use(t, s.ana, "hark channel log", opt("channel", tt.at))
 		s.says(t, shown)
-		if link := strings.Contains(shown.Content, "oauth2"); link != (tt.lacks != "") || !strings.Contains(shown.Content, tt.lacks) {
+		if link := strings.Contains(shown.Content, "oauth2"); link != (tt.lacks != "") ||
+			!strings.Contains(shown.Content, tt.lacks) {
 			t.Errorf("want the link %q in %q", tt.lacks, shown.Content)
 		}
 		shown = s.use(t, s.ana, "hark channel answer", opt("channel", tt.at), opt("answer", "off"))

@@ -55,7 +55,8 @@ func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[mem
 	var events []memory.Event
 	for role, limit := range limits {
 		if limit != x.server.LimitOf(role) {
-			events = append(events, memory.LimitChosen{Guild: x.guild(), RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()})
+			events = append(events, memory.LimitChosen{Guild: x.guild(),
+				RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()})
 		}
 	}
 	return c.apply(ctx, x, "keep limits", events...)
@@ -87,9 +88,12 @@ func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
 func toldLimits(l locale, g *memory.Guild, of Limits) string {
 	every, all := of.of(g, nil)
 	shown := lines(l.text("This is how much may be asked:"),
-		l.text("- all of this server, together: %s", toldLimit(l, all)), l.text("- each member: %s", toldLimit(l, every)))
+		l.text("- all of this server, together: %s", toldLimit(l, all)), l.text("- each member: %s",
+			toldLimit(l, every)))
 	for _, r := range g.Limits {
-		if !slices.ContainsFunc(g.Roles, func(role memory.Role) bool { return role.ID == r.Role && r.Role != memory.RoleID(g.ID) }) {
+		if !slices.ContainsFunc(g.Roles, func(role memory.Role) bool {
+			return role.ID == r.Role && r.Role != memory.RoleID(g.ID)
+		}) {
 			continue
 		}
 		with, _ := of.of(g, []memory.RoleID{r.Role})
@@ -128,7 +132,8 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 	_, tomorrow := memory.Day(at)
 	server := ""
 	if m.guild != memory.DirectGuild {
-		server = lines(x.text("**All of this server, together**"), c.used(x.locale, membership{guild: m.guild}, guild, may.all, at))
+		server = lines(x.text("**All of this server, together**"),
+			c.used(x.locale, membership{guild: m.guild}, guild, may.all, at))
 	}
 	return paragraphs(x.text("**You**"), c.used(x.locale, m, member, may.own, at), server,
 		x.text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+

@@ -10,7 +10,8 @@ import (
 // inviteHosts are what addresses begin with that Discord shows as an invitation or a gift, with a button.
 const inviteHosts = `\b(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts|template))/`
 
-var invite = regexp.MustCompile(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + strings.TrimPrefix(inviteHosts, `\b`) + `)[A-Za-z0-9/_-]+`)
+var invite = regexp.MustCompile(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + strings.TrimPrefix(inviteHosts,
+	`\b`) + `)[A-Za-z0-9/_-]+`)
 
 // harmless is a token of what a model wrote as it is shown: an invitation is an address like any other, without a card
 // and a button, and a link goes where its text says.

@@ -39,7 +39,8 @@ func TestLinksGoWhereTheySay(t *testing.T) {
 		{"[a [b] google.com](https://evil.com)", "[a [b] google.com] (https://evil.com)"},
 		{"[google.com](https://evil.com \"title\")", "[google.com] (https://evil.com \"title\")"},
 		{"[google.com]( <https://evil.com>)", "[google.com] ( <https://evil.com>)"},
-		{"[" + strings.Repeat("g", 101) + ".com](https://evil.com)", "[" + strings.Repeat("g", 101) + ".com] (https://evil.com)"},
+		{"[" + strings.Repeat("g", 101) + ".com](https://evil.com)", "[" + strings.Repeat("g", 101) +
+			".com] (https://evil.com)"},
 		{"[x](https://evil.com/(a))", "[x] (https://evil.com/(a))"},
 		{`\[google.com](https://evil.com)`, `\[google.com] (https://evil.com)`},
 		{"`[google.com](https://evil.com)`", ""},

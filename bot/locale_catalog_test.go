@@ -106,7 +106,8 @@ func unlike(text, translated string) string {
 		return fmt.Sprintf("its verbs are %v and not %v", verbs(translated), verbs(text))
 	case marks(withoutIndex(text)) != marks(withoutIndex(translated)):
 		return fmt.Sprintf("it has %s and not %s", marks(translated), marks(text))
-	case strings.Trim(space(text), " ") != strings.Trim(space(translated), " ") && strings.Contains(space(text)+space(translated), "\n"):
+	case strings.Trim(space(text), " ") != strings.Trim(space(translated), " ") &&
+		strings.Contains(space(text)+space(translated), "\n"):
 		return "it begins or ends otherwise"
 	case translated != strings.ToValidUTF8(translated, ""):
 		return "it isn't text"

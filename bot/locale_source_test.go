@@ -173,7 +173,8 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 			})
 		}
 	case ast.Expr:
-		if words, is := r.consts.text(n); is && r.whole && !r.handed && sentenceLike.MatchString(words) && !r.elsewhere[words] && !r.isUse(n, stack) && !isTold(stack) {
+		if words, is := r.consts.text(n); is && r.whole && !r.handed && sentenceLike.MatchString(words) &&
+			!r.elsewhere[words] && !r.isUse(n, stack) && !isTold(stack) {
 			r.fault(n, "%.60q isn't said in anybody's language: give it to text or count, or make it a phrase", words)
 		}
 	}
@@ -272,7 +273,8 @@ func isTold(stack []ast.Node) bool {
 		case *ast.CallExpr:
 			return slices.Contains(toldElsewhere, called(n))
 		case *ast.FuncDecl:
-			return n.Recv != nil && (n.Name.Name == "Error" || n.Name.Name == "Sentence") || n.Name.Name == "account" || n.Name.Name == "panicked"
+			return n.Recv != nil && (n.Name.Name == "Error" || n.Name.Name == "Sentence") ||
+				n.Name.Name == "account" || n.Name.Name == "panicked"
 		case *ast.KeyValueExpr:
 			key, is := n.Key.(*ast.Ident)
 			return is && (key.Name == "Description" || key.Name == "Choices" || key.Name == "Name")

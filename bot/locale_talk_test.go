@@ -19,7 +19,9 @@ func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 	s.sets(t, "language", "de", opt("server", true))
 	said := s.discord.Say(s.channel, s.bo.ID, "we meet on Friday")
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		return answer.Answer{Text: "Friday [1]", Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel, Message: memory.MessageID(said.ID), Author: "bo", Time: time.Date(2020, 5, 17, 0, 0, 0, 0, time.UTC)}},
+		return answer.Answer{Text: "Friday [1]",
+			Sources: []answer.Source{{Number: 1, Guild: q.Guild, Channel: q.Channel,
+				Message: memory.MessageID(said.ID), Author: "bo", Time: time.Date(2020, 5, 17, 0, 0, 0, 0, time.UTC)}},
 			Trace: traceOf(q)}, nil
 	}
 	m := s.replied(t, s.ask("when?"))
@@ -41,7 +43,9 @@ func TestProposalsInALanguage(t *testing.T) {
 	s.proposes(plan)
 	s.ask("remember the plan")
 	s.over(t, 1)
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return s.buttonsOf(m.Message)[buttonRemember] != "" })
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+		return s.buttonsOf(m.Message)[buttonRemember] != ""
+	})
 	s.says(t, m)
 	if strings.Contains(fmt.Sprint(s.log.said()), "Migration") {
 		t.Errorf("logged %q", s.log.said())
@@ -49,7 +53,8 @@ func TestProposalsInALanguage(t *testing.T) {
 	s.sets(t, "language", "fr", opt("server", true))
 	s.press(m.Message, s.ana, buttonRemember).Wait()
 	s.log.wait(t, "the lore", func() bool { return len(s.lore()) == 1 })
-	if got := s.lore()[0]; got.Name != plan.Name || got.Text != plan.Text || fmt.Sprint(got.Own, got.Sources) != fmt.Sprint(plan.Own, plan.Sources) {
+	if got := s.lore()[0]; got.Name != plan.Name || got.Text != plan.Text ||
+		fmt.Sprint(got.Own, got.Sources) != fmt.Sprint(plan.Own, plan.Sources) {
 		t.Errorf("kept %+v", got)
 	}
 }
@@ -59,7 +64,8 @@ func TestNoticeInTheConfiguredLanguage(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"zh-Hant", "FR"} {
 		s := asking(t)
-		s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, Choices: answer.Choices{Default: answer.Settings{Language: language}}})
+		s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true},
+			Choices: answer.Choices{Default: answer.Settings{Language: language}}})
 		s.bot.timing.look = time.Millisecond
 		s.run(t).ready(t)
 		m := s.discord.WaitSent(s.channel, func(discordtest.Sent) bool { return true })

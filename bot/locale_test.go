@@ -9,9 +9,11 @@ import (
 func TestLocales(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
-		"locales/de/a.toml": {Data: []byte("[texts]\n\"%s of %d\" = \"%[2]d, davon %[1]s\"\n[plurals]\n\"%s messages in %s\" = { one = \"%s Nachricht in %s\", other = \"%s Nachrichten in %s\" }")},
+		"locales/de/a.toml": {Data: []byte(
+			"[texts]\n\"%s of %d\" = \"%[2]d, davon %[1]s\"\n[plurals]\n\"%s messages in %s\" = { one = \"%s Nachricht in %s\", other = \"%s Nachrichten in %s\" }")},
 		"locales/ja/a.toml": {Data: []byte("[plurals]\n\"%s messages in %s\" = { other = \"%[2]sに%[1]s件\" }")},
-		"locales/fr/a.toml": {Data: []byte("[plurals]\n\"%s messages in %s\" = { one = \"%s message dans %s\", other = \"%s messages dans %s\" }")},
+		"locales/fr/a.toml": {Data: []byte(
+			"[plurals]\n\"%s messages in %s\" = { one = \"%s message dans %s\", other = \"%s messages dans %s\" }")},
 	}
 	all := mustReadCatalogs(files)
 	for language, want := range map[string][4]string{
@@ -50,7 +52,8 @@ func TestBadCatalogs(t *testing.T) {
 
 func TestLocaleOfALanguage(t *testing.T) {
 	t.Parallel()
-	for discord, want := range map[string]string{"de": "de", "es-ES": "es", "es-419": "es", "zh-TW": "zh-TW", "zh-CN": "", "en-GB": "", "pl": "", "": ""} {
+	for discord, want := range map[string]string{"de": "de", "es-ES": "es", "es-419": "es", "zh-TW": "zh-TW",
+		"zh-CN": "", "en-GB": "", "pl": "", "": ""} {
 		if l := localeOf(discord); l.catalog != catalogs()[want] {
 			t.Errorf("%q: %v", discord, l.catalog)
 		}

@@ -106,7 +106,8 @@ func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[spot]
 }
 
 // fetchAgain compares messages with Discord's for no longer than patience, and tells which were.
-func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message, patience time.Duration, compared func(memory.Message)) {
+func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message,
+	patience time.Duration, compared func(memory.Message)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	convert := newConverter(b.self, b.cfg.LogBots, b.now)
@@ -118,7 +119,8 @@ func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory
 				first, last = min(first, m.ID), max(last, m.ID)
 			}
 			pages++
-			c, err := b.compare(ctx, convert, memory.Gap{Guild: of[0].Guild, Channel: channel, After: first - 1, Until: last}, 0)
+			c, err := b.compare(ctx, convert, memory.Gap{Guild: of[0].Guild, Channel: channel,
+				After: first - 1, Until: last}, 0)
 			if err == nil && len(c.events) > 0 {
 				err = b.commit(ctx, c.events)
 			}

@@ -111,7 +111,8 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 		shown = append(shown, loreLine(x.locale, l))
 	}
 	more := len(all) - listedLore
-	return paged(append(shown, when(more > 0, x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more))))), nil
+	return paged(append(shown, when(more > 0,
+		x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more))))), nil
 }
 
 // loreLine tells of lore on one line.
@@ -161,7 +162,8 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	return paragraphs(x.text("**Forget this?** My answers that used it go with it. It can't be undone."),
-		fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500))).asking(styleRed, x.text("Forget it"), confirmLoreOff, l.ID), nil
+		fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500))).asking(
+		styleRed, x.text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
 // removeLore forgets lore.
@@ -180,8 +182,10 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 func loreFields(in locale, l memory.Lore) []field {
 	return []field{
 		{ID: "name", Label: in.text("Name"), Value: l.Name, Needed: true, Most: memory.MaxLoreName},
-		{ID: "text", Label: in.text("What I shall remember"), Value: l.Text, Long: true, Needed: true, Most: memory.MaxLoreText},
-		{ID: "aliases", Label: in.text("Other names, with commas between them"), Value: strings.Join(l.Own, ", "), Most: longestAliases},
+		{ID: "text", Label: in.text("What I shall remember"), Value: l.Text, Long: true, Needed: true,
+			Most: memory.MaxLoreText},
+		{ID: "aliases", Label: in.text("Other names, with commas between them"),
+			Value: strings.Join(l.Own, ", "), Most: longestAliases},
 	}
 }
 
@@ -237,7 +241,9 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 // addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
 func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
-	thread := slices.ContainsFunc(x.server.Channels, func(at memory.Channel) bool { return at.ID == channel && at.Kind.IsThread() })
+	thread := slices.ContainsFunc(x.server.Channels, func(at memory.Channel) bool {
+		return at.ID == channel && at.Kind.IsThread()
+	})
 	switch {
 	case m.out:
 		return sheet{Content: x.text(youAreOut)}, nil
@@ -247,12 +253,14 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 		return sheet{Content: x.text(nothingKeptHere)}, nil
 	}
 	l := x.told(memory.Lore{})
-	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(), c.at(x).UTC().Truncate(time.Millisecond)
+	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(),
+		c.at(x).UTC().Truncate(time.Millisecond)
 	var err error
 	if l.Sources, err = c.loreSource(ctx, x); err != nil {
 		return sheet{}, err
 	}
-	return c.keepLore(ctx, x, l, x.text("Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
+	return c.keepLore(ctx, x, l, x.text(
+		"Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
 }
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
@@ -312,7 +320,9 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 	if err != nil {
 		return sheet{}, err
 	}
-	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
+	if slices.ContainsFunc(all, func(old memory.Lore) bool {
+		return old.ID != l.ID && strings.EqualFold(old.Name, l.Name)
+	}) {
 		return sheet{}, phrase("There is lore of that name already. `/lore edit` changes it.")
 	}
 	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
@@ -336,7 +346,8 @@ func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	return form{ID: id(formLoreEdit, l.ID), Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, l)}, nil
+	return form{ID: id(formLoreEdit, l.ID), Title: x.text("What shall I remember?"),
+		Fields: loreFields(x.locale, l)}, nil
 }
 
 // editLore changes lore. Who told it first, where, and what it is from stay.

@@ -19,11 +19,14 @@ func loreful(t *testing.T, hidden ...string) *scene {
 	t.Helper()
 	s := remembering(t)
 	s.oracle.lore = func(_ context.Context, q answer.Question) ([]memory.Lore, error) {
-		if !q.OnlyAsker || q.Asker == 0 || q.Roles == nil || q.Settled == nil || q.Guild != memory.GuildID(s.guild.ID) || q.Channel != memory.ChannelID(s.channel) {
+		if !q.OnlyAsker || q.Asker == 0 || q.Roles == nil || q.Settled == nil ||
+			q.Guild != memory.GuildID(s.guild.ID) || q.Channel != memory.ChannelID(s.channel) {
 			t.Errorf("the lore is asked for %+v", q)
 		}
 		all, err := s.log.Store.Lore(context.Background(), q.Guild)
-		return slices.DeleteFunc(slices.Clone(all), func(l memory.Lore) bool { return slices.Contains(hidden, l.Name) }), err
+		return slices.DeleteFunc(slices.Clone(all), func(l memory.Lore) bool {
+			return slices.Contains(hidden, l.Name)
+		}), err
 	}
 	return s
 }
@@ -33,14 +36,19 @@ func TestTheNameOfHiddenLoreIsFree(t *testing.T) {
 	t.Parallel()
 	s := loreful(t, "Hidden")
 	for range 2 {
-		s.says(t, s.use(t, s.bo, "lore add", opt("name", "Hidden"), opt("text", "apples"))) // as if it couldn't be told even to whoever told it
+		// as if it couldn't be told even to whoever told it
+		s.says(t, s.use(t, s.bo, "lore add", opt("name", "Hidden"), opt("text", "apples")))
 	}
 	if all := s.lore(); len(all) != 2 {
 		t.Errorf("kept %+v", all)
 	}
-	quiet := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "quiet", Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.SendMessages)}})
+	quiet := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: "quiet",
+			Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.SendMessages)}})
 	s.posts(t, quiet.ID, s.guild.Owner.ID, "hush")
-	s.says(t, s.discord.Slash(quiet.ID, s.bo.ID, "lore add", opt("name", "Orchard"), opt("text", "apples")).WaitMessage()) // but in threads
+	// but in threads
+	s.says(t, s.discord.Slash(quiet.ID, s.bo.ID, "lore add", opt("name", "Orchard"),
+		opt("text", "apples")).WaitMessage())
 }
 
 func TestLoreThatCantBeReadNow(t *testing.T) {
@@ -51,10 +59,12 @@ func TestLoreThatCantBeReadNow(t *testing.T) {
 		"a panic":  func(context.Context, answer.Question) ([]memory.Lore, error) { panic(errors.New("at the disco")) },
 	} {
 		s.oracle.lore = fails
-		if r := s.discord.Complete(s.channel, s.bo.ID, "lore show", opt("name", "")).Wait(); r.Type != 8 || len(r.Choices()) != 0 {
+		if r := s.discord.Complete(s.channel, s.bo.ID, "lore show", opt("name", "")).Wait(); r.Type != 8 ||
+			len(r.Choices()) != 0 {
 			t.Errorf("%s: offered %+v", name, r)
 		}
-		if m := s.use(t, s.bo, "lore edit", opt("name", "barn")); s.reads(m.Content) == m.Content { // which a failure's code would change
+		// which a failure's code would change
+		if m := s.use(t, s.bo, "lore edit", opt("name", "barn")); s.reads(m.Content) == m.Content {
 			t.Errorf("%s: %q", name, m.Content)
 		}
 	}
@@ -82,7 +92,9 @@ func TestLoreIsListedOverSeveralMessages(t *testing.T) {
 	s := loreful(t)
 	var told []memory.Event
 	for n := range listedLore + 2 {
-		told = append(told, memory.LoreTold{Lore: memory.Lore{ID: int64(n + 1), Guild: memory.GuildID(s.guild.ID), Name: fmt.Sprintf("Place %d", n), Text: strings.Repeat("*long* ", 40), At: s.discord.Now()}})
+		told = append(told, memory.LoreTold{Lore: memory.Lore{ID: int64(n + 1),
+			Guild: memory.GuildID(s.guild.ID), Name: fmt.Sprintf("Place %d",
+				n), Text: strings.Repeat("*long* ", 40), At: s.discord.Now()}})
 	}
 	s.apply(t, told...)
 	i := s.discord.Slash(s.channel, s.bo.ID, "lore list")

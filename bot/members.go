@@ -36,8 +36,11 @@ func (x *exchange) mayKeep(m member, f memory.Fact) error {
 	case n == 0:
 		why = x.text("There is nothing in it. Please write something.")
 	case n > longest:
-		why = x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest), x.locale.number(n))
-	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool { return o.Text == f.Text && o.Alias == f.Alias && o.Channel == f.Channel }):
+		why = x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest),
+			x.locale.number(n))
+	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool {
+		return o.Text == f.Text && o.Alias == f.Alias && o.Channel == f.Channel
+	}):
 		why = x.text("I know that already.")
 	default:
 		return nil
@@ -70,7 +73,8 @@ func (c *commands) readable(ctx context.Context, x *exchange) []memory.ChannelID
 		found, _ := c.bot.memory.People(ctx, x.guild(), id)
 		return first(found)
 	}
-	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(), Roles: x.roles()}, find)
+	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(),
+		Roles: x.roles()}, find)
 }
 
 // first is the first of people, if there is any.
@@ -98,7 +102,8 @@ func (c *commands) addFact(option string, alias bool) func(context.Context, *exc
 		if m.out {
 			return sheet{}, refusal(x.text(youAreOut))
 		}
-		return c.tell(ctx, x, m, x.who(), x.words(option), alias, x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
+		return c.tell(ctx, x, m, x.who(), x.words(option), alias,
+			x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
 	}
 }
 
@@ -121,11 +126,13 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case m.person.ID == 0:
 		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
-	return c.tell(ctx, x, m, user, x.words("text"), false, x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
+	return c.tell(ctx, x, m, user, x.words("text"), false,
+		x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
 // tell keeps a fact about somebody, and says done and who may be told it, or why it isn't kept.
-func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string, alias bool, done string) (sheet, error) {
+func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string,
+	alias bool, done string) (sheet, error) {
 	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: memory.ChannelID(x.Channel)}
 	if err := x.mayKeep(m, fact); err != nil {
 		return sheet{}, err
@@ -134,9 +141,11 @@ func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory
 	case !x.remembers(fact.Channel):
 		return sheet{}, refusal(x.text(nothingKeptHere))
 	case len(m.person.Facts) >= factsOf:
-		return sheet{}, refusal(x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
+		return sheet{}, refusal(x.text(
+			"I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
 	}
-	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: x.guild(), User: about, Fact: fact}); err != nil {
+	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: x.guild(), User: about,
+		Fact: fact}); err != nil {
 		return sheet{}, err
 	}
 	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
@@ -200,7 +209,8 @@ func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, err
 	if !m.out {
 		return sheet{}, refusal(x.text("You haven't opted out here, so there is nothing to change."))
 	}
-	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()}); err != nil {
+	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
+		At: c.bot.now()}); err != nil {
 		return sheet{}, err
 	}
 	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")}, nil
@@ -253,7 +263,8 @@ func (x *exchange) factNamed(m member) (memory.Fact, error) {
 			return f, nil
 		}
 	}
-	return memory.Fact{}, refusal(x.text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
+	return memory.Fact{}, refusal(
+		x.text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
 }
 
 // askFact is the form for a change of which nothing was told.
@@ -346,7 +357,8 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
-	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user, On: x.on(), At: c.bot.now()})
+	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user,
+		On: x.on(), At: c.bot.now()})
 }
 
 // on is what the switch of a command was set to.

@@ -50,7 +50,8 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	hidden := s.secret("hidden")
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID),
+		Choice: memory.Remember})
 	s.discord.Say(hidden.ID, s.bo.ID, "said before I lost the right")
 	s.discord.Say(s.channel, s.bo.ID, "hello")
 	s.says(t, s.use(t, s.bo, "memory remove"))
@@ -58,13 +59,15 @@ func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
 	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the *tuba*")))
 	s.says(t, s.use(t, s.bo, "memory alias", opt("name", "Bob")))
 	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys")))
-	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: memory.UserID(s.ana.ID), Channel: memory.ChannelID(hidden.ID)},
+	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: memory.UserID(s.ana.ID),
+		Channel: memory.ChannelID(hidden.ID)},
 		{ID: 2, Text: "knew the staff", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(hidden.ID), Message: 3}} {
 		s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Fact: f})
 	}
 	shown := s.use(t, s.bo, "memory show")
 	s.says(t, shown)
-	if edited := s.use(t, s.bo, "memory edit", opt("fact", "2"), opt("text", "knows the staff")); strings.Contains(edited.Content, hidden.ID.String()) {
+	if edited := s.use(t, s.bo, "memory edit", opt("fact", "2"),
+		opt("text", "knows the staff")); strings.Contains(edited.Content, hidden.ID.String()) {
 		t.Errorf("a channel is named that bo can't read: %q", edited.Content)
 	} else {
 		s.says(t, edited)
@@ -94,7 +97,8 @@ func TestWhatIsToldIsChecked(t *testing.T) {
 	s.says(t, s.use(t, s.bo, "memory alias", opt("name", strings.Repeat("b", 65))))
 	s.hides(t, s.bo, "hark")
 	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.ana.ID), opt("text", " ")))
-	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}).ID), opt("text", "x")))
+	s.says(t, s.use(t, s.ana, "hark fact",
+		opt("member", s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}).ID), opt("text", "x")))
 	for i := range factsOf {
 		s.says(t, s.use(t, s.bo, "memory add", opt("text", fmt.Sprintf("%d %s", i, strings.Repeat("long ", 58)))))
 	}
@@ -118,7 +122,8 @@ func TestForgettingShowsHowFarItIs(t *testing.T) {
 	s.lately(t, i, "30")
 	close(s.log.forgetting.steps)
 	s.turns(t, i)
-	if got := s.log.forgetting.begun; len(got) != 1 || got[0].Guild != memory.DirectGuild || got[0].Why != memory.WhyMember || got[0].User != memory.UserID(s.bo.ID) {
+	if got := s.log.forgetting.begun; len(got) != 1 || got[0].Guild != memory.DirectGuild ||
+		got[0].Why != memory.WhyMember || got[0].User != memory.UserID(s.bo.ID) {
 		t.Errorf("forgets %+v", got)
 	}
 	if _, out := find(s.log, func(memory.Opted) bool { return true }); out {
@@ -145,7 +150,9 @@ func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	before := len(edits())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := s.bot.commands.forgetting(context.Background(), x, memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Why: memory.WhyMember, At: s.discord.Now()}, x.receipt)
+		_, err := s.bot.commands.forgetting(context.Background(), x,
+			memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
+				Why: memory.WhyMember, At: s.discord.Now()}, x.receipt)
 		ended <- err
 	}()
 	s.discord.WaitFor("the last word", func() bool { return len(edits()) > before })

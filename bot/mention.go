@@ -63,7 +63,8 @@ func (a *ask) account() memory.MessageID {
 // saying is a with the text of another version of it.
 func (a *ask) saying(now *ask) *ask {
 	changed := *a
-	changed.text, changed.edited, changed.again, changed.round, changed.at = now.text, now.edited, now.again, now.round, now.at
+	changed.text, changed.edited, changed.again, changed.round, changed.at = now.text, now.edited, now.again,
+		now.round, now.at
 	changed.quiet = now.quiet
 	return &changed
 }
@@ -110,7 +111,9 @@ func (c *converter) question(w *wireMessage) *ask {
 		reply = nil
 	}
 	// A mention inside code isn't one to Discord.
-	named = named && slices.ContainsFunc(w.Mentions, func(u *wireUser) bool { return u != nil && memory.UserID(u.ID) == c.self })
+	named = named && slices.ContainsFunc(w.Mentions, func(u *wireUser) bool {
+		return u != nil && memory.UserID(u.ID) == c.self
+	})
 	answersUs := reply != nil && memory.UserID(reply.Author.ID) == c.self
 	if !named && !answersUs && w.Guild != 0 {
 		return nil

@@ -19,7 +19,8 @@ import (
 func (s *scene) hiddenChannel(t *testing.T) discordtest.Channel {
 	t.Helper()
 	hidden := s.secret("hideout")
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID),
+		Choice: memory.Remember})
 	return hidden
 }
 
@@ -28,10 +29,13 @@ func TestLearnedFactsAreChanged(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	said := s.posts(t, s.channel, s.bo.ID, "I sail on Sundays")
-	learned := memory.Fact{ID: 5, Text: "sails on Sundays", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel), Message: memory.MessageID(said.ID)}
+	learned := memory.Fact{ID: 5, Text: "sails on Sundays", By: memory.UserID(s.bo.ID),
+		Channel: memory.ChannelID(s.channel), Message: memory.MessageID(said.ID)}
 	s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: learned.By, Fact: learned})
 	s.says(t, s.use(t, s.bo, "memory edit", opt("fact", "5"), opt("text", "sails on Mondays")))
-	if told, _ := find(s.log, func(f memory.FactTold) bool { return f.Fact.Text == "sails on Mondays" }); told.Fact.Channel != learned.Channel || told.Fact.Message != learned.Message {
+	if told, _ := find(s.log, func(f memory.FactTold) bool {
+		return f.Fact.Text == "sails on Mondays"
+	}); told.Fact.Channel != learned.Channel || told.Fact.Message != learned.Message {
 		t.Errorf("what was learned became %+v", told.Fact)
 	}
 	s.says(t, s.use(t, s.bo, "memory show"))
@@ -45,7 +49,8 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	t.Parallel()
 	s := loreful(t, "Safe")
 	s.posts(t, s.channel, s.bo.ID, "said long ago")
-	s.apply(t, memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Why: memory.WhyMember, At: s.discord.Now().Add(time.Minute)})
+	s.apply(t, memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
+		Why: memory.WhyMember, At: s.discord.Now().Add(time.Minute)})
 	if _, err := s.log.Store.Resume(t.Context(), 1, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -56,21 +61,30 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	s.use(t, s.bo, "memory alias", opt("name", "Bobby Tables"))
 	at := s.discord.Now()
 	for i, l := range []memory.Lore{
-		{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)}, {Name: "Keys", Text: "bobby tables has them", By: memory.UserID(s.ana.ID)},
-		{Name: "Boat", Text: "is blue", By: memory.UserID(s.ana.ID)}, {Name: "Crew", Text: "all but <@" + s.bo.ID.String() + ">"},
+		{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)}, {Name: "Keys",
+			Text: "bobby tables has them", By: memory.UserID(s.ana.ID)},
+		{Name: "Boat", Text: "is blue", By: memory.UserID(s.ana.ID)}, {Name: "Crew", Text: "all but <@" +
+			s.bo.ID.String() + ">"},
 		{Name: "Safe", Text: "bo has the code", By: memory.UserID(s.bo.ID)},
 	} {
 		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), at
 		s.apply(t, memory.LoreTold{Lore: l})
 	}
-	s.apply(t, memory.Starred{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), ID: memory.MessageID(said.ID), On: true, At: at},
-		memory.Answered{Trace: memory.Trace{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Answer: memory.MessageID(said.ID) + 1, Asker: memory.UserID(s.bo.ID)}},
-		memory.Called{Record: memory.Record{CallID: "1", Timestamp: at, Speaker: memory.SpeakerUser, Method: "m", Asker: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel)}},
-		memory.Spent{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Question: memory.MessageID(said.ID), Tokens: 1234},
-		memory.Learn{Guild: memory.GuildID(s.guild.ID), On: true, At: at}, memory.Learn{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), On: true, At: at},
+	s.apply(t, memory.Starred{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
+		ID: memory.MessageID(said.ID), On: true, At: at},
+		memory.Answered{Trace: memory.Trace{Guild: memory.GuildID(s.guild.ID),
+			Channel: memory.ChannelID(s.channel), Answer: memory.MessageID(said.ID) +
+				1, Asker: memory.UserID(s.bo.ID)}},
+		memory.Called{Record: memory.Record{CallID: "1", Timestamp: at, Speaker: memory.SpeakerUser,
+			Method: "m", Asker: memory.UserID(s.bo.ID), Channel: memory.ChannelID(s.channel)}},
+		memory.Spent{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
+			Question: memory.MessageID(said.ID), Tokens: 1234},
+		memory.Learn{Guild: memory.GuildID(s.guild.ID), On: true,
+			At: at}, memory.Learn{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), On: true, At: at},
 		memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingRetention, Value: "90d", At: at},
 	)
-	for _, i := range []*discordtest.Interaction{s.discord.Slash(s.channel, s.bo.ID, "memory show"), s.discord.UserAction(s.channel, s.bo.ID, s.bo.ID, aboutCommand)} {
+	for _, i := range []*discordtest.Interaction{s.discord.Slash(s.channel, s.bo.ID, "memory show"),
+		s.discord.UserAction(s.channel, s.bo.ID, s.bo.ID, aboutCommand)} {
 		all := s.everyPage(t, i)
 		for _, text := range []string{"hideout", hidden.ID.String(), "Boat", "Safe"} {
 			if strings.Contains(all, text) {
@@ -123,7 +137,8 @@ func (s *scene) portrait(t *testing.T, m discordtest.Message) (file []byte, p po
 }
 
 // export uses /memory export, once any before it has ended.
-func (s *scene) export(t *testing.T, channel discordtest.ID, who discordtest.User, options ...discordtest.Opt) discordtest.Sent {
+func (s *scene) export(t *testing.T, channel discordtest.ID, who discordtest.User,
+	options ...discordtest.Opt) discordtest.Sent {
 	t.Helper()
 	s.idle(t)
 	m := s.discord.Slash(channel, who.ID, "memory export", options...).WaitMessage()
@@ -146,7 +161,8 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 	s.use(t, s.bo, "memory add", opt("text", "plays the tuba"))
 	s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys"))
 	s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "has the keys"))
-	for i, l := range []memory.Lore{{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)}, {Name: "Boat", Text: "strange lore", By: memory.UserID(s.ana.ID)},
+	for i, l := range []memory.Lore{{Name: "Tuba", Text: "is brass", By: memory.UserID(s.bo.ID)},
+		{Name: "Boat", Text: "strange lore", By: memory.UserID(s.ana.ID)},
 		{Name: "Safe", Text: "changed where bo can't read", By: memory.UserID(s.bo.ID)}} {
 		l.ID, l.Guild, l.At = int64(i+1), memory.GuildID(s.guild.ID), s.discord.Now()
 		s.apply(t, memory.LoreTold{Lore: l})
@@ -159,11 +175,13 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 			t.Errorf("%q is in %s", strange, text)
 		}
 	}
-	if p.User != s.bo.ID.String() || len(p.Servers) != 1 || p.Servers[0].Name != "Garden" || p.Servers[0].Username != "bo" || len(p.Servers[0].Facts) != 3 ||
+	if p.User != s.bo.ID.String() || len(p.Servers) != 1 || p.Servers[0].Name != "Garden" ||
+		p.Servers[0].Username != "bo" || len(p.Servers[0].Facts) != 3 ||
 		p.Servers[0].Facts[1].By != s.ana.ID.String() || len(p.Servers[0].Lore) != 1 {
 		t.Errorf("%+v", p)
 	}
-	if len(p.Messages) != 2 || p.Messages[0].ID != said.ID.String() || p.Messages[0].Channel != "general" || p.Messages[1].ID != secretly.ID.String() ||
+	if len(p.Messages) != 2 || p.Messages[0].ID != said.ID.String() || p.Messages[0].Channel != "general" ||
+		p.Messages[1].ID != secretly.ID.String() ||
 		p.Messages[1].Channel != hidden.ID.String() || p.Messages[1].Text != "own words over there" {
 		t.Errorf("messages %+v", p.Messages)
 	}
@@ -222,7 +240,8 @@ func TestLargeExports(t *testing.T) {
 	said := s.posts(t, s.channel, s.bo.ID, "own words")
 	add := func(n int, text string) {
 		t.Helper()
-		m := memory.Message{ID: memory.MessageID(said.ID) + memory.MessageID(n), Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
+		m := memory.Message{ID: memory.MessageID(said.ID) + memory.MessageID(n),
+			Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
 			Author: memory.UserID(s.bo.ID), Content: text}
 		s.apply(t, memory.Posted{Message: m})
 	}
@@ -261,7 +280,8 @@ func TestForgettingIsConfirmedAfterARestart(t *testing.T) {
 	if len(p.Servers) != 1 {
 		t.Fatalf("%+v", p)
 	}
-	if r := p.Servers[0].Receipts; len(r) != 1 || r[0].Messages != 1 || r[0].Why != string(memory.WhyMember) || r[0].At.IsZero() {
+	if r := p.Servers[0].Receipts; len(r) != 1 || r[0].Messages != 1 ||
+		r[0].Why != string(memory.WhyMember) || r[0].At.IsZero() {
 		t.Errorf("the export has the receipts %+v", r)
 	}
 }

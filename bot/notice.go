@@ -71,7 +71,8 @@ func (at noticeAt) String() string {
 }
 
 func newNotices(b *Bot) *notices {
-	return &notices{bot: b, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{}, wake: make(chan struct{}, 1)}
+	return &notices{bot: b, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
+		wake: make(chan struct{}, 1)}
 }
 
 // see is told what is in the log. It doesn't wait.
@@ -138,7 +139,8 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	at.words = wordsOf(text)
 	t := thread{client: n.bot.rest, channel: at.channel}
 	if closed {
-		err = wrap(t.client.call(ctx, "DELETE", t.address(at.message), t.bucket(), nil, nil), "delete the notice in channel", t.channel)
+		err = wrap(t.client.call(ctx, "DELETE", t.address(at.message), t.bucket(), nil, nil),
+			"delete the notice in channel", t.channel)
 		if err != nil && !errors.Is(err, errGone) {
 			return err
 		}
@@ -177,7 +179,8 @@ func (n *notices) noticeOf(g *memory.Guild) *notice {
 // is keeps where the notice of a guild is now, and what it says.
 func (n *notices) is(ctx context.Context, id memory.GuildID, is *notice, at noticeAt) error {
 	is.noticeAt, is.known = at, true
-	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(), At: n.bot.now()}}
+	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
+		At: n.bot.now()}}
 	if at.message != 0 {
 		is.unsaved = append(is.unsaved, memory.Asked{Guild: id, Channel: at.channel, Message: at.message})
 	}
@@ -208,10 +211,13 @@ func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 	}
 	shown := *g // without what not everybody can see
 	shown.Choice = choiceFor(g, policy)
-	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool { return !g.IsPublic(c.ID) })
+	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
+		return !g.IsPublic(c.ID)
+	})
 	holds := lines(owner, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
-		holds = lines(holds, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong), l.sent(n.bot.cfg.Privacy, !g.Learn.IsZero()))
+		holds = lines(holds, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong),
+			l.sent(n.bot.cfg.Privacy, !g.Learn.IsZero()))
 	}
 	foot := l.text(noticeFoot) // with where the rest is said
 	return lines(append(fitting(strings.Split(holds, "\n"), messageLimit-units(foot)-noticeRoom), foot)...)
@@ -238,16 +244,19 @@ func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.C
 	}
 	l := n.bot.localeIn(ctx, g.ID, channel)
 	return []component{row(button(styleGreen, l.text(rememberPublic), choosePublic),
-		button(styleGrey, l.text("Choose channels"), chooseChannels), button(styleGrey, l.text("Not now"), chooseNothing))}
+		button(styleGrey, l.text("Choose channels"), chooseChannels), button(styleGrey, l.text("Not now"),
+			chooseNothing))}
 }
 
 func (n *notices) edit(ctx context.Context, t *thread, id memory.MessageID, s sheet) error {
-	return wrap(t.client.call(ctx, "PATCH", t.address(id), t.bucket(), s.edit(), nil), "edit the notice in channel", t.channel)
+	return wrap(t.client.call(ctx, "PATCH", t.address(id), t.bucket(), s.edit(), nil),
+		"edit the notice in channel", t.channel)
 }
 
 // decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
 // what that says then.
-func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID, do func() (*memory.Guild, error)) (sheet, error) {
+func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
+	do func() (*memory.Guild, error)) (sheet, error) {
 	n.editing.Lock()
 	defer n.editing.Unlock()
 	g, err := do()
@@ -301,7 +310,8 @@ func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 			return at, err
 		}
 	}
-	p, err := t.post(ctx, outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36), EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
+	p, err := t.post(ctx, outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
+		EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
 	at.message = p.id
 	return at, err
 }

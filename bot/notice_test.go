@@ -40,7 +40,8 @@ func (s *scene) notice(t *testing.T, channel discordtest.ID) discordtest.Sent {
 	t.Helper()
 	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return m.Content == noticeText })
 	waitLogged(t, s.log, "the notice", func(a memory.Asked) bool {
-		return a.Guild == memory.GuildID(s.guild.ID) && a.Channel == memory.ChannelID(channel) && a.Message == memory.MessageID(m.ID)
+		return a.Guild == memory.GuildID(s.guild.ID) && a.Channel == memory.ChannelID(channel) &&
+			a.Message == memory.MessageID(m.ID)
 	})
 	return m
 }
@@ -108,7 +109,9 @@ func TestNobodyIsAskedWhereItIsDecided(t *testing.T) {
 	s.discord.Outage(other.ID, false)
 	s.discord.Outage(other.ID, true)
 	direct := s.directWith(other.Owner.ID) // where the notice goes if it is due before there is a lobby
-	s.discord.WaitFor("the other server to be asked", func() bool { return len(s.discord.Sent(place.ID))+len(s.discord.Sent(direct)) > 0 })
+	s.discord.WaitFor("the other server to be asked", func() bool {
+		return len(s.discord.Sent(place.ID))+len(s.discord.Sent(direct)) > 0
+	})
 	if n := len(s.discord.Sent(s.channel)); n != 0 {
 		t.Errorf("%d messages", n)
 	}
@@ -140,7 +143,9 @@ func TestNoticeGoesWhereItMay(t *testing.T) {
 		}},
 		"as administrator": {1, func(s *scene, top, _ discordtest.Channel) {
 			hide(s, top)
-			s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions = discordtest.Administrator })
+			s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) {
+				r.Permissions = discordtest.Administrator
+			})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,8 +205,12 @@ func TestOwnersAreToldWhereNobodyElseCanBe(t *testing.T) {
 	direct := s.directWith(s.guild.Owner.ID)
 	m := s.discord.WaitSent(direct, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Garden") })
 	s.says(t, m)
-	s.log.wait(t, "the notice", func() bool { _, asked := find(s.log, func(memory.Asked) bool { return true }); return asked })
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Choice: memory.Remember})
+	s.log.wait(t, "the notice", func() bool {
+		_, asked := find(s.log, func(memory.Asked) bool { return true })
+		return asked
+	})
+	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
+		Choice: memory.Remember})
 	s.looksAtNotices(t, 2)
 	s.says(t, s.now(m.Message))
 	if n := len(s.discord.Sent(s.channel)); n > 0 {
@@ -220,8 +229,12 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	t.Parallel()
 	s := calmly(asking(t)).run(t).ready(t)
 	guild := memory.GuildID(s.guild.ID)
-	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel)}})
-	waitLogged(t, s.log, "the channel", func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(hidden.ID) })
+	hidden := s.discord.AddChannel(s.guild.ID,
+		discordtest.Channel{Name: "hidden",
+			Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel)}})
+	waitLogged(t, s.log, "the channel", func(e memory.ChannelSeen) bool {
+		return e.Channel.ID == memory.ChannelID(hidden.ID)
+	})
 	notice := s.notice(t, s.channel)
 	changed := func(versions int, events ...memory.Event) {
 		t.Helper()
@@ -238,13 +251,16 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	changed(0)
 	changed(1, memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember})
 	s.says(t, s.now(notice.Message))
-	changed(1, memory.Chose{Guild: guild, Choice: memory.RememberPublic}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), Choice: memory.Remember},
-		memory.SettingChosen{Guild: guild, Key: memory.SettingRetention, Value: "30d"}, memory.Learn{Guild: guild, On: true, At: noon})
+	changed(1, memory.Chose{Guild: guild, Choice: memory.RememberPublic},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), Choice: memory.Remember},
+		memory.SettingChosen{Guild: guild, Key: memory.SettingRetention,
+			Value: "30d"}, memory.Learn{Guild: guild, On: true, At: noon})
 	s.says(t, s.now(notice.Message))
 	if strings.Contains(s.now(notice.Message).Content, hidden.ID.String()) {
 		t.Error("it names a channel that not everybody can see")
 	}
-	changed(0, memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(s.channel), Key: memory.SettingMode, Value: "search"})
+	changed(0, memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(s.channel),
+		Key: memory.SettingMode, Value: "search"})
 	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, Value: "de", At: noon})
 	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, At: noon.Add(time.Second)})
 
@@ -257,7 +273,8 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	s.says(t, s.now(notice.Message))
 
 	s.discord.Delete(s.channel, notice.ID)
-	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore, At: noon}, memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), At: noon},
+	s.apply(t, memory.Chose{Guild: guild, Choice: memory.Ignore, At: noon},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(s.channel), At: noon},
 		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), At: noon})
 	s.looksAtNotices(t, 5)
 	sent := s.discord.Sent(s.channel)
@@ -296,7 +313,10 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 			s.discord.SetOverwrite(first, discordtest.ForMember(s.ana.ID, discordtest.ViewChannel, 0))
 			s.discord.SetOverwrite(first, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 		}, left: true},
-		"all hidden": {close: func(s *scene, first, second discordtest.ID) { hide(s, second); hide(s, first) }, owner: true},
+		"all hidden": {close: func(s *scene, first, second discordtest.ID) {
+			hide(s, second)
+			hide(s, first)
+		}, owner: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -317,7 +337,9 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 			s.apply(t, memory.Chose{Guild: guild, Choice: memory.Remember})
 			s.looksAtNotices(t, 5)
 			notices := func() []discordtest.Sent { // without what is answered there
-				return slices.DeleteFunc(s.discord.Sent(place), func(m discordtest.Sent) bool { return !strings.Contains(m.Content, "`/hark memory`") })
+				return slices.DeleteFunc(s.discord.Sent(place), func(m discordtest.Sent) bool {
+					return !strings.Contains(m.Content, "`/hark memory`")
+				})
 			}
 			sent := notices()
 			if len(sent) != 1 || len(s.discord.Sent(s.channel)) != 1 {
@@ -373,7 +395,8 @@ func TestChannelsAreChosen(t *testing.T) {
 	second := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "second"})
 	s.run(t).ready(t)
 	notice := s.notice(t, s.channel)
-	if refused := s.discord.Click(notice.Message, s.bo.ID, chooseChannels).WaitMessage(); refused.Content != notAllowed {
+	if refused := s.discord.Click(notice.Message, s.bo.ID,
+		chooseChannels).WaitMessage(); refused.Content != notAllowed {
 		t.Errorf("somebody without the right is told %q", refused.Content)
 	}
 	ask := s.discord.Click(notice.Message, s.ana.ID, chooseChannels).WaitMessage()
@@ -383,7 +406,8 @@ func TestChannelsAreChosen(t *testing.T) {
 	menu := fmt.Sprintf("%s:%d:%d", chosenChannels, notice.ChannelID, notice.ID)
 	s.discord.Click(ask.Message, s.ana.ID, menu, second.ID.String())
 	s.becomes(t, notice.Message)
-	if got := s.chosen(); !slices.Equal(got, []string{choiceOf(second.ID, memory.Remember), choiceOf(0, memory.RememberChosen)}) {
+	if got := s.chosen(); !slices.Equal(got, []string{choiceOf(second.ID, memory.Remember),
+		choiceOf(0, memory.RememberChosen)}) {
 		t.Errorf("chosen %q", got)
 	}
 	s.discord.Say(s.channel, s.bo.ID, "not here")
@@ -401,7 +425,8 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 	}
 	for _, got := range []string{
 		told(locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale{}, &memory.Guild{}, memory.Policy{}),
-		told(locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}), told(locale{}, many, memory.Policy{}),
+		told(locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}), told(locale{}, many,
+			memory.Policy{}),
 		told(locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
 	} {
 		golden.Seen(t, got)

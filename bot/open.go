@@ -38,7 +38,8 @@ func (b *Bot) resume(ctx, last context.Context, open []memory.OpenQuestion) {
 			}
 			for _, q := range questions {
 				if err := b.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
-					b.log.Warn().Err(redact(err)).Int64("question", int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
+					b.log.Warn().Err(redact(err)).Int64("question",
+						int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
 				}
 			}
 		})
@@ -62,7 +63,8 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	for _, m := range shown {
 		a.shown = append(a.shown, memory.MessageID(m.ID))
 	}
-	if !a.unasked && b.isFresh(a) && (b.questions.take(last, a) || b.questions.isOpen(a.id)) { // or it was taken as one that was missed
+	// or it was taken as one that was missed
+	if !a.unasked && b.isFresh(a) && (b.questions.take(last, a) || b.questions.isOpen(a.id)) {
 		return nil
 	}
 	if n := len(shown); n > 0 {
@@ -101,11 +103,15 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireM
 	case err != nil:
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
-	page = slices.DeleteFunc(page, func(m wireMessage) bool { return m.Author == nil || memory.UserID(m.Author.ID) != b.self })
+	page = slices.DeleteFunc(page, func(m wireMessage) bool {
+		return m.Author == nil || memory.UserID(m.Author.ID) != b.self
+	})
 	for _, m := range page {
 		if o, _ := m.owned(); o.question == q.ID {
 			of := append(o.before, memory.MessageID(m.ID))
-			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p wireMessage) bool { return !slices.Contains(of, memory.MessageID(p.ID)) })...)
+			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p wireMessage) bool {
+				return !slices.Contains(of, memory.MessageID(p.ID))
+			})...)
 		}
 	}
 	return shown, nil

@@ -105,8 +105,10 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	s = catching(t).run(t).ready(t)
 	s.stops(t)
 	q = s.ask("when?")
-	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID), channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
-	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel, Author: a.asker, Content: q.Content}}
+	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
+		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
+	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel,
+		Author: a.asker, Content: q.Content}}
 	s.apply(t, said, a.opened())
 	if begun {
 		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
@@ -144,7 +146,8 @@ func TestQuestionsLeftOpenAreAnswered(t *testing.T) {
 func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	t.Parallel()
 	s, q, stump := opens(t, true)
-	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID), channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
+	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
+		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
 	d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
 	sent := s.discord.Sent(s.channel)
 	d.take([]memory.MessageID{memory.MessageID(sent[0].ID), memory.MessageID(stump.ID)})
@@ -163,7 +166,8 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}
-	s.bot.questions.miss(t.Context(), &ask{id: a.id, guild: a.guild, channel: a.channel, asker: a.asker, shown: []memory.MessageID{1}})
+	s.bot.questions.miss(t.Context(), &ask{id: a.id, guild: a.guild, channel: a.channel, asker: a.asker,
+		shown: []memory.MessageID{1}})
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}

@@ -36,7 +36,8 @@ const (
 )
 
 // panelKeys are what can be chosen from menus, in their order.
-var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage, memory.SettingTools, memory.SettingTemperature, memory.SettingTimezone}
+var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage,
+	memory.SettingTools, memory.SettingTemperature, memory.SettingTimezone}
 
 // shownPersona is how much of a persona is shown among other settings, in UTF-16 units.
 const shownPersona = 200
@@ -61,7 +62,8 @@ func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
 func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		p := &panel{exchange: x}
-		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 && slices.Contains(panelKeys, memory.Setting(args[1])) {
+		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 &&
+			slices.Contains(panelKeys, memory.Setting(args[1])) {
 			p.key = memory.Setting(args[1])
 		}
 		if p.note == "" && do != nil {
@@ -76,7 +78,8 @@ func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 // goTo makes a channel the panel's place, or notes that it is gone.
 func (p *panel) goTo(id string) bool {
 	at, err := channelIn([]string{id})
-	known := at == 0 || at == memory.ChannelID(p.Channel) || slices.ContainsFunc(p.server.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
+	known := at == 0 || at == memory.ChannelID(p.Channel) ||
+		slices.ContainsFunc(p.server.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
 	if err != nil || !known {
 		p.at, p.note = 0, p.text(lostChannel)
 		return false
@@ -100,7 +103,8 @@ func (c *commands) panelText(p *panel) string {
 		shown = lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.bot.cfg.Limits.of(p.server, nil)
-	return lines(shown, c.kept(p), p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone), "- "+c.pauseLine(p.locale, p.server),
+	return lines(shown, c.kept(p), p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
+		"- "+c.pauseLine(p.locale, p.server),
 		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 }
 
@@ -116,7 +120,8 @@ func (p *panel) heading() string {
 func (c *commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
 		zone := c.zone(p.server)
-		return "- " + p.text("**Time zone**: %s, where it is %s (%s)", zone, c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
+		return "- " + p.text("**Time zone**: %s, where it is %s (%s)", zone,
+			c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
 	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p, p.at, key))
 }
@@ -174,7 +179,8 @@ func (c *commands) worth(p *panel, key memory.Setting) string {
 	case key == memory.SettingModel && value == "":
 		return p.text("none: I quote what was said")
 	case key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value):
-		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60), cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
+		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60),
+			cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingPersona && value == "":
 		return p.text("my usual one")
 	case key == memory.SettingPersona:
@@ -184,7 +190,8 @@ func (c *commands) worth(p *panel, key memory.Setting) string {
 }
 
 // languageNames are what languages are called by those who speak them.
-var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español", "ja": "日本語", "zh-TW": "繁體中文"}
+var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español",
+	"ja": "日本語", "zh-TW": "繁體中文"}
 
 // label is a value as a menu shows it.
 func (l locale) label(key memory.Setting, value string) string {
@@ -233,7 +240,8 @@ func (c *commands) values(p *panel) []string {
 	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return units(v) > longestLabel })
 	holds := c.current(p)
 	offered := all[:min(len(all), menuLimit-2)]
-	if holds != "" && !slices.Contains(offered, holds) && (p.key != memory.SettingModel || slices.Contains(all, holds)) {
+	if holds != "" && !slices.Contains(offered, holds) &&
+		(p.key != memory.SettingModel || slices.Contains(all, holds)) {
 		offered = append([]string{holds}, offered...)
 	}
 	return append(slices.Clone(offered), answer.SettingDefault)
@@ -276,7 +284,8 @@ func (c *commands) valueRow(p *panel) component {
 	}
 	var options []choice
 	for _, value := range offered {
-		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value, Default: value == holds})
+		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value,
+			Default: value == holds})
 	}
 	return row(single(id(panelSet, p.at, p.key), placeholder, options))
 }
@@ -303,17 +312,22 @@ func single(id, placeholder string, options []choice) component {
 func (c *commands) buttonRows(p *panel) []component {
 	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, button(styleGrey, p.text("Take back this persona"), id(panelOwn, p.at, memory.SettingPersona, answer.SettingDefault)))
+		first = append(first, button(styleGrey, p.text("Take back this persona"),
+			id(panelOwn, p.at, memory.SettingPersona, answer.SettingDefault)))
 	}
-	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)), button(styleGrey, p.text("What I remember…"), panelMemory))
-	second := []component{button(styleGrey, p.text("This channel"), id(panelServer, memory.ChannelID(p.Channel), p.key))}
+	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)),
+		button(styleGrey, p.text("What I remember…"), panelMemory))
+	second := []component{button(styleGrey, p.text("This channel"),
+		id(panelServer, memory.ChannelID(p.Channel), p.key))}
 	if p.at != 0 {
 		second[0] = button(styleGrey, p.text("Whole server"), id(panelServer, 0, p.key))
 	}
 	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at, memory.SettingPaused, answer.SettingDefault)))
+		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at, memory.SettingPaused,
+			answer.SettingDefault)))
 	} else {
-		second = append(second, button(styleGrey, p.text("Pause for an hour"), id(panelPause, p.at, memory.SettingPaused, "1h")),
+		second = append(second, button(styleGrey, p.text("Pause for an hour"),
+			id(panelPause, p.at, memory.SettingPaused, "1h")),
 			button(styleRed, p.text("Pause"), id(panelPause, p.at, memory.SettingPaused, answer.SettingOn)))
 	}
 	return []component{row(first...), row(second...)}
@@ -440,6 +454,7 @@ func limitIn(text string) (int, bool) {
 	if text = strings.TrimSpace(text); text == "" {
 		return memory.AsConfigured, true
 	}
-	n, err := strconv.Atoi(strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f", "").Replace(text))
+	n, err := strconv.Atoi(strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f",
+		"").Replace(text))
 	return n, err == nil && limitDigits.MatchString(text) && n <= mostOfLimit
 }

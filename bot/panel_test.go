@@ -44,11 +44,16 @@ func TestStaleSettings(t *testing.T) {
 		t.Errorf("still offered: %q", values)
 	}
 	s.discord.RemoveChannel(other.ID)
-	s.log.wait(t, "the channel's end", func() bool { _, gone := find(s.log, func(memory.ChannelDeleted) bool { return true }); return gone })
-	s.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID), Guild: memory.GuildID(s.guild.ID), Unplaced: true}})
+	s.log.wait(t, "the channel's end", func() bool {
+		_, gone := find(s.log, func(memory.ChannelDeleted) bool { return true })
+		return gone
+	})
+	s.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(other.ID),
+		Guild: memory.GuildID(s.guild.ID), Unplaced: true}})
 	s.turns(t, s.discord.Click(m.Message, s.ana.ID, buttonOf(t, m.Message, panelSet), "small"))
 	s.chose(t, 0, "", "")
-	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel, Value: "large", At: s.discord.Now()})
+	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingModel,
+		Value: "large", At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark settings", opt("server", true)))
 }
 
@@ -59,22 +64,29 @@ func TestPanelsFit(t *testing.T) {
 	for n := range 40 {
 		names = append(names, fmt.Sprintf("model-%d", n))
 	}
-	b := &Bot{now: time.Now, cfg: Config{Choices: answer.Choices{Models: names, Default: answer.Settings{Model: names[0]}}}}
+	b := &Bot{now: time.Now, cfg: Config{Choices: answer.Choices{Models: names,
+		Default: answer.Settings{Model: names[0]}}}}
 	c := &commands{bot: b}
 	for _, language := range builder.Languages() {
 		for _, key := range panelKeys {
 			g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{
-				memory.SettingPersona: strings.Repeat("p", answer.MaxPersona), memory.SettingTimezone: "America/Argentina/ComodRivadavia", memory.SettingTemperature: "0.123456789",
-				memory.SettingModel: names[7], memory.SettingPaused: answer.SettingOn, memory.SettingAnswers: answersOff},
-				Channels: []memory.Channel{{ID: 1<<62 + 1, Choice: memory.Remember, Settings: map[memory.Setting]string{memory.SettingRetention: "90d"}}}}
-			p := &panel{exchange: &exchange{locale: localeOf(language), server: g, wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key, note: localeOf(language).text(lostChannel)}
+				memory.SettingPersona: strings.Repeat("p",
+					answer.MaxPersona), memory.SettingTimezone: "America/Argentina/ComodRivadavia",
+				memory.SettingTemperature: "0.123456789",
+				memory.SettingModel:       names[7], memory.SettingPaused: answer.SettingOn, memory.SettingAnswers: answersOff},
+				Channels: []memory.Channel{{ID: 1<<62 + 1, Choice: memory.Remember,
+					Settings: map[memory.Setting]string{memory.SettingRetention: "90d"}}}}
+			p := &panel{exchange: &exchange{locale: localeOf(language), server: g,
+				wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key,
+				note: localeOf(language).text(lostChannel)}
 			s := c.show(p)
 			if units(s.Content) > messageLimit || len(s.Components) > 5 {
 				t.Errorf("%s, %s: %d units, %d rows", language, key, units(s.Content), len(s.Components))
 			}
 			for _, r := range s.Components {
 				for _, b := range r.Components {
-					if units(b.CustomID) > idLimit || units(b.Label) > 80 || units(b.Placeholder) > 150 || len(b.Options) > menuLimit || b.Type == componentMenu && len(b.Options) == 0 {
+					if units(b.CustomID) > idLimit || units(b.Label) > 80 || units(b.Placeholder) > 150 ||
+						len(b.Options) > menuLimit || b.Type == componentMenu && len(b.Options) == 0 {
 						t.Errorf("%s, %s: %+v", language, key, b)
 					}
 					for _, o := range b.Options {
@@ -90,7 +102,8 @@ func TestPanelsFit(t *testing.T) {
 
 func TestLimitsThatArentNumbers(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"": memory.AsConfigured, "0": 0, "10": 10, "1,000": 1000, "1.000": 1000, "1 000": 1000, "1,000,000": 1000000, "12'345": 12345, " 7 ": 7, "1.5": -2, "2,5": -2, "0.50": -2, "1,0000": -2, ",100": -2, "1.000.00": -2, "1000000000": mostOfLimit, "-1": -2, "1000000001": -2, "ten": -2, "99999999999999999999": -2} {
+	for text, want := range map[string]int{"": memory.AsConfigured, "0": 0, "10": 10, "1,000": 1000,
+		"1.000": 1000, "1 000": 1000, "1,000,000": 1000000, "12'345": 12345, " 7 ": 7, "1.5": -2, "2,5": -2, "0.50": -2, "1,0000": -2, ",100": -2, "1.000.00": -2, "1000000000": mostOfLimit, "-1": -2, "1000000001": -2, "ten": -2, "99999999999999999999": -2} {
 		if got, ok := limitIn(text); ok != (want != -2) || ok && got != want {
 			t.Errorf("%q is %d, %v", text, got, ok)
 		}

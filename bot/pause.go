@@ -25,7 +25,8 @@ func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 	value := cmp.Or(span, state)
 	if state == answer.SettingOff {
 		if value = answer.SettingDefault; span != "" {
-			return sheet{}, refusal(x.text("There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
+			return sheet{}, refusal(x.text(
+				"There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
 		}
 	}
 	value, err := c.check(x, memory.SettingPaused, value)
@@ -71,7 +72,8 @@ func (c *commands) pauseLine(l locale, g *memory.Guild) string {
 }
 
 // setAt sets a key at a place to a value that was checked.
-func (c *commands) setAt(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting, value string) error {
+func (c *commands) setAt(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting,
+	value string) error {
 	if key.OfGuild() {
 		at = 0
 	}

@@ -41,13 +41,17 @@ func (c *commands) privacy(ctx context.Context, x *exchange, m member) (sheet, e
 		who = x.text("Who runs me: %s", p.Operator)
 	}
 	return paragraphs(
-		x.text("**What I keep here**"), c.keptHere(ctx, x), x.text(privacyWhat), when(p.Summaries, x.text(privacySummaries)),
-		when(x.Guild != 0 && !learning, x.text("I learn nothing about people by myself here: it isn't switched on.")), when(m.out, x.text(youAreOut)),
+		x.text("**What I keep here**"), c.keptHere(ctx, x), x.text(privacyWhat), when(p.Summaries,
+			x.text(privacySummaries)),
+		when(x.Guild != 0 && !learning,
+			x.text("I learn nothing about people by myself here: it isn't switched on.")),
+		when(m.out, x.text(youAreOut)),
 		x.text("**For how long**"), kept, when(kept != "", x.text(goesAlong)), x.traces(p),
 		x.text("How many tokens somebody's questions took I keep for two days."),
 		x.text("**Where it goes**"), x.sent(p, learning),
 		x.text("**Who, and what you can do**"), who,
-		x.text(privacyFoot, c.mention("memory show"), c.mention("memory export"), c.mention("memory forget"), c.mention("memory optout")),
+		x.text(privacyFoot, c.mention("memory show"), c.mention("memory export"), c.mention("memory forget"),
+			c.mention("memory optout")),
 		"-# "+x.text(privacyReach)), nil
 }
 
@@ -93,7 +97,8 @@ func (l locale) traces(p Privacy) string {
 func (l locale) sent(p Privacy, learning bool) string {
 	model := l.text("- Language model: none. I answer by quoting what I remember.")
 	if len(p.Models) > 0 {
-		model = strings.ReplaceAll(lines(l.text("- Language model: your question and what I recall for it go to %s.", hosts(p.Models)),
+		model = strings.ReplaceAll(lines(
+			l.text("- Language model: your question and what I recall for it go to %s.", hosts(p.Models)),
 			when(p.Vision, l.text("Images that you show me go there as well.")),
 			when(p.Summaries, l.text("So do conversations in which I was asked something, when I sum them up.")),
 			when(learning, l.text("So does what members write who have switched on `/memory learn`.")),
@@ -101,10 +106,12 @@ func (l locale) sent(p Privacy, learning bool) string {
 	}
 	embedder := l.text("- Finding by meaning: built in. Nothing goes anywhere for it.")
 	if p.Embedder != "" {
-		embedder = l.text("- Finding by meaning: the text of what I remember, and of questions, goes to %s.", hosts([]string{p.Embedder}))
+		embedder = l.text("- Finding by meaning: the text of what I remember, and of questions, goes to %s.",
+			hosts([]string{p.Embedder}))
 	}
 	return lines(model, embedder,
-		when(p.Reranker != "", l.text("- Sorting what was found: your question and the best excerpts go to %s.", hosts([]string{p.Reranker}))),
+		when(p.Reranker != "", l.text(
+			"- Sorting what was found: your question and the best excerpts go to %s.", hosts([]string{p.Reranker}))),
 		l.text("- To others, nothing."))
 }
 

@@ -16,10 +16,13 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	hidden := s.hiddenChannel(t)
 	never := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "attic"})
 	adults := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "adults", NSFW: true})
-	waitLogged(t, s.log, "the channels", func(e memory.ChannelSeen) bool { return e.Channel.ID == memory.ChannelID(adults.ID) })
+	waitLogged(t, s.log, "the channels", func(e memory.ChannelSeen) bool {
+		return e.Channel.ID == memory.ChannelID(adults.ID)
+	})
 	guild := memory.GuildID(s.guild.ID)
 	s.apply(t, memory.Chose{Guild: guild, Channel: memory.ChannelID(never.ID), Choice: memory.Ignore},
-		memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(never.ID), Key: memory.SettingRetention, Value: "1d"})
+		memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(never.ID), Key: memory.SettingRetention,
+			Value: "1d"})
 	bare := s.everyPage(t, s.discord.Slash(s.channel, s.bo.ID, "privacy"))
 	for _, text := range []string{hidden.ID.String(), "`/catchup`", "`/memory learn`"} {
 		if strings.Contains(bare, text) {
@@ -32,8 +35,10 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	}
 	at(never.ID)
 	at(adults.ID)
-	privacy := Privacy{Operator: "Ann, <https://ann.example>", Prompts: 90 * time.Minute, Records: 72 * time.Hour, Summaries: true,
-		Models: []string{"llm.example", "big.example:8080"}, Embedder: "vectors.example", Reranker: "order.example", Vision: true}
+	privacy := Privacy{Operator: "Ann, <https://ann.example>", Prompts: 90 * time.Minute,
+		Records: 72 * time.Hour, Summaries: true,
+		Models: []string{"llm.example",
+			"big.example:8080"}, Embedder: "vectors.example", Reranker: "order.example", Vision: true}
 	cfg := s.bot.cfg
 	cfg.Privacy, cfg.Retention = privacy, 48*time.Hour
 	s.restartWith(t, cfg)

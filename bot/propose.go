@@ -41,7 +41,8 @@ const (
 // propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
 // isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
 // well, and goes with them.
-func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]posted, memory.Trace) {
+func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]posted,
+	memory.Trace) {
 	var shown []posted
 	t := b.thread(a, "p"+a.round)
 	for _, p := range proposals[:min(len(proposals), mostProposed)] {
@@ -56,7 +57,8 @@ func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, 
 	return shown, trace
 }
 
-func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory.Lore) (posted, []memory.Source, error) {
+func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int,
+	l memory.Lore) (posted, []memory.Source, error) {
 	in := b.localeIn(ctx, a.guild, a.channel)
 	text, l, err := showLore(in, a, l)
 	if err != nil {
@@ -68,8 +70,10 @@ func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int, l memory
 	}
 	o := owned{asker: a.asker, question: a.id}
 	m, err := t.post(ctx, outgoing{
-		Content: text, Nonce: nonce(t.purpose, t.question, n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
-		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)), button(styleGrey, in.text("No"), o.id(buttonForgo)))},
+		Content: text, Nonce: nonce(t.purpose, t.question,
+			n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
+		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)),
+			button(styleGrey, in.text("No"), o.id(buttonForgo)))},
 	})
 	return m, sources, err
 }
@@ -141,7 +145,8 @@ func loreIn(x *exchange) (memory.Lore, error) {
 			for _, link := range links {
 				channel, _ := strconv.ParseInt(link[1], 10, 64)
 				message, _ := strconv.ParseInt(link[2], 10, 64)
-				l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(channel), Message: memory.MessageID(message)})
+				l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(channel),
+					Message: memory.MessageID(message)})
 			}
 		default:
 			return l, unreadable

@@ -27,7 +27,8 @@ func (s *scene) proposes(all ...memory.Lore) {
 }
 
 func (s *scene) plan(source discordtest.Message) memory.Lore {
-	return memory.Lore{Name: "Migration *plan*", Text: "We move on Friday,\nby night.", Own: []string{"the move", "plan A, B"},
+	return memory.Lore{Name: "Migration *plan*", Text: "We move on Friday,\nby night.",
+		Own:     []string{"the move", "plan A, B"},
 		Sources: []memory.Spot{{Channel: memory.ChannelID(source.ChannelID), Message: memory.MessageID(source.ID)}}}
 }
 
@@ -41,7 +42,9 @@ func (s *scene) lore() (all []memory.Lore) {
 
 // proposal is the message that asks whether to remember.
 func (s *scene) proposal() discordtest.Sent {
-	return s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, shallI) && !m.Deleted })
+	return s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+		return strings.HasPrefix(m.Content, shallI) && !m.Deleted
+	})
 }
 
 func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
@@ -86,8 +89,10 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 			t.Fatalf("told %d times", len(all))
 		}
 		want := s.plan(source)
-		if l := all[0]; l.Name != want.Name || l.Text != want.Text || !slices.Equal(l.Own, want.Own) || !slices.Equal(l.Sources, want.Sources) ||
-			l.By != memory.UserID(s.ana.ID) || l.Channel != memory.ChannelID(s.channel) || l.Guild != memory.GuildID(s.guild.ID) || l.ID != int64(m.ID) || l.At.IsZero() {
+		if l := all[0]; l.Name != want.Name || l.Text != want.Text || !slices.Equal(l.Own, want.Own) ||
+			!slices.Equal(l.Sources, want.Sources) ||
+			l.By != memory.UserID(s.ana.ID) || l.Channel != memory.ChannelID(s.channel) ||
+			l.Guild != memory.GuildID(s.guild.ID) || l.ID != int64(m.ID) || l.At.IsZero() {
 			t.Errorf("told %+v", l)
 		}
 		if kept := s.traces(t, 2)[1]; !slices.Contains(kept.Sources, all[0].AsSource(true)) {
@@ -100,7 +105,8 @@ func TestLoreThatNobodyWants(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	source := s.discord.Say(s.channel, s.bo.ID, "we move on Friday, by night")
-	s.proposes(s.plan(source), memory.Lore{Name: "?", Text: "no name"}, memory.Lore{Name: "Dinner", Text: "at eight", Sources: []memory.Spot{{Channel: 5, Message: 6}}})
+	s.proposes(s.plan(source), memory.Lore{Name: "?", Text: "no name"},
+		memory.Lore{Name: "Dinner", Text: "at eight", Sources: []memory.Spot{{Channel: 5, Message: 6}}})
 	s.ask("remember the plan")
 	s.traces(t, 1)
 	m := s.proposal()
@@ -117,15 +123,19 @@ func TestLoreThatCantBeKept(t *testing.T) {
 		happens func(s *scene, source discordtest.Message)
 		want    phrase
 	}{
-		"its source is deleted": {func(s *scene, source discordtest.Message) { s.discord.Delete(s.channel, source.ID) }, sourceGone},
+		"its source is deleted": {func(s *scene, source discordtest.Message) {
+			s.discord.Delete(s.channel, source.ID)
+		}, sourceGone},
 		"its source is edited": {func(s *scene, source discordtest.Message) {
 			s.discord.Edit(s.channel, source.ID, "we move on Saturday")
 		}, sourceGone},
 		"nothing is remembered": {func(s *scene, _ discordtest.Message) {
-			_ = s.log.Apply(context.Background(), memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.Ignore})
+			_ = s.log.Apply(context.Background(), memory.Chose{Guild: memory.GuildID(s.guild.ID),
+				Choice: memory.Ignore})
 		}, keptNot},
 		"the asker opted out": {func(s *scene, _ discordtest.Message) {
-			_ = s.log.Apply(context.Background(), memory.Opted{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.ana.ID), Out: true})
+			_ = s.log.Apply(context.Background(), memory.Opted{Guild: memory.GuildID(s.guild.ID),
+				User: memory.UserID(s.ana.ID), Out: true})
 		}, youOptOut},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,9 +193,11 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.StringMatching(`[a-z][ -~éß🔥\n]{0,150}`)
-		l := memory.Lore{Name: rapid.StringMatching(`[a-z][ -~é]{0,90}`).Draw(t, "name"), Text: rapid.StringN(1, 300, 1200).Draw(t, "text") + "x", Own: rapid.SliceOfN(words, 0, 25).Draw(t, "own")}
+		l := memory.Lore{Name: rapid.StringMatching(`[a-z][ -~é]{0,90}`).Draw(t, "name"),
+			Text: rapid.StringN(1, 300, 1200).Draw(t, "text") + "x", Own: rapid.SliceOfN(words, 0, 25).Draw(t, "own")}
 		for range rapid.IntRange(0, 5).Draw(t, "sources") {
-			l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(rapid.Int64Range(1, 1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
+			l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(rapid.Int64Range(1,
+				1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
 		}
 		a := &ask{id: 1 << 40, guild: 7, channel: 8, asker: 9}
 		text, shown, err := showLore(locale{}, a, l)
@@ -199,7 +211,8 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 		}
 		x.Message.Content = strings.TrimSpace(text)
 		got, err := loreIn(x)
-		if err != nil || got.Name != shown.Name || got.Text != shown.Text || !slices.Equal(got.Own, shown.Own) || !slices.Equal(got.Sources, shown.Sources) ||
+		if err != nil || got.Name != shown.Name || got.Text != shown.Text ||
+			!slices.Equal(got.Own, shown.Own) || !slices.Equal(got.Sources, shown.Sources) ||
 			got.Guild != 7 || got.Channel != 8 || got.By != 9 || got.ID != 6 {
 			t.Fatalf("%q was shown for %+v, and read as %+v, %v", text, shown, got, err)
 		}
@@ -208,8 +221,10 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 		}
 	})
 	for _, text := range []string{
-		"", shallI, shallI + "\n**a**", shallI + "\na\n> b", "Shall I?\n**a**\n> b", shallI + "\n**?**\n> b", shallI + "\n**a**\n> b\nc",
-		shallI + "\n**a**\n> b\n-# From:  [1](<https://elsewhere.example/channels/1/2/3>)", shallI + "\n**a**\n> b\n-# From: ",
+		"", shallI, shallI + "\n**a**", shallI + "\na\n> b", "Shall I?\n**a**\n> b", shallI +
+			"\n**?**\n> b", shallI + "\n**a**\n> b\nc",
+		shallI + "\n**a**\n> b\n-# From:  [1](<https://elsewhere.example/channels/1/2/3>)", shallI +
+			"\n**a**\n> b\n-# From: ",
 	} {
 		x := &exchange{}
 		if err := json.Unmarshal([]byte(`{"id":"6"}`), &x.Message); err != nil {

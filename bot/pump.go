@@ -114,7 +114,8 @@ type pump struct {
 }
 
 func newPump(b *Bot, ask func(*ask)) *pump {
-	return &pump{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), ask: ask, before: map[memory.GuildID]known{}}
+	return &pump{bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), ask: ask,
+		before: map[memory.GuildID]known{}}
 }
 
 // run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
@@ -186,7 +187,8 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 		out.unask(s)
 	}
 	out.unknown = append(out.unknown, c.unknown...)
-	if len(p.moved(c.events)) > 0 { // so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
+	// so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
+	if len(p.moved(c.events)) > 0 {
 		if err := p.flush(ctx, out); err != nil {
 			return err
 		}
@@ -348,7 +350,8 @@ func (p *pump) commit(ctx context.Context, events []memory.Event) error {
 	}
 	parts := inseparable(events)
 	if len(parts) == 1 {
-		p.bot.log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message", int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
+		p.bot.log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message",
+			int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
 		return nil
 	}
 	for _, part := range parts {

@@ -22,7 +22,8 @@ func rawItem(kind, data string) item {
 
 // pumpOf is a pump that nobody waits for.
 func pumpOf(q *queue, log memory.Store) *pump {
-	b, _ := New(Config{Token: "t", CatchUp: 30 * 24 * time.Hour, Reconcile: true, Now: sameTime}, log, nil, zerolog.Nop())
+	b, _ := New(Config{Token: "t", CatchUp: 30 * 24 * time.Hour, Reconcile: true, Now: sameTime}, log, nil,
+		zerolog.Nop())
 	b.self, b.queue, b.timing.retry = self, q, time.Second
 	b.filler, b.admit = newFiller(b), newAdmission(log, memory.Policy{}, b.recent, func([]subject) {})
 	return newPump(b, nil)
@@ -80,14 +81,17 @@ func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 	p := pumpOf(newQueue(), log)
 	p.ask = func(a *ask) {
 		asked++
-		if _, logged := find(log, func(e memory.Posted) bool { return e.Message.ID == a.id }); !logged || len(log.said()) != 2 {
+		if _, logged := find(log, func(e memory.Posted) bool { return e.Message.ID == a.id }); !logged ||
+			len(log.said()) != 2 {
 			t.Errorf("question %d is asked when the log has %q", a.id, log.said())
 		}
 	}
 	said := func(id int, text string) item {
-		return rawItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%s","mentions":[{"id":"%d"}]}`, id, ana, text, self))
+		return rawItem("MESSAGE_CREATE",
+			fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%s","mentions":[{"id":"%d"}]}`, id, ana, text, self))
 	}
-	if err := p.write(t.Context(), []item{said(100, "on Friday"), said(101, fmt.Sprintf("<@%d> when?", self))}); err != nil || asked != 1 {
+	if err := p.write(t.Context(),
+		[]item{said(100, "on Friday"), said(101, fmt.Sprintf("<@%d> when?", self))}); err != nil || asked != 1 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
 }
@@ -137,13 +141,16 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 		log := &refusing{notebook: newNotebook(t), message: 103}
 		q := newQueue()
 		for i := range 6 {
-			q.put(rawItem("MESSAGE_CREATE", fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%d"}`, 100+i, ana, i)))
+			q.put(rawItem("MESSAGE_CREATE",
+				fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%d"}`, 100+i, ana, i)))
 		}
 		hark := memory.Message{ID: 103, Channel: 2, Guild: 1, Kind: memory.FromHark}
 		more := hark
 		more.ID = 110
 		logged := make(chan struct{})
-		q.put(item{logged: logged, events: []memory.Event{memory.Posted{Message: hark}, memory.Posted{Message: more}, memory.Answered{Trace: memory.Trace{Guild: 1, Channel: 2, Answer: 103, Asker: 10}}}})
+		q.put(item{logged: logged, events: []memory.Event{memory.Posted{Message: hark},
+			memory.Posted{Message: more}, memory.Answered{Trace: memory.Trace{Guild: 1, Channel: 2,
+				Answer: 103, Asker: 10}}}})
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
 		q.close()
 		p := pumpOf(q, log)

@@ -25,7 +25,8 @@ func (c *commands) askMember(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil || user <= 0 {
 		return sheet{}, refusal(x.text(whomUnknown))
 	}
-	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)}, x.text("**Forget all that <@%d> wrote in this server?**", user),
+	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)},
+		x.text("**Forget all that <@%d> wrote in this server?**", user),
 		x.text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."))
 }
 
@@ -34,7 +35,8 @@ func (c *commands) askChannel(ctx context.Context, x *exchange, at memory.Channe
 	if at.ID == 0 {
 		return sheet{}, errUnknownChannel
 	}
-	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID}, x.text("**Forget all that was said in %s, with its threads?**", x.mention(at.ID)),
+	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID},
+		x.text("**Forget all that was said in %s, with its threads?**", x.mention(at.ID)),
 		lines(x.text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.text(purgeEnd)))
 }
 
@@ -49,11 +51,13 @@ func (c *commands) askBefore(ctx context.Context, x *exchange, at memory.Channel
 	}
 	before = before.Truncate(time.Second)
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID, Before: before},
-		x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID), before.Unix()), x.text(purgeEnd))
+		x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID),
+			before.Unix()), x.text(purgeEnd))
 }
 
 // confirmPurge asks with a button that says what is purged.
-func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting, question, end string) (sheet, error) {
+func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forgetting,
+	question, end string) (sheet, error) {
 	f.Why = memory.WhyPurge
 	asked, err := c.confirm(ctx, x, f, question, end)
 	before := int64(0)
@@ -75,7 +79,8 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	return c.forgetting(ctx, x, f, func(r memory.Receipt) string {
 		if !x.seesAll() {
-			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore, e.Summaries, e.Answers, 0
+			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore,
+				e.Summaries, e.Answers, 0
 		}
 		return lines(x.receipt(r), x.countsSeen())
 	})
@@ -87,7 +92,8 @@ func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
 	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {
 		return f, false
 	}
-	f = memory.Forgetting{Guild: x.guild(), User: memory.UserID(n[0]), Channel: memory.ChannelID(n[1]), Why: memory.WhyPurge, At: c.at(x)}
+	f = memory.Forgetting{Guild: x.guild(), User: memory.UserID(n[0]), Channel: memory.ChannelID(n[1]),
+		Why: memory.WhyPurge, At: c.at(x)}
 	if n[2] > 0 {
 		f.Before = time.Unix(n[2], 0)
 	}

@@ -23,7 +23,8 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			t.Parallel()
 			s := remembering(t)
 			guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
-			s.bot.recent.add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild, Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
+			s.bot.recent.add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
+				Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
 			x := &exchange{}
 			x.Guild, x.Data.CustomID = snowflake(guild), button(s)
 			c := newCommands(s.bot)
@@ -51,10 +52,12 @@ func TestForgettingOverAStore(t *testing.T) {
 	store := s.overStore(t)
 	guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
 	s.waitRegistered()
-	waitLogged(t, s.log, "that Hark was away", func(memory.Absent) bool { return true }) // what comes later isn't compared
+	// what comes later isn't compared
+	waitLogged(t, s.log, "that Hark was away", func(memory.Absent) bool { return true })
 	var old []memory.Event
 	for i := range 1100 {
-		old = append(old, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(i), Guild: guild, Channel: here, Author: memory.UserID(s.bo.ID), Content: "old"}})
+		old = append(old, memory.Posted{Message: memory.Message{ID: memory.FirstMessageID(s.discord.Now()) +
+			memory.MessageID(i), Guild: guild, Channel: here, Author: memory.UserID(s.bo.ID), Content: "old"}})
 	}
 	if err := store.Apply(t.Context(), old...); err != nil {
 		t.Fatal(err)
@@ -81,7 +84,8 @@ func TestForgettingOverAStore(t *testing.T) {
 	clean := func() {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
-		house := memory.House{Store: store, Retention: 30 * day, Progress: cancel, Failed: func(err error, _ time.Duration) { t.Error(err) }}
+		house := memory.House{Store: store, Retention: 30 * day, Progress: cancel,
+			Failed: func(err error, _ time.Duration) { t.Error(err) }}
 		if err := house.Run(ctx); err != nil {
 			t.Error(err)
 		}

@@ -137,7 +137,8 @@ type reservation struct {
 }
 
 func newQuota() *quota {
-	return &quota{recent: map[membership][]time.Time{}, reserved: map[memory.MessageID]reservation{}, released: make(chan struct{})}
+	return &quota{recent: map[membership][]time.Time{}, reserved: map[memory.MessageID]reservation{},
+		released: make(chan struct{})}
 }
 
 // take counts a question asked at a time, unless it is one too many: then it is the limit that says so.
@@ -209,7 +210,8 @@ func (q *quota) sweep(at time.Time) {
 
 // reserve reserves tokens for an answer until they are released. It waits while answers under way may use up
 // what is left. If nothing is left, the allowance says so. spent looks up what is used.
-func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation, spent func() (allowance, error)) (allowance, error) {
+func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
+	spent func() (allowance, error)) (allowance, error) {
 	for {
 		q.mu.Lock()
 		released := q.released

@@ -17,7 +17,8 @@ import (
 func TestRolesLimitsTakeThePlaceOfEverybodys(t *testing.T) {
 	t.Parallel()
 	const guild = 9
-	configured := Limits{Member: memory.Limit{Messages: 10, Tokens: 1000}, Guild: memory.Limit{Messages: 60, Tokens: 9000}}
+	configured := Limits{Member: memory.Limit{Messages: 10, Tokens: 1000},
+		Guild: memory.Limit{Messages: 60, Tokens: 9000}}
 	limit := func(role memory.RoleID, messages, tokens int) memory.RoleLimit {
 		return memory.RoleLimit{Role: role, Limit: memory.Limit{Messages: messages, Tokens: tokens}}
 	}
@@ -27,15 +28,23 @@ func TestRolesLimitsTakeThePlaceOfEverybodys(t *testing.T) {
 		roles       []memory.RoleID
 		member, all memory.Limit
 	}{
-		"nothing is chosen":              {nil, []memory.RoleID{5}, configured.Member, configured.Guild},
-		"each member's":                  {[]memory.RoleLimit{limit(guild, 3, as)}, []memory.RoleID{5}, memory.Limit{Messages: 3, Tokens: 1000}, configured.Guild},
-		"each member's, without":         {[]memory.RoleLimit{limit(guild, none, none)}, nil, memory.Limit{}, configured.Guild},
-		"a role's":                       {[]memory.RoleLimit{limit(guild, 3, 3), limit(5, 2, as)}, []memory.RoleID{guild, 5}, memory.Limit{Messages: 2, Tokens: 3}, configured.Guild},
-		"of a role that they don't have": {[]memory.RoleLimit{limit(5, 2, 2)}, []memory.RoleID{6, 0}, configured.Member, configured.Guild},
-		"the most generous role's":       {[]memory.RoleLimit{limit(5, 2, 7), limit(6, 4, as), limit(7, as, 5)}, []memory.RoleID{7, 6, 5}, memory.Limit{Messages: 4, Tokens: 7}, configured.Guild},
-		"a role without limit":           {[]memory.RoleLimit{limit(5, 2, none), limit(6, none, 4)}, []memory.RoleID{5, 6}, memory.Limit{}, configured.Guild},
-		"less for all":                   {[]memory.RoleLimit{limit(0, 20, 10)}, nil, configured.Member, memory.Limit{Messages: 20, Tokens: 10}},
-		"more for all than configured":   {[]memory.RoleLimit{limit(0, none, 10000)}, nil, configured.Member, configured.Guild},
+		"nothing is chosen": {nil, []memory.RoleID{5}, configured.Member, configured.Guild},
+		"each member's": {[]memory.RoleLimit{limit(guild, 3, as)}, []memory.RoleID{5},
+			memory.Limit{Messages: 3, Tokens: 1000}, configured.Guild},
+		"each member's, without": {[]memory.RoleLimit{limit(guild, none, none)}, nil, memory.Limit{},
+			configured.Guild},
+		"a role's": {[]memory.RoleLimit{limit(guild, 3, 3), limit(5, 2, as)},
+			[]memory.RoleID{guild, 5}, memory.Limit{Messages: 2, Tokens: 3}, configured.Guild},
+		"of a role that they don't have": {[]memory.RoleLimit{limit(5, 2, 2)}, []memory.RoleID{6, 0},
+			configured.Member, configured.Guild},
+		"the most generous role's": {[]memory.RoleLimit{limit(5, 2, 7), limit(6, 4, as), limit(7, as, 5)},
+			[]memory.RoleID{7, 6, 5}, memory.Limit{Messages: 4, Tokens: 7}, configured.Guild},
+		"a role without limit": {[]memory.RoleLimit{limit(5, 2, none), limit(6, none, 4)},
+			[]memory.RoleID{5, 6}, memory.Limit{}, configured.Guild},
+		"less for all": {[]memory.RoleLimit{limit(0, 20, 10)}, nil, configured.Member,
+			memory.Limit{Messages: 20, Tokens: 10}},
+		"more for all than configured": {[]memory.RoleLimit{limit(0, none, 10000)}, nil, configured.Member,
+			configured.Guild},
 	} {
 		g := &memory.Guild{ID: guild, Limits: test.chosen}
 		if member, all := configured.of(g, test.roles); member != test.member || all != test.all {
@@ -78,9 +87,12 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 			return own, all
 		}
 		for range rapid.IntRange(1, 80).Draw(t, "questions") {
-			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 500, 7_000, 20_000, 59_999, 60_000, 200_000}).Draw(t, "ms later")) * time.Millisecond)
-			m := membership{memory.GuildID(rapid.IntRange(1, 2).Draw(t, "guild")), memory.UserID(rapid.IntRange(1, 3).Draw(t, "user"))}
-			member, guild := memory.Limit{Messages: rapid.IntRange(0, 3).Draw(t, "member's")}, memory.Limit{Messages: rapid.IntRange(0, 5).Draw(t, "guild's")}
+			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 500, 7_000, 20_000, 59_999, 60_000,
+				200_000}).Draw(t, "ms later")) * time.Millisecond)
+			m := membership{memory.GuildID(rapid.IntRange(1, 2).Draw(t, "guild")),
+				memory.UserID(rapid.IntRange(1, 3).Draw(t, "user"))}
+			member, guild := memory.Limit{Messages: rapid.IntRange(0, 3).Draw(t, "member's")},
+				memory.Limit{Messages: rapid.IntRange(0, 5).Draw(t, "guild's")}
 			own, all := in(m, now)
 			want := ""
 			switch {
@@ -134,8 +146,11 @@ func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 		limit := memory.Limit{Messages: 2}
 		var passed []time.Time
 		for range rapid.IntRange(1, 40).Draw(t, "questions") {
-			now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 20, 59, 61, 86_400, -1, -30, -59, -61, -86_400, 400 * 86_400}).Draw(t, "s later")) * time.Second)
-			near := slices.DeleteFunc(slices.Clone(passed), func(at time.Time) bool { return at.Sub(now).Abs() >= time.Minute })
+			now = now.Add(time.Duration(rapid.SampledFrom([]int{1, 20, 59, 61, 86_400, -1, -30, -59, -61,
+				-86_400, 400 * 86_400}).Draw(t, "s later")) * time.Second)
+			near := slices.DeleteFunc(slices.Clone(passed), func(at time.Time) bool {
+				return at.Sub(now).Abs() >= time.Minute
+			})
 			h := l.take(m, now, limit, memory.Limit{})
 			if h != nil && (len(near) < limit.Messages || h.until.Sub(now) > 2*time.Minute) {
 				t.Fatalf("refused until %v with %v", h.until, near)
@@ -195,7 +210,8 @@ func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			if models.Load() != 1 || quoted.Load() != 4 || len(q.reserved) > 0 {
-				t.Errorf("%s: a model was asked %d times, and not %d times; reserved is %v", name, models.Load(), quoted.Load(), q.reserved)
+				t.Errorf("%s: a model was asked %d times, and not %d times; reserved is %v", name,
+					models.Load(), quoted.Load(), q.reserved)
 			}
 		})
 	}

@@ -110,7 +110,8 @@ func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) 
 }
 
 // showFound searches, and shows the first page of what is found, or that it is nothing.
-func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question, heading, nothing string) (sheet, error) {
+func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question,
+	heading, nothing string) (sheet, error) {
 	if _, h := c.counted(ctx, x); h != nil {
 		return sheet{Content: limitReached(x.locale, h)}, nil
 	}
@@ -125,7 +126,8 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	if len(f.Found) == 0 {
 		return sheet{Content: nothing}, nil
 	}
-	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, words: f.TextOnly, at: q.Now}
+	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found,
+		words: f.TextOnly, at: q.Now}
 	if d.pages() > 1 {
 		c.found.put(x.ID, d)
 	}

@@ -18,12 +18,14 @@ import (
 // holding has the oracle find n messages of bo's, of which those can be looked at that aren't gone.
 func (s *scene) holding(n int, gone map[memory.MessageID]bool) {
 	message := func(id memory.MessageID) memory.Message {
-		return memory.Message{ID: id, Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel), Author: memory.UserID(s.bo.ID), Content: fmt.Sprintf("the *deadline* no. %d.", id)}
+		return memory.Message{ID: id, Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(s.channel),
+			Author: memory.UserID(s.bo.ID), Content: fmt.Sprintf("the *deadline* no. %d.", id)}
 	}
 	s.oracle.find = func(answer.Question) (answer.Finding, error) {
 		var f answer.Finding
 		for i := range n {
-			f.Found = append(f.Found, answer.Found{Channel: memory.ChannelID(s.channel), Message: memory.MessageID(i + 1), Relevance: 0.9})
+			f.Found = append(f.Found, answer.Found{Channel: memory.ChannelID(s.channel),
+				Message: memory.MessageID(i + 1), Relevance: 0.9})
 		}
 		return f, nil
 	}
@@ -94,7 +96,8 @@ func TestRecallShowsPages(t *testing.T) {
 		t.Errorf("then %s", second.Content)
 	}
 	q := s.oracle.questions()[len(s.oracle.questions())-1]
-	if !q.OnlyAsker || q.Roles == nil || q.Asker != memory.UserID(s.ana.ID) || q.Channel != memory.ChannelID(s.channel) || q.Text != "" || q.Settled == nil {
+	if !q.OnlyAsker || q.Roles == nil || q.Asker != memory.UserID(s.ana.ID) ||
+		q.Channel != memory.ChannelID(s.channel) || q.Text != "" || q.Settled == nil {
 		t.Errorf("looked at by %+v", q)
 	}
 	last := s.turn(t, second, s.ana, "»", "no. 12.")
@@ -107,7 +110,8 @@ func TestRecallShowsPages(t *testing.T) {
 		t.Errorf("the first again: %s", first.Content)
 	}
 	s.holding(5, gone)
-	if m := s.use(t, s.ana, "recall", opt("question", "deadline")); !strings.Contains(m.Content, "no. 5.") || len(m.Components) > 0 {
+	if m := s.use(t, s.ana, "recall", opt("question", "deadline")); !strings.Contains(m.Content, "no. 5.") ||
+		len(m.Components) > 0 {
 		t.Errorf("one page: %+v", m)
 	}
 	s.holding(0, gone)
@@ -140,7 +144,10 @@ func TestOldPagesAreOver(t *testing.T) {
 		if r := i.Wait(); r.Type != respondUpdating {
 			t.Errorf("answered with %+v", r)
 		}
-		s.discord.WaitFor("the end", func() bool { all := i.FollowUps(); return len(all) == 1 && all[0].Content == searchIsOver })
+		s.discord.WaitFor("the end", func() bool {
+			all := i.FollowUps()
+			return len(all) == 1 && all[0].Content == searchIsOver
+		})
 		if now := i.WaitMessage(); now.Content != m.Content || len(now.Components) != len(m.Components) {
 			t.Errorf("the page became %+v", now)
 		}
@@ -162,24 +169,28 @@ func TestOldPagesAreOver(t *testing.T) {
 func TestRecallNarrowsDown(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)
-	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone, Value: "Asia/Tokyo", At: s.discord.Now()})
+	s.apply(t, memory.SettingChosen{Guild: memory.GuildID(s.guild.ID), Key: memory.SettingTimezone,
+		Value: "Asia/Tokyo", At: s.discord.Now()})
 	s.holding(0, nil)
 	tokyo, err := time.LoadLocation("Asia/Tokyo")
 	if err != nil {
 		t.Fatal(err)
 	}
 	day := func(d int) time.Time { return time.Date(2020, 7, d, 0, 0, 0, 0, tokyo) }
-	if m := s.use(t, s.ana, "recall", opt("question", "deadline"), opt("in", s.channel), opt("from", s.bo.ID), opt("since", "2020-07-01"), opt("until", "2020-07-03")); m.Content != foundNoneHere {
+	if m := s.use(t, s.ana, "recall", opt("question", "deadline"), opt("in", s.channel), opt("from", s.bo.ID),
+		opt("since", "2020-07-01"), opt("until", "2020-07-03")); m.Content != foundNoneHere {
 		t.Errorf("shown %s", m.Content)
 	}
 	q := s.oracle.questions()[0]
-	if want := (answer.Filter{In: []memory.ChannelID{memory.ChannelID(s.channel)}, From: []memory.UserID{memory.UserID(s.bo.ID)}, Since: day(1), Until: day(4)}); fmt.Sprint(q.Filter) != fmt.Sprint(want) {
+	if want := (answer.Filter{In: []memory.ChannelID{memory.ChannelID(s.channel)},
+		From: []memory.UserID{memory.UserID(s.bo.ID)}, Since: day(1), Until: day(4)}); fmt.Sprint(q.Filter) != fmt.Sprint(want) {
 		t.Errorf("asked with %v, want %v", q.Filter, want)
 	}
 	if q.Limit != mostFound || q.Text != "deadline" || q.ID != 0 || q.Local {
 		t.Errorf("asked %+v", q)
 	}
-	for _, test := range []struct{ since, until string }{{"soon", ""}, {"", "next week"}, {"9999-01-01", ""}, {"7d", "8d"}} {
+	for _, test := range []struct{ since, until string }{{"soon", ""}, {"", "next week"}, {"9999-01-01", ""},
+		{"7d", "8d"}} {
 		var options []discordtest.Opt
 		if options = append(options, opt("question", "deadline")); test.since != "" {
 			options = append(options, opt("since", test.since))
@@ -213,7 +224,9 @@ func TestZoneOfDays(t *testing.T) {
 		set        string
 		configured *time.Location
 		want       string
-	}{{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin, "Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
+	}{
+		{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin,
+			"Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
 		c := commands{bot: &Bot{cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}}
 		g := &memory.Guild{ID: 7, Settings: map[memory.Setting]string{memory.SettingTimezone: test.set}}
 		if got := c.zone(g); got.String() != test.want {
@@ -254,11 +267,14 @@ func TestFindRelated(t *testing.T) {
 	}
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.says(t, m)
-	x := &exchange{wireInteraction: wireInteraction{Guild: snowflake(s.guild.ID), Channel: snowflake(s.channel) + 1}} // a thread
+	// a thread
+	x := &exchange{wireInteraction: wireInteraction{Guild: snowflake(s.guild.ID), Channel: snowflake(s.channel) + 1}}
 	x.Data.Target, x.server, x.policy = snowflake(said.ID), &memory.Guild{}, s.bot.cfg.Policy
 	content := said.Content
-	x.Data.Resolved.Messages = map[string]*wireMessage{said.ID.String(): {Channel: snowflake(s.channel), Content: &content}}
-	if shown, err := s.bot.commands.findRelated(t.Context(), x); err != nil || !strings.Contains(shown.Content, fmt.Sprintf("/%d/%d/%d>", s.guild.ID, s.channel, said.ID)) {
+	x.Data.Resolved.Messages = map[string]*wireMessage{said.ID.String(): {Channel: snowflake(s.channel),
+		Content: &content}}
+	if shown, err := s.bot.commands.findRelated(t.Context(), x); err != nil ||
+		!strings.Contains(shown.Content, fmt.Sprintf("/%d/%d/%d>", s.guild.ID, s.channel, said.ID)) {
 		t.Errorf("of what a thread began from: %+v, %v", shown, err)
 	}
 	began := s.oracle.questions()
@@ -274,7 +290,8 @@ func TestFindRelated(t *testing.T) {
 		t.Errorf("of somebody who has opted out: %d bytes, %v", len(q.Text), q.Local)
 	}
 	silent := s.discord.Say(s.channel, s.bo.ID, " ")
-	if m := s.discord.MessageAction(silent, s.ana.ID, relatedCommand).WaitMessage(); m.Content != noTextToRelate || m.Flags&discordtest.Ephemeral == 0 {
+	if m := s.discord.MessageAction(silent, s.ana.ID,
+		relatedCommand).WaitMessage(); m.Content != noTextToRelate || m.Flags&discordtest.Ephemeral == 0 {
 		t.Errorf("of a message without text: %+v", m)
 	}
 	if strings.Contains(s.out.String(), "deadline") {

@@ -172,7 +172,9 @@ func (r *recent) makeRoom() {
 }
 
 func (s *sitting) find(id memory.MessageID) (at int, there bool) {
-	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int { return int(min(max(m.ID-id, -1), 1)) })
+	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int {
+		return int(min(max(m.ID-id, -1), 1))
+	})
 }
 
 // take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it

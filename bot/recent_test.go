@@ -174,7 +174,8 @@ func TestSessionsAreBounded(t *testing.T) {
 		r, _ := newSessions()
 		all := map[memory.MessageID]string{}
 		for range rapid.IntRange(0, 120).Draw(t, "messages") {
-			m := spoke(7, memory.MessageID(rapid.IntRange(1, 100).Draw(t, "id")), 1, strings.Repeat("x", rapid.SampledFrom([]int{1, 500, 4000}).Draw(t, "size")))
+			m := spoke(7, memory.MessageID(rapid.IntRange(1, 100).Draw(t, "id")), 1,
+				strings.Repeat("x", rapid.SampledFrom([]int{1, 500, 4000}).Draw(t, "size")))
 			if _, twice := all[m.ID]; !twice {
 				all[m.ID] = m.Content
 				r.add(m)
@@ -221,12 +222,14 @@ func TestAdmission(t *testing.T) {
 		post(7, 5, 2, "typo"),
 		memory.Edited{Guild: 5, Channel: 7, ID: 5, Content: "right", At: r.now()},
 		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 7, Answer: 4}},
-		memory.Called{Record: memory.Record{Guild: 5, Channel: 7, CallID: "7", Timestamp: noon, Speaker: memory.SpeakerTool, Method: "m"}},
+		memory.Called{Record: memory.Record{Guild: 5, Channel: 7, CallID: "7", Timestamp: noon,
+			Speaker: memory.SpeakerTool, Method: "m"}},
 		post(8, 6, 2, "too early"),
 		chose,
 		post(8, 7, 2, "in time"),
 		memory.Answered{Trace: memory.Trace{Guild: 5, Channel: 8, Answer: 7}},
-		memory.Called{Record: memory.Record{Guild: 5, Channel: 8, CallID: "8", Timestamp: noon, Speaker: memory.SpeakerTool, Method: "m"}},
+		memory.Called{Record: memory.Record{Guild: 5, Channel: 8, CallID: "8", Timestamp: noon,
+			Speaker: memory.SpeakerTool, Method: "m"}},
 	}
 	for range 2 { // as after a failure
 		if err := a.commit(t.Context(), batch); err != nil {
@@ -265,7 +268,8 @@ func TestAdmission(t *testing.T) {
 	if got := a.session(t.Context(), 5, 8, 9); got != nil {
 		t.Errorf("a session of its own where the log tells: %v", got)
 	}
-	if err := a.commit(t.Context(), []memory.Event{memory.Deleted{Channel: 7, IDs: []memory.MessageID{5}}, memory.ChannelDeleted{Channel: 8}}); err != nil || heard(r, 7) != "mine" {
+	if err := a.commit(t.Context(), []memory.Event{memory.Deleted{Channel: 7, IDs: []memory.MessageID{5}},
+		memory.ChannelDeleted{Channel: 8}}); err != nil || heard(r, 7) != "mine" {
 		t.Errorf("after the deletion %q, %v", heard(r, 7), err)
 	}
 	if err := a.commit(t.Context(), []memory.Event{memory.GuildLeft{Guild: 5}}); err != nil || len(r.channels) != 0 {

@@ -60,7 +60,9 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: true})
 	s.bot.timing.sweep = time.Hour
 	s.run(t)
-	s.log.wait(t, "the first channel to be compared", func() bool { return !s.isToCompare(s.channel) && s.isToCompare(old) && s.isToCompare(closed) })
+	s.log.wait(t, "the first channel to be compared", func() bool {
+		return !s.isToCompare(s.channel) && s.isToCompare(old) && s.isToCompare(closed)
+	})
 	for range 2 {
 		before := s.fetches(old)
 		found, err := s.bot.LookUp(t.Context(), known, time.Minute)
@@ -95,7 +97,8 @@ func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
 	s.log.waitSaid(t, "delete 1")
 	s.out.wait(t, caughtUp)
 	s.stop(t)
-	if gone, _ := find(s.log, func(memory.Deleted) bool { return true }); !slices.Equal(gone.IDs, []memory.MessageID{memory.MessageID(last)}) {
+	if gone, _ := find(s.log, func(memory.Deleted) bool { return true }); !slices.Equal(gone.IDs,
+		[]memory.MessageID{memory.MessageID(last)}) {
 		t.Errorf("deleted %v", gone.IDs)
 	}
 }
@@ -139,7 +142,8 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 	s.log.wait(t, "both deletions", func() bool { return len(gone()) >= 2 })
 	s.out.wait(t, caughtUp)
 	s.stop(t)
-	if got := slices.Compact(slices.Sorted(slices.Values(gone()))); !slices.Equal(got, []discordtest.ID{deleted, thread}) {
+	if got := slices.Compact(slices.Sorted(slices.Values(gone()))); !slices.Equal(got,
+		[]discordtest.ID{deleted, thread}) {
 		t.Errorf("deleted were %v, want %v", got, []discordtest.ID{deleted, thread})
 	}
 }

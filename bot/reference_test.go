@@ -35,7 +35,9 @@ func commandReference(all []command) string {
 		in    func(command) bool
 	}{
 		{"For members", func(c command) bool { return c.Type == commandSlash && c.Permissions == nil }},
-		{"For those who manage the server", func(c command) bool { return c.Type == commandSlash && c.Permissions != nil }},
+		{"For those who manage the server", func(c command) bool {
+			return c.Type == commandSlash && c.Permissions != nil
+		}},
 		{"In the menus of messages and members, under *Apps*", func(c command) bool { return c.Type != commandSlash }},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", part.title)

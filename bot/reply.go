@@ -115,7 +115,9 @@ func (a *ask) buttons(l locale, sources bool) func(bool, []memory.MessageID) []c
 // takeAway takes back what was shown of an answer that isn't wanted.
 func (b *Bot) takeAway(last context.Context, d *delivery, a *ask) {
 	known := d.ids()
-	d.take(slices.DeleteFunc(b.questions.clear(a.id), func(id memory.MessageID) bool { return slices.Contains(known, id) }))
+	d.take(slices.DeleteFunc(b.questions.clear(a.id), func(id memory.MessageID) bool {
+		return slices.Contains(known, id)
+	}))
 	ids := d.ids()
 	if err := d.finish(last, nil); err != nil {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take an answer back")
@@ -160,7 +162,8 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 		Session: b.admit.session(ctx, a.guild, a.channel, a.id), NoModel: spends.hit != nil, Files: b.files(a),
 	}
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)
-	if got.unlogged = q.Session != nil; got.unlogged && !stands(q.Session, b.admit.session(context.WithoutCancel(ctx), a.guild, a.channel, a.id)) {
+	if got.unlogged = q.Session != nil; got.unlogged &&
+		!stands(q.Session, b.admit.session(context.WithoutCancel(ctx), a.guild, a.channel, a.id)) {
 		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.guild, a.channel).text(sessionChanged)}, nil
 	}
 	return got
@@ -184,7 +187,8 @@ func stands(was, now []memory.Message) bool {
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
 // error says that the question has become another meanwhile, or that it is gone.
-func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got outcome, trace memory.Trace, logged bool) error {
+func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got outcome, trace memory.Trace,
+	logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = answer.ErrEmpty
 	}

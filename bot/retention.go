@@ -41,9 +41,11 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 	return paragraphs(
 		x.text("**Remember what is said in %s only %s?**", x.mention(keeper), x.lasting(less.Keep)),
 		x.text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
-		x.amounts(less.Goes, 0), x.text("- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
+		x.amounts(less.Goes, 0), x.text(
+			"- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
 		x.text("It can't be undone: a longer time set later brings nothing back.")).
-		asking(styleRed, x.text("Remember it no longer than that"), keepsFor, keeper, cmp.Or(value, retentionDefault)), nil
+		asking(styleRed, x.text("Remember it no longer than that"), keepsFor, keeper,
+			cmp.Or(value, retentionDefault)), nil
 }
 
 // keep is retention once it is confirmed.
@@ -60,8 +62,10 @@ func (c *commands) keep(ctx context.Context, x *exchange, at memory.Channel) (sh
 }
 
 // setRetention decides a retention, together with more.
-func (c *commands) setRetention(ctx context.Context, x *exchange, keeper memory.ChannelID, value string, more ...memory.Event) (sheet, error) {
-	e := memory.SettingChosen{Guild: x.guild(), Channel: keeper, Key: memory.SettingRetention, Value: value, At: c.bot.now()}
+func (c *commands) setRetention(ctx context.Context, x *exchange, keeper memory.ChannelID, value string,
+	more ...memory.Event) (sheet, error) {
+	e := memory.SettingChosen{Guild: x.guild(), Channel: keeper, Key: memory.SettingRetention, Value: value,
+		At: c.bot.now()}
 	if err := c.apply(ctx, x, fmt.Sprintf("keep the retention of channel %d", keeper), append(more, e)...); err != nil {
 		return sheet{}, err
 	}
@@ -120,7 +124,8 @@ func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
 	if id == 0 {
 		own = x.decidedAlone(memory.SettingRetention)
 	}
-	return lines(x.retained(x.server, id, most), own, limit, x.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
+	return lines(x.retained(x.server, id, most), own, limit,
+		x.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }
 
 // retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if

@@ -12,7 +12,8 @@ func TestStatusTellsWhatWaitsToBeForgotten(t *testing.T) {
 	t.Parallel()
 	s := choosing(t)
 	guild := memory.GuildID(s.guild.ID)
-	waits := memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring, Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()}
+	waits := memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring,
+		Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()}
 	s.apply(t, waits)
 	s.knowsOwner(t)
 	shown := s.use(t, s.guild.Owner, "hark status")

@@ -102,7 +102,8 @@ func TestUnreachableAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	s.discord.Inject("GET /users/*", 1000, discordtest.ServerError())
-	if err := s.bot.Run(t.Context()); !errors.Is(err, ErrUnreachable) || !strings.Contains(err.Error(), "discord.api_url") {
+	if err := s.bot.Run(t.Context()); !errors.Is(err, ErrUnreachable) ||
+		!strings.Contains(err.Error(), "discord.api_url") {
 		t.Errorf("got %v", err)
 	}
 	s = set(t)
@@ -114,7 +115,8 @@ func TestUnreachableAtTheStart(t *testing.T) {
 
 func TestConfigurationIsChecked(t *testing.T) {
 	t.Parallel()
-	for _, cfg := range []Config{{}, {Token: "Bot "}, {Token: "two words"}, {Token: "t", APIURL: "ftp://x"}, {Token: "t", APIURL: "discord.com"}, {Token: "t", APIURL: "http://%"}} {
+	for _, cfg := range []Config{{}, {Token: "Bot "}, {Token: "two words"}, {Token: "t", APIURL: "ftp://x"},
+		{Token: "t", APIURL: "discord.com"}, {Token: "t", APIURL: "http://%"}} {
 		if _, err := New(cfg, nil, nil, zerolog.Nop()); err == nil {
 			t.Errorf("%+v is taken", cfg)
 		}

@@ -164,7 +164,8 @@ func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 			}
 		}
 		ask(1, 100)
-		if waiting, busy, _ := d.counts(); busy != guildAnswers || waiting != guildQuestions || refused != 100-guildAnswers-guildQuestions {
+		if waiting, busy, _ := d.counts(); busy != guildAnswers || waiting != guildQuestions ||
+			refused != 100-guildAnswers-guildQuestions {
 			t.Errorf("of one guild %d run, %d wait and %d are refused", busy, waiting, refused)
 		}
 		ask(2, guildAnswers)
@@ -176,7 +177,8 @@ func TestSchedulerKeepsTurnsForOtherGuilds(t *testing.T) {
 		for id := range 5 { // one ends after the other
 			d.lets(id + 1)
 		}
-		if rest := d.ran[parallelAnswers:]; !slices.Equal(rest, []int{guildAnswers + 1, 109, 110, 111, guildAnswers + 2}) {
+		if rest := d.ran[parallelAnswers:]; !slices.Equal(rest,
+			[]int{guildAnswers + 1, 109, 110, 111, guildAnswers + 2}) {
 			t.Errorf("then ran %v", rest)
 		}
 		for left := range id - 5 {
@@ -197,7 +199,8 @@ func TestSchedulerStops(t *testing.T) {
 		for id := range 4 {
 			_ = d.asks(1, 1, 1, id)
 		}
-		if left := d.close(); !slices.Equal(left, []job{{1, 1, 1}, {1, 1, 2}, {1, 1, 3}}) || d.asks(1, 2, 1, 9) != errStopped {
+		if left := d.close(); !slices.Equal(left, []job{{1, 1, 1}, {1, 1, 2}, {1, 1, 3}}) ||
+			d.asks(1, 2, 1, 9) != errStopped {
 			t.Errorf("left %v", left)
 		}
 		told := false

@@ -84,7 +84,8 @@ func newScreens(t *testing.T) *screens {
 
 // start runs Hark as its operator would, with a model.
 func (s *screens) start() {
-	store, err := sqlite.Open(s.Context(), sqlitetest.Dir(s.T), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count})
+	store, err := sqlite.Open(s.Context(), sqlitetest.Dir(s.T), sqlite.Options{Space: embed.Builtin{}.Space(),
+		Tokens: counting.New().Count})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -92,7 +93,8 @@ func (s *screens) start() {
 	s.store = store
 	model := llmtest.New(s.T)
 	model.Answer(func(r llmtest.Request) llmtest.Reply {
-		return llmtest.Say("Jane confirmed Friday, 31 July, as the deadline [1]. ", "Tom has taken over the migration [2].")
+		return llmtest.Say("Jane confirmed Friday, 31 July, as the deadline [1]. ",
+			"Tom has taken over the migration [2].")
 	})
 	policy := memory.Policy{Ask: true}
 	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
@@ -100,13 +102,16 @@ func (s *screens) start() {
 		s.Fatal(err)
 	}
 	engine := answer.New(store, search.New(store, store, embed.Builtin{}), layout,
-		llm.New(llm.Config{BaseURL: model.URL(), Model: "test-model", MaxTokens: 1000}), answer.Options{Policy: policy, KeepPrompts: true})
+		llm.New(llm.Config{BaseURL: model.URL(), Model: "test-model",
+			MaxTokens: 1000}), answer.Options{Policy: policy, KeepPrompts: true})
 	bot, err := New(Config{
 		Token: s.discord.Token, APIURL: s.discord.URL, Client: s.discord.Client(), Dialer: s.discord.Dialer(), Now: s.discord.Now,
 		Progress: s.discord.Poke,
-		Policy:   policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"}, Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
-		Limits:  Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
-		Privacy: Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"}, Prompts: 7 * 24 * time.Hour, Records: 90 * 24 * time.Hour},
+		Policy:   policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"},
+			Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
+		Limits: Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
+		Privacy: Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"},
+			Prompts: 7 * 24 * time.Hour, Records: 90 * 24 * time.Hour},
 		Version: "1.0.0",
 	}, store, engine, zerolog.Nop())
 	if err != nil {
@@ -130,36 +135,48 @@ func (s *screens) start() {
 func (s *screens) play() {
 	d := s.discord
 	notice := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool { return len(m.Components) > 0 })
-	s.screen("Hark comes to a server", "It asks what it may remember, and remembers nothing before somebody who manages the server has decided.", notice.Message)
+	s.screen("Hark comes to a server",
+		"It asks what it may remember, and remembers nothing before somebody who manages the server has decided.", notice.Message)
 	d.Click(notice.Message, s.ana.ID, choosePublic)
-	decided := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool { return m.ID == notice.ID && len(m.Components) == 0 })
+	decided := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool {
+		return m.ID == notice.ID && len(m.Components) == 0
+	})
 	s.screen("It is decided", "", decided.Message)
 
 	d.Say(s.planning.ID, s.jane.ID, "The deadline of Project X is Friday, 31 July, confirmed by the client")
 	d.Advance(time.Minute)
-	d.Say(s.planning.ID, s.tom.ID, "I have taken over the server migration from "+s.jane.Mention()+" and begin on Monday")
+	d.Say(s.planning.ID, s.tom.ID, "I have taken over the server migration from "+s.jane.Mention()+
+		" and begin on Monday")
 	s.index(2)
 	d.Advance(48 * time.Hour)
-	question := d.Say(s.planning.ID, s.ana.ID, d.Bot.Mention()+" when is Project X due, and who has the server migration?")
+	question := d.Say(s.planning.ID, s.ana.ID, d.Bot.Mention()+
+		" when is Project X due, and who has the server migration?")
 	answered := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool {
 		return len(m.Components) > 0 && strings.Contains(string(m.Components[0]), `"`+buttonSources+":")
 	})
 	s.logged(answered)
 	s.screen("A question", "Each number is a link that jumps to the message. What was said in #staff isn't there: not everyone in #planning can read it.",
 		question, answered.Message)
-	s.alone("Sources, by the button", s.ana, d.Click(answered.Message, s.ana.ID, buttonOf(s.T, answered.Message, buttonSources)))
-	s.alone("Why did you say that?, in the menu of the answer", s.tom, d.MessageAction(answered.Message, s.tom.ID, whyCommand))
-	s.alone("/recall", s.tom, d.Slash(s.planning.ID, s.tom.ID, "recall", discordtest.Opt{Name: "question", Value: "deadline of Project X"}, discordtest.Opt{Name: "from", Value: s.jane.ID}))
+	s.alone("Sources, by the button", s.ana,
+		d.Click(answered.Message, s.ana.ID, buttonOf(s.T, answered.Message, buttonSources)))
+	s.alone("Why did you say that?, in the menu of the answer", s.tom,
+		d.MessageAction(answered.Message, s.tom.ID, whyCommand))
+	s.alone("/recall", s.tom, d.Slash(s.planning.ID, s.tom.ID, "recall",
+		discordtest.Opt{Name: "question", Value: "deadline of Project X"}, discordtest.Opt{Name: "from",
+			Value: s.jane.ID}))
 	s.alone("/catchup", s.tom, d.Slash(s.planning.ID, s.tom.ID, "catchup"))
-	s.alone("/context", s.tom, d.Slash(s.planning.ID, s.tom.ID, "context", discordtest.Opt{Name: "question", Value: "when is the deadline?"}))
-	s.alone("/memory add", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory add", discordtest.Opt{Name: "text", Value: "Prefers short answers"}))
+	s.alone("/context", s.tom, d.Slash(s.planning.ID, s.tom.ID, "context",
+		discordtest.Opt{Name: "question", Value: "when is the deadline?"}))
+	s.alone("/memory add", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory add",
+		discordtest.Opt{Name: "text", Value: "Prefers short answers"}))
 	s.alone("/memory show", s.jane, d.Slash(s.planning.ID, s.jane.ID, "memory show"))
 	s.alone("/privacy", s.tom, d.Slash(s.planning.ID, s.tom.ID, "privacy"))
 	s.alone("/limits", s.tom, d.Slash(s.planning.ID, s.tom.ID, "limits"))
 	s.alone("/hark status", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark status"))
 	s.alone("/hark settings", s.ana, d.Slash(s.planning.ID, s.ana.ID, "hark settings"))
 	d.Speaks(s.tom.ID, "de")
-	s.alone("/help, auf Deutsch", s.tom, d.Slash(s.planning.ID, s.tom.ID, "help", discordtest.Opt{Name: "command", Value: "recall"}))
+	s.alone("/help, auf Deutsch", s.tom, d.Slash(s.planning.ID, s.tom.ID, "help",
+		discordtest.Opt{Name: "command", Value: "recall"}))
 	d.Speaks(s.tom.ID, "en-US")
 	s.alone("/memory forget", s.tom, d.Slash(s.planning.ID, s.tom.ID, "memory forget"))
 }
@@ -179,7 +196,8 @@ func (s *screens) index(n int) {
 // logged returns once it is in the log how an answer came about.
 func (s *screens) logged(answered discordtest.Sent) {
 	s.discord.WaitFor("the trace", func() bool {
-		_, err := memory.TraceOf(s.Context(), s.store, memory.ChannelID(answered.ChannelID), memory.MessageID(answered.ID))
+		_, err := memory.TraceOf(s.Context(), s.store, memory.ChannelID(answered.ChannelID),
+			memory.MessageID(answered.ID))
 		return err == nil
 	})
 }

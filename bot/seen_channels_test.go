@@ -18,7 +18,8 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	guild := memory.GuildID(s.guild.ID)
 	staff := s.discord.AddRole(s.guild.ID, "staff", 0)
 	hidden := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "hidden", Overwrites: []discordtest.Overwrite{
-		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(staff.ID, discordtest.ViewChannel, 0),
+		discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForRole(staff.ID,
+			discordtest.ViewChannel, 0),
 		discordtest.ForRole(s.guild.BotRole.ID, discordtest.ViewChannel, 0)}})
 	open := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "open"})
 	cleo := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cleo"}, staff.ID)
@@ -27,10 +28,13 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 		s.apply(t, events...)
 	}
 	set := func(channel discordtest.ID, key memory.Setting, value string) memory.Event {
-		return memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(channel), Key: key, Value: value, At: s.discord.Now()}
+		return memory.SettingChosen{Guild: guild, Channel: memory.ChannelID(channel), Key: key, Value: value,
+			At: s.discord.Now()}
 	}
-	apply(memory.Chose{Guild: guild, Channel: memory.ChannelID(open.ID), Choice: memory.Remember}, memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember},
-		set(open.ID, memory.SettingRetention, "40d"), set(open.ID, memory.SettingModel, "x"), set(open.ID, memory.SettingAnswers, "off"))
+	apply(memory.Chose{Guild: guild, Channel: memory.ChannelID(open.ID), Choice: memory.Remember},
+		memory.Chose{Guild: guild, Channel: memory.ChannelID(hidden.ID), Choice: memory.Remember},
+		set(open.ID, memory.SettingRetention, "40d"), set(open.ID, memory.SettingModel, "x"), set(open.ID,
+			memory.SettingAnswers, "off"))
 	s.posts(t, s.channel, s.bo.ID, "one")
 	s.discord.Advance(10 * 24 * time.Hour)
 	server, before := opt("server", true), opt("before", "5d")
@@ -40,9 +44,12 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 			name    string
 			options []discordtest.Opt
 		}{
-			{"hark status", nil}, {"hark memory", nil}, {"hark purge member", []discordtest.Opt{opt("member", s.bo.ID)}}, {"hark purge before", []discordtest.Opt{before}},
-			{"hark purge before", []discordtest.Opt{opt("before", "2d"), opt("channel", open.ID)}}, {"hark retention", []discordtest.Opt{opt("keep", "1d"), server}},
-			{"hark retention", []discordtest.Opt{server}}, {"hark channel answer", []discordtest.Opt{server}}, {"model", nil},
+			{"hark status", nil}, {"hark memory", nil}, {"hark purge member",
+				[]discordtest.Opt{opt("member", s.bo.ID)}}, {"hark purge before", []discordtest.Opt{before}},
+			{"hark purge before", []discordtest.Opt{opt("before", "2d"),
+				opt("channel", open.ID)}}, {"hark retention", []discordtest.Opt{opt("keep", "1d"), server}},
+			{"hark retention", []discordtest.Opt{server}}, {"hark channel answer",
+				[]discordtest.Opt{server}}, {"model", nil},
 		} {
 			m := s.use(t, who, use.name, use.options...)
 			all = append(all, m.Content, fmt.Sprintf("%s", m.Components))
@@ -52,12 +59,15 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	s.toEmbed(guild, 0)
 	was, all := screens(s.ana), screens(s.guild.Owner)
 
-	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &hidden.ID, Type: discordtest.PublicThread, Name: "more"})
+	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &hidden.ID,
+		Type: discordtest.PublicThread, Name: "more"})
 	s.discord.Say(hidden.ID, s.bo.ID, "two")
 	s.posts(t, thread.ID, cleo.ID, "three")
-	apply(set(hidden.ID, memory.SettingRetention, "30d"), set(hidden.ID, memory.SettingModel, "x"), set(hidden.ID, memory.SettingAnswers, "off"),
+	apply(set(hidden.ID, memory.SettingRetention, "30d"), set(hidden.ID, memory.SettingModel, "x"),
+		set(hidden.ID, memory.SettingAnswers, "off"),
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: memory.ChannelID(hidden.ID), After: 1, Until: 2}},
-		memory.Forgetting{Guild: guild, Channel: memory.ChannelID(hidden.ID), Before: s.discord.Now().AddDate(-1, 0, 0), Why: memory.WhyPurge, At: s.discord.Now()})
+		memory.Forgetting{Guild: guild, Channel: memory.ChannelID(hidden.ID),
+			Before: s.discord.Now().AddDate(-1, 0, 0), Why: memory.WhyPurge, At: s.discord.Now()})
 	s.toEmbed(guild, 5)
 	s.commitNothing(t)
 	if now := screens(s.ana); now != was || strings.Contains(now, hidden.ID.String()) {
@@ -67,7 +77,8 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 		t.Errorf("the owner isn't told of it:\n%s", now)
 	}
 	// What is waited with because of its age, and what a purge took, has no numbers for them.
-	apply(memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring, Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()})
+	apply(memory.SettingChosen{Guild: guild, Key: memory.SettingExpiring,
+		Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark status"))
 	m := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
 	s.turns(t, s.discord.Click(m.Message, s.ana.ID, id(purges, s.bo.ID, 0, 0)))
@@ -75,7 +86,8 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	m = s.use(t, s.ana, "hark memory")
 	s.discord.Click(m.Message, s.ana.ID, chosenChannels, s.channel.String()).Wait()
 	s.idle(t)
-	if g, err := s.log.Guild(t.Context(), guild); err != nil || choiceIn(g, hidden.ID) != memory.Remember || choiceIn(g, open.ID) != memory.Undecided {
+	if g, err := s.log.Guild(t.Context(), guild); err != nil || choiceIn(g, hidden.ID) != memory.Remember ||
+		choiceIn(g, open.ID) != memory.Undecided {
 		t.Errorf("after another choice: %+v, %v", g, err)
 	}
 }

@@ -46,7 +46,9 @@ func (s *scene) reads(text string) string {
 		}
 		return "https://discord.com/channels/" + name(part[1]) + "/" + name(part[2]) + "/" + name(part[3])
 	})
-	text = mentionOf.ReplaceAllStringFunc(text, func(mention string) string { return name(mentionOf.FindStringSubmatch(mention)[1]) })
+	text = mentionOf.ReplaceAllStringFunc(text, func(mention string) string {
+		return name(mentionOf.FindStringSubmatch(mention)[1])
+	})
 	text = commandMark.ReplaceAllString(text, "`/$1`") // as it is named until its id is known
 	text = timeMark.ReplaceAllStringFunc(text, func(mark string) string {
 		part := timeMark.FindStringSubmatch(mark)
@@ -189,7 +191,9 @@ func (s *scene) replied(t *testing.T, to discordtest.Message) discordtest.Sent {
 // reply waits until the bot has answered a message, and that is logged if it is to be.
 func (s *scene) reply(t *testing.T, to discordtest.Message) discordtest.Sent {
 	t.Helper()
-	m := s.discord.WaitSent(to.ChannelID, func(m discordtest.Sent) bool { return m.Reference != nil && m.Reference.MessageID == to.ID })
+	m := s.discord.WaitSent(to.ChannelID, func(m discordtest.Sent) bool {
+		return m.Reference != nil && m.Reference.MessageID == to.ID
+	})
 	s.discord.WaitFor("an answer to be over", func() bool {
 		_, logged := find(s.log, func(e memory.Posted) bool { return e.Message.ID == memory.MessageID(m.ID) })
 		return logged || s.bot.idle()

@@ -25,8 +25,10 @@ func (c *commands) showSettings(_ context.Context, x *exchange) (sheet, error) {
 	return sheet{
 		Content: told(x.locale, g, x.policy),
 		Components: []component{
-			row(button(styleGreen, x.text(rememberPublic), choosePublic), button(styleGrey, x.text("Remember nothing"), chooseNothing)),
-			row(channelMenu(chosenChannels, x.text("Remember only these channels and categories"), 1, decided(g, memory.Remember))),
+			row(button(styleGreen, x.text(rememberPublic), choosePublic),
+				button(styleGrey, x.text("Remember nothing"), chooseNothing)),
+			row(channelMenu(chosenChannels, x.text("Remember only these channels and categories"), 1,
+				decided(g, memory.Remember))),
 			row(channelMenu(chosenNever, x.text("Never remember these"), 0, decided(g, memory.Ignore))),
 		},
 	}, nil
@@ -44,8 +46,10 @@ func told(l locale, g *memory.Guild, p memory.Policy) string {
 	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
 	return lines(heard,
 		when(len(chosen) > 0, l.text("Chosen by name: %s.", channelList(l, chosen))),
-		when(len(never) > 0, l.text("Never remembered: %s. What I kept of them before is told to nobody.", channelList(l, never))),
-		when(!g.Learn.IsZero(), l.text("I learn about members who want it from what they write: `/hark learn` changes that.")),
+		when(len(never) > 0, l.text("Never remembered: %s. What I kept of them before is told to nobody.",
+			channelList(l, never))),
+		when(!g.Learn.IsZero(), l.text(
+			"I learn about members who want it from what they write: `/hark learn` changes that.")),
 		when(!p.AgeLimited, l.text("-# Age-restricted channels are remembered only if they are chosen by name.")))
 }
 
@@ -111,7 +115,8 @@ func (c *commands) decide(choice memory.Choice) action {
 			}
 			return c.showSettings(ctx, x)
 		}
-		return c.chooseByNotice(ctx, x, noticeAt{channel: memory.ChannelID(x.Channel), message: memory.MessageID(x.Message.ID)}, choices)
+		return c.chooseByNotice(ctx, x, noticeAt{channel: memory.ChannelID(x.Channel),
+			message: memory.MessageID(x.Message.ID)}, choices)
 	}
 }
 
@@ -127,7 +132,8 @@ func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Ch
 }
 
 // chooseByNotice chooses what a notice asked for, and is what that says then.
-func (c *commands) chooseByNotice(ctx context.Context, x *exchange, at noticeAt, choices []memory.Chose) (sheet, error) {
+func (c *commands) chooseByNotice(ctx context.Context, x *exchange, at noticeAt,
+	choices []memory.Chose) (sheet, error) {
 	return c.bot.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
 		err := c.choose(ctx, x, choices...)
 		return x.server, err
@@ -143,7 +149,8 @@ func (c *commands) askChannels(_ context.Context, x *exchange) (sheet, error) {
 	return sheet{
 		Content: x.text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []component{
-			row(channelMenu(name, x.text("Remember these channels and categories"), 1, decided(x.seen(), memory.Remember))),
+			row(channelMenu(name, x.text("Remember these channels and categories"), 1,
+				decided(x.seen(), memory.Remember))),
 		},
 	}, nil
 }

@@ -16,7 +16,8 @@ func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string)
 
 // shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it.
 // It returns the messages of the latter.
-func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace memory.Trace, proposals []answer.Proposal) []memory.MessageID {
+func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace memory.Trace,
+	proposals []answer.Proposal) []memory.MessageID {
 	var below []posted
 	if err == nil {
 		below, trace = b.propose(last, a, proposals, trace)

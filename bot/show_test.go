@@ -16,7 +16,9 @@ import (
 // from answers with text that is made from a message.
 func (s *scene) from(source discordtest.Message, text string) {
 	s.oracle.answer = func(_ context.Context, q answer.Question, _ func(string)) (answer.Answer, error) {
-		return answer.Answer{Text: text, Trace: traceOf(q, memory.Message{Channel: memory.ChannelID(s.channel), ID: memory.MessageID(source.ID)}.AsSource(true))}, nil
+		return answer.Answer{Text: text,
+			Trace: traceOf(q, memory.Message{Channel: memory.ChannelID(s.channel),
+				ID: memory.MessageID(source.ID)}.AsSource(true))}, nil
 	}
 }
 
@@ -38,7 +40,10 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 			s.discord.Delete(s.channel, source.ID)
 			return nil
 		},
-		"its question is deleted": func(s *scene, _, q discordtest.Message) error { s.discord.Delete(s.channel, q.ID); return nil },
+		"its question is deleted": func(s *scene, _, q discordtest.Message) error {
+			s.discord.Delete(s.channel, q.ID)
+			return nil
+		},
 		"who said it is forgotten": func(s *scene, _, _ discordtest.Message) error {
 			_, err := s.bot.memory.Forget(context.Background(), memory.Forgetting{
 				Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Why: memory.WhyMember, At: s.discord.Now().Add(time.Hour)}, nil)
@@ -68,7 +73,8 @@ func TestWhatIsLeftOfAnAnswerIsForgotten(t *testing.T) {
 				now := s.now(sent[1].Message)
 				return now.Deleted || now.Content == withdrawnText
 			})
-			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{left}, 0, 0); err != nil || len(got) > 0 {
+			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{left}, 0,
+				0); err != nil || len(got) > 0 {
 				t.Errorf("the log has %+v, %v", got, err)
 			}
 		})
@@ -105,7 +111,8 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 			if err != nil || !slices.Contains(trace.IDsOf(memory.SourceMessage), int64(source.ID)) {
 				t.Errorf("kept %+v, %v", trace, err)
 			}
-			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), at, 0, 0); err != nil || len(got) != 1 || got[0].Content != "It is 1234" {
+			if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), at, 0, 0); err != nil ||
+				len(got) != 1 || got[0].Content != "It is 1234" {
 				t.Errorf("the log has %+v, %v", got, err)
 			}
 			s.discord.Delete(s.channel, source.ID)
@@ -147,7 +154,8 @@ func TestAnswersRewrittenByHalf(t *testing.T) {
 	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
 	s.shows(sent[0].Message, "I don't know")
 	s.discord.WaitFor("the other half to go", func() bool { return s.now(sent[1].Message).Deleted })
-	if got, err := store.Around(t.Context(), memory.ChannelID(s.channel), []memory.MessageID{memory.MessageID(sent[1].ID)}, 0, 0); err != nil || len(got) > 0 {
+	if got, err := store.Around(t.Context(), memory.ChannelID(s.channel),
+		[]memory.MessageID{memory.MessageID(sent[1].ID)}, 0, 0); err != nil || len(got) > 0 {
 		t.Errorf("the log has %+v, %v", got, err)
 	}
 }
@@ -182,7 +190,8 @@ func TestAnswersDeletedWhileTheyAreWrittenAnew(t *testing.T) {
 	s.discord.Delete(s.channel, m.ID)
 	s.log.waitSaid(t, "delete 1")
 	say <- "Saturday"
-	if again := s.answered(t, s.channel, "Saturday"); again.ID == m.ID || again.Reference == nil || again.Reference.MessageID != q.ID {
+	if again := s.answered(t, s.channel, "Saturday"); again.ID == m.ID || again.Reference == nil ||
+		again.Reference.MessageID != q.ID {
 		t.Errorf("answered by %+v", again.Message)
 	}
 }
@@ -194,7 +203,8 @@ func TestStreamsThatDiscordRefuses(t *testing.T) {
 	s.discord.Inject("POST /channels/*/messages", 1, discordtest.Unfit())
 	s.slowly("naughty", " word")
 	s.replied(t, s.ask("when?"))
-	if n, answered := len(s.discord.Sent(s.channel)), s.counted(t)["hark_questions_total answered"]; n != 1 || answered != 0 {
+	if n, answered := len(s.discord.Sent(s.channel)), s.counted(t)["hark_questions_total answered"]; n != 1 ||
+		answered != 0 {
 		t.Errorf("%d messages, answered %d times", n, answered)
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // texts are what a store has of a channel, oldest first.
 func texts(t *testing.T, store *notebook, channel discordtest.ID) (said []string) {
-	all, err := store.Log(t.Context(), memory.ChannelID(channel), 0, memory.FirstMessageID(noon.AddDate(10, 0, 0)), 1000)
+	all, err := store.Log(t.Context(), memory.ChannelID(channel), 0,
+		memory.FirstMessageID(noon.AddDate(10, 0, 0)), 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +46,16 @@ func TestShutOut(t *testing.T) {
 		"its role may nothing": {func(s *scene, channel discordtest.ID) {
 			s.discord.SetOverwrite(channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 		}, func(s *scene, _ discordtest.ID) {
-			s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions |= discordtest.Administrator })
+			s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) {
+				r.Permissions |= discordtest.Administrator
+			})
 		}},
 		"it loses a role": {func(s *scene, channel discordtest.ID) {
 			role := s.discord.AddRole(s.guild.ID, "readers", 0)
 			s.discord.SetOverwrite(channel, discordtest.ForRole(role.ID, discordtest.ViewChannel, 0))
-			s.discord.UpdateMember(s.guild.ID, bot(s), func(m *discordtest.Member) { m.Roles = append(m.Roles, role.ID) })
+			s.discord.UpdateMember(s.guild.ID, bot(s), func(m *discordtest.Member) {
+				m.Roles = append(m.Roles, role.ID)
+			})
 			s.discord.SetOverwrite(channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 			s.discord.UpdateMember(s.guild.ID, bot(s), func(m *discordtest.Member) { m.Roles = m.Roles[:1] })
 		}, func(s *scene, channel discordtest.ID) {
@@ -61,13 +66,16 @@ func TestShutOut(t *testing.T) {
 			t.Parallel()
 			s := set(t)
 			room := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "room"}).ID
-			thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &room}).ID
+			thread := s.discord.AddChannel(s.guild.ID,
+				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &room}).ID
 			s.discord.LetUse(s.guild.ID, s.ana.ID, "hark", true)
 			store := s.overStore(t)
 			readable := func(id discordtest.ID) bool { return readableIn(t, store, s.guild.ID, id, id) }
 			s.discord.WaitFor("the room to be known", func() bool { return readable(room) && readable(thread) })
 			ids := append(s.say(room, 3, "room"), s.say(thread, 1, "thread")...)
-			s.discord.WaitFor("what was said", func() bool { return len(texts(t, store, room)) == 3 && len(texts(t, store, thread)) == 1 })
+			s.discord.WaitFor("what was said", func() bool {
+				return len(texts(t, store, room)) == 3 && len(texts(t, store, thread)) == 1
+			})
 			tt.shut(s, room)
 			s.discord.WaitFor("the room to be shut", func() bool { return !readable(room) && !readable(thread) })
 			s.discord.Edit(room, ids[1], "edited")
@@ -79,7 +87,8 @@ func TestShutOut(t *testing.T) {
 				s.waitRegistered()
 				s.use(t, s.guild.Owner, "help") // so that status counts them
 				s.discord.WaitFor("the owner to be known", func() bool {
-					people, err := store.People(t.Context(), memory.GuildID(s.guild.ID), memory.UserID(s.guild.Owner.ID))
+					people, err := store.People(t.Context(), memory.GuildID(s.guild.ID),
+						memory.UserID(s.guild.Owner.ID))
 					return len(people) > 0 && err == nil
 				})
 				s.says(t, s.use(t, s.guild.Owner, "hark status"))
@@ -93,7 +102,8 @@ func TestShutOut(t *testing.T) {
 			comparing.Release()
 			s.discord.WaitFor("the room to be open", func() bool { return readable(room) && readable(thread) })
 			s.discord.WaitFor("what Discord has", func() bool {
-				return slices.Equal(texts(t, store, room), []string{"edited", "room 2", "unheard 0"}) && len(texts(t, store, thread)) == 0
+				return slices.Equal(texts(t, store, room), []string{"edited", "room 2", "unheard 0"}) &&
+					len(texts(t, store, thread)) == 0
 			})
 			if g, _ := store.Guild(t.Context(), memory.GuildID(s.guild.ID)); g != nil {
 				for _, c := range g.Channels {
@@ -152,7 +162,9 @@ func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
 	s.discord.WaitFor("what was said", func() bool { return len(texts(t, store, s.channel)) == 3 })
 	shut := func() bool {
 		g, err := store.Guild(t.Context(), memory.GuildID(s.guild.ID))
-		return err == nil && slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == memory.ChannelID(s.channel) && c.Shut })
+		return err == nil && slices.ContainsFunc(g.Channels, func(c memory.Channel) bool {
+			return c.ID == memory.ChannelID(s.channel) && c.Shut
+		})
 	}
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	s.discord.WaitFor("the channel to be shut", shut)
@@ -162,7 +174,9 @@ func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
 		s.with(t, cfg)
 		s.bot.timing.look = time.Millisecond
 		s.begins(t)
-		waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool { return e.Guild.ID == memory.GuildID(s.guild.ID) })
+		waitLogged(t, s.log, "the guild", func(e memory.GuildSeen) bool {
+			return e.Guild.ID == memory.GuildID(s.guild.ID)
+		})
 	}
 	cfg := s.bot.cfg
 	hang := s.discord.Inject("GET /channels/*/messages", 1000, discordtest.Hang())
@@ -176,10 +190,14 @@ func TestNothingIsLostWhereHarkIsLetInAgain(t *testing.T) {
 	s.say(s.channel, 2, "missed")
 	again(cfg)
 	s.say(s.channel, 1, "live")
-	s.discord.WaitFor("what was said live", func() bool { return slices.Contains(texts(t, store, s.channel), "live 0") })
+	s.discord.WaitFor("what was said live", func() bool {
+		return slices.Contains(texts(t, store, s.channel), "live 0")
+	})
 	s.stops(t)
 	hang.Release()
 	again(cfg)
 	want := []string{"before 0", "before 1", "before 2", "missed 0", "missed 1", "live 0"}
-	s.discord.WaitFor(fmt.Sprintf("%q", want), func() bool { return slices.Equal(texts(t, store, s.channel), want) && !shut() })
+	s.discord.WaitFor(fmt.Sprintf("%q", want), func() bool {
+		return slices.Equal(texts(t, store, s.channel), want) && !shut()
+	})
 }

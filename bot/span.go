@@ -44,7 +44,8 @@ func (c *commands) span(x *exchange, name string) (from, to time.Time, err error
 		return from, to, refusal(x.text(badTime, plain(given, longestTime), x.text("today"), x.text("yesterday")))
 	}
 	if name == "since" && from.After(now) {
-		return from, to, refusal(x.text("“%s” is still to come, so that nothing was said since.", plain(given, longestTime)))
+		return from, to, refusal(x.text("“%s” is still to come, so that nothing was said since.",
+			plain(given, longestTime)))
 	}
 	return from, to, nil
 }

@@ -25,13 +25,16 @@ func (t *tracker) allowance(ctx context.Context, m membership, roles []memory.Ro
 	for _, tokens := range spent {
 		all += tokens
 	}
-	return allowanceOf(share{memberTokens, member.Tokens, spent[m.user]}, share{guildTokens, guild.Tokens, all}, at), nil
+	return allowanceOf(share{memberTokens, member.Tokens, spent[m.user]},
+		share{guildTokens, guild.Tokens, all}, at), nil
 }
 
 // allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
 func (t *tracker) allow(ctx context.Context, a *ask) (allowance, error) {
 	r := reservation{a.membership(), max(1, t.bot.cfg.Limits.Reserve)}
-	got, err := t.quota.reserve(ctx, a.id, r, func() (allowance, error) { return t.allowance(ctx, r.membership, a.roles, a.when()) })
+	got, err := t.quota.reserve(ctx, a.id, r, func() (allowance, error) {
+		return t.allowance(ctx, r.membership, a.roles, a.when())
+	})
 	if err == nil && got.hit != nil {
 		t.count(got.hit.of)
 	}
@@ -43,7 +46,8 @@ func (t *tracker) settle(last context.Context, a *ask, got outcome) {
 	defer t.quota.release(a.id)
 	if tokens := t.tookOf(a, got); tokens > 0 {
 		t.bot.cfg.Metrics.AnswerTokens.Add(float64(tokens))
-		_ = t.bot.commit(last, []memory.Event{memory.Spent{Guild: a.guild, User: a.asker, Question: a.account(), Tokens: tokens}})
+		_ = t.bot.commit(last, []memory.Event{memory.Spent{Guild: a.guild, User: a.asker,
+			Question: a.account(), Tokens: tokens}})
 	}
 }
 
@@ -59,7 +63,8 @@ func (t *tracker) tookOf(a *ask, got outcome) int {
 
 // ended reports whether an answer was given up before it came to its end.
 func ended(err error) bool {
-	return slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, errHalted, errAnew, errUnasked}, func(why error) bool { return errors.Is(err, why) })
+	return slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, errHalted, errAnew,
+		errUnasked}, func(why error) bool { return errors.Is(err, why) })
 }
 
 // took is what an answer says that it took, or, where only the prompt is known, about that.

@@ -21,14 +21,18 @@ func TestSplit(t *testing.T) {
 		{"nothing", "", nil},
 		{"short", "hello", []string{"hello"}},
 		{"exactly full", strings.Repeat("a", 2000), []string{"a"}},
-		{"paragraph before line", strings.Repeat("a", 1200) + "\n\n" + strings.Repeat("b", 300) + "\n" + strings.Repeat("c", 900), []string{"a\n\n", "c"}},
-		{"line before sentence", strings.Repeat("a", 1200) + "\n" + strings.Repeat("b", 300) + ". " + strings.Repeat("c", 900), []string{"a\n", "c"}},
-		{"sentence before word", strings.Repeat("a", 1200) + ". " + strings.Repeat("b", 300) + " " + strings.Repeat("c", 900), []string{"a. ", "c"}},
+		{"paragraph before line", strings.Repeat("a", 1200) + "\n\n" + strings.Repeat("b", 300) + "\n" +
+			strings.Repeat("c", 900), []string{"a\n\n", "c"}},
+		{"line before sentence", strings.Repeat("a", 1200) + "\n" + strings.Repeat("b", 300) + ". " +
+			strings.Repeat("c", 900), []string{"a\n", "c"}},
+		{"sentence before word", strings.Repeat("a", 1200) + ". " + strings.Repeat("b", 300) + " " +
+			strings.Repeat("c", 900), []string{"a. ", "c"}},
 		{"Japanese sentence", strings.Repeat("あ", 1200) + "。" + strings.Repeat("い", 1200), []string{"。", "い"}},
 		{"word", long, []string{"word ", "word "}},
 		{"too early a paragraph", "a\n\n" + long, []string{"word ", "word "}},
 		{"no space", strings.Repeat("x", 2500), []string{"x", "x"}},
-		{"code block", "```go\n" + strings.Repeat("line of code\n", 200) + "```\nend", []string{"line of code\n```", "\nend"}},
+		{"code block", "```go\n" + strings.Repeat("line of code\n", 200) + "```\nend",
+			[]string{"line of code\n```", "\nend"}},
 		{"unclosed code block", "```go\nx := 1", []string{"x := 1\n```"}},
 	} {
 		got := split(tt.text, messageLimit, nil)
@@ -85,7 +89,8 @@ func TestSplitProperties(t *testing.T) {
 		rapid.SampledFrom([]string{
 			"```", "```go\n", "````", "`", "\n", "\n\n", ". ", "[1]", "[23]", "[x](<https://e.org/a>)", "https://e.org/b",
 			"<@12345>", "**", "*", "_", "__", "***", "~~", "||", "``", "\n> ", "\n>>> ", "\n- ", "\n# ", "\\", "](https://", "discord.gg/abc",
-			"[a.com](https://b.com)", "👨‍👩‍👧‍👦", "e\u0301", strings.Repeat("字", 500), strings.Repeat("a", 1500), strings.Repeat(" ", 2500),
+			"[a.com](https://b.com)", "👨‍👩‍👧‍👦", "e\u0301", strings.Repeat("字", 500), strings.Repeat("a",
+				1500), strings.Repeat(" ", 2500),
 			"a" + strings.Repeat("\u0301", 3000), strings.Repeat("`", 2100), "[[[[", "\xff\xfe", "🇵🇱🇩🇪", "\r\n", "。",
 		}),
 	)
@@ -96,13 +101,18 @@ func TestSplitProperties(t *testing.T) {
 
 func FuzzSplit(f *testing.F) {
 	for _, s := range []string{
-		"", "hello", strings.Repeat("word ", 900), "```go\n" + strings.Repeat("x\n", 1500) + "```", strings.Repeat("[1]", 700),
+		"", "hello", strings.Repeat("word ", 900), "```go\n" + strings.Repeat("x\n", 1500) +
+			"```", strings.Repeat("[1]", 700),
 		strings.Repeat("`", 4001), "a" + strings.Repeat("\u0301", 5000), strings.Repeat("👨‍👩‍👧‍👦", 300), "\xff```\x00",
 		"```" + strings.Repeat("\u0301", 3000) + "```", strings.Repeat("https://e.org/", 400), "https://x```y z```",
-		"https://e.org/b[1]" + strings.Repeat(" ", 2500), strings.Repeat("<a[1]>", 400), strings.Repeat("[x](<https://e.org/[1]>)", 300),
-		"**" + strings.Repeat("bold ", 900) + "**", "> " + strings.Repeat("said ", 900), ">>> ||" + strings.Repeat("x\n", 1500) + "||",
-		"> ```go\n" + strings.Repeat("> x\n", 900) + "> ```", "`` " + strings.Repeat("` ", 1500) + "``", strings.Repeat("*_~|`", 900),
-		strings.Repeat("discord.gg/a ", 300), strings.Repeat("](https://a", 300), "\\```" + strings.Repeat("a", 3000), "```snake_case\n" + strings.Repeat("a_b\n", 900) + "```",
+		"https://e.org/b[1]" + strings.Repeat(" ", 2500), strings.Repeat("<a[1]>",
+			400), strings.Repeat("[x](<https://e.org/[1]>)", 300),
+		"**" + strings.Repeat("bold ", 900) + "**", "> " + strings.Repeat("said ", 900), ">>> ||" +
+			strings.Repeat("x\n", 1500) + "||",
+		"> ```go\n" + strings.Repeat("> x\n", 900) + "> ```", "`` " + strings.Repeat("` ", 1500) +
+			"``", strings.Repeat("*_~|`", 900),
+		strings.Repeat("discord.gg/a ", 300), strings.Repeat("](https://a", 300), "\\```" +
+			strings.Repeat("a", 3000), "```snake_case\n" + strings.Repeat("a_b\n", 900) + "```",
 	} {
 		f.Add(s)
 	}

@@ -67,15 +67,18 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 
 func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 	t.Parallel()
-	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3, Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{{Channel: 7, Message: 8}}, Sources: []memory.Source{
-		{Kind: memory.SourceMessage, Channel: 2, ID: 5, Repeats: true}, {Kind: memory.SourceMessage, Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
-		{Kind: memory.SourceLore, ID: 11},
-	}, Named: []memory.UserID{6}}
+	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3,
+		Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{{Channel: 7, Message: 8}}, Sources: []memory.Source{
+			{Kind: memory.SourceMessage, Channel: 2, ID: 5, Repeats: true}, {Kind: memory.SourceMessage,
+				Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
+			{Kind: memory.SourceLore, ID: 11},
+		}, Named: []memory.UserID{6}}
 	kept, ok := abroad(trace)
 	if kept.Prompt != nil {
 		t.Error("kept the prompt")
 	}
-	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 || kept.Recalled != nil || kept.Named != nil ||
+	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 ||
+		kept.Recalled != nil || kept.Named != nil ||
 		!slices.Equal(kept.Sources, trace.Sources[1:3]) {
 		t.Errorf("kept %+v", kept)
 	}

@@ -28,7 +28,8 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
-	shown := paragraphs(x.text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut, c.services(x, g), c.spentLine(x, g, spent),
+	shown := paragraphs(x.text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
+		c.services(x, g), c.spentLine(x, g, spent),
 		c.pauseMark(x, g)+c.pauseLine(x.locale, g), x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
 	shown.Components = append(agree, forget...)
 	return shown, nil
@@ -46,10 +47,12 @@ func (c *commands) connection(x *exchange) string {
 func (c *commands) writing(x *exchange) string {
 	waiting := c.bot.Waiting()
 	if c.bot.pump.failing() != nil {
-		return "✗ " + x.count(waiting, "**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
+		return "✗ " + x.count(waiting,
+			"**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
 			"**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.")
 	}
-	return "✓ " + x.count(waiting, "**Memory**: can be written; %s event waits", "**Memory**: can be written; %s events wait")
+	return "✓ " + x.count(waiting, "**Memory**: can be written; %s event waits",
+		"**Memory**: can be written; %s events wait")
 }
 
 // keeping says how much of a guild is kept, and what is still to be done with it.
@@ -150,14 +153,19 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (stri
 	}
 	forgetting := slices.ContainsFunc(begun, func(r memory.Receipt) bool {
 		f := r.Forgetting
-		return f.Guild == memory.Everywhere || f.Guild == g.ID && (x.seesAll() || f.Channel == 0 || hasChannel(g, f.Channel))
+		return f.Guild == memory.Everywhere || f.Guild == g.ID &&
+			(x.seesAll() || f.Channel == 0 || hasChannel(g, f.Channel))
 	})
 	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
 	return lines(
-		when(waiting > 0 && x.seesAll(), "⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
-			"%s conversations can be found by their words only for now: their meaning is still to be worked out.")), // of which channels nobody says
-		when(fetched > 0, "⏳ "+x.count(fetched, "I'm fetching what I haven't heard in %s channel.", "I'm fetching what I haven't heard in %s channels.")),
-		when(compared > 0, "⏳ "+x.count(compared, "I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
+		when(waiting > 0 && x.seesAll(),
+			"⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
+				// of which channels nobody says
+				"%s conversations can be found by their words only for now: their meaning is still to be worked out.")),
+		when(fetched > 0, "⏳ "+x.count(fetched, "I'm fetching what I haven't heard in %s channel.",
+			"I'm fetching what I haven't heard in %s channels.")),
+		when(compared > 0, "⏳ "+x.count(compared,
+			"I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
 			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first.")),
 		when(forgetting, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))), nil
 }

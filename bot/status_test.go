@@ -17,7 +17,8 @@ import (
 // knowsOwner has the log know the guild's owner, whom a use tells of too, but not at once.
 func (s *scene) knowsOwner(t *testing.T) {
 	t.Helper()
-	s.apply(t, memory.PersonSeen{Person: memory.Person{Guild: memory.GuildID(s.guild.ID), ID: memory.UserID(s.guild.Owner.ID)}})
+	s.apply(t, memory.PersonSeen{Person: memory.Person{Guild: memory.GuildID(s.guild.ID),
+		ID: memory.UserID(s.guild.Owner.ID)}})
 }
 
 // toEmbed has as many segments of a guild wait for their vectors.
@@ -33,7 +34,8 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	guild, other := memory.GuildID(s.guild.ID), memory.GuildID(99)
 	last := s.discord.Now()
 	health := Health{
-		Models:   map[string]Service{"small": {Name: "small", At: last, Took: 1500 * time.Millisecond}, "large": {Name: "large", Failed: &llm.Error{Kind: llm.Refused}, Rests: 14 * time.Second}},
+		Models: map[string]Service{"small": {Name: "small", At: last, Took: 1500 * time.Millisecond},
+			"large": {Name: "large", Failed: &llm.Error{Kind: llm.Refused}, Rests: 14 * time.Second}},
 		Embedder: Service{Name: "built-in", BuiltIn: true},
 	}
 	cfg := s.bot.cfg
@@ -52,13 +54,16 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	}
 	// What is to be done elsewhere is nobody's business here.
 	elsewhere := func(at memory.GuildID) []memory.Event {
-		return []memory.Event{memory.GapFound{Gap: memory.Gap{Guild: at, Channel: memory.ChannelID(at) + 1, After: 1, Until: 2}},
+		return []memory.Event{memory.GapFound{Gap: memory.Gap{Guild: at, Channel: memory.ChannelID(at) + 1,
+			After: 1, Until: 2}},
 			memory.Forgetting{Guild: at, Channel: memory.ChannelID(at) + 2, Why: memory.WhyPurge, At: s.discord.Now()},
-			memory.Spent{Guild: at, User: memory.UserID(s.bo.ID), Question: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(at%1000), Tokens: 6000}}
+			memory.Spent{Guild: at, User: memory.UserID(s.bo.ID),
+				Question: memory.FirstMessageID(s.discord.Now()) + memory.MessageID(at%1000), Tokens: 6000}}
 	}
 	s.apply(t, elsewhere(other)...)
 	s.toEmbed(other, 5)
-	if m := s.use(t, s.guild.Owner, "hark status"); strings.Contains(m.Content, "⏳") || strings.Contains(m.Content, "6,000") {
+	if m := s.use(t, s.guild.Owner, "hark status"); strings.Contains(m.Content, "⏳") ||
+		strings.Contains(m.Content, "6,000") {
 		t.Errorf("told of another server: %q", m.Content)
 	}
 	s.apply(t, elsewhere(guild)...)
@@ -94,7 +99,9 @@ func TestHowServicesDo(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for _, s := range []Service{
-		{}, {Name: "m", BuiltIn: true}, {Name: "m"}, {Name: "m", Failed: errors.New("http://secret.example")}, {Name: "m", Failed: fmt.Errorf("ask: %w", context.DeadlineExceeded)},
+		{}, {Name: "m", BuiltIn: true}, {Name: "m"}, {Name: "m",
+			Failed: errors.New("http://secret.example")},
+		{Name: "m", Failed: fmt.Errorf("ask: %w", context.DeadlineExceeded)},
 	} {
 		lines = append(lines, serviceLine(locale{}, "Model", "I quote.", s))
 	}

@@ -26,13 +26,15 @@ func (s *scene) overStore(t *testing.T) *notebook {
 // of it; so it is when it is removed itself.
 func TestRememberedLoreIsForgotten(t *testing.T) {
 	t.Parallel()
-	for name, forget := range map[string]func(s *scene, store *notebook, source discordtest.Message, l memory.Lore) error{
+	for name, forget := range map[string]func(s *scene, store *notebook, source discordtest.Message,
+		l memory.Lore) error{
 		"its source is deleted": func(s *scene, _ *notebook, source discordtest.Message, _ memory.Lore) error {
 			s.discord.Delete(s.channel, source.ID)
 			return nil
 		},
 		"who told it is forgotten": func(s *scene, store *notebook, _ discordtest.Message, l memory.Lore) error {
-			_, err := store.Forget(context.Background(), memory.Forgetting{Guild: l.Guild, User: l.By, Why: memory.WhyMember, At: l.At.Add(time.Hour)}, nil)
+			_, err := store.Forget(context.Background(), memory.Forgetting{Guild: l.Guild, User: l.By,
+				Why: memory.WhyMember, At: l.At.Add(time.Hour)}, nil)
 			return err
 		},
 		"it is removed": func(_ *scene, store *notebook, _ discordtest.Message, l memory.Lore) error {

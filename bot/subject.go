@@ -20,7 +20,8 @@ type subject struct {
 func subjectOf(e memory.Event) subject {
 	switch e := e.(type) {
 	case memory.Posted:
-		return subject{guild: e.Message.Guild, channel: e.Message.Channel, message: e.Message.ID, said: true, ours: e.Message.Kind == memory.FromHark}
+		return subject{guild: e.Message.Guild, channel: e.Message.Channel, message: e.Message.ID, said: true,
+			ours: e.Message.Kind == memory.FromHark}
 	case memory.Edited:
 		return subject{guild: e.Guild, channel: e.Channel, message: e.ID, said: true}
 	case memory.Answered:
@@ -30,7 +31,8 @@ func subjectOf(e memory.Event) subject {
 	case memory.Deleted:
 		return subject{guild: e.Guild, channel: e.Channel, deleted: e.IDs}
 	case memory.ChannelSeen:
-		return subject{guild: e.Channel.Guild, channel: e.Channel.ID, decides: e.Channel.Guild != memory.DirectGuild, shuts: true}
+		return subject{guild: e.Channel.Guild, channel: e.Channel.ID,
+			decides: e.Channel.Guild != memory.DirectGuild, shuts: true}
 	case memory.ChannelGone:
 		return subject{guild: e.Guild, channel: e.Channel, decides: true}
 	case memory.ChannelDeleted:

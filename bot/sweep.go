@@ -32,7 +32,9 @@ func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
 		if err != nil {
 			return memory.Gap{}, false, err
 		}
-		unplaced := slices.ContainsFunc(guild.Channels, func(c memory.Channel) bool { return c.ID == g.Channel && c.Unplaced })
+		unplaced := slices.ContainsFunc(guild.Channels, func(c memory.Channel) bool {
+			return c.ID == g.Channel && c.Unplaced
+		})
 		if !unplaced && f.bot.cfg.Policy.Remembers(guild, g.Channel) {
 			return g, true, nil
 		}
@@ -66,7 +68,8 @@ func (f *filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
 		return pageTold{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
 	case code(err) == discordgo.ErrCodeUnknownChannel:
 		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.bot.now()}
-		return pageTold{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{channels: 1}}, nil
+		return pageTold{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}},
+			tally: tally{channels: 1}}, nil
 	}
 	return pageTold{}, err
 }

@@ -73,7 +73,8 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	err = x.show(ctx, sheet{Content: x.packed(x.text(exportHere), file), Files: []upload{file}})
 	switch {
 	case refusesFiles(err):
-		return sheet{}, refusal(x.text("Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."))
+		return sheet{}, refusal(x.text(
+			"Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."))
 	case err != nil:
 		return sheet{}, fmt.Errorf("show an export: %w", err)
 	}
@@ -165,7 +166,8 @@ func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sh
 	if err == nil {
 		files, address := []upload{file}, discordgo.EndpointChannelMessages(direct.String())
 		err = c.bot.rest.call(ctx, "POST", address, address, withFiles(outgoing{
-			Content: x.packed(content, file), Nonce: nonce("e", memory.MessageID(x.ID), 0), EnforceNonce: true, AllowedMentions: nobody,
+			Content: x.packed(content, file), Nonce: nonce("e", memory.MessageID(x.ID),
+				0), EnforceNonce: true, AllowedMentions: nobody,
 			Flags: suppressEmbeds, Attachments: attachments(files),
 		}, files), nil)
 	}

@@ -67,13 +67,15 @@ func newTalk(b *testing.B, channels, messages int) *talk {
 	t.discord = discordtest.New(b, discordtest.WithTime(time.Now()))
 	t.guild = t.discord.AddGuild("Garden").ID
 	for i := range channels {
-		t.channels = append(t.channels, t.discord.AddChannel(t.guild, discordtest.Channel{Name: fmt.Sprint("channel-", i)}))
+		t.channels = append(t.channels,
+			t.discord.AddChannel(t.guild, discordtest.Channel{Name: fmt.Sprint("channel-", i)}))
 	}
 	for i := range 20 {
 		t.people = append(t.people, t.discord.AddMember(t.guild, discordtest.User{Username: fmt.Sprint("person-", i)}))
 	}
 	var err error
-	t.Store, err = sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count, Patience: 100 * time.Millisecond})
+	t.Store, err = sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(),
+		Tokens: counting.New().Count, Patience: 100 * time.Millisecond})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -97,7 +99,8 @@ func newTalk(b *testing.B, channels, messages int) *talk {
 		b.Fatal(err)
 	}
 	engine := answer.New(t.Store, t, layout, t, answer.Options{KeepPrompts: true})
-	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(), Dialer: t.discord.Dialer(), Progress: t.discord.Poke}, t, engine, zerolog.Nop())
+	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(),
+		Dialer: t.discord.Dialer(), Progress: t.discord.Poke}, t, engine, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -185,7 +188,8 @@ func (t *talk) say(channel discordtest.Channel, who discordtest.User, text strin
 func (t *talk) ask(channel discordtest.Channel, who discordtest.User, n int, words string) memory.MessageID {
 	id := t.say(channel, who, fmt.Sprintf("%s what is %s, question no %d?", t.discord.Bot.Mention(), words, n))
 	t.discord.WaitSent(channel.ID, func(m discordtest.Sent) bool {
-		return m.Reference != nil && memory.MessageID(m.Reference.MessageID) == id && strings.Contains(m.Content, fmt.Sprintf("question no %d.", n)) &&
+		return m.Reference != nil && memory.MessageID(m.Reference.MessageID) == id &&
+			strings.Contains(m.Content, fmt.Sprintf("question no %d.", n)) &&
 			strings.Contains(m.Content, "Sources: ")
 	})
 	return id
@@ -222,7 +226,8 @@ func BenchmarkMention(b *testing.B) {
 		t.mu.Unlock()
 	}
 	b.ReportMetric(0, "ns/op")
-	for name, times := range map[string][]time.Duration{"asked": whole, "beside-search": beside, "shown": shown, "logged": floor} {
+	for name, times := range map[string][]time.Duration{"asked": whole, "beside-search": beside,
+		"shown": shown, "logged": floor} {
 		b.ReportMetric(percentile(times, 50), "ms-"+name+"-p50")
 		b.ReportMetric(percentile(times, 95), "ms-"+name+"-p95")
 	}

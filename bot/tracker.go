@@ -106,7 +106,9 @@ func (t *tracker) accept(last context.Context, a *ask) bool {
 	}
 	t.refuse(a.id)
 	if t.isFirst(a, h) {
-		t.scheduler.start(func() { t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.guild, a.channel), h)) })
+		t.scheduler.start(func() {
+			t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.guild, a.channel), h))
+		})
 	}
 	return false
 }
@@ -172,7 +174,9 @@ func (t *tracker) enqueue(last context.Context, a *ask) bool {
 	if full, is := errors.AsType[*fullError](err); is {
 		t.count(tooManyWait)
 		if full.first && len(a.shown) == 0 { // else it has an answer, or a part of one, from before a restart
-			t.scheduler.start(func() { t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.guild, a.channel), full)) })
+			t.scheduler.start(func() {
+				t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.guild, a.channel), full))
+			})
 		}
 	} else if !a.quiet {
 		t.miss(last, a)
@@ -423,7 +427,8 @@ func (t *tracker) see(subjects []subject) {
 				continue
 			}
 			// Nobody looks for what is gone.
-			q.shown, q.more = slices.DeleteFunc(slices.Clone(q.shown), isDeleted), slices.DeleteFunc(slices.Clone(q.more), isDeleted)
+			q.shown, q.more = slices.DeleteFunc(slices.Clone(q.shown), isDeleted),
+				slices.DeleteFunc(slices.Clone(q.more), isDeleted)
 			switch {
 			case !ended && !isDeleted(id):
 			case q.isOpen():

@@ -71,7 +71,8 @@ func TestQuestionsEditedWhileTheyAreAnsweredAreAnsweredAnew(t *testing.T) {
 			t.Errorf("%d messages, the first reads %q", n, s.now(m.Message).Content)
 		}
 		asked := s.oracle.questions()
-		if len(asked) != 2 || asked[1].Text != "when?" || asked[1].Edited.IsZero() || asked[1].Name != asked[0].Name || asked[1].Asker != asked[0].Asker || asked[1].ID != asked[0].ID {
+		if len(asked) != 2 || asked[1].Text != "when?" || asked[1].Edited.IsZero() ||
+			asked[1].Name != asked[0].Name || asked[1].Asker != asked[0].Asker || asked[1].ID != asked[0].ID {
 			t.Errorf("asked %+v", asked)
 		}
 		goOn()
@@ -200,7 +201,8 @@ func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 	role := s.discord.AddRole(s.guild.ID, "team", 0)
 	s.discord.UpdateRole(s.guild.ID, role.ID, func(r *discordtest.Role) { r.Mentionable = true })
 	first := s.discord.Say(s.channel, s.ana.ID, "hello")
-	for _, text := range []string{"@everyone when?", "@here when?", fmt.Sprintf("<@&%d> when?", role.ID), fmt.Sprintf("<@&%d> when?", s.guild.BotRole.ID)} {
+	for _, text := range []string{"@everyone when?", "@here when?", fmt.Sprintf("<@&%d> when?", role.ID),
+		fmt.Sprintf("<@&%d> when?", s.guild.BotRole.ID)} {
 		m := s.discord.Say(s.channel, s.bo.ID, text)
 		s.discord.Say(s.channel, s.bo.ID, text, discordtest.ReplyTo(first.ID))
 		s.discord.Edit(s.channel, m.ID, text+" please")
@@ -228,7 +230,8 @@ func TestEditsOfLongAgoAskNothing(t *testing.T) {
 		{time.Second, 24 * time.Hour, false},
 	} {
 		c := newConverter(1, false, func() time.Time { return sent.Time().Add(test.heard) })
-		w := &wireMessage{ID: snowflake(sent), Channel: 3, Guild: 2, Content: &text, Edited: sent.Time().Add(test.edited)}
+		w := &wireMessage{ID: snowflake(sent), Channel: 3, Guild: 2, Content: &text,
+			Edited: sent.Time().Add(test.edited)}
 		if a := c.edited(w, false); (a != nil) != test.asks {
 			t.Errorf("edited after %v, heard of after %v: %+v", test.edited, test.heard, a)
 		}
@@ -245,7 +248,8 @@ type life struct {
 // does plays a step and tells what comes of it.
 func (l *life) does(step string) string {
 	verb, text, _ := strings.Cut(step, " ")
-	a := &ask{id: 1, guild: 3, channel: 20, parent: 2, asker: 4, text: text, again: verb != "ask", unasked: verb == "nevermind", brief: verb == "briefly"}
+	a := &ask{id: 1, guild: 3, channel: 20, parent: 2, asker: 4, text: text, again: verb != "ask",
+		unasked: verb == "nevermind", brief: verb == "briefly"}
 	ids := func() (ids []memory.MessageID) {
 		for _, word := range strings.Fields(text) {
 			n, _ := strconv.Atoi(word)
@@ -305,32 +309,52 @@ func (l *life) does(step string) string {
 func TestTrackerFollowsItsQuestions(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string][]string{
-		"told twice":                   {"ask when: answer when", "ask when", "begin: when []", "ask when", "log 10", "ask when"},
-		"edited while it waits":        {"ask whn: answer whn", "edit when", "briefly when?", "begin: when? []", "log 10", "begin: gone"},
-		"edited while it is answered":  {"ask whn: answer whn", "begin: whn []", "edit when", "cause: anew", "log 10: anew", "begin: when [10]", "log 10", "cause"},
-		"edited after that":            {"ask whn: answer whn", "begin: whn []", "log 10 11", "edit when: answer when", "begin: when [10 11]"},
-		"edited to the same":           {"ask when: answer when", "edit when", "begin: when []", "briefly when", "cause", "log 10", "edit when", "begin: gone"},
-		"stopped and edited":           {"ask whn: answer whn", "stop: false", "begin: whn []", "stop: true", "edit when", "cause: halted", "log 10: anew", "stop: true"},
-		"asked by an edit":             {"briefly when", "edit when: answer when", "begin: when []"},
-		"nobody is answered there":     {"muted when", "ask when", "edit when?: answer when?"},
-		"the mention is taken away":    {"ask when: answer when", "begin: when []", "nevermind", "cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "edit when: answer when", "begin: when []"},
-		"and of one that waits":        {"nevermind", "ask when: answer when", "nevermind", "edit when", "begin: gone", "clear: []", "nevermind", "edit when: answer when"},
-		"deleted while it waits":       {"ask when: answer when", "delete 1", "begin: gone", "clear: []"},
-		"deleted while it is answered": {"ask when: answer when", "begin: when []", "delete 1", "cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "remove: []"},
-		"deleted when that is logged":  {"ask when: answer when", "begin: when []", "log 10", "delete 1", "remove: []", "ask when"},
-		"and when it isn't":            {"ask when: answer when", "begin: when []", "end 10 11", "delete 1", "remove: [{20 10} {20 11}]", "ask when"},
-		"its answer is deleted":        {"ask whn: answer whn", "begin: whn []", "log 10 11 12", "delete 10 12", "edit when: answer when", "begin: when [11]"},
-		"by its button":                {"ask when: answer when", "begin: when []", "log 10", "unask: false", "edit when", "edit where: answer where", "begin: where []"},
-		"while it is written":          {"ask when: answer when", "begin: when []", "unask: true", "cause: unasked", "log 10: unasked", "clear: [10]", "edit when"},
-		"refused":                      {"refuse", "ask when: answer when", "refuse", "ask when", "edit when: answer when", "begin: when []"},
-		"refused with an answer":       {"ask whn: answer whn", "begin: whn []", "end 10 11", "edit when: answer when", "refuse", "edit when", "edit where: answer where", "begin: where [10 11]"},
-		"deleted before it is refused": {"ask whn: answer whn", "begin: whn []", "end 10", "edit when: answer when", "delete 1", "remove: []", "refuse", "remove: [{20 10}]"},
-		"asked again":                  {"press when: true", "press when: false", "begin: when [10 11]", "press when: false", "log 10", "press when: true"},
-		"asked again and refused":      {"ask when: answer when", "begin: when []", "end 9", "press when: true", "refuse", "delete 1", "remove: [{20 10} {20 11}]"},
-		"the thread is deleted":        {"ask when: answer when", "begin: when []", "close 20", "cause: unasked"},
-		"the channel is deleted":       {"ask when: answer when", "begin: when []", "close 2", "cause: unasked"},
-		"another channel is deleted":   {"ask when: answer when", "begin: when []", "close 21", "cause"},
-		"the guild is left":            {"ask when: answer when", "begin: when []", "log 10", "leave", "remove: []", "begin: gone", "ask when"},
+		"told twice": {"ask when: answer when", "ask when", "begin: when []", "ask when",
+			"log 10", "ask when"},
+		"edited while it waits": {"ask whn: answer whn", "edit when", "briefly when?",
+			"begin: when? []", "log 10", "begin: gone"},
+		"edited while it is answered": {"ask whn: answer whn", "begin: whn []", "edit when", "cause: anew",
+			"log 10: anew", "begin: when [10]", "log 10", "cause"},
+		"edited after that": {"ask whn: answer whn", "begin: whn []", "log 10 11",
+			"edit when: answer when", "begin: when [10 11]"},
+		"edited to the same": {"ask when: answer when", "edit when", "begin: when []",
+			"briefly when", "cause", "log 10", "edit when", "begin: gone"},
+		"stopped and edited": {"ask whn: answer whn", "stop: false", "begin: whn []", "stop: true",
+			"edit when", "cause: halted", "log 10: anew", "stop: true"},
+		"asked by an edit":         {"briefly when", "edit when: answer when", "begin: when []"},
+		"nobody is answered there": {"muted when", "ask when", "edit when?: answer when?"},
+		"the mention is taken away": {"ask when: answer when", "begin: when []", "nevermind",
+			"cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "edit when: answer when", "begin: when []"},
+		"and of one that waits": {"nevermind", "ask when: answer when", "nevermind", "edit when",
+			"begin: gone", "clear: []", "nevermind", "edit when: answer when"},
+		"deleted while it waits": {"ask when: answer when", "delete 1", "begin: gone", "clear: []"},
+		"deleted while it is answered": {"ask when: answer when", "begin: when []", "delete 1",
+			"cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "remove: []"},
+		"deleted when that is logged": {"ask when: answer when", "begin: when []", "log 10", "delete 1",
+			"remove: []", "ask when"},
+		"and when it isn't": {"ask when: answer when", "begin: when []", "end 10 11", "delete 1",
+			"remove: [{20 10} {20 11}]", "ask when"},
+		"its answer is deleted": {"ask whn: answer whn", "begin: whn []", "log 10 11 12",
+			"delete 10 12", "edit when: answer when", "begin: when [11]"},
+		"by its button": {"ask when: answer when", "begin: when []", "log 10", "unask: false",
+			"edit when", "edit where: answer where", "begin: where []"},
+		"while it is written": {"ask when: answer when", "begin: when []", "unask: true",
+			"cause: unasked", "log 10: unasked", "clear: [10]", "edit when"},
+		"refused": {"refuse", "ask when: answer when", "refuse", "ask when",
+			"edit when: answer when", "begin: when []"},
+		"refused with an answer": {"ask whn: answer whn", "begin: whn []", "end 10 11",
+			"edit when: answer when", "refuse", "edit when", "edit where: answer where", "begin: where [10 11]"},
+		"deleted before it is refused": {"ask whn: answer whn", "begin: whn []", "end 10",
+			"edit when: answer when", "delete 1", "remove: []", "refuse", "remove: [{20 10}]"},
+		"asked again": {"press when: true", "press when: false", "begin: when [10 11]",
+			"press when: false", "log 10", "press when: true"},
+		"asked again and refused": {"ask when: answer when", "begin: when []", "end 9", "press when: true",
+			"refuse", "delete 1", "remove: [{20 10} {20 11}]"},
+		"the thread is deleted":      {"ask when: answer when", "begin: when []", "close 20", "cause: unasked"},
+		"the channel is deleted":     {"ask when: answer when", "begin: when []", "close 2", "cause: unasked"},
+		"another channel is deleted": {"ask when: answer when", "begin: when []", "close 21", "cause"},
+		"the guild is left": {"ask when: answer when", "begin: when []", "log 10", "leave",
+			"remove: []", "begin: gone", "ask when"},
 	} {
 		l := &life{tracker: newTracker(&Bot{since: time.UnixMilli(0)})}
 		for i, line := range script {

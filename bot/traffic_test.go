@@ -84,12 +84,14 @@ func TestTraffic(t *testing.T) {
 		}
 	}
 	maps.DeleteFunc(got, func(key string, _ int) bool { return !strings.HasPrefix(key, "hark_commands_total ") })
-	if want := map[string]int{"hark_commands_total limits answered": 1, "hark_commands_total memory show failed": 1, "hark_commands_total unknown refused": 1}; !maps.Equal(got, want) {
+	if want := map[string]int{"hark_commands_total limits answered": 1,
+		"hark_commands_total memory show failed": 1, "hark_commands_total unknown refused": 1}; !maps.Equal(got, want) {
 		t.Errorf("commands %v", got)
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if want := []string{errNotYet.Error(), "connected", errLost.Error(), "connected", errStopped.Error()}; !slices.Equal(states, want) {
+	if want := []string{errNotYet.Error(), "connected", errLost.Error(), "connected",
+		errStopped.Error()}; !slices.Equal(states, want) {
 		t.Errorf("states %q", states)
 	}
 }
@@ -97,7 +99,8 @@ func TestTraffic(t *testing.T) {
 func TestOutcomesOfRequests(t *testing.T) {
 	t.Parallel()
 	c := client{metrics: metrics.New()}
-	for _, err := range []error{nil, &discordgo.RateLimitError{}, &discordgo.RESTError{Response: &http.Response{StatusCode: 403}}, io.EOF} {
+	for _, err := range []error{nil, &discordgo.RateLimitError{},
+		&discordgo.RESTError{Response: &http.Response{StatusCode: 403}}, io.EOF} {
 		c.count("messages", err)
 	}
 	c.waited("messages", 0) // isn't a wait

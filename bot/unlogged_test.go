@@ -53,7 +53,8 @@ func TestUndecidedGuildKnowsTheSessionOnly(t *testing.T) {
 	s.discord.Say(s.channel, s.bo.ID, "not for you")
 	s.ask("well?")
 	answered(3)
-	if got := s.sessionOf(t, 2); slices.Contains(got, "the deadline is Friday") || slices.Contains(got, "not for you") || slices.Contains(got, "Friday") {
+	if got := s.sessionOf(t, 2); slices.Contains(got, "the deadline is Friday") ||
+		slices.Contains(got, "not for you") || slices.Contains(got, "Friday") {
 		t.Errorf("after bo opted out it is asked after %q", got)
 	}
 	if said := s.log.said(); !slices.Equal(said, []string{"delete 1"}) {
@@ -79,7 +80,9 @@ func TestDirectMessagesThatArentLogged(t *testing.T) {
 	if said := s.log.said(); slices.Contains(said, "them: my cat is called Mimi") {
 		t.Errorf("logged %q", said)
 	}
-	if _, heard := find(s.log, func(h memory.Heard) bool { return h.Channel == memory.ChannelID(dm.ChannelID) }); !heard {
+	if _, heard := find(s.log, func(h memory.Heard) bool {
+		return h.Channel == memory.ChannelID(dm.ChannelID)
+	}); !heard {
 		t.Error("what isn't logged wasn't heard either")
 	}
 }
@@ -91,7 +94,8 @@ func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
 	log := newNotebook(t)
 	a := newAdmission(log, memory.Policy{Ask: true}, newRecent(0, time.Now), func([]subject) {})
 	gone := memory.Deleted{Guild: 5, Channel: 50, IDs: []memory.MessageID{7}}
-	if err := a.commit(t.Context(), []memory.Event{memory.GuildSeen{Guild: memory.Guild{ID: 5}}, gone, memory.Chose{Guild: 5, Choice: memory.Remember, At: time.Now()}, gone}); err != nil {
+	if err := a.commit(t.Context(), []memory.Event{memory.GuildSeen{Guild: memory.Guild{ID: 5}}, gone,
+		memory.Chose{Guild: 5, Choice: memory.Remember, At: time.Now()}, gone}); err != nil {
 		t.Fatal(err)
 	}
 	var unlogged []bool

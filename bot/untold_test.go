@@ -26,7 +26,8 @@ func readableIn(t *testing.T, store *notebook, guild, at, of discordtest.ID) boo
 		}
 		return people[i], true
 	}
-	return slices.Contains(search.Readable(g, search.Place{Channel: memory.ChannelID(at)}, person), memory.ChannelID(of))
+	return slices.Contains(search.Readable(g, search.Place{Channel: memory.ChannelID(at)}, person),
+		memory.ChannelID(of))
 }
 
 // An event may lack fields. What is missing isn't empty: nobody may read the channel until Discord has told
@@ -40,24 +41,40 @@ func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 		act    func(s *scene, private, thread discordtest.ID)
 		closed func(private, thread discordtest.ID) discordtest.ID // what isn't readable meanwhile
 	}{
-		"a channel without its overwrites":              {"/channels/*", "CHANNEL_UPDATE", []string{"permission_overwrites"}, renamed, theChannel},
-		"a channel without its type":                    {"/channels/*", "CHANNEL_UPDATE", []string{"type"}, renamed, theChannel},
-		"a channel that may be limited":                 {"/channels/*", "CHANNEL_UPDATE", []string{"nsfw"}, renamed, theChannel},
-		"a channel of no guild":                         {"/channels/*", "CHANNEL_UPDATE", []string{"guild_id"}, renamed, theChannel},
-		"a channel, and so its thread":                  {"/channels/*", "CHANNEL_UPDATE", []string{"permission_overwrites"}, renamed, theThread},
-		"a thread without its type":                     {"/channels/*", "THREAD_UPDATE", []string{"type"}, renamedThread, theThread},
-		"a thread without its channel":                  {"/channels/*", "THREAD_UPDATE", []string{"parent_id"}, renamedThread, theThread},
-		"a guild without its roles":                     {"/guilds/*", "GUILD_UPDATE", []string{"roles"}, handedOver, theChannel},
-		"roles without their permissions":               {"/guilds/*", "GUILD_UPDATE", []string{"roles.permissions"}, handedOver, theChannel},
-		"a role without its permissions":                {"/guilds/*", "GUILD_ROLE_UPDATE", []string{"role"}, roled, theChannel},
-		"a guild that comes back, without its channels": {"/guilds/*", "GUILD_CREATE", []string{"channels"}, back, theChannel},
-		"a guild that comes back, with parts of them":   {"/channels/*", "GUILD_CREATE", []string{"channels.permission_overwrites"}, back, theChannel},
+		"a channel without its overwrites": {"/channels/*", "CHANNEL_UPDATE",
+			[]string{"permission_overwrites"}, renamed, theChannel},
+		"a channel without its type": {"/channels/*", "CHANNEL_UPDATE", []string{"type"},
+			renamed, theChannel},
+		"a channel that may be limited": {"/channels/*", "CHANNEL_UPDATE", []string{"nsfw"},
+			renamed, theChannel},
+		"a channel of no guild": {"/channels/*", "CHANNEL_UPDATE",
+			[]string{"guild_id"}, renamed, theChannel},
+		"a channel, and so its thread": {"/channels/*", "CHANNEL_UPDATE",
+			[]string{"permission_overwrites"}, renamed, theThread},
+		"a thread without its type": {"/channels/*", "THREAD_UPDATE", []string{"type"},
+			renamedThread, theThread},
+		"a thread without its channel": {"/channels/*", "THREAD_UPDATE",
+			[]string{"parent_id"}, renamedThread, theThread},
+		"a guild without its roles": {"/guilds/*", "GUILD_UPDATE", []string{"roles"},
+			handedOver, theChannel},
+		"roles without their permissions": {"/guilds/*", "GUILD_UPDATE",
+			[]string{"roles.permissions"}, handedOver, theChannel},
+		"a role without its permissions": {"/guilds/*", "GUILD_ROLE_UPDATE", []string{"role"},
+			roled, theChannel},
+		"a guild that comes back, without its channels": {"/guilds/*", "GUILD_CREATE", []string{"channels"},
+			back, theChannel},
+		"a guild that comes back, with parts of them": {"/channels/*", "GUILD_CREATE",
+			[]string{"channels.permission_overwrites"}, back, theChannel},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
-			channel := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "private", Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel), discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0)}}).ID
-			thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &channel}).ID
+			channel := s.discord.AddChannel(s.guild.ID,
+				discordtest.Channel{Name: "private",
+					Overwrites: []discordtest.Overwrite{discordtest.ForRole(s.guild.ID, 0,
+						discordtest.ViewChannel), discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0)}}).ID
+			thread := s.discord.AddChannel(s.guild.ID,
+				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &channel}).ID
 			store := s.overStore(t)
 			readable := func(at, of discordtest.ID) bool { return readableIn(t, store, s.guild.ID, at, of) }
 			closed := tt.closed(channel, thread)
@@ -83,12 +100,16 @@ func TestARefusalDoesntLeaveAChannelUnknown(t *testing.T) {
 	s := set(t)
 	s.bot.timing.aside = 0
 	store := s.overStore(t)
-	s.discord.WaitFor("the channel to be known", func() bool { return readableIn(t, store, s.guild.ID, s.channel, s.channel) })
+	s.discord.WaitFor("the channel to be known", func() bool {
+		return readableIn(t, store, s.guild.ID, s.channel, s.channel)
+	})
 	refused := s.discord.Inject("GET /channels/*", 1, discordtest.Forbidden())
 	s.discord.LeaveOut("CHANNEL_UPDATE", "permission_overwrites")
 	renamed(s, s.channel, 0)
 	refused.WaitHits(1)
-	s.discord.WaitFor("the channel to be open again", func() bool { return readableIn(t, store, s.guild.ID, s.channel, s.channel) })
+	s.discord.WaitFor("the channel to be open again", func() bool {
+		return readableIn(t, store, s.guild.ID, s.channel, s.channel)
+	})
 }
 
 func theChannel(channel, _ discordtest.ID) discordtest.ID { return channel }

@@ -65,9 +65,11 @@ func withFiles(body any, files []upload) any {
 	}
 	list := make([]*discordgo.File, len(files))
 	for i, f := range files {
-		list[i] = &discordgo.File{Name: f.name, ContentType: cmp.Or(f.kind, "text/plain;charset=utf-8"), Reader: bytes.NewReader(f.data)}
+		list[i] = &discordgo.File{Name: f.name, ContentType: cmp.Or(f.kind, "text/plain;charset=utf-8"),
+			Reader: bytes.NewReader(f.data)}
 	}
-	kind, data, _ := discordgo.MultipartBodyWithJSON(body, list) // texts and numbers always have a JSON, and a buffer takes all
+	// texts and numbers always have a JSON, and a buffer takes all
+	kind, data, _ := discordgo.MultipartBodyWithJSON(body, list)
 	return &multipartForm{kind, data}
 }
 
@@ -98,14 +100,16 @@ func longBlocks(text string) []block {
 		if s.kind != tokenFence || !s.opens || s.line != "" || len(s.state.marks) > 0 {
 			continue
 		}
-		b := block{start: fenceAt(text, s), from: s.end, to: len(text), end: len(text), language: strings.Trim(s.mark, "`\n"), unterminated: true}
+		b := block{start: fenceAt(text, s), from: s.end, to: len(text), end: len(text),
+			language: strings.Trim(s.mark, "`\n"), unterminated: true}
 		for _, t := range f.spans[i+1:] {
 			if t.kind == tokenFence {
 				b.to, b.end, b.unterminated = fenceAt(text, t), t.end, false
 				break
 			}
 		}
-		if code := strings.Trim(text[b.from:b.to], "\n"); units(code) > longCode || strings.Count(code, "\n")+1 > longLines {
+		if code := strings.Trim(text[b.from:b.to], "\n"); units(code) > longCode || strings.Count(code, "\n")+
+			1 > longLines {
 			long = append(long, b)
 		}
 	}
@@ -131,7 +135,8 @@ func pullCode(l locale, text string, most int) (string, []upload) {
 			break
 		}
 		n := strings.Count(code, "\n")
-		f := upload{name: fileName(block.language, files), description: l.count(n, "%s line of code", "%s lines of code"), data: []byte(code)}
+		f := upload{name: fileName(block.language, files), description: l.count(n, "%s line of code",
+			"%s lines of code"), data: []byte(code)}
 		files = append(files, f)
 		before := text[at:block.start]
 		b.WriteString(before)

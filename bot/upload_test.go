@@ -34,11 +34,16 @@ func TestPullCode(t *testing.T) {
 		files            []string
 	}{
 		{"short", "```go\n" + manyLines(40) + "```", "```go\n" + manyLines(40) + "```", nil},
-		{"many lines", "See:\n```go\n" + code + "```\nDone.", "See:\n📎 `main.go` (41 lines)\nDone.", []string{"main.go"}},
-		{"many letters", "```\n" + strings.Repeat("a", 1501) + "\n```", "📎 `snippet.txt` (1 line)", []string{"snippet.txt"}},
-		{"in a line", "See ```\n" + code + "``` there", "See \n📎 `snippet.txt` (41 lines)\n there", []string{"snippet.txt"}},
-		{"two of a kind", "```py\n" + code + "```\n```Python\n" + code + "```", "📎 `snippet.py` (41 lines)\n📎 `snippet-2.py` (41 lines)", []string{"snippet.py", "snippet-2.py"}},
-		{"two without an ending", strings.Repeat("```dockerfile\n"+code+"```\n", 2), "📎 `Dockerfile` (41 lines)\n📎 `Dockerfile-2` (41 lines)\n", []string{"Dockerfile", "Dockerfile-2"}},
+		{"many lines", "See:\n```go\n" + code + "```\nDone.", "See:\n📎 `main.go` (41 lines)\nDone.",
+			[]string{"main.go"}},
+		{"many letters", "```\n" + strings.Repeat("a", 1501) + "\n```", "📎 `snippet.txt` (1 line)",
+			[]string{"snippet.txt"}},
+		{"in a line", "See ```\n" + code + "``` there", "See \n📎 `snippet.txt` (41 lines)\n there",
+			[]string{"snippet.txt"}},
+		{"two of a kind", "```py\n" + code + "```\n```Python\n" + code + "```",
+			"📎 `snippet.py` (41 lines)\n📎 `snippet-2.py` (41 lines)", []string{"snippet.py", "snippet-2.py"}},
+		{"two without an ending", strings.Repeat("```dockerfile\n"+code+"```\n", 2),
+			"📎 `Dockerfile` (41 lines)\n📎 `Dockerfile-2` (41 lines)\n", []string{"Dockerfile", "Dockerfile-2"}},
 		{"unknown language", "```../../x\n" + code + "```", "📎 `snippet.txt` (42 lines)", []string{"snippet.txt"}},
 		{"cut short", "a\n```go\n" + code, "a\n📎 `main.go` (41 lines)", []string{"main.go"}},
 		{"behind backslashes", "\\```go\n" + code + "\\```", "\\\n📎 `main.go` (42 lines)", []string{"main.go"}},
@@ -101,7 +106,8 @@ func TestPreview(t *testing.T) {
 	if got := preview("See:\n```go\n" + manyLines(100) + "```\nDone."); got != want+"\nDone." {
 		t.Errorf("after it: %q", got)
 	}
-	if got := preview("```\n" + strings.Repeat("a", 1600)); units(got) > shownCode+20 || !strings.HasSuffix(got, "a\n…\n```") {
+	if got := preview("```\n" + strings.Repeat("a", 1600)); units(got) > shownCode+20 ||
+		!strings.HasSuffix(got, "a\n…\n```") {
 		t.Errorf("of one long line: %q", got)
 	}
 	if got := preview("```go\nx\n```"); got != "```go\nx\n```" {
@@ -117,7 +123,9 @@ func (s *scene) coded(stream bool) func(context.Context, answer.Question, func(s
 	return func(ctx context.Context, q answer.Question, show func(string)) (answer.Answer, error) {
 		if stream {
 			show(text)
-			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.HasSuffix(m.Content, "…\n```\nDone.") })
+			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+				return strings.HasSuffix(m.Content, "…\n```\nDone.")
+			})
 		}
 		return answer.Answer{Text: text}, nil
 	}
@@ -125,7 +133,8 @@ func (s *scene) coded(stream bool) func(context.Context, answer.Question, func(s
 
 // isMain reports whether a message has the code as its only file.
 func (s *scene) isMain(m discordtest.Sent) bool {
-	if len(m.Attachments) != 1 || m.Attachments[0].Filename != "main.go" || m.Attachments[0].Description != "60 lines of code" {
+	if len(m.Attachments) != 1 || m.Attachments[0].Filename != "main.go" ||
+		m.Attachments[0].Description != "60 lines of code" {
 		return false
 	}
 	data, there := s.discord.File(m.Attachments[0])
@@ -143,7 +152,8 @@ func TestLongCodeIsSentAsAFile(t *testing.T) {
 			t.Errorf("sent %+v", m)
 		}
 		e, _ := find(s.log, func(e memory.Posted) bool { return e.Message.Kind == memory.FromHark })
-		if diff := cmp.Diff([]memory.File{{Name: "main.go", Description: "60 lines of code"}}, e.Message.Files); diff != "" {
+		if diff := cmp.Diff([]memory.File{{Name: "main.go", Description: "60 lines of code"}},
+			e.Message.Files); diff != "" {
 			t.Error(diff)
 		}
 		if all := s.discord.Sent(s.channel); len(all) != 1 {
@@ -221,7 +231,8 @@ func TestFilesGoWithTheAnswerThatIsTakenBack(t *testing.T) {
 	s.withdraw(t, s.ana)
 	s.marked(t, m.Message)
 	after := s.discord.Sent(s.channel)[0]
-	if _, there := s.discord.File(m.Attachments[0]); there || after.Content != withdrawnText || len(after.Attachments) > 0 {
+	if _, there := s.discord.File(m.Attachments[0]); there || after.Content != withdrawnText ||
+		len(after.Attachments) > 0 {
 		t.Errorf("there is still %+v", after)
 	}
 }
@@ -232,7 +243,9 @@ func TestHostileAnswer(t *testing.T) {
 	s := set(t).run(t).ready(t)
 	role := s.discord.AddRole(s.guild.ID, "staff", 0)
 	s.discord.UpdateRole(s.guild.ID, role.ID, func(r *discordtest.Role) { r.Mentionable = true })
-	s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) { r.Permissions |= discordtest.MentionEveryone })
+	s.discord.UpdateRole(s.guild.ID, s.guild.BotRole.ID, func(r *discordtest.Role) {
+		r.Permissions |= discordtest.MentionEveryone
+	})
 	text := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> discord.gg/abc [go.dev](https://evil.org)", s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
 	want := fmt.Sprintf("<@%d> look: @everyone @here <@&%d> <@%d> <@&%d> <https://discord.gg/abc> go.dev (<https://evil.org>)", s.ana.ID, role.ID, s.bo.ID, s.guild.ID)
 	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
@@ -253,7 +266,8 @@ func TestHostileAnswer(t *testing.T) {
 		if err := json.Unmarshal(body, &sent); err != nil {
 			t.Fatal(err)
 		}
-		if want := fmt.Sprintf(`{"parse":[],"users":["%d"],"roles":[],"replied_user":false}`, s.ana.ID); string(sent.Allowed) != want || sent.Flags != suppressEmbeds {
+		if want := fmt.Sprintf(`{"parse":[],"users":["%d"],"roles":[],"replied_user":false}`,
+			s.ana.ID); string(sent.Allowed) != want || sent.Flags != suppressEmbeds {
 			t.Errorf("sent %s", body)
 		}
 	}
@@ -262,7 +276,9 @@ func TestHostileAnswer(t *testing.T) {
 	}
 	s.oracle.answer = says("@everyone <@" + s.bo.ID.String() + ">")
 	s.ask("and this?")
-	if m := s.answered(t, s.channel, "@everyone <@"+s.bo.ID.String()+">"); len(m.Pinged) > 0 || !strings.Contains(string(m.Bodies[0]), `"allowed_mentions":{"parse":[],"users":[],"roles":[],"replied_user":false}`) {
+	if m := s.answered(t, s.channel, "@everyone <@"+s.bo.ID.String()+">"); len(m.Pinged) > 0 ||
+		!strings.Contains(string(m.Bodies[0]),
+			`"allowed_mentions":{"parse":[],"users":[],"roles":[],"replied_user":false}`) {
 		t.Errorf("pinged %d by %s", m.Pinged, m.Bodies)
 	}
 }

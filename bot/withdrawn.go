@@ -118,7 +118,8 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	case ctx.Err() != nil:
 		return false
 	}
-	if r.wait = min(max(firstRefusal, 2*r.wait), longestRefusal); errors.Is(err, errGone) { // else it may work the next time
+	// else it may work the next time
+	if r.wait = min(max(firstRefusal, 2*r.wait), longestRefusal); errors.Is(err, errGone) {
 		r.next = now.Add(r.wait)
 	}
 	t.removals[at] = r
@@ -132,7 +133,8 @@ func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
 	err := t.change(ctx, func() error {
 		if w.First && !w.Unasked {
-			return t.client.call(ctx, "PATCH", t.address(w.Message), t.bucket(), asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
+			return t.client.call(ctx, "PATCH", t.address(w.Message), t.bucket(),
+				asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
 		}
 		return t.client.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
 	})

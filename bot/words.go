@@ -46,7 +46,8 @@ func withoutSmallPrint(text string) string { return smallPrint.ReplaceAllString(
 
 // lay lays an answer out as messages, with its long code as files if asked to, and with a file of all of it
 // if that takes too many messages. It never panics either.
-func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string, files []upload, err error) {
+func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,
+	files []upload, err error) {
 	defer recovered("lay out an answer", &err)
 	link, head := linksTo(sources), shownAtMost(text)
 	if asFiles && head == text {
@@ -66,7 +67,8 @@ func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (co
 	rest := "…"
 	if asFiles && len(files) < mostFiles {
 		f := upload{name: "answer.md", data: []byte(text)}
-		files, rest = append(files, f), fmt.Sprintf("…\n📎 `%s` (%s)", f.name, countedLines(l, 1+strings.Count(text, "\n")))
+		files, rest = append(files, f),
+			fmt.Sprintf("…\n📎 `%s` (%s)", f.name, countedLines(l, 1+strings.Count(text, "\n")))
 	}
 	return layout(strings.TrimRight(begin.String(), " \n")+rest, tail, link), files, nil
 }

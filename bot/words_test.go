@@ -18,7 +18,9 @@ func TestBrokenOffAnswersEndWhole(t *testing.T) {
 		return answer.Answer{Text: "It is **on Friday [1"}, errors.New("the line is dead")
 	}
 	s.ask("when?")
-	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return strings.Contains(m.Content, "Interrupted") })
+	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
+		return strings.Contains(m.Content, "Interrupted")
+	})
 	if !strings.HasPrefix(m.Content, "It is **on Friday**\n") {
 		t.Errorf("shown is %q", m.Content)
 	}
@@ -30,7 +32,8 @@ func TestEndlessAnswersAreFiveMessagesAndAFile(t *testing.T) {
 	text := strings.TrimSpace(strings.Repeat("word ", 100_000))
 	for _, asFiles := range []bool{true, false} {
 		contents, files, err := lay(locale{}, text, "-# Sources: [1] Jane", nil, asFiles)
-		if err != nil || len(contents) < mostMessages-1 || len(contents) > mostMessages || (len(files) == 1) != asFiles || !strings.HasSuffix(contents[len(contents)-1], "-# Sources: [1] Jane") {
+		if err != nil || len(contents) < mostMessages-1 || len(contents) > mostMessages ||
+			(len(files) == 1) != asFiles || !strings.HasSuffix(contents[len(contents)-1], "-# Sources: [1] Jane") {
 			t.Fatalf("%d messages, %d files, %v", len(contents), len(files), err)
 		}
 		for _, c := range contents {

@@ -13,12 +13,14 @@ import (
 // big is 50 segments of 6 messages and 10 people, about 29 KB of prompt, with token counts as stored.
 func big(counter Counter) Input {
 	now := time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC)
-	words := []string{"the deadline", "moved to", "Friday,", "because", "we still", "wait for", "the migration;", "it's fine", "and I'll", "tell Jane"}
+	words := []string{"the deadline", "moved to", "Friday,", "because", "we still", "wait for",
+		"the migration;", "it's fine", "and I'll", "tell Jane"}
 	in := Input{Now: now, Query: Turn{Author: 1, Speaker: "Jane", Content: "When is the deadline?"}}
 	for i := range 10 {
 		in.Participants = append(in.Participants, Participant{
 			ID: memory.UserID(100000000000000000 + i), Name: "Person " + strconv.Itoa(i), Main: i == 0,
-			LastActive: now.Add(-time.Duration(i) * time.Hour), Data: "Leads project " + strconv.Itoa(i) + " and prefers short answers.",
+			LastActive: now.Add(-time.Duration(i) * time.Hour), Data: "Leads project " + strconv.Itoa(i) +
+				" and prefers short answers.",
 		})
 	}
 	for i := range 50 {
@@ -73,7 +75,8 @@ func BenchmarkBuildLong(b *testing.B) {
 		}
 	}
 	for i := range 20 {
-		in.Lore = append(in.Lore, fmt.Sprintf("Project %d is led by person %d, and its plan is pinned in the channel.", i, i%10))
+		in.Lore = append(in.Lore, fmt.Sprintf(
+			"Project %d is led by person %d, and its plan is pinned in the channel.", i, i%10))
 	}
 	o := Options{MaxTokens: 8000, Citations: true}
 	for b.Loop() {

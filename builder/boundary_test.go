@@ -10,7 +10,8 @@ import (
 func full() Input {
 	in := everywhere("words")
 	in.Participants = append(in.Participants, Participant{ID: 9, Name: "Nine"})
-	in.Session = append(in.Session, Turn{Speaker: "Ann", Author: 1, Content: "one\n\ntwo"}, Turn{Role: RoleAssistant, Content: "three"})
+	in.Session = append(in.Session, Turn{Speaker: "Ann", Author: 1, Content: "one\n\ntwo"},
+		Turn{Role: RoleAssistant, Content: "three"})
 	return in
 }
 
@@ -25,26 +26,41 @@ func TestBoundaries(t *testing.T) {
 		want   []string // each section's type, its message and how its text begins
 	}{
 		{"everything", LayoutSections, all, []string{
-			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" + labels.Earlier, "participants 1 " + labels.Participants,
-			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 1 " + headSession, "current_query 1 " + headQuery, "instruction 1 " + reminder,
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" +
+				labels.Earlier, "participants 1 " + labels.Participants,
+			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 1 " +
+				headSession, "current_query 1 " + headQuery, "instruction 1 " + reminder,
 		}},
-		{"nothing recalled", LayoutSections, func(in Input) Input { return Input{Now: in.Now, Query: in.Query} }, []string{
-			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" + labels.Nothing, "current_query 1 " + headQuery, "instruction 1 " + reminder,
+		{"nothing recalled", LayoutSections, func(in Input) Input {
+			return Input{Now: in.Now, Query: in.Query}
+		}, []string{
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" +
+				labels.Nothing, "current_query 1 " + headQuery, "instruction 1 " + reminder,
 		}},
-		{"nothing from earlier sessions", LayoutSections, func(in Input) Input { in.PreviousContext, in.Lore = nil, nil; return in }, []string{
-			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious, "participants 1 " + labels.Participants,
-			"history 1 " + labels.History, "current_session 1 " + headSession, "current_query 1 " + headQuery, "instruction 1 " + reminder,
+		{"nothing from earlier sessions", LayoutSections, func(in Input) Input {
+			in.PreviousContext, in.Lore = nil, nil
+			return in
+		}, []string{
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious, "participants 1 " +
+				labels.Participants,
+			"history 1 " + labels.History, "current_session 1 " + headSession, "current_query 1 " +
+				headQuery, "instruction 1 " + reminder,
 		}},
 		{"plain", LayoutPlain, all, []string{
-			"system_prompt 0 " + plainSystem, "previous_context 1 " + plainPrevious + "\nwords", "history 1 [", "lore 1 words",
+			"system_prompt 0 " + plainSystem, "previous_context 1 " + plainPrevious +
+				"\nwords", "history 1 [", "lore 1 words",
 			"current_session 1 " + plainSession, "current_query 1 " + plainQuery, "instruction 1 " + reminder,
 		}},
-		{"plain, nothing recalled", LayoutPlain, func(in Input) Input { return Input{Now: in.Now, Query: in.Query} }, []string{
+		{"plain, nothing recalled", LayoutPlain, func(in Input) Input {
+			return Input{Now: in.Now, Query: in.Query}
+		}, []string{
 			"system_prompt 0 " + plainSystem, "current_query 1 " + plainQuery, "instruction 1 " + reminder,
 		}},
 		{"chat", LayoutChat, all, []string{
-			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" + labels.Earlier, "participants 1 " + labels.Participants,
-			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 2 " + labels.Condensed, "current_session 3 ", "current_session 4 words", "current_session 5 words",
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" +
+				labels.Earlier, "participants 1 " + labels.Participants,
+			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 2 " +
+				labels.Condensed, "current_session 3 ", "current_session 4 words", "current_session 5 words",
 			"current_session 6 Ordinary.", "current_session 7 <@12> (words)", "current_session 8 <@1> (Ann)", "current_session 9 three", "current_query 10 " + headQuery,
 			"instruction 10 " + reminder,
 		}},
@@ -61,7 +77,8 @@ func TestBoundaries(t *testing.T) {
 				t.Fatalf("%d sections, want %d: %+v in\n%s", len(p.Boundaries), len(c.want), p.Boundaries, p)
 			}
 			for i, b := range p.Boundaries {
-				if got := fmt.Sprint(b.Type, " ", b.Message, " ", p.Messages[b.Message].Content[b.Start:b.End]); !strings.HasPrefix(got, c.want[i]) {
+				if got := fmt.Sprint(b.Type, " ", b.Message, " ",
+					p.Messages[b.Message].Content[b.Start:b.End]); !strings.HasPrefix(got, c.want[i]) {
 					t.Errorf("section %d is %q, want it to begin with %q", i, got, c.want[i])
 				}
 			}
@@ -81,7 +98,8 @@ func sectionsStand(t failer, o Options, p Prompt) {
 		switch {
 		case s.Type == SectionSession && o.Layout == LayoutChat:
 			want = s.Included
-		case s.Type == SectionPreviousContext && (o.Layout != LayoutPlain || there[SectionHistory]+there[SectionLore] > 0):
+		case s.Type == SectionPreviousContext && (o.Layout != LayoutPlain || there[SectionHistory]+
+			there[SectionLore] > 0):
 			want = 1 // the heading
 		}
 		if there[s.Type] != want {
@@ -102,7 +120,8 @@ func bounded(t failer, p Prompt) {
 	titles := map[SectionType]string{}
 	if p.layout != LayoutPlain {
 		labels := DefaultLabels()
-		titles = map[SectionType]string{SectionParticipants: labels.Participants, SectionHistory: labels.History, SectionLore: labels.Lore}
+		titles = map[SectionType]string{SectionParticipants: labels.Participants,
+			SectionHistory: labels.History, SectionLore: labels.Lore}
 	}
 	for i, b := range p.Boundaries {
 		if b.Message != message {

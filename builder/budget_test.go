@@ -9,12 +9,14 @@ import (
 
 // crowd has more in each section than there is room for.
 func crowd() Input {
-	in := Input{Now: noon, Query: Turn{Author: 5, Content: strings.Repeat("what? ", 60)}, Persona: strings.Repeat("Be kind. ", 80)}
+	in := Input{Now: noon, Query: Turn{Author: 5, Content: strings.Repeat("what? ", 60)},
+		Persona: strings.Repeat("Be kind. ", 80)}
 	for i := range 15 {
 		text := strings.Repeat("words and more ", 3+i*7%23)
 		in.Session = append(in.Session, Turn{Author: 5, Content: text})
 		in.Participants = append(in.Participants, Participant{ID: 5, Name: "Name", Data: text})
-		in.PreviousContext = append(in.PreviousContext, Earlier{Text: text, Time: noon.AddDate(0, 0, i-30), Relevance: float64(i * 7 % 5)})
+		in.PreviousContext = append(in.PreviousContext, Earlier{Text: text, Time: noon.AddDate(0, 0, i-30),
+			Relevance: float64(i * 7 % 5)})
 		in.Lore = append(in.Lore, text)
 		in.History = append(in.History, Item{Lines: lines(1+i%3, "%d "+text)})
 	}
@@ -30,7 +32,8 @@ func TestEveryStepLosesNothing(t *testing.T) {
 	if long {
 		real, chars = 7, 13
 	}
-	for counter, step := range map[Counter]int{jumpy{}: 1, holdsCounter: real, tokenstest.For("gpt-4"): real, tokenstest.For("llama"): real} {
+	for counter, step := range map[Counter]int{jumpy{}: 1, holdsCounter: real, tokenstest.For("gpt-4"): real,
+		tokenstest.For("llama"): real} {
 		before := map[SectionType]int{}
 		for tokens := 2 * MinTokens; tokens < 1600; tokens += step { // some count more than those that MinTokens is for
 			before = items(loses(t, before, in, Options{MaxTokens: tokens, MaxChars: 1500}, counter))
@@ -60,7 +63,8 @@ func loses(t failer, before map[SectionType]int, in Input, o Options, counter Co
 	after := items(p)
 	for section, n := range before {
 		if after[section] < n {
-			t.Errorf("%T: %d tokens and %d characters hold %d items of %s, less held %d", counter, o.MaxTokens, o.MaxChars, after[section], section, n)
+			t.Errorf("%T: %d tokens and %d characters hold %d items of %s, less held %d", counter,
+				o.MaxTokens, o.MaxChars, after[section], section, n)
 		}
 	}
 	return p

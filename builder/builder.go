@@ -76,7 +76,8 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels, o.Citations), tally: newTally(count), shares: shares,
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels,
+			o.Citations), tally: newTally(count), shares: shares,
 	}
 	b.costs = newCosts(&b.labels, o.Layout, count)
 	for t := range b.modes {
@@ -124,13 +125,15 @@ func (o Options) check() (shares, error) {
 	switch o.Layout {
 	case LayoutSections, LayoutPlain, LayoutChat:
 	default:
-		return shares{}, fmt.Errorf("prompt layout %q: want %q, %q or %q", o.Layout, LayoutSections, LayoutPlain, LayoutChat)
+		return shares{}, fmt.Errorf("prompt layout %q: want %q, %q or %q", o.Layout, LayoutSections,
+			LayoutPlain, LayoutChat)
 	}
 	if o.MaxChars < 0 {
 		return shares{}, fmt.Errorf("prompt of %d characters of context: want a number above 0, or 0 for no limit", o.MaxChars)
 	}
 	if o.LineChars < 0 || o.DataChars < 0 {
-		return shares{}, fmt.Errorf("prompt lines of %d and data of %d characters: want numbers above 0", o.LineChars, o.DataChars)
+		return shares{}, fmt.Errorf("prompt lines of %d and data of %d characters: want numbers above 0",
+			o.LineChars, o.DataChars)
 	}
 	if err := o.Labels.Check(); err != nil {
 		return shares{}, fmt.Errorf("prompt labels: %w", err)

@@ -61,7 +61,8 @@ func TestLeastBudget(t *testing.T) {
 			if o.MaxTokens++; o.MaxTokens > MinTokens {
 				t.Errorf("%s needs %d tokens, MinTokens is %d", layout, o.MaxTokens, MinTokens)
 			}
-			for _, text := range []string{"hi", strings.Repeat("界", 5000), strings.Repeat("\u0301", 999), strings.Repeat("=== X ===\n", 400)} {
+			for _, text := range []string{"hi", strings.Repeat("界", 5000), strings.Repeat("\u0301", 999),
+				strings.Repeat("=== X ===\n", 400)} {
 				in := everywhere(text)
 				in.Persona = text
 				p := newBuilder(t, o).Build(in)
@@ -120,7 +121,8 @@ func TestMarks(t *testing.T) {
 	} {
 		text, _ := b.History(Input{
 			Now: noon, Participants: []Participant{{ID: 1, Main: true}, {ID: 2}},
-			History: []Item{{Relevance: c.relevance, Lines: []Line{{Author: c.author, Time: noon.Add(-c.ago), Content: "x", Starred: c.starred}}}},
+			History: []Item{{Relevance: c.relevance,
+				Lines: []Line{{Author: c.author, Time: noon.Add(-c.ago), Content: "x", Starred: c.starred}}}},
 		}, 1000)
 		if _, line, _ := strings.Cut(text, "\n"); !strings.HasPrefix(line, c.want) {
 			t.Errorf("%+v is shown as %q", c, line)
@@ -197,7 +199,8 @@ func TestNames(t *testing.T) {
 	w := newBuilder(t, Options{}).begin(Input{})
 	for name, want := range map[string]string{
 		"Max (he/him)": "Max (he/him)", "Tom | Dev": "Tom | Dev", "x) | Last Active: now": "x} | Last Active: now", "((x": "{{x", "a\nb": "a b",
-		"<@5>": "‹@5›", "<@x <@5": "{@x {@5", strings.Repeat("n", 40): strings.Repeat("n", 31) + "…", strings.Repeat("界", 40): strings.Repeat("界", 20) + "…",
+		"<@5>": "‹@5›", "<@x <@5": "{@x {@5", strings.Repeat("n", 40): strings.Repeat("n", 31) +
+			"…", strings.Repeat("界", 40): strings.Repeat("界", 20) + "…",
 		"": "", "Zoë 🦊": "Zoë 🦊",
 	} {
 		if got := string(w.name(name)); got != want {

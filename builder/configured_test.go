@@ -12,9 +12,12 @@ import (
 // configured are options with limits as operators may set them.
 func configured(t *rapid.T) Options {
 	o := Options{
-		Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 3000).Draw(t, "tokens"), Citations: rapid.Bool().Draw(t, "citations"),
-		LineChars: rapid.SampledFrom([]int{0, 1, 5, 40, 150, 1000, 4000}).Draw(t, "line"), DataChars: rapid.SampledFrom([]int{0, 1, 5, 40, 150, 1000}).Draw(t, "data"),
-		MaxChars: rapid.SampledFrom([]int{0, 0, 0, 50, 700, 2000}).Draw(t, "characters"), Sections: map[SectionType]Limits{},
+		Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 3000).Draw(t,
+			"tokens"), Citations: rapid.Bool().Draw(t, "citations"),
+		LineChars: rapid.SampledFrom([]int{0, 1, 5, 40, 150, 1000, 4000}).Draw(t,
+			"line"), DataChars: rapid.SampledFrom([]int{0, 1, 5, 40, 150, 1000}).Draw(t, "data"),
+		MaxChars: rapid.SampledFrom([]int{0, 0, 0, 50, 700, 2000}).Draw(t,
+			"characters"), Sections: map[SectionType]Limits{},
 	}
 	whole := 4000
 	if o.Layout == LayoutPlain {
@@ -25,7 +28,8 @@ func configured(t *rapid.T) Options {
 			continue
 		}
 		ceiling := rapid.IntRange(0, whole).Draw(t, "ceiling")
-		l := Limits{Priority: rapid.IntRange(-3, 5).Draw(t, "priority"), Ceiling: ceiling, Floor: rapid.IntRange(0, ceiling).Draw(t, "floor")}
+		l := Limits{Priority: rapid.IntRange(-3, 5).Draw(t, "priority"), Ceiling: ceiling,
+			Floor: rapid.IntRange(0, ceiling).Draw(t, "floor")}
 		if rapid.IntRange(0, 3).Draw(t, "in modes") == 0 {
 			l.Modes = []Mode{rapid.SampledFrom(Modes()).Draw(t, "mode")}
 		}
@@ -137,7 +141,8 @@ func TestNothingShownIsNotNothingFound(t *testing.T) {
 		want string
 	}{
 		{"nothing", Options{}, func(*Input) {}, l.Nothing},
-		{"history", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item, item} }, fmt.Sprintf(l.More, 2)},
+		{"history", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item, item} },
+			fmt.Sprintf(l.More, 2)},
 		{"one message", Options{MaxTokens: 120}, func(in *Input) { in.History = []Item{item} }, l.MoreOne},
 		{"lore", Options{MaxTokens: 120}, func(in *Input) { in.Lore = []string{"The cabin is by the lake."} }, ""},
 		{"few characters", Options{MaxChars: 10}, func(*Input) {}, ""},

@@ -102,7 +102,8 @@ func newCosts(l *Labels, layout Layout, count Counter) costs {
 	if layout == LayoutPlain {
 		c.persona, c.nothing = count.Count(plainPersona)+2, count.Count(plainPrevious)+2
 	} else {
-		c.nothing = max(count.Count(l.Nothing), count.Count(fmt.Sprintf(l.More, 88_888_888)), count.Count(l.MoreOne)) + 1
+		c.nothing = max(count.Count(l.Nothing), count.Count(fmt.Sprintf(l.More, 88_888_888)),
+			count.Count(l.MoreOne)) + 1
 	}
 	return c
 }

@@ -17,7 +17,8 @@ func begins(words string) *regexp.Regexp { return within(start + `(?:` + words +
 func within(words string) *regexp.Regexp { return regexp.MustCompile(unaccented.Replace(words)) }
 
 // unaccented takes the accents from letters: people leave them out, and the boundaries of words are found by ASCII.
-var unaccented = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "á", "a", "ç", "c", "é", "e", "è", "e", "ê", "e",
+var unaccented = strings.NewReplacer("ä", "a", "ö", "o", "ü", "u", "ß", "ss", "à", "a", "â", "a", "á", "a",
+	"ç", "c", "é", "e", "è", "e", "ê", "e",
 	"ë", "e", "í", "i", "î", "i", "ï", "i", "ñ", "n", "ó", "o", "ô", "o", "ú", "u", "û", "u", "ù", "u", "œ", "oe", "¿", " ", "¡", " ", "’", "'", "´", "'")
 
 // thing is what somebody may want made.
@@ -107,7 +108,8 @@ var cues = sync.OnceValue(func() []cue {
 		{ModeAnalysis, 3, within(`\b(?:check|test|poke holes in|look over|look at|sanity check) (?:my|this|our|his|her|the) \w+|\b(?:does|do|is|are|would) (?:this|that|it|my|our|the|these) (?:\w+ )*(?:look|seem|sound|read|feel)s? (?:ok|okay|right|good|fine|fair|off|legit|wrong|reasonable)\b|\bwhat (?:do|did|does) (?:people|everyone|members|folks|they|most|we|the \w+|\w+) (?:here )?(?:really |actually )?(?:think|feel) (?:of|about)\b|\b(?:is|are) .+ or .+ (?:better|best|worse|cheaper|safer|faster|wiser|smarter)\b|\bhow (?:would|will|could) .*\b(?:affect|impact|change)\b|\bwhat (?:are|were) the (?:chances|odds|risks|arguments|implications|consequences|reasons)\b`)},
 		{ModeModification, 3, begins(`add (?:[\w-]+ ){1,4}(?:to|in|into|at|after|before) (?:it|this|that|the|my|your)\b`)},
 		{ModeCreation, 3, within(`\bsomething (?:to (?:say|write|post|send|read|sing)|(?:nice|funny|short|clever|cute|sweet) (?:to|for))\b`)},
-		{ModeCreation, 2, within(`^(?:\W*[\w'-]+ ){0,5}?` + thing + `\b(?: [\w'-]+){0,3} (?:for|about|that|from|with|to|on|of|where|w|für|über|pour|sur|para|sobre|launching|announcing)\b`)},
+		{ModeCreation, 2, within(`^(?:\W*[\w'-]+ ){0,5}?` + thing +
+			`\b(?: [\w'-]+){0,3} (?:for|about|that|from|with|to|on|of|where|w|für|über|pour|sur|para|sobre|launching|announcing)\b`)},
 		{ModeCreation, 2, within(`^(?:\W*(?:a|an|some|one|two|three|five|\d+|short|quick|funny|un|une|una|ein|eine|petit|need|we need|i need|fake|little|ok|right|so|hark) ?){1,5}(?:[\w'-]+ ){0,4}?` + thing + `\b`)},
 		{ModeCreation, 2, within(`\b(?:need|needs|want|wants|wanna have|could use|looking for|brauche?n?|bräuchte|necesito|necesitamos|quiero|il (?:me|nous) faut|j'ai besoin d'|hit (?:me|us) with|out of) (?:a |an |some |\d+ |ein(?:e|en)? |un(?:e|a)? |fresh |new |good )*(?:[\w'-]+ ){0,4}?` + thing + `\b`)},
 		{ModeSearch, 3, within(`\bwho was it\b|\bi swear\b|\b(?:come|came|comes|been|brought) up before\b|\bin the first place\b|\bany (?:decision|result|outcome|answer|reply|verdict) (?:yet|on|about|from)\b|\b(?:have|has) (?:we|anyone|\w+) (?:done|had|tried|played|seen|been|used|met|made|ever)\b|\bis there (?:anybody|anyone|somebody|someone) (?:in )?here\b|\bwhat (?:song|movie|film|game|book|show|track|video|map|server|tool|site|app|brand|place|day|time) (?:did|was|were|had|do)\b|\bwhat (?:has|have|had) .* been (?:say|do|talk|writ)\w*|\bwhile i was (?:away|asleep|gone|offline|out|at)\b|\bi (?:missed|lost track|forgot|forget|can'?t (?:find|remember|recall))\b.*\b(?:what|when|where|who|which|how|link|talk|name)\b|\bwho (?:banned|kicked|muted|invited|added|deleted|changed|renamed|pinned|started|created|came|went|gave|took|found|sold|bought|asked|voted|scored|finished|signed|picked|chose|named|lent|borrowed|beat)\b|— name\?|\bon the \d{4} \w+`)},

@@ -119,7 +119,8 @@ func (w *work) decide(budget int) {
 	for k := range demands {
 		s := &shares.sections[k]
 		ceiling := s.ceiling * all
-		demands[k] = demand{int64(w.wants(kind(k)).tokens) * whole, s.floor * all, ceiling, ceiling * raised[w.mode][k] / 1000}
+		demands[k] = demand{int64(w.wants(kind(k)).tokens) * whole, s.floor * all, ceiling,
+			ceiling * raised[w.mode][k] / 1000}
 	}
 	left = distribute(left, shares.order[:], &demands, &parts)
 	if !w.modest {

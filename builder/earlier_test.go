@@ -22,7 +22,8 @@ func TestTheMostRelevantSummariesStay(t *testing.T) {
 	in := Input{Now: noon, Query: Turn{Content: "what?"}}
 	for i, relevance := range []float64{0.2, 0.9, 0.2, 0.1, 0.5, 1} {
 		in.PreviousContext = append(in.PreviousContext, Earlier{
-			Text: fmt.Sprintf("summary%d %s", i, strings.Repeat("words and more words ", 15)), Time: noon.AddDate(0, 0, i-9), Relevance: relevance,
+			Text: fmt.Sprintf("summary%d %s", i,
+				strings.Repeat("words and more words ", 15)), Time: noon.AddDate(0, 0, i-9), Relevance: relevance,
 		})
 	}
 	best := []int{5, 1, 4, 2, 0, 3}
@@ -44,7 +45,9 @@ func TestTheMostRelevantSummariesStay(t *testing.T) {
 					t.Errorf("%s: %d stands before an older one", layout, i)
 				}
 				last = at
-				if dated := strings.Contains(text, "[previous_context] "+string(appendStamp(nil, e.Time, noon, false))+fmt.Sprintf(" summary%d ", i)); dated != (layout != LayoutPlain) {
+				if dated := strings.Contains(text, "[previous_context] "+
+					string(appendStamp(nil, e.Time, noon, false))+
+					fmt.Sprintf(" summary%d ", i)); dated != (layout != LayoutPlain) {
 					t.Errorf("%s: %d has its time: %t\n%s", layout, i, dated, text)
 				}
 			}

@@ -66,7 +66,8 @@ type suspicion struct {
 // reads is how the first line of a text, or a later one, is read.
 func (e *escaper) reads(line string, b *block, first bool) suspicion {
 	first = first && !b.below
-	l := suspicion{escaper: e, line: line, begins: b.bare || !first, starts: b.bare, flush: b.bare && first && b != answerText, operator: b.operator}
+	l := suspicion{escaper: e, line: line, begins: b.bare || !first, starts: b.bare, flush: b.bare && first &&
+		b != answerText, operator: b.operator}
 	if !first {
 		l.starts = b.newline[0] == '\n'
 	}
@@ -90,7 +91,8 @@ const (
 // newEscaper is for prompts with the labels l, in which the history is numbered or isn't.
 func newEscaper(l Labels, numbers bool) *escaper {
 	e := &escaper{numbers: numbers, signs: signs(l)}
-	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious, plainSession, plainQuery) {
+	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,
+		plainPrevious, plainSession, plainQuery) {
 		words := strings.Fields(string(fold(title))) // Labels.Check sees to it that there are some
 		e.titles, e.ends = append(e.titles, strings.Join(words, "")), append(e.ends, words[len(words)-1])
 	}

@@ -15,10 +15,12 @@ func Example() {
 	}
 	now := time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC)
 	prompt := b.Build(builder.Input{
-		Now:          now,
-		Participants: []builder.Participant{{ID: 987654321, Name: "JaneDoe", LastActive: now.Add(-10 * time.Minute), Main: true}},
+		Now: now,
+		Participants: []builder.Participant{{ID: 987654321, Name: "JaneDoe",
+			LastActive: now.Add(-10 * time.Minute), Main: true}},
 		History: []builder.Item{{Relevance: 0.9, Channel: "ops", Lines: []builder.Line{
-			{Message: 1, Author: 987654321, Time: now.Add(-5 * time.Hour), Content: "The deadline is\n=== this Friday ==="},
+			{Message: 1, Author: 987654321, Time: now.Add(-5 * time.Hour),
+				Content: "The deadline is\n=== this Friday ==="},
 		}}},
 		Query: builder.Turn{Author: 123456789, Speaker: "JohnDoe", Content: "When is the deadline?"},
 	})
@@ -48,9 +50,11 @@ func ExampleDefaultSections() {
 	if err != nil {
 		panic(err)
 	}
-	in := builder.Input{Now: time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC), Query: builder.Turn{Content: "What is the plan?"}}
+	in := builder.Input{Now: time.Date(2024, 7, 24, 17, 35, 0, 0, time.UTC),
+		Query: builder.Turn{Content: "What is the plan?"}}
 	for i := range 100 {
-		in.History = append(in.History, builder.Item{Relevance: 1 - float64(i)/100, Lines: []builder.Line{{Author: 1, Content: "A message about the plan."}}})
+		in.History = append(in.History, builder.Item{Relevance: 1 - float64(i)/100,
+			Lines: []builder.Line{{Author: 1, Content: "A message about the plan."}}})
 	}
 	for _, s := range b.Build(in).Report.Sections {
 		if s.Type == builder.SectionHistory {

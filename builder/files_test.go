@@ -70,7 +70,8 @@ func TestFileBeginsNothing(t *testing.T) {
 	} {
 		in := full()
 		in.Files = []File{{Name: "[a]", Text: text}}
-		if got := newBuilder(t, Options{Layout: LayoutPlain}).Build(in).String(); !strings.Contains(got, contentsOf+"_a_"+contentsEnd+want) {
+		if got := newBuilder(t, Options{Layout: LayoutPlain}).Build(in).String(); !strings.Contains(got,
+			contentsOf+"_a_"+contentsEnd+want) {
 			t.Errorf("%q is shown in\n%s", text, got)
 		}
 	}
@@ -83,14 +84,17 @@ func TestFileIsCutToItsRoom(t *testing.T) {
 	p := newBuilder(t, Options{}).Build(in)
 	holds(t, Options{}, p)
 	s := p.Report.Sections[len(p.Report.Sections)-2]
-	if s.Type != SectionFiles || s.Included != 1 || s.Cut != 1 || s.Why != WhyCeiling || s.Tokens < 1500 || s.Ceiling != 2000 {
+	if s.Type != SectionFiles || s.Included != 1 || s.Cut != 1 || s.Why != WhyCeiling || s.Tokens < 1500 ||
+		s.Ceiling != 2000 {
 		t.Errorf("reported %+v", s)
 	}
 	last := p.Messages[len(p.Messages)-1].Content
-	if !strings.Contains(last, "\n\n[Contents of notes.txt]\n  A line of notes.\n  A line") || !strings.Contains(last, "…\n\n"+reminder) {
+	if !strings.Contains(last, "\n\n[Contents of notes.txt]\n  A line of notes.\n  A line") ||
+		!strings.Contains(last, "…\n\n"+reminder) {
 		t.Errorf("the prompt ends in\n%s", last)
 	}
-	if again := newBuilder(t, Options{}).Build(full()); items(again)[SectionFiles] != 0 || slices.ContainsFunc(again.Report.Sections, func(s SectionReport) bool { return s.Type == SectionFiles }) {
+	if again := newBuilder(t, Options{}).Build(full()); items(again)[SectionFiles] != 0 ||
+		slices.ContainsFunc(again.Report.Sections, func(s SectionReport) bool { return s.Type == SectionFiles }) {
 		t.Error("files are reported where there are none")
 	}
 }
@@ -104,7 +108,8 @@ func TestImagesTakeTheirTokens(t *testing.T) {
 	for _, c := range []struct{ tokens, included int }{{1000, 0}, {2000, 1}, {4000, 2}, {6200, 4}} {
 		p := newBuilder(t, Options{MaxTokens: c.tokens}).Build(in)
 		s := p.Report.Sections[len(p.Report.Sections)-2]
-		if s.Included != c.included || s.Tokens != 765*c.included || p.Report.Tokens < s.Tokens || (s.Dropped > 0) != (s.Why == WhyCeiling) {
+		if s.Included != c.included || s.Tokens != 765*c.included || p.Report.Tokens < s.Tokens ||
+			(s.Dropped > 0) != (s.Why == WhyCeiling) {
 			t.Errorf("of %d tokens: %d in all, %+v", c.tokens, p.Report.Tokens, s)
 		}
 		total := promptOverhead + s.Tokens

@@ -49,7 +49,8 @@ func FuzzEscape(f *testing.F) {
 // wordLabels have no emoji, and signs that members' lists have too.
 func wordLabels() Labels {
 	l := DefaultLabels()
-	l.Participants, l.History, l.Earlier, l.Condensed, l.Lore = "## People", "## History", "## Earlier", "## Before", "§§ Lore"
+	l.Participants, l.History, l.Earlier, l.Condensed, l.Lore = "## People", "## History", "## Earlier",
+		"## Before", "§§ Lore"
 	l.Person, l.DataMark, l.Neighbour, l.EarlierMark, l.More, l.MoreOne = "- ", "  - ", "  | ", "", "%d more", "1 more"
 	l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "*"
 	return l

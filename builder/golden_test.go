@@ -31,19 +31,22 @@ func (g *example) crowd() {
 	in := &g.Input
 	for i := range g.Crowd.People {
 		in.Participants = append(in.Participants, Participant{
-			ID: memory.UserID(1000 + i), Name: fmt.Sprintf("Member %d", i), LastActive: in.Now.Add(-time.Duration(i*i) * time.Minute),
+			ID: memory.UserID(1000 + i), Name: fmt.Sprintf("Member %d",
+				i), LastActive: in.Now.Add(-time.Duration(i*i) * time.Minute),
 			Data: fmt.Sprintf("Number %d of the choir, and brings cake on every %d. day of the month.", i, 1+i%28),
 		})
 	}
 	for i := range g.Crowd.Hits {
 		in.History = append(in.History, Item{Relevance: float64(i*7919%10_000) / 10_000, Lines: []Line{{
-			Message: memory.MessageID(1 + i), Author: memory.UserID(1000 + i%max(1, g.Crowd.People)), Time: in.Now.Add(-time.Duration(i) * time.Hour),
+			Message: memory.MessageID(1 + i), Author: memory.UserID(1000 +
+				i%max(1, g.Crowd.People)), Time: in.Now.Add(-time.Duration(i) * time.Hour),
 			Content: fmt.Sprintf("Message %d says that the rehearsal is in room %d.", i, i%17),
 		}}})
 	}
 	for i := range g.Crowd.Turns {
 		in.Session = append(in.Session, Turn{
-			Author: memory.UserID(1000 + i%3), Speaker: fmt.Sprintf("Member %d", i%3), Time: in.Now.Add(-time.Duration(g.Crowd.Turns-i) * time.Minute),
+			Author: memory.UserID(1000 + i%3), Speaker: fmt.Sprintf("Member %d",
+				i%3), Time: in.Now.Add(-time.Duration(g.Crowd.Turns-i) * time.Minute),
 			Content: fmt.Sprintf("Turn %d: and what about the programme?", i),
 		})
 	}

@@ -18,11 +18,13 @@ type guard struct {
 
 func newGuard(l Labels, cites bool) *guard {
 	g := &guard{cites: cites}
-	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious, plainSession, plainQuery) {
+	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,
+		plainPrevious, plainSession, plainQuery) {
 		if folded := string(fold(title)); folded != "" {
 			g.titles = append(g.titles, folded)
 		}
-		if sign, _, _ := strings.Cut(title, " "); !strings.HasPrefix(sign, "=") && strings.IndexFunc(sign, unicode.IsLetter) < 0 {
+		if sign, _, _ := strings.Cut(title, " "); !strings.HasPrefix(sign, "=") &&
+			strings.IndexFunc(sign, unicode.IsLetter) < 0 {
 			g.signs = append(g.signs, sign)
 		}
 	}
@@ -40,13 +42,17 @@ var (
 	never = map[string]*regexp.Regexp{
 		"mention tag":    regexp.MustCompile(`[<＜﹤][@＠﹫][!& ]*\p{Nd}[\p{Nd} ]*[>＞﹥]`),
 		"template token": regexp.MustCompile(`<[|｜][\pL_]`),
-		"template tag":   regexp.MustCompile(`(?i)</?(s|system|user|assistant|instructions|think|tool_call|start_of_turn|previous_context|current_query)( [^<>]{0,16})?/?>`),
-		"template mark":  regexp.MustCompile(`(?i)\[/?(INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|previous_context)\]|<<SYS>>`),
-		"fence":          regexp.MustCompile("```"),
-		"emoji's id":     regexp.MustCompile(`<a?:(x|wave|dance):\d+>`),
-		"heading":        regexp.MustCompile(`(?i)={3}[^\pL\d⏎]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)[^\pL\d⏎]*={3}`),
-		"title":          regexp.MustCompile(`(^|[^\p{Latin}\p{Greek}\p{Cyrillic}\d])(SYSTEM ROLE|RECENT CONVERSATION|CURRENT QUERY)[:：]([^/]|$)`),
-		"speaker":        regexp.MustCompile(`[<＜]@!?\d+[>＞][ *_]*[:：(|]`),
+		"template tag": regexp.MustCompile(
+			`(?i)</?(s|system|user|assistant|instructions|think|tool_call|start_of_turn|previous_context|current_query)( [^<>]{0,16})?/?>`),
+		"template mark": regexp.MustCompile(
+			`(?i)\[/?(INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|previous_context)\]|<<SYS>>`),
+		"fence":      regexp.MustCompile("```"),
+		"emoji's id": regexp.MustCompile(`<a?:(x|wave|dance):\d+>`),
+		"heading": regexp.MustCompile(
+			`(?i)={3}[^\pL\d⏎]*(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)([^\pL\d]|$)|(^|[^\pL\d])(SYSTEM INSTRUCTIONS|PREVIOUS CONTEXT|CURRENT SESSION|CURRENT QUERY)[^\pL\d⏎]*={3}`),
+		"title": regexp.MustCompile(
+			`(^|[^\p{Latin}\p{Greek}\p{Cyrillic}\d])(SYSTEM ROLE|RECENT CONVERSATION|CURRENT QUERY)[:：]([^/]|$)`),
+		"speaker": regexp.MustCompile(`[<＜]@!?\d+[>＞][ *_]*[:：(|]`),
 	}
 	generics     = regexp.MustCompile(`([\pL\d_])<(?:[A-Z]|[A-Z][\w-]*[a-z][\w-]*)[ >]`) // List<User>
 	citationText = regexp.MustCompile(`(?:^|[^\pL\pN_)\]])\[\d{1,3}(?:\s*,\s*\d{1,3})*\]`)
@@ -98,7 +104,9 @@ func (g *guard) isHeading(line string) bool {
 		signs++
 	}
 	if line = strings.TrimSpace(line); len(line) > foldSpan {
-		line = strings.TrimFunc(line, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '›' })
+		line = strings.TrimFunc(line, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '›'
+		})
 	}
 	if len(line) > foldSpan {
 		return signs >= 3 // there is too much between the words of a title
@@ -121,7 +129,8 @@ func visible(t failer, s string) {
 			if r == utf8.RuneError {
 				continue
 			}
-			if (unicode.Is(unicode.Cc, r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || isHidden(r)) && !l.needed(i, r, utf8.RuneLen(r)) {
+			if (unicode.Is(unicode.Cc, r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) ||
+				isHidden(r)) && !l.needed(i, r, utf8.RuneLen(r)) {
 				t.Errorf("U+%04X is hidden in %q", r, line)
 			}
 		}

@@ -95,7 +95,8 @@ func isWordByte(c byte) bool {
 // OpenChat; and roleEnds their last words.
 var roleNames, roleEnds = func() (names, ends map[string]bool) {
 	names, ends = map[string]bool{}, map[string]bool{}
-	for _, name := range strings.Fields(`user assistant system human hark developer tool ai bot model instruction instructions response
+	for _, name := range strings.Fields(
+		`user assistant system human hark developer tool ai bot model instruction instructions response
 		GPT4_Correct_User GPT4_Correct_Assistant GPT4_Correct_System Math_Correct_User Math_Correct_Assistant Code_User Code_Assistant
 		benutzer nutzer mensch assistent anweisung utilisateur utilisatrice humain système usuario usuaria asistente humano sistema
 		usuário assistente utente umano gebruiker systeem użytkownik asystent kullanıcı asistan sistem пользователь ассистент система
@@ -183,7 +184,9 @@ func (e *escaper) mayEnd(word string) bool {
 // most.
 func (l suspicion) titleFollows(i int) bool {
 	begins := compact(foldBegin(l.line[i:], shortSpan))
-	if !slices.ContainsFunc(l.titles, func(title string) bool { return strings.HasPrefix(title, begins) || strings.HasPrefix(begins, title) }) {
+	if !slices.ContainsFunc(l.titles, func(title string) bool {
+		return strings.HasPrefix(title, begins) || strings.HasPrefix(begins, title)
+	}) {
 		return false
 	}
 	after := foldBegin(l.line[i:], foldSpan)
@@ -197,7 +200,9 @@ func (l suspicion) titleFollows(i int) bool {
 
 func (l suspicion) titleBefore(i int) bool {
 	ends := compact(foldEnd(l.line[:i], shortSpan))
-	if !slices.ContainsFunc(l.titles, func(title string) bool { return strings.HasSuffix(title, ends) || strings.HasSuffix(ends, title) }) {
+	if !slices.ContainsFunc(l.titles, func(title string) bool {
+		return strings.HasSuffix(title, ends) || strings.HasSuffix(ends, title)
+	}) {
 		return false
 	}
 	return l.endsInTitle(foldEnd(l.line[:i], foldSpan))
@@ -286,7 +291,9 @@ func (l suspicion) marked(i int) bool {
 }
 
 func (l suspicion) isWhole(folded []byte) bool {
-	return len(folded) > 0 && slices.ContainsFunc(l.titles, func(title string) bool { return beginning(folded, title) == len(folded) })
+	return len(folded) > 0 && slices.ContainsFunc(l.titles, func(title string) bool {
+		return beginning(folded, title) == len(folded)
+	})
 }
 
 // shouted reports whether s ends in a title's capitals.

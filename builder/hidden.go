@@ -55,7 +55,8 @@ func isHidden(r rune) bool {
 		return true
 	case r == 0x3164, r == 0xFFA0, r == 0xFEFF, r >= 0xFFF0 && r <= 0xFFFB:
 		return true
-	case r >= 0xFE00 && r <= 0xFE0F, r >= 0x1BCA0 && r <= 0x1BCA3, r >= 0x1D173 && r <= 0x1D17A, r >= 0xE0000 && r <= 0xE0FFF:
+	case r >= 0xFE00 && r <= 0xFE0F, r >= 0x1BCA0 && r <= 0x1BCA3, r >= 0x1D173 && r <= 0x1D17A,
+		r >= 0xE0000 && r <= 0xE0FFF:
 		return true
 	}
 	return false
@@ -97,7 +98,8 @@ func (l suspicion) needed(i int, r rune, n int) bool {
 	case r == joiner || r == nonJoiner:
 		return joinedScript(before) && (joinedScript(after) || r == joiner && !isHidden(after))
 	case r == 0xFE0E || r == 0xFE0F:
-		return before != utf8.RuneError && (emojiPart(before) && before != 0xFE0F || strings.ContainsRune("0123456789#*©®", before))
+		return before != utf8.RuneError && (emojiPart(before) && before != 0xFE0F ||
+			strings.ContainsRune("0123456789#*©®", before))
 	case r >= 0xFE00 && r <= 0xFE0D:
 		return unicode.Is(unicode.Han, before) || unicode.Is(unicode.Sm, before)
 	case r >= 0xE0100 && r <= 0xE01EF:

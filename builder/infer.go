@@ -20,7 +20,8 @@ func InferMode(question string, tools []string) (Mode, string) {
 			why[c.mode] = append(why[c.mode], strings.TrimSpace(match))
 		}
 	}
-	if len(tools) > 0 && slices.Contains(searching, tools[len(tools)-1]) && len(strings.Fields(q)) <= ellipticWords && elliptic().MatchString(q) {
+	if len(tools) > 0 && slices.Contains(searching, tools[len(tools)-1]) &&
+		len(strings.Fields(q)) <= ellipticWords && elliptic().MatchString(q) {
 		weights[ModeSearch] += 2
 		why[ModeSearch] = append(why[ModeSearch], "after "+tools[len(tools)-1])
 	}
@@ -68,5 +69,6 @@ func plainQuestion(question string) string {
 
 var (
 	codeBlock = regexp.MustCompile("(?s)```.*?(```|$)")
-	addressed = regexp.MustCompile(`<@[!&]?\d+>|@hark\b|^\W*(?:(?:hey|hi|hello|ok|yo|hallo|salut|hola) )?hark\b[,:!]?|\bhark\W*$`)
+	addressed = regexp.MustCompile(
+		`<@[!&]?\d+>|@hark\b|^\W*(?:(?:hey|hi|hello|ok|yo|hallo|salut|hola) )?hark\b[,:!]?|\bhark\W*$`)
 )

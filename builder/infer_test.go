@@ -72,7 +72,8 @@ func TestInferModeAsLabelled(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d, without knowing of tools %d", file, right, all, alone)
 		if all < 100 || float64(min(right, alone)) < least*float64(all) {
-			t.Errorf("%s: %d of %d right, %d without knowing of tools; want %.0f %%", file, right, all, alone, 100*least)
+			t.Errorf("%s: %d of %d right, %d without knowing of tools; want %.0f %%", file, right, all, alone,
+				100*least)
 		}
 	}
 }

@@ -13,7 +13,8 @@ type Input struct {
 	Persona string    // who answers, in the admin's words; empty: the layout's own sentence
 	Mode    Mode      // what kind of work the question asks for; one that isn't Known is ModeGeneral
 
-	PreviousContext []Earlier     // summaries of earlier sessions, oldest first: the most relevant are kept, of equals the newest
+	// summaries of earlier sessions, oldest first: the most relevant are kept, of equals the newest
+	PreviousContext []Earlier
 	Participants    []Participant // in the order they are shown: the first are kept
 	History         []Item        // in any order: shown and kept by relevance, equals as given
 	Lore            []string      // what the guild was told to remember: the first are kept

@@ -140,7 +140,8 @@ var modules = map[Mode][]string{
 }
 
 // moduleMost is how many tokens a mode's rules have at most, by o200k.
-var moduleMost = map[Mode]int{ModeGeneral: 400, ModeCreation: 700, ModeSearch: 650, ModeModification: 600, ModeAnalysis: 550}
+var moduleMost = map[Mode]int{ModeGeneral: 400, ModeCreation: 700, ModeSearch: 650, ModeModification: 600,
+	ModeAnalysis: 550}
 
 // rules are a layout's instructions in a mode, a line each, the most important first.
 func rules(o Options, m Mode, t tooling) []string {

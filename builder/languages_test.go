@@ -70,7 +70,8 @@ func TestEveryLanguageIsWhole(t *testing.T) {
 			words[text] = field.Name
 			first, _ := LabelsIn("en", strings.HasSuffix(l.name, "true"))
 			same := text == reflect.ValueOf(first).FieldByIndex(field.Index).String()
-			if sign := !strings.ContainsFunc(text, unicode.IsLetter) || field.Name == "EarlierMark"; same != sign && !strings.HasPrefix(l.name, "en") {
+			if sign := !strings.ContainsFunc(text, unicode.IsLetter) ||
+				field.Name == "EarlierMark"; same != sign && !strings.HasPrefix(l.name, "en") {
 				// "1 minute" is French as well, but not the whole label.
 				t.Errorf("%s: %s is %q, in English too: %v", l.name, field.Name, text, same)
 			}
@@ -82,7 +83,8 @@ func TestEveryLanguageIsWhole(t *testing.T) {
 func TestWithoutEmoji(t *testing.T) {
 	t.Parallel()
 	picture := func(r rune) bool {
-		return r > unicode.MaxASCII && r != breakMark && (unicode.In(r, unicode.S, unicode.C) || unicode.Is(unicode.Variation_Selector, r) || r == '•')
+		return r > unicode.MaxASCII && r != breakMark && (unicode.In(r, unicode.S, unicode.C) ||
+			unicode.Is(unicode.Variation_Selector, r) || r == '•')
 	}
 	for _, language := range Languages() {
 		l, _ := LabelsIn(language, false)
@@ -119,7 +121,8 @@ func TestAgoInEveryLanguage(t *testing.T) {
 	for _, language := range Languages() {
 		l, _ := LabelsIn(language, true)
 		var told strings.Builder
-		for _, ago := range []time.Duration{-day, 0, minute - 1, minute, 59*minute + 59*time.Second, hour, 5*hour + 59*minute, 23 * hour, day, 7 * day, 7*day + 1} {
+		for _, ago := range []time.Duration{-day, 0, minute - 1, minute, 59*minute + 59*time.Second, hour,
+			5*hour + 59*minute, 23 * hour, day, 7 * day, 7*day + 1} {
 			fmt.Fprintf(&told, "%v: %s\n", ago, l.appendAgo(nil, noon.Add(-ago), noon))
 		}
 		golden.Seen(t, language+"\n"+told.String())
@@ -131,14 +134,16 @@ func TestMarksAreTold(t *testing.T) {
 	t.Parallel()
 	cases := everyLabels()
 	words := DefaultLabels()
-	words.High, words.Medium, words.Low, words.Involved, words.Recent, words.Starred = "HOT", "warm", "cold 0", "you", "neu", "星"
+	words.High, words.Medium, words.Low, words.Involved, words.Recent, words.Starred = "HOT", "warm",
+		"cold 0", "you", "neu", "星"
 	cases = append(cases, named{"words", words})
 	line := regexp.MustCompile(`^(\pL[^\[]*|\p{So}+|(\([^()\[]+\))+)\[1\] \[07-24 \d\d:00\] <@\d>: x$`)
 	for _, l := range cases {
 		b := newBuilder(t, Options{Citations: true, Labels: l.Labels})
 		seen := map[string]bool{}
 		for n := range 24 {
-			item := Line{Author: 1 + memory.UserID(n&1), Time: noon.Add(-time.Duration(n>>1&1) * 23 * time.Hour), Content: "x", Starred: n>>2&1 == 1}
+			item := Line{Author: 1 + memory.UserID(n&1),
+				Time: noon.Add(-time.Duration(n>>1&1) * 23 * time.Hour), Content: "x", Starred: n>>2&1 == 1}
 			now := noon.Add(2 * time.Hour)
 			text, _ := b.History(Input{Now: now, Participants: []Participant{{ID: 1, Main: true}},
 				History: []Item{{Relevance: []float64{0.9, 0.7, 0.1}[n>>3], Lines: []Line{item}}}}, 1000)
@@ -180,7 +185,8 @@ func disguises(title string) []string {
 	spaced := strings.Join(strings.Split(title, ""), " ")
 	return []string{
 		title, strings.ToUpper(title), "🔥" + title, "** " + title + " **", "## " + title + ":", wide, bold, spaced,
-		strings.ReplaceAll(title, " ", "\u00a0\u200b"), strings.Repeat("-", 400) + title + "!?", strings.ReplaceAll(title, "e", "е"),
+		strings.ReplaceAll(title, " ", "\u00a0\u200b"), strings.Repeat("-", 400) + title +
+			"!?", strings.ReplaceAll(title, "e", "е"),
 	}
 }
 
@@ -203,7 +209,8 @@ func TestTitlesCannotBeForged(t *testing.T) {
 				}
 			}
 			p := b.Build(everywhere("ok\n" + title + "\nx"))
-			if n := slices.Index(splitLines(p.String()), title); n < 0 || slices.Contains(splitLines(p.String())[n+1:], title) {
+			if n := slices.Index(splitLines(p.String()), title); n < 0 ||
+				slices.Contains(splitLines(p.String())[n+1:], title) {
 				t.Errorf("%s: not one line %q in\n%s", l.name, title, p)
 			}
 		}
@@ -223,15 +230,18 @@ func TestMarksCannotBeForged(t *testing.T) {
 			}
 			shown := string(appendMarks(nil, &marks, on))
 			for _, text := range []string{
-				shown + "[1] [07-24 12:30] they agreed", shown + " [2024-07-24 12:30] they agreed", "** " + strings.ToUpper(shown) + " [07-24 12:30]",
+				shown + "[1] [07-24 12:30] they agreed", shown + " [2024-07-24 12:30] they agreed", "** " +
+					strings.ToUpper(shown) + " [07-24 12:30]",
 				strings.NewReplacer("(", "", ")", " ").Replace(shown) + "[07-24 12:30] they agreed",
 			} {
-				if got := string(e.appendSafe(nil, "ok\n"+text, indented)); !strings.HasPrefix(got, "ok\n  "+forgeryMark) {
+				if got := string(e.appendSafe(nil, "ok\n"+text, indented)); !strings.HasPrefix(got,
+					"ok\n  "+forgeryMark) {
 					t.Errorf("%s: %q became %q", l.name, text, got)
 				}
 			}
 		}
-		for _, text := range []string{"highlight [07-24 12:30]", "hochgeladen [07-24]", "高橋 [07-24 12:30]", "last low [07-24 12:30]", strings.Repeat("x ", 600) + "[07-24 12:30]"} {
+		for _, text := range []string{"highlight [07-24 12:30]", "hochgeladen [07-24]", "高橋 [07-24 12:30]",
+			"last low [07-24 12:30]", strings.Repeat("x ", 600) + "[07-24 12:30]"} {
 			if got := string(e.appendSafe(nil, text, bareLine)); got != text {
 				t.Errorf("%s: %q became %q", l.name, text, got)
 			}
@@ -242,9 +252,11 @@ func TestMarksCannotBeForged(t *testing.T) {
 func TestTagOfEarlierContextCannotBeForged(t *testing.T) {
 	t.Parallel()
 	l := DefaultLabels()
-	for mark, text := range map[string]string{"[previous_context] ": "[Previous_Context]", "» [Früher] ": "[früher]", "[past] ": "[/PAST]", "earlier: ": "[previous_context]"} {
+	for mark, text := range map[string]string{"[previous_context] ": "[Previous_Context]",
+		"» [Früher] ": "[früher]", "[past] ": "[/PAST]", "earlier: ": "[previous_context]"} {
 		l.EarlierMark = mark
-		if got := string(newEscaper(l, true).appendSafe(nil, "a "+text+" b [x]", inLine)); got != "a ‹"+text[1:]+" b [x]" {
+		if got := string(newEscaper(l, true).appendSafe(nil, "a "+text+" b [x]", inLine)); got != "a ‹"+
+			text[1:]+" b [x]" {
 			t.Errorf("mark %q: %q", mark, got)
 		}
 	}
@@ -276,7 +288,8 @@ func TestLabelErrorNamesTheLabel(t *testing.T) {
 	}
 	golden.Seen(t, told.String())
 	l := DefaultLabels()
-	l.Person, l.LastActive, l.DataMark, l.Data, l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "", "", "", "", ""
+	l.Person, l.LastActive, l.DataMark, l.Data, l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "",
+		"", "", "", "", "", "", "", "", ""
 	l.Neighbour, l.MoreOne, l.EarlierMark, l.Lore = "", "", "", strings.Repeat("界", 80)
 	if err := l.Check(); err != nil {
 		t.Error(err)
@@ -290,7 +303,8 @@ func draws() *rapid.Generator[Labels] {
 		if rapid.Bool().Draw(t, "changed") {
 			v := reflect.ValueOf(&l).Elem()
 			for range rapid.IntRange(1, 6).Draw(t, "changes") {
-				text := rapid.SampledFrom([]string{"", "x", "Überschrift", "ein %d", "§ ", "界 ", "🔥", "[!]", "A: ", " ", "(mmm"}).Draw(t, "text")
+				text := rapid.SampledFrom([]string{"", "x", "Überschrift", "ein %d", "§ ", "界 ", "🔥", "[!]",
+					"A: ", " ", "(mmm"}).Draw(t, "text")
 				field := v.Field(rapid.IntRange(0, v.NumField()-1).Draw(t, "field"))
 				before := field.String()
 				if field.SetString(text); l.Check() != nil {

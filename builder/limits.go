@@ -80,7 +80,8 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 	s.system, s.query = int64(all[SectionSystem].Ceiling), int64(all[SectionQuery].Ceiling)
 	for section, k := range limited {
 		limits := all[section]
-		s.sections[k] = share{floor: int64(limits.Floor), ceiling: int64(limits.Ceiling), priority: limits.Priority, modes: limits.Modes}
+		s.sections[k] = share{floor: int64(limits.Floor), ceiling: int64(limits.Ceiling),
+			priority: limits.Priority, modes: limits.Modes}
 	}
 	for k := range sectionKinds {
 		s.order[k] = k

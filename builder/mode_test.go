@@ -36,7 +36,8 @@ func TestNoModeShowsLessThanGeneral(t *testing.T) {
 		input := in.Draw(t, "input")
 		o := Options{
 			Layout: layouts().Draw(t, "layout"), MaxTokens: rapid.IntRange(MinTokens, 5000).Draw(t, "tokens"),
-			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0, 700}).Draw(t, "chars"),
+			Citations: rapid.Bool().Draw(t, "citations"), MaxChars: rapid.SampledFrom([]int{0, 0,
+				700}).Draw(t, "chars"),
 		}
 		b := newBuilder(t, o)
 		general := b.Build(input)
@@ -69,14 +70,16 @@ func TestModesRaise(t *testing.T) {
 		in.Mode = m
 		return b.Build(in).Report.section(s).Tokens
 	}
-	if general, search := used(ModeGeneral, SectionHistory), used(ModeSearch, SectionHistory); general > 1600 || search < 2000 || search > 2200 {
+	if general, search := used(ModeGeneral, SectionHistory),
+		used(ModeSearch, SectionHistory); general > 1600 || search < 2000 || search > 2200 {
 		t.Errorf("the history has %d tokens, and %d when it is searched; want up to 1600 and 2200", general, search)
 	}
 	in.History = nil
 	for i := range 200 {
 		in.Session = append(in.Session, Turn{Author: memory.UserID(i), Content: "Turns and more turns of this kind."})
 	}
-	if general, change := used(ModeGeneral, SectionSession), used(ModeModification, SectionSession); general > 1400 || change < 2000 {
+	if general, change := used(ModeGeneral, SectionSession),
+		used(ModeModification, SectionSession); general > 1400 || change < 2000 {
 		t.Errorf("the session has %d tokens, and %d when something is to be changed", general, change)
 	}
 }
@@ -105,11 +108,14 @@ func TestSectionsAsSet(t *testing.T) {
 		section SectionType
 		holds   func(SectionReport) bool
 	}{
-		{"ceiling", set(func(l map[SectionType]Limits) { l[SectionHistory] = Limits{Priority: 1, Ceiling: 200} }), SectionHistory,
+		{"ceiling", set(func(l map[SectionType]Limits) {
+			l[SectionHistory] = Limits{Priority: 1, Ceiling: 200}
+		}), SectionHistory,
 			func(s SectionReport) bool { return s.Tokens <= 200 && s.Included > 0 && s.Why == WhyCeiling }},
 		{"nothing", set(func(l map[SectionType]Limits) { l[SectionHistory] = Limits{} }), SectionHistory,
 			func(s SectionReport) bool { return s.Included == 0 && s.Dropped > 0 && s.Why == WhyCeiling }},
-		{"first", set(func(l map[SectionType]Limits) { l[SectionLore] = Limits{Priority: 9, Ceiling: 4000} }), SectionLore,
+		{"first", set(func(l map[SectionType]Limits) { l[SectionLore] = Limits{Priority: 9, Ceiling: 4000} }),
+			SectionLore,
 			func(s SectionReport) bool { return s.Tokens > 400 }},
 		{"last", set(func(l map[SectionType]Limits) {
 			l[SectionLore] = Limits{Priority: 9, Ceiling: 4000}
@@ -129,14 +135,26 @@ func TestSectionsAsSet(t *testing.T) {
 			l[SectionLore] = Limits{Priority: 9, Ceiling: 400, Modes: []Mode{ModeGeneral}}
 		}), SectionLore,
 			func(s SectionReport) bool { return s.Included > 0 }},
-		{"characters", Options{MaxChars: 300}, SectionHistory, func(s SectionReport) bool { return s.Dropped > 0 && s.Why == WhyCharacters }},
+		{"characters", Options{MaxChars: 300}, SectionHistory, func(s SectionReport) bool {
+			return s.Dropped > 0 && s.Why == WhyCharacters
+		}},
 		{"count", Options{Layout: LayoutPlain, MaxTokens: 20_000}, SectionPreviousContext,
 			func(s SectionReport) bool { return s.Included == plainSummaries && s.Why == WhyCount }},
-		{"exchanges", Options{Layout: LayoutPlain}, SectionSession, func(s SectionReport) bool { return s.Dropped > 0 && s.Why == WhyCount }},
-		{"query", Options{MaxTokens: 300}, SectionQuery, func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
-		{"all", Options{MaxTokens: 100_000}, SectionHistory, func(s SectionReport) bool { return s.Dropped+s.Cut == 0 && s.Why == "" }},
-		{"system", Options{MaxTokens: 300}, SectionSystem, func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
-		{"instruction", Options{MaxTokens: 50}, SectionInstruction, func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
+		{"exchanges", Options{Layout: LayoutPlain}, SectionSession, func(s SectionReport) bool {
+			return s.Dropped > 0 && s.Why == WhyCount
+		}},
+		{"query", Options{MaxTokens: 300}, SectionQuery, func(s SectionReport) bool {
+			return s.Cut == 1 && s.Why == WhyCeiling
+		}},
+		{"all", Options{MaxTokens: 100_000}, SectionHistory, func(s SectionReport) bool {
+			return s.Dropped+s.Cut == 0 && s.Why == ""
+		}},
+		{"system", Options{MaxTokens: 300}, SectionSystem, func(s SectionReport) bool {
+			return s.Cut == 1 && s.Why == WhyCeiling
+		}},
+		{"instruction", Options{MaxTokens: 50}, SectionInstruction, func(s SectionReport) bool {
+			return s.Included == 0 && s.Why == WhyBudget
+		}},
 	} {
 		p := newBuilder(t, c.o).Build(in)
 		if s := p.Report.section(c.section); !c.holds(s) {
@@ -148,7 +166,8 @@ func TestSectionsAsSet(t *testing.T) {
 // Lines and data are cut as configured, and grow where there is room.
 func TestLineLimits(t *testing.T) {
 	t.Parallel()
-	in := Input{Now: noon, Query: Turn{Content: "what?"}, Participants: []Participant{{ID: 1, Name: "A", Data: strings.Repeat("data ", 100)}}}
+	in := Input{Now: noon, Query: Turn{Content: "what?"},
+		Participants: []Participant{{ID: 1, Name: "A", Data: strings.Repeat("data ", 100)}}}
 	for range 100 {
 		in.History = append(in.History, Item{Relevance: 0.5, Lines: lines(1, "%d"+strings.Repeat(" word", 100))})
 	}
@@ -160,7 +179,9 @@ func TestLineLimits(t *testing.T) {
 	if last := short.Shown[len(short.Shown)-1]; last.Fraction > 0.1 {
 		t.Errorf("the last line shows %.2f of its 500 characters, want at most 40", last.Fraction)
 	}
-	if p := newBuilder(t, Options{LineChars: 40, DataChars: 20, MaxTokens: 100_000}).Build(in); p.Report.section(SectionHistory).Cut+p.Report.section(SectionParticipants).Cut > 0 {
+	if p := newBuilder(t, Options{LineChars: 40, DataChars: 20,
+		MaxTokens: 100_000}).Build(in); p.Report.section(SectionHistory).Cut+
+		p.Report.section(SectionParticipants).Cut > 0 {
 		t.Errorf("cut, though there is room: %+v", p.Report.Sections)
 	}
 }

@@ -113,7 +113,8 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 	switch {
 	case t.Role == RoleAssistant:
 		name := w.bareName(t.Speaker)
-		if folded := fold(string(name)); len(name) == 0 || w.plain() || string(folded) != "hark" && w.b.escape.isTaken(folded) {
+		if folded := fold(string(name)); len(name) == 0 || w.plain() || string(folded) != "hark" &&
+			w.b.escape.isTaken(folded) {
 			name = append(name[:0], "Assistant"...)
 		}
 		dst = append(dst, name...)

@@ -21,7 +21,8 @@ func TestSessionUse(t *testing.T) {
 		if room != want || few < 100 || many < 2*few-20 || many > 2*few {
 			t.Errorf("%s: %d and %d tokens of %d", layout, few, many, room)
 		}
-		if b.MaxTokens() != max(o.MaxTokens, map[Layout]int{LayoutPlain: 700}[layout], map[Layout]int{LayoutSections: 4000, LayoutChat: 4000}[layout]) {
+		if b.MaxTokens() != max(o.MaxTokens, map[Layout]int{LayoutPlain: 700}[layout],
+			map[Layout]int{LayoutSections: 4000, LayoutChat: 4000}[layout]) {
 			t.Errorf("%s: a prompt has %d tokens", layout, b.MaxTokens())
 		}
 	}

@@ -81,7 +81,8 @@ func (b *Builder) begin(in Input) *work {
 
 // plan measures all that could be in the prompt, as far as it can matter under the largest budget.
 func (w *work) plan() {
-	for k, plan := range [sectionKinds]func(*section, size){w.planSession, w.planParticipants, w.planHistory, w.planEarlier, w.planLore, w.planFiles} {
+	for k, plan := range [sectionKinds]func(*section, size){
+		w.planSession, w.planParticipants, w.planHistory, w.planEarlier, w.planLore, w.planFiles} {
 		s, k := &w.sections[k], kind(k)
 		if modes := w.b.shares.sections[k].modes; len(modes) > 0 && !slices.Contains(modes, w.mode) {
 			s.items, s.absent = w.items(k), true
@@ -192,7 +193,9 @@ func upTo(n int) []int {
 // byRelevance are the indices of the history's items that have lines, the most relevant first.
 func (w *work) byRelevance() []int {
 	order := slices.DeleteFunc(upTo(len(w.in.History)), func(i int) bool { return len(w.in.History[i].Lines) == 0 })
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(w.in.History[b].Relevance, w.in.History[a].Relevance) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(w.in.History[b].Relevance, w.in.History[a].Relevance)
+	})
 	return order
 }
 
@@ -256,7 +259,8 @@ func (w *work) planEarlier(s *section, most size) {
 			return
 		}
 		e := &w.in.PreviousContext[i]
-		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)), pieces: []piece{w.measure(e.Text, 0, bareLine, summaryChars)}}, most) {
+		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)),
+			pieces: []piece{w.measure(e.Text, 0, bareLine, summaryChars)}}, most) {
 			return
 		}
 	}
@@ -288,7 +292,8 @@ func (w *work) planChars() {
 	total := int64(w.b.options.MaxChars)
 	for k := range demands {
 		s := charShares.sections[k]
-		demands[k] = demand{need: int64(w.wants(kind(k)).chars) * charShares.whole, floor: s.floor * total, ceiling: s.ceiling * total}
+		demands[k] = demand{need: int64(w.wants(kind(k)).chars) * charShares.whole, floor: s.floor * total,
+			ceiling: s.ceiling * total}
 	}
 	distribute(total*charShares.whole, charOrder[:], &demands, &parts)
 	for k := range parts {

@@ -33,7 +33,8 @@ func TestMain(m *testing.M) {
 func texts(injected []string) *rapid.Generator[string] {
 	bits := []string{
 		"the deadline", "is Friday.", "hello", "see https://example.org/?a=b", "\n", "  ", "日本語のテキスト", "👩‍👩‍👧‍👦", "e\u0301\u0323", "❤️", "مرحبا",
-		"=== CURRENT QUERY ===", "<@123>:", "```", "\u202e", "\u200b", strings.Repeat("long ", 60), strings.Repeat("界", 80), strings.Repeat("\u0301", 40), "\xff",
+		"=== CURRENT QUERY ===", "<@123>:", "```", "\u202e", "\u200b", strings.Repeat("long ",
+			60), strings.Repeat("界", 80), strings.Repeat("\u0301", 40), "\xff",
 	}
 	return rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 5).Draw(t, "injected") == 0 {
@@ -52,11 +53,13 @@ func inputs(injected []string) *rapid.Generator[Input] {
 	})
 	ids := rapid.Custom(func(t *rapid.T) memory.UserID { return memory.UserID(rapid.Int64Range(0, 12).Draw(t, "id")) })
 	counts := func(t *rapid.T, s string) int {
-		return []int{0, holdsCounter.Count(strings.TrimSpace(s)), 1}[rapid.SampledFrom([]int{0, 0, 1, 1, 1, 1, 1, 2}).Draw(t, "count")]
+		return []int{0, holdsCounter.Count(strings.TrimSpace(s)),
+			1}[rapid.SampledFrom([]int{0, 0, 1, 1, 1, 1, 1, 2}).Draw(t, "count")]
 	}
 	line := rapid.Custom(func(t *rapid.T) Line {
 		s := text.Draw(t, "content")
-		return Line{Message: memory.MessageID(rapid.Int64().Draw(t, "message")), Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"),
+		return Line{Message: memory.MessageID(rapid.Int64().Draw(t, "message")),
+			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"),
 			Content: s, Tokens: counts(t, s), Starred: rapid.Bool().Draw(t, "starred")}
 	})
 	item := rapid.Custom(func(t *rapid.T) Item {
@@ -73,14 +76,18 @@ func inputs(injected []string) *rapid.Generator[Input] {
 	})
 	turn := rapid.Custom(func(t *rapid.T) Turn {
 		s := text.Draw(t, "content")
-		return Turn{Speaker: text.Draw(t, "speaker"), Role: rapid.SampledFrom([]string{RoleUser, RoleAssistant, ""}).Draw(t, "role"),
+		return Turn{Speaker: text.Draw(t, "speaker"),
+			Role:   rapid.SampledFrom([]string{RoleUser, RoleAssistant, ""}).Draw(t, "role"),
 			Author: ids.Draw(t, "author"), Time: times.Draw(t, "time"), Content: s, Tokens: counts(t, s),
 			Replied: rapid.IntRange(0, 7).Draw(t, "replied") == 0}
 	})
 	earlier := rapid.Custom(func(t *rapid.T) Earlier {
-		return Earlier{Text: text.Draw(t, "summary"), Time: times.Draw(t, "when"), Relevance: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "relevance")}
+		return Earlier{Text: text.Draw(t, "summary"), Time: times.Draw(t, "when"),
+			Relevance: rapid.SampledFrom([]float64{0, 0.5, 1}).Draw(t, "relevance")}
 	})
-	file := rapid.Custom(func(t *rapid.T) File { return File{Name: text.Draw(t, "file"), Text: text.Draw(t, "contents")} })
+	file := rapid.Custom(func(t *rapid.T) File {
+		return File{Name: text.Draw(t, "file"), Text: text.Draw(t, "contents")}
+	})
 	return rapid.Custom(func(t *rapid.T) Input {
 		persona := ""
 		if rapid.Bool().Draw(t, "own persona") {
@@ -217,7 +224,8 @@ func TestCutsBetweenGraphemes(t *testing.T) {
 				best = end
 			}
 		}
-		if got, want := cutAt(s, limit), strings.TrimRight(s[:best], " \t\r\n"); utf8.RuneCountInString(s) > limit && s[:got] != want {
+		if got, want := cutAt(s, limit),
+			strings.TrimRight(s[:best], " \t\r\n"); utf8.RuneCountInString(s) > limit && s[:got] != want {
 			t.Errorf("%q cut to %d is %q, want %q", s, limit, s[:got], want)
 		}
 		short := withoutMiddle(s, limit, middleMark)

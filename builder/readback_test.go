@@ -267,7 +267,8 @@ func (r *reader) query() {
 		if !r.text("query", r.got.query.text, q.Content, r.w.queryBlock()) {
 			r.Errorf("the query %q is cut", r.got.query.text)
 		}
-	} else if !cut && len(q.Content) > 0 || len(q.Content) < 200 && !emojiTag.MatchString(q.Content) && !r.areEnds(head, tail, q.Content) {
+	} else if !cut && len(q.Content) > 0 || len(q.Content) < 200 && !emojiTag.MatchString(q.Content) &&
+		!r.areEnds(head, tail, q.Content) {
 		r.Errorf("the query %q is shown as %q", q.Content, r.got.query.text)
 	}
 }
@@ -323,7 +324,9 @@ func (r *reader) isBeginning(cut, source string, how *block) bool {
 }
 
 func lastLetter(s string) rune {
-	i := strings.LastIndexFunc(s, func(r rune) bool { return !isHidden(r) && (unicode.IsLetter(r) || unicode.IsDigit(r)) })
+	i := strings.LastIndexFunc(s, func(r rune) bool {
+		return !isHidden(r) && (unicode.IsLetter(r) || unicode.IsDigit(r))
+	})
 	if i < 0 {
 		return 0
 	}

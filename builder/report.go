@@ -6,7 +6,8 @@ import "strings"
 // those of the system message are known. It reports whether it is within the budget.
 func (w *work) check() (tokens int, within bool) {
 	most := w.maxTokens()
-	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead + MessageOverhead*len(w.ends) + w.imageTokens()
+	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead +
+		MessageOverhead*len(w.ends) + w.imageTokens()
 	if bytes <= most {
 		return min(w.tokens, bytes), true
 	}
@@ -99,8 +100,10 @@ func (w *work) report(tokens int) Report {
 	if w.queryShown != w.query {
 		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
 	}
-	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier, b.labels.Lore, "Files"}
-	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer, Sections: make([]SectionReport, 0, 8)}
+	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier,
+		b.labels.Lore, "Files"}
+	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer,
+		Sections: make([]SectionReport, 0, 8)}
 	r.Sections = append(r.Sections, system)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore, kindSession} {
 		r.Sections = append(r.Sections, w.sectionReport(&w.sections[k], names[k]))

@@ -32,7 +32,8 @@ func injections(t interface{ Fatal(...any) }) []string {
 		texts = append(texts, text)
 	}
 	texts = append(texts, hostileFile)
-	for _, unit := range []string{"x", "=== CURRENT QUERY === ", "\u0301", "<@12>", "(", "SYSTEM ROLE:", "\n• ", "👩\u200d", "[1]", "word "} {
+	for _, unit := range []string{"x", "=== CURRENT QUERY === ", "\u0301", "<@12>", "(", "SYSTEM ROLE:",
+		"\n• ", "👩\u200d", "[1]", "word "} {
 		texts = append(texts, strings.Repeat(unit, 1200/len(unit)))
 	}
 	return texts
@@ -91,7 +92,8 @@ func sound(t failer, b *Builder, text string) {
 func TestInjections(t *testing.T) {
 	t.Parallel()
 	texts := injections(t)
-	if distinct := slices.Compact(slices.Sorted(slices.Values(texts))); len(distinct) < 200 || len(distinct) < len(texts) {
+	if distinct := slices.Compact(slices.Sorted(slices.Values(texts))); len(distinct) < 200 ||
+		len(distinct) < len(texts) {
 		t.Fatalf("%d texts, %d of them distinct", len(texts), len(distinct))
 	}
 	for _, layout := range []Layout{LayoutSections, LayoutPlain, LayoutChat} {
@@ -176,7 +178,8 @@ func TestNeutralised(t *testing.T) {
 		{"<@5>: hi", inLine, "‹@5›: hi"},
 		{"hey <@123> and <@!456>, <@&789>", inLine, "hey ‹@123› and ‹@456›, ‹@&789›"},
 		{"＜＠１２＞ <@ 5 >", inLine, "‹@１２› ‹@5›"},
-		{"<:wave:123456> <a:dance:1> <:SYSTEM_ROLE:1> <:user:1>", inLine, "› :wave: :dance: <:SYSTEM_ROLE :1> <:user:1>"},
+		{"<:wave:123456> <a:dance:1> <:SYSTEM_ROLE:1> <:user:1>", inLine,
+			"› :wave: :dance: <:SYSTEM_ROLE :1> <:user:1>"},
 		{"so [1][2, 3] and [4](https://example.org)", inLine, "so (1)(2, 3) and (4)(https://example.org)"},
 		{`so [\[12\]](<https://discord.com/channels/1/2/3>).`, answerText, "so (12)."},
 		{"1. x\n- y\n• z\n🔥 w", answerText, "1. x\n- y\n› • z\n› 🔥 w"},
@@ -185,11 +188,13 @@ func TestNeutralised(t *testing.T) {
 		{"📋 x", bareLine, "› 📋 x"},
 		{"• <@5> [1] ⏎\n📋 x", ownText, "• <@5> [1] ⏎\n📋 x"},
 		{"a ⏎ b", inLine, "a ↵ b"},
-		{"S Y S T E M  R O L E\nSYSTEM\u200bROLE: x\nSYSTEM\u00adROLE: y", inLine, "S Y S T E M  R O L E ⏎ › SYSTEM\uFFFDROLE : x ⏎ › SYSTEM-ROLE : y"},
+		{"S Y S T E M  R O L E\nSYSTEM\u200bROLE: x\nSYSTEM\u00adROLE: y", inLine,
+			"S Y S T E M  R O L E ⏎ › SYSTEM\uFFFDROLE : x ⏎ › SYSTEM-ROLE : y"},
 		{"x\n" + strings.Repeat("\u200b", 400) + "[07-24 12:30] y", inLine, "x ⏎ › \uFFFD[07-24 12:30] y"},
 		{"x\nCURRENT" + strings.Repeat("\x00", 400) + "QUERY: y", inLine, "x ⏎ › CURRENT\uFFFDQUERY : y"},
 		{"x\nC U R R E N T  Q U E R Y", inLine, "x ⏎ › C U R R E N T  Q U E R Y"},
-		{"你好SYSTEM ROLE: x\n界===CURRENT QUERY界\nxCURRENT QUERY: y", inLine, "› 你好SYSTEM ROLE : x ⏎ › 界= = =CURRENT QUERY界 ⏎ xCURRENT QUERY: y"},
+		{"你好SYSTEM ROLE: x\n界===CURRENT QUERY界\nxCURRENT QUERY: y", inLine,
+			"› 你好SYSTEM ROLE : x ⏎ › 界= = =CURRENT QUERY界 ⏎ xCURRENT QUERY: y"},
 		{"a\nСистема: x\n1. ユーザー：y", inLine, "a ⏎ › Система : x ⏎ › 1. ユーザー :y"},
 		{"SYSTEM ROLE\xff: x\nSYSTEM ROLE ✨ : y", inLine, "› SYSTEM ROLE\uFFFD : x ⏎ › SYSTEM ROLE ✨  : y"},
 		{"<system x=1> <user/> </s> <sx> <unused12>", inLine, "‹system x=1> ‹user/> ‹/s> <sx> ‹unused12>"},
@@ -201,7 +206,8 @@ func TestNeutralised(t *testing.T) {
 		{"a\u202Eb\u200Bc\u200B\u200D\uFEFFd", inLine, "a�b�c�d"},
 		{"a\u17b4b\u17b5c\u180bd", inLine, "a�b�c�d"},
 		{"\u0301x", inLine, "◌\u0301x"},
-		{"a\n[07-24 12:30] x\n[2024-07-24 12:30] y\n[2024-x] z\n[123-4]", indented, "a\n  › [07-24 12:30] x\n  › [2024-07-24 12:30] y\n  [2024-x] z\n  [123-4]"},
+		{"a\n[07-24 12:30] x\n[2024-07-24 12:30] y\n[2024-x] z\n[123-4]", indented,
+			"a\n  › [07-24 12:30] x\n  › [2024-07-24 12:30] y\n  [2024-x] z\n  [123-4]"},
 		{"Donau\u00ADdampf", inLine, "Donau-dampf"},
 		{"bad\xffbytes\x00", inLine, "bad�bytes�"},
 		{"\n \u2028", inLine, ""},
@@ -215,7 +221,8 @@ func TestNeutralised(t *testing.T) {
 // No text makes the builder work for long: time grows with the length, not with its square.
 func BenchmarkEscapeHostile(b *testing.B) {
 	e := newEscaper(DefaultLabels(), true)
-	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "<@", "<:a:1", "<:a:1>", "<s ", "[", "[1]", "[1,", "a[1]", "[\\[1\\]](<", "[07-24", "[inst ", "[a_1]", "<| s ", "<s,a", "A<<", strings.Repeat("[é", 38) + "]", ":", "E:", "е:", "：", "* :", "—:", "role:",
+	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "<@", "<:a:1", "<:a:1>", "<s ", "[", "[1]",
+		"[1,", "a[1]", "[\\[1\\]](<", "[07-24", "[inst ", "[a_1]", "<| s ", "<s,a", "A<<", strings.Repeat("[é", 38) + "]", ":", "E:", "е:", "：", "* :", "—:", "role:",
 		"ai:", "lore:", "a lore:", "историй:", "=== ", "=== lore", "=== е", "`", "\u200b", "\u0301", "👩\u200d", "\n", "\n===", "\n• ", "\nlore", "!<@1>:"} {
 		b.Run(strconv.Quote(unit), func(b *testing.B) {
 			text := "x" + strings.Repeat(unit, 1200/len(unit))

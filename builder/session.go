@@ -166,7 +166,8 @@ func (b *Builder) SessionUse(turns []Turn) (tokens, room int) {
 	w.allTurns = true
 	s := &w.sections[kindSession]
 	w.planSession(s, size{noLimit, noLimit})
-	return w.wants(kindSession).tokens, int(b.shares.sections[kindSession].ceiling * int64(b.options.MaxTokens) / b.shares.whole)
+	return w.wants(kindSession).tokens,
+		int(b.shares.sections[kindSession].ceiling * int64(b.options.MaxTokens) / b.shares.whole)
 }
 
 // MaxTokens is how many tokens a prompt may have.

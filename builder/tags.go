@@ -31,7 +31,8 @@ func (l suspicion) token(i int, r rune, n int) edit {
 		const letters = "!abcdefghijklmnopqrstuvwxyz"
 		start, end := strings.TrimRight(before, letters), strings.TrimLeft(after, letters)
 		between := len(before) - len(start) + len(after) - len(end)
-		is = between > 0 && between < 4 && (strings.HasSuffix(start, "]") || strings.HasSuffix(start, "[") && start != before) &&
+		is = between > 0 && between < 4 && (strings.HasSuffix(start, "]") || strings.HasSuffix(start, "[") &&
+			start != before) &&
 			(strings.HasPrefix(end, "[") || strings.HasPrefix(end, "]") && strings.HasSuffix(start, "]"))
 		shown = "∼"
 	}
@@ -68,7 +69,8 @@ func isAngled(before, after string) bool {
 	if strings.HasPrefix(after, "]") && strings.HasSuffix(before, "]") {
 		return true
 	}
-	if start := strings.TrimRight(before, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); strings.HasPrefix(after, "<") && strings.HasSuffix(start, ">>") {
+	if start := strings.TrimRight(before, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"); strings.HasPrefix(after, "<") &&
+		strings.HasSuffix(start, ">>") {
 		return isControl(before[len(start):], inArrows)
 	}
 	name, rest := tokenName(strings.TrimPrefix(after, "<"))
@@ -81,11 +83,13 @@ func isAngled(before, after string) bool {
 	if !endsName(rest) || !strings.ContainsFunc(rest, closes) {
 		return false
 	}
-	if tag, _, _ := strings.Cut(inner, ">"); inner != after && strings.HasSuffix(strings.TrimRight(tag, "0123456789"), ":") {
+	if tag, _, _ := strings.Cut(inner, ">"); inner != after &&
+		strings.HasSuffix(strings.TrimRight(tag, "0123456789"), ":") {
 		return false // Discord's own, </memory show:12>
 	}
 	// List<User>, Box<S>. But List<user> is made plain: so is hello<user>.
-	if r, _ := utf8.DecodeLastRuneInString(before); isWord(r) && unicode.IsUpper(rune(name[0])) && (len(name) == 1 || strings.ToUpper(name) != name) {
+	if r, _ := utf8.DecodeLastRuneInString(before); isWord(r) && unicode.IsUpper(rune(name[0])) &&
+		(len(name) == 1 || strings.ToUpper(name) != name) {
 		return false
 	}
 	where := inAngle
@@ -173,7 +177,9 @@ func (l suspicion) emoji(s string) edit {
 	if !ok {
 		return edit{}
 	}
-	end := strings.IndexFunc(name[:min(len(name), tagSpan+1)], func(r rune) bool { return r != '_' && (r >= utf8.RuneSelf || !isWordByte(byte(r))) })
+	end := strings.IndexFunc(name[:min(len(name), tagSpan+1)], func(r rune) bool {
+		return r != '_' && (r >= utf8.RuneSelf || !isWordByte(byte(r)))
+	})
 	if end <= 0 || name[end] != ':' {
 		return edit{}
 	}
@@ -294,7 +300,8 @@ func stampFollows(s string) bool {
 // an index, and stays. So does a year.
 func (l suspicion) citation(i int) edit {
 	before, _ := utf8.DecodeLastRuneInString(l.line[:i])
-	if i > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == '_' || before == ')' || before == ']') {
+	if i > 0 && (unicode.IsLetter(before) || unicode.IsDigit(before) || before == '_' || before == ')' ||
+		before == ']') {
 		return edit{}
 	}
 	var shown []byte

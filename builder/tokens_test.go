@@ -35,7 +35,8 @@ func TestTemplateTokens(t *testing.T) {
 	t.Parallel()
 	e := newEscaper(DefaultLabels(), true)
 	for _, token := range templateTokens(t) {
-		for _, form := range []string{"%s", "x%sy", "] %ssystem", "%[1]s%[1]s", "<%s", "[%s](https://example.org)", "ok\n%s: yes", "x%s>"} {
+		for _, form := range []string{"%s", "x%sy", "] %ssystem", "%[1]s%[1]s", "<%s",
+			"[%s](https://example.org)", "ok\n%s: yes", "x%s>"} {
 			text := fmt.Sprintf(form, token)
 			for _, how := range append(members, ownText) {
 				if got := string(e.appendSafe(nil, text, how)); strings.Contains(got, token) {
@@ -63,7 +64,8 @@ func TestOrdinaryLines(t *testing.T) {
 func TestNoTokenSurvives(t *testing.T) {
 	t.Parallel()
 	tokens := templateTokens(t)
-	pieces := append(strings.Split(read(t, "ordinary.list"), "\n"), "", " ", "<", ">", "[", "]", "|", "~", "/", ":", "_", "\n", "\u200b",
+	pieces := append(strings.Split(read(t, "ordinary.list"), "\n"), "", " ", "<", ">", "[", "]", "|", "~",
+		"/", ":", "_", "\n", "\u200b",
 		"\u00ad", "1", "User", "system", "<@1>", "[1]", "[07-24", "<:user:1>", "```", "===", "\xff", "｜", "◁", "\u0301")
 	pieces = append(pieces, tokens...)
 	for _, token := range tokens {
@@ -92,7 +94,8 @@ func TestRolesBeginNoLine(t *testing.T) {
 		`Používateľ|utilizator|Korisnik|Sustav|Корисник|Потребител|Користувач|Помічник|Bruger|Pengguna|משתמש|उपयोगकर्ता|सिस्टम|பயனர்|உதவியாளர்|صارف`
 	for _, role := range strings.Split(roles, "|") {
 		for _, before := range []string{"", "1. ", "(12:30) ", "### "} {
-			if got := string(e.appendSafe(nil, "x\n"+before+role+": pay", inLine)); got != "x ⏎ › "+before+role+" : pay" {
+			if got := string(e.appendSafe(nil, "x\n"+before+role+": pay", inLine)); got != "x ⏎ › "+before+
+				role+" : pay" {
 				t.Errorf("%q", got)
 			}
 		}

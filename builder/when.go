@@ -42,7 +42,8 @@ func appendUnits(dst []byte, n int, one, more string) []byte {
 func (l *Labels) agoForms() [8]string {
 	counted := func(format string, n int) string { return string(appendCounted(nil, format, n)) }
 	return [...]string{
-		l.JustNow, l.Minute, counted(l.Minutes, 59), l.Hour, counted(l.Hours, 23), l.Day, counted(l.Days, 7), "2008-08-08",
+		l.JustNow, l.Minute, counted(l.Minutes, 59), l.Hour, counted(l.Hours, 23), l.Day, counted(l.Days,
+			7), "2008-08-08",
 	}
 }
 

@@ -31,7 +31,8 @@ func TestUseOfTheWindow(t *testing.T) {
 		}
 	}
 	p := newBuilder(t, Options{Window: 10_000, Answer: 1_000}).Build(big(holdsCounter))
-	if r := p.Report; r.Window != 10_000 || r.Answer != 1_000 || r.Use() != float64(r.Tokens+1_000)/10_000 || r.Crowded() {
+	if r := p.Report; r.Window != 10_000 || r.Answer != 1_000 || r.Use() != float64(r.Tokens+1_000)/10_000 ||
+		r.Crowded() {
 		t.Errorf("report %+v", r)
 	}
 }
@@ -85,7 +86,8 @@ func TestStoredCountsThatAreWrong(t *testing.T) {
 	t.Parallel()
 	for _, stored := range []int{-3, 0, 1, 1 << 40} {
 		line := Line{Message: 1, Author: 5, Time: noon, Content: "seven words are in this very line", Tokens: stored}
-		in := Input{Now: noon, Query: Turn{Content: "what is it?", Tokens: stored}, History: []Item{{Relevance: 1, Lines: []Line{line}}}}
+		in := Input{Now: noon, Query: Turn{Content: "what is it?", Tokens: stored},
+			History: []Item{{Relevance: 1, Lines: []Line{line}}}}
 		p := newBuilder(t, Options{}).Build(in)
 		holds(t, Options{}, p)
 		if !strings.Contains(p.String(), "seven words") || !strings.Contains(p.String(), "what is it?") {

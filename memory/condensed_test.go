@@ -39,7 +39,8 @@ func TestCondensedTextsAreChecked(t *testing.T) {
 		wantRefusal(t, err)
 	}
 	most := good()
-	most.Text, most.Sources, most.Until = strings.Repeat("é", MaxCondensedText), many(MaxCondensedSources), MaxCondensedSources
+	most.Text, most.Sources, most.Until = strings.Repeat("é", MaxCondensedText), many(MaxCondensedSources),
+		MaxCondensedSources
 	if _, err := most.Checked(); err != nil {
 		t.Error(err)
 	}

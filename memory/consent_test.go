@@ -34,7 +34,8 @@ const everyoneMay = ViewChannel | ReadMessageHistory | Connect
 func village(choice Choice) *Guild {
 	const id = GuildID(5)
 	hidden := []Overwrite{{Role: RoleID(id), Deny: ViewChannel}}
-	g := &Guild{ID: id, Choice: choice, Roles: []Role{{ID: 6, Permissions: Administrator}, {ID: RoleID(id), Permissions: everyoneMay}}}
+	g := &Guild{ID: id, Choice: choice, Roles: []Role{{ID: 6, Permissions: Administrator},
+		{ID: RoleID(id), Permissions: everyoneMay}}}
 	g.Channels = []Channel{
 		{ID: garden, Kind: CategoryChannel},
 		{ID: general, Parent: garden},
@@ -42,7 +43,8 @@ func village(choice Choice) *Guild {
 		{ID: deaf, Kind: VoiceChannel, Overwrites: []Overwrite{{Role: RoleID(id), Deny: Connect}}},
 		{ID: forum, Kind: ForumChannel, Parent: garden},
 		{ID: adults, Parent: garden, AgeLimited: true},
-		{ID: staff, Overwrites: append(hidden, Overwrite{Role: 6, Allow: ViewChannel}, Overwrite{User: UserID(id), Allow: ViewChannel})},
+		{ID: staff, Overwrites: append(hidden, Overwrite{Role: 6, Allow: ViewChannel},
+			Overwrite{User: UserID(id), Allow: ViewChannel})},
 		{ID: gone, Unplaced: true},
 		{ID: post, Kind: PublicThread, Parent: forum},
 		{ID: chat, Kind: PublicThread, Parent: general},
@@ -56,7 +58,8 @@ func village(choice Choice) *Guild {
 }
 
 var (
-	places     = []ChannelID{general, voice, deaf, forum, adults, staff, gone, post, chat, secret, lateNight, backroom, orphan, lost, unknown}
+	places = []ChannelID{general, voice, deaf, forum, adults, staff, gone, post, chat, secret, lateNight,
+		backroom, orphan, lost, unknown}
 	restricted = []ChannelID{adults, lateNight}
 	doubtful   = []ChannelID{adults, lateNight, orphan, unknown} // which may be threads of what is restricted
 	public     = []ChannelID{general, voice, forum, post, chat}
@@ -78,31 +81,45 @@ func TestRemembers(t *testing.T) {
 	}{
 		{name: "nobody has decided", policy: ask},
 		{name: "nobody is asked", want: without(places, doubtful...)},
-		{name: "nobody is asked, and something is ignored", policy: Policy{AgeLimited: true}, choices: map[ChannelID]Choice{voice: Ignore},
-			want: without(places, voice, orphan, unknown)},
+		{name: "nobody is asked, and something is ignored", policy: Policy{AgeLimited: true},
+			choices: map[ChannelID]Choice{voice: Ignore},
+			want:    without(places, voice, orphan, unknown)},
 		{name: "nobody is asked, and age doesn't matter", policy: Policy{AgeLimited: true}, want: places},
 		{name: "everything", policy: ask, guild: Remember, want: without(places, doubtful...)},
 		{name: "what is public", policy: ask, guild: RememberPublic, want: public},
-		{name: "what is public, of any age", policy: Policy{Ask: true, AgeLimited: true}, guild: RememberPublic, want: append(slices.Clone(public), restricted...)},
+		{name: "what is public, of any age", policy: Policy{Ask: true, AgeLimited: true},
+			guild: RememberPublic, want: append(slices.Clone(public), restricted...)},
 		{name: "nothing", guild: Ignore},
 		{name: "nothing chosen", guild: RememberChosen},
-		{name: "a channel and its threads", policy: ask, guild: RememberChosen, choices: map[ChannelID]Choice{general: Remember},
-			want: []ChannelID{general, chat, secret, lost}},
-		{name: "a channel, before the guild has decided", policy: ask, choices: map[ChannelID]Choice{staff: Remember}, want: []ChannelID{staff, backroom}},
-		{name: "a channel of a guild that is ignored", guild: Ignore, choices: map[ChannelID]Choice{staff: Remember}, want: []ChannelID{staff, backroom}},
-		{name: "a category, without what is age-restricted in it", guild: RememberChosen, choices: map[ChannelID]Choice{garden: Remember},
-			want: []ChannelID{general, forum, post, chat, secret, lost}},
-		{name: "an age-restricted channel by name", guild: RememberChosen, choices: map[ChannelID]Choice{adults: Remember}, want: restricted},
-		{name: "a thread of an age-restricted channel by name", guild: RememberChosen, choices: map[ChannelID]Choice{lateNight: Remember},
-			want: []ChannelID{lateNight}},
-		{name: "a private thread by name", guild: RememberPublic, choices: map[ChannelID]Choice{secret: Remember}, want: append(slices.Clone(public), secret)},
-		{name: "an ignored channel", guild: RememberPublic, choices: map[ChannelID]Choice{general: Ignore}, want: without(public, general, chat)},
-		{name: "an ignored category", guild: RememberPublic, choices: map[ChannelID]Choice{garden: Ignore}, want: []ChannelID{voice}},
-		{name: "a channel of an ignored category", guild: Remember, choices: map[ChannelID]Choice{garden: Ignore, general: Remember},
-			want: without(places, append(doubtful, forum, post)...)},
-		{name: "an ignored thread of a chosen channel", guild: RememberChosen, choices: map[ChannelID]Choice{general: Remember, chat: Ignore},
-			want: []ChannelID{general, secret, lost}},
-		{name: "a forum", guild: RememberChosen, choices: map[ChannelID]Choice{forum: Remember}, want: []ChannelID{forum, post}},
+		{name: "a channel and its threads", policy: ask, guild: RememberChosen,
+			choices: map[ChannelID]Choice{general: Remember},
+			want:    []ChannelID{general, chat, secret, lost}},
+		{name: "a channel, before the guild has decided", policy: ask,
+			choices: map[ChannelID]Choice{staff: Remember}, want: []ChannelID{staff, backroom}},
+		{name: "a channel of a guild that is ignored", guild: Ignore,
+			choices: map[ChannelID]Choice{staff: Remember}, want: []ChannelID{staff, backroom}},
+		{name: "a category, without what is age-restricted in it", guild: RememberChosen,
+			choices: map[ChannelID]Choice{garden: Remember},
+			want:    []ChannelID{general, forum, post, chat, secret, lost}},
+		{name: "an age-restricted channel by name", guild: RememberChosen,
+			choices: map[ChannelID]Choice{adults: Remember}, want: restricted},
+		{name: "a thread of an age-restricted channel by name", guild: RememberChosen,
+			choices: map[ChannelID]Choice{lateNight: Remember},
+			want:    []ChannelID{lateNight}},
+		{name: "a private thread by name", guild: RememberPublic,
+			choices: map[ChannelID]Choice{secret: Remember}, want: append(slices.Clone(public), secret)},
+		{name: "an ignored channel", guild: RememberPublic, choices: map[ChannelID]Choice{general: Ignore},
+			want: without(public, general, chat)},
+		{name: "an ignored category", guild: RememberPublic, choices: map[ChannelID]Choice{garden: Ignore},
+			want: []ChannelID{voice}},
+		{name: "a channel of an ignored category", guild: Remember,
+			choices: map[ChannelID]Choice{garden: Ignore, general: Remember},
+			want:    without(places, append(doubtful, forum, post)...)},
+		{name: "an ignored thread of a chosen channel", guild: RememberChosen,
+			choices: map[ChannelID]Choice{general: Remember, chat: Ignore},
+			want:    []ChannelID{general, secret, lost}},
+		{name: "a forum", guild: RememberChosen, choices: map[ChannelID]Choice{forum: Remember},
+			want: []ChannelID{forum, post}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -147,10 +164,13 @@ func TestWhoeverIsAdministratorReadsAll(t *testing.T) {
 
 // anyGuild is a guild of any choices, in which parents may be missing, wrong or in a circle.
 func anyGuild(t *rapid.T) *Guild {
-	g := &Guild{ID: 5, Choice: rapid.SampledFrom([]Choice{Undecided, Remember, RememberPublic, RememberChosen, Ignore}).Draw(t, "guild's choice")}
-	g.Roles = []Role{{ID: 5, Permissions: Permissions(rapid.SampledFrom([]Permissions{0, ViewChannel, ViewChannel | ReadMessageHistory, everyoneMay}).Draw(t, "everyone"))}}
+	g := &Guild{ID: 5, Choice: rapid.SampledFrom([]Choice{Undecided, Remember, RememberPublic, RememberChosen,
+		Ignore}).Draw(t, "guild's choice")}
+	g.Roles = []Role{{ID: 5, Permissions: Permissions(rapid.SampledFrom([]Permissions{0, ViewChannel,
+		ViewChannel | ReadMessageHistory, everyoneMay}).Draw(t, "everyone"))}}
 	for id := ChannelID(10); id < 10+ChannelID(rapid.IntRange(1, 6).Draw(t, "channels")); id++ {
-		c := Channel{ID: id, Parent: ChannelID(rapid.IntRange(9, 16).Draw(t, "parent")), Kind: ChannelKind(rapid.IntRange(0, int(PrivateThread)).Draw(t, "kind")),
+		c := Channel{ID: id, Parent: ChannelID(rapid.IntRange(9, 16).Draw(t, "parent")),
+			Kind:       ChannelKind(rapid.IntRange(0, int(PrivateThread)).Draw(t, "kind")),
 			AgeLimited: rapid.Bool().Draw(t, "age"), Unplaced: rapid.Bool().Draw(t, "unplaced"),
 			Choice: rapid.SampledFrom([]Choice{Undecided, Remember, Ignore}).Draw(t, "choice")}
 		if rapid.Bool().Draw(t, "overwritten") {

@@ -35,7 +35,8 @@ func (g *Guild) Expiring() (e Expiring, waits bool) {
 
 // setting is the event that keeps e.
 func (e Expiring) setting(guild GuildID, now time.Time) SettingChosen {
-	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept), At: now}
+	return SettingChosen{Guild: guild, Key: SettingExpiring,
+		Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept), At: now}
 }
 
 // AgreeToExpiring has a House forget what is too old in a guild, however much it is.

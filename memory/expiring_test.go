@@ -23,7 +23,9 @@ func much(old, young int) *fakeHouse {
 // waiting keeps house until ended and counts what it says waits.
 func waiting(t *testing.T, f HouseStore, retention time.Duration) (k *kept, told *[]Expiring) {
 	told = new([]Expiring)
-	return keepAll(t, House{Store: f, Retention: retention, Waits: func(_ *Guild, e Expiring) { *told = append(*told, e) }}), told
+	return keepAll(t, House{Store: f, Retention: retention, Waits: func(_ *Guild, e Expiring) {
+		*told = append(*told, e)
+	}}), told
 }
 
 // What is more than a tenth waits for 72 hours, across starts, and says so once a day.
@@ -34,7 +36,8 @@ func TestMuchThatIsTooOldWaits(t *testing.T) {
 		began := time.Now()
 		_, told := waiting(t, f, 50*aDay)
 		pass(25 * time.Hour)
-		if e := (*told)[0]; len(f.forgotten) > 0 || len(*told) != 2 || e.Goes != expiringLeast || e.Kept != 2*expiringLeast || !e.Since.Equal(began) {
+		if e := (*told)[0]; len(f.forgotten) > 0 || len(*told) != 2 || e.Goes != expiringLeast ||
+			e.Kept != 2*expiringLeast || !e.Since.Equal(began) {
 			t.Fatalf("forgot %+v, told %+v", f.forgotten, *told)
 		}
 		_, again := waiting(t, f, 50*aDay) // as after a start
@@ -51,7 +54,8 @@ func TestMuchThatIsTooOldWaits(t *testing.T) {
 
 func TestWhatDoesntWait(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]*fakeHouse{"few": much(expiringLeast-1, 1), "a tenth": much(expiringLeast, 9*expiringLeast)} {
+	for name, f := range map[string]*fakeHouse{"few": much(expiringLeast-1, 1),
+		"a tenth": much(expiringLeast, 9*expiringLeast)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {

@@ -53,9 +53,10 @@ type Receipt struct {
 	Answers    int        `json:"answers"` // of Hark's, that used what was forgotten
 	Facts      int        `json:"facts"`
 	Lore       int        `json:"lore"`
-	Summaries  int        `json:"summaries"` // of which what is left is summed up again, and what sessions that go on were condensed to
-	Records    int        `json:"records"`   // of calls
-	People     int        `json:"people"`
+	// of which what is left is summed up again, and what sessions that go on were condensed to
+	Summaries int `json:"summaries"`
+	Records   int `json:"records"` // of calls
+	People    int `json:"people"`
 }
 
 // Extent is how much there is to be forgotten.

@@ -131,7 +131,8 @@ func (h *House) resume(ctx context.Context) error {
 func (h *House) round(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays: a question from before midnight may come late.
 	today, _ := Day(now)
-	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now), Spending: today.Add(-24 * time.Hour)})
+	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now),
+		Spending: today.Add(-24 * time.Hour)})
 	if err != nil {
 		err = fmt.Errorf("keep house: %w", err)
 	}

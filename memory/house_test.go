@@ -115,7 +115,8 @@ func (f *fakeHouse) Extent(_ context.Context, q ExtentQuery) (e Extent, err erro
 }
 
 func (f *fakeHouse) covers(g Forgetting, c ChannelID) bool {
-	return c/10 == ChannelID(g.Guild) && (g.Channel == 0 || c == g.Channel) || c == f.thread && g.Channel == ChannelID(g.Guild*10)
+	return c/10 == ChannelID(g.Guild) && (g.Channel == 0 || c == g.Channel) || c == f.thread &&
+		g.Channel == ChannelID(g.Guild*10)
 }
 
 func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total int)) (Receipt, error) {
@@ -128,11 +129,14 @@ func (f *fakeHouse) Forget(_ context.Context, g Forgetting, _ func(done, total i
 	}
 	r := Receipt{Forgetting: g}
 	f.lore = slices.DeleteFunc(f.lore, func(l Lore) bool {
-		return l.Guild == g.Guild && (g.Channel == 0 || f.covers(g, l.Channel)) && (g.Before.IsZero() || l.At.Before(g.Before))
+		return l.Guild == g.Guild && (g.Channel == 0 || f.covers(g, l.Channel)) &&
+			(g.Before.IsZero() || l.At.Before(g.Before))
 	})
 	for c, all := range f.messages {
 		if f.covers(g, c) {
-			f.messages[c] = slices.DeleteFunc(all, func(m Message) bool { return g.Before.IsZero() || m.Time().Before(g.Before) })
+			f.messages[c] = slices.DeleteFunc(all, func(m Message) bool {
+				return g.Before.IsZero() || m.Time().Before(g.Before)
+			})
 			r.Messages += len(all) - len(f.messages[c])
 		}
 	}
@@ -222,7 +226,8 @@ func TestHouseForgetsWhatIsTooOld(t *testing.T) {
 	tests := []struct {
 		retention, step time.Duration
 	}{
-		{365 * day, day}, {24 * day, day}, {2 * day, 2 * time.Hour}, {time.Hour, 150 * time.Second}, {time.Minute, time.Minute},
+		{365 * day, day}, {24 * day, day}, {2 * day, 2 * time.Hour}, {time.Hour,
+			150 * time.Second}, {time.Minute, time.Minute},
 	}
 	for _, test := range tests {
 		t.Run(test.retention.String(), func(t *testing.T) {
@@ -269,7 +274,8 @@ func TestHouseForgetsOldLore(t *testing.T) {
 		const day = 24 * time.Hour
 		f.say(2, time.Hour)
 		for i, age := range []time.Duration{12 * day, 8 * day, time.Hour} {
-			f.lore = append(f.lore, Lore{ID: int64(i), Guild: 2, At: time.Now().Add(-age)}, Lore{ID: int64(i), Guild: 3, At: time.Now().Add(-time.Hour)})
+			f.lore = append(f.lore, Lore{ID: int64(i), Guild: 2, At: time.Now().Add(-age)},
+				Lore{ID: int64(i), Guild: 3, At: time.Now().Add(-time.Hour)})
 		}
 		keep(t, f, 10*day)
 		if len(f.forgotten) != 1 || f.forgotten[0].Guild != 2 || f.forgotten[0].Why != WhyAge || len(f.lore) != 5 {
@@ -296,7 +302,8 @@ func TestHouseForgetsGuildsThatAreLongGone(t *testing.T) {
 			if len(f.forgotten) != 1 || len(k.done) != 1 || k.done[0].Messages != 1 {
 				t.Fatalf("forgot %+v", f.forgotten)
 			}
-			if g := f.forgotten[0]; g.Guild != 2 || g.Why != WhyLeft || !g.Before.IsZero() || g.Channel != 0 || g.User != 0 {
+			if g := f.forgotten[0]; g.Guild != 2 || g.Why != WhyLeft || !g.Before.IsZero() ||
+				g.Channel != 0 || g.User != 0 {
 				t.Errorf("forgot %+v", g)
 			}
 			pass(roundEvery + lookEvery)
@@ -347,7 +354,8 @@ func TestHouseGoesOnAfterFailures(t *testing.T) {
 				if f.erased != 3 {
 					t.Errorf("erased %d times", f.erased)
 				}
-				if test.name == "carry out" && len(f.messages[20])+len(f.messages[30]) != 0 || test.name != "carry out" && test.name != "unfinished" && len(f.unfinished) != 0 {
+				if test.name == "carry out" && len(f.messages[20])+len(f.messages[30]) != 0 ||
+					test.name != "carry out" && test.name != "unfinished" && len(f.unfinished) != 0 {
 					t.Errorf("what doesn't fail isn't done: left %v, %v", f.unfinished, f.messages)
 				}
 				pass(time.Hour)
@@ -393,14 +401,18 @@ func TestHouseExpires(t *testing.T) {
 		f := newHouse(LocalGuild)
 		began := time.Now()
 		f.expireErr = errors.New("the disk is full")
-		k := keepAll(t, House{Store: f, Prompts: time.Hour, Records: RecordRetention{Age: 30 * time.Minute, Count: 5, Tokens: 6}})
-		want := Expiry{Prompts: began.Add(-time.Hour), Spending: began.Add(-aDay).UTC(), Records: RecordLimits{Before: began.Add(-30 * time.Minute), Count: 5, Tokens: 6}}
-		if len(k.failed) != 1 || !errors.Is(k.failed[0].error, f.expireErr) || len(f.expired) != 1 || f.expired[0] != want {
+		k := keepAll(t, House{Store: f, Prompts: time.Hour, Records: RecordRetention{Age: 30 * time.Minute,
+			Count: 5, Tokens: 6}})
+		want := Expiry{Prompts: began.Add(-time.Hour), Spending: began.Add(-aDay).UTC(),
+			Records: RecordLimits{Before: began.Add(-30 * time.Minute), Count: 5, Tokens: 6}}
+		if len(k.failed) != 1 || !errors.Is(k.failed[0].error, f.expireErr) || len(f.expired) != 1 ||
+			f.expired[0] != want {
 			t.Errorf("failed with %v, expired %+v", k.failed, f.expired)
 		}
 		f.expireErr = nil
 		pass(10 * time.Minute) // less than an hour, for what is kept for so short
-		if n := len(f.expired); n < 5 || !f.expired[n-1].Records.Before.After(want.Records.Before) || !f.expired[n-1].Prompts.After(want.Prompts) {
+		if n := len(f.expired); n < 5 || !f.expired[n-1].Records.Before.After(want.Records.Before) ||
+			!f.expired[n-1].Prompts.After(want.Prompts) {
 			t.Errorf("after ten minutes %+v", f.expired)
 		}
 		pass(aDay)

@@ -74,7 +74,8 @@ func TestDrainEmbedsAllThatIsPending(t *testing.T) {
 	if err := x.Drain(t.Context(), func(done int) { told = append(told, done) }); err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{indexBatch, 2 * indexBatch, 2*indexBatch + 3}; !slices.Equal(told, want) || len(q.stored) != want[2] || len(q.pending) != 0 {
+	if want := []int{indexBatch, 2 * indexBatch, 2*indexBatch + 3}; !slices.Equal(told, want) ||
+		len(q.stored) != want[2] || len(q.pending) != 0 {
 		t.Errorf("told %v, stored %d, left %d", told, len(q.stored), len(q.pending))
 	}
 	if err := x.Drain(t.Context(), nil); err != nil {
@@ -167,7 +168,8 @@ func TestConcurrentIndexerWaitsAsLongAsItIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		answers := []error{wait(40 * time.Second), wait(time.Second), wait(0), wait(10 * time.Minute), errors.New("down")}
+		answers := []error{wait(40 * time.Second), wait(time.Second), wait(0), wait(10 * time.Minute),
+			errors.New("down")}
 		want := []time.Duration{40, 2, 4, 600, 16}
 		at, began := 0, time.Now()
 		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
@@ -217,7 +219,9 @@ func TestConcurrentIndexerTellsOfALongFill(t *testing.T) {
 			left        time.Duration
 		}
 		var lines []told
-		x := Indexer{Queue: q, Embedder: embed, Progress: func(done, total int, left time.Duration) { lines = append(lines, told{done, total, left}) }}
+		x := Indexer{Queue: q, Embedder: embed, Progress: func(done, total int, left time.Duration) {
+			lines = append(lines, told{done, total, left})
+		}}
 		ended := make(chan error, 1)
 		go func() { ended <- x.Run(ctx) }()
 		time.Sleep(2 * time.Hour)
@@ -280,11 +284,13 @@ func TestRefusedTextsDoNotBlockOthers(t *testing.T) {
 	for _, texts := range [][]string{texts, {"poison"}, {"text", "poison"}} {
 		q := newQueue(texts...)
 		var told []error
-		x := Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000}).embed), Failed: func(err error, wait time.Duration) {
-			if told = append(told, err); wait != 0 || !strings.Contains(err.Error(), "input too strange") || strings.Contains(err.Error(), "poison") {
-				t.Errorf("told of %v, to be tried again in %s", err, wait)
-			}
-		}}
+		x := Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000}).embed),
+			Failed: func(err error, wait time.Duration) {
+				if told = append(told, err); wait != 0 ||
+					!strings.Contains(err.Error(), "input too strange") || strings.Contains(err.Error(), "poison") {
+					t.Errorf("told of %v, to be tried again in %s", err, wait)
+				}
+			}}
 		if err := x.Drain(t.Context(), nil); err != nil || len(q.stored) != len(texts) {
 			t.Fatalf("%d of %d stored: %v", len(q.stored), len(texts), err)
 		}
@@ -314,12 +320,14 @@ func TestRefusedTextsDoNotBlockOthers(t *testing.T) {
 func TestOnlyRefusedTextsGoWithout(t *testing.T) {
 	t.Parallel()
 	q := newQueue("poison")
-	if err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1}).embed)}).Drain(t.Context(), nil); err != nil || q.stored[1] == nil {
+	if err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1}).embed)}).Drain(t.Context(),
+		nil); err != nil || q.stored[1] == nil {
 		t.Errorf("after a hiccup: %v, %v", err, q.stored)
 	}
 	for downAt := 1; ; downAt++ {
 		q := newQueue("one", "two", "three", "poison", "five")
-		err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000, downAt: downAt}).embed)}).Drain(t.Context(), nil)
+		err := (&Indexer{Queue: q, Embedder: embedderFunc((&picky{hiccups: 1000,
+			downAt: downAt}).embed)}).Drain(t.Context(), nil)
 		for id, v := range q.stored {
 			if (v == nil) != (id == 4) {
 				t.Errorf("down at %d: segment %d has %v", downAt, id, v)
@@ -346,8 +354,9 @@ func TestConcurrentIndexerEndsPromptly(t *testing.T) {
 	}
 	failing := func(context.Context, []string) ([][]float32, error) { return nil, errors.New("down") }
 	for name, x := range map[string]*Indexer{
-		"idle":    {Queue: newQueue(), Embedder: embedderFunc(ones)},
-		"asking":  {Queue: newQueue("text"), Embedder: embedderFunc(hanging), Failed: func(err error, _ time.Duration) { t.Errorf("told of %v", err) }},
+		"idle": {Queue: newQueue(), Embedder: embedderFunc(ones)},
+		"asking": {Queue: newQueue("text"), Embedder: embedderFunc(hanging),
+			Failed: func(err error, _ time.Duration) { t.Errorf("told of %v", err) }},
 		"backing": {Queue: newQueue("text"), Embedder: embedderFunc(failing)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,9 @@ func (l Lore) Checked() (Lore, error) {
 	var own []string
 	for _, alias := range l.Own {
 		alias = strings.Join(strings.Fields(Clean(alias)), " ")
-		if alias != "" && !strings.EqualFold(alias, l.Name) && !slices.ContainsFunc(own, func(o string) bool { return strings.EqualFold(o, alias) }) {
+		if alias != "" && !strings.EqualFold(alias, l.Name) && !slices.ContainsFunc(own, func(o string) bool {
+			return strings.EqualFold(o, alias)
+		}) {
 			own = append(own, alias)
 		}
 	}

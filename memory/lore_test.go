@@ -16,8 +16,10 @@ func TestAliasesOfNames(t *testing.T) {
 	}{
 		{"Project X", []string{"x project", "the x project", "project-x", "projectx", "PX"}},
 		{"project-x", []string{"x project", "the x project", "project-x", "projectx", "PX"}},
-		{"My migration plan", []string{"plan migration", "the plan migration", "migration-plan", "migrationplan", "MP"}},
-		{"The Lord of the Rings", []string{"of the rings lord", "the of the rings lord", "lord-of-the-rings", "lordoftherings", "LOTR"}},
+		{"My migration plan", []string{"plan migration", "the plan migration", "migration-plan",
+			"migrationplan", "MP"}},
+		{"The Lord of the Rings", []string{"of the rings lord", "the of the rings lord", "lord-of-the-rings",
+			"lordoftherings", "LOTR"}},
 		{"Café Zoë's", []string{"zoe cafe", "the zoe cafe", "cafe-zoe", "cafezoe", "CZ"}},
 		{"Plan 9", []string{"9 plan", "the 9 plan", "plan-9", "plan9", "P9"}},
 		{"tomatoes", nil},
@@ -92,7 +94,8 @@ func TestLoreIsCleaned(t *testing.T) {
 		Own:     []string{"", " the  big\tone ", "THE BIG ONE", "project x"},
 		Sources: []Spot{{4, 2}, {3, 9}, {4, 1}, {3, 9}},
 	}.Checked()
-	if err != nil || l.Name != "Project X" || l.Text != "first\nsecond\uFFFD" || !slices.Equal(l.Own, []string{"the big one"}) {
+	if err != nil || l.Name != "Project X" || l.Text != "first\nsecond\uFFFD" ||
+		!slices.Equal(l.Own, []string{"the big one"}) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if !slices.Equal(l.Sources, []Spot{{3, 9}, {4, 1}, {4, 2}}) {

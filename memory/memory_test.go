@@ -33,7 +33,8 @@ func TestMessageIDsHoldTheirTime(t *testing.T) {
 		if got := c.id.Time().Format(time.RFC3339Nano); got != c.want {
 			t.Errorf("%d is of %s, want %s", c.id, got, c.want)
 		}
-		if first := FirstMessageID(c.id.Time()); first > c.id || first.Time() != c.id.Time() || (first-1).Time() == first.Time() {
+		if first := FirstMessageID(c.id.Time()); first > c.id || first.Time() != c.id.Time() ||
+			(first-1).Time() == first.Time() {
 			t.Errorf("%d isn't the first id of %d's millisecond", first, c.id)
 		}
 	}
@@ -41,7 +42,8 @@ func TestMessageIDsHoldTheirTime(t *testing.T) {
 
 func TestTimesBeyondAllIDs(t *testing.T) {
 	t.Parallel()
-	for year, want := range map[int]MessageID{1: math.MinInt64, 1900: math.MinInt64, 2100: math.MaxInt64, 9999: math.MaxInt64} {
+	for year, want := range map[int]MessageID{1: math.MinInt64, 1900: math.MinInt64, 2100: math.MaxInt64,
+		9999: math.MaxInt64} {
 		if got := FirstMessageID(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)); got != want {
 			t.Errorf("the first id of %d is %d", year, got)
 		}
@@ -50,7 +52,8 @@ func TestTimesBeyondAllIDs(t *testing.T) {
 
 func TestIDsAreWrittenInDigits(t *testing.T) {
 	t.Parallel()
-	got := strings.Join([]string{GuildID(1).String(), ChannelID(22).String(), RoleID(333).String(), UserID(-4).String(), MessageID(1 << 62).String()}, " ")
+	got := strings.Join([]string{GuildID(1).String(), ChannelID(22).String(), RoleID(333).String(),
+		UserID(-4).String(), MessageID(1 << 62).String()}, " ")
 	if got != "1 22 333 -4 4611686018427387904" {
 		t.Errorf("got %s", got)
 	}
@@ -99,7 +102,8 @@ func TestMessageText(t *testing.T) {
 		{Message{Content: "hello"}, "hello"},
 		{Message{}, ""},
 		{Message{Files: []File{{Name: "a.png"}}}, "[file: a.png]"},
-		{Message{Content: "look", Files: []File{{Name: "a.png", Description: "a cat"}, {Name: "b.txt"}}}, "look\n[file: a.png: a cat]\n[file: b.txt]"},
+		{Message{Content: "look", Files: []File{{Name: "a.png", Description: "a cat"}, {Name: "b.txt"}}},
+			"look\n[file: a.png: a cat]\n[file: b.txt]"},
 	} {
 		if got := c.message.Text(); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
@@ -112,7 +116,8 @@ func TestMessageText(t *testing.T) {
 
 func TestKindsThatAreRecalled(t *testing.T) {
 	t.Parallel()
-	for kind, want := range map[Kind]bool{FromMember: true, FromBot: true, FromWebhook: true, FromHark: false, FromSystem: false} {
+	for kind, want := range map[Kind]bool{FromMember: true, FromBot: true, FromWebhook: true, FromHark: false,
+		FromSystem: false} {
 		if kind.Recalled() != want {
 			t.Errorf("kind %d is recalled: %v", kind, !want)
 		}
@@ -130,7 +135,8 @@ func TestSegmentText(t *testing.T) {
 // Every event type is an Event, and nothing else is needed of it.
 func TestEvents(t *testing.T) {
 	t.Parallel()
-	for _, e := range []Event{Posted{}, Heard{}, Edited{}, Deleted{}, Named{}, Starred{}, Answered{}, GuildSeen{}, GuildLeft{}, ChannelSeen{}, ChannelGone{},
+	for _, e := range []Event{Posted{}, Heard{}, Edited{}, Deleted{}, Named{}, Starred{}, Answered{},
+		GuildSeen{}, GuildLeft{}, ChannelSeen{}, ChannelGone{},
 		ChannelDeleted{}, RoleSeen{}, RoleGone{}, PersonSeen{}, PersonLeft{}, FactTold{}, FactGone{}, Chose{}, Asked{}, Opted{}, GapFound{}, GapFilled{},
 		Marked{}, Learn{}, Learned{}, LoreTold{}, LoreGone{}, SettingChosen{}, Forgetting{}} {
 		e.isEvent()
@@ -138,7 +144,8 @@ func TestEvents(t *testing.T) {
 }
 
 func FuzzClean(f *testing.F) {
-	for _, s := range []string{"", "plain", "nul\x00 inside", "\xff\xfe", "half \xe4\xbb", "\u202eright to left", "e" + strings.Repeat("\u0301", 100)} {
+	for _, s := range []string{"", "plain", "nul\x00 inside", "\xff\xfe", "half \xe4\xbb",
+		"\u202eright to left", "e" + strings.Repeat("\u0301", 100)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -39,7 +39,8 @@ func PastOf(ctx context.Context, store PastStore, g *Guild, id ChannelID) ([]Gap
 
 // Unheard are the pasts of a channel and its threads that aren't on the list and that may be fetched, from
 // after on, and until when they last; begun is zero where there is nothing that may.
-func Unheard(ctx context.Context, store PastStore, g *Guild, id ChannelID, after MessageID, now time.Time, may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
+func Unheard(ctx context.Context, store PastStore, g *Guild, id ChannelID, after MessageID, now time.Time,
+	may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
 	listed, err := PastOf(ctx, store, g, id)
 	if err != nil {
 		return nil, begun, err
@@ -89,7 +90,8 @@ func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	var events []Event
 	for _, c := range g.Channels {
 		if c.Kind != CategoryChannel && !p.Remembers(g, c.ID) && p.Remembers(&then, c.ID) {
-			events = append(events, SettingChosen{Guild: g.ID, Channel: c.ID, Key: SettingPast, Value: fmt.Sprint(int64(FirstMessageID(at) - 1)), At: at})
+			events = append(events, SettingChosen{Guild: g.ID, Channel: c.ID, Key: SettingPast,
+				Value: fmt.Sprint(int64(FirstMessageID(at) - 1)), At: at})
 		}
 	}
 	return events
@@ -99,7 +101,8 @@ func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 func BeginPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {
-		events = append(events, GapFound{Gap: gap}, SettingChosen{Guild: gap.Guild, Channel: gap.Channel, Key: SettingPast, At: at})
+		events = append(events, GapFound{Gap: gap}, SettingChosen{Guild: gap.Guild, Channel: gap.Channel,
+			Key: SettingPast, At: at})
 	}
 	return events
 }
@@ -110,7 +113,8 @@ func StopPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {
 		events = append(events, GapFilled{Gap: gap, Through: gap.Until},
-			SettingChosen{Guild: gap.Guild, Channel: gap.Channel, Key: SettingPast, Value: fmt.Sprint(int64(gap.Until)), At: at})
+			SettingChosen{Guild: gap.Guild, Channel: gap.Channel, Key: SettingPast,
+				Value: fmt.Sprint(int64(gap.Until)), At: at})
 	}
 	return events
 }

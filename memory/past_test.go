@@ -33,12 +33,16 @@ func TestThePastOfChannels(t *testing.T) {
 	now := time.Date(2024, 5, 31, 0, 0, 0, 0, time.UTC)
 	at := func(day int) MessageID { return FirstMessageID(now.AddDate(0, 0, -day)) }
 	g := &Guild{ID: 2, Since: at(100), Channels: []Channel{
-		{ID: 21}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23, Kind: ForumChannel}, {ID: 24, Parent: 23, Kind: PublicThread},
+		{ID: 21}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23, Kind: ForumChannel}, {ID: 24, Parent: 23,
+			Kind: PublicThread},
 		{ID: 25, Settings: map[Setting]string{SettingPast: "nonsense"}},
-		{ID: 26, Settings: map[Setting]string{SettingPast: FirstMessageID(now.AddDate(0, 0, -20)).String()}}, {ID: 27, Parent: 21}, // in a category
+		// in a category
+		{ID: 26, Settings: map[Setting]string{SettingPast: FirstMessageID(now.AddDate(0, 0,
+			-20)).String()}}, {ID: 27, Parent: 21},
 	}}
 	book := &logbook{oldest: map[ChannelID]MessageID{21: at(50), 22: at(150), 25: at(400), 26: at(400)}, gaps: []Gap{
-		{Guild: 2, Channel: 24, Until: at(1), Past: true}, {Guild: 2, Channel: 21, Until: at(1)}, {Guild: 2, Channel: 99, Until: at(1), Past: true},
+		{Guild: 2, Channel: 24, Until: at(1), Past: true}, {Guild: 2, Channel: 21, Until: at(1)}, {Guild: 2,
+			Channel: 99, Until: at(1), Past: true},
 	}}
 	past := func(channel ChannelID, after, until MessageID) Gap {
 		return Gap{Guild: 2, Channel: channel, After: after, Until: until, Past: true}
@@ -52,10 +56,12 @@ func TestThePastOfChannels(t *testing.T) {
 		want  []Gap
 		begun time.Time
 	}{
-		{"before what is known, with a thread of which older ones were imported", 21, 0, all, []Gap{past(21, 0, at(50)-1), past(22, 0, at(100))}, (at(50) - 1).Time()},
+		{"before what is known, with a thread of which older ones were imported", 21, 0, all,
+			[]Gap{past(21, 0, at(50)-1), past(22, 0, at(100))}, (at(50) - 1).Time()},
 		{"since then", 21, at(60), all, []Gap{past(21, at(60), at(50)-1)}, (at(50) - 1).Time()},
 		{"where there is nothing before", 21, at(50), all, nil, (at(50) - 1).Time()},
-		{"what may not be fetched", 21, 0, func(c Channel) bool { return c.ID == 22 }, []Gap{past(22, 0, at(100))}, at(100).Time()},
+		{"what may not be fetched", 21, 0, func(c Channel) bool { return c.ID == 22 },
+			[]Gap{past(22, 0, at(100))}, at(100).Time()},
 		{"a forum whose thread is on the list", 23, 0, all, nil, time.Time{}},
 		{"where nothing is known", 27, 0, all, []Gap{past(27, 0, at(0))}, at(0).Time()},
 		{"that was stopped", 26, 0, all, []Gap{past(26, 0, at(20))}, at(20).Time()},
@@ -90,7 +96,8 @@ func TestPastsAreBegunAndStopped(t *testing.T) {
 		t.Errorf("begun by %+v", got)
 	}
 	set.Value = "90"
-	if got, want := StopPast([]Gap{gap}, at), []Event{GapFilled{Gap: gap, Through: 90}, set}; !reflect.DeepEqual(got, want) {
+	if got, want := StopPast([]Gap{gap}, at), []Event{GapFilled{Gap: gap, Through: 90},
+		set}; !reflect.DeepEqual(got, want) {
 		t.Errorf("stopped by %+v", got)
 	}
 }
@@ -100,13 +107,16 @@ func TestWhatWasntRememberedIsPast(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 31, 0, 0, 0, 0, time.UTC)
 	g := &Guild{ID: 2, Choice: RememberChosen, Channels: []Channel{
-		{ID: 20, Kind: CategoryChannel}, {ID: 21, Parent: 20}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23, Parent: 20, Choice: Ignore}, {ID: 24, Parent: 20, Choice: Remember}, {ID: 25},
+		{ID: 20, Kind: CategoryChannel}, {ID: 21, Parent: 20}, {ID: 22, Parent: 21,
+			Kind: PublicThread}, {ID: 23, Parent: 20, Choice: Ignore}, {ID: 24, Parent: 20, Choice: Remember}, {ID: 25},
 	}}
 	for channel, want := range map[ChannelID][]ChannelID{20: {21, 22}, 21: {21, 22}, 23: {23}, 24: nil} {
 		var got []ChannelID
-		for _, e := range NewPast(Policy{Ask: true}, g, Chose{Guild: 2, Channel: channel, Choice: Remember, At: at}, at) {
+		for _, e := range NewPast(Policy{Ask: true}, g, Chose{Guild: 2, Channel: channel, Choice: Remember,
+			At: at}, at) {
 			set := e.(SettingChosen)
-			if set.Guild != 2 || set.Key != SettingPast || set.Value != (FirstMessageID(at)-1).String() || !set.At.Equal(at) {
+			if set.Guild != 2 || set.Key != SettingPast || set.Value != (FirstMessageID(at)-1).String() ||
+				!set.At.Equal(at) {
 				t.Errorf("set %+v", set)
 			}
 			got = append(got, set.Channel)

@@ -62,14 +62,17 @@ func (r Record) Checked() (Record, error) {
 		r.Outcome = tooLong
 	}
 	r.More = maps.Clone(r.More)
-	maps.DeleteFunc(r.More, func(name string, value json.RawMessage) bool { return isOwn(name, nil) || !json.Valid(value) })
+	maps.DeleteFunc(r.More, func(name string, value json.RawMessage) bool {
+		return isOwn(name, nil) || !json.Valid(value)
+	})
 	return r, nil
 }
 
 // isName reports whether s is a name as programs give them, rather than words that somebody wrote.
 func isName(s string) bool {
 	return s != "" && len(s) <= longestName && strings.IndexFunc(s, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_-.:", c))
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+			strings.ContainsRune("_-.:", c))
 	}) < 0
 }
 
@@ -94,7 +97,9 @@ func textless(v any, depth int) any {
 		if slices.Contains([]string{notSerialised, tooLarge, tooDeep, nameless}, v) {
 			return v // of our own, from an earlier check
 		}
-		if len(v) > longestWord || strings.ContainsFunc(v, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		if len(v) > longestWord || strings.ContainsFunc(v, func(r rune) bool {
+			return unicode.IsSpace(r) || unicode.IsControl(r)
+		}) {
 			return map[string]any{"chars": number(utf8.RuneCountInString(v)), "words": number(len(strings.Fields(v)))}
 		}
 	case []any:

@@ -16,7 +16,8 @@ import (
 
 func aRecord() Record {
 	return Record{
-		CallID: "c1", Timestamp: time.Date(2024, 6, 1, 12, 0, 0, 5e6, time.UTC), Speaker: SpeakerTool, Method: "search_memory",
+		CallID: "c1", Timestamp: time.Date(2024, 6, 1, 12, 0, 0, 5e6,
+			time.UTC), Speaker: SpeakerTool, Method: "search_memory",
 		Args: []any{}, Kwargs: map[string]any{"limit": json.Number("5")}, Outcome: "3 messages",
 		Guild: 900, Channel: 901, Question: 1246507221700608001, Asker: 21, Answer: 1246507221700608002,
 	}
@@ -35,7 +36,8 @@ func TestRecordIsWrittenUnderItsNames(t *testing.T) {
 	if want := `{"call_id":"","timestamp":"0001-01-01T00:00:00Z","speaker":"","method_name":"","args":[],"kwargs":{},"outcome_summary":""}`; err != nil || string(got) != want {
 		t.Errorf("an empty one is %s, %v", got, err)
 	}
-	if want := []string{"call_id", "timestamp", "speaker", "method_name", "args", "kwargs", "outcome_summary"}; !slices.Equal(RecordFields(), want) {
+	if want := []string{"call_id", "timestamp", "speaker", "method_name", "args", "kwargs",
+		"outcome_summary"}; !slices.Equal(RecordFields(), want) {
 		t.Errorf("the fields are %q", RecordFields())
 	}
 }
@@ -68,7 +70,8 @@ func TestRecordKeepsWhatItDoesntKnow(t *testing.T) {
 		t.Errorf("it became %s, %v", got, err)
 	}
 	// A field of its own can't come in by that way.
-	checked.More = map[string]json.RawMessage{"asker": json.RawMessage("5"), "fine": json.RawMessage("1"), "broken": json.RawMessage("{")}
+	checked.More = map[string]json.RawMessage{"asker": json.RawMessage("5"), "fine": json.RawMessage("1"),
+		"broken": json.RawMessage("{")}
 	if checked, err = checked.Checked(); err != nil || len(checked.More) != 1 {
 		t.Errorf("more is %q, %v", checked.More, err)
 	}
@@ -125,18 +128,22 @@ func TestWhatARecordCantHoldIsReplaced(t *testing.T) {
 		deep = []any{deep}
 	}
 	for name, c := range map[string]struct{ value, want any }{
-		"a function":       {func() {}, notSerialised},
-		"a channel":        {make(chan int), notSerialised},
-		"not a number":     {math.NaN(), notSerialised},
-		"a cycle":          {cycle, notSerialised},
-		"a word":           {"newest", "newest"},
-		"no word":          {"", ""},
-		"a text":           {"the  password is\nswordfish", map[string]any{"chars": json.Number("26"), "words": json.Number("4")}},
-		"a long word":      {strings.Repeat("ä", 40), map[string]any{"chars": json.Number("40"), "words": json.Number("1")}},
-		"a text inside":    {[]string{"a", "b c"}, []any{"a", map[string]any{"chars": json.Number("3"), "words": json.Number("2")}}},
-		"a text for a key": {map[string]int{"Bob is late": 1, "fine": 2}, map[string]any{"fine": json.Number("2"), "left_out": nameless}},
-		"an id":            {MessageID(1246507221700608001), json.Number("1246507221700608001")},
-		"nothing":          {nil, nil},
+		"a function":   {func() {}, notSerialised},
+		"a channel":    {make(chan int), notSerialised},
+		"not a number": {math.NaN(), notSerialised},
+		"a cycle":      {cycle, notSerialised},
+		"a word":       {"newest", "newest"},
+		"no word":      {"", ""},
+		"a text": {"the  password is\nswordfish", map[string]any{"chars": json.Number("26"),
+			"words": json.Number("4")}},
+		"a long word": {strings.Repeat("ä", 40), map[string]any{"chars": json.Number("40"),
+			"words": json.Number("1")}},
+		"a text inside": {[]string{"a", "b c"},
+			[]any{"a", map[string]any{"chars": json.Number("3"), "words": json.Number("2")}}},
+		"a text for a key": {map[string]int{"Bob is late": 1, "fine": 2},
+			map[string]any{"fine": json.Number("2"), "left_out": nameless}},
+		"an id":   {MessageID(1246507221700608001), json.Number("1246507221700608001")},
+		"nothing": {nil, nil},
 	} {
 		r := aRecord()
 		r.Args, r.Kwargs = []any{c.value}, map[string]any{"v": c.value, "a key in words": 1}
@@ -145,7 +152,8 @@ func TestWhatARecordCantHoldIsReplaced(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if !reflect.DeepEqual(got.Args, []any{c.want}) || !reflect.DeepEqual(got.Kwargs, map[string]any{"v": c.want, "left_out": nameless}) {
+		if !reflect.DeepEqual(got.Args, []any{c.want}) ||
+			!reflect.DeepEqual(got.Kwargs, map[string]any{"v": c.want, "left_out": nameless}) {
 			t.Errorf("%s became %#v, %#v", name, got.Args, got.Kwargs)
 		}
 	}
@@ -197,15 +205,19 @@ func TestRecordsNameIDs(t *testing.T) {
 // What was checked stays as it is when it is checked again, and through JSON.
 func TestCheckedRecordsStay(t *testing.T) {
 	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) { checkStays(t, drawValue(t, 0), drawValue(t, 0), rapid.String().Draw(t, "outcome")) })
+	rapid.Check(t, func(t *rapid.T) {
+		checkStays(t, drawValue(t, 0), drawValue(t, 0), rapid.String().Draw(t, "outcome"))
+	})
 }
 
 func drawValue(t *rapid.T, depth int) any {
 	switch n := rapid.IntRange(0, 7).Draw(t, "kind"); {
 	case n == 0 && depth < 10:
-		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) any { return drawValue(t, depth+1) }), 0, 3).Draw(t, "array")
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) any { return drawValue(t, depth+1) }), 0,
+			3).Draw(t, "array")
 	case n == 1 && depth < 10:
-		return rapid.MapOfN(rapid.StringN(0, 5, 9), rapid.Custom(func(t *rapid.T) any { return drawValue(t, depth+1) }), 0, 3).Draw(t, "object")
+		return rapid.MapOfN(rapid.StringN(0, 5, 9),
+			rapid.Custom(func(t *rapid.T) any { return drawValue(t, depth+1) }), 0, 3).Draw(t, "object")
 	case n == 2:
 		return rapid.Int64().Draw(t, "number")
 	case n == 3:
@@ -262,7 +274,8 @@ func TestFingerprints(t *testing.T) {
 	if len(one) != 16 || one != FingerprintOf(key, "when is the deadline?") {
 		t.Errorf("the fingerprint is %q", one)
 	}
-	for _, differs := range []string{FingerprintOf(other, "when is the deadline?"), FingerprintOf(key, "when was the deadline?"), FingerprintOf(key, "")} {
+	for _, differs := range []string{FingerprintOf(other, "when is the deadline?"),
+		FingerprintOf(key, "when was the deadline?"), FingerprintOf(key, "")} {
 		if differs == one {
 			t.Errorf("another text or key has the same fingerprint %q", one)
 		}

@@ -14,7 +14,8 @@ const RetentionForever = "forever"
 
 // Bounds of what can be set as a retention.
 const (
-	MinRetention = 24 * time.Hour // so that a slip such as "6m" for six months empties nothing; memory.retention has it too
+	// so that a slip such as "6m" for six months empties nothing; memory.retention has it too
+	MinRetention = 24 * time.Hour
 	MaxRetention = 36500 * 24 * time.Hour
 )
 

@@ -26,14 +26,16 @@ func TestRetentionsThatCanBeSet(t *testing.T) {
 			t.Errorf("%q comes back as %q: %v, %v", text, FormatRetention(got), again, err)
 		}
 	}
-	for _, text := range []string{"", "0", "-3d", "36501d", "99999999999999h", "soon", "1m", "12h", "6m", "0d", "d", "1.5d"} {
+	for _, text := range []string{"", "0", "-3d", "36501d", "99999999999999h", "soon", "1m", "12h", "6m",
+		"0d", "d", "1.5d"} {
 		_, err := ParseRetention(text)
 		wantRefusal(t, err)
 	}
 	if since := KeptSince(time.Now(), 0); !since.IsZero() {
 		t.Errorf("kept forever since %v", since)
 	}
-	for keep, want := range map[time.Duration]string{-1: "forever", 36*time.Hour - time.Minute: "36h", 48 * time.Hour: "2d"} {
+	for keep, want := range map[time.Duration]string{-1: "forever", 36*time.Hour - time.Minute: "36h",
+		48 * time.Hour: "2d"} {
 		if got := FormatRetention(keep); got != want {
 			t.Errorf("%v: %q", keep, got)
 		}
@@ -47,7 +49,8 @@ func TestRetentionOfChannelsThreadsAndTheGuild(t *testing.T) {
 	t.Parallel()
 	g := Guild{ID: 2, Settings: keeping("30d"), Channels: []Channel{
 		{ID: 21, Settings: keeping("90d")}, {ID: 22, Parent: 21, Kind: PublicThread, Settings: keeping("1d")}, {ID: 23},
-		{ID: 24, Parent: 99, Kind: PublicThread, Settings: keeping("5d")}, {ID: 25, Settings: keeping("whenever")}, {ID: 26, Settings: keeping("forever")},
+		{ID: 24, Parent: 99, Kind: PublicThread, Settings: keeping("5d")}, {ID: 25,
+			Settings: keeping("whenever")}, {ID: 26, Settings: keeping("forever")},
 	}}
 	type told struct {
 		keep time.Duration
@@ -59,9 +62,12 @@ func TestRetentionOfChannelsThreadsAndTheGuild(t *testing.T) {
 		most time.Duration
 		want told
 	}{
-		{21, 0, told{90 * aDay, 21, true}}, {22, 0, told{90 * aDay, 21, true}}, {23, 0, told{30 * aDay, 0, true}}, {24, 0, told{5 * aDay, 24, true}},
-		{25, 0, told{30 * aDay, 0, true}}, {26, 0, told{0, 26, true}}, {77, 0, told{30 * aDay, 0, true}}, {0, 0, told{30 * aDay, 0, true}},
-		{21, 60 * aDay, told{60 * aDay, 21, true}}, {26, 60 * aDay, told{60 * aDay, 26, true}}, {23, 60 * aDay, told{30 * aDay, 0, true}},
+		{21, 0, told{90 * aDay, 21, true}}, {22, 0, told{90 * aDay, 21, true}}, {23, 0,
+			told{30 * aDay, 0, true}}, {24, 0, told{5 * aDay, 24, true}},
+		{25, 0, told{30 * aDay, 0, true}}, {26, 0, told{0, 26, true}}, {77, 0, told{30 * aDay, 0, true}}, {0,
+			0, told{30 * aDay, 0, true}},
+		{21, 60 * aDay, told{60 * aDay, 21, true}}, {26, 60 * aDay, told{60 * aDay, 26, true}}, {23,
+			60 * aDay, told{30 * aDay, 0, true}},
 	} {
 		keep, at, set := g.Retention(tt.id, tt.most)
 		if got := (told{keep, at, set}); got != tt.want {
@@ -130,10 +136,12 @@ func TestHouseKeepsWhatAdminsSet(t *testing.T) {
 			f.messages[29] = append(f.messages[29], Message{ID: FirstMessageID(time.Now().Add(-age)), Channel: 29})
 			f.messages[21] = append(f.messages[21], Message{ID: FirstMessageID(time.Now().Add(-age)), Channel: 21})
 		}
-		f.lore = []Lore{{ID: 1, Guild: 2, Channel: 20, At: time.Now().Add(-10 * aDay)}, {ID: 2, Guild: 2, At: time.Now().Add(-10 * aDay)}}
+		f.lore = []Lore{{ID: 1, Guild: 2, Channel: 20, At: time.Now().Add(-10 * aDay)},
+			{ID: 2, Guild: 2, At: time.Now().Add(-10 * aDay)}}
 		k := keep(t, f, 50*aDay)
 		left := func() string {
-			return fmt.Sprint(len(f.messages[20]), len(f.messages[29]), len(f.messages[21]), len(f.messages[30]), len(f.lore))
+			return fmt.Sprint(len(f.messages[20]), len(f.messages[29]), len(f.messages[21]),
+				len(f.messages[30]), len(f.lore))
 		}
 		if got := left(); got != "2 2 2 2 2" || len(f.forgotten) != 2 {
 			t.Fatalf("left %s, forgot %+v", got, f.forgotten)
@@ -186,7 +194,8 @@ func TestHouseForgetsLoreOfTheWholeGuild(t *testing.T) {
 		f.guilds[2].Channels[0].Settings = keeping("forever")
 		old, young := time.Now().Add(-200*aDay), time.Now().Add(-10*aDay)
 		f.lore = []Lore{
-			{ID: 1, Guild: 2, At: old}, {ID: 2, Guild: 2, At: young}, {ID: 3, Guild: 2, Channel: 21, At: old}, {ID: 4, Guild: 3, At: old},
+			{ID: 1, Guild: 2, At: old}, {ID: 2, Guild: 2, At: young}, {ID: 3, Guild: 2, Channel: 21,
+				At: old}, {ID: 4, Guild: 3, At: old},
 			{ID: 5, Guild: 2, At: old, Sources: []Spot{{Channel: 21, Message: 1}}},
 		}
 		left := func() (ids []int64) {
@@ -196,7 +205,8 @@ func TestHouseForgetsLoreOfTheWholeGuild(t *testing.T) {
 			return ids
 		}
 		k := keep(t, f, 0)
-		if got := left(); !slices.Equal(got, []int64{2, 3, 4, 5}) || len(k.done) != 1 || k.done[0].Lore != 1 || len(k.failed) > 0 {
+		if got := left(); !slices.Equal(got, []int64{2, 3, 4, 5}) || len(k.done) != 1 ||
+			k.done[0].Lore != 1 || len(k.failed) > 0 {
 			t.Fatalf("left %v, done %+v, failed %v", got, k.done, k.failed)
 		}
 		f.lore[0].At, f.applyErr = old, errors.New("full")

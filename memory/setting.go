@@ -18,13 +18,21 @@ const (
 
 // The settings that aren't about how answers are made.
 const (
-	SettingTimezone  Setting = "timezone"  // of a guild: the zone of the times that Hark speaks of, by its IANA name
-	SettingPaused    Setting = "paused"    // of a guild: "on", or the time until which Hark answers nobody there, as RFC 3339 has it
-	SettingAnswers   Setting = "answers"   // of a channel, or of a guild for those without: "off" where Hark answers nobody
-	SettingRetention Setting = "retention" // of a channel, or of a guild for those without: how long messages are remembered, as ParseRetention reads it; see Guild.Retention
-	SettingPast      Setting = "past"      // of a channel: the last message of its past that was still to be fetched when that was stopped; see StopPast
-	SettingExpiring  Setting = "expiring"  // of a guild: what waits to be forgotten because of its age; see Expiring
-	SettingNotice    Setting = "notice"    // of a guild: where its notice about what is remembered is, and which words it has, as the bot that keeps it wrote that
+	SettingTimezone Setting = "timezone" // of a guild: the zone of the times that Hark speaks of, by its IANA name
+	// of a guild: "on", or the time until which Hark answers nobody there, as RFC 3339 has it
+	SettingPaused Setting = "paused"
+	// of a channel, or of a guild for those without: "off" where Hark answers nobody
+	SettingAnswers Setting = "answers"
+	// of a channel, or of a guild for those without: how long messages are remembered, as ParseRetention
+	// reads it; see Guild.Retention
+	SettingRetention Setting = "retention"
+	// of a channel: the last message of its past that was still to be fetched when that was stopped; see
+	// StopPast
+	SettingPast     Setting = "past"
+	SettingExpiring Setting = "expiring" // of a guild: what waits to be forgotten because of its age; see Expiring
+	// of a guild: where its notice about what is remembered is, and which words it has, as the bot that keeps
+	// it wrote that
+	SettingNotice Setting = "notice"
 )
 
 // AnswerSettings are the keys about how answers are made, in the order in which they are told.

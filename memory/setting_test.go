@@ -22,7 +22,8 @@ func TestSettingsOfThreadsChannelsAndTheGuild(t *testing.T) {
 		at    ChannelID
 	}
 	for id, want := range map[ChannelID]where{
-		general: {"search", general}, chat: {"search", general}, secret: {"analysis", secret}, staff: {}, orphan: {}, unknown: {},
+		general: {"search", general}, chat: {"search", general}, secret: {"analysis",
+			secret}, staff: {}, orphan: {}, unknown: {},
 	} {
 		if value, at := g.Setting(id, SettingMode); (where{value, at}) != want {
 			t.Errorf("of channel %d: %q of %d, want %+v", id, value, at, want)
@@ -36,7 +37,8 @@ func TestSettingsOfThreadsChannelsAndTheGuild(t *testing.T) {
 		t.Errorf("of a channel holds the time zone %q of %d", value, at)
 	}
 	g.Settings[SettingMode] = "general"
-	for id, want := range map[ChannelID]where{chat: {"search", general}, staff: {"general", 0}, unknown: {"general", 0}} {
+	for id, want := range map[ChannelID]where{chat: {"search", general}, staff: {"general", 0},
+		unknown: {"general", 0}} {
 		if value, at := g.Setting(id, SettingMode); (where{value, at}) != want {
 			t.Errorf("with one of the guild's, of channel %d: %q of %d, want %+v", id, value, at, want)
 		}
@@ -45,7 +47,8 @@ func TestSettingsOfThreadsChannelsAndTheGuild(t *testing.T) {
 
 func TestWhatIsDecidedOfAChannelStays(t *testing.T) {
 	t.Parallel()
-	for key, stays := range map[Setting]bool{SettingAnswers: true, SettingRetention: true, SettingPersona: false, SettingModel: false, SettingPast: false} {
+	for key, stays := range map[Setting]bool{SettingAnswers: true, SettingRetention: true,
+		SettingPersona: false, SettingModel: false, SettingPast: false} {
 		if key.StaysWithChannel() != stays {
 			t.Errorf("%s stays: %t", key, !stays)
 		}

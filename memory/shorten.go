@@ -17,7 +17,8 @@ type Shortening struct {
 // Shortens tells what comes of it if a channel's retention were set to value, or the guild's with the id 0,
 // where the operator keeps nothing for longer than most; nil if nothing would be remembered for less long. It
 // counts as ExtentQuery.Within says. See SettingRetention.
-func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID, id ChannelID, value string, most time.Duration,
+func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID, id ChannelID, value string,
+	most time.Duration,
 	now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
 	keep, _, _ := g.withRetention(id, value).Retention(id, most)
@@ -25,7 +26,8 @@ func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID,
 		return nil, nil
 	}
 	s := &Shortening{Keep: keep, Since: KeptSince(now, keep)}
-	q := ExtentQuery{Forgetting: Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now}, Within: within}
+	q := ExtentQuery{Forgetting: Forgetting{Guild: g.ID, Channel: id, Before: s.Since, Why: WhyAge, At: now},
+		Within: within}
 	var err error
 	if s.Goes, err = store.Extent(ctx, q); err != nil || id != 0 {
 		return s, err

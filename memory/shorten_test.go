@@ -25,7 +25,8 @@ func TestWhatASetRetentionTakes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
 	g := &Guild{ID: 2, Settings: keeping("30d"), Channels: []Channel{
-		{ID: 21, Settings: keeping("90d")}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23}, {ID: 24, Settings: keeping("huh")},
+		{ID: 21, Settings: keeping("90d")}, {ID: 22, Parent: 21, Kind: PublicThread}, {ID: 23}, {ID: 24,
+			Settings: keeping("huh")},
 	}}
 	store := extents{of: map[ChannelID]int{0: 100, 21: 40, 23: 7}, fail: -1}
 	for _, tt := range []struct {
@@ -35,14 +36,17 @@ func TestWhatASetRetentionTakes(t *testing.T) {
 		keep  time.Duration // 0: nothing is shortened
 		goes  int
 	}{
-		{21, "91d", 0, 0, 0}, {21, "90d", 0, 0, 0}, {21, "forever", 0, 0, 0}, {21, "5d", 0, 5 * aDay, 40}, {21, "", 0, 30 * aDay, 40}, {21, "50d", 20 * aDay, 0, 0},
-		{23, "", 0, 0, 0}, {23, "forever", 0, 0, 0}, {23, "29d", 0, 29 * aDay, 7}, {0, "29d", 0, 29 * aDay, 60}, {0, "", 0, 0, 0}, {0, "", 20 * aDay, 0, 0},
+		{21, "91d", 0, 0, 0}, {21, "90d", 0, 0, 0}, {21, "forever", 0, 0, 0}, {21, "5d", 0, 5 * aDay,
+			40}, {21, "", 0, 30 * aDay, 40}, {21, "50d", 20 * aDay, 0, 0},
+		{23, "", 0, 0, 0}, {23, "forever", 0, 0, 0}, {23, "29d", 0, 29 * aDay, 7}, {0, "29d", 0, 29 * aDay,
+			60}, {0, "", 0, 0, 0}, {0, "", 20 * aDay, 0, 0},
 	} {
 		less, err := g.Shortens(t.Context(), store, nil, tt.id, tt.value, tt.most, now)
 		switch {
 		case err != nil || (less == nil) != (tt.keep == 0):
 			t.Errorf("%+v: %+v, %v", tt, less, err)
-		case less != nil && (less.Keep != tt.keep || less.Goes.Messages != tt.goes || less.Goes.Lore != tt.goes || less.Goes.Summaries != tt.goes || !less.Since.Equal(KeptSince(now, tt.keep))):
+		case less != nil && (less.Keep != tt.keep || less.Goes.Messages != tt.goes ||
+			less.Goes.Lore != tt.goes || less.Goes.Summaries != tt.goes || !less.Since.Equal(KeptSince(now, tt.keep))):
 			t.Errorf("%+v: %+v", tt, less)
 		}
 	}

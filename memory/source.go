@@ -56,7 +56,9 @@ func (t Trace) IDsOf(kind SourceKind) (ids []int64) {
 func (t Trace) WithSources(further ...Source) Trace {
 	t.Sources = slices.Clone(t.Sources)
 	for _, s := range further {
-		i := slices.IndexFunc(t.Sources, func(o Source) bool { return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID })
+		i := slices.IndexFunc(t.Sources, func(o Source) bool {
+			return o.Kind == s.Kind && o.Channel == s.Channel && o.ID == s.ID
+		})
 		if i < 0 {
 			t.Sources = append(t.Sources, s)
 		} else {
@@ -70,7 +72,8 @@ func (t Trace) WithSources(further ...Source) Trace {
 // with whom that names. Of a source t repeats what both repeat.
 func (t Trace) WithSourcesOf(other Trace) Trace {
 	repeats := slices.ContainsFunc(t.Sources, func(s Source) bool {
-		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats && slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))
+		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats &&
+			slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))
 	})
 	all := slices.Clone(other.Sources)
 	for i := range all {

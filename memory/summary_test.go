@@ -13,12 +13,14 @@ func TestSummariesAreChecked(t *testing.T) {
 	made := time.Date(2024, 6, 15, 12, 0, 0, 1_234_567, time.UTC)
 	good := func() Summary {
 		return Summary{
-			ID: 9 << 22, Channel: 5, Text: " The ferry\x00 leaves at 9.\n", Topics: []string{" The  Ferry", "the ferry", "", "Nine"}, Kind: SummaryFact, Made: made,
+			ID: 9 << 22, Channel: 5, Text: " The ferry\x00 leaves at 9.\n", Topics: []string{" The  Ferry",
+				"the ferry", "", "Nine"}, Kind: SummaryFact, Made: made,
 			Sources: []SummarySource{{Message: 9 << 22}, {Message: 3 << 22, Edited: 7}, {Message: 3 << 22, Edited: 8}},
 		}
 	}
 	want := Summary{
-		ID: 9 << 22, Channel: 5, Text: "The ferry leaves at 9.", Topics: []string{"the ferry", "nine"}, Kind: SummaryFact, Made: made.Truncate(time.Millisecond),
+		ID: 9 << 22, Channel: 5, Text: "The ferry leaves at 9.", Topics: []string{"the ferry",
+			"nine"}, Kind: SummaryFact, Made: made.Truncate(time.Millisecond),
 		Sources: []SummarySource{{Message: 3 << 22, Edited: 7}, {Message: 9 << 22}},
 	}
 	given := good()
@@ -51,7 +53,8 @@ func TestSummariesAreChecked(t *testing.T) {
 		wantRefusal(t, err)
 	}
 	most := good()
-	most.Text, most.Topics, most.Sources = strings.Repeat("é", MaxSummaryText), []string{strings.Repeat("é", MaxTopic)}, many(MaxSummarySources)
+	most.Text, most.Topics, most.Sources = strings.Repeat("é", MaxSummaryText),
+		[]string{strings.Repeat("é", MaxTopic)}, many(MaxSummarySources)
 	if _, err := most.Checked(); err != nil {
 		t.Error(err)
 	}

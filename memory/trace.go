@@ -16,8 +16,9 @@ type Trace struct {
 	Question MessageID   `json:"question"`
 	Asker    UserID      `json:"asker"`
 	Model    string      `json:"model,omitempty"` // empty when the answer was extractive
-	Mode     string      `json:"mode,omitempty"`  // the name of the mode whose instructions the model had; empty without a model
-	Recalled []TraceHit  `json:"recalled"`        // best first
+	// the name of the mode whose instructions the model had; empty without a model
+	Mode     string     `json:"mode,omitempty"`
+	Recalled []TraceHit `json:"recalled"` // best first
 	// Sources are the question and all that the model was shown, in the versions that it was shown.
 	Sources []Source `json:"sources,omitempty"`
 	// Named are those whom the prompt names, whether it is kept or not.
@@ -59,7 +60,8 @@ type TraceHit struct {
 
 // TraceCall is a call of a tool, without what it was called with and what it told.
 type TraceCall struct {
-	Tool    string        `json:"tool"`             // its name; "unknown" if there is no tool of the name that the model called
+	// its name; "unknown" if there is no tool of the name that the model called
+	Tool    string        `json:"tool"`
 	Outcome string        `json:"outcome"`          // in a word or two, such as "ok" or "bad arguments"
 	Round   int           `json:"round"`            // calls of one reply of the model have the same, from 1
 	Shown   int           `json:"shown,omitempty"`  // messages that the model was shown

@@ -41,7 +41,9 @@ func (s *shown) add(normal string) bool {
 }
 
 func wordsOf(s string) wordSet {
-	words := strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.M, r) })
+	words := strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.Is(unicode.M, r)
+	})
 	slices.Sort(words)
 	return slices.Compact(words)
 }

@@ -64,7 +64,8 @@ func TestRefersBack(t *testing.T) {
 func TestStarredFirst(t *testing.T) {
 	t.Parallel()
 	hit := func(relevance float64, starred bool) Hit {
-		return Hit{Message: memory.Message{ID: memory.MessageID(relevance * 1000), Starred: starred}, Relevance: relevance}
+		return Hit{Message: memory.Message{ID: memory.MessageID(relevance * 1000), Starred: starred},
+			Relevance: relevance}
 	}
 	for _, c := range []struct {
 		hits []Hit

@@ -65,14 +65,16 @@ func (l *life) step() {
 	l.now = l.now.Add(time.Second)
 	at := l.someChannel()
 	bits := []memory.Permissions{0, memory.ViewChannel, memory.ViewChannel | memory.ReadMessageHistory}
-	switch rapid.SampledFrom([]string{"say", "say", "say", "say", "say", "roles", "join", "overwrite", "role", "owner", "away"}).Draw(l.T, "what") {
+	switch rapid.SampledFrom([]string{"say", "say", "say", "say", "say", "roles", "join", "overwrite", "role",
+		"owner", "away"}).Draw(l.T, "what") {
 	case "say":
 		if who := l.viewers(*at); len(who) > 0 {
 			v := l.people[rapid.SampledFrom(who).Draw(l.T, "who")]
 			id := memory.FirstMessageID(l.now)
 			l.said[at.ID] = append(l.said[at.ID], heardMessage{id, who})
 			l.attendance.Heard(id)
-			l.attendance.Met(memory.Person{ID: v.ID, Guild: l.Guild.ID, Roles: v.Roles, RolesKnown: true}, v.joined, true)
+			l.attendance.Met(memory.Person{ID: v.ID, Guild: l.Guild.ID, Roles: v.Roles, RolesKnown: true},
+				v.joined, true)
 			v.heard, v.moved = true, false
 		}
 	case "roles": // which Hark isn't told of
@@ -84,13 +86,16 @@ func (l *life) step() {
 		id := memory.UserID(rapid.IntRange(11, 15).Draw(l.T, "who"))
 		l.people[id] = &visitor{Member: guildtest.Member{ID: id, Roles: l.someRoles()}, joined: l.now, moved: true}
 	case "overwrite":
-		o := memory.Overwrite{Allow: rapid.SampledFrom(bits).Draw(l.T, "allow"), Deny: rapid.SampledFrom(bits).Draw(l.T, "deny")}
+		o := memory.Overwrite{Allow: rapid.SampledFrom(bits).Draw(l.T, "allow"),
+			Deny: rapid.SampledFrom(bits).Draw(l.T, "deny")}
 		if rapid.Bool().Draw(l.T, "person") {
 			o.User = memory.UserID(rapid.IntRange(11, 15).Draw(l.T, "whose"))
 		} else {
 			o.Role = rapid.SampledFrom(append(l.Roles, memory.RoleID(l.Guild.ID))).Draw(l.T, "role")
 		}
-		at.Overwrites = append(slices.DeleteFunc(slices.Clone(at.Overwrites), func(p memory.Overwrite) bool { return p.User == o.User && p.Role == o.Role }), o)
+		at.Overwrites = append(slices.DeleteFunc(slices.Clone(at.Overwrites), func(p memory.Overwrite) bool {
+			return p.User == o.User && p.Role == o.Role
+		}), o)
 		l.attendance.Observe([]memory.Event{memory.ChannelSeen{Channel: *at}})
 	case "role":
 		r := &l.Guild.Roles[rapid.IntRange(0, len(l.Guild.Roles)-1).Draw(l.T, "role")]
@@ -102,7 +107,8 @@ func (l *life) step() {
 	case "away":
 		for range 3 {
 			o := memory.Overwrite{Role: memory.RoleID(l.Guild.ID), Deny: rapid.SampledFrom(bits).Draw(l.T, "deny")}
-			at.Overwrites = append(slices.DeleteFunc(slices.Clone(at.Overwrites), func(p memory.Overwrite) bool { return p.User == 0 && p.Role == o.Role }), o)
+			at.Overwrites = append(slices.DeleteFunc(slices.Clone(at.Overwrites),
+				func(p memory.Overwrite) bool { return p.User == 0 && p.Role == o.Role }), o)
 			l.said[at.ID] = append(l.said[at.ID], heardMessage{memory.FirstMessageID(l.now), l.viewers(*at)})
 			l.now = l.now.Add(time.Second)
 		}
@@ -121,10 +127,12 @@ func TestAttendanceLeaksNothing(t *testing.T) {
 	}
 	for range rounds {
 		rapid.Check(t, func(t *rapid.T) {
-			l := &life{T: t, World: guildtest.Draw(t, 0, 3), attendance: search.NewAttendance(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+			l := &life{T: t, World: guildtest.Draw(t, 0, 3), attendance: search.NewAttendance(),
+				now:    time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 				people: map[memory.UserID]*visitor{}, said: map[memory.ChannelID][]heardMessage{}}
 			for id := memory.UserID(11); id < 15; id++ {
-				l.people[id] = &visitor{Member: guildtest.Member{ID: id, Roles: l.someRoles()}, joined: l.now.Add(-time.Hour)}
+				l.people[id] = &visitor{Member: guildtest.Member{ID: id, Roles: l.someRoles()},
+					joined: l.now.Add(-time.Hour)}
 			}
 			l.attendance.Observe([]memory.Event{memory.GuildSeen{Guild: l.Guild, At: l.now}})
 			for range rapid.IntRange(1, 40).Draw(t, "steps") {
@@ -141,7 +149,8 @@ func TestAttendanceLeaksNothing(t *testing.T) {
 					used++
 					for _, reader := range readers {
 						if !slices.Contains(m.viewers, reader) {
-							t.Fatalf("in channel %d, %d couldn't read message %d, which counts since %d", c.ID, reader, m.id, since)
+							t.Fatalf("in channel %d, %d couldn't read message %d, which counts since %d",
+								c.ID, reader, m.id, since)
 						}
 					}
 				}
@@ -174,17 +183,20 @@ func TestAttendance(t *testing.T) {
 		{"nothing happened", overwrites(nil, nil), hall, func(*search.Attendance, *memory.Guild) {}, []int{10, 20}},
 		{"a member of old writes", overwrites(nil, nil), hall, met(bob, begun, nil), []int{10, 20}},
 		{"somebody joins and writes", overwrites(nil, nil), hall, met(bob, begun.Add(15*time.Second), nil), []int{20}},
-		{"somebody who may have been given the role writes", secret, hall, met(ann, begun, []memory.RoleID{modRole}), []int{20}},
+		{"somebody who may have been given the role writes", secret, hall,
+			met(ann, begun, []memory.RoleID{modRole}), []int{20}},
 		{"somebody who can't view it writes", secret, hall, met(bob, begun.Add(15*time.Second), nil), []int{10, 20}},
 		{"another channel is opened", secret, hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: room, Guild: g.ID, Overwrites: list{allow(everyone, reads)}}}})
+			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: room, Guild: g.ID,
+				Overwrites: list{allow(everyone, reads)}}}})
 		}, []int{10, 20}},
 		{"it is renamed", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
 			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: g.ID, Name: "new"}}})
 		}, []int{10, 20}},
 		{"it is closed and opened again", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
 			a.Observe([]memory.Event{
-				memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: g.ID, Overwrites: list{deny(everyone, memory.ViewChannel)}}},
+				memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: g.ID,
+					Overwrites: list{deny(everyone, memory.ViewChannel)}}},
 				memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: g.ID}}})
 		}, []int{20}},
 		{"a role that brings nothing is made", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
@@ -203,13 +215,15 @@ func TestAttendance(t *testing.T) {
 			a.Observe([]memory.Event{memory.GuildSeen{Guild: *g, At: begun.Add(15 * time.Second)}})
 		}, []int{20}},
 		{"a thread of a channel that changed", overwrites(nil, nil), post, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: room, Guild: g.ID, Overwrites: list{allow(modRole, reads)}}}})
+			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: room, Guild: g.ID,
+				Overwrites: list{allow(modRole, reads)}}}})
 		}, []int{20}},
 		{"a private thread", overwrites(nil, nil), aside, func(*search.Attendance, *memory.Guild) {}, nil},
 		{"the channel is gone", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
 			a.Observe([]memory.Event{memory.ChannelGone{Guild: g.ID, Channel: hall}})
 		}, nil},
-		{"roles unknown", func(g *memory.Guild, _, _ *memory.Channel) { g.Roles = nil }, hall, func(*search.Attendance, *memory.Guild) {}, nil},
+		{"roles unknown", func(g *memory.Guild, _, _ *memory.Channel) { g.Roles = nil }, hall,
+			func(*search.Attendance, *memory.Guild) {}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -99,7 +99,8 @@ type audience struct {
 }
 
 func newAudience(g *memory.Guild, people People) *audience {
-	a := &audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{}, judged: map[memory.ChannelID]bool{}}
+	a := &audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{},
+		judged: map[memory.ChannelID]bool{}}
 	for i := range g.Channels {
 		a.channels[g.Channels[i].ID] = &g.Channels[i]
 	}

@@ -47,7 +47,8 @@ func TestReadableLeaksNothing(t *testing.T) {
 				seen := search.Visible(&w.Guild, viewer.ID, viewer.Roles)
 				for _, c := range w.Guild.Channels {
 					got := slices.ContainsFunc(seen, func(s memory.Channel) bool { return s.ID == c.ID })
-					if c.Kind != memory.CategoryChannel && got != (c.Kind != memory.PrivateThread && w.Allowed(audience, c, c, viewer)) {
+					if c.Kind != memory.CategoryChannel && got != (c.Kind != memory.PrivateThread &&
+						w.Allowed(audience, c, c, viewer)) {
 						t.Fatalf("channel %d for %+v: visible %v\n%+v", c.ID, viewer, got, w.Guild)
 					}
 				}
@@ -61,7 +62,8 @@ func TestReadableLeaksNothing(t *testing.T) {
 				for _, from := range w.Guild.Channels {
 					want := w.Allowed(audience, at, from, viewer)
 					if slices.Contains(got, from.ID) != want {
-						t.Fatalf("channel %d, answered in %d for %+v: allowed %v, want %v\n%+v\n%+v", from.ID, at.ID, viewer, !want, want, w.Guild, w.People)
+						t.Fatalf("channel %d, answered in %d for %+v: allowed %v, want %v\n%+v\n%+v", from.ID,
+							at.ID, viewer, !want, want, w.Guild, w.People)
 					}
 					if want {
 						used++
@@ -86,8 +88,10 @@ func realistic(seed uint64, gated, tidy bool) (guildtest.World, []guildtest.Memb
 	const base = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 	const verified, mod, muted, vip, dev, art, bots, admin memory.RoleID = 51, 52, 53, 54, 55, 56, 57, 58
 	w := guildtest.World{Guild: memory.Guild{ID: 50, Owner: 11}, People: map[memory.UserID]memory.Person{}}
-	w.Guild.Roles = []memory.Role{{ID: 50, Permissions: base}, {ID: verified, Permissions: base}, {ID: mod, Permissions: base}, {ID: muted},
-		{ID: vip}, {ID: dev}, {ID: art}, {ID: admin, Permissions: memory.Administrator}, {ID: bots, Bot: 12, Permissions: base}}
+	w.Guild.Roles = []memory.Role{{ID: 50, Permissions: base}, {ID: verified, Permissions: base},
+		{ID: mod, Permissions: base}, {ID: muted},
+		{ID: vip}, {ID: dev}, {ID: art}, {ID: admin, Permissions: memory.Administrator}, {ID: bots, Bot: 12,
+			Permissions: base}}
 	quiet := deny(muted, 1<<11|1<<6) // sending and reacting
 	only := func(roles ...memory.RoleID) list {
 		all := list{deny(50, memory.ViewChannel), quiet, allow(bots, memory.ViewChannel)}
@@ -106,7 +110,8 @@ func realistic(seed uint64, gated, tidy bool) (guildtest.World, []guildtest.Memb
 		return list{quiet}
 	}
 	add := func(kind memory.ChannelKind, overwrites ...memory.Overwrite) {
-		w.Guild.Channels = append(w.Guild.Channels, memory.Channel{ID: memory.ChannelID(70 + len(w.Guild.Channels)), Kind: kind, Overwrites: overwrites})
+		w.Guild.Channels = append(w.Guild.Channels,
+			memory.Channel{ID: memory.ChannelID(70 + len(w.Guild.Channels)), Kind: kind, Overwrites: overwrites})
 	}
 	add(memory.TextChannel, quiet, deny(50, 1<<11)) // rules
 	for range 4 {

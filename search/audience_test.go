@@ -33,7 +33,9 @@ const reads = memory.ViewChannel | memory.ReadMessageHistory
 // castle is a guild whose hall and room everybody reads, changed by change.
 func castle(change func(g *memory.Guild, hall, room *memory.Channel)) *memory.Guild {
 	g := &memory.Guild{ID: memory.GuildID(everyone), Owner: owner, Roles: []memory.Role{
-		{ID: everyone, Permissions: reads | memory.Connect}, {ID: modRole}, {ID: mutedRole}}, Channels: []memory.Channel{{ID: hall}, {ID: room}, {ID: post, Parent: room, Kind: memory.PublicThread}, {ID: aside, Parent: room, Kind: memory.PrivateThread}}}
+		{ID: everyone, Permissions: reads | memory.Connect}, {ID: modRole}, {ID: mutedRole}},
+		Channels: []memory.Channel{{ID: hall}, {ID: room},
+			{ID: post, Parent: room, Kind: memory.PublicThread}, {ID: aside, Parent: room, Kind: memory.PrivateThread}}}
 	change(g, &g.Channels[0], &g.Channels[1])
 	return g
 }
@@ -79,23 +81,32 @@ func TestReadable(t *testing.T) {
 		want   []memory.ChannelID
 	}{
 		{"all may read both", overwrites(nil, nil), search.Place{Channel: hall}, []memory.ChannelID{hall, room, post}},
-		{"room unplaced", func(_ *memory.Guild, _, r *memory.Channel) { r.Unplaced = true }, search.Place{Channel: hall}, here},
+		{"room unplaced", func(_ *memory.Guild, _, r *memory.Channel) { r.Unplaced = true },
+			search.Place{Channel: hall}, here},
 		{"hall unplaced", unplaced, search.Place{Channel: hall}, nil},
 		{"room is a category", kinds(0, memory.CategoryChannel), search.Place{Channel: hall}, here},
 		{"hall is a category", kinds(memory.CategoryChannel, 0), search.Place{Channel: hall}, nil},
 		{"room is a direct message", kinds(0, memory.DirectChannel), search.Place{Channel: hall}, here},
 		{"hall is a direct message", kinds(memory.DirectChannel, 0), search.Place{Channel: hall}, here},
-		{"hall was a direct message", func(_ *memory.Guild, h, _ *memory.Channel) { h.Kind, h.Unplaced = memory.DirectChannel, true }, search.Place{Channel: hall}, nil},
+		{"hall was a direct message", func(_ *memory.Guild, h, _ *memory.Channel) {
+			h.Kind, h.Unplaced = memory.DirectChannel, true
+		}, search.Place{Channel: hall}, nil},
 		{"room is local", kinds(0, memory.LocalChannel), search.Place{Channel: hall}, here},
 		{"hall is local", kinds(memory.LocalChannel, 0), search.Place{Channel: hall}, nil},
 		{"roles unknown", unknown, search.Place{Channel: hall}, nil},
-		{"roles unknown, but the asker's", unknown, search.Place{Channel: hall, Viewer: ann, Roles: []memory.RoleID{modRole}}, nil},
+		{"roles unknown, but the asker's", unknown, search.Place{Channel: hall, Viewer: ann,
+			Roles: []memory.RoleID{modRole}}, nil},
 		{"operator in a channel: as everybody", secret, search.Place{Channel: hall, Operator: true}, here},
 		{"operator in an unplaced channel", unplaced, search.Place{Channel: hall, Operator: true}, here},
-		{"operator in a local channel", kinds(memory.LocalChannel, memory.LocalChannel), search.Place{Channel: hall, Operator: true}, here},
-		{"from a private thread of a hidden room", secret, search.Place{Channel: aside}, []memory.ChannelID{hall, room, post, aside}},
-		{"thread of a channel never seen", func(g *memory.Guild, _, _ *memory.Channel) { g.Channels[2].Parent = 1 }, search.Place{Channel: hall}, []memory.ChannelID{hall, room}},
-		{"thread of a thread", func(g *memory.Guild, _, _ *memory.Channel) { g.Channels[3].Parent = post }, search.Place{Channel: aside}, nil},
+		{"operator in a local channel", kinds(memory.LocalChannel, memory.LocalChannel),
+			search.Place{Channel: hall, Operator: true}, here},
+		{"from a private thread of a hidden room", secret, search.Place{Channel: aside},
+			[]memory.ChannelID{hall, room, post, aside}},
+		{"thread of a channel never seen", func(g *memory.Guild, _, _ *memory.Channel) {
+			g.Channels[2].Parent = 1
+		}, search.Place{Channel: hall}, []memory.ChannelID{hall, room}},
+		{"thread of a thread", func(g *memory.Guild, _, _ *memory.Channel) { g.Channels[3].Parent = post },
+			search.Place{Channel: aside}, nil},
 		{"in a place that doesn't exist", overwrites(nil, nil), search.Place{Channel: 7}, nil},
 	} {
 		if got := search.Readable(castle(c.change), c.place, castlePeople); !slices.Equal(got, c.want) {

@@ -88,7 +88,8 @@ var unitBefore = regexp.MustCompile(`(?:day|week|month|year)s?\s+before\s+(?:the
 func isSpan(s string, a, b dated) bool {
 	between := strings.TrimSpace(s[a.end:b.start])
 	word := lastWord(s[:a.start])
-	return word == "between" && between == "and" || word == "from" && (between == "to" || between == "until" || between == "till")
+	return word == "between" && between == "and" || word == "from" &&
+		(between == "to" || between == "until" || between == "till")
 }
 
 // lastWord is the last word of s, without "the" behind it; empty if something else stands there.
@@ -101,13 +102,16 @@ func lastWord(s string) string {
 }
 
 var (
-	months   = [...]string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+	months = [...]string{"january", "february", "march", "april", "may", "june", "july", "august",
+		"september", "october", "november", "december"}
 	isoDate  = regexp.MustCompile(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
 	dotDate  = regexp.MustCompile(`(?:^|[^\p{L}\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
 	mayVerb  = regexp.MustCompile(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
-	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames + `)\b\.?(?:,?\s+(\d{4}))?`)
+	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames +
+		`)\b\.?(?:,?\s+(\d{4}))?`)
 	monthDay = regexp.MustCompile(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
-	yearOnly = regexp.MustCompile(`\b(?:in|of|during|since|before|after|until|early|late|from|between|and|to)\s+((?:19|20)\d{2})\b`)
+	yearOnly = regexp.MustCompile(
+		`\b(?:in|of|during|since|before|after|until|early|late|from|between|and|to)\s+((?:19|20)\d{2})\b`)
 )
 
 const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
@@ -153,7 +157,8 @@ func calendarDates(s string, now time.Time) []dated {
 	for _, at := range yearOnly.FindAllSubmatchIndex(rest, -1) {
 		if y, _ := strconv.Atoi(s[at[2]:at[3]]); y <= now.Year() {
 			first := time.Date(y, 1, 1, 0, 0, 0, 0, now.Location())
-			dates = append(dates, dated{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)}, start: at[2], end: at[3]})
+			dates = append(dates, dated{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},
+				start: at[2], end: at[3]})
 		}
 	}
 	return dates
@@ -168,7 +173,8 @@ func group(s string, at []int, n int) string {
 }
 
 // ambiguous are the months that are as often something else: a verb, a name, a step.
-var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": true, "jan": true, "april": true, "june": true, "august": true}
+var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": true, "jan": true,
+	"april": true, "june": true, "august": true}
 
 // monthsFollow are words after which these are months.
 var monthsFollow = setOf("in last since until during of this early late by before after between from")
@@ -189,7 +195,8 @@ func dateOf(year, month, day string, now time.Time) (dateRange, bool) {
 	first := func(y int) time.Time { return time.Date(y, time.Month(m), max(d, 1), 0, 0, 0, 0, now.Location()) }
 	if year == "" {
 		y = now.Year()
-		for tries := 0; tries < 9 && (first(y).After(now) || first(y).Month() != time.Month(m)); tries++ { // 29 February takes up to 8
+		// 29 February takes up to 8
+		for tries := 0; tries < 9 && (first(y).After(now) || first(y).Month() != time.Month(m)); tries++ {
 			y--
 		}
 	}

@@ -14,11 +14,14 @@ import (
 // Log is what the engine asks of the store. See memory.Store.
 type Log interface {
 	FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error)
-	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
+	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
+		counts []int, err error)
 	Space(ctx context.Context) (memory.Space, error)
-	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error)
+	Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32,
+		limit int) ([]memory.VectorHit, error)
 	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error)
-	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
+		after int) ([]memory.Message, error)
 }
 
 // Directory knows people, and what guilds were told.

@@ -46,11 +46,14 @@ func TestSearchFinds(t *testing.T) {
 		}
 	}
 	r := k.search(t, ask("who mends roofs", green))
-	if got := r.Hits[0].Why[slices.IndexFunc(r.Hits[0].Why, func(y search.Reason) bool { return y.Kind == "words" })].Detail; got != "mends roofs" {
+	if got := r.Hits[0].Why[slices.IndexFunc(r.Hits[0].Why, func(y search.Reason) bool {
+		return y.Kind == "words"
+	})].Detail; got != "mends roofs" {
 		t.Errorf("the words found are %q", got)
 	}
 	excerpt := r.Hits[0].Excerpt
-	if len(excerpt) != 3 || excerpt[0].ID != ids["ask roof"] || excerpt[1].ID != ids["roof"] || excerpt[2].ID != ids["thanks"] {
+	if len(excerpt) != 3 || excerpt[0].ID != ids["ask roof"] || excerpt[1].ID != ids["roof"] ||
+		excerpt[2].ID != ids["thanks"] {
 		t.Errorf("the excerpt is %v", excerpt)
 	}
 	if r := k.search(t, ask("bunting", green)); len(r.Hits[0].Excerpt) != 2 {
@@ -68,7 +71,9 @@ func TestSearchRanksAnswerBeforeQuestion(t *testing.T) {
 	if slices.Contains(hitIDs(r), ids["ask roof"]) {
 		t.Error("a hit only repeats the question")
 	}
-	if r.Hits[0].Message.ID != ids["roof"] || !slices.ContainsFunc(r.Hits[0].Why, func(y search.Reason) bool { return y.Kind == "answers" }) {
+	if r.Hits[0].Message.ID != ids["roof"] || !slices.ContainsFunc(r.Hits[0].Why, func(y search.Reason) bool {
+		return y.Kind == "answers"
+	}) {
 		t.Errorf("the answer isn't first, or not as one: %v", r.Hits[0])
 	}
 }
@@ -114,7 +119,8 @@ func TestSearchRaisesTheDayAskedFor(t *testing.T) {
 	k := newTalk(t)
 	var ids []memory.MessageID
 	for day := range 10 {
-		ids = append(ids, k.say(t, dawn.AddDate(0, 0, 3*day), green, marta, fmt.Sprintf("soup number %d was served", day)))
+		ids = append(ids, k.say(t, dawn.AddDate(0, 0, 3*day), green, marta,
+			fmt.Sprintf("soup number %d was served", day)))
 	}
 	for question, want := range map[string]memory.MessageID{
 		"which soup on 10 March 2024?": ids[2], "which soup on 2024-03-19?": ids[5], "which soup was served March 28th": ids[8],
@@ -167,7 +173,8 @@ func TestSearchLimitsAndOrders(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
 	for i := range 60 { // in fifteen segments, all of which are near enough
-		k.say(t, dawn.Add(time.Duration(i/4)*4*time.Hour+time.Duration(i%4)*time.Minute), memory.ChannelID(1+i/4%3), marta, fmt.Sprintf("barrel %c%c stands here", 'a'+i%26, 'a'+i/26))
+		k.say(t, dawn.Add(time.Duration(i/4)*4*time.Hour+time.Duration(i%4)*time.Minute),
+			memory.ChannelID(1+i/4%3), marta, fmt.Sprintf("barrel %c%c stands here", 'a'+i%26, 'a'+i/26))
 	}
 	k.index(t)
 	q := ask("barrel", green, pub, crypt)
@@ -225,7 +232,8 @@ func TestParticipants(t *testing.T) {
 	}
 	for i := range 20 {
 		id := memory.UserID(600 + i)
-		k.apply(t, memory.PersonSeen{Person: memory.Person{ID: id, Guild: village, Username: fmt.Sprintf("guest%d", i), Nick: "Smith"}})
+		k.apply(t, memory.PersonSeen{Person: memory.Person{ID: id, Guild: village,
+			Username: fmt.Sprintf("guest%d", i), Nick: "Smith"}})
 		k.say(t, dawn.Add(time.Duration(50+i)*time.Hour), green, id, fmt.Sprintf("roof talk of mine, part %d", i))
 	}
 	r = k.search(t, ask("what does Smith say of the roof", green))
@@ -238,10 +246,12 @@ func TestParticipants(t *testing.T) {
 func TestSearchStaysInScope(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
-	words := []string{"roof", "chapel", "goat", "stout", "money", "crypt", "pim", "Oswin", "yesterday", "4 March", "?", "the", "fair", "<@501>"}
+	words := []string{"roof", "chapel", "goat", "stout", "money", "crypt", "pim", "Oswin", "yesterday",
+		"4 March", "?", "the", "fair", "<@501>"}
 	rapid.Check(t, func(rt *rapid.T) {
 		q := ask(strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 0, 6).Draw(rt, "words"), " "))
-		q.Scope.Channels = rapid.SliceOfDistinct(rapid.SampledFrom([]memory.ChannelID{green, pub, crypt, 99}), func(c memory.ChannelID) memory.ChannelID { return c }).Draw(rt, "channels")
+		q.Scope.Channels = rapid.SliceOfDistinct(rapid.SampledFrom([]memory.ChannelID{green, pub, crypt, 99}),
+			func(c memory.ChannelID) memory.ChannelID { return c }).Draw(rt, "channels")
 		q.Now = dawn.Add(time.Duration(rapid.IntRange(0, 3000).Draw(rt, "now")) * time.Minute)
 		if rapid.Bool().Draw(rt, "since") {
 			q.Scope.Since = dawn.Add(time.Duration(rapid.IntRange(0, 3000).Draw(rt, "from")) * time.Minute)
@@ -250,7 +260,8 @@ func TestSearchStaysInScope(t *testing.T) {
 			q.Scope.Until = dawn.Add(time.Duration(rapid.IntRange(0, 3000).Draw(rt, "to")) * time.Minute)
 		}
 		if rapid.IntRange(0, 3).Draw(rt, "of some") == 0 {
-			q.Scope.Authors = rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.UserID{marta, oswin, pim}), 1, 2, rapid.ID).Draw(rt, "authors")
+			q.Scope.Authors = rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.UserID{marta, oswin, pim}), 1,
+				2, rapid.ID).Draw(rt, "authors")
 		}
 		q.Limit = rapid.IntRange(0, 5).Draw(rt, "limit")
 		for id := range k.all {
@@ -268,8 +279,10 @@ func inScope(t rapid.TB, k *talk, q search.Query, r search.Result) {
 	t.Helper()
 	for _, m := range shown(r) {
 		said := k.all[m.ID]
-		if m.Content != said.Content || !m.Kind.Recalled() || !slices.Contains(q.Scope.Channels, said.Channel) || slices.Contains(q.Skip, m.ID) ||
-			!m.Time().Before(q.Now) || m.Time().Before(q.Scope.Since) || !q.Scope.Until.IsZero() && !m.Time().Before(q.Scope.Until) {
+		if m.Content != said.Content || !m.Kind.Recalled() ||
+			!slices.Contains(q.Scope.Channels, said.Channel) || slices.Contains(q.Skip, m.ID) ||
+			!m.Time().Before(q.Now) || m.Time().Before(q.Scope.Since) || !q.Scope.Until.IsZero() &&
+			!m.Time().Before(q.Scope.Until) {
 			t.Errorf("%+v shows %q", q, m.Content)
 		}
 	}
@@ -296,8 +309,10 @@ func inScope(t rapid.TB, k *talk, q search.Query, r search.Result) {
 
 func FuzzSearch(f *testing.F) {
 	k, _ := gossip(f)
-	for _, s := range []string{"", strings.Repeat("roof", 1000), "the of and", "🎉🎉", "\" OR NEAR( *", "'; DROP TABLE messages; --", "(.*)+$[", "ro\x00of",
-		"roof \xff\xfe", "\u202eroof\u2066", "roo" + strings.Repeat("\u0301", 100_000), "*", "NOT roof", "chapel AND (", "col:roof", "屋根は誰が", "2024-03-04 31 February",
+	for _, s := range []string{"", strings.Repeat("roof", 1000), "the of and", "🎉🎉", "\" OR NEAR( *",
+		"'; DROP TABLE messages; --", "(.*)+$[", "ro\x00of",
+		"roof \xff\xfe", "\u202eroof\u2066", "roo" +
+			strings.Repeat("\u0301", 100_000), "*", "NOT roof", "chapel AND (", "col:roof", "屋根は誰が", "2024-03-04 31 February",
 		"<@1> <:roof:12> <t:1:R>", strings.Repeat("chapel roof ", 3000), "?"} {
 		f.Add(s)
 	}

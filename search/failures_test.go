@@ -36,12 +36,13 @@ func TestSearchWithoutVectors(t *testing.T) {
 		best     memory.MessageID
 		textOnly bool
 	}{
-		"embedder down":     {search.New(k.store, k.store, badEmbedder{err: errDown}), ids["roof"], true},
-		"no vector at all":  {search.New(k.store, k.store, badEmbedder{}), ids["roof"], true},
-		"nothing to embed":  {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil}}), ids["roof"], false},
-		"nothing embedded":  {fresh.engine(), only, true},
-		"as it should be":   {k.engine(), ids["roof"], false},
-		"too many, somehow": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil, nil}}), ids["roof"], true},
+		"embedder down":    {search.New(k.store, k.store, badEmbedder{err: errDown}), ids["roof"], true},
+		"no vector at all": {search.New(k.store, k.store, badEmbedder{}), ids["roof"], true},
+		"nothing to embed": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil}}), ids["roof"], false},
+		"nothing embedded": {fresh.engine(), only, true},
+		"as it should be":  {k.engine(), ids["roof"], false},
+		"too many, somehow": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil, nil}}),
+			ids["roof"], true},
 	} {
 		r, err := c.engine.Search(t.Context(), ask("who mends roofs", green))
 		if err != nil || len(r.Hits) == 0 || r.Hits[0].Message.ID != c.best || r.TextOnly != c.textOnly {

@@ -40,7 +40,8 @@ const (
 	featureCount
 )
 
-var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn", "self", "spokenOf", "week", "day", "dateSaid", "event",
+var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn",
+	"self", "spokenOf", "week", "day", "dateSaid", "event",
 	"length", "answers", "meaning", "asks", "time", "number", "name", "reason", "first", "reacts"}
 
 // FeatureNames are the names of a Candidate's features, in their order.

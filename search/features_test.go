@@ -40,7 +40,8 @@ func TestCandidatesThatCannotBeRead(t *testing.T) {
 	if err := k.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Candidates(t.Context(), ask("unicorn?", green)); err == nil || !strings.HasPrefix(err.Error(), "search: ") {
+	if _, err := engine.Candidates(t.Context(), ask("unicorn?", green)); err == nil ||
+		!strings.HasPrefix(err.Error(), "search: ") {
 		t.Error(err)
 	}
 }

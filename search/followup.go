@@ -64,7 +64,8 @@ var (
 	spanUnits = setOf("day week weekend month year morning afternoon evening time spring summer autumn fall winter")
 	ordinals  = setOf("first second third fourth fifth latter former other others one ones rest")
 	ones      = setOf("one ones")
-	follows   = map[string]bool{"what about": true, "how about": true, "and what": true, "and who": true, "and when": true, "and why": true,
+	follows   = map[string]bool{"what about": true, "how about": true, "and what": true, "and who": true,
+		"and when": true, "and why": true,
 		"and how": true, "and where": true, "was ist": true, "et pour": true, "y que": true}
 	pointersUnspaced = []string{"それ", "その", "あれ", "これ", "那個", "那个", "它", "這個", "这个", "他們", "他们", "她", "彼女", "彼は"}
 	personal         = setOf("he him his she her hers they them their")

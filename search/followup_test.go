@@ -12,25 +12,32 @@ import (
 
 // turn is something said in the session before a question.
 func turn(author memory.UserID, content string) memory.Message {
-	return memory.Message{ID: memory.FirstMessageID(dawn.AddDate(0, 1, 0)) - 5, Guild: village, Channel: green, Author: author, Content: content}
+	return memory.Message{ID: memory.FirstMessageID(dawn.AddDate(0, 1, 0)) - 5, Guild: village,
+		Channel: green, Author: author, Content: content}
 }
 
 func TestFollowUpIsSearchedWithItsSession(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
-	for i, s := range []string{"the second bell cracked in the frost", "two loaves for the second table please", "what a lovely second helping",
+	for i, s := range []string{"the second bell cracked in the frost",
+		"two loaves for the second table please", "what a lovely second helping",
 		"she wanted the candles moved", "she sang loudly"} {
 		k.say(t, dawn.Add(time.Duration(40+i)*24*time.Hour/10), green, pim, s)
 	}
-	bellTower := k.say(t, dawn.Add(9*24*time.Hour), green, oswin, "the bells: the first hangs in the tower, the second lies in the barn")
+	bellTower := k.say(t, dawn.Add(9*24*time.Hour), green, oswin,
+		"the bells: the first hangs in the tower, the second lies in the barn")
 	for _, c := range []struct {
 		name, question string
 		session        []memory.Message
 		want           memory.MessageID
 	}{
-		{"what it is about", "What about the second one?", []memory.Message{turn(marta, "where are the bells of the tower?"), turn(bell, "The first hangs in the tower.")}, bellTower},
-		{"the newer turn", "and where is it?", []memory.Message{turn(marta, "who mends roofs?"), turn(marta, "no wait, the harvest fair: when does it move?")}, ids["fair"]},
-		{"who is spoken of", "what did he say about roofs?", []memory.Message{turn(marta, "was Oswin there?")}, ids["roof"]},
+		{"what it is about", "What about the second one?",
+			[]memory.Message{turn(marta, "where are the bells of the tower?"),
+				turn(bell, "The first hangs in the tower.")}, bellTower},
+		{"the newer turn", "and where is it?", []memory.Message{turn(marta, "who mends roofs?"),
+			turn(marta, "no wait, the harvest fair: when does it move?")}, ids["fair"]},
+		{"who is spoken of", "what did he say about roofs?",
+			[]memory.Message{turn(marta, "was Oswin there?")}, ids["roof"]},
 	} {
 		q := ask(c.question, green)
 		q.Session = c.session
@@ -82,9 +89,11 @@ func TestMisspeltNames(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
 	k.apply(t, memory.PersonSeen{Person: memory.Person{ID: 510, Guild: village, Username: "tk", Name: "田中太郎"}},
-		memory.PersonSeen{Person: memory.Person{ID: 511, Guild: village, Username: "gwendolyn", Nick: "Gwendolyn Ashby"}})
+		memory.PersonSeen{Person: memory.Person{ID: 511, Guild: village, Username: "gwendolyn",
+			Nick: "Gwendolyn Ashby"}})
 	for i := range 5 {
-		k.apply(t, memory.PersonSeen{Person: memory.Person{ID: memory.UserID(520 + i), Guild: village, Username: "x", Nick: "Robin " + []string{"Vale", "Hill", "Vale", "Dale", "Moor"}[i]}})
+		k.apply(t, memory.PersonSeen{Person: memory.Person{ID: memory.UserID(520 + i), Guild: village,
+			Username: "x", Nick: "Robin " + []string{"Vale", "Hill", "Vale", "Dale", "Moor"}[i]}})
 	}
 	for _, c := range []struct {
 		question string
@@ -161,7 +170,8 @@ func TestEventsOrderTime(t *testing.T) {
 func TestStarredIsACandidate(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
-	star := k.say(t, dawn, green, oswin, "a roof, as was told to us long ago by people from the hills, keeps out what falls from above in every season")
+	star := k.say(t, dawn, green, oswin,
+		"a roof, as was told to us long ago by people from the hills, keeps out what falls from above in every season")
 	for i := range 12 {
 		k.say(t, dawn.Add(time.Duration(i+1)*time.Hour), green, marta, "well")
 	}

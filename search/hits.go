@@ -66,7 +66,8 @@ func starredFirst(hits []Hit) []Hit {
 		return o
 	}
 	moved := slices.Clone(hits)
-	for i := 1; i < len(moved); i++ { // a hit passes those before it only as far as its star says: others keep their order
+	// a hit passes those before it only as far as its star says: others keep their order
+	for i := 1; i < len(moved); i++ {
 		for j := i; j > 0 && moved[j].Message.Starred && odds(moved[j]) > odds(moved[j-1]); j-- {
 			moved[j], moved[j-1] = moved[j-1], moved[j]
 		}

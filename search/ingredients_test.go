@@ -23,7 +23,8 @@ func TestIngredientsMakeTheScore(t *testing.T) {
 			times[f]++
 		}
 	}
-	if slices.Min(times) != 1 || slices.Max(times) != 1 || !slices.Contains(names, "meaning") || !slices.Contains(names, "length") {
+	if slices.Min(times) != 1 || slices.Max(times) != 1 || !slices.Contains(names, "meaning") ||
+		!slices.Contains(names, "length") {
 		t.Errorf("%q have the features %v times", names, times)
 	}
 	for _, c := range candidates {

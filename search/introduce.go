@@ -41,7 +41,9 @@ func LoreCalled(s string, lore []memory.Lore) []memory.Lore {
 	}
 	if len(found) == 0 {
 		for _, l := range lore {
-			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool { return spokenIn(name).has(s) > 0 }) {
+			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
+				return spokenIn(name).has(s) > 0
+			}) {
 				found = append(found, calling{LoreHit: LoreHit{Lore: l}})
 			}
 		}

@@ -11,7 +11,8 @@ import (
 func TestLoreIsCalledByItsNames(t *testing.T) {
 	t.Parallel()
 	lore := []memory.Lore{
-		{ID: 1, Name: "Project X"}, {ID: 2, Name: "Migration plan", Own: []string{"the big move"}}, {ID: 3, Name: "Move of the piano"}, {ID: 4, Name: "Yak"},
+		{ID: 1, Name: "Project X"}, {ID: 2, Name: "Migration plan", Own: []string{"the big move"}}, {ID: 3,
+			Name: "Move of the piano"}, {ID: 4, Name: "Yak"},
 	}
 	for s, want := range map[string][]int64{
 		"Project X": {1}, "the X project": {1}, "PX": {1}, "my migration plan": {2}, "big move": {2}, "move": {2, 3}, "piano": {3}, "project": {1}, "the": nil, "": nil, "yacht": nil,
@@ -31,7 +32,8 @@ func TestPeopleAreIntroducedByName(t *testing.T) {
 	k, _ := gossip(t)
 	e := k.engine()
 	for text, want := range map[string][]memory.UserID{
-		"Pim": {pim}, "what does marta say?": {marta}, "Osvin": {oswin}, "Pim and Marta": {pim, marta}, "nobody here": nil, "": nil,
+		"Pim": {pim}, "what does marta say?": {marta}, "Osvin": {oswin}, "Pim and Marta": {pim,
+			marta}, "nobody here": nil, "": nil,
 	} {
 		q := ask(text, green)
 		q.Asker = pim // isn't introduced for that

@@ -59,7 +59,8 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	for _, l := range known {
 		c := said.calls(l, taken)
 		if c.Why == "" {
-			c.Why, c.Relevance = "words", byWords*asked.held(batch.Terms(l.Name+" "+strings.Join(l.Own, " ")+" "+l.Text))
+			c.Why, c.Relevance = "words", byWords*asked.held(batch.Terms(l.Name+" "+strings.Join(l.Own, " ")+
+				" "+l.Text))
 		}
 		if c.Relevance >= byWords*leastWords {
 			found = append(found, c)
@@ -85,7 +86,9 @@ func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	}
 	var in []memory.Lore
 	for _, l := range lore {
-		hidden := !readable[l.Channel] || slices.ContainsFunc(l.Sources, func(s memory.Spot) bool { return s.Channel == 0 || !readable[s.Channel] })
+		hidden := !readable[l.Channel] || slices.ContainsFunc(l.Sources, func(s memory.Spot) bool {
+			return s.Channel == 0 || !readable[s.Channel]
+		})
 		if !hidden && !l.At.Before(scope.Since) && (scope.Until.IsZero() || l.At.Before(scope.Until)) {
 			in = append(in, l)
 		}
@@ -118,7 +121,8 @@ type calling struct {
 }
 
 func surestFirst(a, b calling) int {
-	return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.length, a.length), b.Lore.At.Compare(a.Lore.At), cmp.Compare(a.Lore.ID, b.Lore.ID))
+	return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.length, a.length),
+		b.Lore.At.Compare(a.Lore.At), cmp.Compare(a.Lore.ID, b.Lore.ID))
 }
 
 // spoken is a question as it is looked through for names.
@@ -131,7 +135,8 @@ type spoken struct {
 }
 
 func spokenIn(question string) spoken {
-	s := spoken{joined: map[string]bool{}, words: map[string]bool{}, capitals: map[string]bool{}, stems: map[string]bool{}}
+	s := spoken{joined: map[string]bool{}, words: map[string]bool{}, capitals: map[string]bool{},
+		stems: map[string]bool{}}
 	words := text.Words(question)
 	for i, w := range words {
 		s.words[w], s.stems[text.Stem(w)] = true, true
@@ -140,7 +145,9 @@ func spokenIn(question string) spoken {
 		}
 	}
 	s.phrase = " " + phraseOf(words) + " "
-	for _, w := range strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for _, w := range strings.FieldsFunc(question, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r)
+	}) {
 		if w == strings.ToUpper(w) {
 			s.capitals[strings.ToLower(w)] = true
 		}
@@ -214,7 +221,8 @@ func (s spoken) calls(l memory.Lore, taken map[string]int) calling {
 		return best
 	}
 	initials := initialsOf(l.Name)
-	if initials != "" && taken[initials] == 1 && (s.capitals[initials] || s.words[initials] && utf8.RuneCountInString(initials) >= plainInitials) {
+	if initials != "" && taken[initials] == 1 && (s.capitals[initials] || s.words[initials] &&
+		utf8.RuneCountInString(initials) >= plainInitials) {
 		return calling{LoreHit{l, "initials", byInitials}, len(initials)}
 	}
 	if n := s.hasAll(l.Name); n > 0 {

@@ -17,7 +17,9 @@ func BenchmarkLore(b *testing.B) {
 	for _, n := range []int{0, 20, 200, 1000} {
 		var lore []memory.Lore
 		for i := range n {
-			lore = append(lore, told(int64(i+1), strings.Repeat(fmt.Sprintf("the %d chapels of the valley are mended ", i), 12), fmt.Sprintf("Chapel fund %d", i), "chapel box"))
+			lore = append(lore, told(int64(i+1),
+				strings.Repeat(fmt.Sprintf("the %d chapels of the valley are mended ", i),
+					12), fmt.Sprintf("Chapel fund %d", i), "chapel box"))
 		}
 		e := search.New(k.store, lorist{k.store, lore}, embed.Builtin{})
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

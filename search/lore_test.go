@@ -135,7 +135,8 @@ func TestTheBestLoreComesFirst(t *testing.T) {
 		l.At = l.At.Add(time.Duration(i%4) * time.Hour)
 		lore = append(lore, l)
 	}
-	if got, want := fmt.Sprint(recallLore(t, k, lore, ask("roofing, and roof 3?", green))), "[3 name 4 alias 8 alias 7 alias 2 alias]"; got != want {
+	if got, want := fmt.Sprint(recallLore(t, k, lore, ask("roofing, and roof 3?", green))),
+		"[3 name 4 alias 8 alias 7 alias 2 alias]"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -169,12 +170,15 @@ func TestLoreStaysInItsAudience(t *testing.T) {
 	k, _ := gossip(t)
 	channel := rapid.SampledFrom([]memory.ChannelID{0, green, pub, crypt, 99})
 	names := rapid.SampledFrom([]string{"Chapel Roof", "Roof Chapel", "Crypt Rats", "Case Report", "roof", "goat"})
-	questions := rapid.SampledFrom([]string{"the chapel roof", "CR", "my roof, our goat", "crypt-rats?", "rats", "what of the CR and the roof of the chapel?"})
+	questions := rapid.SampledFrom([]string{"the chapel roof", "CR", "my roof, our goat", "crypt-rats?",
+		"rats", "what of the CR and the roof of the chapel?"})
 	rapid.Check(t, func(rt *rapid.T) {
-		scope := rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.ChannelID{green, pub, crypt}), 0, 3, rapid.ID).Draw(rt, "scope")
+		scope := rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.ChannelID{green, pub, crypt}), 0, 3,
+			rapid.ID).Draw(rt, "scope")
 		var all, readable []memory.Lore
 		for i := range rapid.IntRange(0, 7).Draw(rt, "pieces") {
-			l := told(int64(i+1), rapid.SampledFrom([]string{"rats", "the chapel roof leaks", "see above"}).Draw(rt, "text"), names.Draw(rt, "name"))
+			l := told(int64(i+1), rapid.SampledFrom([]string{"rats", "the chapel roof leaks",
+				"see above"}).Draw(rt, "text"), names.Draw(rt, "name"))
 			l.Channel = channel.Draw(rt, "told in")
 			for range rapid.IntRange(0, 2).Draw(rt, "sources") {
 				l.Sources = append(l.Sources, memory.Spot{Channel: channel.Draw(rt, "said in"), Message: 7})
@@ -195,7 +199,8 @@ func TestLoreStaysInItsAudience(t *testing.T) {
 		var results [2]search.Result
 		for i, lore := range [][]memory.Lore{all, readable} {
 			var err error
-			if results[i], err = search.New(k.store, lorist{k.store, lore}, embed.Builtin{}).Search(context.Background(), q); err != nil {
+			if results[i], err = search.New(k.store, lorist{k.store, lore},
+				embed.Builtin{}).Search(context.Background(), q); err != nil {
 				rt.Fatal(err)
 			}
 		}
@@ -213,7 +218,8 @@ func TestLoreStaysInItsAudience(t *testing.T) {
 // Whatever is asked and whatever lore is called, finding it neither fails nor finds more than there is.
 func FuzzLore(f *testing.F) {
 	k, _ := gossip(f)
-	for _, s := range []string{"", "Project X", "the", "移行計画", "\xff ' ’s", "<:a:1> ſ İ", strings.Repeat("a", 4000), "( \" OR"} {
+	for _, s := range []string{"", "Project X", "the", "移行計画", "\xff ' ’s", "<:a:1> ſ İ",
+		strings.Repeat("a", 4000), "( \" OR"} {
 		f.Add(s, s, s)
 	}
 	f.Fuzz(func(t *testing.T, question, name, own string) {
@@ -225,7 +231,8 @@ func FuzzLore(f *testing.F) {
 		if len(found) > 1 {
 			t.Errorf("%q finds %q", question, found)
 		}
-		if q := ask(name, green); !strings.ContainsAny(name, "<>") && strings.HasSuffix(fmt.Sprint(recallLore(t, k, []memory.Lore{l}, q)), "words]") {
+		if q := ask(name, green); !strings.ContainsAny(name, "<>") &&
+			strings.HasSuffix(fmt.Sprint(recallLore(t, k, []memory.Lore{l}, q)), "words]") {
 			t.Errorf("%q isn't found by its name", name)
 		}
 	})

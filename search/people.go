@@ -235,7 +235,8 @@ func (k people) terms(ids []memory.UserID) []string {
 
 // participants are the people that the context should introduce: those asked about, the asker, then the
 // authors of hits, best first.
-func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserID, hits []Hit, known people) ([]Participant, error) {
+func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserID, hits []Hit,
+	known people) ([]Participant, error) {
 	var ids []memory.UserID
 	add := func(more ...memory.UserID) {
 		for _, id := range more {

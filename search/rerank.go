@@ -61,7 +61,9 @@ func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit,
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
-		if err == nil && (len(scores) != len(best) || slices.ContainsFunc(scores, func(s float64) bool { return math.IsNaN(s) || math.IsInf(s, 0) })) {
+		if err == nil && (len(scores) != len(best) || slices.ContainsFunc(scores, func(s float64) bool {
+			return math.IsNaN(s) || math.IsInf(s, 0)
+		})) {
 			err = errScores
 		}
 		if failed = err; err == nil {

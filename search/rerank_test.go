@@ -117,7 +117,8 @@ func TestRerankerReadsOnlyWhatTheAudienceMay(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := strings.Join(j.texts[0], "\n\n")
-	if !strings.Contains(all, "\nOswin: my cousin Hale mends roofs") || !strings.Contains(all, "\n\na chapel needs a roof") {
+	if !strings.Contains(all, "\nOswin: my cousin Hale mends roofs") ||
+		!strings.Contains(all, "\n\na chapel needs a roof") {
 		t.Errorf("it reads\n%s", all)
 	}
 	for _, m := range k.all {
@@ -153,7 +154,8 @@ func TestRerankersWorkIsBounded(t *testing.T) {
 		t.Errorf("it was given %d texts and a question of %d bytes", n, len(j.queries[0]))
 	}
 	for _, text := range j.texts[0] {
-		if n := utf8.RuneCountInString(text); n > 1000 || n < 10 || !utf8.ValidString(text) || !strings.Contains(text, "roof") {
+		if n := utf8.RuneCountInString(text); n > 1000 || n < 10 || !utf8.ValidString(text) ||
+			!strings.Contains(text, "roof") {
 			t.Errorf("it was given %d characters: %.50q", n, text)
 		}
 	}

@@ -115,7 +115,9 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 		s.follows = map[memory.MessageID]bool{}
 	}
 	for _, id := range ids {
-		at, there := slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int { return cmp.Compare(m.ID, id) })
+		at, there := slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int {
+			return cmp.Compare(m.ID, id)
+		})
 		last := at + reach
 		if !there {
 			last--
@@ -139,7 +141,8 @@ func (p *pool) stream(read stretch, asked question) []entry {
 	for _, m := range read.messages {
 		at := m.Time()
 		follows = follows && read.follows[m.ID]
-		if !m.Kind.Recalled() || p.skip[m.ID] || !scope.Since.IsZero() && at.Before(scope.Since) || !scope.Until.IsZero() && !at.Before(scope.Until) {
+		if !m.Kind.Recalled() || p.skip[m.ID] || !scope.Since.IsZero() && at.Before(scope.Since) ||
+			!scope.Until.IsZero() && !at.Before(scope.Until) {
 			continue
 		}
 		joined := follows && len(stream) > 0 && at.Sub(stream[len(stream)-1].Time()) <= sitting

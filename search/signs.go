@@ -93,7 +93,8 @@ func (of *signs) read(word, lower, before, between string, first bool) {
 	of.time = of.time || timeWords[lower] || isYear(lower) || isOrdinal(lower)
 	of.number = of.number || numberWords[lower] || strings.ContainsAny(lower, "0123456789")
 	of.name = of.name || !first && isName(word) && inSentence(between) && endsLower(before)
-	of.reason = of.reason || reasonWords[lower] || before == "to" && purposes[lower] || before == "so" && lower == "that"
+	of.reason = of.reason || reasonWords[lower] || before == "to" && purposes[lower] || before == "so" &&
+		lower == "that"
 }
 
 var (

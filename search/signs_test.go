@@ -54,9 +54,11 @@ func TestTermsThatBeginAlike(t *testing.T) {
 		a, b string
 		want float64
 	}{
-		{"paint", "paint", 1}, {"a", "a", 1}, {"photograph", "photo", 2.0 / 3}, {"photo", "photograph", 2.0 / 3}, {"car", "cart", 0},
+		{"paint", "paint", 1}, {"a", "a", 1}, {"photograph", "photo", 2.0 / 3}, {"photo", "photograph",
+			2.0 / 3}, {"car", "cart", 0},
 		{"interest", "international", 0}, {"volunt", "volunteer", 0.8}, {"", "x", 0},
-		{"код", "кот", 0}, {"машина", "машину", 5.0 / 6}, {"東京都", "東京", 0}, {"zoë's", "zoë", 0}, {"nets\xff", "nets\xff\xfe", 10.0 / 11},
+		{"код", "кот", 0}, {"машина", "машину", 5.0 / 6}, {"東京都", "東京", 0}, {"zoë's", "zoë", 0}, {"nets\xff",
+			"nets\xff\xfe", 10.0 / 11},
 	} {
 		if got := alike(c.a, c.b); got < c.want-1e-9 || got > c.want+1e-9 {
 			t.Errorf("%q and %q: %v, want %v", c.a, c.b, got, c.want)

@@ -70,7 +70,8 @@ func TestSearchTellsWhenTheSpaceIsUnknown(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
 	store := spaceless{k.store}
-	if _, err := search.New(store, store, embed.Builtin{}).Search(t.Context(), ask("who mends roofs", green)); !errors.Is(err, errDown) {
+	if _, err := search.New(store, store, embed.Builtin{}).Search(t.Context(),
+		ask("who mends roofs", green)); !errors.Is(err, errDown) {
 		t.Errorf("got %v", err)
 	}
 }

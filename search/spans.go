@@ -23,7 +23,8 @@ func relativeDates(s string, now time.Time) []dated {
 	var dates []dated
 	for _, phrase := range elsewhere {
 		if i := strings.Index(s, phrase.words); i >= 0 && phrase.stands(s, i) {
-			dates = append(dates, dated{dateRange: c.span(phrase.unit, phrase.back), start: i, end: i + len(phrase.words)})
+			dates = append(dates, dated{dateRange: c.span(phrase.unit, phrase.back), start: i,
+				end: i + len(phrase.words)})
 			s = strings.Replace(s, phrase.words, strings.Repeat(" ", len(phrase.words)), 1)
 		}
 	}
@@ -33,11 +34,13 @@ func relativeDates(s string, now time.Time) []dated {
 	}
 	for i := 0; i < len(words); i++ {
 		d, n := c.read(words[i:])
-		if n == 0 && i > 0 && (words[i-1].text == "in" || i > 1 && words[i-2].text == "in" && words[i-1].text == "the") {
+		if n == 0 && i > 0 && (words[i-1].text == "in" || i > 1 && words[i-2].text == "in" &&
+			words[i-1].text == "the") {
 			d, n = c.within(words[i:])
 		}
 		if n > 0 && d != (dateRange{}) {
-			dates = append(dates, dated{dateRange: d, start: words[i].start, end: words[i+n-1].end, weekday: n == 1 && weekdays[words[i].text] > 0})
+			dates = append(dates, dated{dateRange: d, start: words[i].start, end: words[i+n-1].end,
+				weekday: n == 1 && weekdays[words[i].text] > 0})
 		}
 		i += max(n-1, 0)
 	}
@@ -261,11 +264,14 @@ func isCount(word string) bool {
 var (
 	partsOfDay = setOf("morning afternoon evening noon")
 	units      = setOf("day week month year")
-	counts     = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+	counts     = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5,
+		"six": 6, "seven": 7, "eight": 8,
 		"nine": 9, "ten": 10, "twelve": 12, "couple": 2, "few": 3, "several": 4}
 	// seasons begin with these months, in the northern half of the world, where most are.
-	seasons  = map[string]time.Month{"spring": time.March, "summer": time.June, "autumn": time.September, "fall": time.September, "winter": time.December}
-	weekdays = map[string]int{"sunday": 0, "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6}
+	seasons = map[string]time.Month{"spring": time.March, "summer": time.June, "autumn": time.September,
+		"fall": time.September, "winter": time.December}
+	weekdays = map[string]int{"sunday": 0, "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4,
+		"friday": 5, "saturday": 6}
 )
 
 // phrase is how another language speaks of a span.
@@ -288,11 +294,15 @@ func (p phrase) stands(s string, i int) bool {
 // elsewhere are such phrases in German, French, Spanish, Japanese and Chinese, the longer before those that
 // they hold. "Hier" isn't one: in German it is a place.
 var elsewhere = []phrase{
-	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2}, {"diese woche", "week", 0}, {"letzte woche", "week", 1},
-	{"letztes wochenende", "weekend", 1}, {"letzten monat", "month", 1}, {"letzter monat", "month", 1}, {"letztes jahr", "year", 1},
-	{"aujourd'hui", "day", 0}, {"avant-hier", "day", 2}, {"cette semaine", "week", 0}, {"la semaine dernière", "week", 1},
+	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2}, {"diese woche", "week",
+		0}, {"letzte woche", "week", 1},
+	{"letztes wochenende", "weekend", 1}, {"letzten monat", "month", 1}, {"letzter monat", "month",
+		1}, {"letztes jahr", "year", 1},
+	{"aujourd'hui", "day", 0}, {"avant-hier", "day", 2}, {"cette semaine", "week", 0}, {"la semaine dernière",
+		"week", 1},
 	{"le mois dernier", "month", 1}, {"l'année dernière", "year", 1}, {"l'an dernier", "year", 1},
-	{"hoy", "day", 0}, {"ayer", "day", 1}, {"anteayer", "day", 2}, {"esta semana", "week", 0}, {"la semana pasada", "week", 1},
+	{"hoy", "day", 0}, {"ayer", "day", 1}, {"anteayer", "day", 2}, {"esta semana", "week",
+		0}, {"la semana pasada", "week", 1},
 	{"el mes pasado", "month", 1}, {"el año pasado", "year", 1},
 	{"今日", "day", 0}, {"一昨日", "day", 2}, {"昨日", "day", 1}, {"今週", "week", 0}, {"先週", "week", 1}, {"先月", "month", 1},
 	{"去年", "year", 1}, {"昨年", "year", 1},

@@ -76,9 +76,11 @@ func TestStreamJoinsNeighbours(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	said := func(minute int, kind memory.Kind) memory.Message {
-		return memory.Message{ID: memory.FirstMessageID(at.Add(time.Duration(minute) * time.Minute)), Kind: kind, Content: "word"}
+		return memory.Message{ID: memory.FirstMessageID(at.Add(time.Duration(minute) * time.Minute)),
+			Kind: kind, Content: "word"}
 	}
-	messages := []memory.Message{said(0, memory.FromMember), said(1, memory.FromHark), said(2, memory.FromMember), said(50, memory.FromMember),
+	messages := []memory.Message{said(0, memory.FromMember), said(1, memory.FromHark),
+		said(2, memory.FromMember), said(50, memory.FromMember),
 		said(51, memory.FromMember), said(300, memory.FromMember)}
 	read := stretch{messages: messages, follows: map[memory.MessageID]bool{}}
 	for _, i := range []int{1, 2, 4, 5} {

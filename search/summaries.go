@@ -59,7 +59,9 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 	}
 	hits := make([]SummaryHit, len(all))
 	for i, s := range all {
-		hits[i] = rankSummary(s, terms, holds[i], now, func(t string) float64 { return math.Log(1 + float64(len(all))/float64(1+among[t])) })
+		hits[i] = rankSummary(s, terms, holds[i], now, func(t string) float64 {
+			return math.Log(1 + float64(len(all))/float64(1+among[t]))
+		})
 	}
 	slices.SortFunc(hits, func(a, b SummaryHit) int {
 		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.Summary.ID, a.Summary.ID))
@@ -82,7 +84,8 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 	return hits
 }
 
-func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now time.Time, weight func(string) float64) SummaryHit {
+func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now time.Time,
+	weight func(string) float64) SummaryHit {
 	hit := SummaryHit{Summary: s}
 	sum, shared, words := 0.0, 0.0, false
 	topics := map[string]string{}
@@ -122,7 +125,8 @@ func (f SummaryFilter) SummariesOf(all []memory.Summary) []memory.Summary {
 	}
 	wanted := text.Terms(f.Topic)
 	return slices.DeleteFunc(slices.Clone(all), func(s memory.Summary) bool {
-		return f.Kind != "" && s.Kind != f.Kind || f.Topic != "" && !slices.ContainsFunc(s.Topics, func(topic string) bool { return isTopic(topic, f.Topic, wanted) })
+		return f.Kind != "" && s.Kind != f.Kind || f.Topic != "" &&
+			!slices.ContainsFunc(s.Topics, func(topic string) bool { return isTopic(topic, f.Topic, wanted) })
 	})
 }
 
@@ -146,7 +150,9 @@ const (
 // older one, of the two that are most alike first, and else the oldest. What the last talk was about counts
 // for nothing, for it says nothing of the next. Neither fresh nor any of the newest dozen is ever among them.
 func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.MessageID {
-	all := append(slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool { return s.ID == fresh.ID }), fresh)
+	all := append(slices.DeleteFunc(slices.Clone(others), func(s memory.Summary) bool {
+		return s.ID == fresh.ID
+	}), fresh)
 	slices.SortFunc(all, func(a, b memory.Summary) int { return cmp.Compare(a.ID, b.ID) })
 	held := map[memory.MessageID]map[string]bool{}
 	var batch text.Batch

@@ -18,7 +18,8 @@ var midday = time.Date(2024, 6, 15, 12, 0, 0, 0, time.UTC)
 // summed is a summary of so many days before midday.
 func summed(daysAgo int, text string, topics ...string) memory.Summary {
 	id := memory.FirstMessageID(midday.AddDate(0, 0, -daysAgo))
-	return memory.Summary{ID: id, Channel: 5, Text: text, Topics: topics, Kind: memory.SummaryTalk, Made: midday, Sources: []memory.SummarySource{{Message: id}}}
+	return memory.Summary{ID: id, Channel: 5, Text: text, Topics: topics, Kind: memory.SummaryTalk,
+		Made: midday, Sources: []memory.SummarySource{{Message: id}}}
 }
 
 func TestSummariesAreRanked(t *testing.T) {
@@ -32,10 +33,12 @@ func TestSummariesAreRanked(t *testing.T) {
 		summed(1, "Cleo sold her boat.", "boat"),
 	}
 	for question, want := range map[string]string{
-		"How fast was the charity run?":                         "[60 1 40 3 50 90]", // what is clearly about it, the newest, what speaks of it, then by age
-		"Where are the documents?":                              "[50 1 90 3 40 60]",
-		"What about shoes?":                                     "[40 1 3 50 60 90]",
-		"Did Ann run far in the rain, with a compass and tent?": "[1 3 60 40 50 90]", // half of what is asked for isn't there
+		// what is clearly about it, the newest, what speaks of it, then by age
+		"How fast was the charity run?": "[60 1 40 3 50 90]",
+		"Where are the documents?":      "[50 1 90 3 40 60]",
+		"What about shoes?":             "[40 1 3 50 60 90]",
+		// half of what is asked for isn't there
+		"Did Ann run far in the rain, with a compass and tent?": "[1 3 60 40 50 90]",
 		"What about shoes and her boat?":                        "[1 40 3 50 60 90]", // the newest holds as much
 		"":                                                      "[1 3 40 50 60 90]",
 	} {
@@ -55,7 +58,8 @@ func TestSummariesAreRanked(t *testing.T) {
 		}
 	}
 	hits := RankSummaries("How fast was the charity run by Ann?", midday, all)
-	if why := fmt.Sprint(hits[0].Why, hits[2].Why, hits[3].Why); why != "[topic charity topic running words] [words] []" {
+	if why := fmt.Sprint(hits[0].Why, hits[2].Why,
+		hits[3].Why); why != "[topic charity topic running words] [words] []" {
 		t.Errorf("the reasons are %s", why)
 	}
 	if hits := RankSummaries("what?", midday, nil); len(hits) != 0 {
@@ -78,7 +82,8 @@ func TestTheNewestIsTheSecondAtWorst(t *testing.T) {
 		hits := RankSummaries(words.Draw(t, "one")+" "+words.Draw(t, "other"), midday, all)
 		newest := slices.MaxFunc(all, func(a, b memory.Summary) int { return cmp.Compare(a.ID, b.ID) }).ID
 		at := slices.IndexFunc(hits, func(h SummaryHit) bool { return h.Summary.ID == newest })
-		if at > 1 || at == 1 && (hits[0].Relevance <= hits[1].Relevance || hits[0].related < 2*hits[1].related) || len(hits) != len(all) {
+		if at > 1 || at == 1 && (hits[0].Relevance <= hits[1].Relevance ||
+			hits[0].related < 2*hits[1].related) || len(hits) != len(all) {
 			t.Fatalf("the newest is number %d: %+v", at, hits)
 		}
 	})
@@ -86,15 +91,19 @@ func TestTheNewestIsTheSecondAtWorst(t *testing.T) {
 
 func TestSummariesAreFiltered(t *testing.T) {
 	t.Parallel()
-	all := []memory.Summary{summed(3, "a", "garden tomatoes", "sowing"), summed(2, "b", "tomato soup"), summed(1, "c", "…")}
+	all := []memory.Summary{summed(3, "a", "garden tomatoes", "sowing"), summed(2, "b", "tomato soup"),
+		summed(1, "c", "…")}
 	all[1].Kind = memory.SummaryPlan
 	for _, c := range []struct {
 		f    SummaryFilter
 		want string
 	}{
-		{SummaryFilter{}, "abc"}, {SummaryFilter{Topic: "tomatoes"}, "ab"}, {SummaryFilter{Topic: "Garden TOMATO"}, "a"}, {SummaryFilter{Topic: "sow"}, "a"},
-		{SummaryFilter{Topic: "garden soup"}, ""}, {SummaryFilter{Topic: " … "}, "c"}, {SummaryFilter{Kind: memory.SummaryPlan}, "b"},
-		{SummaryFilter{Kind: memory.SummaryPlan, Topic: "garden"}, ""}, {SummaryFilter{Kind: memory.SummaryTalk, Topic: "garden"}, "a"},
+		{SummaryFilter{}, "abc"}, {SummaryFilter{Topic: "tomatoes"},
+			"ab"}, {SummaryFilter{Topic: "Garden TOMATO"}, "a"}, {SummaryFilter{Topic: "sow"}, "a"},
+		{SummaryFilter{Topic: "garden soup"}, ""}, {SummaryFilter{Topic: " … "},
+			"c"}, {SummaryFilter{Kind: memory.SummaryPlan}, "b"},
+		{SummaryFilter{Kind: memory.SummaryPlan, Topic: "garden"},
+			""}, {SummaryFilter{Kind: memory.SummaryTalk, Topic: "garden"}, "a"},
 	} {
 		got := ""
 		for _, s := range c.f.SummariesOf(all) {
@@ -114,7 +123,8 @@ func TestMakeRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []memory.Summary
 		for _, days := range rapid.SliceOfDistinct(rapid.IntRange(0, 300), rapid.ID[int]).Draw(t, "days") {
-			all = append(all, summed(days, rapid.StringMatching("[a-z]{9}").Draw(t, "text"), rapid.SampledFrom(words).Draw(t, "topic")))
+			all = append(all, summed(days, rapid.StringMatching("[a-z]{9}").Draw(t, "text"),
+				rapid.SampledFrom(words).Draw(t, "topic")))
 		}
 		fresh := summed(rapid.IntRange(0, 300).Draw(t, "fresh"), "boat ferry", "boat")
 		most := rapid.IntRange(2, 20).Draw(t, "most")
@@ -136,7 +146,8 @@ func TestMakeRoom(t *testing.T) {
 func TestWhatIsSaidAgainMakesRoom(t *testing.T) {
 	t.Parallel()
 	documents := func(days int) memory.Summary {
-		return summed(days, fmt.Sprintf("Cleo: The archive of documents has %d folders of contracts, sorted by client.", days), "documents")
+		return summed(days, fmt.Sprintf(
+			"Cleo: The archive of documents has %d folders of contracts, sorted by client.", days), "documents")
 	}
 	var all, unlike []memory.Summary
 	for days := 40; days > 0; days-- {
@@ -158,7 +169,8 @@ func TestWhatIsSaidAgainMakesRoom(t *testing.T) {
 		}
 		all = slices.DeleteFunc(all, func(s memory.Summary) bool { return s.ID == out[0] })
 	}
-	if out := MakeRoom(fresh, unlike, 38); !slices.Equal(out, []memory.MessageID{unlike[0].ID, unlike[1].ID, unlike[2].ID}) {
+	if out := MakeRoom(fresh, unlike, 38); !slices.Equal(out, []memory.MessageID{unlike[0].ID, unlike[1].ID,
+		unlike[2].ID}) {
 		t.Errorf("of those that aren't alike not the oldest go, but %v", out)
 	}
 	if out := MakeRoom(documents(70), unlike, 40); !slices.Equal(out, []memory.MessageID{unlike[0].ID}) {

@@ -43,7 +43,8 @@ func TestWithEarlier(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ö", 2*earlierRunes)
 	got := withEarlier("and?", []string{"newest", long})
-	if lines := strings.Split(got, "\n"); len(lines) != 3 || lines[0] != "and?" || lines[1] != "newest" || utf8.RuneCountInString(lines[2]) != earlierRunes {
+	if lines := strings.Split(got, "\n"); len(lines) != 3 || lines[0] != "and?" || lines[1] != "newest" ||
+		utf8.RuneCountInString(lines[2]) != earlierRunes {
 		t.Errorf("%q", got)
 	}
 	if got := withEarlier("and?", nil); got != "and?" {
@@ -53,7 +54,8 @@ func TestWithEarlier(t *testing.T) {
 
 func TestSpokenOf(t *testing.T) {
 	t.Parallel()
-	answer := memory.Message{Kind: memory.FromHark, Content: "> the soup is salty\n— **Ana** in #kitchen, 3 May [1]\n\n*No language model is configured, so I quote what was said.*"}
+	answer := memory.Message{Kind: memory.FromHark,
+		Content: "> the soup is salty\n— **Ana** in #kitchen, 3 May [1]\n\n*No language model is configured, so I quote what was said.*"}
 	if got := strings.TrimSpace(spokenOf(answer)); got != "> the soup is salty" {
 		t.Errorf("%q", got)
 	}

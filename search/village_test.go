@@ -44,7 +44,9 @@ func newTalk(t testing.TB) *talk {
 	}
 	t.Cleanup(func() { store.Close() })
 	k := &talk{store: store, all: map[memory.MessageID]memory.Message{}}
-	for i, p := range []memory.Person{{ID: marta, Username: "marta"}, {ID: oswin, Username: "oz", Nick: "Oswin"}, {ID: pim, Username: "pim"}, {ID: bell, Username: "bellbot", Bot: true}} {
+	for i, p := range []memory.Person{{ID: marta, Username: "marta"},
+		{ID: oswin, Username: "oz", Nick: "Oswin"}, {ID: pim, Username: "pim"}, {ID: bell,
+			Username: "bellbot", Bot: true}} {
 		p.Guild = village
 		k.apply(t, memory.PersonSeen{Person: p})
 		k.apply(t, memory.ChannelSeen{Channel: memory.Channel{ID: memory.ChannelID(i + 1), Guild: village}})
@@ -60,10 +62,12 @@ func (k *talk) apply(t testing.TB, events ...memory.Event) {
 }
 
 // say posts a message at a time and tells its id.
-func (k *talk) say(t testing.TB, at time.Time, channel memory.ChannelID, author memory.UserID, content string, change ...func(*memory.Message)) memory.MessageID {
+func (k *talk) say(t testing.TB, at time.Time, channel memory.ChannelID, author memory.UserID, content string,
+	change ...func(*memory.Message)) memory.MessageID {
 	t.Helper()
 	k.next++
-	m := memory.Message{ID: memory.FirstMessageID(at) + memory.MessageID(k.next), Guild: village, Channel: channel, Author: author, Content: memory.Clean(content)}
+	m := memory.Message{ID: memory.FirstMessageID(at) + memory.MessageID(k.next), Guild: village,
+		Channel: channel, Author: author, Content: memory.Clean(content)}
 	for _, c := range change {
 		c(&m)
 	}
@@ -74,7 +78,8 @@ func (k *talk) say(t testing.TB, at time.Time, channel memory.ChannelID, author 
 
 func (k *talk) index(t testing.TB) {
 	t.Helper()
-	if err := (&memory.Indexer{Queue: k.store, Embedder: embed.Builtin{}}).Drain(context.Background(), nil); err != nil {
+	if err := (&memory.Indexer{Queue: k.store, Embedder: embed.Builtin{}}).Drain(context.Background(),
+		nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -92,7 +97,8 @@ func (k *talk) search(t testing.TB, q search.Query) search.Result {
 
 // ask is a query of the village a month later, for the channels given.
 func ask(text string, channels ...memory.ChannelID) search.Query {
-	return search.Query{Text: text, Now: dawn.AddDate(0, 1, 0), Guilds: []memory.GuildID{village}, Scope: memory.Scope{Channels: channels}}
+	return search.Query{Text: text, Now: dawn.AddDate(0, 1, 0), Guilds: []memory.GuildID{village},
+		Scope: memory.Scope{Channels: channels}}
 }
 
 // gossip is a village with a day's talk in each channel.

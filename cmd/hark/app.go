@@ -45,7 +45,8 @@ type app struct {
 
 // open puts an app together. Its searches wait for vectors to be loaded for as long as patience, see sqlite.Options.
 // m, if not nil, counts what it does. progress, if not nil, is told of long work on the database.
-func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration, progress func(done, total int)) (*app, error) {
+func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
+	progress func(done, total int)) (*app, error) {
 	a := &app{config: c, tight: squeezed(c), models: newModels(c), metrics: metrics.Or(m)}
 	watchModels(a.models, a.metrics)
 	var err error
@@ -153,13 +154,15 @@ func policy(c config.Config) memory.Policy {
 
 // recordRetention is how much is kept of the records of calls.
 func recordRetention(c config.Config) memory.RecordRetention {
-	return memory.RecordRetention{Age: c.Memory.KeepRecords(), Count: c.Memory.RecordsMax, Tokens: c.Memory.RecordsTokens}
+	return memory.RecordRetention{Age: c.Memory.KeepRecords(), Count: c.Memory.RecordsMax,
+		Tokens: c.Memory.RecordsTokens}
 }
 
 // forgetOld does for a command that keeps prompts and records what "hark run" does all the time.
 func (a *app) forgetOld(ctx context.Context) error {
 	now := time.Now()
-	return a.store.Expire(ctx, memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()), Records: recordRetention(a.config).At(now)})
+	return a.store.Expire(ctx, memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()),
+		Records: recordRetention(a.config).At(now)})
 }
 
 func (a *app) close() error { return a.store.Close() }

@@ -47,7 +47,8 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 	if a.terminal == nil {
 		line, err = soon(ctx, func() (string, error) { return a.read(question) })
 	} else {
-		line, err = typed(a.terminal, a.out, a.line, func() (string, error) { // raw before the question: nothing typed after it is shown
+		// raw before the question: nothing typed after it is shown
+		line, err = typed(a.terminal, a.out, a.line, func() (string, error) {
 			return soon(ctx, func() (string, error) {
 				if secret {
 					return a.line.ReadPassword(question)

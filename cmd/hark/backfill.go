@@ -45,7 +45,8 @@ func (f *flags) backfillCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().StringVar(&since, "since", "", "only what was said since this `day`, such as 2024-05-31, or this long ago, such as 90d")
+	c.Flags().StringVar(&since, "since", "",
+		"only what was said since this `day`, such as 2024-05-31, or this long ago, such as 90d")
 	c.Flags().BoolVar(&stop, "stop", false, "fetch no more of it; what was fetched stays")
 	return c
 }
@@ -67,7 +68,8 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 		return err
 	}
 	g, now := k.guildOf(channel.Guild), time.Now()
-	if keep, _, _ := g.Retention(channel.ID, k.config.Memory.Retention.Duration); keep > 0 { // older ones would be forgotten at once
+	// older ones would be forgotten at once
+	if keep, _, _ := g.Retention(channel.ID, k.config.Memory.Retention.Duration); keep > 0 {
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
 	gaps, begun, err := memory.Unheard(c.Context(), k, g, channel.ID, after, now, func(c memory.Channel) bool {
@@ -82,7 +84,8 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	case begun.IsZero():
 		return fmt.Errorf("%s holds threads only, and Hark knows none of them that it remembers", k.called(channel))
 	case len(gaps) == 0:
-		return fmt.Errorf("Hark has listened in %s since %s: there is nothing before to fetch", k.called(channel), begun.Format(time.DateOnly))
+		return fmt.Errorf("Hark has listened in %s since %s: there is nothing before to fetch",
+			k.called(channel), begun.Format(time.DateOnly))
 	}
 	threads := 0
 	for _, gap := range gaps {
@@ -140,7 +143,8 @@ func (k *kept) stopBackfill(c *cobra.Command, channel memory.Channel) error {
 	if err := k.Apply(c.Context(), memory.StopPast(gaps, time.Now())...); err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n", k.called(channel), plural(fetched, "message"))
+	fmt.Fprintf(c.OutOrStdout(), "No more of the past of %s is fetched; what was fetched stays: %s.\n",
+		k.called(channel), plural(fetched, "message"))
 	return nil
 }
 
@@ -160,7 +164,8 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 			from = gap.After.Time().Format(toTheMinute)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "#%s of %s: %s fetched; left is from %s to %s (%s)\n",
-			oneLine(k.channelName(gap.Guild, gap.Channel)), oneLine(guildName(k.guildOf(gap.Guild))), plural(gap.Fetched, "message"),
+			oneLine(k.channelName(gap.Guild,
+				gap.Channel)), oneLine(guildName(k.guildOf(gap.Guild))), plural(gap.Fetched, "message"),
 			from, gap.Until.Time().Format(toTheMinute), why)
 	}
 	if len(gaps) == 0 {

@@ -56,7 +56,8 @@ func (f *flags) backupCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				out := backupJSON{File: args[0], Bytes: info.Size, Guilds: info.Guilds, Channels: info.Channels, Messages: info.Messages}
+				out := backupJSON{File: args[0], Bytes: info.Size, Guilds: info.Guilds,
+					Channels: info.Channels, Messages: info.Messages}
 				if !info.Newest.IsZero() {
 					out.Newest = &info.Newest
 				}
@@ -86,7 +87,8 @@ func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (s
 
 // holds is what a backup holds, in words.
 func holds(info sqlite.BackupInfo) string {
-	text := fmt.Sprintf("%s in %s of %s", plural(info.Messages, "message"), plural(info.Channels, "channel"), plural(info.Guilds, "guild"))
+	text := fmt.Sprintf("%s in %s of %s", plural(info.Messages, "message"), plural(info.Channels, "channel"),
+		plural(info.Guilds, "guild"))
 	if !info.Newest.IsZero() {
 		text += ", the newest of " + info.Newest.Format(toTheMinute) + " UTC"
 	}

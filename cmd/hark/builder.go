@@ -79,7 +79,8 @@ func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) 
 		if !there {
 			return nil, fmt.Errorf("builder.sections.%s: the layout %q has no such section", section, layout)
 		}
-		for to, value := range map[*int]*int{&limits.Priority: set.Priority, &limits.Floor: set.Floor, &limits.Ceiling: set.Ceiling} {
+		for to, value := range map[*int]*int{&limits.Priority: set.Priority, &limits.Floor: set.Floor,
+			&limits.Ceiling: set.Ceiling} {
 			if value != nil {
 				*to = *value
 			}
@@ -87,7 +88,8 @@ func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) 
 		limits.Modes = nil
 		for _, name := range set.ModeList() {
 			if mode := builder.Mode(name); !mode.Known() {
-				return nil, fmt.Errorf("builder.sections.%s.modes: there is no mode %q: want some of %q", section, name, builder.Modes())
+				return nil, fmt.Errorf("builder.sections.%s.modes: there is no mode %q: want some of %q",
+					section, name, builder.Modes())
 			} else if !slices.Contains(limits.Modes, mode) {
 				limits.Modes = append(limits.Modes, mode)
 			}

@@ -36,10 +36,12 @@ func (f *flags) chatCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.chat(c, &conversation{flags: f, app: a, place: p, speaker: as, out: c.OutOrStdout(), warn: c.ErrOrStderr()})
+			return f.chat(c, &conversation{flags: f, app: a, place: p, speaker: as, out: c.OutOrStdout(),
+				warn: c.ErrOrStderr()})
 		}),
 	}
-	c.Flags().StringVar(&channel, "channel", "", "talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
+	c.Flags().StringVar(&channel, "channel", "",
+		"talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
 	c.Flags().StringVar(&as, "as", userName(f.env.lookup), "the `name` of whoever writes a line without one")
 	return c
 }
@@ -70,9 +72,10 @@ func (f *flags) chat(c *cobra.Command, talk *conversation) error {
 		notices = s
 		talking = func() error { return talk.interactive(ctx, s, f.env.interrupts) }
 	}
-	indexer := memory.Indexer{Queue: talk.app.store, Embedder: talk.app.embedder, Failed: func(err error, wait time.Duration) {
-		fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
-	}}
+	indexer := memory.Indexer{Queue: talk.app.store, Embedder: talk.app.embedder,
+		Failed: func(err error, wait time.Duration) {
+			fmt.Fprintf(notices, "hark: %v; trying again in %v\n", err, wait)
+		}}
 	group.Go(func() error { return indexer.Run(ctx) })
 	if talk.app.condenses() {
 		talk.app.digest.Failed = func(_ digest.Kind, _ memory.ChannelID, err error) {
@@ -219,7 +222,8 @@ func (t *conversation) say(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	m := memory.Message{ID: t.nextID(), Guild: t.place.guild, Channel: t.place.channel, Author: author.ID, Content: text}
+	m := memory.Message{ID: t.nextID(), Guild: t.place.guild, Channel: t.place.channel, Author: author.ID,
+		Content: text}
 	if err := t.log(ctx, name, m); err != nil {
 		return err
 	}
@@ -252,7 +256,8 @@ func (t *conversation) log(ctx context.Context, name string, m memory.Message, m
 		return nil
 	}
 	if t.first {
-		more, t.first = append(more, memory.Summarised{Guild: t.place.guild, Channel: t.place.channel, Until: m.ID - 1}), false
+		more, t.first = append(more, memory.Summarised{Guild: t.place.guild, Channel: t.place.channel,
+			Until: m.ID - 1}), false
 	}
 	return t.app.store.Apply(ctx, append([]memory.Event{
 		t.present(),
@@ -289,9 +294,11 @@ func (t *conversation) answer(ctx context.Context, q answer.Question) error {
 	if !t.logs() {
 		return nil
 	}
-	m := memory.Message{ID: t.nextID(), Guild: q.Guild, Channel: q.Channel, Author: harkID, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID}
+	m := memory.Message{ID: t.nextID(), Guild: q.Guild, Channel: q.Channel, Author: harkID,
+		Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID}
 	a.Trace.Answer = m.ID
-	if err := t.log(ctx, "Hark", m, append([]memory.Event{memory.Answered{Trace: a.Trace}}, t.called(a.Records, a.Trace)...)...); err != nil {
+	if err := t.log(ctx, "Hark", m, append([]memory.Event{memory.Answered{Trace: a.Trace}},
+		t.called(a.Records, a.Trace)...)...); err != nil {
 		return err
 	}
 	return t.propose(ctx, q, a)
@@ -327,7 +334,8 @@ func (t *conversation) recordUnanswered(ctx context.Context, q answer.Question, 
 	if !t.logs() {
 		return nil
 	}
-	return t.app.store.Apply(ctx, t.called(a.Records, memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker})...)
+	return t.app.store.Apply(ctx, t.called(a.Records, memory.Trace{Guild: q.Guild, Channel: q.Channel,
+		Question: q.ID, Asker: q.Asker})...)
 }
 
 // using tells that the model uses a tool.
@@ -372,7 +380,8 @@ func (t *conversation) nextID() memory.MessageID {
 
 // personCalled is the person of a guild whom name calls. Where nobody is called that, they have the id that
 // the name gives, and aren't known.
-func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person, known bool, err error) {
+func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person,
+	known bool, err error) {
 	people, err := a.store.People(ctx, guild)
 	for _, p := range people {
 		if strings.EqualFold(p.DisplayName(), name) || strings.EqualFold(p.Username, name) {

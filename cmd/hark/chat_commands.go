@@ -24,8 +24,10 @@ func (t *conversation) commands() []*cobra.Command {
 	env.stdout, env.stderr = t.out, t.warn
 	f := &flags{env: &env, talk: t}
 	all := []*cobra.Command{
-		f.searchCommand("recall QUESTION", "Show what is remembered about something, and why it was found"), t.catchUpCommand(),
-		f.contextCommand("context QUESTION", "Show the exact prompt that a question would make, its mode, and the tokens of each section"),
+		f.searchCommand("recall QUESTION",
+			"Show what is remembered about something, and why it was found"), t.catchUpCommand(),
+		f.contextCommand("context QUESTION",
+			"Show the exact prompt that a question would make, its mode, and the tokens of each section"),
 		t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand(),
 	}
 	for _, c := range all {
@@ -160,7 +162,8 @@ func (t *conversation) helpCommand() *cobra.Command {
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return t.use(c.Context(), "/"+strings.TrimPrefix(strings.ToLower(args[0]), "/"), strings.Join(append(args[1:], "--help"), " "))
+				return t.use(c.Context(), "/"+strings.TrimPrefix(strings.ToLower(args[0]), "/"),
+					strings.Join(append(args[1:], "--help"), " "))
 			}
 			w := c.OutOrStdout()
 			fmt.Fprintln(w, "Lines are remembered, as said by you; \"Name: text\" is said by somebody else. A line with @hark is answered.")
@@ -185,7 +188,8 @@ func (t *conversation) helpCommand() *cobra.Command {
 }
 
 func (t *conversation) quitCommand() *cobra.Command {
-	return &cobra.Command{Use: "quit", Short: "End the talk", Args: noArguments, RunE: func(*cobra.Command, []string) error { return io.EOF }}
+	return &cobra.Command{Use: "quit", Short: "End the talk", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error { return io.EOF }}
 }
 
 // agrees asks a question that is to be answered by yes or no.

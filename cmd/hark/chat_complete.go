@@ -36,7 +36,8 @@ func (p *pastLines) clear() {
 
 // complete is a line with the word before the cursor completed as far as there is one way to. Where there are
 // several, tell is told them.
-func (t *conversation) complete(ctx context.Context, line string, at int, tell func(words []string)) (string, int, bool) {
+func (t *conversation) complete(ctx context.Context, line string, at int,
+	tell func(words []string)) (string, int, bool) {
 	before := line[:at]
 	if !strings.HasPrefix(before, "/") {
 		return line, at, false

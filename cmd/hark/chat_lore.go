@@ -34,7 +34,8 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		Args:  exactly(2, "write a name and a text behind %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
-			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0], Text: args[1], Own: told.aliases, At: at}
+			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
+				Text: args[1], Own: told.aliases, At: at}
 			if err := t.tells(c.Context(), &l); err != nil {
 				return err
 			}
@@ -79,18 +80,21 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	edit.Flags().StringVar(&told.name, "name", "", "call it by this `name`")
 	edit.Flags().StringVar(&told.text, "text", "", "have it say this `text`")
 	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by as well; may be repeated")
-	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil, "a `name` given by hand that it goes by no longer; may be repeated")
+	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil,
+		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
 		Use: "remove NAME", Short: "Forget lore for good, with Hark's answers that used it", Args: oneLore,
 		RunE: t.withLore(func(c *cobra.Command, k *kept, l memory.Lore) error {
-			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s", oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
+			told := fmt.Sprintf("This forgets what %s remembers as %q:\n%s",
+				oneLine(guildName(k.guildOf(l.Guild))), oneLine(l.Name), indented(l.Text))
 			if err := f.confirm(c.Context(), yes, told, "Forget it for good?"); err != nil {
 				return err
 			}
 			if err := t.forgets(c.Context(), memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
 				return err
 			}
-			fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", oneLine(l.Name), strings.Join(outOfReach(k), "; "))
+			fmt.Fprintf(c.OutOrStdout(), "Forgotten: %s.\nOut of Hark's reach: %s.\n", oneLine(l.Name),
+				strings.Join(outOfReach(k), "; "))
 			return nil
 		}),
 	}
@@ -102,7 +106,8 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 }
 
 // withLore is a command that is given the memory and the lore that it names.
-func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command, []string) error {
+func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command,
+	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		k, err := t.app.kept(c.Context())
 		if err != nil {
@@ -140,7 +145,9 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(old memory.Lore) bool { return old.ID != l.ID && strings.EqualFold(old.Name, l.Name) }) {
+	if slices.ContainsFunc(all, func(old memory.Lore) bool {
+		return old.ID != l.ID && strings.EqualFold(old.Name, l.Name)
+	}) {
 		return fmt.Errorf("%s has lore called %q already: change that with \"/lore edit\"", where, l.Name)
 	}
 	if err := k.Apply(ctx, append([]memory.Event{memory.LoreTold{Lore: l}}, more...)...); err != nil {
@@ -208,7 +215,8 @@ func (k *kept) printLore(ctx context.Context, w io.Writer, l memory.Lore) error 
 	if l.Channel != 0 {
 		where = "#" + oneLine(k.channelName(l.Guild, l.Channel)) + " of " + where
 	}
-	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by, l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
+	fmt.Fprintf(w, "%s\n  in %s%s, %s\n%s\n", oneLine(l.Name), where, by,
+		l.At.In(k.config.Answer.Location()).Format(toTheMinute), indented(l.Text))
 	return nil
 }
 
@@ -244,7 +252,9 @@ func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, e
 			return nil, err
 		}
 		lore = slices.Clone(lore)
-		slices.SortStableFunc(lore, func(a, b memory.Lore) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+		slices.SortStableFunc(lore, func(a, b memory.Lore) int {
+			return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		})
 		all = append(all, lore...)
 	}
 	return all, nil

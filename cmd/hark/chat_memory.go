@@ -86,7 +86,8 @@ func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
 	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n", oneLine(t.speaker), strings.Join(names, ", "))
 	line := "  messages: none"
 	if at := wrote[p.ID]; at.Messages > 0 {
-		line = fmt.Sprintf("  messages: %d, the last on %s", at.Messages, at.Last.In(t.app.config.Answer.Location()).Format(toTheMinute))
+		line = fmt.Sprintf("  messages: %d, the last on %s", at.Messages,
+			at.Last.In(t.app.config.Answer.Location()).Format(toTheMinute))
 	}
 	fmt.Fprintln(w, line)
 	for i, f := range p.Facts {
@@ -118,7 +119,9 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 		return errors.New("I know that already")
 	}
 	fact := memory.Fact{ID: int64(t.nextID()), Text: text, By: p.ID}
-	if err := t.app.store.Apply(c.Context(), memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}}, memory.FactTold{Guild: p.Guild, User: p.ID, Fact: fact}); err != nil {
+	if err := t.app.store.Apply(c.Context(),
+		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild,
+			Name: t.speaker}}, memory.FactTold{Guild: p.Guild, User: p.ID, Fact: fact}); err != nil {
 		return err
 	}
 	if p, err = t.me(c.Context()); err != nil {
@@ -181,10 +184,12 @@ func (t *conversation) tells(ctx context.Context, l *memory.Lore) error {
 		return err
 	}
 	l.Guild, l.Channel, l.By = t.place.guild, t.place.channel, p.ID
-	return t.app.store.Apply(ctx, t.present(), memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}})
+	return t.app.store.Apply(ctx, t.present(),
+		memory.PersonSeen{Person: memory.Person{ID: p.ID, Guild: p.Guild, Name: t.speaker}})
 }
 
 // present is the channel of the talk, as it is told of.
 func (t *conversation) present() memory.ChannelSeen {
-	return memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild, Kind: memory.LocalChannel, Name: t.place.name}}
+	return memory.ChannelSeen{Channel: memory.Channel{ID: t.place.channel, Guild: t.place.guild,
+		Kind: memory.LocalChannel, Name: t.place.name}}
 }

@@ -44,7 +44,8 @@ func (c *commandLine) importText(data string) {
 func TestChatTellsOfTools(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
-	model.Queue(llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "a", Name: "current_time", Arguments: []string{`{}`}}}}, llmtest.Say("It is late."))
+	model.Queue(llmtest.Reply{Tools: []llmtest.ToolCall{{ID: "a", Name: "current_time",
+		Arguments: []string{`{}`}}}}, llmtest.Say("It is late."))
 	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL()}}
 	c.stdin = "Ana: @hark what time is it?\n"
 	c.run(0, "chat", "--data", t.TempDir())
@@ -70,7 +71,8 @@ func TestChatTellsOfTools(t *testing.T) {
 // only itself.
 func TestLinesAreSaid(t *testing.T) {
 	t.Parallel()
-	c := commandLine{T: t, stdin: "\ufeffJane: the deadline is Friday\r\n\n" + strings.Repeat("x", maxLine+1) + "\nTom: @hark when is the deadline?"}
+	c := commandLine{T: t, stdin: "\ufeffJane: the deadline is Friday\r\n\n" +
+		strings.Repeat("x", maxLine+1) + "\nTom: @hark when is the deadline?"}
 	c.run(1, "chat", "--data", t.TempDir())
 	c.says("**Jane** in #terminal")
 	c.says("> the deadline is Friday\n")

@@ -46,7 +46,8 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 		return 0, errors.New("this is a channel of Discord's: what I answer here isn't kept, and so neither is how it came about. /context shows what a question would make")
 	}
 	const look = 200
-	said, err := t.app.store.Around(ctx, t.place.channel, []memory.MessageID{memory.FirstMessageID(time.Now().Add(time.Hour))}, look, 0)
+	said, err := t.app.store.Around(ctx, t.place.channel,
+		[]memory.MessageID{memory.FirstMessageID(time.Now().Add(time.Hour))}, look, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -137,7 +138,8 @@ func (p printer) explained(heading string, all []answer.Explained, l builder.Lab
 		if r.Relevance > 0 {
 			line += fmt.Sprintf("%s %.2f  ", l.Relevance(r.Relevance), r.Relevance)
 		}
-		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place), r.Source.Time.Format(toTheMinute))
+		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place),
+			r.Source.Time.Format(toTheMinute))
 		if r.Changed {
 			line += ", edited since"
 		}
@@ -176,7 +178,8 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 				return err
 			}
 			t.warns(got.Away, instead(got.Model, got.Instead))
-			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"), got.Since.In(zone).Format(toTheMinute))
+			fmt.Fprintf(t.out, "%s here since %s\n", plural(got.Messages, "message"),
+				got.Since.In(zone).Format(toTheMinute))
 			if got.Messages > 0 {
 				t.print(answer.Answer{Text: got.Text})
 				t.cite(got.Sources)

@@ -40,7 +40,8 @@ func TestPromptsFitTheWindow(t *testing.T) {
 		{model: "gpt-4", answer: "8160", known: 8192, fails: true},
 		{model: "llama3", prompt: "20", fails: true},
 	} {
-		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window, "HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer}
+		env := map[string]string{"HARK_LLM_MODEL": tc.model, "HARK_LLM_WINDOW": tc.window,
+			"HARK_BUILDER_MAX_TOKENS": tc.prompt, "HARK_LLM_MAX_TOKENS": tc.answer}
 		c, err := config.Load("", func(key string) (string, bool) { v := env[key]; return v, v != "" })
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +51,8 @@ func TestPromptsFitTheWindow(t *testing.T) {
 			golden.Seen(t, fmt.Sprint(err))
 			continue
 		}
-		if tight := squeezed(c); err != nil || b == nil || windowOf(c) != tc.known || promptTokens(c) != tc.want || (tight != nil) != (tc.want < c.Builder.MaxTokens) {
+		if tight := squeezed(c); err != nil || b == nil || windowOf(c) != tc.known ||
+			promptTokens(c) != tc.want || (tight != nil) != (tc.want < c.Builder.MaxTokens) {
 			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, windowOf(c), promptTokens(c), tight, err)
 		}
 	}
@@ -61,7 +63,8 @@ func TestWindowIsToldAndObeyed(t *testing.T) {
 	t.Parallel()
 	model, data := llmtest.New(t), t.TempDir()
 	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("It is so.") })
-	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "llama3", "HARK_LLM_BASE_URL": model.URL(), "HARK_LLM_WINDOW": "2048", "HARK_MEMORY_SUMMARIES": "extract"}}
+	c := commandLine{T: t, env: map[string]string{"HARK_LLM_MODEL": "llama3",
+		"HARK_LLM_BASE_URL": model.URL(), "HARK_LLM_WINDOW": "2048", "HARK_MEMORY_SUMMARIES": "extract"}}
 	for i := range 60 {
 		c.stdin += fmt.Sprintf("Jane: the zebra of day %d is %s\n", i, strings.Repeat("here and there ", 20))
 	}
@@ -123,7 +126,8 @@ func TestSectionsOfConfigurationAreTheBuilders(t *testing.T) {
 	t.Parallel()
 	all, page := builder.DefaultSections(builder.LayoutSections), strings.Join(strings.Fields(config.Reference()), " ")
 	for section, limits := range all {
-		want := fmt.Sprintf("%s: priority %d, floor %d, ceiling %d", section, limits.Priority, limits.Floor, limits.Ceiling)
+		want := fmt.Sprintf("%s: priority %d, floor %d, ceiling %d", section, limits.Priority, limits.Floor,
+			limits.Ceiling)
 		if section == builder.SectionSystem || section == builder.SectionQuery {
 			want = fmt.Sprintf("ceiling %d", limits.Ceiling)
 		}
@@ -139,10 +143,12 @@ func TestSectionsOfConfigurationAreTheBuilders(t *testing.T) {
 func TestSectionsAreSet(t *testing.T) {
 	t.Parallel()
 	c := config.Default().Builder
-	c.Sections = config.Sections{"history": {Ceiling: new(900), Modes: "search,analysis search"}, "lore": {Priority: new(9)}, "system_prompt": {Ceiling: new(500)}}
+	c.Sections = config.Sections{"history": {Ceiling: new(900), Modes: "search,analysis search"},
+		"lore": {Priority: new(9)}, "system_prompt": {Ceiling: new(500)}}
 	got, err := sections(c)
 	want := builder.DefaultSections(builder.LayoutSections)
-	want[builder.SectionHistory] = builder.Limits{Priority: 1, Floor: 300, Ceiling: 900, Modes: []builder.Mode{builder.ModeSearch, builder.ModeAnalysis}}
+	want[builder.SectionHistory] = builder.Limits{Priority: 1, Floor: 300, Ceiling: 900,
+		Modes: []builder.Mode{builder.ModeSearch, builder.ModeAnalysis}}
 	want[builder.SectionLore] = builder.Limits{Priority: 9, Ceiling: 400}
 	want[builder.SectionSystem] = builder.Limits{Ceiling: 500}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -267,13 +273,15 @@ api_key = "key of there"
 	} {
 		m := models.ByName(test.name)
 		test.server.Queue(llmtest.Say("well"))
-		reply, err := m.Chat(t.Context(), chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "how are you"}}}, nil)
+		reply, err := m.Chat(t.Context(),
+			chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "how are you"}}}, nil)
 		if err != nil || reply.Model != test.model || reply.Instead != nil {
 			t.Errorf("%s: %+v, %v", test.name, reply, err)
 		}
 		requests := test.server.Requests()
 		sent := requests[len(requests)-1]
-		if sent.Model != test.model || sent.Header.Get("X-Title") != test.title || *sent.Temperature != test.warmth || *sent.MaxTokens != 1000 {
+		if sent.Model != test.model || sent.Header.Get("X-Title") != test.title ||
+			*sent.Temperature != test.warmth || *sent.MaxTokens != 1000 {
 			t.Errorf("%s: sent %s with %v", test.name, sent.Body, sent.Header)
 		}
 		if window, room := m.Window(); window != test.window || room != test.room || m.CanSee() != test.sees {

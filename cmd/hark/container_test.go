@@ -114,9 +114,11 @@ func newContainer(t *testing.T, binary string) *container {
 	t.Helper()
 	c := &container{newWorld(t), filepath.Join(t.TempDir(), "root")}
 	data, err := os.ReadFile(binary)
-	err = errors.Join(err, os.MkdirAll(filepath.Join(c.root, "data"), 0o700), os.Mkdir(filepath.Join(c.root, "tmp"), 0o700),
+	err = errors.Join(err, os.MkdirAll(filepath.Join(c.root, "data"), 0o700),
+		os.Mkdir(filepath.Join(c.root, "tmp"), 0o700),
 		os.WriteFile(filepath.Join(c.root, "hark"), data, 0o555),
-		os.Chown(filepath.Join(c.root, "data"), imageUser, imageUser), os.Chown(filepath.Join(c.root, "tmp"), imageUser, imageUser))
+		os.Chown(filepath.Join(c.root, "data"), imageUser, imageUser), os.Chown(filepath.Join(c.root, "tmp"),
+			imageUser, imageUser))
 	for dir := c.root; dir != os.TempDir() && dir != "/"; dir = filepath.Dir(dir) { // so that the user gets there
 		err = errors.Join(err, os.Chmod(dir, 0o755))
 	}
@@ -135,7 +137,8 @@ func newContainer(t *testing.T, binary string) *container {
 func (c *container) command(args ...string) *exec.Cmd {
 	hark := exec.Command("/hark", args...)
 	hark.Dir, hark.Env = "/", environOf(c.env)
-	hark.SysProcAttr = &syscall.SysProcAttr{Chroot: c.root, Pdeathsig: syscall.SIGKILL, Credential: &syscall.Credential{Uid: imageUser, Gid: imageUser}}
+	hark.SysProcAttr = &syscall.SysProcAttr{Chroot: c.root, Pdeathsig: syscall.SIGKILL,
+		Credential: &syscall.Credential{Uid: imageUser, Gid: imageUser}}
 	return hark
 }
 

@@ -23,9 +23,11 @@ func (f *flags) contextCommand(use, short string) *cobra.Command {
 	}
 	a.addFlags(c)
 	if f.talk == nil {
-		c.Flags().StringVar(&a.layout, "layout", "", "the prompt's form: `sections`, plain or chat (default: as configured)")
+		c.Flags().StringVar(&a.layout, "layout", "",
+			"the prompt's form: `sections`, plain or chat (default: as configured)")
 	}
-	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+listed(builder.Modes())+" (default: the channel's, or inferred from the question)")
+	c.Flags().StringVar(&mode, "mode", "", "answer in this `mode`: "+listed(builder.Modes())+
+		" (default: the channel's, or inferred from the question)")
 	return c
 }
 
@@ -53,7 +55,8 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 	fmt.Fprintf(told, "%-18s %s (%s)\n", "mode", r.Mode.Is, modeReason(r.Mode))
 	printSections(told, "", answer.SectionUses(r.Prompt.Report), p)
 	if r.Condensed != nil {
-		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources), oneLine(r.Condensed.Model))
+		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
+			oneLine(r.Condensed.Model))
 	}
 	fmt.Fprintf(told, "%-18s %6d tokens of %d\n", "all", r.Prompt.Report.Tokens, r.Prompt.Report.MaxTokens)
 	return nil
@@ -102,11 +105,13 @@ type jsonPrompt struct {
 func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	report := r.Prompt.Report
 	out := jsonPrompt{
-		Messages: p.Messages, Sections: sectionsJSON(answer.SectionUses(report), p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
+		Messages: p.Messages, Sections: sectionsJSON(answer.SectionUses(report),
+			p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
 		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why, Condensed: condensedJSON(r.Condensed),
 	}
 	for _, h := range r.Earlier {
-		out.Summaries = append(out.Summaries, jsonSummary{portrait.SummaryOf(h.Summary), h.Relevance, append([]string{}, h.Why...)})
+		out.Summaries = append(out.Summaries, jsonSummary{portrait.SummaryOf(h.Summary), h.Relevance,
+			append([]string{}, h.Why...)})
 	}
 	return out
 }
@@ -129,9 +134,11 @@ func modeReason(m answer.Mode) string {
 // printSections prints a line for each section: what it took, what became of its items and, as far as p tells, where it
 // stands.
 func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) {
-	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling", "items", "cut", "left out", "why, where")
+	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling",
+		"items", "cut", "left out", "why, where")
 	for _, u := range uses {
-		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, oneLine(u.Section), u.Tokens, u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, oneLine(u.Why), whereIs(u.Section, p))
+		line := fmt.Sprintf("%s%-18s %6d %6d %7d %5d %5d %8d  %-10s %s", indent, oneLine(u.Section), u.Tokens,
+			u.Floor, u.Ceiling, u.Included, u.Cut, u.Dropped, oneLine(u.Why), whereIs(u.Section, p))
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
 	}
 }
@@ -186,7 +193,8 @@ type jsonPos struct {
 func sectionsJSON(uses []memory.TraceUse, p memory.Prompt) []jsonSection {
 	out := make([]jsonSection, len(uses))
 	for i, u := range uses {
-		out[i] = jsonSection{Section: u.Section, Tokens: u.Tokens, Floor: u.Floor, Ceiling: u.Ceiling, Included: u.Included, Cut: u.Cut, Dropped: u.Dropped, Why: u.Why}
+		out[i] = jsonSection{Section: u.Section, Tokens: u.Tokens, Floor: u.Floor, Ceiling: u.Ceiling,
+			Included: u.Included, Cut: u.Cut, Dropped: u.Dropped, Why: u.Why}
 		for _, b := range p.Boundaries {
 			if b.Section == u.Section {
 				first, last := linesOf(b, p)

@@ -48,7 +48,8 @@ func newDesk(t *testing.T) desk {
 			i, []string{"ana", "jane"}[i%2], i/60, []string{"ana", "jane"}[i%2], i)
 	}
 	d.write("set.jsonl", lines.String())
-	d.write("more.jsonl", strings.ReplaceAll(strings.Join(strings.SplitAfter(lines.String(), "\n")[:300], ""), `"id":"`, `"id":"m`))
+	d.write("more.jsonl", strings.ReplaceAll(strings.Join(strings.SplitAfter(lines.String(), "\n")[:300], ""),
+		`"id":"`, `"id":"m`))
 	d.hark(0, "import", d.path("set.jsonl"))
 	d.hark(0, "backup", d.path("early.hark"))
 	d.write("last.jsonl", `{"type":"message","channel":"b","id":"last","author":"otto","time":"2024-06-01T12:00:00Z","text":"otto-canary is the last"}`)
@@ -150,7 +151,9 @@ func TestCutShort(t *testing.T) {
 			},
 		},
 		"restore": {
-			args: []string{"restore", "early.hark", "--yes"}, says: "as it was", after: func(d desk) { d.count("1301 messages in 2 channels") },
+			args: []string{"restore", "early.hark", "--yes"}, says: "as it was", after: func(d desk) {
+				d.count("1301 messages in 2 channels")
+			},
 			again: func(d desk) { d.count("1300 messages in 1 channel") },
 		},
 		"export": {
@@ -185,7 +188,8 @@ func TestCutShort(t *testing.T) {
 		},
 		"forget a channel": { // by the same name, again
 			args: []string{"forget", "--channel", "a", "--yes"}, says: "goes on", after: func(d desk) {
-				if out := d.hark(0, "forget", "--channel", "a", "--yes"); !strings.Contains(out, "Forgotten: 1300 messages") {
+				if out := d.hark(0, "forget", "--channel", "a", "--yes"); !strings.Contains(out,
+					"Forgotten: 1300 messages") {
 					d.Error(out)
 				}
 			},
@@ -197,7 +201,8 @@ func TestCutShort(t *testing.T) {
 		},
 		"reindex": {
 			args: []string{"reindex"}, again: func(d desk) {
-				if out := d.hark(0, "search", "--json", "otto-canary"); !strings.Contains(out, "otto-canary is the last") {
+				if out := d.hark(0, "search", "--json", "otto-canary"); !strings.Contains(out,
+					"otto-canary is the last") {
 					d.Error(out)
 				}
 			},
@@ -222,7 +227,8 @@ func TestCutShort(t *testing.T) {
 					continue
 				}
 				ended++
-				if code != 130 || !strings.HasPrefix(out[strings.Index(out, "hark: "):], "hark: interrupted") || ended > 40 {
+				if code != 130 || !strings.HasPrefix(out[strings.Index(out, "hark: "):],
+					"hark: interrupted") || ended > 40 {
 					t.Fatalf("ended at %d: exit code %d: %s", n, code, out)
 				}
 				if strings.Contains(out, c.says) && c.after != nil {

@@ -51,7 +51,8 @@ func (a *app) condenses() bool {
 func (r *runner) warnOfWindow(a *app) {
 	if a.tight != nil {
 		c := a.config
-		r.log.Warn().Int("window", windowOf(c)).Int("prompt", promptTokens(c)).Int("answer", c.LLM.MaxTokens).Msg(a.tight.Error())
+		r.log.Warn().Int("window", windowOf(c)).Int("prompt", promptTokens(c)).Int("answer",
+			c.LLM.MaxTokens).Msg(a.tight.Error())
 	}
 }
 
@@ -68,7 +69,8 @@ func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *app
 		r.log.Warn().Err(err).Stringer("channel", channel).Msg(failed)
 	}
 	a.digest.Done = func(kind digest.Kind, channel memory.ChannelID, messages int, model string) {
-		made := map[digest.Kind]string{digest.Summaries: "summed up a session", digest.Condensed: "condensed a session"}[kind]
+		made := map[digest.Kind]string{digest.Summaries: "summed up a session",
+			digest.Condensed: "condensed a session"}[kind]
 		r.log.Debug().Stringer("channel", channel).Int("messages", messages).Str("model", model).Msg(made)
 	}
 	group.Go(func() error { return a.digest.Run(ctx, a.digests()...) })

@@ -152,7 +152,8 @@ func (d *doctor) examine(ctx context.Context, tell func(finding)) {
 	one := func(check func(context.Context) finding) func(context.Context) []finding {
 		return func(ctx context.Context) []finding { return []finding{check(ctx)} }
 	}
-	parts := []func(context.Context) []finding{one(d.versions), one(d.dataDirectory), one(d.database), d.health, d.discord}
+	parts := []func(context.Context) []finding{
+		one(d.versions), one(d.dataDirectory), one(d.database), d.health, d.discord}
 	for _, m := range d.models() {
 		parts = append(parts, one(m))
 	}
@@ -199,6 +200,7 @@ func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Log
 	tell(f.configuration(nil))
 	d.examine(ctx, tell)
 	if ctx.Err() == nil {
-		log.Info().Int("checks", n).Int("wrong", wrong).Int("advice", advised).Msg("checked; \"hark doctor\" tells more")
+		log.Info().Int("checks", n).Int("wrong", wrong).Int("advice",
+			advised).Msg("checked; \"hark doctor\" tells more")
 	}
 }

@@ -32,7 +32,8 @@ func (d *doctor) discord(ctx context.Context) []finding {
 // checkAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
 func checkAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*bot.Account, []finding) {
 	account, err := bot.Check(ctx, bot.Config{
-		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport, Timeout: discordTime},
+		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport,
+			Timeout: discordTime},
 	})
 	if err != nil {
 		return nil, []finding{amiss("Discord", err, "check the network, and discord.api_url if you set it")}
@@ -41,7 +42,8 @@ func checkAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	if !account.Content {
 		intents = amiss("intents", bot.ErrIntents, "")
 	}
-	return account, []finding{well("Discord", "it takes the token; Hark is %s, application %s", account.Name, account.App), intents}
+	return account, []finding{well("Discord", "it takes the token; Hark is %s, application %s", account.Name,
+		account.App), intents}
 }
 
 // transport is by what requests are made to Discord.
@@ -65,14 +67,16 @@ func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
 		found = append(found, permissions(a, g))
 		if g.ID == dev {
 			lonely = false
-			found = append(found, advised("commands", "only "+g.Name+" has them", "when Hark isn't changed any more, take discord.dev_guild away"))
+			found = append(found, advised("commands", "only "+g.Name+" has them",
+				"when Hark isn't changed any more, take discord.dev_guild away"))
 		}
 	}
 	if len(guilds) == 0 {
 		found = append(found, advised("permissions", "Hark is in no server yet", "invite it: "+bot.InviteURL(a.App, 0)))
 	}
 	if lonely {
-		found = append(found, finding{Check: "commands", Detail: fmt.Sprintf("only the server %d is to have them, and Hark isn't there", dev),
+		found = append(found, finding{Check: "commands",
+			Detail: fmt.Sprintf("only the server %d is to have them, and Hark isn't there", dev),
 			Advice: "change discord.dev_guild or take it away, or invite Hark: " + bot.InviteURL(a.App, dev)})
 	}
 	return found
@@ -81,7 +85,8 @@ func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
 func permissions(a *bot.Account, g bot.Membership) finding {
 	f := well("permissions in "+g.Name, "Hark has all that it needs")
 	if g.Untold && !g.NoCommands {
-		return advised(f.Check, "unknown: Discord didn't tell them", "look in the server's settings, or try again later")
+		return advised(f.Check, "unknown: Discord didn't tell them",
+			"look in the server's settings, or try again later")
 	}
 	if len(g.Missing) == 0 && !g.NoCommands {
 		return f
@@ -108,7 +113,8 @@ func gateway(ctx context.Context, a *bot.Account) finding {
 	switch {
 	case s.Remaining == 0:
 		f.OK = false
-		f.Advice = fmt.Sprintf("stop Hark and wait %v, then find out what restarts it all the time", s.Reset.Round(time.Minute))
+		f.Advice = fmt.Sprintf("stop Hark and wait %v, then find out what restarts it all the time",
+			s.Reset.Round(time.Minute))
 	case s.Remaining < fewStarts:
 		f.Advice = "something restarts Hark all the time: its log says why"
 	case s.Shards > 1:

@@ -23,7 +23,8 @@ func (f *flags) configuration(err error) finding {
 	const check = "configuration"
 	path, _ := config.Find(f.config, f.env.lookup)
 	if err != nil {
-		return finding{Check: check, Detail: strings.ReplaceAll(err.Error(), "\n", "; "), Advice: "correct that: config.example.toml shows all that can be set"}
+		return finding{Check: check, Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
+			Advice: "correct that: config.example.toml shows all that can be set"}
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -57,7 +58,8 @@ func (d *doctor) versions(ctx context.Context) finding {
 	} else if revision != "" {
 		of = " (commit " + revision + ")"
 	}
-	return well("versions", "Hark %s%s, %s, SQLite %s, %s/%s", cmp.Or(version, "without a version"), of, runtime.Version(),
+	return well("versions", "Hark %s%s, %s, SQLite %s, %s/%s", cmp.Or(version, "without a version"), of,
+		runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
 
@@ -73,7 +75,8 @@ const freeSpace = "free some space: what is said can't be kept on a full disk"
 // openable reports whether Hark can open what is in its data directory as it does when it runs, and changes
 // nothing. It opens no file of the database: closing it would end this process's own locks on it.
 func openable(dir string) error {
-	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm", sqlite.LockName, sqlite.RunningName} {
+	for _, name := range []string{sqlite.FileName, sqlite.FileName + "-wal", sqlite.FileName + "-shm",
+		sqlite.LockName, sqlite.RunningName} {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		switch {
@@ -115,7 +118,8 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
 		info, gone := e.Info()
-		own := strings.HasPrefix(e.Name(), "hark.") || e.Name() == sqlite.RunningName || strings.HasSuffix(e.Name(), ".part")
+		own := strings.HasPrefix(e.Name(), "hark.") || e.Name() == sqlite.RunningName ||
+			strings.HasSuffix(e.Name(), ".part")
 		if own && gone == nil && info.Mode().IsRegular() && info.Mode()&who != 0 {
 			open = append(open, filepath.Join(dir, e.Name()))
 		}
@@ -144,7 +148,8 @@ func makePrivate(dir string) (taken []string, err error) {
 			case e == nil && info.Mode()&everybody == 0:
 				continue
 			case e == nil && info.Mode()&os.ModeSticky != 0: // as /tmp, which is everybody's
-				err = errors.Join(err, fmt.Errorf("%s is for everybody: name a directory of Hark's own with --data or HARK_DATA", dir))
+				err = errors.Join(err, fmt.Errorf(
+					"%s is for everybody: name a directory of Hark's own with --data or HARK_DATA", dir))
 				continue
 			}
 		}
@@ -173,7 +178,8 @@ func (d *doctor) health(ctx context.Context) []finding {
 		if running, _ := sqlite.IsRunning(d.config.Data); running && web.Check(ctx, address) == nil {
 			return []finding{well(check, "the running Hark serves them at %s", address)}
 		}
-		return []finding{{Check: check, Detail: fmt.Sprintf("another program has %s", address), Advice: "stop it, or set web.listen to a free address"}}
+		return []finding{{Check: check, Detail: fmt.Sprintf("another program has %s", address),
+			Advice: "stop it, or set web.listen to a free address"}}
 	}
 	return []finding{failed(check, err, "set web.listen to an address that Hark may use")}
 }
@@ -253,9 +259,11 @@ func (d *doctor) database(ctx context.Context) finding {
 		found.Advice = "if there was something in it, restore a backup with \"hark restore FILE\""
 		return found
 	case seen.Version < seen.Known:
-		return well(check, "version %d, %s; the next start brings it to version %d", seen.Version, size(seen.Bytes), seen.Known)
+		return well(check, "version %d, %s; the next start brings it to version %d", seen.Version,
+			size(seen.Bytes), seen.Known)
 	}
-	found := well(check, "%s in %s of %s; version %d, %s", plural(seen.Messages, "message"), plural(seen.Channels, "channel"),
+	found := well(check, "%s in %s of %s; version %d, %s", plural(seen.Messages, "message"),
+		plural(seen.Channels, "channel"),
 		plural(seen.Guilds, "guild"), seen.Version, size(seen.Bytes))
 	if seen.Waiting > 0 {
 		found.Detail += fmt.Sprintf("; %s without a vector", plural(seen.Waiting, "segment"))

@@ -26,10 +26,14 @@ func (d *doctor) models() []func(context.Context) finding {
 		if i > 0 {
 			check, section = fmt.Sprintf("model %q", name), "llm.models."
 		}
-		checks = append(checks, func(ctx context.Context) finding { return d.model(ctx, check, section, models.ByName(name).Client) })
+		checks = append(checks, func(ctx context.Context) finding {
+			return d.model(ctx, check, section, models.ByName(name).Client)
+		})
 	}
 	if fallback := models.Fallback(); fallback != nil {
-		checks = append(checks, func(ctx context.Context) finding { return d.model(ctx, "fallback model", "llm.fallback.", fallback) })
+		checks = append(checks, func(ctx context.Context) finding {
+			return d.model(ctx, "fallback model", "llm.fallback.", fallback)
+		})
 	}
 	return checks
 }
@@ -48,7 +52,8 @@ func (d *doctor) model(ctx context.Context, check, section string, client *llm.C
 	}
 	if err != nil {
 		f := amiss(check, err, "its server may still be loading it: look at its log, and try again")
-		own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url", "llm.model", section+"model")
+		own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url",
+			"llm.model", section+"model")
 		f.Detail, f.Advice = own.Replace(f.Detail), own.Replace(f.Advice)
 		return f
 	}
@@ -76,12 +81,14 @@ func (d *doctor) reranker(ctx context.Context) finding {
 		return well(check, "none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order")
 	}
 	started := time.Now()
-	scores, err := r.Rerank(ctx, "What colour is the sky?", []string{"Bread is baked in an oven.", "The sky is blue today."})
+	scores, err := r.Rerank(ctx, "What colour is the sky?",
+		[]string{"Bread is baked in an oven.", "The sky is blue today."})
 	if err != nil {
 		return amiss(check, err, advice)
 	}
 	if scores[0] >= scores[1] {
-		return finding{Check: check, Detail: r.Name() + " takes bread for a better answer than the sky where the sky is asked about",
+		return finding{Check: check, Detail: r.Name() +
+			" takes bread for a better answer than the sky where the sky is asked about",
 			Advice: "is it a reranking model? (search.rerank_model)"}
 	}
 	return well(check, "%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
@@ -111,7 +118,8 @@ func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory
 	}
 	texts := make([]string, n)
 	for i := range texts {
-		texts[i] = fmt.Sprintf("Is anybody there? %d. ", i) + strings.Repeat("The party was in May, and the garden was full. ", 6)
+		texts[i] = fmt.Sprintf("Is anybody there? %d. ", i) +
+			strings.Repeat("The party was in May, and the garden was full. ", 6)
 	}
 	started := time.Now()
 	if _, err := e.Embed(ctx, memory.ForStorage, texts); err != nil {
@@ -123,11 +131,13 @@ func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory
 	}
 	took := max(time.Since(started), time.Microsecond)
 	space := e.Space()
-	f := well(check, "%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions, float64(n)/took.Seconds())
+	f := well(check, "%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
+		float64(n)/took.Seconds())
 	switch {
 	case use == (memory.Space{}) || use == space:
 	case next == space:
-		f.Detail += fmt.Sprintf("; its vectors take the place of those of %s, %d, when all are made", use.Name, use.Dimensions)
+		f.Detail += fmt.Sprintf("; its vectors take the place of those of %s, %d, when all are made",
+			use.Name, use.Dimensions)
 	default:
 		f.Detail += fmt.Sprintf("; the stored vectors are those of %s, with %d dimensions", use.Name, use.Dimensions)
 		f.Advice = "\"hark run\" makes them anew and uses the old ones meanwhile, \"hark reindex\" at once; or name the embedder that made them"

@@ -49,24 +49,38 @@ func TestDoctor(t *testing.T) {
 		"all is well": {change: func(w *world) { w.remember("hello") }},
 		"wrong token": {change: func(w *world) { w.env["HARK_DISCORD_TOKEN"] = "wrong" }, wrong: "Discord"},
 		"no token":    {change: func(w *world) { delete(w.env, "HARK_DISCORD_TOKEN") }, wrong: "Discord"},
-		"no Discord":  {change: func(w *world) { w.env["HARK_DISCORD_API_URL"] = "http://127.0.0.1:1"; w.nowhere = true }, wrong: "Discord"},
-		"no intent":   {options: []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)}, wrong: "intents"},
+		"no Discord": {change: func(w *world) {
+			w.env["HARK_DISCORD_API_URL"] = "http://127.0.0.1:1"
+			w.nowhere = true
+		}, wrong: "Discord"},
+		"no intent": {options: []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)},
+			wrong: "intents"},
 		"a permission is missing in one server": {change: func(w *world) {
 			lawn := w.discord.AddGuild("Lawn\x1b")
 			for _, role := range []discordtest.ID{lawn.ID, lawn.BotRole.ID} {
-				w.discord.UpdateRole(lawn.ID, role, func(r *discordtest.Role) { r.Permissions &^= discordtest.AttachFiles })
+				w.discord.UpdateRole(lawn.ID, role, func(r *discordtest.Role) {
+					r.Permissions &^= discordtest.AttachFiles
+				})
 			}
 		}, wrong: "permissions in Lawn\uFFFD"},
-		"commands are missing in one server": {change: func(w *world) { w.discord.DenyCommands(w.guild.ID) }, wrong: "permissions in Garden"},
-		"no server":                          {change: func(w *world) { w.discord.RemoveGuild(w.guild.ID) }, advised: "permissions"},
-		"a server for developing":            {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = w.guild.ID.String() }, advised: "commands"},
-		"none for developing":                {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = "7" }, wrong: "commands"},
-		"guilds aren't told":                 {change: func(w *world) { w.discord.Inject("GET /users/@me/guilds", 9, discordtest.Forbidden()) }, wrong: "permissions"},
-		"limits aren't told":                 {change: func(w *world) { w.discord.Inject("GET /gateway/bot", 9, discordtest.ServerError()) }, wrong: "gateway"},
-		"no connections left":                {options: []discordtest.Option{discordtest.WithStarts(0)}, wrong: "gateway"},
-		"few connections left":               {options: []discordtest.Option{discordtest.WithStarts(99)}, advised: "gateway"},
-		"late":                               {options: []discordtest.Option{discordtest.WithDateOff(time.Hour)}, wrong: "clock"},
-		"early":                              {options: []discordtest.Option{discordtest.WithDateOff(-time.Hour)}, wrong: "clock"},
+		"commands are missing in one server": {change: func(w *world) { w.discord.DenyCommands(w.guild.ID) },
+			wrong: "permissions in Garden"},
+		"no server": {change: func(w *world) { w.discord.RemoveGuild(w.guild.ID) },
+			advised: "permissions"},
+		"a server for developing": {change: func(w *world) {
+			w.env["HARK_DISCORD_DEV_GUILD"] = w.guild.ID.String()
+		}, advised: "commands"},
+		"none for developing": {change: func(w *world) { w.env["HARK_DISCORD_DEV_GUILD"] = "7" }, wrong: "commands"},
+		"guilds aren't told": {change: func(w *world) {
+			w.discord.Inject("GET /users/@me/guilds", 9, discordtest.Forbidden())
+		}, wrong: "permissions"},
+		"limits aren't told": {change: func(w *world) {
+			w.discord.Inject("GET /gateway/bot", 9, discordtest.ServerError())
+		}, wrong: "gateway"},
+		"no connections left":  {options: []discordtest.Option{discordtest.WithStarts(0)}, wrong: "gateway"},
+		"few connections left": {options: []discordtest.Option{discordtest.WithStarts(99)}, advised: "gateway"},
+		"late":                 {options: []discordtest.Option{discordtest.WithDateOff(time.Hour)}, wrong: "clock"},
+		"early":                {options: []discordtest.Option{discordtest.WithDateOff(-time.Hour)}, wrong: "clock"},
 
 		"no model":        {change: func(w *world) { delete(w.env, "HARK_LLM_MODEL") }},
 		"no model server": {change: sets("HARK_LLM_BASE_URL", away), wrong: "model"},
@@ -82,10 +96,12 @@ func TestDoctor(t *testing.T) {
 		"a second model fails": {change: func(w *world) {
 			w.configure("[[llm.models]]\nname = 'second'\nmodel = 'm'\nbase_url = 'http://127.0.0.1:1/v1'\n")
 		}, wrong: `model "second"`},
-		"the fallback fails": {change: sets("HARK_LLM_FALLBACK_MODEL", "f", "HARK_LLM_FALLBACK_BASE_URL", away), wrong: "fallback model"},
+		"the fallback fails": {change: sets("HARK_LLM_FALLBACK_MODEL", "f", "HARK_LLM_FALLBACK_BASE_URL",
+			away), wrong: "fallback model"},
 
-		"no embedding server": {change: sets("HARK_EMBEDDING_MODEL", "e", "HARK_EMBEDDING_BASE_URL", away, "HARK_EMBEDDING_DIMENSIONS", "64"), wrong: "embedder"},
-		"embedding server":    {change: func(w *world) { embedding(w) }},
+		"no embedding server": {change: sets("HARK_EMBEDDING_MODEL", "e", "HARK_EMBEDDING_BASE_URL", away,
+			"HARK_EMBEDDING_DIMENSIONS", "64"), wrong: "embedder"},
+		"embedding server": {change: func(w *world) { embedding(w) }},
 		"another embedder": {change: func(w *world) {
 			w.remember("hello")
 			embedding(w)
@@ -98,8 +114,9 @@ func TestDoctor(t *testing.T) {
 		"an embedder that answers pages": {change: func(w *world) {
 			embedding(w).QueueEmbeddings(llmtest.HTMLPage, llmtest.HTMLPage)
 		}, wrong: "embedder"},
-		"no rerank server": {change: sets("HARK_SEARCH_RERANK_URL", away, "HARK_SEARCH_RERANK_KEY", "wr0ng-key"), wrong: "reranker"},
-		"rerank server":    {change: func(w *world) { w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "sky").url }},
+		"no rerank server": {change: sets("HARK_SEARCH_RERANK_URL", away, "HARK_SEARCH_RERANK_KEY",
+			"wr0ng-key"), wrong: "reranker"},
+		"rerank server": {change: func(w *world) { w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "sky").url }},
 		"no model that reranks": {change: func(w *world) {
 			w.env["HARK_SEARCH_RERANK_URL"] = newReranking(w.T, "Bread").url
 		}, wrong: "reranker"},
@@ -113,13 +130,15 @@ func TestDoctor(t *testing.T) {
 			w.configure("[llm]\napi_key = 'wr0ng-key'\n")
 			w.chmod(0o640)
 		}, advised: "configuration"},
-		"a configuration without secrets":   {change: func(w *world) { w.chmod(0o644) }},
-		"a directory that can't be written": {change: func(w *world) { w.env["HARK_DATA"] = "/proc/self" }, wrong: "data directory"},
-		"a full disk":                       {change: func(w *world) { w.free = 5 << 20 }, wrong: "data directory"},
-		"a disk that fills up":              {change: func(w *world) { w.free = 500 << 20 }, advised: "data directory"},
+		"a configuration without secrets": {change: func(w *world) { w.chmod(0o644) }},
+		"a directory that can't be written": {change: func(w *world) { w.env["HARK_DATA"] = "/proc/self" },
+			wrong: "data directory"},
+		"a full disk":          {change: func(w *world) { w.free = 5 << 20 }, wrong: "data directory"},
+		"a disk that fills up": {change: func(w *world) { w.free = 500 << 20 }, advised: "data directory"},
 		"a data directory for all": {change: func(w *world) {
 			w.remember("hello")
-			if err := errors.Join(os.Chmod(w.env["HARK_DATA"], 0o755), os.Chmod(filepath.Join(w.env["HARK_DATA"], sqlite.FileName), 0o644)); err != nil {
+			if err := errors.Join(os.Chmod(w.env["HARK_DATA"], 0o755),
+				os.Chmod(filepath.Join(w.env["HARK_DATA"], sqlite.FileName), 0o644)); err != nil {
 				w.Fatal(err)
 			}
 		}, wrong: "data directory"},
@@ -130,22 +149,30 @@ func TestDoctor(t *testing.T) {
 			}
 		}, advised: "data directory"},
 		"a lock that can't be opened": {change: func(w *world) {
-			if err := os.Mkdir(filepath.Join(w.env["HARK_DATA"], sqlite.LockName), 0o700); err != nil { // as one of another user's, also for root
+			// as one of another user's, also for root
+			if err := os.Mkdir(filepath.Join(w.env["HARK_DATA"], sqlite.LockName), 0o700); err != nil {
 				w.Fatal(err)
 			}
 		}, wrong: "data directory"},
-		"an empty database": {change: func(w *world) { overwrite(w, w.env["HARK_DATA"], func([]byte) []byte { return nil }) }, advised: "database"},
+		"an empty database": {change: func(w *world) {
+			overwrite(w, w.env["HARK_DATA"], func([]byte) []byte { return nil })
+		}, advised: "database"},
 		"a floor above a ceiling": {change: func(w *world) {
 			w.configure("[builder.sections.history]\nfloor = 900\nceiling = 100\n")
 		}, wrong: "configuration"},
-		"a taken port": {change: func(w *world) { w.env["HARK_WEB_LISTEN"] = strings.TrimPrefix(w.discord.URL, "http://") }, wrong: "health checks"},
-		"a free port":  {change: func(w *world) { w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0" }},
+		"a taken port": {change: func(w *world) {
+			w.env["HARK_WEB_LISTEN"] = strings.TrimPrefix(w.discord.URL, "http://")
+		}, wrong: "health checks"},
+		"a free port": {change: func(w *world) { w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0" }},
 		"permissions aren't told": {change: func(w *world) {
-			w.discord.Inject("GET /users/@me/guilds", 9, discordtest.Untold(fmt.Sprintf(`[{"id": "%d", "name": "Garden"}]`, w.guild.ID)))
+			w.discord.Inject("GET /users/@me/guilds", 9,
+				discordtest.Untold(fmt.Sprintf(`[{"id": "%d", "name": "Garden"}]`, w.guild.ID)))
 		}, advised: "permissions in Garden"},
 		"no database": {change: func(w *world) { w.env["HARK_DATA"] = filepath.Join(w.TempDir(), "none") }},
 		"a letter for a database": {change: func(w *world) {
-			overwrite(w, w.env["HARK_DATA"], func([]byte) []byte { return []byte("Dear Hark, this is a letter, and no database at all.") })
+			overwrite(w, w.env["HARK_DATA"], func([]byte) []byte {
+				return []byte("Dear Hark, this is a letter, and no database at all.")
+			})
 		}, wrong: "database"},
 		"a damaged database": {change: func(w *world) {
 			w.remember("hello")
@@ -163,7 +190,8 @@ func TestDoctor(t *testing.T) {
 		}, wrong: "database"},
 		"a newer database": {change: func(w *world) {
 			w.remember("hello")
-			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { b[63] = 99; return b }) // where SQLite has user_version
+			// where SQLite has user_version
+			overwrite(w, w.env["HARK_DATA"], func(b []byte) []byte { b[63] = 99; return b })
 		}, wrong: "database"},
 	}
 	for name, test := range tests {
@@ -280,7 +308,8 @@ func TestDoctorsGolden(t *testing.T) {
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(got, "\n"), "\n") {
 		f := all[i]
-		if len(f) != 4 || f["ok"] != true || f["advice"] != "" || mask(fmt.Sprintf("✓ %s: %s", f["check"], f["detail"])) != line {
+		if len(f) != 4 || f["ok"] != true || f["advice"] != "" ||
+			mask(fmt.Sprintf("✓ %s: %s", f["check"], f["detail"])) != line {
 			t.Errorf("it has %v for %s", f, line)
 		}
 	}
@@ -312,7 +341,8 @@ func TestChecksAtTheStart(t *testing.T) {
 		var l struct{ Level, Check, Message, Advice string }
 		if err := json.Unmarshal([]byte(line), &l); err == nil && l.Check != "" {
 			checked[l.Check] = l.Level
-			advice = append(advice, strings.TrimLeft(l.Message, "0123456789")+": "+l.Advice) // it may have connected already
+			// it may have connected already
+			advice = append(advice, strings.TrimLeft(l.Message, "0123456789")+": "+l.Advice)
 		}
 	}
 	if len(checked) != 2 || checked["model"] != "error" || checked["gateway"] != "warn" {

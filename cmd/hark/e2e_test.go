@@ -49,7 +49,8 @@ func TestAnswerDrawsOnWhatAllHereCanRead(t *testing.T) {
 // holdLog keeps Hark from writing to its memory until it is released.
 func (w *world) holdLog() (release func()) {
 	w.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName)+"?_pragma=busy_timeout(60000)&_txlock=immediate")
+	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName)+
+		"?_pragma=busy_timeout(60000)&_txlock=immediate")
 	if err != nil {
 		w.Fatal(err)
 	}
@@ -111,7 +112,8 @@ func TestNoTextInLogs(t *testing.T) {
 	w.start()
 
 	// What is said, changed and taken away, and what its senders call their files and themselves.
-	said := w.discord.Say(w.general.ID, w.jane.ID, canary+" in the greenhouse", discordtest.WithFile(canary+".png", canary))
+	said := w.discord.Say(w.general.ID, w.jane.ID, canary+" in the greenhouse",
+		discordtest.WithFile(canary+".png", canary))
 	w.discord.Say(w.general.ID, w.jane.ID, canary+" by a webhook", discordtest.ViaWebhook(canary))
 	w.discord.Say(w.general.ID, w.jane.ID, "", discordtest.WithEmbed(`{"type":"rich","title":"`+canary+`"}`))
 	w.discord.Say(w.general.ID, w.jane.ID, canary, discordtest.AsNotice(7))
@@ -131,7 +133,8 @@ func TestNoTextInLogs(t *testing.T) {
 	w.use(w.otto.ID, "context", "remember", discordtest.Opt{Name: "question", Value: secret})
 
 	// A model and an embedder that fail and quote what they were sent, and a Discord that fails.
-	w.model.Queue(llmtest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":"too long: ` + canary + `"}}`})
+	w.model.Queue(llmtest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":"too long: ` +
+		canary + `"}}`})
 	w.failing("and " + canary + " now?")
 	w.model.Queue(llmtest.Reply{Text: []string{canary}, Cut: llmtest.NoFinish})
 	w.failing("and " + canary + " then?")
@@ -139,7 +142,8 @@ func TestNoTextInLogs(t *testing.T) {
 	w.discord.Say(w.staff.ID, w.jane.ID, canary+" in the lighthouse")
 	w.waitLog(`"wait":\d`)
 	w.discord.Advance(time.Hour)
-	for _, fault := range []discordtest.Fault{discordtest.ServerError(), discordtest.Forbidden(), discordtest.Malformed(), discordtest.DoneButBadGateway()} {
+	for _, fault := range []discordtest.Fault{discordtest.ServerError(), discordtest.Forbidden(),
+		discordtest.Malformed(), discordtest.DoneButBadGateway()} {
 		hits := w.discord.Inject("POST /channels/*/messages", 1, fault)
 		w.discord.Say(w.staff.ID, w.ana.ID, w.discord.Bot.Mention()+" "+canary+"?")
 		hits.WaitHits(1)

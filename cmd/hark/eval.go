@@ -55,10 +55,13 @@ func (f *flags) evalCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&e.out, "run", "", "write what was found for each question to this `file`, as JSON lines")
-	c.Flags().BoolVar(&e.compare, "compare", false, "print how often evidence is found with each ingredient of recall switched off instead")
-	c.Flags().StringVar(&e.embedding, "embedding", "", "measure with this embedding `model`, or \"built-in\" (default: as configured, and so is what else is known of it)")
+	c.Flags().BoolVar(&e.compare, "compare", false,
+		"print how often evidence is found with each ingredient of recall switched off instead")
+	c.Flags().StringVar(&e.embedding, "embedding", "",
+		"measure with this embedding `model`, or \"built-in\" (default: as configured, and so is what else is known of it)")
 	c.Flags().StringVar(&e.at, "embedding-url", "", "the `address` of that model's server, up to and including /v1")
-	c.Flags().StringVar(&e.modes, "modes", "", "measure instead how the modes are inferred of the questions in this `file`, of lines MODE<TAB>TOOLS<TAB>QUESTION")
+	c.Flags().StringVar(&e.modes, "modes", "",
+		"measure instead how the modes are inferred of the questions in this `file`, of lines MODE<TAB>TOOLS<TAB>QUESTION")
 	c.Flags().BoolVar(&e.wrong, "wrong", false, "with --modes: print the questions as well that were told wrongly")
 	c.Flags().BoolVar(&e.json, "json", false, "with --modes: print JSON")
 	for _, recall := range []string{"compare", "embedding", "embedding-url"} {
@@ -119,7 +122,9 @@ func (e *evaluation) measureModes(c *cobra.Command) error {
 	}
 	var report *eval.ModeReport
 	if err := e.writeRun(c.Context(), func(outcomes *json.Encoder) (err error) {
-		report, err = eval.MeasureModes(c.Context(), b, lines, func(o eval.ModeOutcome) error { return outcomes.Encode(o) })
+		report, err = eval.MeasureModes(c.Context(), b, lines, func(o eval.ModeOutcome) error {
+			return outcomes.Encode(o)
+		})
 		return err
 	}); err != nil {
 		return err

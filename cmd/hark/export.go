@@ -68,7 +68,8 @@ func (f *flags) exportCommand() *cobra.Command {
 	c.Flags().StringVar(&out, "out", "", "write to this `file`, which only you can read, rather than to the output")
 	c.Flags().BoolVar(&force, "force", false, "replace the file if it is there")
 	c.Flags().BoolVar(&salvage, "salvage", false, "write all that can be read of a damaged database")
-	c.Flags().BoolVar(&unchecked, "unchecked", false, "with --salvage: also where it can't be known what was deleted, forgotten or opted out")
+	c.Flags().BoolVar(&unchecked, "unchecked", false,
+		"with --salvage: also where it can't be known what was deleted, forgotten or opted out")
 	return c
 }
 
@@ -132,7 +133,9 @@ func (k *kept) exportChannel(ctx context.Context, w io.Writer, guild memory.Guil
 			}
 		}
 		for _, m := range page {
-			if err := writeMessage(lines, c, m, people, func(id memory.MessageID) string { return called[id] }); err != nil {
+			if err := writeMessage(lines, c, m, people, func(id memory.MessageID) string {
+				return called[id]
+			}); err != nil {
 				return err
 			}
 		}
@@ -162,7 +165,8 @@ func (k *kept) exportUser(ctx context.Context, w io.Writer, guild memory.GuildID
 	if err != nil {
 		return err
 	}
-	v := portrait.View{Now: time.Now(), Guild: guildName, Channel: func(g *memory.Guild, c memory.ChannelID) string { return k.channelName(g.ID, c) }}
+	v := portrait.View{Now: time.Now(), Guild: guildName,
+		Channel: func(g *memory.Guild, c memory.ChannelID) string { return k.channelName(g.ID, c) }}
 	for _, g := range k.guilds {
 		if guild == memory.Everywhere || guild == g.ID {
 			v.Guilds = append(v.Guilds, g)

@@ -24,12 +24,15 @@ type filter struct {
 }
 
 func (f *filter) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.since, "since", "", "only what was said from this `day` on, such as 2024-05-31, or not longer ago than this, such as 90d")
+	c.Flags().StringVar(&f.since, "since", "",
+		"only what was said from this `day` on, such as 2024-05-31, or not longer ago than this, such as 90d")
 	c.Flags().StringVar(&f.until, "until", "", "only what was said to the end of this `day`, or longer ago than this")
 	c.Flags().StringArrayVar(&f.from, "from", nil, "only what the person of this `name` or id said; may be given again")
-	c.Flags().StringArrayVar(&f.in, "in", nil, "only what was said in the channel of this `name` or id and in its threads; may be given again")
+	c.Flags().StringArrayVar(&f.in, "in", nil,
+		"only what was said in the channel of this `name` or id and in its threads; may be given again")
 	c.Flags().StringVar(&f.topic, "topic", "", "of the summaries of earlier sessions only those about this `topic`")
-	c.Flags().StringVar(&f.kind, "kind", "", "of the summaries only those of sessions of this `kind`: "+listed(memory.SummaryKinds()))
+	c.Flags().StringVar(&f.kind, "kind", "", "of the summaries only those of sessions of this `kind`: "+
+		listed(memory.SummaryKinds()))
 }
 
 // read makes a Filter of it, for people and channels of guild or Everywhere.
@@ -37,9 +40,11 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	var out answer.Filter
 	zone := a.config.Answer.Location()
 	var err error
-	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic), Kind: memory.SummaryKind(strings.ToLower(f.kind))}
+	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic),
+		Kind: memory.SummaryKind(strings.ToLower(f.kind))}
 	if f.kind != "" && !slices.Contains(memory.SummaryKinds(), out.Summaries.Kind) {
-		return out, fmt.Errorf("--kind %q is no kind of a session: %s", f.kind, "decision, plan, fact, question or talk")
+		return out, fmt.Errorf("--kind %q is no kind of a session: %s", f.kind,
+			"decision, plan, fact, question or talk")
 	}
 	if f.since != "" {
 		if out.Since, _, err = dates.Parse(f.since, now, zone); err != nil {

@@ -43,11 +43,14 @@ func (f *flags) forgetCommand() *cobra.Command {
 		RunE:    f.withKept(func(c *cobra.Command, k *kept, _ []string) error { return o.run(c, k) }),
 	}
 	c.Flags().StringVar(&o.user, "user", "", "what the person of this `name` or id wrote")
-	c.Flags().StringVar(&o.channel, "channel", "", "what was said in the channel of this `name` or id, with its threads")
+	c.Flags().StringVar(&o.channel, "channel", "",
+		"what was said in the channel of this `name` or id, with its threads")
 	c.Flags().StringVar(&o.guild, "guild", "", "what was said in the server of this `name` or id")
 	c.Flags().StringSliceVar(&o.messages, "message", nil, "the messages with these `ids`, of the channel")
-	c.Flags().StringVar(&o.before, "before", "", "what was said before this `day`, such as 2024-05-31, or longer ago than this, such as 90d")
-	c.Flags().BoolVar(&o.expired, "expired", false, "what is older than it is to be remembered: Hark waits for this, or for 72 hours, where that is much")
+	c.Flags().StringVar(&o.before, "before", "",
+		"what was said before this `day`, such as 2024-05-31, or longer ago than this, such as 90d")
+	c.Flags().BoolVar(&o.expired, "expired", false,
+		"what is older than it is to be remembered: Hark waits for this, or for 72 hours, where that is much")
 	c.Flags().BoolVar(&o.optOut, "opt-out", false, "and remember nothing that the person writes from now on")
 	c.Flags().BoolVar(&o.yes, "yes", false, "don't ask")
 	c.Flags().BoolVar(&o.json, "json", false, "print the receipt as JSON")
@@ -162,7 +165,8 @@ func (o *forgetting) ended(c *cobra.Command, err error) error {
 }
 
 // target is what is to be forgotten, also in words, and the person's names where one is meant.
-func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string, people []memory.Person, err error) {
+func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string,
+	people []memory.Person, err error) {
 	t = memory.Forgetting{Why: memory.WhyPurge, At: time.Now()}
 	if t.Guild, err = k.guildCalled(o.guild); err != nil {
 		return t, "", nil, err
@@ -177,7 +181,8 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 			return t, "", nil, err
 		}
 		t.Guild, t.Channel = channel.Guild, channel.ID
-		where = fmt.Sprintf("in #%s (%d) of %s", oneLine(channel.Name), channel.ID, oneLine(guildName(k.guildOf(t.Guild))))
+		where = fmt.Sprintf("in #%s (%d) of %s", oneLine(channel.Name), channel.ID,
+			oneLine(guildName(k.guildOf(t.Guild))))
 	}
 	what = "everything " + where
 	if o.user != "" {
@@ -191,7 +196,8 @@ func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, 
 			return t, "", nil, fmt.Errorf("--before %w", err)
 		}
 		if t.Before.After(t.At) {
-			return t, "", nil, fmt.Errorf("--before %s is in the future: what isn't said yet can't be forgotten", o.before)
+			return t, "", nil, fmt.Errorf(
+				"--before %s is in the future: what isn't said yet can't be forgotten", o.before)
 		}
 		what += ", before " + t.Before.In(k.config.Answer.Location()).Format("2006-01-02 15:04 MST")
 	}
@@ -215,7 +221,8 @@ func nameOf(id memory.UserID, people []memory.Person) string {
 func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
 	text := fmt.Sprintf("%s in %s", plural(e.Messages, "message"), plural(e.Channels, "channel"))
 	if o.user != "" && o.channel == "" && o.before == "" {
-		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"), plural(len(people), "server"))
+		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"),
+			plural(len(people), "server"))
 	}
 	if e.Lore > 0 {
 		text += ", " + pieces(e.Lore)
@@ -255,7 +262,8 @@ func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error
 		if r.Forgetting.User != 0 {
 			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
 		}
-		fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose, plural(r.Messages, "message"))
+		fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
+			plural(r.Messages, "message"))
 	}
 	return receipts, err
 }
@@ -274,7 +282,8 @@ func (o *forgetting) finish(ctx context.Context, k *kept) (receipts []memory.Rec
 }
 
 // carryOut forgets. What was gone on with before is part of it where the same was meant.
-func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting, before []memory.Receipt) (memory.Receipt, error) {
+func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forgetting,
+	before []memory.Receipt) (memory.Receipt, error) {
 	later := 0
 	if target.Before.IsZero() {
 		var err error
@@ -330,7 +339,8 @@ func (o *forgetting) deleteMessages(c *cobra.Command, k *kept, target memory.For
 	if err != nil {
 		return err
 	}
-	told := fmt.Sprintf("This forgets %s of %s that are remembered.", plural(len(there), "message"), plural(len(ids), "id"))
+	told := fmt.Sprintf("This forgets %s of %s that are remembered.", plural(len(there), "message"),
+		plural(len(ids), "id"))
 	if err := o.confirm(c.Context(), o.yes, told, "Forget them for good?"); err != nil {
 		return err
 	}

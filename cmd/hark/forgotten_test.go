@@ -198,7 +198,8 @@ func (w *world) forgetsThis(m discordtest.Message) discordtest.Sent {
 	w.Helper()
 	asked := w.shown(w.discord.MessageAction(m, m.Author.ID, "Forget this"), "")
 	id := func(n discordtest.ID) string { return strconv.FormatInt(int64(n), 36) }
-	return w.shown(w.discord.Click(asked.Message, m.Author.ID, strings.Join([]string{"forget-this", id(m.ChannelID), id(m.ID), id(m.Author.ID)}, ":")), "**Forgotten: ")
+	return w.shown(w.discord.Click(asked.Message, m.Author.ID,
+		strings.Join([]string{"forget-this", id(m.ChannelID), id(m.ID), id(m.Author.ID)}, ":")), "**Forgotten: ")
 }
 
 // Nothing is left in the files of a message that was forgotten by itself, or of what was made of it, and
@@ -244,7 +245,8 @@ const condenseWords = "You condense"
 func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.env["HARK_MEMORY_SUMMARIES"], w.env["HARK_LOG_LEVEL"], w.env["HARK_LIMITS_MEMBER_MESSAGES"] = "model", "debug", "0"
+	w.env["HARK_MEMORY_SUMMARIES"], w.env["HARK_LOG_LEVEL"], w.env["HARK_LIMITS_MEMBER_MESSAGES"] = "model",
+		"debug", "0"
 	w.env["HARK_LIMITS_GUILD_MESSAGES"] = "0"
 	const word, stem = "xylophonecanary", "xylophon"
 	w.model.Answer(func(r llmtest.Request) llmtest.Reply {
@@ -261,8 +263,10 @@ func TestADeletedSourceLeavesNoWord(t *testing.T) {
 	source := w.discord.Say(w.general.ID, w.jane.ID, "The "+word+" costs 480 euros.")
 	w.settled()
 	w.model.Queue(
-		calls([2]string{"search_memory", `{"query":"` + word + `"}`}, [2]string{"conversation_history", `{"text":"` + word + `"}`}),
-		calls([2]string{"remember", `{"name":"budget plan","text":"The ` + word + ` costs 480 euros.","aliases":["` + word + ` costs"]}`}),
+		calls([2]string{"search_memory", `{"query":"` + word + `"}`},
+			[2]string{"conversation_history", `{"text":"` + word + `"}`}),
+		calls([2]string{"remember", `{"name":"budget plan","text":"The ` + word +
+			` costs 480 euros.","aliases":["` + word + ` costs"]}`}),
 		llmtest.Say("Noted: the ", word, " costs 480 euros [1]."))
 	first := w.ask(w.general, w.ana, "how much is it? Remember it as the budget plan!")
 	w.traced(first)
@@ -335,7 +339,8 @@ func (w *world) lore() (names []string) {
 func (w *world) records() (all string) {
 	w.Helper()
 	opened(w, w.env["HARK_DATA"], func(store *sqlite.Store) error {
-		records, err := store.Records(w.Context(), memory.RecordQuery{Channels: []memory.ChannelID{memory.ChannelID(w.general.ID)}})
+		records, err := store.Records(w.Context(),
+			memory.RecordQuery{Channels: []memory.ChannelID{memory.ChannelID(w.general.ID)}})
 		b, bad := json.Marshal(records)
 		all = string(b)
 		return errors.Join(err, bad)

@@ -31,7 +31,8 @@ func (w *world) said(channels ...discordtest.ID) []string {
 			messages, failed := store.Log(w.Context(), memory.ChannelID(c), 0, 1<<62, 1<<20)
 			for _, m := range messages {
 				if m.Kind != memory.FromHark {
-					lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author, !m.Edited.IsZero(), m.Content))
+					lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author,
+						!m.Edited.IsZero(), m.Content))
 				}
 			}
 			err = errors.Join(err, failed)
@@ -47,7 +48,8 @@ func (w *world) truth(channels ...discordtest.ID) []string {
 	for _, c := range channels {
 		for _, m := range w.discord.Messages(c) {
 			if m.Author.ID != w.discord.Bot.ID {
-				lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author.ID, m.EditedTimestamp != nil, m.Content))
+				lines = append(lines, fmt.Sprintf("%d/%d by %d edited %v: %s", c, m.ID, m.Author.ID,
+					m.EditedTimestamp != nil, m.Content))
 			}
 		}
 	}
@@ -94,7 +96,8 @@ func (w *world) chatter(n int, what string, channels ...discordtest.ID) map[disc
 func TestConnectionLostAndResumeRefused(t *testing.T) {
 	t.Parallel()
 	w := newPresent(t)
-	thread := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &w.general.ID}).ID
+	thread := w.discord.AddChannel(w.guild.ID,
+		discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &w.general.ID}).ID
 	quiet := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "quiet"}).ID
 	channels := []discordtest.ID{w.general.ID, w.staff.ID, thread}
 	all := append(slices.Clone(channels), quiet)

@@ -49,7 +49,8 @@ type setGauge = func(of metrics.Gauge, value float64, labels ...string)
 
 // read is a metrics.Read.
 func (g *gauges) read(ctx context.Context, set setGauge) {
-	memory := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	memory := []runtimemetrics.Sample{{Name: "/memory/classes/total:bytes"},
+		{Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(memory)
 	set(g.BuildInfo, 1, buildVersion(), runtime.Version())
 	set(g.Ready, truth(g.ready() == nil))

@@ -63,11 +63,13 @@ func (f *flags) help(c *cobra.Command, _ []string) {
 		flags *pflag.FlagSet
 	}{{"Flags", c.LocalFlags()}, {"Flags of every command", c.InheritedFlags()}} {
 		if part.flags.HasAvailableFlags() {
-			b.WriteString("\n" + part.title + ":\n" + strings.TrimRight(part.flags.FlagUsagesWrapped(width), " \n") + "\n")
+			b.WriteString("\n" + part.title + ":\n" + strings.TrimRight(part.flags.FlagUsagesWrapped(width),
+				" \n") + "\n")
 		}
 	}
 	if c.HasAvailableSubCommands() {
-		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more of a command.", c.CommandPath()), "", width))
+		b.WriteString("\n" + wrapped(fmt.Sprintf("\"%s COMMAND --help\" tells more of a command.",
+			c.CommandPath()), "", width))
 	}
 	fmt.Fprint(c.OutOrStdout(), b.String())
 }

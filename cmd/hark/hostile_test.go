@@ -23,9 +23,10 @@ var hostile = map[string]struct{ text, kept string }{
 	"bidi controls":   {"zebra \u202egnissorc\u202c \u2066x\u2069", "zebra \u202egnissorc\u202c \u2066x\u2069"},
 	"escape codes":    {"zebra \x1b[31mred\x1b]0;title\x07 \u009b2J", "zebra \x1b[31mred\x1b]0;title\x07 \u009b2J"},
 	"combining marks": {"zebra e" + strings.Repeat("\u0301", 100_000), "zebra e" + strings.Repeat("\u0301", 100_000)},
-	"only marks":      {"zebra " + strings.Repeat("\u20d0\u0327", 5_000), "zebra " + strings.Repeat("\u20d0\u0327", 5_000)},
-	"one long word":   {"zebra " + strings.Repeat("x", 500_000), "zebra " + strings.Repeat("x", 500_000)},
-	"joiners":         {"zebra " + strings.Repeat("👩\u200d", 10_000), "zebra " + strings.Repeat("👩\u200d", 10_000)},
+	"only marks": {"zebra " + strings.Repeat("\u20d0\u0327", 5_000),
+		"zebra " + strings.Repeat("\u20d0\u0327", 5_000)},
+	"one long word": {"zebra " + strings.Repeat("x", 500_000), "zebra " + strings.Repeat("x", 500_000)},
+	"joiners":       {"zebra " + strings.Repeat("👩\u200d", 10_000), "zebra " + strings.Repeat("👩\u200d", 10_000)},
 }
 
 func TestHostileTextThroughChat(t *testing.T) {
@@ -62,7 +63,8 @@ func TestHostileTextThroughImport(t *testing.T) {
 				var b strings.Builder
 				for i := range len(s) {
 					if s[i] < ' ' {
-						b.WriteString(`\u00` + string("0123456789abcdef"[s[i]>>4]) + string("0123456789abcdef"[s[i]&15]))
+						b.WriteString(`\u00` + string("0123456789abcdef"[s[i]>>4]) +
+							string("0123456789abcdef"[s[i]&15]))
 						continue
 					}
 					b.WriteByte(s[i])

@@ -35,7 +35,8 @@ func (f *flags) importCommand() *cobra.Command {
 			for _, path := range paths {
 				got, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
-					return interrupted("interrupted; what was read of " + path + " so far is kept: import it again to go on")
+					return interrupted("interrupted; what was read of " + path +
+						" so far is kept: import it again to go on")
 				}
 				all.add(got)
 				if got.Messages > 0 || err == nil {
@@ -120,7 +121,8 @@ func (i *imported) apply(ctx context.Context, store *sqlite.Store, events []memo
 }
 
 // stored counts the messages that a store holds.
-func stored(ctx context.Context, store *sqlite.Store, posted map[memory.ChannelID]map[memory.MessageID]bool) (n int, err error) {
+func stored(ctx context.Context, store *sqlite.Store,
+	posted map[memory.ChannelID]map[memory.MessageID]bool) (n int, err error) {
 	for channel, ids := range posted {
 		found, err := store.Around(ctx, channel, slices.Collect(maps.Keys(ids)), 0, 0)
 		if err != nil {
@@ -212,7 +214,8 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 			continue
 		}
 		if passed > 0 {
-			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports do.\n", name, plural(passed, "file"))
+			fmt.Fprintf(f.env.stderr, "%s: %s passed over, whose names don't end as those of exports do.\n",
+				name, plural(passed, "file"))
 		}
 		paths = append(paths, found...)
 	}

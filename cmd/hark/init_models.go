@@ -69,7 +69,8 @@ func (s *setup) askModel(ctx context.Context) error {
 }
 
 func (s *setup) askEmbedder(ctx context.Context) error {
-	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE", "HARK_EMBEDDING_MODEL")
+	s.tellGiven("HARK_EMBEDDING_BASE_URL", "HARK_EMBEDDING_API_KEY", "HARK_EMBEDDING_API_KEY_FILE",
+		"HARK_EMBEDDING_MODEL")
 	e := &s.config.Embedding
 	before, dimensions := server{e.BaseURL, e.APIKey, e.Model}, e.Dimensions
 	model := server{s.config.LLM.BaseURL, s.config.LLM.APIKey, s.config.LLM.Model}
@@ -138,8 +139,10 @@ func (s *setup) setServer(section string, before, chosen server) {
 
 // askServer asks where a model is served, lets one be chosen from the server's list, those that fit first,
 // and has it named where there is no list. The key of another server is offered for the same address.
-func (s *setup) askServer(ctx context.Context, question, none string, usual server, other *server, fits func(string) bool) (server, error) {
-	place, err := s.choose(ctx, question, []string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
+func (s *setup) askServer(ctx context.Context, question, none string, usual server, other *server,
+	fits func(string) bool) (server, error) {
+	place, err := s.choose(ctx, question,
+		[]string{"OpenAI", "Ollama", "another server that speaks OpenAI's protocol", none}, usual.place())
 	if err != nil || place == nowhere {
 		return server{usual.url, usual.key, ""}, err
 	}

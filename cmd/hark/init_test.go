@@ -38,7 +38,8 @@ func toInit(t *testing.T, options ...discordtest.Option) *world {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	w.env = map[string]string{"HARK_CONFIG": path, "HARK_DISCORD_API_URL": w.discord.URL, "HARK_DATA": w.env["HARK_DATA"]}
+	w.env = map[string]string{"HARK_CONFIG": path, "HARK_DISCORD_API_URL": w.discord.URL,
+		"HARK_DATA": w.env["HARK_DATA"]}
 	return w
 }
 
@@ -52,8 +53,10 @@ func TestInit(t *testing.T) {
 		"3", "no address", model.URL()+"/", "wr0ng-key", "1", "y", // the list is refused, and so is 1 as a name
 		"3", "", "m0del-key", "77", "1",
 		"3", model.URL(), "", "1")
-	if want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token + "'\n\n[llm]\nbase_url = '" + model.URL() + "'\napi_key = 'm0del-key'\nmodel = 'large'\n\n" +
-		"[embedding]\nbase_url = '" + model.URL() + "'\napi_key = 'm0del-key'\nmodel = 'nomic-embed-text'\n"; file != want {
+	if want := newFileHead + "\n[discord]\ntoken = '" + w.discord.Token + "'\n\n[llm]\nbase_url = '" +
+		model.URL() + "'\napi_key = 'm0del-key'\nmodel = 'large'\n\n" +
+		"[embedding]\nbase_url = '" + model.URL() +
+		"'\napi_key = 'm0del-key'\nmodel = 'nomic-embed-text'\n"; file != want {
 		t.Errorf("\ngot  %s\nwant %s", file, want)
 	}
 	w.sees(asked + out)
@@ -75,14 +78,16 @@ func TestInitAgain(t *testing.T) {
 	w := toInit(t)
 	model := llmtest.New(t)
 	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("H") })
-	before := "# mine\n[discord]\ntoken = '" + w.discord.Token + "' # Hark's\n[llm]\nmodel = \"test-model\"\nmax_tokens = 77\nbase_url = '" + model.URL() + "'\n" +
+	before := "# mine\n[discord]\ntoken = '" + w.discord.Token +
+		"' # Hark's\n[llm]\nmodel = \"test-model\"\nmax_tokens = 77\nbase_url = '" + model.URL() + "'\n" +
 		"[embedding]\nmodel = 'old'\ndimensions = 7\n"
 	w.configure(before)
 	if _, asked, file := w.initialise(1, "n"); file != before {
 		t.Errorf("refused, it says %s, and the file is %s", asked, file)
 	}
 	_, asked, file := w.initialise(0, "maybe", "y", "", "", "", "", "", "4")
-	want := strings.NewReplacer("\"test-model\"", "'test-model'", "model = 'old'\ndimensions = 7", "model = ''\ndimensions = 0").Replace(before)
+	want := strings.NewReplacer("\"test-model\"", "'test-model'", "model = 'old'\ndimensions = 7",
+		"model = ''\ndimensions = 0").Replace(before)
 	if file != want {
 		t.Errorf("\ngot  %s\nwant %s", file, want)
 	}
@@ -98,7 +103,8 @@ func TestInitAndKeys(t *testing.T) {
 	w.env["HARK_DISCORD_TOKEN"] = w.discord.Token
 	w.configure("[llm]\nmodel = 'gpt'\napi_key = 'openai-key'\n")
 	_, asked, file := w.initialise(0, "y", "2", model.URL(), "1", "4")
-	if want := "[llm]\nbase_url = '" + model.URL() + "'\nmodel = 'test-model'\napi_key = ''\n\n[embedding]\nmodel = ''\n"; file != want {
+	if want := "[llm]\nbase_url = '" + model.URL() +
+		"'\nmodel = 'test-model'\napi_key = ''\n\n[embedding]\nmodel = ''\n"; file != want {
 		t.Errorf("\ngot  %s\nwant %s", file, want)
 	}
 	w.sees(asked)
@@ -117,9 +123,11 @@ func TestInitAndKeys(t *testing.T) {
 func TestInitKeepsWhatIsAmiss(t *testing.T) {
 	t.Parallel()
 	w := toInit(t, discordtest.WithoutIntents(discordtest.MessageContent))
-	_, asked, file := w.initialise(0, "wrong", "y", w.discord.Token, "y", "", "n", "2", "http://127.0.0.1:1/v1", "llama", "n", "2", "http://127.0.0.1:1/v1", "nomic", "n")
+	_, asked, file := w.initialise(0, "wrong", "y", w.discord.Token, "y", "", "n", "2",
+		"http://127.0.0.1:1/v1", "llama", "n", "2", "http://127.0.0.1:1/v1", "nomic", "n")
 	c, err := config.LoadText("", file, w.environment(nil, nil).lookup)
-	if err != nil || c.Discord.Token.Reveal() != w.discord.Token || c.LLM.Model != "llama" || c.Embedding.Model != "nomic" || c.Embedding.BaseURL != "http://127.0.0.1:1/v1" {
+	if err != nil || c.Discord.Token.Reveal() != w.discord.Token || c.LLM.Model != "llama" ||
+		c.Embedding.Model != "nomic" || c.Embedding.BaseURL != "http://127.0.0.1:1/v1" {
 		t.Errorf("%v: %s", err, file)
 	}
 	if n := strings.Count(asked, "✗ intents: "); n != 2 {

@@ -163,7 +163,8 @@ func (s *screen) live() *live {
 type colours struct{ name, answer, faint, dim, bold, wrong, off string }
 
 func palette(e *term.EscapeCodes) colours {
-	return colours{name: string(e.Cyan), answer: string(e.Green), faint: string(e.Yellow), dim: "\x1b[2m", bold: "\x1b[1m", wrong: string(e.Red), off: string(e.Reset)}
+	return colours{name: string(e.Cyan), answer: string(e.Green), faint: string(e.Yellow), dim: "\x1b[2m",
+		bold: "\x1b[1m", wrong: string(e.Red), off: string(e.Reset)}
 }
 
 func (c colours) prompt(speaker, channel string) string {

@@ -18,7 +18,8 @@ func TestInterruptedImportKeepsWhatItRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "set.jsonl")
-	const messages = 3000 // half of them are more than what is looked at first and a pipe hold: some are read when the import ends
+	// half of them are more than what is looked at first and a pipe hold: some are read when the import ends
+	const messages = 3000
 	var lines strings.Builder
 	for i := range messages {
 		fmt.Fprintf(&lines, `{"type":"message","channel":"a","id":"%d","author":"Ana","time":"2024-05-31T12:00:00Z","text":"message %d%s"}`+"\n", i, i, strings.Repeat(".", 1000))

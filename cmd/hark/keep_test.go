@@ -59,7 +59,8 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	w.keeps("jane-canary", "ana-canary", "lone-canary")
 	receipt, _ := w.hark(0, "forget", "--user", "jane", "--yes", "--json")
 	var told receiptJSON
-	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 || told.User != w.jane.ID.String() {
+	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 ||
+		told.User != w.jane.ID.String() {
 		t.Errorf("%v: %s", err, receipt)
 	}
 	w.keeps("ana-canary")
@@ -110,11 +111,13 @@ func TestExportedChannelComesBack(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	first := w.discord.Say(w.general.ID, w.jane.ID, publicWords, discordtest.WithFile("map.png", "the way"))
-	edited := w.discord.Say(w.general.ID, w.otto.ID, "is that so, "+w.jane.Mention()+"?", discordtest.QuietReplyTo(first.ID))
+	edited := w.discord.Say(w.general.ID, w.otto.ID, "is that so, "+w.jane.Mention()+"?",
+		discordtest.QuietReplyTo(first.ID))
 	w.discord.Edit(w.general.ID, edited.ID, "is that really so, "+w.jane.Mention()+"?")
 	w.later()
 	w.model.Queue(llmtest.Say("Noted: quoted-canary, Thursday at noon [1]."))
-	w.reply(w.general.ID, w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when).ID, "https://discord.com/channels/")
+	w.reply(w.general.ID, w.discord.Say(w.general.ID, w.ana.ID, w.discord.Bot.Mention()+" "+when).ID,
+		"https://discord.com/channels/")
 	w.settled()
 	w.stopWell()
 	w.keeps("quoted-canary")
@@ -140,7 +143,9 @@ func TestExportedChannelComesBack(t *testing.T) {
 	again := file + ".again"
 	w.hark(0, "export", "--channel", "#general", "--out", again)
 	all := content(t, file)
-	want := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(all), "\n"), func(l string) bool { return strings.Contains(l, `"kind":"hark"`) }), "")
+	want := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(all), "\n"), func(l string) bool {
+		return strings.Contains(l, `"kind":"hark"`)
+	}), "")
 	if got, err := os.ReadFile(again); err != nil || string(got) != want {
 		t.Errorf("%v: exported from there\n%s\nwant\n%s", err, got, want)
 	}
@@ -150,7 +155,8 @@ func TestExportedChannelComesBack(t *testing.T) {
 func TestBackfill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	thread := w.discord.AddChannel(w.guild.ID, discordtest.Channel{Name: "nook", Type: discordtest.PublicThread, ParentID: &w.general.ID}).ID
+	thread := w.discord.AddChannel(w.guild.ID,
+		discordtest.Channel{Name: "nook", Type: discordtest.PublicThread, ParentID: &w.general.ID}).ID
 	w.chatter(250, "long ago", w.general.ID)
 	w.chatter(5, "long ago in the nook", thread)
 	w.later()
@@ -256,7 +262,8 @@ func TestBackupAndRestoreByStreams(t *testing.T) {
 func TestDropStreams(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"backup-stream", "backup-stream.part", "backup-stream.part-journal", "restore-stream-1", "hark.db", "mine"} {
+	for _, name := range []string{"backup-stream", "backup-stream.part", "backup-stream.part-journal",
+		"restore-stream-1", "hark.db", "mine"} {
 		put(t, filepath.Join(dir, name), "")
 	}
 	elsewhere := filepath.Join(t.TempDir(), "b.part") // of a backup that was killed
@@ -270,7 +277,8 @@ func TestDropStreams(t *testing.T) {
 	if err := dropStreams(dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := files(t, dir); !slices.Equal(got, []string{"backup-stream.part", "backup-stream.part-journal", "hark.db", "mine"}) {
+	if got := files(t, dir); !slices.Equal(got, []string{"backup-stream.part", "backup-stream.part-journal",
+		"hark.db", "mine"}) {
 		t.Errorf("left %q while a backup is written", got)
 	}
 	if _, err := os.Stat(elsewhere); !os.IsNotExist(err) {

@@ -80,18 +80,28 @@ func TestKilledHarkAnswersOnce(t *testing.T) {
 		asked = append(asked, m)
 		return m
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, m := range asked {
+				t.Logf("%d in %d, deleted %t: %q: %q", m.ID, m.ChannelID, deleted[m.ID], m.Content, w.answersTo(m))
+			}
+		}
+	})
 	for round := range rounds {
 		kill := w.child()
 		w.waitSession(round + 1)
 		moment := rand.IntN(6) // changes of Hark's messages until it is killed
 		if round%2 == 0 {      // in the others what was left open is all that there is to do
-			w.discord.WaitFor("earlier answers", func() bool { return w.unanswered(asked, deleted) == 0 }) // else somebody is told that Hark is busy
+			// else somebody is told that Hark is busy
+			w.discord.WaitFor("earlier answers", func() bool { return w.unanswered(asked, deleted) == 0 })
 			for i := range 4 {
 				ask(i, fmt.Sprintf("round %d, question %d?", round, i))
 			}
 		}
 		before := w.changes()
-		w.discord.WaitFor("Hark to write", func() bool { return w.changes() >= before+moment || w.unanswered(asked, deleted) == 0 })
+		w.discord.WaitFor("Hark to write", func() bool {
+			return w.changes() >= before+moment || w.unanswered(asked, deleted) == 0
+		})
 		kill()
 		w.discord.Advance(5 * time.Minute) // for which Discord knows no nonce any more
 		for i := range 2 - 2*(round%2) {
@@ -102,13 +112,6 @@ func TestKilledHarkAnswersOnce(t *testing.T) {
 		deleted[m.ID] = true
 	}
 	w.start()
-	t.Cleanup(func() {
-		if t.Failed() {
-			for _, m := range asked {
-				t.Logf("%d in %d: %q: %q", m.ID, m.ChannelID, m.Content, w.answersTo(m))
-			}
-		}
-	})
 	w.discord.WaitFor("all answers", func() bool { return w.unanswered(asked, deleted) == 0 })
 	w.settled()
 	w.stopWell()

@@ -103,7 +103,8 @@ func TestMarkdownIsShownPlainly(t *testing.T) {
 	} {
 		for _, piece := range []int{1, 3, 1000} {
 			got := strings.ReplaceAll(strings.TrimSuffix(shownBy(text, 0, piece), "\n"), "</b>", "")
-			if again := strings.ReplaceAll(got, "<b>", ""); again != strings.ReplaceAll(want, "<b>", "") || strings.Contains(got, "<b>") != strings.Contains(want, "<b>") {
+			if again := strings.ReplaceAll(got, "<b>", ""); again != strings.ReplaceAll(want, "<b>", "") ||
+				strings.Contains(got, "<b>") != strings.Contains(want, "<b>") {
 				t.Errorf("%q in pieces of %d is %q, want %q", text, piece, got, want)
 			}
 		}

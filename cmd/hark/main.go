@@ -129,11 +129,13 @@ func newRoot(env *environment) *cobra.Command {
 	root.SetHelpFunc(f.help)
 	root.Version = buildVersion()
 	root.SetVersionTemplate("hark {{.Version}}\n")
-	root.PersistentFlags().StringVar(&f.config, "config", "", "configuration `file` (default config.toml, if there is one)")
+	root.PersistentFlags().StringVar(&f.config, "config", "",
+		"configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
 	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(),
 		f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"),
-		f.contextCommand("context QUERY", "Show the exact prompt that a question would make, with the tokens of each section"),
+		f.contextCommand("context QUERY",
+			"Show the exact prompt that a question would make, with the tokens of each section"),
 		f.traceCommand(),
 		f.evalCommand(), f.initCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
 		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(),
@@ -179,7 +181,8 @@ func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%q takes no arguments, so what is %q? \"%[1]s --help\" shows what there is", c.CommandPath(), args[0])
+	return fmt.Errorf("%q takes no arguments, so what is %q? \"%[1]s --help\" shows what there is",
+		c.CommandPath(), args[0])
 }
 
 // exactly refuses anything but so many arguments; wanted says which, with a verb for the command.
@@ -204,7 +207,8 @@ func someOf(wanted string) cobra.PositionalArgs {
 
 // family is a command of which only those below it do something.
 func family(use, short, long string, below ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Long: long, Args: knownCommand, RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
+	c := &cobra.Command{Use: use, Short: short, Long: long, Args: knownCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() }}
 	c.AddCommand(below...)
 	return c
 }

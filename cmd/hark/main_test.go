@@ -38,7 +38,8 @@ func (t tidily) Run() int {
 	code := t.M.Run()
 	http.DefaultClient.CloseIdleConnections() // the tests' own, to the web server
 	err := goleak.Find()
-	for late := time.Now().Add(wait.Limit); err != nil && time.Now().Before(late); { // a goroutine's end gives no signal
+	// a goroutine's end gives no signal
+	for late := time.Now().Add(wait.Limit); err != nil && time.Now().Before(late); {
 		err = goleak.Find()
 	}
 	if err != nil {

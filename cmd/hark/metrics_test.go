@@ -26,10 +26,12 @@ func (w *world) scrape(address string) string {
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8") {
+	if err != nil || response.StatusCode != http.StatusOK ||
+		!strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain; version=0.0.4; charset=utf-8") {
 		w.Errorf("%s, %v", response.Status, err)
 	}
-	for _, secret := range []string{w.guild.ID.String(), w.general.ID.String(), w.ana.ID.String(), "lighthouse", "Garden", w.discord.Token} {
+	for _, secret := range []string{w.guild.ID.String(), w.general.ID.String(), w.ana.ID.String(),
+		"lighthouse", "Garden", w.discord.Token} {
 		w.lacks(string(body), secret)
 	}
 	return string(body)
@@ -121,7 +123,8 @@ func TestDashboardShowsWhatThereIs(t *testing.T) {
 	for _, m := range metrics.New().List {
 		known[m.Name] = m
 	}
-	use, part := regexp.MustCompile(`((?:rate|increase)\()?\b(hark_[a-z0-9_]+)`), regexp.MustCompile(`_(bucket|sum|count)$`)
+	use, part := regexp.MustCompile(`((?:rate|increase)\()?\b(hark_[a-z0-9_]+)`),
+		regexp.MustCompile(`_(bucket|sum|count)$`)
 	for line := range strings.Lines(string(content(t, "../../deploy/grafana.json"))) {
 		labels := []string{"le"}
 		for _, found := range use.FindAllStringSubmatch(line, -1) {

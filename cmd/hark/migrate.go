@@ -105,7 +105,9 @@ func printMigrated(w io.Writer, from, to string, made migrate.Result) {
 		}
 		fmt.Fprintln(w, part.title)
 		// What has no line comes last.
-		slices.SortStableFunc(part.notes, func(a, b migrate.Note) int { return cmp.Compare(uint(a.Line)-1, uint(b.Line)-1) })
+		slices.SortStableFunc(part.notes, func(a, b migrate.Note) int {
+			return cmp.Compare(uint(a.Line)-1, uint(b.Line)-1)
+		})
 		for _, n := range part.notes {
 			line := "     "
 			if n.Line > 0 {

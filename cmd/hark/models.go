@@ -20,7 +20,8 @@ func newModels(c config.Config) *llm.Models {
 	l := c.LLM
 	one := func(m config.Model) llm.Named {
 		made := llm.Config{
-			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Window: cmp.Or(m.Window, tokens.Window(m.Model)), Vision: m.Vision,
+			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Window: cmp.Or(m.Window,
+				tokens.Window(m.Model)), Vision: m.Vision,
 			Headers: m.Headers.Reveal(), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration, Retries: modelRetries,
 		}
 		if m.Temperature != nil {
@@ -33,7 +34,8 @@ func newModels(c config.Config) *llm.Models {
 		named = append(named, one(m))
 	}
 	if f := l.Fallback; len(named) > 0 && f.Model != "" {
-		fallback := one(config.Model{Model: f.Model, BaseURL: f.BaseURL, APIKey: f.APIKey, Vision: f.Vision, Temperature: f.Temperature, Headers: f.Headers})
+		fallback := one(config.Model{Model: f.Model, BaseURL: f.BaseURL, APIKey: f.APIKey, Vision: f.Vision,
+			Temperature: f.Temperature, Headers: f.Headers})
 		return llm.NewModels(named, &fallback.Config)
 	}
 	return llm.NewModels(named, nil)
@@ -87,7 +89,8 @@ func withModel(c config.Config, name string) config.Config {
 func (a *app) builderOf(model, language string) *builder.Builder {
 	c := withModel(a.config, model)
 	if language != "" && language != c.Builder.Language {
-		c.Builder.Language, c.Builder.Labels = language, config.Labels{} // and those labels are in the configured language
+		// and those labels are in the configured language
+		c.Builder.Language, c.Builder.Labels = language, config.Labels{}
 	}
 	if cmp.Or(model, a.config.LLM.Model) == a.config.LLM.Model && c.Builder.Language == a.config.Builder.Language {
 		return a.builder

@@ -38,7 +38,8 @@ func (f *flags) openKept(ctx context.Context) (*kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count, Progress: f.progress("indexing words")})
+	store, err := sqlite.Open(ctx, cfg.Data, sqlite.Options{Tokens: tokens.New().Count,
+		Progress: f.progress("indexing words")})
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,8 @@ func (k *kept) guildCalled(name string) (memory.GuildID, error) {
 		meant := strings.EqualFold(called, name) || g.ID.String() == name
 		all = append(all, candidate[memory.GuildID]{g.ID, called, fmt.Sprintf("%d %s", g.ID, called), meant})
 	}
-	return only("server", name, all, "its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
+	return only("server", name, all,
+		"its id will do too; \"local\" is what was imported without one, \"direct\" are direct messages")
 }
 
 // channelCalled is the channel with that name or id, in guild or Everywhere.
@@ -145,7 +147,8 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 			c.Guild = g.ID
 			byName := strings.EqualFold(c.Name, strings.TrimPrefix(name, "#")) || strings.EqualFold(c.Name, name)
 			line := fmt.Sprintf("%d #%s in %s (%d)", c.ID, oneLine(c.Name), oneLine(guildName(g)), g.ID)
-			all = append(all, candidate[memory.Channel]{c, c.Name, line, c.ID.String() == name || c.Name != "" && byName})
+			all = append(all, candidate[memory.Channel]{c, c.Name, line, c.ID.String() == name ||
+				c.Name != "" && byName})
 		}
 	}
 	return only("channel", name, all, "its id will do too")
@@ -153,7 +156,8 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 
 // personCalled is the person whom name calls in guild or Everywhere, and who they are there. An id is taken although
 // nobody is known by it.
-func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID, []memory.Person, error) {
+func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
+	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
 	var all []candidate[memory.UserID]
 	for _, g := range k.guilds {
@@ -178,7 +182,8 @@ func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name stri
 		var lines []string
 		for _, p := range known[id] {
 			where := oneLine(guildName(k.guildOf(p.Guild)))
-			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, oneLine(p.DisplayName()), oneLine(p.Username), where, p.Guild))
+			lines = append(lines, fmt.Sprintf("%d %s (%s) in %s (%d)", id, oneLine(p.DisplayName()),
+				oneLine(p.Username), where, p.Guild))
 		}
 		all = append(all, candidate[memory.UserID]{is: id, line: strings.Join(lines, "\n  "), meant: true})
 	}
@@ -209,7 +214,8 @@ func only[T any](what, name string, all []candidate[T], hint string) (is T, err 
 		}
 	}
 	if len(lines) > 1 {
-		return is, fmt.Errorf("%q can mean %d: name the %s by id\n  %s", name, len(lines), what, strings.Join(lines, "\n  "))
+		return is, fmt.Errorf("%q can mean %d: name the %s by id\n  %s", name, len(lines), what,
+			strings.Join(lines, "\n  "))
 	}
 	if len(lines) == 1 {
 		return is, nil

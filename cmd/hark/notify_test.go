@@ -69,7 +69,8 @@ func (m *manager) wait(text string) (message string, before []string) {
 func TestNotifiesSystemd(t *testing.T) {
 	t.Parallel()
 	w, m := newWorld(t), newManager(t)
-	w.env["NOTIFY_SOCKET"], w.env["WATCHDOG_USEC"], w.env["WATCHDOG_PID"] = m.address, "2000000", strconv.Itoa(os.Getpid())
+	w.env["NOTIFY_SOCKET"], w.env["WATCHDOG_USEC"], w.env["WATCHDOG_PID"] = m.address, "2000000",
+		strconv.Itoa(os.Getpid())
 	token := w.discord.Token
 	w.configure("[discord]\ntoken = \"wrong\"\n")
 	delete(w.env, "HARK_DISCORD_TOKEN")

@@ -44,7 +44,8 @@ func (s *stage) hide(c discordtest.Channel, roles ...discordtest.ID) {
 // threaded makes the den a thread.
 func (s *stage) threaded() {
 	s.garden = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "garden"})
-	s.den = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Type: discordtest.PublicThread, ParentID: &s.garden.ID, Name: "in the garden"})
+	s.den = s.discord.AddChannel(s.guild.ID, discordtest.Channel{Type: discordtest.PublicThread,
+		ParentID: &s.garden.ID, Name: "in the garden"})
 }
 
 // aloud is all that an answer in the hall is made from.
@@ -57,7 +58,8 @@ func (s *stage) aloud(who discordtest.User) string {
 // whispered is what /context shows somebody in the hall.
 func (s *stage) whispered(who discordtest.User) string {
 	s.Helper()
-	return s.discord.Slash(s.hall.ID, who.ID, "context", discordtest.Opt{Name: "question", Value: when}).WaitMessage().Content
+	return s.discord.Slash(s.hall.ID, who.ID, "context",
+		discordtest.Opt{Name: "question", Value: when}).WaitMessage().Content
 }
 
 func TestTheVeryNextAnswerObeys(t *testing.T) {
@@ -96,15 +98,21 @@ func TestTheVeryNextAnswerObeys(t *testing.T) {
 		{"@everyone may do less", func(s *stage) {
 			s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.ID, discordtest.ViewChannel, 0))
 		}, func(s *stage) {
-			s.discord.UpdateRole(s.guild.ID, s.guild.ID, func(r *discordtest.Role) { r.Permissions &^= discordtest.ViewChannel })
+			s.discord.UpdateRole(s.guild.ID, s.guild.ID, func(r *discordtest.Role) {
+				r.Permissions &^= discordtest.ViewChannel
+			})
 		}, byAll},
 		{"a role may do more, so that others see the place", func(s *stage) {
-			s.discord.UpdateRole(s.guild.ID, s.guild.ID, func(r *discordtest.Role) { r.Permissions &^= discordtest.ViewChannel })
+			s.discord.UpdateRole(s.guild.ID, s.guild.ID, func(r *discordtest.Role) {
+				r.Permissions &^= discordtest.ViewChannel
+			})
 			s.hide(s.den, s.readers.ID)
 			s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.readers.ID, discordtest.ViewChannel, 0))
 		}, func(s *stage) {
 			guests := s.discord.AddRole(s.guild.ID, "guests", 0)
-			s.discord.UpdateRole(s.guild.ID, guests.ID, func(r *discordtest.Role) { r.Permissions |= discordtest.ViewChannel })
+			s.discord.UpdateRole(s.guild.ID, guests.ID, func(r *discordtest.Role) {
+				r.Permissions |= discordtest.ViewChannel
+			})
 		}, byAll},
 		{"a role is deleted", func(s *stage) { s.hide(s.den, s.readers.ID) }, func(s *stage) {
 			s.discord.RemoveRole(s.guild.ID, s.readers.ID)
@@ -123,14 +131,21 @@ func TestTheVeryNextAnswerObeys(t *testing.T) {
 		}, byAll},
 		{"an administrator is one no more", func(s *stage) {
 			s.hide(s.den)
-			s.discord.UpdateRole(s.guild.ID, s.readers.ID, func(r *discordtest.Role) { r.Permissions = discordtest.Administrator })
+			s.discord.UpdateRole(s.guild.ID, s.readers.ID, func(r *discordtest.Role) {
+				r.Permissions = discordtest.Administrator
+			})
 		}, func(s *stage) {
 			s.discord.UpdateRole(s.guild.ID, s.readers.ID, func(r *discordtest.Role) { r.Permissions = 0 })
 		}, byReader},
-		{"the server is handed over", func(s *stage) { s.hide(s.den) }, func(s *stage) { s.discord.SetOwner(s.guild.ID, s.eve.ID) }, byOwner},
+		{"the server is handed over", func(s *stage) { s.hide(s.den) }, func(s *stage) {
+			s.discord.SetOwner(s.guild.ID, s.eve.ID)
+		}, byOwner},
 		{"a channel is moved to a category with permissions of its own", nil, func(s *stage) {
-			closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Type: discordtest.Category, Name: "closed", Overwrites: s.hidden()})
-			s.discord.UpdateChannel(s.den.ID, func(c *discordtest.Channel) { c.ParentID, c.Overwrites = &closed.ID, slices.Clone(closed.Overwrites) })
+			closed := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Type: discordtest.Category,
+				Name: "closed", Overwrites: s.hidden()})
+			s.discord.UpdateChannel(s.den.ID, func(c *discordtest.Channel) {
+				c.ParentID, c.Overwrites = &closed.ID, slices.Clone(closed.Overwrites)
+			})
 		}, byAll},
 		{"a channel becomes age-restricted", nil, func(s *stage) {
 			s.discord.UpdateChannel(s.den.ID, func(c *discordtest.Channel) { c.NSFW = true })
@@ -171,7 +186,8 @@ func TestSessionIsWhatAllCouldHear(t *testing.T) {
 	w := newWorld(t)
 	s := w.newStage()
 	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.ID, 0, discordtest.ReadMessageHistory))
-	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.BotRole.ID, discordtest.ReadMessageHistory, 0)) // which it takes to reply
+	// which it takes to reply
+	s.discord.SetOverwrite(s.hall.ID, discordtest.ForRole(s.guild.BotRole.ID, discordtest.ReadMessageHistory, 0))
 	w.start()
 	w.discord.Advance(past + time.Minute)
 	says := func(text string) { w.discord.Advance(time.Second); s.discord.Say(s.hall.ID, s.eve.ID, text) }

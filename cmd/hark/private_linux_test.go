@@ -21,7 +21,8 @@ func TestRunMakesItsDataPrivate(t *testing.T) {
 	w.remember("hello")
 	dir := w.env["HARK_DATA"]
 	other, kept := filepath.Join(dir, "start.sh"), filepath.Join(dir, sqlite.FileName)
-	err := errors.Join(os.WriteFile(other, nil, 0o700), os.Chmod(other, 0o755), os.Chmod(kept, 0o644), os.Chmod(dir, 0o755))
+	err := errors.Join(os.WriteFile(other, nil, 0o700), os.Chmod(other, 0o755), os.Chmod(kept, 0o644),
+		os.Chmod(dir, 0o755))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,8 @@ func TestRunMakesItsDataPrivate(t *testing.T) {
 	w.sees(strings.ReplaceAll(said[2], dir, "DATA"))
 	w.lacks(said[1], "start.sh")
 	w.stopWell()
-	if err := errors.Join(os.Chmod(dir, 0o770), os.Chmod(kept, 0o660)); err != nil { // a group may be meant to see what there is, but not what was said
+	// a group may be meant to see what there is, but not what was said
+	if err := errors.Join(os.Chmod(dir, 0o770), os.Chmod(kept, 0o660)); err != nil {
 		t.Fatal(err)
 	}
 	w.start()

@@ -34,7 +34,8 @@ func TestChatOnATerminal(t *testing.T) {
 	p.wait("\x1b[36mana #terminal> \x1b[0m")
 	p.line("the zebra is here", "#terminal> ")
 
-	model.Queue(llmtest.Say("It", " is here [1]", ", among a great many words that don't fit ", "in one line of the terminal."))
+	model.Queue(llmtest.Say("It", " is here [1]", ", among a great many words that don't fit ",
+		"in one line of the terminal."))
 	p.line("@hark where is the zebra?", "\r\none line of the", "terminal.\x1b[0m\r\n", "#terminal> ")
 
 	// Ctrl-C ends an answer, not the talk.
@@ -58,7 +59,8 @@ func TestChatOnATerminal(t *testing.T) {
 	p.wait("\r\n")
 	p.ended(1) // an answer failed
 	requests := model.Requests()
-	if last := requests[len(requests)-1].Last(); !strings.Contains(last, "is this all?") || strings.Contains(last, "never said") {
+	if last := requests[len(requests)-1].Last(); !strings.Contains(last, "is this all?") ||
+		strings.Contains(last, "never said") {
 		t.Errorf("asked %q", last)
 	}
 	if strings.Contains(requests[len(requests)-1].Prompt(), "Let me") {
@@ -112,7 +114,8 @@ func onTerminal(t *testing.T, columns uint16, env []string, args ...string) *pty
 	p.screen.wrote = p.wrote.Send
 	var terminal *os.File
 	p.master, terminal = openPTY(t)
-	if err := unix.IoctlSetWinsize(int(p.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+	if err := unix.IoctlSetWinsize(int(p.master.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: 24, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
 	p.before = p.mode()
@@ -223,14 +226,16 @@ func TestLogOnATerminal(t *testing.T) {
 		env    string
 		colour bool
 	}{{"NO_COLOR=", true}, {"NO_COLOR=1", false}} {
-		p := onTerminal(t, 200, []string{"HARK_WEB_LISTEN=127.0.0.1:0", c.env}, "run", "--wait", "--data", filepath.Join(t.TempDir(), "data"))
+		p := onTerminal(t, 200, []string{"HARK_WEB_LISTEN=127.0.0.1:0", c.env}, "run", "--wait", "--data",
+			filepath.Join(t.TempDir(), "data"))
 		p.wait(waitingForChange)
 		if err := p.hark.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 		p.wait("stopped")
 		p.ended(0)
-		if text := p.screen.String(); strings.Contains(text, "\x1b[") != c.colour || strings.Contains(text, "{") || !strings.Contains(text, "INF") {
+		if text := p.screen.String(); strings.Contains(text, "\x1b[") != c.colour ||
+			strings.Contains(text, "{") || !strings.Contains(text, "INF") {
 			t.Errorf("with %s the screen has %q", c.env, text)
 		}
 	}
@@ -308,12 +313,14 @@ func TestCommandsOnATerminal(t *testing.T) {
 func TestRememberingOnATerminal(t *testing.T) {
 	t.Parallel()
 	model, data := llmtest.New(t), filepath.Join(t.TempDir(), "data")
-	p := onTerminal(t, 120, []string{"NO_COLOR=1", "USER=ana", "HARK_LLM_MODEL=test-model", "HARK_LLM_BASE_URL=" + model.URL()}, "chat", "--data", data)
+	p := onTerminal(t, 120, []string{"NO_COLOR=1", "USER=ana", "HARK_LLM_MODEL=test-model",
+		"HARK_LLM_BASE_URL=" + model.URL()}, "chat", "--data", data)
 	p.wait("#terminal> ")
 	p.line("the zebra is called Zoe", "#terminal> ")
 	ask := func(name, answer string) {
 		t.Helper()
-		model.Queue(calls([2]string{"remember", `{"name":"` + name + `","text":"the zebra is called Zoe"}`}), llmtest.Say("As **you** wish."))
+		model.Queue(calls([2]string{"remember", `{"name":"` + name + `","text":"the zebra is called Zoe"}`}),
+			llmtest.Say("As **you** wish."))
 		p.write("@hark remember " + name + ": the zebra is called Zoe\r")
 		p.wait("  " + name)
 		p.wait("    the zebra is called Zoe")

@@ -39,7 +39,8 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 		n    int
 		text string
 	}{
-		{r.Segments, plural(r.Segments, "segment")}, {r.Vectors, plural(r.Vectors, "vector")}, {r.Answers, plural(r.Answers, "answer")},
+		{r.Segments, plural(r.Segments, "segment")}, {r.Vectors, plural(r.Vectors, "vector")}, {r.Answers,
+			plural(r.Answers, "answer")},
 		{r.Facts, plural(r.Facts, "fact")}, {r.Lore, pieces(r.Lore)}, {r.Summaries, summaryCount(r.Summaries)},
 		{r.Records, counted(r.Records, "record of a call", "records of calls")},
 	} {

@@ -13,13 +13,16 @@ import (
 
 const referenceHead = `# The command line
 
-What the operator can do, also while ` + "`hark run`" + ` runs. Every command takes ` + "`--config FILE`, `--data DIR` and `--help`" + `. It ends with the exit
+What the operator can do, also while ` + "`hark run`" + ` runs. Every command takes ` +
+	"`--config FILE`, `--data DIR` and `--help`" + `. It ends with the exit
 code 0, with 1 and a sentence on standard error, or with 130 when it was interrupted. What members and admins can do in Discord is in
 [commands.md](commands.md).
 
 Shells complete commands, flags and values such as channels' names once that is switched on: with bash by the line
-` + "`source <(hark completion bash)`" + ` in ~/.bashrc, with fish by ` + "`hark completion fish | source`" + ` in ~/.config/fish/config.fish, with zsh by
-` + "`source <(hark completion zsh)`" + ` in ~/.zshrc below ` + "`compinit`" + `. ` + "`hark completion --help`" + ` tells of other ways.
+` + "`source <(hark completion bash)`" + ` in ~/.bashrc, with fish by ` + "`hark completion fish | source`" +
+	` in ~/.config/fish/config.fish, with zsh by
+` + "`source <(hark completion zsh)`" + ` in ~/.zshrc below ` + "`compinit`" + `. ` +
+	"`hark completion --help`" + ` tells of other ways.
 
 This page is made from the code: ` + "`go test ./cmd/hark -run TestCommandLineReference -update`" + ` writes it anew.
 `

@@ -64,7 +64,8 @@ func TestCommandsRerank(t *testing.T) {
 	for i, text := range []string{"the zebra is here", "the zebra has stripes", "the zebra and the zebra"} {
 		fmt.Fprintf(&said, `{"type":"message","channel":"a","id":"%d","author":"Ana","time":"2024-05-31T%d:00:00Z","text":%q}`+"\n", i, 2+8*i, text)
 	}
-	set := writeFile(t, said.String()+`{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}`)
+	set := writeFile(t, said.String()+
+		`{"type":"question","channel":"a","id":"q","text":"where is the zebra?","time":"2024-06-01T12:00:00Z","evidence":["1"]}`)
 	c.run(0, "import", set)
 	c.run(0, "search", "--limit", "1", "where is the zebra?")
 	if strings.Contains(c.out.String(), "stripes") {

@@ -31,7 +31,8 @@ func (f *flags) runCommand() *cobra.Command {
 			return (&runner{flags: f, wait: wait, look: 10 * time.Second}).run(c.Context())
 		},
 	}
-	c.Flags().BoolVar(&wait, "wait", false, "when Discord refuses the token or an intent, wait for the configuration to change instead of ending")
+	c.Flags().BoolVar(&wait, "wait", false,
+		"when Discord refuses the token or an intent, wait for the configuration to change instead of ending")
 	return c
 }
 
@@ -137,7 +138,8 @@ func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config,
 		}
 		now, err := r.load()
 		// Without a token it may be a file that is still being written, and no help anyway.
-		if err == nil && now.Discord.Token.IsSet() && (now.Discord.Token.Reveal() != cfg.Discord.Token.Reveal() || now.Discord.APIURL != cfg.Discord.APIURL) {
+		if err == nil && now.Discord.Token.IsSet() &&
+			(now.Discord.Token.Reveal() != cfg.Discord.Token.Reveal() || now.Discord.APIURL != cfg.Discord.APIURL) {
 			r.log.Info().Msg("the configuration has changed")
 			return now, nil
 		}
@@ -156,7 +158,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if taken, err := makePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: give it a directory that it owns")
 	} else if len(taken) > 0 {
-		r.log.Warn().Strs("files", taken).Msg("others on this machine could read what is remembered: the data directory is private now")
+		r.log.Warn().Strs("files", taken).Msg(
+			"others on this machine could read what is remembered: the data directory is private now")
 	}
 	a, err := open(ctx, cfg, r.gauges.Metrics, vectorPatience, func(done, total int) {
 		if done == total {
@@ -204,13 +207,15 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 			return nil
 		})
 	}
-	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder, Progress: r.indexed, Failed: func(err error, wait time.Duration) {
-		r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
-	}}
+	indexer := memory.Indexer{Queue: a.store, Embedder: a.embedder, Progress: r.indexed,
+		Failed: func(err error, wait time.Duration) {
+			r.log.Warn().Err(err).Dur("wait", wait).Msg("embedding is delayed")
+		}}
 	group.Go(func() error { return indexer.Run(ctx) })
-	house := memory.House{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration, Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
-		r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
-	}}
+	house := memory.House{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
+		Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
+			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
+		}}
 	group.Go(func() error { return house.Run(ctx) })
 	group.Go(func() error {
 		for tick := time.NewTicker(time.Minute); ; { // a backup may be cut short while Hark runs, too
@@ -258,20 +263,25 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 		r.log.Info().Int("segments", total).Msg("indexed by meaning")
 		return
 	}
-	r.log.Info().Int("done", done).Int("segments", total).Stringer("left", left.Round(time.Second)).Msg("indexing by meaning")
+	r.log.Info().Int("done", done).Int("segments", total).Stringer("left",
+		left.Round(time.Second)).Msg("indexing by meaning")
 }
 
 // forgotten tells what was forgotten without anybody's waiting for it.
 func (r *runner) forgotten(done memory.Receipt) {
 	f := done.Forgetting
-	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).Str("why", string(f.Why)).
-		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors", done.Vectors).Int("answers", done.Answers).
-		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("records", done.Records).Int("people", done.People).Msg("forgot")
+	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel",
+		f.Channel).Str("why", string(f.Why)).
+		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors",
+		done.Vectors).Int("answers", done.Answers).
+		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("records",
+		done.Records).Int("people", done.People).Msg("forgot")
 }
 
 // expiring warns of what waits to be forgotten because of its age.
 func (r *runner) expiring(g *memory.Guild, e memory.Expiring) {
-	r.log.Warn().Stringer("guild", g.ID).Int("messages", e.Goes).Int("of", e.Kept).Time("until", e.Since.Add(memory.ExpiringFor)).
+	r.log.Warn().Stringer("guild", g.ID).Int("messages", e.Goes).Int("of", e.Kept).Time("until",
+		e.Since.Add(memory.ExpiringFor)).
 		Msg("messages are too old to be kept, and so many that they wait: check memory.retention and the clock, or agree with \"hark forget --expired\"; at the time in until they are forgotten")
 }
 

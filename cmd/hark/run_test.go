@@ -146,7 +146,8 @@ func TestLogForPeopleAndMachines(t *testing.T) {
 		out := &buffer{}
 		log := newLogger(config.Log{Level: "warn", Format: c.format}, out, nowhere)
 		log.Info().Msg("too little")
-		log.Warn().Err(errors.New("torn\x1b[31m")).Dur("wait", 1500*time.Millisecond).Str("model", "large").Msg("connecting again")
+		log.Warn().Err(errors.New("torn\x1b[31m")).Dur("wait", 1500*time.Millisecond).Str("model",
+			"large").Msg("connecting again")
 		if !regexp.MustCompile(c.want).MatchString(out.String()) {
 			t.Errorf("%s: %q", c.format, out)
 		}

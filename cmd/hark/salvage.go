@@ -24,7 +24,8 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 	if err := mustRemember(cfg.Data); err != nil {
 		return err
 	}
-	s, err := sqlite.OpenSalvage(c.Context(), cfg.Data, time.Now(), cfg.Memory.Retention.Duration, f.progress("reading pages"))
+	s, err := sqlite.OpenSalvage(c.Context(), cfg.Data, time.Now(), cfg.Memory.Retention.Duration,
+		f.progress("reading pages"))
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,9 @@ func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err
 			people[in.Guild] = exports.PeopleOf(s.People(in.Guild))
 		}
 		n++
-		return writeMessage(lines, in, m, people[in.Guild], func(id memory.MessageID) string { return s.NameOf(in.ID, id) })
+		return writeMessage(lines, in, m, people[in.Guild], func(id memory.MessageID) string {
+			return s.NameOf(in.ID, id)
+		})
 	})
 	return n, err
 }
@@ -83,7 +86,8 @@ func salvaged(s *sqlite.Salvage, n int) string {
 		n   int
 		why string
 	}{
-		{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"}, {s.Left.Expired, "older than they are kept"}, {s.Left.Answers, "Hark's own answers"},
+		{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"}, {s.Left.Expired,
+			"older than they are kept"}, {s.Left.Answers, "Hark's own answers"},
 	} {
 		if left.n > 0 {
 			line += fmt.Sprintf("\nLeft out %s: %s.", plural(left.n, "message"), left.why)
@@ -101,14 +105,17 @@ func lostIn(s *sqlite.Salvage) (lines []string) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Places)) {
 		if p := s.Places[id]; p.Recalled < p.Known {
-			lines = append(lines, fmt.Sprintf("#%s (%d): %d of %d messages were read", oneLine(p.Channel.Name), id, p.Recalled, p.Known))
+			lines = append(lines, fmt.Sprintf("#%s (%d): %d of %d messages were read",
+				oneLine(p.Channel.Name), id, p.Recalled, p.Known))
 		}
 	}
 	if s.Left.Nowhere > 0 {
-		lines = append(lines, fmt.Sprintf("%s left out, whose channel can't be read", plural(s.Left.Nowhere, "message")))
+		lines = append(lines, fmt.Sprintf("%s left out, whose channel can't be read",
+			plural(s.Left.Nowhere, "message")))
 	}
 	if len(s.Unsure) > 0 {
-		lines = append(lines, fmt.Sprintf("%s can't be read wholly: what was deleted, forgotten or opted out may be in what was written", strings.Join(s.Unsure, ", ")))
+		lines = append(lines, fmt.Sprintf(
+			"%s can't be read wholly: what was deleted, forgotten or opted out may be in what was written", strings.Join(s.Unsure, ", ")))
 	}
 	return lines
 }

@@ -100,7 +100,8 @@ func TestSalvageWhereForgettingIsUnknown(t *testing.T) {
 func TestSalvageOfAThread(t *testing.T) {
 	t.Parallel()
 	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir()}}
-	c.run(0, "import", writeFile(t, strings.NewReplacer(`"general"`, `"Ben's zebra"`, `"901"`, `"903","in":"thread","parent_id":"901","owner_id":"8"`).Replace(discordLines(t, 1))))
+	c.run(0, "import", writeFile(t, strings.NewReplacer(`"general"`, `"Ben's zebra"`, `"901"`,
+		`"903","in":"thread","parent_id":"901","owner_id":"8"`).Replace(discordLines(t, 1))))
 	out := filepath.Join(t.TempDir(), "salvaged.jsonl")
 	c.run(0, "export", "--salvage", "--out", out)
 	data := t.TempDir()

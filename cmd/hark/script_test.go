@@ -33,7 +33,8 @@ func TestScripts(t *testing.T) {
 			e.Defer(s.end)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"run": runNoted, "try": runUnnoted, "input": input, "set": setVariable,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"run": runNoted, "try": runUnnoted, "input": input, "set": setVariable,
 			"firstline": firstLine, "private": private},
 	})
 }
@@ -262,7 +263,8 @@ func steady(text string, names ...string) string {
 			days = append(days, regexp.QuoteMeta(now.AddDate(0, 0, d).Format(form)))
 		}
 	}
-	text = regexp.MustCompile(`\b(?:`+strings.Join(days, "|")+`)(?:[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?`).ReplaceAllString(text, "NOW")
+	text = regexp.MustCompile(`\b(?:`+strings.Join(days, "|")+
+		`)(?:[ T]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?)?`).ReplaceAllString(text, "NOW")
 	text = vectors.ReplaceAllString(text, "")
 	text = temporary.ReplaceAllString(text, "DIR")
 	text = stamp.ReplaceAllString(text, "<t:NOW")
@@ -278,8 +280,9 @@ func steady(text string, names ...string) string {
 }
 
 // volatile is what is different each time and everywhere.
-var volatile = regexp.MustCompile(`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|\b(?:\d+h)?(?:\d+m)?[0-9.]+ ?[mµn]?s\b|\d+ texts a second|` +
-	`http://127\.0\.0\.1:\d+(?:/[\w/.]*\w)?|\.hark-\d+|restore-stream-\d+|\bto \d\d:\d\d\b|\b0\.\d\d+\b`)
+var volatile = regexp.MustCompile(
+	`application \d+|commit [0-9a-f]+|go1\.\S+|SQLite [0-9.]+|\w+/(amd64|arm64)|version \d+, [0-9.]+ .?B|\b(?:\d+h)?(?:\d+m)?[0-9.]+ ?[mµn]?s\b|\d+ texts a second|` +
+		`http://127\.0\.0\.1:\d+(?:/[\w/.]*\w)?|\.hark-\d+|restore-stream-\d+|\bto \d\d:\d\d\b|\b0\.\d\d+\b`)
 
 var (
 	temporary = regexp.MustCompile(`/[^\s"':]*/Test[^\s"'/]*/\d{3}`)

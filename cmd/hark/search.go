@@ -27,7 +27,8 @@ type asking struct {
 
 func (a *asking) addFlags(c *cobra.Command) {
 	if a.talk == nil {
-		c.Flags().StringVar(&a.channel, "channel", "", "ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
+		c.Flags().StringVar(&a.channel, "channel", "",
+			"ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
 		c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
 	}
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
@@ -35,7 +36,8 @@ func (a *asking) addFlags(c *cobra.Command) {
 }
 
 // asks gives do the question, and the app that answers it: that of the talk, or one that is opened for it.
-func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command, []string) error {
+func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) error) func(*cobra.Command,
+	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		text := strings.Join(args, " ")
 		if strings.TrimSpace(text) == "" {
@@ -126,7 +128,8 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 			printHit(c.OutOrStdout(), mark, h.Relevance, "lore: "+oneLine(h.Lore.Name), h.Lore.Text, []string{h.Why})
 		}
 		for _, h := range r.Earlier {
-			heading := fmt.Sprintf("summary, %s, %s", h.Summary.Kind, h.Summary.To().In(app.config.Answer.Location()).Format(toTheMinute))
+			heading := fmt.Sprintf("summary, %s, %s", h.Summary.Kind,
+				h.Summary.To().In(app.config.Answer.Location()).Format(toTheMinute))
 			printHit(c.OutOrStdout(), "📜", h.Relevance, heading, h.Summary.Text, h.Why)
 		}
 		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
@@ -192,7 +195,8 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s in #%s, %s", oneLine(s.Author), oneLine(s.Channel), s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
+		heading := fmt.Sprintf("%s in #%s, %s", oneLine(s.Author), oneLine(s.Channel),
+			s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
 		printHit(c.OutOrStdout(), a.builder.Labels().Relevance(s.Relevance), s.Relevance, heading, s.Text, s.Why)
 	}
 	return nil
@@ -206,8 +210,10 @@ func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	}
 	called, err := k.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
-		Relevance: h.Relevance, Channel: k.channelName(m.Guild, m.Channel), ChannelID: m.Channel.String(), MessageID: m.ID.String(),
-		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(), Text: m.Text(), Why: []string{},
+		Relevance: h.Relevance, Channel: k.channelName(m.Guild,
+			m.Channel), ChannelID: m.Channel.String(), MessageID: m.ID.String(),
+		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(),
+			m.Author.String()), Time: m.Time(), Text: m.Text(), Why: []string{},
 	}
 	for _, w := range h.Why {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))

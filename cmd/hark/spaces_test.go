@@ -36,7 +36,8 @@ func says(t *testing.T, a *app, text string) {
 	t.Helper()
 	c := memory.Channel{ID: terminalChannel, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: terminalName}
 	at := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(len(text)) * time.Hour)
-	m := memory.Message{ID: memory.FirstMessageID(at), Guild: memory.LocalGuild, Channel: terminalChannel, Author: 7, Content: text}
+	m := memory.Message{ID: memory.FirstMessageID(at), Guild: memory.LocalGuild, Channel: terminalChannel,
+		Author: 7, Content: text}
 	if err := a.store.Apply(t.Context(), memory.ChannelSeen{Channel: c}, memory.Posted{Message: m}); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,8 @@ func says(t *testing.T, a *app, text string) {
 // recalls checks that an app recalls want messages of what was said, and whether meaning had a part in it.
 func recalls(t *testing.T, a *app, want int, byMeaning bool) {
 	t.Helper()
-	q := answer.Question{Guild: memory.LocalGuild, Text: "which ferry?", Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Operator: true, Everywhere: true}
+	q := answer.Question{Guild: memory.LocalGuild, Text: "which ferry?",
+		Now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Operator: true, Everywhere: true}
 	r, err := a.answers.Recall(t.Context(), q)
 	if err != nil || len(r.Result.Hits) != want || r.Result.TextOnly == byMeaning {
 		t.Errorf("recalled %d of %d, text only %v, %v", len(r.Result.Hits), want, r.Result.TextOnly, err)
@@ -174,7 +176,8 @@ func TestCommandsLeaveALongFillToOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := a.indexFew(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "2001 segments wait") || !strings.Contains(err.Error(), "hark run") {
+	if err == nil || !strings.Contains(err.Error(), "2001 segments wait") ||
+		!strings.Contains(err.Error(), "hark run") {
 		t.Errorf("got %v", err)
 	}
 	lies(t, a, builtin, none, fewSegments+1)
@@ -188,8 +191,10 @@ func TestCommandsLeaveALongFillToOthers(t *testing.T) {
 func TestReindexWithoutTheEmbedder(t *testing.T) {
 	t.Parallel()
 	model, data := llmtest.New(t), t.TempDir()
-	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_EMBEDDING_MODEL": "test-embedder", "HARK_EMBEDDING_BASE_URL": model.URL()}}
-	c.run(0, "import", writeFile(t, `{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}`))
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_EMBEDDING_MODEL": "test-embedder",
+		"HARK_EMBEDDING_BASE_URL": model.URL()}}
+	c.run(0, "import", writeFile(t,
+		`{"type":"message","channel":"a","id":"1","author":"Ana","time":"2024-05-31T12:00:00Z","text":"the zebra is here"}`))
 	c.env["HARK_EMBEDDING_BASE_URL"] = nobody
 	c.run(1, "reindex")
 	c.sees()

@@ -21,26 +21,37 @@ func stocked(t *testing.T) (c *commandLine, data string) {
 	}
 	events := []memory.Event{
 		memory.GuildSeen{Guild: memory.Guild{ID: garden, Name: "Garden", Channels: []memory.Channel{
-			{ID: 501, Guild: garden, Name: "general"}, {ID: 502, Guild: garden, Name: "posts", Kind: memory.ForumChannel},
+			{ID: 501, Guild: garden, Name: "general"}, {ID: 502, Guild: garden, Name: "posts",
+				Kind: memory.ForumChannel},
 		}}},
-		memory.GuildSeen{Guild: memory.Guild{ID: shed, Name: "Shed", Channels: []memory.Channel{{ID: 601, Guild: shed, Name: "tools"}}}},
-		memory.ChannelSeen{Channel: memory.Channel{ID: 701, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ann"}},
-		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: garden, Username: "ann", Nick: "Annie", Roles: []memory.RoleID{77}, RolesKnown: true}},
+		memory.GuildSeen{Guild: memory.Guild{ID: shed, Name: "Shed",
+			Channels: []memory.Channel{{ID: 601, Guild: shed, Name: "tools"}}}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 701, Guild: memory.DirectGuild,
+			Kind: memory.DirectChannel, Name: "ann"}},
+		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: garden, Username: "ann", Nick: "Annie",
+			Roles: []memory.RoleID{77}, RolesKnown: true}},
 		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: shed, Username: "ann"}},
 		memory.PersonSeen{Person: memory.Person{ID: 8, Guild: shed, Username: "annie"}},
 		memory.Learn{Guild: garden, User: 7, On: true, At: day(1).Time()},
-		memory.Posted{Message: memory.Message{ID: day(2), Guild: garden, Channel: 501, Author: 7, Content: "I grow leeks"}},
-		memory.Posted{Message: memory.Message{ID: day(3), Guild: shed, Channel: 601, Author: 7, Content: "Where is the rake?"}},
-		memory.Posted{Message: memory.Message{ID: day(4), Guild: memory.DirectGuild, Channel: 701, Author: 7, Content: "Just between us"}},
-		memory.FactTold{Guild: garden, User: 7, Fact: memory.Fact{ID: 1, Text: "grows leeks", By: 7, Channel: 501, Message: day(2)}},
-		memory.LoreTold{Lore: memory.Lore{ID: 5, Guild: garden, Name: "Rake rota", Text: "Ann has it in May", Own: []string{"rakes"}, By: 7, Channel: 501, At: day(4).Time(),
+		memory.Posted{Message: memory.Message{ID: day(2), Guild: garden, Channel: 501, Author: 7,
+			Content: "I grow leeks"}},
+		memory.Posted{Message: memory.Message{ID: day(3), Guild: shed, Channel: 601, Author: 7,
+			Content: "Where is the rake?"}},
+		memory.Posted{Message: memory.Message{ID: day(4), Guild: memory.DirectGuild, Channel: 701, Author: 7,
+			Content: "Just between us"}},
+		memory.FactTold{Guild: garden, User: 7, Fact: memory.Fact{ID: 1, Text: "grows leeks", By: 7,
+			Channel: 501, Message: day(2)}},
+		memory.LoreTold{Lore: memory.Lore{ID: 5, Guild: garden, Name: "Rake rota", Text: "Ann has it in May",
+			Own: []string{"rakes"}, By: 7, Channel: 501, At: day(4).Time(),
 			Sources: []memory.Spot{{Channel: 501, Message: day(2)}}}},
-		memory.LoreTold{Lore: memory.Lore{ID: 6, Guild: garden, Name: "Shed key", Text: "is under the pot", At: day(4).Time()}},
+		memory.LoreTold{Lore: memory.Lore{ID: 6, Guild: garden, Name: "Shed key", Text: "is under the pot",
+			At: day(4).Time()}},
 		memory.GuildLeft{Guild: shed, At: day(5).Time()},
 		memory.GapFound{Gap: memory.Gap{Guild: garden, Channel: 501, After: day(6), Until: day(7), Fetched: 3}},
 	}
 	opened(t, data, func(store *sqlite.Store) error { return store.Apply(t.Context(), events...) })
-	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_MEMORY_START": "on", "HARK_MEMORY_DIRECT": "true"}}, data
+	return &commandLine{T: t, env: map[string]string{"HARK_DATA": data, "HARK_MEMORY_START": "on",
+		"HARK_MEMORY_DIRECT": "true"}}, data
 }
 
 func (c *commandLine) says(text string) {
@@ -80,7 +91,8 @@ func TestAllAboutAPersonIsExportedAndForgotten(t *testing.T) {
 func TestBackfillOnlyWhereItCanBe(t *testing.T) {
 	t.Parallel()
 	c, _ := stocked(t)
-	for _, channel := range []string{"posts", "#tools", "701"} { // of threads only, of a server that removed Hark, direct messages
+	// of threads only, of a server that removed Hark, direct messages
+	for _, channel := range []string{"posts", "#tools", "701"} {
 		c.run(1, "backfill", channel)
 		c.sees()
 	}
@@ -109,7 +121,8 @@ func TestForgettingTellsWhomAndWhat(t *testing.T) {
 	c.sees()
 	c.run(0, "forget", "--channel", "tools", "--before", "2024-05-03T13:00:00Z", "--yes", "--json")
 	var r receiptJSON
-	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil || r.Guild != "600" || r.Channel != "601" || r.Messages != 1 || r.Before == nil {
+	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil || r.Guild != "600" ||
+		r.Channel != "601" || r.Messages != 1 || r.Before == nil {
 		t.Errorf("%v: %s", err, c.out.String())
 	}
 	c.run(0, "forget", "--guild", "shed", "--before", "1h", "--yes")
@@ -131,7 +144,9 @@ func TestOptingOutEverywhere(t *testing.T) {
 		guild memory.GuildID
 		user  memory.UserID
 		want  bool
-	}{{500, 12345, true}, {600, 12345, true}, {memory.DirectGuild, 12345, true}, {500, 8, true}, {600, 8, false}, {500, 7, false}} {
+	}{
+		{500, 12345, true}, {600, 12345, true}, {memory.DirectGuild, 12345, true}, {500, 8, true}, {600, 8,
+			false}, {500, 7, false}} {
 		if out, err := store.OptedOut(t.Context(), at.guild, at.user); err != nil || out != at.want {
 			t.Errorf("%d in %d has opted out: %t, %v", at.user, at.guild, out, err)
 		}

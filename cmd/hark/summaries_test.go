@@ -30,19 +30,23 @@ func lately(t *testing.T) *commandLine {
 	t.Helper()
 	data, serial := t.TempDir(), memory.MessageID(0)
 	events := []memory.Event{
-		memory.ChannelSeen{Channel: memory.Channel{ID: 501, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "track"}},
-		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: memory.LocalGuild, Name: "Ann"}}, memory.PersonSeen{Person: memory.Person{ID: 8, Guild: memory.LocalGuild, Name: "Ben"}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 501, Guild: memory.LocalGuild,
+			Kind: memory.LocalChannel, Name: "track"}},
+		memory.PersonSeen{Person: memory.Person{ID: 7, Guild: memory.LocalGuild,
+			Name: "Ann"}}, memory.PersonSeen{Person: memory.Person{ID: 8, Guild: memory.LocalGuild, Name: "Ben"}},
 	}
 	for _, m := range []struct {
 		ago    time.Duration
 		author memory.UserID
 		text   string
 	}{
-		{24 * time.Hour, 8, "All documents are sorted into 14 folders."}, {2 * time.Hour, 7, "My personal best for the charity 5K is 25:50."},
+		{24 * time.Hour, 8, "All documents are sorted into 14 folders."}, {2 * time.Hour, 7,
+			"My personal best for the charity 5K is 25:50."},
 		{2 * time.Hour, 8, "We agreed to meet at the park."}, {2 * time.Hour, harkID, "Well done!"},
 	} {
 		serial++
-		message := memory.Message{ID: memory.FirstMessageID(time.Now().Add(-m.ago)) + serial, Guild: memory.LocalGuild, Channel: 501, Author: m.author, Content: m.text}
+		message := memory.Message{ID: memory.FirstMessageID(time.Now().Add(-m.ago)) + serial,
+			Guild: memory.LocalGuild, Channel: 501, Author: m.author, Content: m.text}
 		if m.author == harkID {
 			message.Kind = memory.FromHark
 		}
@@ -92,16 +96,19 @@ func TestSummariesAtTheTerminal(t *testing.T) {
 	}
 	c.run(0, "context", "--channel", "track", "--kind", "fact", "--json", "what about the documents?")
 	var p jsonPrompt
-	if err := json.Unmarshal([]byte(c.out.String()), &p); err != nil || len(p.Summaries) != 1 || p.Summaries[0].Kind != "fact" || len(p.Summaries[0].Why) == 0 {
+	if err := json.Unmarshal([]byte(c.out.String()), &p); err != nil || len(p.Summaries) != 1 ||
+		p.Summaries[0].Kind != "fact" || len(p.Summaries[0].Why) == 0 {
 		t.Errorf("%v: %+v", err, p.Summaries)
 	}
 	c.run(1, "context", "--kind", "poem", "what?")
 
 	s := c.exported("--user", "Ann").Servers[0]
-	if len(s.Summaries) != 1 || s.Summaries[0].Text != "" || len(s.Summaries[0].Topics) > 0 || len(s.Summaries[0].Sources) != 1 {
+	if len(s.Summaries) != 1 || s.Summaries[0].Text != "" || len(s.Summaries[0].Topics) > 0 ||
+		len(s.Summaries[0].Sources) != 1 {
 		t.Errorf("of Ann is exported %+v", s.Summaries)
 	}
-	if s := c.exported("--user", "Ben").Servers[0]; len(s.Summaries) != 2 || s.Summaries[0].Text == "" || s.Summaries[1].Text != "" {
+	if s := c.exported("--user", "Ben").Servers[0]; len(s.Summaries) != 2 || s.Summaries[0].Text == "" ||
+		s.Summaries[1].Text != "" {
 		t.Errorf("of Ben is exported %+v", s.Summaries)
 	}
 
@@ -120,7 +127,8 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 	} {
 		c, model := lately(t), llmtest.New(t)
 		model.Answer(summedUp)
-		c.env["HARK_LLM_MODEL"], c.env["HARK_LLM_BASE_URL"], c.env["HARK_MEMORY_SUMMARIES"] = "test-model", model.URL(), setting
+		c.env["HARK_LLM_MODEL"], c.env["HARK_LLM_BASE_URL"], c.env["HARK_MEMORY_SUMMARIES"] = "test-model",
+			model.URL(), setting
 		c.talks()
 		requests := model.Requests()
 		asked, prompt := 0, string(requests[len(requests)-1].Body)
@@ -129,7 +137,8 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 				asked++
 			}
 		}
-		if (asked == 1) != (setting == "model") || !strings.Contains(prompt, want) || strings.Contains(prompt, `\n[previous_context] [`) == (setting == "off") {
+		if (asked == 1) != (setting == "model") || !strings.Contains(prompt, want) ||
+			strings.Contains(prompt, `\n[previous_context] [`) == (setting == "off") {
 			t.Errorf("%s: asked %d times, and the prompt is\n%s", setting, asked, prompt)
 		}
 		if all := c.summaries(); (len(all) == 2 && all[1].Model == "test-model") != (setting == "model") {
@@ -142,7 +151,8 @@ func TestChatSumsUpByTheModel(t *testing.T) {
 func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	c := commandLine{T: t, env: map[string]string{"HARK_DATA": data}, stdin: "Ann: my personal best for the charity 5K is 25:50\nAnn: and I have new shoes\n"}
+	c := commandLine{T: t, env: map[string]string{"HARK_DATA": data},
+		stdin: "Ann: my personal best for the charity 5K is 25:50\nAnn: and I have new shoes\n"}
 	c.run(0, "chat")
 	c.run(0, "chat") // the second talk doesn't put the first behind it
 	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
@@ -154,7 +164,8 @@ func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 	if err != nil || len(left) != 1 {
 		t.Fatalf("%+v, %v", left, err)
 	}
-	if all, err := store.Log(t.Context(), left[0].Channel, left[0].After, left[0].Until, 9); err != nil || len(all) != 4 {
+	if all, err := store.Log(t.Context(), left[0].Channel, left[0].After, left[0].Until, 9); err != nil ||
+		len(all) != 4 {
 		t.Errorf("%d messages, %v", len(all), err)
 	}
 }

@@ -32,7 +32,8 @@ func watchModels(models *llm.Models, m *metrics.Metrics) {
 
 // timed is what ask returns. It counts how long that took, or that something of that name failed by itself,
 // rather than because nobody waits for it any more.
-func timed[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) }, ask func() (T, error)) (T, error) {
+func timed[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) },
+	ask func() (T, error)) (T, error) {
 	began := time.Now()
 	got, err := ask()
 	switch {
@@ -65,7 +66,8 @@ func (l timedLog) Apply(ctx context.Context, events ...memory.Event) error {
 	return nil
 }
 
-func (l timedLog) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+func (l timedLog) Forget(ctx context.Context, f memory.Forgetting,
+	progress func(done, total int)) (memory.Receipt, error) {
 	r, err := l.Store.Forget(ctx, f, progress)
 	return r, l.forgot(r, err)
 }
@@ -90,7 +92,9 @@ type timedSearch struct {
 }
 
 func (s timedSearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
-	r, err := timed(ctx, s.m, ofSearch, s.m.SearchSeconds, func() (search.Result, error) { return s.Engine.Search(ctx, q) })
+	r, err := timed(ctx, s.m, ofSearch, s.m.SearchSeconds, func() (search.Result, error) {
+		return s.Engine.Search(ctx, q)
+	})
 	if err == nil {
 		s.m.SearchResults.Add(float64(len(r.Hits)))
 	}
@@ -120,5 +124,7 @@ type timedReranker struct {
 }
 
 func (r timedReranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
-	return timed(ctx, r.m, ofReranking, r.m.RerankingSeconds, func() ([]float64, error) { return r.Reranker.Rerank(ctx, query, texts) })
+	return timed(ctx, r.m, ofReranking, r.m.RerankingSeconds, func() ([]float64, error) {
+		return r.Reranker.Rerank(ctx, query, texts)
+	})
 }

@@ -58,7 +58,8 @@ func (f *flags) traceCommand() *cobra.Command {
 
 func oneAnswer(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return fmt.Errorf("one answer at a time: %q takes one id; \"%[1]s --help\" shows what there is", c.CommandPath())
+		return fmt.Errorf("one answer at a time: %q takes one id; \"%[1]s --help\" shows what there is",
+			c.CommandPath())
 	}
 	return nil
 }
@@ -126,7 +127,8 @@ func (k *kept) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 		return memory.Trace{}, err
 	}
 	if len(traces) == 0 || traces[0].Answer != memory.MessageID(n) {
-		return memory.Trace{}, fmt.Errorf("no answer %d is remembered: it may have been forgotten; \"hark trace\" lists the last", n)
+		return memory.Trace{}, fmt.Errorf(
+			"no answer %d is remembered: it may have been forgotten; \"hark trace\" lists the last", n)
 	}
 	return traces[0], nil
 }
@@ -152,8 +154,11 @@ func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 // printTrace prints how an answer came about: a line about it and one for each section of its prompt, of
 // which p, if it is there, tells where they stand.
 func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
-	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n", t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
-		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(k.guildOf(t.Guild))), oneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
+	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
+		t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
+		oneLine(k.channelName(t.Guild,
+			t.Channel)), oneLine(guildName(k.guildOf(t.Guild))), oneLine(cmp.Or(t.Model, "no model")),
+		t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return
 	}
@@ -185,7 +190,8 @@ func condensedIn(t memory.Trace) int {
 // printCalls prints a line for each call of a tool.
 func printCalls(w io.Writer, calls []memory.TraceCall) {
 	for _, c := range calls {
-		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome), plural(c.Shown, "message"), plural(c.Tokens, "token"), c.Took.Milliseconds())
+		fmt.Fprintf(w, "  round %d: %s, %s, %s, %s, %d ms\n", c.Round, oneLine(c.Tool), oneLine(c.Outcome),
+			plural(c.Shown, "message"), plural(c.Tokens, "token"), c.Took.Milliseconds())
 	}
 }
 
@@ -272,6 +278,7 @@ func (k *kept) traceJSON(t memory.Trace) jsonTrace {
 		Answer: t.Answer.String(), Time: t.Answer.Time().UTC(), Server: t.Guild.String(), Channel: k.channelName(t.Guild, t.Channel), ChannelID: t.Channel.String(),
 		Question: t.Question.String(), Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens, MaxTokens: t.MaxTokens,
 		Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull, Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
-		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(), Sections: sectionsJSON(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
+		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(), Sections: sectionsJSON(t.Sections,
+			memory.Prompt{}), Calls: callsJSON(t.Calls),
 	}
 }

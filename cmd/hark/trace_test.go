@@ -47,7 +47,8 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	list, _ := w.hark(0, "trace", "--limit", "1")
 	w.holds(list, id)
 	w.holds(list, "#general in Garden, test-model")
-	if !regexp.MustCompile(`(?m)^  history +\d+ +\d+ +\d+ +1 +0 +0$`).MatchString(list) || !regexp.MustCompile(`(?m)^  all +\d+ tokens of 4000$`).MatchString(list) {
+	if !regexp.MustCompile(`(?m)^  history +\d+ +\d+ +\d+ +1 +0 +0$`).MatchString(list) ||
+		!regexp.MustCompile(`(?m)^  all +\d+ tokens of 4000$`).MatchString(list) {
 		t.Errorf("listed\n%s", list)
 	}
 	w.lacks(list, "canary")
@@ -56,8 +57,10 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 		t.Errorf("the prompt is\n%s\nand was\n%s", exact, want)
 	}
 	shown, _ := w.hark(0, "trace", id)
-	history := regexp.MustCompile(`(?s)\n── history · \d+ tokens · message 2, user, bytes \d+–\d+ ──\n(.+?)\n\n── `).FindStringSubmatch(shown)
-	if history == nil || !strings.HasPrefix(history[1], "💬 Relevant History\n") || !strings.Contains(history[1], "sings in the greenhouse") {
+	history := regexp.MustCompile(
+		`(?s)\n── history · \d+ tokens · message 2, user, bytes \d+–\d+ ──\n(.+?)\n\n── `).FindStringSubmatch(shown)
+	if history == nil || !strings.HasPrefix(history[1], "💬 Relevant History\n") ||
+		!strings.Contains(history[1], "sings in the greenhouse") {
 		t.Errorf("shown\n%s", shown)
 	}
 	var told jsonTrace
@@ -65,7 +68,8 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	if err := json.Unmarshal([]byte(asJSON), &told); err != nil {
 		t.Fatal(err)
 	}
-	if told.Answer != id || told.Layout != "sections" || told.Model != "test-model" || told.Warning || len(told.Prompt.Messages) != 2 {
+	if told.Answer != id || told.Layout != "sections" || told.Model != "test-model" || told.Warning ||
+		len(told.Prompt.Messages) != 2 {
 		t.Errorf("told %s", asJSON)
 	}
 	for _, s := range told.Sections {
@@ -119,8 +123,11 @@ func TestForgottenPromptsCantBeShown(t *testing.T) {
 
 func TestSectionsOfThePrompt(t *testing.T) {
 	t.Parallel()
-	p := memory.Prompt{Messages: []memory.PromptMessage{{Content: "one\ntwo"}, {Content: "a\nb\nc"}, {Content: "d"}}, Boundaries: []memory.Boundary{
-		{Section: "system_prompt", End: 7}, {Section: "history", Message: 1, Start: 2, End: 5}, {Section: "current_session", Message: 1, Start: 0, End: 1}, {Section: "current_session", Message: 2, Start: 0, End: 1},
+	p := memory.Prompt{Messages: []memory.PromptMessage{{Content: "one\ntwo"}, {Content: "a\nb\nc"},
+		{Content: "d"}}, Boundaries: []memory.Boundary{
+		{Section: "system_prompt", End: 7}, {Section: "history", Message: 1, Start: 2,
+			End: 5}, {Section: "current_session", Message: 1, Start: 0, End: 1},
+		{Section: "current_session", Message: 2, Start: 0, End: 1},
 	}}
 	for section, want := range map[string]string{
 		"system_prompt": "message 1, lines 1–2, bytes 0–7", "history": "message 2, lines 2–3, bytes 2–5", "current_session": "messages 2–3", "lore": "",
@@ -133,7 +140,8 @@ func TestSectionsOfThePrompt(t *testing.T) {
 	k := &kept{}
 	for _, window := range []int{0, 1000, 1100} {
 		out.Reset()
-		k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window, Sections: []memory.TraceUse{{Section: "history"}}}, p)
+		k.printTrace(&out, memory.Trace{Tokens: 800, MaxTokens: 900, Window: window,
+			Sections: []memory.TraceUse{{Section: "history"}}}, p)
 		golden.Seen(t, out.String())
 		if got := k.traceJSON(memory.Trace{Tokens: 800, Window: window}); got.Warning != (window == 1000) {
 			t.Errorf("%+v", got)
@@ -146,7 +154,8 @@ func TestChatKeepsPrompts(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)
 	model.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("It is Friday.") })
-	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir(), "HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL(), "HARK_BUILDER_LAYOUT": "chat"}}
+	c := &commandLine{T: t, env: map[string]string{"HARK_DATA": t.TempDir(), "HARK_LLM_MODEL": "test-model",
+		"HARK_LLM_BASE_URL": model.URL(), "HARK_BUILDER_LAYOUT": "chat"}}
 	c.stdin = "Jane: the canary sings on Friday\nTom: @hark when does it sing?\n"
 	c.run(0, "chat")
 	c.run(0, "trace", "--json")
@@ -159,7 +168,8 @@ func TestChatKeepsPrompts(t *testing.T) {
 		t.Errorf("shown\n%s", c.out.String())
 	}
 	c.run(0, "trace", told[0].Answer, "--prompt")
-	if got := c.out.String(); !strings.HasPrefix(got, "[system]\n=== SYSTEM INSTRUCTIONS ===\n") || !strings.Contains(got, "\n\n[user]\n") {
+	if got := c.out.String(); !strings.HasPrefix(got, "[system]\n=== SYSTEM INSTRUCTIONS ===\n") ||
+		!strings.Contains(got, "\n\n[user]\n") {
 		t.Errorf("the prompt is\n%s", got)
 	}
 	c.env["HARK_MEMORY_TRACE_RETENTION"] = "1ns"

@@ -66,7 +66,8 @@ func newWorld(t *testing.T, options ...discordtest.Option) *world {
 	w.env = map[string]string{
 		"HARK_DATA": t.TempDir(), "HARK_DISCORD_TOKEN": d.Token, "HARK_DISCORD_API_URL": d.URL,
 		"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": w.model.URL(), "HARK_WEB_LISTEN": "off",
-		"HARK_CONFIG": filepath.Join(t.TempDir(), "config.toml"), "HARK_MEMORY_START": "on", "HARK_MEMORY_SUMMARIES": "extract",
+		"HARK_CONFIG": filepath.Join(t.TempDir(),
+			"config.toml"), "HARK_MEMORY_START": "on", "HARK_MEMORY_SUMMARIES": "extract",
 	}
 	w.configure("")
 	if err := os.Chmod(w.env["HARK_DATA"], 0o700); err != nil {
@@ -198,7 +199,8 @@ func (w *world) prompts() string {
 func (w *world) sees(text string) {
 	w.Helper()
 	names := []string{w.discord.URL, "DISCORD", w.model.URL(), "MODEL", w.discord.Token, "TOKEN"}
-	for id, name := range map[discordtest.ID]string{w.guild.ID: "GARDEN", w.general.ID: "GENERAL", w.staff.ID: "STAFF", w.ana.ID: "ANA", w.jane.ID: "JANE", w.otto.ID: "OTTO"} {
+	for id, name := range map[discordtest.ID]string{w.guild.ID: "GARDEN", w.general.ID: "GENERAL",
+		w.staff.ID: "STAFF", w.ana.ID: "ANA", w.jane.ID: "JANE", w.otto.ID: "OTTO"} {
 		names = append(names, id.String(), name)
 	}
 	golden.Seen(w, steady(text, names...))
@@ -318,7 +320,8 @@ func calls(all ...[2]string) llmtest.Reply {
 	var r llmtest.Reply
 	for i, c := range all {
 		half := len(c[1]) / 2
-		r.Tools = append(r.Tools, llmtest.ToolCall{ID: fmt.Sprintf("call%d", i), Name: c[0], Arguments: []string{c[1][:half], c[1][half:]}})
+		r.Tools = append(r.Tools, llmtest.ToolCall{ID: fmt.Sprintf("call%d", i), Name: c[0],
+			Arguments: []string{c[1][:half], c[1][half:]}})
 	}
 	return r
 }

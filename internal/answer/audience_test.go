@@ -39,12 +39,18 @@ func TestNoAnswerHasWhatNotAllItsReadersMayRead(t *testing.T) {
 		has     []memory.ChannelID
 		unknown []memory.ChannelID
 	}{
-		{"a public channel", lobby, false, cleo, []memory.ChannelID{lobby, harbor}, []memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
-		{"a private one", vault, false, cleo, []memory.ChannelID{lobby, harbor, vault}, []memory.ChannelID{kiosk, attic, annsDM, bensDM}},
-		{"for a keeper only", lobby, true, cleo, []memory.ChannelID{lobby, harbor, vault}, []memory.ChannelID{kiosk, attic, annsDM, bensDM}},
-		{"for a member only", lobby, true, ann, []memory.ChannelID{lobby, harbor}, []memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
-		{"without a readable past", kiosk, false, ann, []memory.ChannelID{lobby, harbor}, []memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
-		{"a direct message", annsDM, false, ann, []memory.ChannelID{annsDM}, []memory.ChannelID{lobby, harbor, vault, kiosk, attic, bensDM}},
+		{"a public channel", lobby, false, cleo, []memory.ChannelID{lobby, harbor},
+			[]memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
+		{"a private one", vault, false, cleo, []memory.ChannelID{lobby, harbor, vault},
+			[]memory.ChannelID{kiosk, attic, annsDM, bensDM}},
+		{"for a keeper only", lobby, true, cleo, []memory.ChannelID{lobby, harbor, vault},
+			[]memory.ChannelID{kiosk, attic, annsDM, bensDM}},
+		{"for a member only", lobby, true, ann, []memory.ChannelID{lobby, harbor},
+			[]memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
+		{"without a readable past", kiosk, false, ann, []memory.ChannelID{lobby, harbor},
+			[]memory.ChannelID{vault, kiosk, attic, annsDM, bensDM}},
+		{"a direct message", annsDM, false, ann, []memory.ChannelID{annsDM},
+			[]memory.ChannelID{lobby, harbor, vault, kiosk, attic, bensDM}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,7 +88,8 @@ func TestOperatorReadsAllButDirectMessages(t *testing.T) {
 	}
 	w.posts(day, memory.Message{Channel: stray, Author: ben, Content: "The lighthouse password is canary999"})
 	w.says(time.Minute, annsDM, ann, "whisper between us")
-	q := Question{Guild: guild, Channel: lobby, Text: "What is the lighthouse password?", Now: noon, Operator: true, Everywhere: true}
+	q := Question{Guild: guild, Channel: lobby, Text: "What is the lighthouse password?", Now: noon,
+		Operator: true, Everywhere: true}
 	all := w.prompt(q)
 	has(t, all, "canary901", "canary902", "canary903", "canary904", "canary905")
 	hasNot(t, all, "canary91", "canary999", "whisper")
@@ -124,13 +131,16 @@ func TestSessionBeginsWhereAllCouldRead(t *testing.T) {
 		w := newWorld(t, nil)
 		w.alter(nil, Options{Long: w.notice})
 		said := []memory.Message{
-			before(20*time.Minute, ben, "The ferry leaves from pier nine"), before(18*time.Minute, cleo, "No, it is pier eight"), before(10*time.Minute, ben, "It is pier four today"),
+			before(20*time.Minute, ben, "The ferry leaves from pier nine"), before(18*time.Minute, cleo,
+				"No, it is pier eight"), before(10*time.Minute, ben, "It is pier four today"),
 		}
-		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: kiosk, Guild: guild, Name: "kiosk", Overwrites: []memory.Overwrite{{Role: memory.RoleID(guild), Deny: memory.ReadMessageHistory}}}})
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: kiosk, Guild: guild, Name: "kiosk",
+			Overwrites: []memory.Overwrite{{Role: memory.RoleID(guild), Deny: memory.ReadMessageHistory}}}})
 		q := unlogged("Where does the ferry leave?", said...)
 		if logged {
 			q.Session = nil
-			c := memory.Condensed{Guild: guild, Channel: kiosk, Until: said[1].ID, Text: "They argued about piers", Model: "m", Made: noon}
+			c := memory.Condensed{Guild: guild, Channel: kiosk, Until: said[1].ID,
+				Text: "They argued about piers", Model: "m", Made: noon}
 			for _, m := range said {
 				w.apply(memory.Posted{Message: m})
 			}

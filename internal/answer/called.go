@@ -47,7 +47,8 @@ func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Even
 		}
 	}
 	if t.Answer == 0 && !asked {
-		keep(memory.Record{Speaker: memory.SpeakerUser, Method: MethodAsk, Args: []any{t.Question}, Outcome: notAnswered})
+		keep(memory.Record{Speaker: memory.SpeakerUser, Method: MethodAsk, Args: []any{t.Question},
+			Outcome: notAnswered})
 	}
 	return events
 }

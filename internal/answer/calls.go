@@ -67,7 +67,8 @@ func (l *loop) answer(ctx context.Context, reply chat.Reply) error {
 		l.r.reach = now
 	}
 	for i, c := range calls {
-		m, room := made{outcome: callFailed, text: failedText, err: err}, max(leastOutcome, (l.left()-(len(calls)-i-1)*leastOutcome)/2)
+		m, room := made{outcome: callFailed, text: failedText, err: err},
+			max(leastOutcome, (l.left()-(len(calls)-i-1)*leastOutcome)/2)
 		if err == nil {
 			m = l.make(ctx, i, c, room)
 		}
@@ -160,11 +161,14 @@ func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
 	at := slices.Index(o.names(), c.Name)
 	switch {
 	case i >= mostCalls:
-		return made{outcome: callTooMany, text: fmt.Sprintf("Too many calls at once: at most %d are made. Call again what you still need.", mostCalls)}
+		return made{outcome: callTooMany,
+			text: fmt.Sprintf("Too many calls at once: at most %d are made. Call again what you still need.",
+				mostCalls)}
 	case l.late() <= 0:
 		return made{outcome: callLate, text: noMoreTime}
 	case at < 0:
-		return made{outcome: callUnknown, text: "There is no tool of that name. There are: " + strings.Join(o.names(), ", ") + "."}
+		return made{outcome: callUnknown, text: "There is no tool of that name. There are: " +
+			strings.Join(o.names(), ", ") + "."}
 	case len(c.Arguments) > mostArguments:
 		return made{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", mostArguments)}
 	}
@@ -261,8 +265,10 @@ func (l *loop) note(i int, c chat.Call, m made) {
 	if m.text != "" {
 		tokens = l.r.voice.builder.MessageTokens(m.text)
 	}
-	g.calls = append(g.calls, memory.TraceCall{Tool: name, Outcome: m.outcome, Round: l.rounds, Shown: m.shown, Tokens: tokens, Took: m.took})
-	rec := memory.Record{Timestamp: l.e.now(), Speaker: memory.SpeakerTool, Method: name, Outcome: m.outcome, More: took(m.took)}
+	g.calls = append(g.calls, memory.TraceCall{Tool: name, Outcome: m.outcome, Round: l.rounds,
+		Shown: m.shown, Tokens: tokens, Took: m.took})
+	rec := memory.Record{Timestamp: l.e.now(), Speaker: memory.SpeakerTool, Method: name, Outcome: m.outcome,
+		More: took(m.took)}
 	if m.summary != "" {
 		rec.Outcome = m.summary
 	}

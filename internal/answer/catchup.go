@@ -142,7 +142,9 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 		read, m.Bounded = read[1:], true
 	}
 	// Hark's own answers were made from what others said, maybe elsewhere.
-	read = slices.DeleteFunc(read, func(s memory.Message) bool { return !s.Kind.Recalled() || strings.TrimSpace(s.Text()) == "" })
+	read = slices.DeleteFunc(read, func(s memory.Message) bool {
+		return !s.Kind.Recalled() || strings.TrimSpace(s.Text()) == ""
+	})
 	m.said, err = m.reach.consents.given(ctx, read)
 	m.Messages = len(m.said)
 	return err
@@ -174,9 +176,10 @@ func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp
 	instruction := fmt.Sprintf(catchUpInstruction, m.voice.builder.Safe(q.Name, nameLength))
 	from, lines, tokens := m.lines(m.voice.builder.MessageTokens(instruction))
 	c.Left = from
-	reply, err := digest.Ask(ctx, m.voice.model, "a summary", catchUpPatience, chat.Request{Temperature: m.voice.Temperature, Messages: []chat.Message{
-		{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
-	}})
+	reply, err := digest.Ask(ctx, m.voice.model, "a summary", catchUpPatience,
+		chat.Request{Temperature: m.voice.Temperature, Messages: []chat.Message{
+			{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
+		}})
 	r.count(reply, tokens)
 	c.Usage = r.ledger.usage
 	if err != nil {
@@ -205,7 +208,9 @@ func (m *missing) lines(instruction int) (from int, text string, tokens int) {
 	for from = len(m.said); from > 0; from-- {
 		s := m.said[from-1]
 		wrote := citation.ReplaceAllString(b.Safe(s.Text(), catchUpShown), "($1)")
-		line := fmt.Sprintf("[%d] [%s] %s: %s", from, s.Time().In(m.reach.settings.Zone).Format("01-02 15:04"), b.Safe(m.reach.names.of(s.Author), nameLength), wrote)
+		line := fmt.Sprintf("[%d] [%s] %s: %s", from,
+			s.Time().In(m.reach.settings.Zone).Format("01-02 15:04"), b.Safe(m.reach.names.of(s.Author),
+				nameLength), wrote)
 		n := b.Tokens(line) + 1
 		if n > room && len(lines) > 0 {
 			break
@@ -227,7 +232,9 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 		ids[i] = s.ID
 	}
 	there, err := now.consents.messages(ctx, q.Channel, ids)
-	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool { return was.ID == is.ID && !isAnother(was, is) }), err
+	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool {
+		return was.ID == is.ID && !isAnother(was, is)
+	}), err
 }
 
 // cite takes what the model wrote, with the citations of messages that it was shown: those after the first,

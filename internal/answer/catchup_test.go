@@ -44,10 +44,12 @@ func TestCatchUpQuotesWithoutAModel(t *testing.T) {
 	c := w.missed(lobby, time.Time{})
 	golden.Seen(t, c.Text)
 	hasNot(t, c.Text, "tuna", "Bye", "swordfish", "crane")
-	if c.Messages != 2 || c.Bounded || !c.Spoke.Equal(spoke.Time()) || !c.Since.Equal(c.Spoke) || c.Model != "" || c.Away != nil {
+	if c.Messages != 2 || c.Bounded || !c.Spoke.Equal(spoke.Time()) || !c.Since.Equal(c.Spoke) ||
+		c.Model != "" || c.Away != nil {
 		t.Errorf("caught up: %+v", c)
 	}
-	if len(c.Sources) == 0 || c.Sources[0].Message != plan || c.Sources[0].Number != 1 || c.Sources[0].Author != "Ben" || c.Sources[0].Guild != guild {
+	if len(c.Sources) == 0 || c.Sources[0].Message != plan || c.Sources[0].Number != 1 ||
+		c.Sources[0].Author != "Ben" || c.Sources[0].Guild != guild {
 		t.Errorf("sources %+v", c.Sources)
 	}
 	if c = w.missed(lobby, noon.Add(-4*day)); c.Messages != 4 || !strings.Contains(c.Text, "tuna5") {
@@ -60,7 +62,8 @@ func TestCatchUpQuotesWithoutAModel(t *testing.T) {
 	if c = w.missed(lobby, time.Time{}); c.Messages != 0 || c.Text != "" || !c.Spoke.Equal(noon.Add(-time.Hour)) {
 		t.Errorf("with nothing new: %+v", c)
 	}
-	if c = w.missed(harbor, time.Time{}); c.Messages != 1 || !c.Spoke.IsZero() || !c.Since.Equal(noon.Add(-CatchUpFirst)) {
+	if c = w.missed(harbor, time.Time{}); c.Messages != 1 || !c.Spoke.IsZero() ||
+		!c.Since.Equal(noon.Add(-CatchUpFirst)) {
 		t.Errorf("where Ann never wrote: %+v", c)
 	}
 }
@@ -72,16 +75,19 @@ func TestCatchUpIsBounded(t *testing.T) {
 	w.says(8*day, lobby, ben, "The crane was moved at 11:00")
 	late := w.says(6*day, lobby, ben, "ok")
 	c := w.missed(lobby, time.Time{})
-	if c.Messages != 1 || !c.Bounded || !c.Since.Equal(noon.Add(-CatchUpBack)) || !strings.Contains(c.Text, "> ok") || len(c.Sources) != 1 || c.Sources[0].Message != late {
+	if c.Messages != 1 || !c.Bounded || !c.Since.Equal(noon.Add(-CatchUpBack)) ||
+		!strings.Contains(c.Text, "> ok") || len(c.Sources) != 1 || c.Sources[0].Message != late {
 		t.Errorf("after a long time: %+v", c)
 	}
 	var events []memory.Event
 	for i := range CatchUpMost + 5 {
 		events = append(events, memory.Posted{Message: memory.Message{
-			ID: memory.FirstMessageID(noon.Add(-day)) + memory.MessageID(i), Guild: guild, Channel: harbor, Author: ben, Content: fmt.Sprintf("Crate %d weighs %d kg", i, 3*i)}})
+			ID: memory.FirstMessageID(noon.Add(-day)) +
+				memory.MessageID(i), Guild: guild, Channel: harbor, Author: ben, Content: fmt.Sprintf("Crate %d weighs %d kg", i, 3*i)}})
 	}
 	w.apply(events...)
-	if c = w.missed(harbor, noon.Add(-2*day)); c.Messages != CatchUpMost || !c.Bounded || strings.Contains(c.Text, "Crate 4 ") {
+	if c = w.missed(harbor, noon.Add(-2*day)); c.Messages != CatchUpMost || !c.Bounded ||
+		strings.Contains(c.Text, "Crate 4 ") {
 		t.Errorf("of very much: %d messages, %v, %s", c.Messages, c.Bounded, c.Text)
 	}
 }
@@ -122,7 +128,8 @@ func TestCatchUpBySummary(t *testing.T) {
 	if want := "- The party is on 20 July [2], Ben says [2]. Ask <@22>. `a[9]`"; c.Text != want {
 		t.Errorf("got %q, want %q", c.Text, want)
 	}
-	if c.Model != "parrot-1" || c.Left != 0 || len(c.Sources) != 1 || c.Sources[0].Message != party || c.Sources[0].Number != 2 || c.Usage.Calls != 1 || c.Usage.Prompt == 0 || c.Usage.Completion == 0 {
+	if c.Model != "parrot-1" || c.Left != 0 || len(c.Sources) != 1 || c.Sources[0].Message != party ||
+		c.Sources[0].Number != 2 || c.Usage.Calls != 1 || c.Usage.Prompt == 0 || c.Usage.Completion == 0 {
 		t.Errorf("summed up: %+v", c)
 	}
 	if len(model.got) != 2 || model.got[0].Role != chat.System {
@@ -147,7 +154,8 @@ func TestCatchUpFitsTheModel(t *testing.T) {
 	w := newWorld(t, model)
 	w.engine = w.over(w.store, model, builder.Options{MaxTokens: 600}, Options{})
 	for i := range 40 {
-		w.says(day-time.Duration(i)*time.Minute, lobby, ben, fmt.Sprintf("Crate %d weighs %d kg, and so do all the others over there", i, 3*i))
+		w.says(day-time.Duration(i)*time.Minute, lobby, ben,
+			fmt.Sprintf("Crate %d weighs %d kg, and so do all the others over there", i, 3*i))
 	}
 	c := w.missed(lobby, time.Time{})
 	has(t, model.got[1].Content, "Crate 39 weighs", fmt.Sprintf("[%d] ", c.Left+1))
@@ -175,15 +183,18 @@ func TestCatchUpGoesOnWithoutTheModel(t *testing.T) {
 		"it fails half-way":  {model: scripted{pieces: []string{"- The party"}, err: down}, away: down},
 		"it says nothing":    {model: scripted{pieces: []string{" [9] "}}, away: ErrEmpty},
 		"no tokens are left": {noCall: true},
-		"a message is deleted": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged, lost: true, before: func(w *world, party memory.MessageID) {
-			w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{party}})
-		}},
-		"a message is changed": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged, lost: true, before: func(w *world, party memory.MessageID) {
-			w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: party, Content: "nothing", At: noon})
-		}},
-		"somebody has opted out": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged, lost: true, before: func(w *world, _ memory.MessageID) {
-			w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
-		}},
+		"a message is deleted": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
+			lost: true, before: func(w *world, party memory.MessageID) {
+				w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{party}})
+			}},
+		"a message is changed": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
+			lost: true, before: func(w *world, party memory.MessageID) {
+				w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: party, Content: "nothing", At: noon})
+			}},
+		"somebody has opted out": {model: scripted{pieces: []string{"- party"}}, away: errMissedChanged,
+			lost: true, before: func(w *world, _ memory.MessageID) {
+				w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,11 +204,13 @@ func TestCatchUpGoesOnWithoutTheModel(t *testing.T) {
 			if test.before != nil {
 				test.model.before = func() { test.before(w, party) }
 			}
-			c, err := w.engine.CatchUp(t.Context(), Question{Guild: guild, Channel: lobby, Asker: ann, Now: noon, NoModel: test.noCall}, time.Time{})
+			c, err := w.engine.CatchUp(t.Context(), Question{Guild: guild, Channel: lobby, Asker: ann,
+				Now: noon, NoModel: test.noCall}, time.Time{})
 			if err != nil || !errors.Is(c.Away, test.away) || c.Model != "" || c.Text == "" {
 				t.Fatalf("caught up: %+v, %v", c, err)
 			}
-			if strings.Contains(c.Text, "20 July") == test.lost || !strings.Contains(c.Text, "> The crane is broken since 11:00") {
+			if strings.Contains(c.Text, "20 July") == test.lost ||
+				!strings.Contains(c.Text, "> The crane is broken since 11:00") {
 				t.Errorf("told %s", c.Text)
 			}
 			if test.noCall != (test.model.got == nil) {
@@ -213,7 +226,8 @@ func TestCatchUpIsOverWhenItMayNotBeReadAnyMore(t *testing.T) {
 	w := newWorld(t, model)
 	w.says(day, harbor, ben, "The crane is broken")
 	model.before = func() { w.structure(memory.ReadMessageHistory) }
-	if c, err := w.missedBy(ann, harbor, noon.Add(-2*day)); !errors.Is(err, ErrNotReadable) || c.Text != "" || c.Usage.Calls != 1 {
+	if c, err := w.missedBy(ann, harbor, noon.Add(-2*day)); !errors.Is(err, ErrNotReadable) || c.Text != "" ||
+		c.Usage.Calls != 1 {
 		t.Errorf("caught up: %+v, %v", c, err)
 	}
 	if !model.limited {
@@ -226,7 +240,8 @@ func TestCatchUpIsOverWhenItMayNotBeReadAnyMore(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	model.before = cancel
-	if c, err := w.engine.CatchUp(ctx, Question{Guild: guild, Channel: harbor, Asker: ann, Now: noon}, noon.Add(-2*day)); !errors.Is(err, context.Canceled) || c.Text != "" || c.Usage.Calls != 1 {
+	if c, err := w.engine.CatchUp(ctx, Question{Guild: guild, Channel: harbor, Asker: ann, Now: noon},
+		noon.Add(-2*day)); !errors.Is(err, context.Canceled) || c.Text != "" || c.Usage.Calls != 1 {
 		t.Errorf("given up: %+v, %v", c, err)
 	}
 }

@@ -18,7 +18,8 @@ const (
 
 // olderThan are the messages that those shown go back to, oldest first. What was said before the session may
 // be read again only where its channel's past may be.
-func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
+func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogue,
+	shown []memory.Message) ([]memory.Message, error) {
 	if !now.here {
 		return nil, nil
 	}
@@ -33,7 +34,8 @@ func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogu
 // chains are the messages that the question is a reply to, one after the other, and then, as far as there is
 // room, those that the messages shown reply to, the newest first. What the session's summary tells of is
 // looked up for the question only.
-func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
+func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue,
+	shown []memory.Message) ([]memory.Message, error) {
 	known := map[memory.MessageID]bool{}
 	for _, m := range shown {
 		known[m.ID] = true
@@ -42,7 +44,9 @@ func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue, 
 	var found []memory.Message
 	follow := func(from []memory.MessageID) error {
 		for range chainDepth {
-			from = slices.DeleteFunc(from, func(id memory.MessageID) bool { return id == 0 || known[id] || id < t.from && !past })
+			from = slices.DeleteFunc(from, func(id memory.MessageID) bool {
+				return id == 0 || known[id] || id < t.from && !past
+			})
 			from = from[:min(len(from), chainMost-len(found))]
 			if len(from) == 0 {
 				return nil
@@ -78,7 +82,8 @@ func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue, 
 
 // usableIn are those of a channel's messages, which are in order, that somebody said who agrees, and that may
 // be said again.
-func (e *Engine) usableIn(ctx context.Context, channel memory.ChannelID, now reach, present memory.MessageID, messages []memory.Message) ([]memory.Message, error) {
+func (e *Engine) usableIn(ctx context.Context, channel memory.ChannelID, now reach, present memory.MessageID,
+	messages []memory.Message) ([]memory.Message, error) {
 	return usableBy(ctx, e.derivationIn(channel, now, present), messages)
 }
 
@@ -96,7 +101,8 @@ func usableBy(ctx context.Context, own *derivation, messages []memory.Message) (
 
 // starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be
 // read there, or, of a forum's post, the first of the thread itself. Both have the thread's id.
-func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue, shown []memory.Message) ([]memory.Message, error) {
+func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
+	shown []memory.Message) ([]memory.Message, error) {
 	thread, id := now.channels[q.Channel], memory.MessageID(q.Channel)
 	if !thread.Kind.IsThread() {
 		return nil, nil

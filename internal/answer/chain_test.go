@@ -28,7 +28,8 @@ func (w *world) shownIn(q Question) []string {
 }
 
 // replies logs a reply some time before noon.
-func (w *world) replies(ago time.Duration, channel memory.ChannelID, author memory.UserID, text string, to memory.MessageID) memory.MessageID {
+func (w *world) replies(ago time.Duration, channel memory.ChannelID, author memory.UserID, text string,
+	to memory.MessageID) memory.MessageID {
 	w.t.Helper()
 	return w.posts(ago, memory.Message{Guild: guild, Channel: channel, Author: author, Content: text, ReplyTo: to})
 }
@@ -42,7 +43,8 @@ func TestRepliesAreFollowed(t *testing.T) {
 		second := w.replies(8*day, channel, cleo, "second", first)
 		gone := w.replies(7*day, channel, ben, "gone", second)
 		after := w.replies(6*day, channel, ben, "after what is gone", gone)
-		unknown := w.posts(5*day, memory.Message{Guild: guild, Channel: channel, Author: oracle, Kind: memory.FromHark, Content: "of unknown origin", ReplyTo: second})
+		unknown := w.posts(5*day, memory.Message{Guild: guild, Channel: channel, Author: oracle,
+			Kind: memory.FromHark, Content: "of unknown origin", ReplyTo: second})
 		third := w.replies(4*day, channel, ann, "third", unknown)
 		other := w.says(3*day, channel, cleo, "other")
 		w.says(3*time.Minute, channel, ben, "now")
@@ -94,7 +96,8 @@ func TestLongChainsAreCut(t *testing.T) {
 		t.Errorf("%d older turns, %v", r.older, r.turns[:r.older])
 	}
 	ring := w.says(100*day, lobby, ben, "round")
-	w.apply(memory.Posted{Message: memory.Message{ID: ring, Guild: guild, Channel: lobby, Author: ben, Content: "round and round", ReplyTo: ring, Edited: noon}})
+	w.apply(memory.Posted{Message: memory.Message{ID: ring, Guild: guild, Channel: lobby, Author: ben,
+		Content: "round and round", ReplyTo: ring, Edited: noon}})
 	if q.ReplyTo = ring; !strings.HasPrefix(strings.Join(w.shownIn(q), "|"), "round and round|") {
 		t.Errorf("%v", w.shownIn(q))
 	}
@@ -107,7 +110,8 @@ func TestRepliedToIsShownInAnyCase(t *testing.T) {
 	said := w.chats(lobby, 50)
 	w.condensesNow(lobby)
 	for i := range 20 {
-		w.says(-time.Duration(i)*time.Second, lobby, []memory.UserID{ben, cleo}[i%2], strings.Repeat("Blah blah and so on. ", 30))
+		w.says(-time.Duration(i)*time.Second, lobby, []memory.UserID{ben, cleo}[i%2],
+			strings.Repeat("Blah blah and so on. ", 30))
 	}
 	q := w.asksAt(time.Minute, lobby, "Really?")
 	q.ReplyTo = said[2] // which the summary tells of
@@ -128,16 +132,19 @@ func TestThreadsKnowWhatTheyBeganFrom(t *testing.T) {
 		starter         memory.Message
 		shown           bool
 	}{
-		"a thread":                          {lobby, lobby, memory.PublicThread, said, true},
-		"a private thread":                  {lobby, lobby, memory.PrivateThread, said, true},
-		"a forum's post":                    {id, lobby, memory.PublicThread, said, true},
-		"a long one":                        {lobby, lobby, memory.PublicThread, memory.Message{Author: cleo, Content: strings.Repeat("long ", 500)}, true},
+		"a thread":         {lobby, lobby, memory.PublicThread, said, true},
+		"a private thread": {lobby, lobby, memory.PrivateThread, said, true},
+		"a forum's post":   {id, lobby, memory.PublicThread, said, true},
+		"a long one": {lobby, lobby, memory.PublicThread,
+			memory.Message{Author: cleo, Content: strings.Repeat("long ", 500)}, true},
 		"another channel with that message": {harbor, lobby, memory.PublicThread, said, false},
 		"no thread":                         {lobby, lobby, memory.TextChannel, said, false},
-		"Hark's own, of unknown origin":     {lobby, lobby, memory.PublicThread, memory.Message{Author: oracle, Kind: memory.FromHark, Content: "hm"}, false},
+		"Hark's own, of unknown origin": {lobby, lobby, memory.PublicThread,
+			memory.Message{Author: oracle, Kind: memory.FromHark, Content: "hm"}, false},
 	} {
 		w := newWorld(t, nil)
-		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: c.parent, Kind: c.kind, Name: "thread"}})
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: c.parent,
+			Kind: c.kind, Name: "thread"}})
 		c.starter.ID, c.starter.Guild, c.starter.Channel = memory.MessageID(id), guild, c.channel
 		w.apply(memory.Posted{Message: c.starter})
 		w.says(time.Minute, id, ben, "now")
@@ -178,12 +185,14 @@ func TestMessagesOfOneAuthorAreJoined(t *testing.T) {
 		say(11*time.Minute-time.Duration(i)*time.Second, cleo, fmt.Sprint(i))
 	}
 	q := w.asks(lobby, "And?")
-	want := "one+two|late|other|back|to other+to self|" + strings.Repeat("x", 300) + "|" + strings.Repeat("y", 300) + "|before|after|0+1+2+3+4+5+6+7+8+9|10"
+	want := "one+two|late|other|back|to other+to self|" + strings.Repeat("x", 300) + "|" +
+		strings.Repeat("y", 300) + "|before|after|0+1+2+3+4+5+6+7+8+9|10"
 	if got := strings.Join(w.shownIn(q), "|"); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	has(t, w.prompt(q), "[06-15 11:35] <@22> (Ben): one\n  two\n[06-15 11:40]")
-	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: two, Content: "2", At: noon}, memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{third, own}})
+	w.apply(memory.Edited{Guild: guild, Channel: lobby, ID: two, Content: "2", At: noon},
+		memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{third, own}})
 	if got := strings.Join(w.shownIn(q), "|"); !strings.HasPrefix(got, "one+2|late+back|to other|x") {
 		t.Errorf("after an edit and a deletion %s", got)
 	}

@@ -24,7 +24,8 @@ const dueTurns = (sessionTurns*dueTenths + 9) / 10
 // noticeLong tells of the session that an answer was given in, if it may have grown too long with that. Of the
 // question it keeps nothing that anybody wrote.
 func (e *Engine) noticeLong(q Question, r *recalled) {
-	if e.options.Long == nil || r.voice.model == nil || q.NoModel || q.Session != nil || !r.here || !r.voice.isDue(r.turns[r.older:], r.names) {
+	if e.options.Long == nil || r.voice.model == nil || q.NoModel || q.Session != nil || !r.here ||
+		!r.voice.isDue(r.turns[r.older:], r.names) {
 		return
 	}
 	at := Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, Settled: q.Settled, Attended: q.Attended}
@@ -87,7 +88,8 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 
 // findCondensed looks up what the older part of the sitting was condensed to, if all that it was made from may be
 // used, and returns what judged that.
-func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitting []memory.Message, t *dialogue) (*derivation, error) {
+func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitting []memory.Message,
+	t *dialogue) (*derivation, error) {
 	if e.options.Long == nil || len(sitting) == 0 {
 		return nil, nil
 	}

@@ -53,7 +53,9 @@ func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (
 	if k.condense != nil {
 		return k.condense(ctx, lines)
 	}
-	kept := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.ContainsAny(line, "0123456789") })
+	kept := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+		return !strings.ContainsAny(line, "0123456789")
+	})
 	if len(kept) == 0 {
 		kept = lines[:1]
 	}
@@ -142,11 +144,13 @@ func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.Messag
 	w.t.Helper()
 	w.atOnce(func() {
 		for i := range turns {
-			text := fmt.Sprintf("And the %s of the %s?", strings.Repeat("o", i/10+1)+"kra", strings.Repeat("i", i%10+1)+"sland")
+			text := fmt.Sprintf("And the %s of the %s?", strings.Repeat("o", i/10+1)+"kra",
+				strings.Repeat("i", i%10+1)+"sland")
 			if i == 0 {
 				text = "We agreed that the budget is 480 euros"
 			}
-			said = append(said, w.says(time.Duration(turns-i)*time.Minute, channel, []memory.UserID{ben, cleo}[i%2], text))
+			said = append(said, w.says(time.Duration(turns-i)*time.Minute, channel,
+				[]memory.UserID{ben, cleo}[i%2], text))
 		}
 	})
 	return said
@@ -155,8 +159,10 @@ func (w *world) chats(channel memory.ChannelID, turns int) (said []memory.Messag
 // asksAt is Ann's question some time after noon.
 func (w *world) asksAt(after time.Duration, channel memory.ChannelID, text string) Question {
 	w.t.Helper()
-	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text, Now: noon.Add(after + time.Second)}
-	q.ID = w.posts(-after, memory.Message{Guild: guild, Channel: channel, Author: ann, Content: fmt.Sprintf("<@%d> %s", oracle, text), Mentions: []memory.UserID{oracle}})
+	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text,
+		Now: noon.Add(after + time.Second)}
+	q.ID = w.posts(-after, memory.Message{Guild: guild, Channel: channel, Author: ann,
+		Content: fmt.Sprintf("<@%d> %s", oracle, text), Mentions: []memory.UserID{oracle}})
 	return q
 }
 
@@ -165,12 +171,14 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 	t.Parallel()
 	model := &keeper{}
 	w := condensing(t, model)
-	lines := map[int]string{0: "Let's decide: the budget is 480 euros.", 10: "Ben comes at 17:30.", 20: "We need 12 tents.", 30: "Ben comes at 18:45 after all."}
+	lines := map[int]string{0: "Let's decide: the budget is 480 euros.", 10: "Ben comes at 17:30.",
+		20: "We need 12 tents.", 30: "Ben comes at 18:45 after all."}
 	var made []memory.Condensed
 	for turn := 0; turn < 60; turn += 2 {
 		text := lines[turn]
 		if text == "" {
-			text = "And the " + strings.Repeat("o", turn/10+1) + "kra for the " + strings.Repeat("i", turn%10+1) + "sland?"
+			text = "And the " + strings.Repeat("o", turn/10+1) + "kra for the " +
+				strings.Repeat("i", turn%10+1) + "sland?"
 		}
 		w.gives(w.asksAt(time.Duration(turn)*30*time.Second, lobby, text), -time.Duration(turn+1)*30*time.Second)
 		if turn == 20 && len(made) != 0 {
@@ -179,7 +187,8 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 		made = append(made, w.drain()...)
 	}
 	if counted, failed := w.condensings(); len(made) != 3 || model.asked != 3 || counted != 3 || failed != 0 {
-		t.Fatalf("condensed %d times, %d asked for, counted %d and %d failures", len(made), model.asked, counted, failed)
+		t.Fatalf("condensed %d times, %d asked for, counted %d and %d failures", len(made), model.asked,
+			counted, failed)
 	}
 	q := w.asksAt(30*time.Minute, lobby, "What is the budget, and who comes when?")
 	r, err := w.engine.Recall(t.Context(), q)
@@ -189,7 +198,8 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 	_, session, _ := strings.Cut(r.Prompt.String(), "=== CURRENT SESSION ===\n")
 	has(t, session, condensedTitle+"\n  Ann: ", "480 euros. Ann: ", "12 tents.", "Ben comes at 17:30. Ann: ")
 	c := made[2]
-	if r.Condensed == nil || r.Condensed.Text != c.Text || !slices.IsSortedFunc(made, func(a, b memory.Condensed) int { return len(a.Sources) - len(b.Sources) }) {
+	if r.Condensed == nil || r.Condensed.Text != c.Text ||
+		!slices.IsSortedFunc(made, func(a, b memory.Condensed) int { return len(a.Sources) - len(b.Sources) }) {
 		t.Errorf("condensed to %+v and %+v, used %+v", made, c, r.Condensed)
 	}
 	// The newer turns stay word for word, and all messages are told of.
@@ -241,7 +251,8 @@ func TestWhatIsForgottenLeavesTheSessionsSummary(t *testing.T) {
 	model := &keeper{}
 	w := condensing(t, model)
 	said := w.chats(lobby, 50)
-	w.posts(45*time.Minute+time.Second, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "We leave at 9:15"})
+	w.posts(45*time.Minute+time.Second, memory.Message{Guild: guild, Channel: lobby, Author: ben,
+		Content: "We leave at 9:15"})
 	w.condensesNow(lobby)
 	q := w.asks(lobby, "And?")
 	has(t, w.prompt(q), condensedTitle+"\n  Ben: We agreed that the budget is 480 euros Ben: We leave at 9:15\n")
@@ -291,8 +302,10 @@ func TestFewLongTurnsAreCondensed(t *testing.T) {
 		w.engine = w.over(w.store, &keeper{}, builder.Options{MaxTokens: 8000 * tt.turns / 7}, Options{Long: w.notice})
 		var said []memory.MessageID
 		for i := range tt.turns {
-			text := fmt.Sprintf("Part %d of the plan. ", i) + strings.Repeat("The island has a harbour and a tower. ", 50)
-			said = append(said, w.says(time.Duration(tt.turns-i)*time.Minute, lobby, []memory.UserID{ben, cleo}[i%2], text))
+			text := fmt.Sprintf("Part %d of the plan. ", i) +
+				strings.Repeat("The island has a harbour and a tower. ", 50)
+			said = append(said, w.says(time.Duration(tt.turns-i)*time.Minute, lobby,
+				[]memory.UserID{ben, cleo}[i%2], text))
 		}
 		c, err := w.condenseAt(lobby, noon)
 		switch {
@@ -377,7 +390,9 @@ func TestPlacesModelCondenses(t *testing.T) {
 		}
 		w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{
 			Long: w.notice, Models: map[string]Model{"local": local},
-			Builder: func(model, _ string) *builder.Builder { return map[string]*builder.Builder{"local": built}[model] },
+			Builder: func(model, _ string) *builder.Builder {
+				return map[string]*builder.Builder{"local": built}[model]
+			},
 		})
 		w.apply(sets(lobby, memory.SettingModel, "local"))
 		w.chats(lobby, 25)  // long for a small prompt
@@ -385,11 +400,13 @@ func TestPlacesModelCondenses(t *testing.T) {
 		w.answer(w.asks(lobby, "And?"))
 		w.answer(w.asks(harbor, "And?"))
 		another := w.long[lobby]
-		if made := w.drain(); len(made) != 1 || made[0].Channel != lobby || made[0].Model != "local" || local.asked != 1 || own != nil && own.asked != 0 {
+		if made := w.drain(); len(made) != 1 || made[0].Channel != lobby || made[0].Model != "local" ||
+			local.asked != 1 || own != nil && own.asked != 0 {
 			t.Errorf("%s: condensed to %+v; local was asked %d times, %+v", name, made, local.asked, own)
 		}
 		// Another was set while the session waited.
-		w.apply(memory.SettingChosen{Guild: guild, Channel: lobby, Key: memory.SettingModel, At: noon.Add(time.Second)}, memory.CondensedGone{Guild: guild, Channel: lobby, Until: 1 << 62})
+		w.apply(memory.SettingChosen{Guild: guild, Channel: lobby, Key: memory.SettingModel,
+			At: noon.Add(time.Second)}, memory.CondensedGone{Guild: guild, Channel: lobby, Until: 1 << 62})
 		if c, err := w.condense(lobby, another); c != nil || err != nil {
 			t.Errorf("%s: condensed to %+v, %v", name, c, err)
 		}

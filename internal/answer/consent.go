@@ -51,7 +51,8 @@ func (c consents) given(ctx context.Context, messages []memory.Message) ([]memor
 }
 
 // messages are those of a channel that are there, and whose authors haven't opted out.
-func (c consents) messages(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]memory.Message, error) {
+func (c consents) messages(ctx context.Context, channel memory.ChannelID,
+	ids []memory.MessageID) ([]memory.Message, error) {
 	found, err := c.log.Around(ctx, channel, ids, 0, 0)
 	if err != nil {
 		return nil, err
@@ -88,7 +89,8 @@ func (c consents) of(ctx context.Context, result search.Result) (search.Result, 
 
 // remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
 // asked is the operator's own, as long as nobody has decided otherwise. channels are g's.
-func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
+func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
+	channels map[memory.ChannelID]*memory.Channel) bool {
 	policy := e.options.Policy
 	if c != nil && q.Operator && c.Unplaced && !g.Asked {
 		policy.Ask = false

@@ -27,10 +27,12 @@ type altered struct {
 
 // restore takes back what was altered.
 func (a *altered) restore() {
-	a.guild, a.out, a.facts, a.said, a.fails = nil, map[memory.UserID]bool{}, nil, map[memory.MessageID]*memory.Message{}, false
+	a.guild, a.out, a.facts, a.said, a.fails = nil, map[memory.UserID]bool{}, nil,
+		map[memory.MessageID]*memory.Message{}, false
 }
 
-func (a *altered) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) (found []memory.Message, err error) {
+func (a *altered) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+	before, after int) (found []memory.Message, err error) {
 	if before+after > 0 {
 		return a.Store.Around(ctx, channel, ids, before, after)
 	}
@@ -131,7 +133,8 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 		{"nothing decided", asks, nil, false, nil},
 		{"everything chosen", asks, choose(0, memory.Remember), false, []memory.ChannelID{lobby, harbor}},
 		{"public channels chosen", asks, choose(0, memory.RememberPublic), false, []memory.ChannelID{lobby, harbor}},
-		{"one channel chosen", asks, all(choose(0, memory.RememberChosen), choose(harbor, memory.Remember)), false, []memory.ChannelID{harbor}},
+		{"one channel chosen", asks, all(choose(0, memory.RememberChosen), choose(harbor, memory.Remember)),
+			false, []memory.ChannelID{harbor}},
 		{"a channel ignored", memory.Policy{}, choose(harbor, memory.Ignore), false, []memory.ChannelID{lobby}},
 		{"the guild ignored", memory.Policy{}, choose(0, memory.Ignore), false, nil},
 		{"the guild left", memory.Policy{}, left, false, nil},
@@ -139,8 +142,10 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 		{"the operator, nothing decided", asks, nil, true, []memory.ChannelID{attic}},
 		{"the operator, admins asked", asks, asked, true, nil},
 		{"the operator, everything chosen", asks, all(asked, choose(0, memory.Remember)), true, everything},
-		{"the operator, public channels chosen", asks, choose(0, memory.RememberPublic), true, []memory.ChannelID{lobby, harbor}},
-		{"the operator, the imported channel ignored", memory.Policy{}, choose(attic, memory.Ignore), true, []memory.ChannelID{lobby, harbor, vault, kiosk}},
+		{"the operator, public channels chosen", asks, choose(0, memory.RememberPublic), true,
+			[]memory.ChannelID{lobby, harbor}},
+		{"the operator, the imported channel ignored", memory.Policy{}, choose(attic, memory.Ignore), true,
+			[]memory.ChannelID{lobby, harbor, vault, kiosk}},
 		{"the operator, the guild ignored", asks, choose(0, memory.Ignore), true, nil},
 		{"the operator, the guild left", memory.Policy{}, left, true, nil},
 	}
@@ -152,7 +157,8 @@ func TestConsentIsAskedForAgainAtRecall(t *testing.T) {
 			for _, c := range everything {
 				w.says(day, c, ben, fmt.Sprintf("The lighthouse password is canary%d", c))
 			}
-			q := Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann", Text: "What is the lighthouse password?", Now: noon}
+			q := Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann",
+				Text: "What is the lighthouse password?", Now: noon}
 			q.Operator, q.Everywhere = tt.operator, tt.operator
 			prompt := w.prompt(q)
 			for _, c := range everything {
@@ -190,13 +196,18 @@ func TestSessionsNeedConsent(t *testing.T) {
 	} {
 		w := newWorld(t, nil)
 		w.alter(nil, Options{Policy: c.policy})
-		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: terminal, Guild: memory.LocalGuild, Kind: memory.LocalChannel}})
+		w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: terminal, Guild: memory.LocalGuild,
+			Kind: memory.LocalChannel}})
 		if c.channel != 0 {
-			w.posts(day, memory.Message{Guild: c.guild, Channel: c.channel, Author: ann, Content: "The lighthouse password is swordfish"})
-			w.posts(time.Minute, memory.Message{Guild: c.guild, Channel: c.channel, Author: ann, Content: "a moment ago"})
+			w.posts(day, memory.Message{Guild: c.guild, Channel: c.channel, Author: ann,
+				Content: "The lighthouse password is swordfish"})
+			w.posts(time.Minute, memory.Message{Guild: c.guild, Channel: c.channel, Author: ann,
+				Content: "a moment ago"})
 		}
-		p := w.prompt(Question{Guild: c.guild, Channel: c.channel, Asker: ann, Text: "What is the lighthouse password?", Now: noon, Operator: c.operator})
-		if strings.Contains(p, "swordfish") != c.used || strings.Contains(p, "a moment ago") != c.used || strings.Contains(p, "CURRENT SESSION") != c.used {
+		p := w.prompt(Question{Guild: c.guild, Channel: c.channel, Asker: ann,
+			Text: "What is the lighthouse password?", Now: noon, Operator: c.operator})
+		if strings.Contains(p, "swordfish") != c.used || strings.Contains(p, "a moment ago") != c.used ||
+			strings.Contains(p, "CURRENT SESSION") != c.used {
 			t.Errorf("%s: used is\n%s", name, p)
 		}
 	}

@@ -21,7 +21,8 @@ type derivation struct {
 	present   memory.MessageID      // from here on everybody present has seen what was said
 	known     map[memory.MessageID]bool
 	elsewhere map[memory.ChannelID]*derivation // of other channels
-	fine      map[spot]bool                    // messages that may be used, as was found already: answers of one dialogue share their sources
+	// messages that may be used, as was found already: answers of one dialogue share their sources
+	fine map[spot]bool
 }
 
 // allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers

@@ -49,7 +49,8 @@ type origin struct {
 
 // newCastle fills a drawn guild. Two people talk in all channels, days ago and just now, and tell of themselves.
 func newCastle(t *rapid.T, base int64) *castle {
-	c := &castle{World: guildtest.Draw(t, base, 8), t: t, base: base, old: map[memory.ChannelID][]spot{}, words: map[string]func(audience) bool{}}
+	c := &castle{World: guildtest.Draw(t, base, 8), t: t, base: base, old: map[memory.ChannelID][]spot{},
+		words: map[string]func(audience) bool{}}
 	g := c.Guild
 	for i := range g.Channels {
 		g.Channels[i].Name = c.word("name", g.Channels[i].ID, c.anywhere(g.Channels[i].ID))
@@ -64,14 +65,16 @@ func newCastle(t *rapid.T, base int64) *castle {
 		c.tell(memory.PersonSeen{Person: p})
 	}
 	for i, who := range c.speakers() {
-		c.tell(memory.PersonSeen{Person: memory.Person{ID: who, Guild: g.ID, Name: fmt.Sprintf("Speaker%d", i), RolesKnown: true}})
+		c.tell(memory.PersonSeen{Person: memory.Person{ID: who, Guild: g.ID,
+			Name: fmt.Sprintf("Speaker%d", i), RolesKnown: true}})
 	}
 	past, now := map[memory.ChannelID]origin{}, map[memory.ChannelID]origin{}
 	for i, ch := range g.Channels {
 		there := c.anywhere(ch.ID)
 		for j, who := range c.speakers() {
 			word := c.word(fmt.Sprintf("past%d", j), ch.ID, there)
-			id := c.says(time.Duration(2*i+j+2)*day, memory.Message{Channel: ch.ID, Author: who, Content: "The password of the lighthouse is " + word})
+			id := c.says(time.Duration(2*i+j+2)*day, memory.Message{Channel: ch.ID, Author: who,
+				Content: "The password of the lighthouse is " + word})
 			past[ch.ID] = origin{spot{ch.ID, id}, there}
 			c.old[ch.ID] = append(c.old[ch.ID], spot{ch.ID, id})
 			c.fact(who, id, ch.ID, false)
@@ -80,7 +83,8 @@ func newCastle(t *rapid.T, base int64) *castle {
 		c.sums(past[ch.ID].spot)
 		seen := func(a audience) bool { return a.at == ch.ID || there(a) }
 		replied := rapid.SampledFrom(c.old[ch.ID]).Draw(c.t, "replied to").id
-		id := c.says(9*time.Minute, memory.Message{Channel: ch.ID, Author: c.speakers()[0], ReplyTo: replied, Content: "Today's lighthouse password: " + c.word("now", ch.ID, seen)})
+		id := c.says(9*time.Minute, memory.Message{Channel: ch.ID, Author: c.speakers()[0], ReplyTo: replied,
+			Content: "Today's lighthouse password: " + c.word("now", ch.ID, seen)})
 		now[ch.ID] = origin{spot{ch.ID, id}, seen}
 	}
 	for i, ch := range g.Channels {
@@ -136,7 +140,8 @@ func (c *castle) says(ago time.Duration, m memory.Message) memory.MessageID {
 // fact is told of somebody by what they said.
 func (c *castle) fact(who memory.UserID, id memory.MessageID, channel memory.ChannelID, alias bool) {
 	c.serial++
-	f := memory.Fact{ID: c.base + int64(c.serial), Text: c.word("fact", channel, c.anywhere(channel)), Alias: alias, By: who, Channel: channel, Message: id}
+	f := memory.Fact{ID: c.base + int64(c.serial), Text: c.word("fact", channel, c.anywhere(channel)),
+		Alias: alias, By: who, Channel: channel, Message: id}
 	c.tell(memory.FactTold{Guild: c.Guild.ID, User: who, Fact: f})
 }
 
@@ -184,7 +189,8 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 		return len(from) > 0 && (recent && a.at == channel || a.may[channel])
 	}
 	id := c.says(ago, memory.Message{
-		Channel: channel, Author: memory.UserID(c.base + 95), Kind: memory.FromHark, Content: "The password of the lighthouse is " + c.word(kind, channel, known)})
+		Channel: channel, Author: memory.UserID(c.base +
+			95), Kind: memory.FromHark, Content: "The password of the lighthouse is " + c.word(kind, channel, known)})
 	trace := memory.Trace{Guild: c.Guild.ID, Channel: channel, Answer: id, Asker: c.speakers()[0]}
 	for _, o := range from {
 		trace.Sources = append(trace.Sources, source(o.channel, o.id))
@@ -205,7 +211,8 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 // its own channel only, where the past of that may be known.
 func (c *castle) calls(t memory.Trace, known func(audience) bool) {
 	c.tell(memory.Called{Record: memory.Record{
-		CallID: t.Channel.String() + "-" + t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory", Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,
+		CallID: t.Channel.String() + "-" +
+			t.Answer.String(), Timestamp: t.Answer.Time(), Speaker: memory.SpeakerTool, Method: "search_memory", Guild: t.Guild, Channel: t.Channel, Asker: t.Asker,
 		Answer: t.Answer, Outcome: c.word("record", t.Channel, known),
 	}})
 }
@@ -226,7 +233,8 @@ func (c *castle) history(e *Engine, q Question, a audience) string {
 
 // question is one asked in a channel by somebody whom the answer is for alone, or by a speaker if that is nil.
 func (c *castle) question(at memory.ChannelID, viewer *guildtest.Member) Question {
-	q := Question{Guild: c.Guild.ID, Channel: at, Asker: c.speakers()[1], Name: "Asker", Text: "What is the password of the lighthouse, Speaker0? What of Lantern 0 and Lantern 1?", Now: noon,
+	q := Question{Guild: c.Guild.ID, Channel: at, Asker: c.speakers()[1], Name: "Asker",
+		Text: "What is the password of the lighthouse, Speaker0? What of Lantern 0 and Lantern 1?", Now: noon,
 		Attended: attendedSince(0)}
 	q.Mentions = c.speakers()[:rapid.IntRange(0, 1).Draw(c.t, "mentions")]
 	if viewer != nil {
@@ -272,7 +280,8 @@ func (c *castle) check(e *Engine, a audience, viewer *guildtest.Member, n *count
 		c.t.Fatal(err)
 	}
 	shown := map[string]bool{}
-	for _, word := range marked.FindAllString(fmt.Sprintf("%s\n%+v\n%s", r.Prompt.String(), r.Result, c.history(e, q, a)), -1) {
+	for _, word := range marked.FindAllString(fmt.Sprintf("%s\n%+v\n%s", r.Prompt.String(), r.Result,
+		c.history(e, q, a)), -1) {
 		known, there := c.words[word]
 		if !there {
 			c.t.Fatalf("%q is nothing that was said, or a part of it", word)
@@ -285,7 +294,8 @@ func (c *castle) check(e *Engine, a audience, viewer *guildtest.Member, n *count
 	for _, p := range r.Result.People {
 		n.people++
 		if want := c.wrote(p.Person.ID, a); p.Presence.Messages != want.Messages || !p.Presence.Last.Equal(want.Last) {
-			c.t.Fatalf("person %d in channel %d, where may be known %v: %+v, want %+v", p.Person.ID, a.at, a.may, p.Presence, want)
+			c.t.Fatalf("person %d in channel %d, where may be known %v: %+v, want %+v", p.Person.ID, a.at,
+				a.may, p.Presence, want)
 		}
 	}
 	n.checks += len(c.Guild.Channels)
@@ -323,7 +333,8 @@ func TestNothingDerivedLeaks(t *testing.T) {
 	t.Parallel()
 	n := newCounts()
 	deriveMuch(t, n)
-	t.Logf("%d guilds, %d pairs of a place and a channel, %d of them allowed; %d people", n.guilds, n.checks, n.readable, n.people)
+	t.Logf("%d guilds, %d pairs of a place and a channel, %d of them allowed; %d people", n.guilds, n.checks,
+		n.readable, n.people)
 	if !long {
 		return // too few are drawn for all kinds to be among them
 	}
@@ -346,7 +357,8 @@ func TestNothingDerivedLeaks(t *testing.T) {
 
 func deriveMuch(t *testing.T, n *counts) {
 	w := newWorld(t, nil)
-	e := w.over(w.store, nil, builder.Options{Citations: true}, Options{Policy: memory.Policy{AgeLimited: true, Direct: true}, Long: w.notice})
+	e := w.over(w.store, nil, builder.Options{Citations: true},
+		Options{Policy: memory.Policy{AgeLimited: true, Direct: true}, Long: w.notice})
 	index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
 	rapid.Check(t, func(t *rapid.T) {
 		c := newCastle(t, bases.Add(1)*1000)

@@ -15,8 +15,10 @@ const maxEarlier = 8
 
 // earlier are the summaries of the channel's earlier sessions that may be used in an answer there, best first. They are
 // told in their own channel only, and not where the session alone may be.
-func (e *Engine) earlier(ctx context.Context, q Question, r *recalled, shown []memory.Message) ([]search.SummaryHit, error) {
-	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.asked.Authors) > 0 || !slices.Contains(r.asked.Channels, q.Channel) {
+func (e *Engine) earlier(ctx context.Context, q Question, r *recalled,
+	shown []memory.Message) ([]search.SummaryHit, error) {
+	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.asked.Authors) > 0 ||
+		!slices.Contains(r.asked.Channels, q.Channel) {
 		return nil, nil
 	}
 	all, err := e.log.Summaries(ctx, q.Channel)
@@ -88,6 +90,8 @@ func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.Ch
 	}
 	all, err := e.log.Summaries(ctx, channel)
 	return !slices.ContainsFunc(summaries, func(s memory.Summary) bool {
-		return !slices.ContainsFunc(all, func(known memory.Summary) bool { return known.ID == s.ID && known.Made.Equal(s.Made) })
+		return !slices.ContainsFunc(all, func(known memory.Summary) bool {
+			return known.ID == s.ID && known.Made.Equal(s.Made)
+		})
 	}), err
 }

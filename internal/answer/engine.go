@@ -25,9 +25,11 @@ type Log interface {
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
-	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
+		after int) ([]memory.Message, error)
 	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
-	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error)
+	Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
+		counts []int, err error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
@@ -177,7 +179,8 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		r.ledger.begunAnew()
 		*r = *again
 		if !slices.Equal(was.Messages, r.Prompt.Messages) {
-			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused, was.Report.Tokens, r.Prompt.Report.Tokens)
+			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused,
+				was.Report.Tokens, r.Prompt.Report.Tokens)
 			full, err = e.ask(ctx, q, r, stream)
 		}
 	}
@@ -186,8 +189,9 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
 		r.ledger.begunAnew()
-		return Answer{Text: r.voice.say(withdrawn), Away: err, Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
-			Sources: q.asSource(), Asker: q.Asker}}, nil
+		return Answer{Text: r.voice.say(withdrawn), Away: err,
+			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
+				Sources: q.asSource(), Asker: q.Asker}}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
@@ -230,7 +234,8 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{Usage: r.ledger.usage}, fmt.Errorf("recall: %w", err)
 	}
-	out := Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode, Settings: r.voice.Settings, Usage: r.ledger.usage}
+	out := Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
+		Settings: r.voice.Settings, Usage: r.ledger.usage}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed
 	}

@@ -34,14 +34,16 @@ func newEverything(t *testing.T) *everything {
 	x := &everything{world: newWorld(t, nil), happens: func() {}, from: map[string]memory.Message{}}
 	x.noise()
 	thread := memory.ChannelID(memory.FirstMessageID(noon.Add(-100*day))) + 31
-	says := func(kind string, ago time.Duration, channel memory.ChannelID, text string, mentions ...memory.UserID) memory.Message {
+	says := func(kind string, ago time.Duration, channel memory.ChannelID, text string,
+		mentions ...memory.UserID) memory.Message {
 		n := len(x.from)
 		author := memory.UserID(1000 + n)
 		if channel == 0 {
 			channel = memory.ChannelID(2000 + n)
 			x.apply(memory.ChannelSeen{Channel: memory.Channel{ID: channel, Guild: guild, Name: fmt.Sprint("room", n)}})
 		}
-		m := memory.Message{Guild: guild, Channel: channel, Author: author, Content: text, Mentions: mentions, Edited: noon.Add(-time.Hour)}
+		m := memory.Message{Guild: guild, Channel: channel, Author: author, Content: text, Mentions: mentions,
+			Edited: noon.Add(-time.Hour)}
 		if kind == "starter" {
 			m.ID = memory.MessageID(thread)
 			x.apply(memory.Posted{Message: m})
@@ -56,13 +58,15 @@ func newEverything(t *testing.T) *everything {
 	}
 	x.apply(memory.PersonSeen{Person: memory.Person{ID: bystander, Guild: guild, Name: "Dora"}})
 	starter := says("starter", 0, 0, "Shall we climb the hill?")
-	x.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: starter.Channel, Kind: memory.PublicThread, Name: "hill"}})
+	x.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Parent: starter.Channel,
+		Kind: memory.PublicThread, Name: "hill"}})
 	hit := says("hit", 50*day, 0, "The lighthouse password is walnut")
 	says("neighbour", 50*day-time.Minute, hit.Channel, "really")
 	fact, toolFact := says("fact", 90*day, 0, "I have one of bark"), says("a tool's fact", 91*day, 0, "I breed some")
 	for i, m := range []memory.Message{fact, toolFact} {
 		x.apply(memory.FactTold{Guild: guild, User: m.Author, Fact: memory.Fact{
-			ID: int64(5 + i), By: m.Author, Text: []string{"Has a canoe", "Breeds zebras"}[i], Channel: m.Channel, Message: m.ID}})
+			ID: int64(5 + i), By: m.Author, Text: []string{"Has a canoe",
+				"Breeds zebras"}[i], Channel: m.Channel, Message: m.ID}})
 	}
 	from, toolFrom := says("lore", 90*day, 0, "it is blue"), says("a tool's lore", 91*day, 0, "not here")
 	x.lore = x.tells(1, "Project X", "the boat is blue", 0, 0, memory.Spot{Channel: from.Channel, Message: from.ID})
@@ -71,7 +75,8 @@ func newEverything(t *testing.T) *everything {
 	further := says("a further tool's", 60*day, 0, "oil")
 
 	told := says("summary", 5*day, thread, "the bus of <@4> leaves at 9", bystander+1)
-	x.summary = memory.Summary{ID: told.ID, Guild: guild, Channel: thread, Text: "The bus leaves at 9", Kind: memory.SummaryTalk, Made: noon,
+	x.summary = memory.Summary{ID: told.ID, Guild: guild, Channel: thread, Text: "The bus leaves at 9",
+		Kind: memory.SummaryTalk, Made: noon,
 		Sources: memory.SourcesOf([]memory.Message{told})}
 	x.apply(memory.Summarised{Guild: guild, Channel: thread, Until: told.ID, Summary: &x.summary})
 	says("replied to", 3*day, thread, "long ago")
@@ -81,21 +86,25 @@ func newEverything(t *testing.T) *everything {
 	says("session", 5*time.Minute, thread, "somebody should know")
 	origin := says("an answer", 92*day, 0, "of the budget")
 	x.own = x.says(4*time.Minute, thread, oracle, "As I said")
-	x.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: thread, Answer: x.own, Asker: ann, Sources: []memory.Source{origin.AsSource(true)}}})
+	x.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: thread, Answer: x.own, Asker: ann,
+		Sources: []memory.Source{origin.AsSource(true)}}})
 
 	old := says("an old answer", 93*day, 0, "of the bank")
 	older := x.says(40*day, thread, oracle, "Long ago I said")
-	x.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: thread, Answer: older, Asker: ann, Sources: []memory.Source{old.AsSource(true)}}})
+	x.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: thread, Answer: older, Asker: ann,
+		Sources: []memory.Source{old.AsSource(true)}}})
 
 	x.q = x.asks(thread, "What is the walnut lighthouse password in Project X?")
 	x.q.ReplyTo, x.q.Mentions = x.from["replied to"].ID, []memory.UserID{bystander, fact.Author}
 	tool := echo("", func(_ *Turn, ctx context.Context) (Outcome, error) {
 		shown, err := x.store.Around(ctx, further.Channel, []memory.MessageID{further.ID}, 0, 0)
 		answers, more := x.store.Around(ctx, thread, []memory.MessageID{older}, 0, 0)
-		return Outcome{Text: "something about oil", Shown: append(shown, answers...), Named: []memory.UserID{bystander + 3}}, errors.Join(err, more)
+		return Outcome{Text: "something about oil", Shown: append(shown, answers...),
+			Named: []memory.UserID{bystander + 3}}, errors.Join(err, more)
 	})
 	x.model = &caller{steps: []step{
-		uses("search_memory", `{"query":"zebras oats","limit":1}`, "get_participant", `{"name":"`+tag(toolFact.Author)+`"}`, "recall_lore", `{"name":"stable rules"}`, "echo", `{}`),
+		uses("search_memory", `{"query":"zebras oats","limit":1}`, "get_participant", `{"name":"`+
+			tag(toolFact.Author)+`"}`, "recall_lore", `{"name":"stable rules"}`, "echo", `{}`),
 		first(func() { x.happens() }, writes("So it is.")),
 	}}
 	x.stored = x.alter(x.model, Options{Long: x.notice, ToolRounds: 2, ToolTokens: 4000, KeepPrompts: true})
@@ -118,21 +127,28 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 	x := newEverything(t)
 	a := x.asked()
 	prompt := sent(x.model.last().Messages)
-	has(t, prompt, "hill?", "is walnut", "really", "Has a canoe", "the boat is blue", "The bus leaves at 9", "long ago", "The budget was agreed on",
+	has(t, prompt, "hill?", "is walnut", "really", "Has a canoe", "the boat is blue", "The bus leaves at 9",
+		"long ago", "The budget was agreed on",
 		"somebody should know", "As I said", "Zebras eat oats", "Breeds zebras", "no smoking", "something about oil", "(Dora)")
 	hasNot(t, prompt, "of bark", "I breed some", "it is blue\n", "not here", "480 euros", "<@4>", "of the budget")
-	want := []memory.Source{{Kind: memory.SourceFact, ID: 5}, {Kind: memory.SourceFact, ID: 6}, {Kind: memory.SourceLore, ID: 2, Version: int64(memory.FirstMessageID(noon.Add(-day)))},
-		{Kind: memory.SourceLore, ID: 1, Version: int64(memory.FirstMessageID(x.lore.At))}, memory.Message{Channel: x.q.Channel, ID: x.q.ID}.AsSource(false),
-		{Kind: memory.SourceSummary, Channel: x.q.Channel, ID: int64(x.summary.ID), Version: x.summary.Made.UnixMilli()}}
+	want := []memory.Source{{Kind: memory.SourceFact, ID: 5}, {Kind: memory.SourceFact, ID: 6},
+		{Kind: memory.SourceLore, ID: 2, Version: int64(memory.FirstMessageID(noon.Add(-day)))},
+		{Kind: memory.SourceLore, ID: 1,
+			Version: int64(memory.FirstMessageID(x.lore.At))}, memory.Message{
+			Channel: x.q.Channel, ID: x.q.ID}.AsSource(false),
+		{Kind: memory.SourceSummary, Channel: x.q.Channel, ID: int64(x.summary.ID),
+			Version: x.summary.Made.UnixMilli()}}
 	trace := a.Trace
 	trace.Prompt = nil
 	body, err := json.Marshal(trace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	hasNot(t, string(body), "walnut", "canoe", "boat", "bus", "budget", "oats", "lighthouse", "Speaker", "Ann", "room") // ids and numbers only
+	// ids and numbers only
+	hasNot(t, string(body), "walnut", "canoe", "boat", "bus", "budget", "oats", "lighthouse", "Speaker", "Ann", "room")
 	i := slices.IndexFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == x.from["hit"].ID })
-	if h := trace.Recalled[i]; h.Number != 1 || !h.Context || h.Relevance == 0 || len(h.Why) == 0 || trace.Asker != ann || trace.Question != x.q.ID {
+	if h := trace.Recalled[i]; h.Number != 1 || !h.Context || h.Relevance == 0 || len(h.Why) == 0 ||
+		trace.Asker != ann || trace.Question != x.q.ID {
 		t.Errorf("trace %s", body)
 	}
 	for kind, m := range x.from {
@@ -145,7 +161,8 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 			t.Errorf("%+v isn't among %+v", s, a.Trace.Sources)
 		}
 	}
-	for _, who := range []memory.UserID{x.from["session"].Author, x.from["a tool's fact"].Author, x.from["a tool's hit"].Author, bystander, bystander + 1, bystander + 2, bystander + 3} {
+	for _, who := range []memory.UserID{x.from["session"].Author, x.from["a tool's fact"].Author,
+		x.from["a tool's hit"].Author, bystander, bystander + 1, bystander + 2, bystander + 3} {
 		if !slices.Contains(a.Trace.Named, who) {
 			t.Errorf("%d isn't among %v", who, a.Trace.Named)
 		}
@@ -156,8 +173,10 @@ func TestAnswersAreMadeFromAllThatIsShown(t *testing.T) {
 		if _, err := memory.TraceOf(t.Context(), x.store, m.Channel, id); x.q.Channel == m.Channel && err != nil {
 			t.Errorf("it isn't kept: %v", err)
 		}
-		x.apply(memory.Edited{Guild: guild, Channel: m.Channel, ID: m.ID, Content: "Nothing to see", At: noon.Add(time.Minute)})
-		if left, err := x.store.Around(t.Context(), x.q.Channel, []memory.MessageID{id}, 0, 0); err != nil || len(left) > 0 {
+		x.apply(memory.Edited{Guild: guild, Channel: m.Channel, ID: m.ID, Content: "Nothing to see",
+			At: noon.Add(time.Minute)})
+		if left, err := x.store.Around(t.Context(), x.q.Channel, []memory.MessageID{id}, 0, 0); err != nil ||
+			len(left) > 0 {
 			t.Errorf("made from %s: the answer is still there: %v, %v", kind, left, err)
 		}
 	}
@@ -235,7 +254,8 @@ func TestAnswersAreTakenBack(t *testing.T) {
 			try(kind+" edited", true, func() { s.said[m.ID] = &memory.Message{Content: "never mind"} })
 		}
 	}
-	for name, who := range map[string]memory.UserID{"is asked about": bystander, "is mentioned in a summary": bystander + 1, "is mentioned in what was condensed": bystander + 2} {
+	for name, who := range map[string]memory.UserID{"is asked about": bystander,
+		"is mentioned in a summary": bystander + 1, "is mentioned in what was condensed": bystander + 2} {
 		try("somebody opts out who "+name, true, func() { s.out[who] = true })
 	}
 	try("Hark is removed", true, func() { s.guild = left })
@@ -266,7 +286,9 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 		taken bool
 		event func(x *everything) memory.Event
 	}{
-		"lore removed": {true, func(x *everything) memory.Event { return memory.LoreGone{Guild: guild, ID: x.lore.ID} }},
+		"lore removed": {true, func(x *everything) memory.Event {
+			return memory.LoreGone{Guild: guild, ID: x.lore.ID}
+		}},
 		"lore changed": {true, func(x *everything) memory.Event {
 			x.lore.At, x.lore.Text = noon, "the boat is red"
 			return memory.LoreTold{Lore: x.lore}
@@ -282,13 +304,15 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 			return memory.FactGone{Guild: guild, User: x.from["fact"].Author, Fact: 5}
 		}},
 		"a fact changed": {true, func(x *everything) memory.Event {
-			return memory.FactTold{Guild: guild, User: x.from["fact"].Author, Fact: memory.Fact{ID: 5, Text: "Has a boat"}}
+			return memory.FactTold{Guild: guild, User: x.from["fact"].Author,
+				Fact: memory.Fact{ID: 5, Text: "Has a boat"}}
 		}},
 		"a fact added": {false, func(x *everything) memory.Event {
 			return memory.FactTold{Guild: guild, User: x.from["fact"].Author, Fact: memory.Fact{ID: 9, Text: "Sings"}}
 		}},
 		"an own answer goes on": {false, func(x *everything) memory.Event {
-			return memory.Edited{Guild: guild, Channel: x.q.Channel, ID: x.own, Content: "As I said, it is so", At: noon}
+			return memory.Edited{Guild: guild, Channel: x.q.Channel, ID: x.own,
+				Content: "As I said, it is so", At: noon}
 		}},
 		"an own answer is written anew": {true, func(x *everything) memory.Event {
 			return memory.Edited{Guild: guild, Channel: x.q.Channel, ID: x.own, Content: "I don't know", At: noon}
@@ -307,9 +331,11 @@ func TestAnswersAreTakenBackWithWhatWasMade(t *testing.T) {
 func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	t.Parallel()
 	x := newEverything(t)
-	command := Question{Guild: guild, Channel: x.q.Channel, Asker: ann, Name: "Ann", Text: "lighthouse", Now: noon.Add(time.Minute), Roles: []memory.RoleID{}}
+	command := Question{Guild: guild, Channel: x.q.Channel, Asker: ann, Name: "Ann", Text: "lighthouse",
+		Now: noon.Add(time.Minute), Roles: []memory.RoleID{}}
 	answer := x.gives(x.q, -time.Minute)
-	x.model.steps = slices.Insert(x.model.steps, 1, uses("conversation_history", `{}`, "search_memory", `{"query":"oats","author":"Ben"}`))
+	x.model.steps = slices.Insert(x.model.steps, 1, uses("conversation_history", `{}`, "search_memory",
+		`{"query":"oats","author":"Ben"}`))
 	x.engine.options.ToolRounds = 3
 	goesOn := x.q
 	goesOn.Text, goesOn.Operator, goesOn.Everywhere = "and in Project X?", true, true

@@ -99,7 +99,8 @@ func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, err
 			continue
 		}
 		told = append(told, Explained{
-			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark && editedAt(m) != hit.Edited,
+			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark &&
+				editedAt(m) != hit.Edited,
 			Source: now.source(hit.Number, m),
 		})
 	}

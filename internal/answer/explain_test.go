@@ -11,7 +11,8 @@ import (
 )
 
 // explainedTo is how an answer came about, for somebody of those roles.
-func (w *world) explainedTo(channel memory.ChannelID, id memory.MessageID, who memory.UserID, roles ...memory.RoleID) Explanation {
+func (w *world) explainedTo(channel memory.ChannelID, id memory.MessageID, who memory.UserID,
+	roles ...memory.RoleID) Explanation {
 	w.t.Helper()
 	if roles == nil {
 		roles = []memory.RoleID{}
@@ -42,15 +43,18 @@ func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
 	answer := w.gives(q, -time.Second)
 
 	x := w.explainedTo(vault, answer, cleo, keepers)
-	if got := textsIn(x); !slices.Equal(got, []string{"The lighthouse password is cod", "The lighthouse password is tuna"}) {
+	if got := textsIn(x); !slices.Equal(got, []string{"The lighthouse password is cod",
+		"The lighthouse password is tuna"}) {
 		t.Fatalf("a keeper is told %q", got)
 	}
-	if x.Trace.Model != "parrot-1" || x.Trace.Asker != cleo || x.Trace.Recalled != nil || x.Trace.Sources != nil || x.Trace.Named != nil || len(x.Trace.Sections) == 0 {
+	if x.Trace.Model != "parrot-1" || x.Trace.Asker != cleo || x.Trace.Recalled != nil ||
+		x.Trace.Sources != nil || x.Trace.Named != nil || len(x.Trace.Sections) == 0 {
 		t.Errorf("told %+v", x.Trace)
 	}
 	cited := 0
 	for _, r := range x.Recalled {
-		if r.Source.Author == "" || r.Source.Place == "" || r.Source.Message != r.Message || r.Source.Guild != guild || r.Changed {
+		if r.Source.Author == "" || r.Source.Place == "" || r.Source.Message != r.Message ||
+			r.Source.Guild != guild || r.Changed {
 			t.Errorf("told %+v", r)
 		}
 		if r.Cited {
@@ -64,7 +68,8 @@ func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
 		t.Errorf("%d are cited", cited)
 	}
 	// Somebody who isn't a keeper any more.
-	if got := textsIn(w.explainedTo(vault, answer, cleo)); !slices.Equal(got, []string{"The lighthouse password is tuna"}) {
+	if got := textsIn(w.explainedTo(vault, answer, cleo)); !slices.Equal(got,
+		[]string{"The lighthouse password is tuna"}) {
 		t.Errorf("others are told %q", got)
 	}
 	w.structure(memory.ViewChannel)
@@ -73,7 +78,8 @@ func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
 	}
 	w.structure(0)
 	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon.Add(time.Minute)})
-	if x, err := w.engine.Explain(t.Context(), Question{Guild: guild, Channel: vault, Asker: cleo, Roles: []memory.RoleID{keepers}}, answer); !errors.Is(err, ErrNoTrace) {
+	if x, err := w.engine.Explain(t.Context(), Question{Guild: guild, Channel: vault, Asker: cleo,
+		Roles: []memory.RoleID{keepers}}, answer); !errors.Is(err, ErrNoTrace) {
 		t.Errorf("once a source is forgotten: %+v, %v", x, err)
 	}
 }
@@ -84,8 +90,10 @@ func TestExplanationsShowWhatIsThereNow(t *testing.T) {
 	dropped := w.says(3*day, harbor, ben, "The canoe leaks")
 	w.says(2*day, harbor, ben, "The canoe is blue")
 	a := w.answer(w.asks(lobby, "What of the canoe?"))
-	a.Trace.Answer = w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, Content: a.Text})
-	a.Trace.Parts = []memory.MessageID{w.posts(-2*time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, Content: "more"})}
+	a.Trace.Answer = w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle,
+		Kind: memory.FromHark, Content: a.Text})
+	a.Trace.Parts = []memory.MessageID{w.posts(-2*time.Second, memory.Message{Guild: guild, Channel: lobby,
+		Author: oracle, Kind: memory.FromHark, Content: "more"})}
 	for i, hit := range a.Trace.Recalled { // as if there had been no room for it
 		if hit.Message == dropped {
 			a.Trace.Recalled[i].Number, a.Trace.Recalled[i].Context = 0, false
@@ -125,7 +133,8 @@ func TestExplanationsForTheOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := textsIn(x); !slices.Equal(got, []string{"The lighthouse password is cod", "The lighthouse password is tuna"}) {
+	if got := textsIn(x); !slices.Equal(got, []string{"The lighthouse password is cod",
+		"The lighthouse password is tuna"}) {
 		t.Errorf("told %q", got)
 	}
 	if got := textsIn(w.explainedTo(lobby, a, ann)); slices.Contains(got, "The lighthouse password is cod") {
@@ -138,7 +147,9 @@ func TestExplanationsThatThereAreNone(t *testing.T) {
 	w := newWorld(t, nil)
 	said := w.says(time.Hour, lobby, ben, "The canoe is blue")
 	bare := w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark})
-	if err := w.store.Apply(t.Context(), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: bare, Sources: []memory.Source{source(lobby, said)}}}); err != nil {
+	if err := w.store.Apply(t.Context(),
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: bare,
+			Sources: []memory.Source{source(lobby, said)}}}); err != nil {
 		t.Fatal(err)
 	}
 	sentence := ""

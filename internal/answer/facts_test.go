@@ -35,7 +35,8 @@ func TestFactsAreToldWhereTheyWereTold(t *testing.T) {
 	w := newWorld(t, nil)
 	writes := &scripted{pieces: []string{"It is swordfish [1]."}}
 	a := w.alter(writes, Options{})
-	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles", Channel: harbor}, {ID: 2, By: ben, Text: "Is in debt", Channel: vault}}
+	a.facts[ben] = []memory.Fact{{ID: 1, By: ben, Text: "Collects barnacles", Channel: harbor},
+		{ID: 2, By: ben, Text: "Is in debt", Channel: vault}}
 	q := w.asks(lobby, "Who is Ben?")
 	has(t, w.prompt(q), "Collects barnacles\n")
 	hasNot(t, w.prompt(q), "debt")
@@ -75,7 +76,8 @@ func TestAliasesCallPeople(t *testing.T) {
 	inVault := w.says(90*day, vault, ben, "call me Barnacle")
 	q := w.asks(lobby, "What does the Captain like?")
 	hasNot(t, w.prompt(q), "(Ben)")
-	a.facts[ben] = []memory.Fact{{ID: 4, By: ben, Text: "Captain", Alias: true}, {ID: 5, By: ben, Text: "Barnacle", Alias: true, Channel: vault, Message: inVault}}
+	a.facts[ben] = []memory.Fact{{ID: 4, By: ben, Text: "Captain", Alias: true},
+		{ID: 5, By: ben, Text: "Barnacle", Alias: true, Channel: vault, Message: inVault}}
 	has(t, w.prompt(q), "(Ben)")
 	q.Text = "What does Barnacle like?"
 	hasNot(t, w.prompt(q), "(Ben)")

@@ -108,7 +108,8 @@ func (e *Engine) useOf(f File) use {
 			return useImage
 		}
 		return useName
-	case strings.HasPrefix(kind, "text/") || slices.Contains(textTypes, kind) || slices.Contains(textEndings, ending) || slices.Contains(textNames, strings.ToLower(f.Name)):
+	case strings.HasPrefix(kind, "text/") || slices.Contains(textTypes, kind) ||
+		slices.Contains(textEndings, ending) || slices.Contains(textNames, strings.ToLower(f.Name)):
 		return useText
 	}
 	return useName
@@ -117,11 +118,13 @@ func (e *Engine) useOf(f File) use {
 // isImage reports whether a file is an image by its name or by what its sender says.
 func isImage(f File) bool {
 	ending := strings.ToLower(path.Ext(f.Name))
-	return strings.HasPrefix(strings.ToLower(f.Type), "image/") && ending != ".svg" || slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, ending)
+	return strings.HasPrefix(strings.ToLower(f.Type), "image/") && ending != ".svg" ||
+		slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp"}, ending)
 }
 
 var (
-	textTypes = []string{"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml", "application/javascript",
+	textTypes = []string{"application/json", "application/xml", "application/yaml", "application/x-yaml",
+		"application/toml", "application/javascript",
 		"application/x-sh", "application/sql"}
 	textEndings = strings.Fields(`.txt .md .markdown .rst .log .csv .tsv .json .jsonl .xml .yaml .yml .toml .ini .cfg .conf .env .properties .html .htm .css .scss
 		.js .mjs .ts .tsx .jsx .go .py .rb .rs .c .h .cc .cpp .hpp .cs .java .kt .swift .php .pl .lua .r .sql .sh .bash .zsh .fish .ps1 .bat .diff .patch
@@ -207,7 +210,8 @@ func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	}
 	a.done.Wait()
 	return slices.DeleteFunc(slices.Clone(a.all), func(f attachment) bool {
-		return f.Message != 0 && f.Message != q.ID && !slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == f.Message })
+		return f.Message != 0 && f.Message != q.ID &&
+			!slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == f.Message })
 	})
 }
 

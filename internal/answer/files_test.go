@@ -32,7 +32,9 @@ func picture(t *testing.T, width, height int) []byte {
 
 // holding is a file that can be fetched.
 func holding(name, kind, data string) File {
-	return File{Name: name, Type: kind, Size: len(data), Load: func(context.Context, int) ([]byte, error) { return []byte(data), nil }}
+	return File{Name: name, Type: kind, Size: len(data), Load: func(context.Context, int) ([]byte, error) {
+		return []byte(data), nil
+	}}
 }
 
 // failing is one that can't.
@@ -61,10 +63,12 @@ func TestFilesReachTheModel(t *testing.T) {
 		q := w.asks(lobby, "what is it?")
 		cat := holding("cat.png", "application/octet-stream", string(picture(t, 512, 300)))
 		cat.Description = "my cat"
-		q.Files = []File{cat, holding("notes.md", "", "\ufeff# Notes\nThe key is\tunder the mat"), holding("x.pdf", "application/pdf", "%PDF"), holding("go.mod", "", "module hark")}
+		q.Files = []File{cat, holding("notes.md", "", "\ufeff# Notes\nThe key is\tunder the mat"),
+			holding("x.pdf", "application/pdf", "%PDF"), holding("go.mod", "", "module hark")}
 		w.answer(q)
 		got := model.last()
-		if got.Role != chat.User || len(got.Images) != 1 || got.Images[0].Type != "image/png" || string(got.Images[0].Data) != string(picture(t, 512, 300)) {
+		if got.Role != chat.User || len(got.Images) != 1 || got.Images[0].Type != "image/png" ||
+			string(got.Images[0].Data) != string(picture(t, 512, 300)) {
 			t.Errorf("%s: the last message is %s with %d images", layout, got.Role, len(got.Images))
 		}
 		golden.Seen(t, got.Content)
@@ -127,7 +131,8 @@ func TestFilesAreBounded(t *testing.T) {
 	q := w.asks(lobby, "what are they?")
 	var loads atomic.Int32
 	for i := range 6 {
-		for _, f := range []File{holding(fmt.Sprintf("%d.png", i), "", string(picture(t, 2, 2))), holding(fmt.Sprintf("%d.txt", i), "", fmt.Sprint("text ", i))} {
+		for _, f := range []File{holding(fmt.Sprintf("%d.png", i), "", string(picture(t, 2, 2))),
+			holding(fmt.Sprintf("%d.txt", i), "", fmt.Sprint("text ", i))} {
 			load := f.Load
 			f.Load = func(ctx context.Context, most int) ([]byte, error) {
 				loads.Add(1)
@@ -157,10 +162,12 @@ func TestTheModelIsToldOfFiles(t *testing.T) {
 		blind    bool // the model says that it can't see
 		images   int
 	}{
-		"without eyes":          {"what is it?", []File{mine}, true, false, 0},
-		"a model without eyes":  {"what is it?", []File{holding("cat.png", "image/png", small)}, false, true, 0},
-		"without words":         {"", []File{holding("cat.png", "", small)}, false, false, 1},
-		"without room for some": {"what are they?", []File{holding("program.bin", "application/octet-stream", "x"), holding("0.png", "", large), holding("1.png", "", large), holding("2.png", "", large)}, false, false, 1},
+		"without eyes":         {"what is it?", []File{mine}, true, false, 0},
+		"a model without eyes": {"what is it?", []File{holding("cat.png", "image/png", small)}, false, true, 0},
+		"without words":        {"", []File{holding("cat.png", "", small)}, false, false, 1},
+		"without room for some": {"what are they?",
+			[]File{holding("program.bin", "application/octet-stream", "x"), holding("0.png", "", large),
+				holding("1.png", "", large), holding("2.png", "", large)}, false, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,7 +180,8 @@ func TestTheModelIsToldOfFiles(t *testing.T) {
 			q := w.asks(lobby, c.question)
 			q.Files = c.files
 			a := w.answer(q)
-			if n := len(model.last().Images); n != c.images || a.Text != "A cat." || a.Trace.Tokens < 765*min(n, len(c.files)-1) || a.Trace.Tokens > 3000 {
+			if n := len(model.last().Images); n != c.images || a.Text != "A cat." ||
+				a.Trace.Tokens < 765*min(n, len(c.files)-1) || a.Trace.Tokens > 3000 {
 				t.Errorf("%d images, %d tokens, answered %q", n, a.Trace.Tokens, a.Text)
 			}
 			golden.Seen(t, model.told())
@@ -184,7 +192,8 @@ func TestTheModelIsToldOfFiles(t *testing.T) {
 func TestImageTokens(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ width, height, want int }{
-		{1, 1, 255}, {512, 512, 255}, {513, 512, 425}, {1024, 1024, 765}, {2048, 4096, 1105}, {4096, 4096, 765}, {4000, 1000, 85 + 4*170}, {0, 0, 255},
+		{1, 1, 255}, {512, 512, 255}, {513, 512, 425}, {1024, 1024, 765}, {2048, 4096, 1105}, {4096, 4096,
+			765}, {4000, 1000, 85 + 4*170}, {0, 0, 255},
 		{2048, 768, mostImageTokens}, {100000, 37500, mostImageTokens},
 	} {
 		if got := imageTokens(c.width, c.height); got != c.want {
@@ -198,7 +207,8 @@ func TestImageTokens(t *testing.T) {
 func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	t.Parallel()
 	w, model := seeing(t, builder.Options{}, Options{KeepPrompts: true})
-	old := w.posts(5*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "my plan", Files: []memory.File{{Name: "plan.txt"}}})
+	old := w.posts(5*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "my plan",
+		Files: []memory.File{{Name: "plan.txt"}}})
 	q := w.asks(lobby, "is it good?")
 	q.ReplyTo = old
 	plan := holding("plan.txt", "text/plain", "dig a tunnel")
@@ -216,7 +226,8 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	}
 	// It is forgotten: the answer is taken back.
 	w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}})
-	if withdrawn, err := w.store.Withdrawn(t.Context(), 10); err != nil || len(withdrawn) != 1 || withdrawn[0].Message != answer {
+	if withdrawn, err := w.store.Withdrawn(t.Context(), 10); err != nil || len(withdrawn) != 1 ||
+		withdrawn[0].Message != answer {
 		t.Errorf("to be taken back: %+v, %v", withdrawn, err)
 	}
 	// While the model writes, the message with the file is deleted.
@@ -224,14 +235,16 @@ func TestFilesOfTheMessageRepliedTo(t *testing.T) {
 	old = w.says(6*time.Hour, lobby, ben, strings.Repeat("my plan ", 300))
 	plan.Message, q.ReplyTo = old, old
 	q.Files = []File{plan}
-	w.engine.builder = w.over(w.store, model, builder.Options{MaxTokens: 300}, Options{}).builder // without room for the message
+	// without room for the message
+	w.engine.builder = w.over(w.store, model, builder.Options{MaxTokens: 300}, Options{}).builder
 	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: lobby, IDs: []memory.MessageID{old}}) }
 	if a := w.answer(q); a.Text != withdrawn {
 		t.Errorf("answered %q", a.Text)
 	}
 	model.before = nil
 	// Somebody who opted out isn't read.
-	old = w.posts(4*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "another", Files: []memory.File{{Name: "plan.txt"}}})
+	old = w.posts(4*time.Hour, memory.Message{Guild: guild, Channel: lobby, Author: ben, Content: "another",
+		Files: []memory.File{{Name: "plan.txt"}}})
 	w.apply(memory.Opted{Guild: guild, User: ben, Out: true})
 	q = w.asks(lobby, "is it good?")
 	plan.Message = old

@@ -12,8 +12,10 @@ func TestFilterNarrowsWhatIsRecalled(t *testing.T) {
 	t.Parallel()
 	const thread, sealed memory.ChannelID = 906, 907
 	w := newWorld(t, nil)
-	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Name: "boats", Kind: memory.PublicThread, Parent: harbor}},
-		memory.ChannelSeen{Channel: memory.Channel{ID: sealed, Guild: guild, Name: "keys", Kind: memory.PublicThread, Parent: vault}})
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Name: "boats",
+		Kind: memory.PublicThread, Parent: harbor}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: sealed, Guild: guild, Name: "keys",
+			Kind: memory.PublicThread, Parent: vault}})
 	const said = "The lighthouse password is "
 	old := w.says(9*day, lobby, ben, said+"tuna")
 	bens := w.says(5*day, harbor, ben, said+"cod")
@@ -33,14 +35,16 @@ func TestFilterNarrowsWhatIsRecalled(t *testing.T) {
 		{"nothing", Filter{}, []memory.MessageID{old, bens, boats, late}, 2},
 		{"since", Filter{Since: noon.Add(-5 * day)}, []memory.MessageID{bens, boats, late}, 2},
 		{"until", Filter{Until: noon.Add(-5*day + time.Hour)}, []memory.MessageID{old, bens}, 0},
-		{"a span", Filter{Since: noon.Add(-6 * day), Until: noon.Add(-3*day - time.Hour)}, []memory.MessageID{bens, boats}, 0},
+		{"a span", Filter{Since: noon.Add(-6 * day), Until: noon.Add(-3*day - time.Hour)},
+			[]memory.MessageID{bens, boats}, 0},
 		{"from", Filter{From: []memory.UserID{ben}}, []memory.MessageID{old, bens}, 2},
 		{"from nobody known", Filter{From: []memory.UserID{4711}}, nil, 0},
 		{"in", Filter{In: []memory.ChannelID{lobby}}, []memory.MessageID{old, late}, 0},
 		{"in, with its threads", Filter{In: []memory.ChannelID{harbor}}, []memory.MessageID{bens, boats}, 0},
 		{"in a thread", Filter{In: []memory.ChannelID{thread}}, []memory.MessageID{boats}, 0},
 		{"in what may not be read", Filter{In: []memory.ChannelID{vault}}, nil, 2},
-		{"all of it", Filter{Since: noon.Add(-6 * day), From: []memory.UserID{cleo}, In: []memory.ChannelID{lobby}}, []memory.MessageID{late}, 0},
+		{"all of it", Filter{Since: noon.Add(-6 * day), From: []memory.UserID{cleo},
+			In: []memory.ChannelID{lobby}}, []memory.MessageID{late}, 0},
 	} {
 		q.Filter = tt.filter
 		r, err := w.engine.Recall(t.Context(), q)

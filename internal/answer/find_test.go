@@ -39,7 +39,8 @@ func (w *world) looks(q Question, found []Found) []memory.MessageID {
 
 // seeks is a search of Ann's that no message asks.
 func seeks(text string) Question {
-	return Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann", Text: text, Now: noon.Add(time.Second), Roles: []memory.RoleID{}}
+	return Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann", Text: text,
+		Now: noon.Add(time.Second), Roles: []memory.RoleID{}}
 }
 
 func TestFindIsForTheAskerAlone(t *testing.T) {
@@ -54,14 +55,19 @@ func TestFindIsForTheAskerAlone(t *testing.T) {
 		change func(*Question)
 		want   []memory.MessageID
 	}{
-		"Ann":                    {func(*Question) {}, []memory.MessageID{open, now}},
-		"a keeper":               {func(q *Question) { q.Asker, q.Roles = cleo, []memory.RoleID{keepers} }, []memory.MessageID{open, kept, now}},
+		"Ann": {func(*Question) {}, []memory.MessageID{open, now}},
+		"a keeper": {func(q *Question) { q.Asker, q.Roles = cleo, []memory.RoleID{keepers} },
+			[]memory.MessageID{open, kept, now}},
 		"who isn't one any more": {func(q *Question) { q.Asker = cleo }, []memory.MessageID{open, now}},
-		"an operator's rights":   {func(q *Question) { q.Operator, q.Everywhere, q.OnlyAsker = true, true, false }, []memory.MessageID{open, now}},
-		"in a direct message":    {func(q *Question) { q.Guild, q.Channel = memory.DirectGuild, annsDM }, []memory.MessageID{anns}},
-		"what nobody spoke of":   {func(q *Question) { q.Text = "zyzzyva" }, nil},
+		"an operator's rights": {func(q *Question) {
+			q.Operator, q.Everywhere, q.OnlyAsker = true, true, false
+		}, []memory.MessageID{open, now}},
+		"in a direct message": {func(q *Question) { q.Guild, q.Channel = memory.DirectGuild, annsDM },
+			[]memory.MessageID{anns}},
+		"what nobody spoke of": {func(q *Question) { q.Text = "zyzzyva" }, nil},
 		"what was said then": {func(q *Question) {
-			q.Filter = Filter{In: []memory.ChannelID{harbor}, From: []memory.UserID{ben}, Since: noon.Add(-6 * day), Until: noon.Add(-4 * day)}
+			q.Filter = Filter{In: []memory.ChannelID{harbor}, From: []memory.UserID{ben},
+				Since: noon.Add(-6 * day), Until: noon.Add(-4 * day)}
 		}, []memory.MessageID{open}},
 		"where Ann may not read": {func(q *Question) { q.Filter.In = []memory.ChannelID{vault} }, nil},
 	} {
@@ -108,12 +114,14 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 		}
 	}
 	f.Found = append(f.Found, Found{Channel: bensDM, Message: 1}, Found{Channel: harbor, Message: 4711})
-	if got, want := w.looks(q, f.Found), []memory.MessageID{gone, kept, cleos}; !slices.Equal(without(got, asked), want) {
+	if got, want := w.looks(q, f.Found),
+		[]memory.MessageID{gone, kept, cleos}; !slices.Equal(without(got, asked), want) {
 		t.Errorf("seen %d, want %d", got, want)
 	}
 	w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: gone, Content: "The password is secret", At: noon})
 	seen, err := w.engine.Look(t.Context(), q, []Found{{Channel: harbor, Message: gone, Before: asked, Relevance: 0.7}})
-	if err != nil || len(seen) != 1 || seen[0].Message.Content != "The password is secret" || seen[0].Relevance != 0.7 || seen[0].Before == nil || seen[0].Before.ID != asked {
+	if err != nil || len(seen) != 1 || seen[0].Message.Content != "The password is secret" ||
+		seen[0].Relevance != 0.7 || seen[0].Before == nil || seen[0].Before.ID != asked {
 		t.Errorf("after an edit %+v, %v", seen, err)
 	}
 	w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}})

@@ -24,10 +24,13 @@ func FuzzQuestion(f *testing.F) {
 		}
 		ids[c] = w.says(time.Duration(i+1)*day, c, ben, text)
 	}
-	w.posts(3*day, memory.Message{Guild: otherGuild, Channel: otherChannel, Author: ben, Content: "The lighthouse password is canary abroad"})
+	w.posts(3*day, memory.Message{Guild: otherGuild, Channel: otherChannel, Author: ben,
+		Content: "The lighthouse password is canary abroad"})
 	w.says(4*day, lobby, opted, "Olga's password is canary")
-	w.apply(memory.Opted{Guild: guild, User: opted, Out: true, At: noon.Add(-day)}, memory.ChannelGone{Guild: guild, Channel: gone})
-	for _, s := range []string{"", strings.Repeat("a", 4000), "the of and", "🎉🎉", "\" OR NEAR( *", "'; DROP TABLE message; --", "(.*)+$[", "ca\x00nary", "canary \xff\xfe",
+	w.apply(memory.Opted{Guild: guild, User: opted, Out: true, At: noon.Add(-day)},
+		memory.ChannelGone{Guild: guild, Channel: gone})
+	for _, s := range []string{"", strings.Repeat("a", 4000), "the of and", "🎉🎉", "\" OR NEAR( *",
+		"'; DROP TABLE message; --", "(.*)+$[", "ca\x00nary", "canary \xff\xfe",
 		"\u202ecanary\u2066", "canary", "NOT canary", "content:canary", "屋根は誰が", "what about it?", "<#903> <@24>", "before the canary", "password canary lighthouse keeper"} {
 		f.Add(s, int64(0), int64(0), int64(0), false)
 	}
@@ -37,7 +40,8 @@ func FuzzQuestion(f *testing.F) {
 	f.Add("password", int64(0), int64(opted), int64(0), false)
 	f.Add("password", int64(lobby), int64(-5), int64(ids[vault]), false)
 	f.Fuzz(func(t *testing.T, s string, in, from, reply int64, only bool) {
-		q := Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann", Text: s, Now: noon, ReplyTo: memory.MessageID(reply), OnlyAsker: only}
+		q := Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann", Text: s, Now: noon,
+			ReplyTo: memory.MessageID(reply), OnlyAsker: only}
 		if only {
 			q.Roles = []memory.RoleID{}
 		}

@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	heldAmong     = 10  // hits of a search of all that is remembered, the best, among which what was held back is counted
+	// hits of a search of all that is remembered, the best, among which what was held back is counted
+	heldAmong     = 10
 	heldRelevance = 0.2 // from which on one counts as mattering
 )
 

@@ -32,7 +32,8 @@ func TestTraceCountsWhatWasHeldBack(t *testing.T) {
 				w := newWorld(t, model)
 				for channel, n := range tt.said {
 					for i := range n {
-						w.says(time.Duration(i+1)*day, channel, ben, fmt.Sprintf("The lighthouse password is %s%d", []string{"tuna", "cod", "eel"}[i], channel))
+						w.says(time.Duration(i+1)*day, channel, ben,
+							fmt.Sprintf("The lighthouse password is %s%d", []string{"tuna", "cod", "eel"}[i], channel))
 					}
 				}
 				q := w.asks(tt.asked, "What is the lighthouse password?")

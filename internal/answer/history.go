@@ -11,11 +11,13 @@ import (
 // History is the part of a prompt's input that comes from a recall, for an answer in the channel at. Excerpts
 // overlap: each message is shown where it stands best, and a hit that stands in a better one's excerpt needs none
 // of its own.
-func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string, personName func(memory.UserID) string) builder.Input {
+func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string,
+	personName func(memory.UserID) string) builder.Input {
 	var in builder.Input
 	for _, p := range result.People {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person, personName), Main: p.Main,
+			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person,
+				personName), Main: p.Main,
 		})
 	}
 	for _, hit := range result.Lore {

@@ -30,7 +30,8 @@ func TestHistoryWithoutOriginIsntTold(t *testing.T) {
 	if out.Text != `{"call_id":"asked"}` {
 		t.Error(out.Text)
 	}
-	if out := w.history(w.asks(lobby, "What was asked?"), `{"filter":{"text":"tuna"}}`); !strings.HasPrefix(out.Text, "No record") {
+	if out := w.history(w.asks(lobby, "What was asked?"),
+		`{"filter":{"text":"tuna"}}`); !strings.HasPrefix(out.Text, "No record") {
 		t.Error(out.Text)
 	}
 }
@@ -42,7 +43,8 @@ func TestHistoryAsksForConsentAgain(t *testing.T) {
 	a := w.alter(nil, Options{})
 	answered := w.says(day, lobby, oracle, "so")
 	trace := memory.Trace{Guild: guild, Channel: lobby, Answer: answered, Asker: cleo}
-	w.apply(append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{{CallID: "c", Speaker: memory.SpeakerTool, Method: "m"}}, trace, noon)...)...)
+	w.apply(append([]memory.Event{memory.Answered{Trace: trace}},
+		Called([]memory.Record{{CallID: "c", Speaker: memory.SpeakerTool, Method: "m"}}, trace, noon)...)...)
 	q := w.asks(lobby, "What was asked?")
 	if out := w.history(q, `{}`); out.Summary != "1 record" {
 		t.Error(out.Text)

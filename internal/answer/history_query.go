@@ -93,7 +93,8 @@ func (e *Engine) keepMethod(s string) (string, bool) {
 
 // records is what q asks of the store, within the times that the question is about.
 func (q *historyQuery) records(within memory.Scope) memory.RecordQuery {
-	r := memory.RecordQuery{Speaker: q.Filter.Speaker, Method: q.Filter.Method, Since: q.from, Until: q.until, Oldest: q.Order == "oldest"}
+	r := memory.RecordQuery{Speaker: q.Filter.Speaker, Method: q.Filter.Method, Since: q.from, Until: q.until,
+		Oldest: q.Order == "oldest"}
 	if within.Since.After(r.Since) {
 		r.Since = within.Since
 	}

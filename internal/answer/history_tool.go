@@ -66,7 +66,8 @@ func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Out
 }
 
 // findRecords are the records that were asked for, and whether there are more of them.
-func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery) (found []tellable, more bool, err error) {
+func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery) (found []tellable,
+	more bool, err error) {
 	now, err := e.readable(ctx, q) // as it is now: the question may have been asked a minute ago
 	if err != nil || !now.here || !slices.Contains(now.asked.Channels, q.Channel) {
 		return nil, false, err
@@ -105,7 +106,8 @@ func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery
 
 // recordedMessages are the messages that records point to, by id: those that are there and whose authors
 // haven't opted out.
-func recordedMessages(ctx context.Context, channel memory.ChannelID, records []memory.Record, of consents) (map[memory.MessageID]*memory.Message, error) {
+func recordedMessages(ctx context.Context, channel memory.ChannelID, records []memory.Record,
+	of consents) (map[memory.MessageID]*memory.Message, error) {
 	ids := map[memory.MessageID]bool{}
 	for _, r := range records {
 		ids[r.Question], ids[r.Answer] = true, true

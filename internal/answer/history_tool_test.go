@@ -16,7 +16,8 @@ import (
 
 // asked logs a question of somebody's in a channel, Hark's answer to it from sources, and the records of both
 // and of a search.
-func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memory.UserID, question, reply string, sources ...memory.Source) (asked, answered memory.MessageID) {
+func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memory.UserID,
+	question, reply string, sources ...memory.Source) (asked, answered memory.MessageID) {
 	w.t.Helper()
 	asked = w.says(ago, channel, asker, question)
 	answered = w.says(ago-5*time.Second, channel, oracle, reply)
@@ -28,10 +29,14 @@ func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memo
 		Sources: append(sources, source(channel, asked))}
 	name := asked.String()
 	events := append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{
-		{CallID: name + "-1", Timestamp: noon.Add(-ago), Speaker: memory.SpeakerUser, Method: MethodAsk, Args: []any{asked}, Outcome: "answered"},
-		{CallID: name + "-2", Timestamp: noon.Add(-ago + time.Second), Speaker: memory.SpeakerTool, Method: "search_memory",
-			Kwargs: map[string]any{"query": map[string]any{"chars": 9, "words": 2, "fingerprint": "abc"}}, Outcome: fmt.Sprintf("%d messages", len(sources))},
-		{CallID: name + "-3", Timestamp: noon.Add(-ago + 2*time.Second), Speaker: memory.SpeakerAgent, Method: "answer", Outcome: "1 message"},
+		{CallID: name + "-1", Timestamp: noon.Add(-ago), Speaker: memory.SpeakerUser, Method: MethodAsk,
+			Args: []any{asked}, Outcome: "answered"},
+		{CallID: name + "-2", Timestamp: noon.Add(-ago + time.Second), Speaker: memory.SpeakerTool,
+			Method: "search_memory",
+			Kwargs: map[string]any{"query": map[string]any{"chars": 9, "words": 2,
+				"fingerprint": "abc"}}, Outcome: fmt.Sprintf("%d messages", len(sources))},
+		{CallID: name + "-3", Timestamp: noon.Add(-ago + 2*time.Second), Speaker: memory.SpeakerAgent,
+			Method: "answer", Outcome: "1 message"},
 	}, trace, noon)...)
 	w.apply(events...)
 	return asked, answered
@@ -91,7 +96,8 @@ func TestHistoryIsTold(t *testing.T) {
 
 	out := w.history(q, `{}`)
 	got := lines(t, out)
-	if len(got) != 6 || out.Summary != "6 records" || got[0]["call_id"] != second.String()+"-3" || got[5]["call_id"] != first.String()+"-1" {
+	if len(got) != 6 || out.Summary != "6 records" || got[0]["call_id"] != second.String()+"-3" ||
+		got[5]["call_id"] != first.String()+"-1" {
 		t.Fatalf("%s\n%s", out.Summary, out.Text)
 	}
 	golden.Seen(t, out.Text)
@@ -170,7 +176,8 @@ func TestHistoryGivesFieldsAndText(t *testing.T) {
 		t.Errorf("the answer is %q", text["answer"])
 	}
 	// The field that was looked in is given by itself.
-	if out := w.history(q, `{"filter":{"text":"quote"},"limit":1}`); !strings.Contains(out.Text, `"text":{`) || !strings.Contains(out.Text, `"call_id"`) {
+	if out := w.history(q, `{"filter":{"text":"quote"},"limit":1}`); !strings.Contains(out.Text,
+		`"text":{`) || !strings.Contains(out.Text, `"call_id"`) {
 		t.Error(out.Text)
 	}
 }
@@ -179,7 +186,8 @@ func TestHistoryStopsWhereThereIsNoRoom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	for i := range 20 {
-		w.recorded(day-time.Duration(i)*time.Minute, lobby, ann, strings.Repeat("word ", 100), strings.Repeat("reply ", 100))
+		w.recorded(day-time.Duration(i)*time.Minute, lobby, ann, strings.Repeat("word ", 100),
+			strings.Repeat("reply ", 100))
 	}
 	out := w.history(w.asks(lobby, "What did I ask?"), `{"fields":["text"],"limit":50}`)
 	all := lines(t, out)
@@ -208,7 +216,8 @@ func FuzzHistory(f *testing.F) {
 	w.recorded(4*day, lobby, cleo, "a canary?", "canary", source(vault, closed))
 	w.recorded(3*day, lobby, ann, "a tuna?", "tuna")
 	q := w.asks(lobby, "What was asked?")
-	for _, s := range []string{"", "{}", "null", `{"filter":{"text":"canary"}}`, `{"limit":1e1}`, `{"fields":["text"],"order":"oldest"}`, `{"filter":{"from":"0001-01-01"}}`, "\x00"} {
+	for _, s := range []string{"", "{}", "null", `{"filter":{"text":"canary"}}`, `{"limit":1e1}`,
+		`{"fields":["text"],"order":"oldest"}`, `{"filter":{"from":"0001-01-01"}}`, "\x00"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, arguments []byte) {

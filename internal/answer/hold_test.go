@@ -26,7 +26,8 @@ func TestPartsOfAnswersAreTakenBack(t *testing.T) {
 					stop()
 				}
 			})
-			if (a.Text == withdrawn) != closed || (a.Text == "It is swordfish") == closed || (err == nil) != closed || closed && !errors.Is(a.Away, failed) {
+			if (a.Text == withdrawn) != closed || (a.Text == "It is swordfish") == closed ||
+				(err == nil) != closed || closed && !errors.Is(a.Away, failed) {
 				t.Errorf("closed: %v, %v: answered %q, %v, %v", closed, failed, a.Text, a.Away, err)
 			}
 		}

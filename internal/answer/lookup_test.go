@@ -55,7 +55,8 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 func TestLookUpsOfOneAnswerShareTheirTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var given []time.Duration
-		slow := &upstream{func(_ context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+		slow := &upstream{func(_ context.Context, messages []memory.Message,
+			patience time.Duration) ([]memory.Message, error) {
 			given = append(given, patience)
 			time.Sleep(5 * time.Second)
 			return messages, nil

@@ -19,13 +19,16 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read lore: %w", err)
 	}
-	here := slices.DeleteFunc(slices.Collect(maps.Values(now.lore)), func(l memory.Lore) bool { return l.Guild != q.Guild })
+	here := slices.DeleteFunc(slices.Collect(maps.Values(now.lore)), func(l memory.Lore) bool {
+		return l.Guild != q.Guild
+	})
 	told, _, err := e.toldLore(ctx, now, here)
 	return told, err
 }
 
 // toldLore are those of lore that may be told within a reach, by name, and what they were said in.
-func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore, map[spot]memory.Message, error) {
+func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore,
+	map[spot]memory.Message, error) {
 	r := &recalled{reach: now}
 	for _, l := range lore {
 		r.result.Lore = append(r.result.Lore, search.LoreHit{Lore: l})

@@ -10,9 +10,11 @@ import (
 )
 
 // tells has the guild told lore some time before noon.
-func (w *world) tells(id int64, name, text string, by memory.UserID, channel memory.ChannelID, sources ...memory.Spot) memory.Lore {
+func (w *world) tells(id int64, name, text string, by memory.UserID, channel memory.ChannelID,
+	sources ...memory.Spot) memory.Lore {
 	w.t.Helper()
-	l := memory.Lore{ID: id, Guild: guild, Name: name, Text: text, By: by, Channel: channel, At: noon.Add(-day), Sources: sources}
+	l := memory.Lore{ID: id, Guild: guild, Name: name, Text: text, By: by, Channel: channel,
+		At: noon.Add(-day), Sources: sources}
 	w.apply(memory.LoreTold{Lore: l})
 	return l
 }
@@ -25,7 +27,8 @@ func TestOwnAnswersFromLoreAreRepeatedOnlyWithIt(t *testing.T) {
 	w.tells(2, "Project Y", "is red", ben, vault)
 	for i, text := range []string{"openly told", "secretly told"} {
 		id := w.says(time.Duration(9-i)*time.Minute, lobby, oracle, text)
-		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann, Sources: []memory.Source{{Kind: memory.SourceLore, ID: int64(i + 1)}}}
+		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann,
+			Sources: []memory.Source{{Kind: memory.SourceLore, ID: int64(i + 1)}}}
 		if err := w.store.Apply(t.Context(), memory.Answered{Trace: trace}); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +81,8 @@ func TestLoreIsListedForWhoMayReadIt(t *testing.T) {
 		{cleo, []memory.RoleID{keepers}, "[Anchor Project X safe the Project X]", "[Project X safe the Project X]"},
 		{ann, []memory.RoleID{}, "[Anchor the Project X]", "[the Project X]"},
 	} {
-		all, err := w.engine.Lore(t.Context(), Question{Guild: guild, Channel: lobby, Asker: c.who, OnlyAsker: true, Roles: c.roles, Now: noon})
+		all, err := w.engine.Lore(t.Context(), Question{Guild: guild, Channel: lobby, Asker: c.who,
+			OnlyAsker: true, Roles: c.roles, Now: noon})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -98,7 +98,8 @@ func (m *manifest) add(messages ...memory.Message) {
 }
 
 // addOrigins adds the messages that facts, lore and summaries were said in.
-func (m *manifest) addOrigins(said map[spot]memory.Message, people []search.Participant, lore []memory.Lore, summaries []memory.Summary) {
+func (m *manifest) addOrigins(said map[spot]memory.Message, people []search.Participant, lore []memory.Lore,
+	summaries []memory.Summary) {
 	for _, p := range people {
 		for _, f := range p.Person.Facts {
 			if f.Message != 0 {
@@ -152,7 +153,8 @@ func (m *manifest) recalled(cited map[spot]bool) (all []memory.TraceHit) {
 	for _, said := range m.messages {
 		isHit := slices.ContainsFunc(m.hits, func(h search.Hit) bool { return h.Message.ID == said.ID })
 		if !isHit && !condensed[said.ID] {
-			all = append(all, memory.TraceHit{Channel: said.Channel, Message: said.ID, Context: true, Edited: editedAt(said)})
+			all = append(all, memory.TraceHit{Channel: said.Channel, Message: said.ID, Context: true,
+				Edited: editedAt(said)})
 		}
 	}
 	return all
@@ -201,7 +203,8 @@ func (m *manifest) sources() (all []sourceText) {
 		add(s)
 	}
 	for _, summary := range m.summaries {
-		s := sourceText{Source: memory.Source{Kind: memory.SourceSummary, Channel: summary.Channel, ID: int64(summary.ID), Version: summary.Made.UnixMilli()}, text: summary.Text}
+		s := sourceText{Source: memory.Source{Kind: memory.SourceSummary, Channel: summary.Channel,
+			ID: int64(summary.ID), Version: summary.Made.UnixMilli()}, text: summary.Text}
 		for _, from := range summary.Sources {
 			s.from = append(s.from, spot{summary.Channel, from.Message})
 		}

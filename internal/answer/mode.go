@@ -106,5 +106,6 @@ func goesOn(question string) bool {
 		return false
 	}
 	words := text.Words(text.WithoutHark(question))
-	return search.RefersBack(question) || len(words) > 0 && len(words) <= continuingWords && slices.Contains(continuing, words[0])
+	return search.RefersBack(question) || len(words) > 0 && len(words) <= continuingWords &&
+		slices.Contains(continuing, words[0])
 }

@@ -57,30 +57,51 @@ func TestModeOfAnAnswer(t *testing.T) {
 	}{
 		{name: "by its words", question: "Write a haiku about ferries", want: builder.ModeCreation, by: ModeQuestion},
 		{name: "by none", question: "hello there", want: builder.ModeGeneral, by: ModeQuestion},
-		{name: "with the mention left in", question: mention + "compare ferries with canoes", want: builder.ModeAnalysis, by: ModeQuestion},
-		{name: "chosen for the channel", chosen: chose(den, "analysis"), question: "Write a haiku", want: builder.ModeAnalysis, by: ModeChannel},
-		{name: "chosen for the thread's channel", chosen: chose(harbor, "search"), question: "Write a haiku", want: builder.ModeSearch, by: ModeChannel},
-		{name: "chosen for the server", chosen: chose(0, "search"), question: "Write a haiku", want: builder.ModeSearch, by: ModeChannel},
-		{name: "chosen elsewhere", chosen: chose(lobby, "search"), question: "Write a haiku", want: builder.ModeCreation, by: ModeQuestion},
-		{name: "chosen, but not known", chosen: chose(den, "divination"), question: "Write a haiku", want: builder.ModeCreation, by: ModeQuestion},
-		{name: "asked for", chosen: chose(den, "analysis"), question: "Write a haiku", asked: builder.ModeModification, want: builder.ModeModification, by: ModeAsked},
-		{name: "going on", before: []said{search}, question: "and the other one?", want: builder.ModeSearch, by: ModeEarlier},
-		{name: "going on by its first word", before: []said{search}, question: "and Cleo?", want: builder.ModeSearch, by: ModeEarlier},
-		{name: "going on from what goes on", before: []said{search, {oracle, "Ben [1]"}, {ben, "not me"}, {ann, mention + "and the other one?"}},
+		{name: "with the mention left in", question: mention + "compare ferries with canoes",
+			want: builder.ModeAnalysis, by: ModeQuestion},
+		{name: "chosen for the channel", chosen: chose(den, "analysis"), question: "Write a haiku",
+			want: builder.ModeAnalysis, by: ModeChannel},
+		{name: "chosen for the thread's channel", chosen: chose(harbor, "search"), question: "Write a haiku",
+			want: builder.ModeSearch, by: ModeChannel},
+		{name: "chosen for the server", chosen: chose(0, "search"), question: "Write a haiku",
+			want: builder.ModeSearch, by: ModeChannel},
+		{name: "chosen elsewhere", chosen: chose(lobby, "search"), question: "Write a haiku",
+			want: builder.ModeCreation, by: ModeQuestion},
+		{name: "chosen, but not known", chosen: chose(den, "divination"), question: "Write a haiku",
+			want: builder.ModeCreation, by: ModeQuestion},
+		{name: "asked for", chosen: chose(den, "analysis"), question: "Write a haiku",
+			asked: builder.ModeModification, want: builder.ModeModification, by: ModeAsked},
+		{name: "going on", before: []said{search}, question: "and the other one?", want: builder.ModeSearch,
+			by: ModeEarlier},
+		{name: "going on by its first word", before: []said{search}, question: "and Cleo?",
+			want: builder.ModeSearch, by: ModeEarlier},
+		{name: "going on from what goes on", before: []said{search, {oracle, "Ben [1]"}, {ben, "not me"},
+			{ann, mention + "and the other one?"}},
 			question: "and Cleo?", want: builder.ModeSearch, by: ModeEarlier},
-		{name: "going on from what is no question", before: []said{{ann, "@hark find the timetable"}}, question: "and Cleo?", want: builder.ModeSearch, by: ModeEarlier},
-		{name: "going on in a mode of its own", before: []said{search}, question: "and a poem about it?", want: builder.ModeCreation, by: ModeQuestion},
-		{name: "not going on", before: []said{search}, question: "are you well today?", want: builder.ModeGeneral, by: ModeQuestion},
-		{name: "no question", before: []said{search}, question: "and thanks", want: builder.ModeGeneral, by: ModeQuestion},
-		{name: "too long to go on", before: []said{search}, question: "and are you well today, in spite of all the rain?", want: builder.ModeGeneral, by: ModeQuestion},
-		{name: "going on from somebody else", before: []said{{ben, mention + "who said the ferry leaves at nine?"}}, question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
-		{name: "going on from what Hark wasn't asked", before: []said{{ann, "who said the ferry leaves at nine?"}}, question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
-		{name: "going on from small talk", before: []said{search, {ann, mention + "are you well today?"}}, question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
+		{name: "going on from what is no question", before: []said{{ann, "@hark find the timetable"}},
+			question: "and Cleo?", want: builder.ModeSearch, by: ModeEarlier},
+		{name: "going on in a mode of its own", before: []said{search}, question: "and a poem about it?",
+			want: builder.ModeCreation, by: ModeQuestion},
+		{name: "not going on", before: []said{search}, question: "are you well today?",
+			want: builder.ModeGeneral, by: ModeQuestion},
+		{name: "no question", before: []said{search}, question: "and thanks", want: builder.ModeGeneral,
+			by: ModeQuestion},
+		{name: "too long to go on", before: []said{search},
+			question: "and are you well today, in spite of all the rain?", want: builder.ModeGeneral, by: ModeQuestion},
+		{name: "going on from somebody else",
+			before: []said{{ben, mention +
+				"who said the ferry leaves at nine?"}}, question: "and Cleo?", want: builder.ModeGeneral,
+			by: ModeQuestion},
+		{name: "going on from what Hark wasn't asked",
+			before: []said{{ann, "who said the ferry leaves at nine?"}}, question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
+		{name: "going on from small talk", before: []said{search, {ann, mention + "are you well today?"}},
+			question: "and Cleo?", want: builder.ModeGeneral, by: ModeQuestion},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, &scripted{pieces: []string{"I see."}})
-			w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: den, Guild: guild, Parent: harbor, Kind: memory.PublicThread, Name: "den"}})
+			w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: den, Guild: guild, Parent: harbor,
+				Kind: memory.PublicThread, Name: "den"}})
 			if tt.chosen != nil {
 				w.apply(tt.chosen)
 			}
@@ -100,7 +121,8 @@ func TestModeOfAnAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m := r.Mode; m.Is != tt.want || m.By != tt.by || (m.Why != "") != (tt.want != builder.ModeGeneral && (tt.by == ModeQuestion || tt.by == ModeEarlier)) {
+			if m := r.Mode; m.Is != tt.want || m.By != tt.by ||
+				(m.Why != "") != (tt.want != builder.ModeGeneral && (tt.by == ModeQuestion || tt.by == ModeEarlier)) {
 				t.Errorf("got %+v, want %s by %s", m, tt.want, tt.by)
 			}
 			for mode, rule := range modeRules {
@@ -124,7 +146,8 @@ func TestModeOfWhatAReplyGoesOnFrom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	a := w.says(3*time.Minute, lobby, oracle, "Ask me")
-	w.posts(2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ann, Content: "who said the ferry leaves at nine?", ReplyTo: a})
+	w.posts(2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ann,
+		Content: "who said the ferry leaves at nine?", ReplyTo: a})
 	q := w.asks(lobby, "and Cleo?")
 	r, err := w.engine.Recall(t.Context(), q)
 	if err != nil || r.Mode.Is != builder.ModeSearch || r.Mode.By != ModeEarlier {

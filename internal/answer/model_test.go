@@ -10,7 +10,8 @@ import (
 
 func TestModelGetsThePromptAndStreams(t *testing.T) {
 	t.Parallel()
-	model := &scripted{pieces: []string{"It is ", "swordfish", " [1], not tuna [9]. ", "Ask ‹@", "12› or ‹@&34›, not ‹@x›. `a[9] ‹@12›`"}}
+	model := &scripted{pieces: []string{"It is ", "swordfish", " [1], not tuna [9]. ", "Ask ‹@",
+		"12› or ‹@&34›, not ‹@x›. `a[9] ‹@12›`"}}
 	w := newWorld(t, model)
 	said := w.says(day, harbor, ben, "The lighthouse password is swordfish")
 	q := w.asks(lobby, "What is the lighthouse password?")
@@ -19,7 +20,8 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(streamed) != len(model.pieces) || streamed[1] != "It is swordfish" || streamed[4] != strings.Join(model.pieces, "") {
+	if len(streamed) != len(model.pieces) || streamed[1] != "It is swordfish" ||
+		streamed[4] != strings.Join(model.pieces, "") {
 		t.Errorf("streamed %q", streamed)
 	}
 	// The prompt shows mention tags as ‹@1›; what a model repeats of them shows a name again.
@@ -33,7 +35,8 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if !reflect.DeepEqual(model.got, asMessages(r.Prompt.Messages)) {
 		t.Errorf("the model got %q", model.got)
 	}
-	want := Source{Number: 1, Guild: guild, Channel: harbor, Message: said, Author: "Ben", Place: "harbor", Time: said.Time()}
+	want := Source{Number: 1, Guild: guild, Channel: harbor, Message: said, Author: "Ben", Place: "harbor",
+		Time: said.Time()}
 	if len(a.Sources) != 1 || a.Sources[0] != want {
 		t.Errorf("sources %+v, want %+v", a.Sources, want)
 	}
@@ -43,7 +46,8 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	model.instead = errors.New("it is away")
 	w.engine.search = &faultySearch{Searcher: w.engine.search, unranked: errDisk}
 	a = w.answer(q)
-	if a.Model != "spare" || a.Trace.Model != a.Model || a.Away != nil || !errors.Is(a.Instead, model.instead) || !errors.Is(a.Unranked, errDisk) {
+	if a.Model != "spare" || a.Trace.Model != a.Model || a.Away != nil ||
+		!errors.Is(a.Instead, model.instead) || !errors.Is(a.Unranked, errDisk) {
 		t.Errorf("with another model and no reranker: %+v", a)
 	}
 	w.engine.model = nil
@@ -63,7 +67,8 @@ func TestModelThatFails(t *testing.T) {
 		err   error
 	}{
 		{"before it wrote", scripted{err: broken}, "> The lighthouse password is swordfish", true, nil},
-		{"after a space", scripted{pieces: []string{" \n"}, err: broken}, "> The lighthouse password is swordfish", true, nil},
+		{"after a space", scripted{pieces: []string{" \n"}, err: broken},
+			"> The lighthouse password is swordfish", true, nil},
 		{"in the middle", scripted{pieces: []string{"It is [1] [7]"}, err: broken}, "It is [1]", false, broken},
 		{"writing nothing", scripted{}, "", false, ErrEmpty},
 		{"writing nothing but inventions", scripted{pieces: []string{" [7]"}}, "", false, ErrEmpty},

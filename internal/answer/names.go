@@ -13,7 +13,8 @@ type names struct {
 }
 
 func newNames() names {
-	return names{people: digest.People{}, channels: map[memory.ChannelID]string{}, unplaced: map[memory.ChannelID]bool{}}
+	return names{people: digest.People{}, channels: map[memory.ChannelID]string{},
+		unplaced: map[memory.ChannelID]bool{}}
 }
 
 func (n names) add(g *memory.Guild, people []memory.Person) {

@@ -29,7 +29,8 @@ func (o offer) names() (names []string) {
 // its window has no room for them beside half of the longest prompt.
 func (e *Engine) offered(ctx context.Context, q Question, r *recalled) (offer, error) {
 	var o offer
-	if r.voice.model == nil || e.options.ToolRounds <= 0 || !r.voice.Tools || r.most > 0 || e.refused.remembers(r.voice.model.Name(), e.now()) {
+	if r.voice.model == nil || e.options.ToolRounds <= 0 || !r.voice.Tools || r.most > 0 ||
+		e.refused.remembers(r.voice.model.Name(), e.now()) {
 		return o, nil
 	}
 	t := &Turn{Question: q, r: r, e: e}

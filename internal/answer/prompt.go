@@ -16,10 +16,12 @@ const toolSection = "tools"
 // session isn't from the log, in which nothing would tell that something of it is gone.
 func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
-	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer, report.Window, string(r.Prompt.Layout())
+	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer,
+		report.Window, string(r.Prompt.Layout())
 	t.Sections = SectionUses(report)
 	if len(r.told.messages) > 0 {
-		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.told.tokens, Ceiling: e.toolRoom(r), Included: len(r.told.messages)})
+		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.told.tokens,
+			Ceiling: e.toolRoom(r), Included: len(r.told.messages)})
 	}
 	if r.unlogged {
 		return
@@ -34,7 +36,8 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 			m.Content += "\n" + c.Name + c.Arguments
 		}
 		m.Content = strings.TrimSpace(m.Content)
-		p.Boundaries = append(p.Boundaries, memory.Boundary{Section: toolSection, Message: len(p.Messages), End: len(m.Content)})
+		p.Boundaries = append(p.Boundaries, memory.Boundary{Section: toolSection, Message: len(p.Messages),
+			End: len(m.Content)})
 		p.Messages = append(p.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
 	}
 	p.Built = r.started
@@ -47,7 +50,8 @@ func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
 	}
 	for _, b := range p.Boundaries {
-		kept.Boundaries = append(kept.Boundaries, memory.Boundary{Section: string(b.Type), Message: b.Message, Start: b.Start, End: b.End})
+		kept.Boundaries = append(kept.Boundaries, memory.Boundary{Section: string(b.Type), Message: b.Message,
+			Start: b.Start, End: b.End})
 	}
 	return kept
 }

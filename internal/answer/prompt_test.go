@@ -30,8 +30,10 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 			for id, name := range map[memory.UserID]string{dora: "Dora", teller: "Teller", 33: "Stranger"} {
 				w.apply(memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name}})
 			}
-			w.apply(memory.FactTold{Guild: guild, User: dora, Fact: memory.Fact{ID: 1, Text: "keeps the lighthouse", By: teller}},
-				memory.LoreTold{Lore: memory.Lore{ID: 2, Guild: guild, Name: "lighthouse", Text: "is older than the harbor", By: cleo, At: noon.Add(-day)}})
+			w.apply(memory.FactTold{Guild: guild, User: dora,
+				Fact: memory.Fact{ID: 1, Text: "keeps the lighthouse", By: teller}},
+				memory.LoreTold{Lore: memory.Lore{ID: 2, Guild: guild, Name: "lighthouse",
+					Text: "is older than the harbor", By: cleo, At: noon.Add(-day)}})
 			w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			w.says(day-time.Minute, harbor, cleo, "swordfish, really")
 			w.gives(w.asks(lobby, "Who keeps the lighthouse?"), -time.Second) // is in the session then
@@ -53,7 +55,8 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 			if err != nil || !slices.Contains(trace.Named, 34) {
 				t.Errorf("whom the question mentions isn't among %v", trace.Named)
 			}
-			for name, who := range map[string]memory.UserID{"Ann": ann, "Ben": ben, "Cleo": cleo, "Dora": dora, "Teller": teller, "Stranger": 33} {
+			for name, who := range map[string]memory.UserID{"Ann": ann, "Ben": ben, "Cleo": cleo,
+				"Dora": dora, "Teller": teller, "Stranger": 33} {
 				there := strings.Contains(all, name) || strings.Contains(all, "<@"+who.String()+">")
 				if in := slices.Contains(trace.Named, who); there && !in {
 					t.Errorf("%s is in the prompt, and not among %v:\n%s", name, trace.Named, all)
@@ -62,10 +65,13 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 			if slices.Contains(trace.Named, 33) || slices.Contains(trace.Named, 0) || !slices.IsSorted(trace.Named) {
 				t.Errorf("the people are %v", trace.Named)
 			}
-			if last := got.Boundaries[len(got.Boundaries)-1]; last.Section != "instruction" || last.Message != len(model.got)-1 || last.End != len(model.got[last.Message].Content) {
+			if last := got.Boundaries[len(got.Boundaries)-1]; last.Section != "instruction" ||
+				last.Message != len(model.got)-1 || last.End != len(model.got[last.Message].Content) {
 				t.Errorf("the last boundary is %+v", last)
 			}
-			if trace.Layout != string(layout) || trace.Window != 10_000 || trace.MaxTokens != builder.DefaultMaxTokens || trace.Tokens == 0 || trace.Use() != float64(trace.Tokens)/10_000 {
+			if trace.Layout != string(layout) || trace.Window != 10_000 ||
+				trace.MaxTokens != builder.DefaultMaxTokens || trace.Tokens == 0 ||
+				trace.Use() != float64(trace.Tokens)/10_000 {
 				t.Errorf("the trace is %+v", trace)
 			}
 		})
@@ -84,15 +90,19 @@ func TestAnswersThatKeepNoPrompt(t *testing.T) {
 		"a session that isn't logged": {&scripted{pieces: []string{"Yes."}}, func(_ *world, q *Question) {
 			q.Session = []memory.Message{{ID: q.ID - 1, Guild: guild, Channel: lobby, Author: ben, Content: "canary"}}
 		}},
-		"a direct message": {&scripted{pieces: []string{"Yes."}}, func(w *world, q *Question) { *q = w.asks(annsDM, "What is the lighthouse password?") }},
-		"taken back":       {nil, nil},
+		"a direct message": {&scripted{pieces: []string{"Yes."}}, func(w *world, q *Question) {
+			*q = w.asks(annsDM, "What is the lighthouse password?")
+		}},
+		"taken back": {nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, nil)
 			source := w.says(day, harbor, ben, "The lighthouse password is swordfish")
 			if c.change == nil {
-				c.model = &scripted{pieces: []string{"It is."}, before: func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}}) }}
+				c.model = &scripted{pieces: []string{"It is."}, before: func() {
+					w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{source}})
+				}}
 				c.change = func(*world, *Question) {}
 			}
 			w.keeping(c.model, builder.Options{})
@@ -109,7 +119,8 @@ func TestPromptsAreCounted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	for i := range 60 {
-		w.says(day-time.Duration(i)*time.Minute, harbor, ben, fmt.Sprintf("the lighthouse password of day %d is word%d ", i, i*i)+strings.Repeat("again ", 20+i%7*40))
+		w.says(day-time.Duration(i)*time.Minute, harbor, ben,
+			fmt.Sprintf("the lighthouse password of day %d is word%d ", i, i*i)+strings.Repeat("again ", 20+i%7*40))
 	}
 	model := &scripted{pieces: []string{"Well."}}
 	w.engine = w.over(w.store, model, builder.Options{MaxTokens: 900, Window: 1800, Answer: 900}, Options{})

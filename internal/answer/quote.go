@@ -97,7 +97,8 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	}
 	asked := text.Words(text.WithoutHark(q.Text))
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Relevance < weak || !speaksOfIt(h) || slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
+		return h.Relevance < weak || !speaksOfIt(h) ||
+			slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
 	answers := make([]search.Hit, 0, len(hits))
@@ -132,7 +133,8 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		return result.Hits, err
 	}
 	scope := r.asked
-	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel}, r.channels); scope.Since.Before(r.from.Time()) {
+	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel},
+		r.channels); scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
 	present, err := e.find(ctx, q, r, scope, []memory.MessageID{q.ID})

@@ -19,11 +19,13 @@ func TestExtractiveAnswer(t *testing.T) {
 	w.says(3*day, harbor, cleo, "My lighthouse drawing is nearly done")
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	golden.Seen(t, a.Text)
-	source := Source{Number: 1, Guild: guild, Channel: harbor, Message: said, Author: "Ben", Place: "harbor", Time: said.Time()}
+	source := Source{Number: 1, Guild: guild, Channel: harbor, Message: said, Author: "Ben", Place: "harbor",
+		Time: said.Time()}
 	if len(a.Sources) != 1 || a.Sources[0] != source || a.Model != "" {
 		t.Errorf("sources %+v by %q", a.Sources, a.Model)
 	}
-	if hits := a.Trace.Recalled; len(hits) != 1 || hits[0].Message != said || hits[0].Number != 1 || !hits[0].Cited || a.Trace.Sections != nil {
+	if hits := a.Trace.Recalled; len(hits) != 1 || hits[0].Message != said || hits[0].Number != 1 ||
+		!hits[0].Cited || a.Trace.Sections != nil {
 		t.Errorf("trace %+v", a.Trace)
 	}
 }
@@ -50,7 +52,8 @@ func TestQuestionsToHarkAreNotQuoted(t *testing.T) {
 	mention := fmt.Sprintf("<@%d> ", oracle)
 	for _, channel := range []memory.ChannelID{lobby, kiosk, annsDM} {
 		w := newWorld(t, nil)
-		for i, s := range []string{"@hark where does the night ferry to the island leave?", "@hark which pier does the night ferry leave from", "@hark " + question, question, mention + question} {
+		for i, s := range []string{"@hark where does the night ferry to the island leave?",
+			"@hark which pier does the night ferry leave from", "@hark " + question, question, mention + question} {
 			w.says(time.Duration(i+2)*day, channel, ann, s)
 		}
 		q := w.asks(channel, question)
@@ -126,7 +129,8 @@ func TestHowManyAreQuoted(t *testing.T) {
 	for _, tt := range tests {
 		var hits []search.Hit
 		for i, relevance := range tt.relevances {
-			m := memory.Message{ID: memory.MessageID(i + 1), Guild: guild, Channel: lobby, Content: fmt.Sprint("fact ", i)}
+			m := memory.Message{ID: memory.MessageID(i + 1), Guild: guild, Channel: lobby,
+				Content: fmt.Sprint("fact ", i)}
 			hits = append(hits, search.Hit{Message: m, Relevance: relevance, Why: tt.why})
 		}
 		got, err := new(Engine).quotable(t.Context(), Question{ID: 99}, &recalled{result: search.Result{Hits: hits}})
@@ -142,7 +146,8 @@ func TestHowManyAreQuoted(t *testing.T) {
 func TestQuotesStayWithinTheirMarkdown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild, Nick: "*B*\n# _e_ [x](http://n) `\u202E<@21>"}})
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: ben, Guild: guild,
+		Nick: "*B*\n# _e_ [x](http://n) `\u202E<@21>"}})
 	w.posts(day, memory.Message{Guild: guild, Channel: harbor, Author: ben,
 		Content: "lighthouse password:\n```\nswordfish\u2028— **Ann** [2]\r\n\n*No", Files: []memory.File{{Name: "a.png"}}})
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))

@@ -171,7 +171,8 @@ func (r *recalled) included(section builder.SectionType) int {
 }
 
 // find searches, and leaves out whoever has opted out.
-func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) (search.Result, error) {
+func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope,
+	skip []memory.MessageID) (search.Result, error) {
 	result, err := e.search.Search(ctx, e.query(q, r, scope, skip))
 	if err != nil {
 		return search.Result{}, err
@@ -204,7 +205,8 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(), settings: e.settings(), attended: math.MaxInt64}
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(),
+		settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
@@ -239,7 +241,8 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
 		channels := digest.ByID(g)
-		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) && !channels[q.Channel].Shut
+		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) &&
+			!channels[q.Channel].Shut
 		readable := map[memory.ChannelID]bool{}
 		for _, c := range readableIn(g, q, now.names) {
 			readable[c] = true

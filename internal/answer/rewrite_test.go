@@ -61,7 +61,8 @@ func TestModelRewritesWhatRefersBack(t *testing.T) {
 	}{
 		{"as it should be", false, false, question, rewriter{text: " " + better + "\n"}, better, 1},
 		{"switched off", true, false, question, rewriter{text: better}, question, 0},
-		{"it says all itself", false, false, "Where do the church bells hang?", rewriter{text: better}, "Where do the church bells hang?", 0},
+		{"it says all itself", false, false, "Where do the church bells hang?", rewriter{text: better},
+			"Where do the church bells hang?", 0},
 		{"nothing was said before", false, true, question, rewriter{text: better}, question, 0},
 		{"the model is away", false, false, question, rewriter{text: better, err: errors.New("away")}, question, 1},
 		{"it says nothing", false, false, question, rewriter{text: " \n"}, question, 1},

@@ -35,12 +35,13 @@ const (
 
 // dialogue is what a prompt shows as the current session, or could.
 type dialogue struct {
-	turns     [][]memory.Message // oldest first: what the session goes back to, a message each, then what was said in it
-	older     int                // how many of turns aren't of the session itself
-	session   []memory.Message   // those of turns, one after the other
-	condensed *memory.Condensed  // tells of what was said in the session before; nil if nothing does
-	sources   []memory.Message   // what condensed was made from
-	from      memory.MessageID   // the first of the session: everybody present has seen what was said from here on
+	// oldest first: what the session goes back to, a message each, then what was said in it
+	turns     [][]memory.Message
+	older     int               // how many of turns aren't of the session itself
+	session   []memory.Message  // those of turns, one after the other
+	condensed *memory.Condensed // tells of what was said in the session before; nil if nothing does
+	sources   []memory.Message  // what condensed was made from
+	from      memory.MessageID  // the first of the session: everybody present has seen what was said from here on
 }
 
 // dialogueBefore is what was said before the question: since the last silence, the newest of it, and what
@@ -85,7 +86,8 @@ func askedAt(q Question) memory.MessageID {
 // sittingBefore are the last messages before the question that may be in a session, oldest first, and those
 // of them since the last silence: of the question's own session where nothing is logged, else of the log, if
 // it may be used. All who will read the answer could read them.
-func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (before, sitting []memory.Message, err error) {
+func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (before, sitting []memory.Message,
+	err error) {
 	asked := askedAt(q)
 	before = slices.Clone(q.Session)
 	if q.Session == nil && now.here {
@@ -105,7 +107,8 @@ func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (befo
 
 // saidIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its
 // summary doesn't tell of.
-func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []memory.Message) (t dialogue, said []memory.Message, err error) {
+func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []memory.Message) (t dialogue,
+	said []memory.Message, err error) {
 	t.from = askedAt(q)
 	if q.Session != nil {
 		return t, sitting, nil
@@ -120,7 +123,9 @@ func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []me
 	if t.condensed == nil {
 		own = e.derivationIn(q.Channel, now, t.from)
 	} else {
-		sitting = sitting[slices.IndexFunc(sitting, func(m memory.Message) bool { return m.ID == t.condensed.Until })+1:]
+		sitting = sitting[slices.IndexFunc(sitting, func(m memory.Message) bool {
+			return m.ID == t.condensed.Until
+		})+1:]
 	}
 	own.hasSeen(sitting)
 	said, err = own.allowed(ctx, sitting)
@@ -152,7 +157,8 @@ func joined(messages, sitting []memory.Message) [][]memory.Message {
 		if last := len(turns) - 1; last >= 0 {
 			turn := turns[last]
 			before := turn[len(turn)-1]
-			follow := follows[m.ID] == before.ID && m.Author == before.Author && m.Kind == before.Kind && m.Time().Sub(before.Time()) <= joinWithin
+			follow := follows[m.ID] == before.ID && m.Author == before.Author && m.Kind == before.Kind &&
+				m.Time().Sub(before.Time()) <= joinWithin
 			toOther := m.ReplyTo != 0 && authors[m.ReplyTo] != m.Author
 			if follow && !toOther && len(turn) < joinMost && runes+n < joinRunes {
 				turns[last], runes = append(turn, m), runes+1+n
@@ -169,7 +175,9 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {
 		turns[i] = asTurn(messages, n)
-		turns[i].Replied = q.ReplyTo != 0 && slices.ContainsFunc(messages, func(m memory.Message) bool { return m.ID == q.ReplyTo })
+		turns[i].Replied = q.ReplyTo != 0 && slices.ContainsFunc(messages, func(m memory.Message) bool {
+			return m.ID == q.ReplyTo
+		})
 		if m := messages[0]; m.Channel != q.Channel {
 			if cut := text.Clip(turns[i].Content, starterShown); cut != turns[i].Content {
 				turns[i].Content, turns[i].Tokens = cut, 0

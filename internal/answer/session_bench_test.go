@@ -11,7 +11,8 @@ import (
 func BenchmarkDialogue(b *testing.B) {
 	w := condensing(b, &keeper{})
 	for turn := range 75 {
-		w.gives(w.asksAt(time.Duration(2*turn)*20*time.Second, lobby, "And the number of the island?"), -time.Duration(2*turn+1)*20*time.Second)
+		w.gives(w.asksAt(time.Duration(2*turn)*20*time.Second, lobby, "And the number of the island?"),
+			-time.Duration(2*turn+1)*20*time.Second)
 		w.drain()
 	}
 	q := w.asksAt(51*time.Minute, lobby, "And?")

@@ -32,7 +32,8 @@ func TestSession(t *testing.T) {
 	elsewhere := w.says(8*day, harbor, ben, "elsewhere")
 	w.says(81*time.Minute, lobby, ben, "before the silence")
 	w.says(50*time.Minute, lobby, ben, "one")
-	notice := w.posts(35*time.Minute, memory.Message{Guild: guild, Channel: lobby, Kind: memory.FromSystem, Content: "Cleo joined"})
+	notice := w.posts(35*time.Minute, memory.Message{Guild: guild, Channel: lobby, Kind: memory.FromSystem,
+		Content: "Cleo joined"})
 	last := w.says(21*time.Minute, lobby, cleo, "two")
 	w.says(time.Minute, harbor, cleo, "in another channel")
 	own := w.says(7*day, lobby, oracle, "an answer of unknown origin")
@@ -105,7 +106,8 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 func TestOverlappingExcerptsShowEachMessageOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	for i, s := range []string{"Lighthouse password please", "The lighthouse password is swordfish", "A lighthouse password like swordfish is silly"} {
+	for i, s := range []string{"Lighthouse password please", "The lighthouse password is swordfish",
+		"A lighthouse password like swordfish is silly"} {
 		w.says(day-time.Duration(i)*time.Minute, harbor, []memory.UserID{ann, ben, cleo}[i], s)
 	}
 	w.says(time.Minute, lobby, ben, "The lighthouse password was said just now")
@@ -169,7 +171,8 @@ func (f *faulty) Apply(ctx context.Context, events ...memory.Event) error {
 	return err
 }
 
-func (f *faulty) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+func (f *faulty) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
 	return try(f, "around", func() ([]memory.Message, error) { return f.Log.Around(ctx, c, ids, before, after) })
 }
 
@@ -181,8 +184,11 @@ func (f *faulty) OptedOut(ctx context.Context, g memory.GuildID, u memory.UserID
 	return try(f, "opted out", func() (bool, error) { return f.Log.OptedOut(ctx, g, u) })
 }
 
-func (f *faulty) Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
-	return try(f, "presence", func() (map[memory.UserID]memory.Presence, error) { return f.Log.Presence(ctx, scope, users) })
+func (f *faulty) Presence(ctx context.Context, scope memory.Scope,
+	users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+	return try(f, "presence", func() (map[memory.UserID]memory.Presence, error) {
+		return f.Log.Presence(ctx, scope, users)
+	})
 }
 
 // faultySearch is a searcher whose n-th call fails, or whose reranker does.

@@ -31,13 +31,14 @@ const (
 
 // Settings are how questions in a channel are answered, as far as admins can set it.
 type Settings struct {
-	Model       string         // the name of one of Options.Models; empty: the engine's own
-	Persona     string         // who answers; empty: the builder's
-	Temperature *float64       // from 0 to 2; nil: as the model is configured
-	Tools       bool           // whether the model may call tools
-	Mode        builder.Mode   // of all questions; empty: it is inferred
-	Language    string         // of labels and of Hark's own sentences, one of builder.Languages; empty: the engine's own
-	Zone        *time.Location // in which times are told; nil: UTC
+	Model       string       // the name of one of Options.Models; empty: the engine's own
+	Persona     string       // who answers; empty: the builder's
+	Temperature *float64     // from 0 to 2; nil: as the model is configured
+	Tools       bool         // whether the model may call tools
+	Mode        builder.Mode // of all questions; empty: it is inferred
+	// of labels and of Hark's own sentences, one of builder.Languages; empty: the engine's own
+	Language string
+	Zone     *time.Location // in which times are told; nil: UTC
 	// Paused, if not empty, says that mentions aren't answered: SettingOn, or a time until which, as RFC 3339 has it.
 	Paused string
 }
@@ -140,7 +141,9 @@ const mostLike = 5
 // like names models whose names have a text in them, or else any.
 func (c Choices) like(text string) string {
 	text = strings.ToLower(text)
-	names := slices.DeleteFunc(slices.Clone(c.Models), func(name string) bool { return !strings.Contains(strings.ToLower(name), text) })
+	names := slices.DeleteFunc(slices.Clone(c.Models), func(name string) bool {
+		return !strings.Contains(strings.ToLower(name), text)
+	})
 	if len(names) == 0 {
 		names = slices.Clone(c.Models)
 	}
@@ -220,7 +223,8 @@ func checkSetting(key memory.Setting, value string) (string, error) {
 	case memory.SettingTools, memory.SettingMode, memory.SettingLanguage:
 		i := slices.IndexFunc(all, func(v string) bool { return strings.EqualFold(v, value) })
 		if value == "" || i < 0 {
-			return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key), strings.Join(all, ", "))
+			return "", memory.Complain("%.100q is no value of %s: choose from %s", value, string(key),
+				strings.Join(all, ", "))
 		}
 		return all[i], nil
 	}

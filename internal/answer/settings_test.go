@@ -56,12 +56,15 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 		},
 	})
 	w.says(day, harbor, ben, "The lighthouse password is swordfish")
-	w.apply(sets(0, memory.SettingPersona, "You are the harbour master."), sets(lobby, memory.SettingModel, "large"), sets(lobby, memory.SettingTemperature, "0.25"),
-		sets(lobby, memory.SettingLanguage, "de"), sets(lobby, memory.SettingTools, SettingOff), sets(lobby, memory.SettingMode, "analysis"), sets(harbor, memory.SettingModel, "gone"),
+	w.apply(sets(0, memory.SettingPersona, "You are the harbour master."),
+		sets(lobby, memory.SettingModel, "large"), sets(lobby, memory.SettingTemperature, "0.25"),
+		sets(lobby, memory.SettingLanguage, "de"), sets(lobby, memory.SettingTools, SettingOff), sets(lobby,
+			memory.SettingMode, "analysis"), sets(harbor, memory.SettingModel, "gone"),
 		sets(harbor, memory.SettingMode, ModeInferred), sets(0, memory.SettingMode, "search"))
 
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if a.Text != "I am large" || a.Model != "large" || a.Trace.Model != "large" || a.Trace.Mode != "analysis" || len(large.got) != 1 || len(small.got) != 0 {
+	if a.Text != "I am large" || a.Model != "large" || a.Trace.Model != "large" ||
+		a.Trace.Mode != "analysis" || len(large.got) != 1 || len(small.got) != 0 {
 		t.Errorf("answered %q by %q, trace %q in mode %q", a.Text, a.Model, a.Trace.Model, a.Trace.Mode)
 	}
 	sent := large.got[0]
@@ -92,7 +95,8 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	if err != nil || r.Settings.Tools || r.Settings.Model != "large" || r.Settings.Language != "de" {
 		t.Errorf("settings of the lobby: %+v, %v", r.Settings, err)
 	}
-	if r, err = w.engine.Recall(t.Context(), w.asks(kiosk, "hello")); err != nil || !r.Settings.Tools || r.Settings.Model != "" || r.Mode.Is != builder.ModeSearch {
+	if r, err = w.engine.Recall(t.Context(), w.asks(kiosk, "hello")); err != nil || !r.Settings.Tools ||
+		r.Settings.Model != "" || r.Mode.Is != builder.ModeSearch {
 		t.Errorf("settings of the kiosk: %+v in mode %s, %v", r.Settings, r.Mode.Is, err)
 	}
 	dm := w.asks(annsDM, "hello")
@@ -105,8 +109,11 @@ func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 func TestSettingsThatChangeWhileAnswering(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	model := &scripted{pieces: []string{"Noted."}, before: func() { w.apply(sets(lobby, memory.SettingModel, "other")) }}
-	w.engine = w.over(w.store, model, builder.Options{}, Options{Models: map[string]Model{"other": &talker{name: "other"}}})
+	model := &scripted{pieces: []string{"Noted."}, before: func() {
+		w.apply(sets(lobby, memory.SettingModel, "other"))
+	}}
+	w.engine = w.over(w.store, model, builder.Options{},
+		Options{Models: map[string]Model{"other": &talker{name: "other"}}})
 	if a := w.answer(w.asks(lobby, "hello")); a.Text != "Noted." || a.Trace.Model != "parrot-1" {
 		t.Errorf("%q by %q", a.Text, a.Trace.Model)
 	}
@@ -212,8 +219,9 @@ func TestSettingsOfAGuild(t *testing.T) {
 	t.Parallel()
 	base := Settings{Model: "small", Persona: "You are Hark.", Tools: true, Language: "en"}
 	g := &memory.Guild{Settings: map[memory.Setting]string{}}
-	values := map[memory.Setting]string{memory.SettingModel: "large", memory.SettingPersona: "You are calm.", memory.SettingTemperature: "0.5",
-		memory.SettingTools: "off", memory.SettingMode: "search", memory.SettingLanguage: "ja",
+	values := map[memory.Setting]string{memory.SettingModel: "large", memory.SettingPersona: "You are calm.",
+		memory.SettingTemperature: "0.5",
+		memory.SettingTools:       "off", memory.SettingMode: "search", memory.SettingLanguage: "ja",
 		memory.SettingTimezone: "Asia/Tokyo", memory.SettingPaused: "2027-01-31T18:00:00Z"}
 	for _, key := range memory.Settings() {
 		g.Settings = map[memory.Setting]string{key: values[key]}
@@ -228,7 +236,8 @@ func TestSettingsOfAGuild(t *testing.T) {
 			}
 		}
 	}
-	g.Settings = map[memory.Setting]string{memory.SettingTemperature: "hot", memory.SettingTools: "some", memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue", memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
+	g.Settings = map[memory.Setting]string{memory.SettingTemperature: "hot", memory.SettingTools: "some",
+		memory.SettingMode: "divination", memory.SettingLanguage: "tlh", "colour": "blue", memory.SettingTimezone: "Mars/Olympus", memory.SettingPaused: "soon",
 		memory.SettingPersona: strings.Repeat("x", MaxPersona+1)}
 	if got := base.Set(g, lobby); got != base {
 		t.Errorf("what can't be used changed %+v to %+v", base, got)
@@ -238,11 +247,14 @@ func TestSettingsOfAGuild(t *testing.T) {
 func TestTemperaturesOfModels(t *testing.T) {
 	t.Parallel()
 	warm, cold := 0.7, 0.1
-	c := Choices{Models: []string{"small", "large", "far"}, Default: Settings{Model: "small", Temperature: &warm}, Temperatures: map[string]*float64{"large": &cold, "far": nil}}
+	c := Choices{Models: []string{"small", "large", "far"},
+		Default: Settings{Model: "small",
+			Temperature: &warm}, Temperatures: map[string]*float64{"large": &cold, "far": nil}}
 	set := map[memory.Setting]string{}
 	g := &memory.Guild{Settings: set}
 	for _, tt := range []struct{ model, temperature, want string }{
-		{"", "", "0.7"}, {"large", "", "0.1"}, {"far", "", ""}, {"gone", "", "0.7"}, {"large", "1", "1"}, {"large", "hot", "0.7"},
+		{"", "", "0.7"}, {"large", "", "0.1"}, {"far", "", ""}, {"gone", "", "0.7"}, {"large", "1",
+			"1"}, {"large", "hot", "0.7"},
 	} {
 		set[memory.SettingModel], set[memory.SettingTemperature] = tt.model, tt.temperature
 		if got := c.In(g, lobby).Value(memory.SettingTemperature); got != tt.want {

@@ -44,10 +44,14 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	}
 	for i := range r.result.People {
 		facts := &r.result.People[i].Person.Facts
-		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool { return f.Message != 0 && lost(spot{f.Channel, f.Message}) })
+		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool {
+			return f.Message != 0 && lost(spot{f.Channel, f.Message})
+		})
 	}
 	r.result.Lore = slices.DeleteFunc(r.result.Lore, func(hit search.LoreHit) bool {
-		return !r.usable(hit.Lore) || slices.ContainsFunc(hit.Lore.Sources, func(s memory.Spot) bool { return lost(spot{s.Channel, s.Message}) })
+		return !r.usable(hit.Lore) || slices.ContainsFunc(hit.Lore.Sources, func(s memory.Spot) bool {
+			return lost(spot{s.Channel, s.Message})
+		})
 	})
 	var held []search.SummaryHit
 	for _, hit := range r.summaries {
@@ -55,7 +59,9 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 		if err != nil {
 			return err
 		}
-		if !out && !slices.ContainsFunc(hit.Summary.Sources, func(s memory.SummarySource) bool { return lost(spot{hit.Summary.Channel, s.Message}) }) {
+		if !out && !slices.ContainsFunc(hit.Summary.Sources, func(s memory.SummarySource) bool {
+			return lost(spot{hit.Summary.Channel, s.Message})
+		}) {
 			held = append(held, hit)
 		}
 	}

@@ -78,7 +78,8 @@ func (w *world) fill() (said []memory.MessageID) {
 			if i%4 == 0 {
 				channel, ago = lobby, 20*time.Minute-time.Duration(i)*time.Second
 			}
-			said = append(said, w.says(ago, channel, ben, fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
+			said = append(said, w.says(ago, channel, ben,
+				fmt.Sprintf("lighthouse item%d %s", i, strings.Repeat("password ", i%40+1))))
 		}
 	})
 	return said
@@ -95,8 +96,9 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 	}{
 		"it says all":        {both, builder.LayoutSections},
 		"in the chat layout": {both, builder.LayoutChat},
-		"it says its window": {func(int) refusal { return refusal{room: window - narrowAnswer} }, builder.LayoutSections},
-		"it says nothing":    {tooMuch, builder.LayoutSections},
+		"it says its window": {func(int) refusal { return refusal{room: window - narrowAnswer} },
+			builder.LayoutSections},
+		"it says nothing": {tooMuch, builder.LayoutSections},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +108,8 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 			q := w.asks(lobby, "What is the lighthouse password?")
 			streamed := ""
 			a, err := w.engine.Answer(t.Context(), q, func(text string) { streamed = text })
-			if err != nil || a.Away != nil || a.Model != n.Name() || !strings.HasPrefix(a.Text, "It is so [") || streamed != a.Text {
+			if err != nil || a.Away != nil || a.Model != n.Name() ||
+				!strings.HasPrefix(a.Text, "It is so [") || streamed != a.Text {
 				t.Fatalf("answer %q by %q, streamed %q, away %v, %v", a.Text, a.Model, streamed, a.Away, err)
 			}
 			seen := n.seen()
@@ -117,7 +120,8 @@ func TestSmallerPromptAfterARefusal(t *testing.T) {
 				t.Errorf("a prompt of %d tokens where %d have room", seen[1], n.window-narrowAnswer)
 			}
 			messages := n.got[1].Messages
-			if last := messages[len(messages)-1].Content; !strings.Contains(last, q.Text) || tc.layout == builder.LayoutChat && len(messages) < 4 {
+			if last := messages[len(messages)-1].Content; !strings.Contains(last, q.Text) ||
+				tc.layout == builder.LayoutChat && len(messages) < 4 {
 				t.Errorf("%d messages, the last %q", len(messages), last)
 			}
 			sources(t, a, said, sent(messages))
@@ -134,7 +138,9 @@ func sources(t *testing.T, a Answer, said []memory.MessageID, prompt string) {
 	shown := 0
 	for i, id := range said {
 		there := strings.Contains(prompt, fmt.Sprintf("item%d ", i))
-		is := slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id && (h.Context || h.Number > 0) })
+		is := slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool {
+			return h.Message == id && (h.Context || h.Number > 0)
+		})
 		if there != is {
 			t.Errorf("item%d: shown %v, source %v", i, there, is)
 		}
@@ -194,7 +200,9 @@ func TestSecondPromptIsOfWhatIsThereThen(t *testing.T) {
 	said := w.fill()
 	gone := w.says(day, harbor, ben, "The lighthouse password is tuna")
 	model := &caller{steps: []step{
-		first(func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}}) }, fails(refusal{2000, 4000})),
+		first(func() {
+			w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{gone}})
+		}, fails(refusal{2000, 4000})),
 		writes("It is so [1]."),
 	}}
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
@@ -204,7 +212,8 @@ func TestSecondPromptIsOfWhatIsThereThen(t *testing.T) {
 	prompt := sent(model.last().Messages)
 	hasNot(t, prompt, "tuna")
 	has(t, prompt, "item1")
-	if len(model.got) != 2 || a.Text != "It is so [1]." || len(a.Sources) != 1 || !slices.Contains(said, a.Sources[0].Message) {
+	if len(model.got) != 2 || a.Text != "It is so [1]." || len(a.Sources) != 1 ||
+		!slices.Contains(said, a.Sources[0].Message) {
 		t.Errorf("%d calls, answer %q of %+v", len(model.got), a.Text, a.Sources)
 	}
 }

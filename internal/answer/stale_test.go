@@ -33,12 +33,15 @@ func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
 func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.engine = w.over(w.store, &scripted{pieces: []string{"Ben has a canoe."}}, builder.Options{Citations: true, MaxTokens: 1000}, Options{})
+	w.engine = w.over(w.store, &scripted{pieces: []string{"Ben has a canoe."}},
+		builder.Options{Citations: true, MaxTokens: 1000}, Options{})
 	said := w.says(90*day, harbor, cleo, "zebra canoe of bark")
 	for i := range 9 {
-		w.says(time.Duration(i+1)*day, lobby, ben, fmt.Sprintf("my canoe race number %d was fine. %s", i, strings.Repeat("really long ", 90)))
+		w.says(time.Duration(i+1)*day, lobby, ben, fmt.Sprintf("my canoe race number %d was fine. %s", i,
+			strings.Repeat("really long ", 90)))
 	}
-	w.apply(memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 5, Text: "has a canoe", By: cleo, Channel: harbor, Message: said}})
+	w.apply(memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 5, Text: "has a canoe", By: cleo,
+		Channel: harbor, Message: said}})
 	q := w.asks(lobby, "which canoe race of Ben was fine?")
 	r, err := w.engine.recall(t.Context(), q)
 	if err != nil {
@@ -51,7 +54,8 @@ func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	}
 	trace := w.engine.cite(t.Context(), q, r, "Race number 3.").Trace
 	at := slices.IndexFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == said })
-	if len(trace.IDsOf(memory.SourceFact)) != 1 || at < 0 || trace.Recalled[at].Relevance == 0 || !trace.Recalled[at].Context {
+	if len(trace.IDsOf(memory.SourceFact)) != 1 || at < 0 || trace.Recalled[at].Relevance == 0 ||
+		!trace.Recalled[at].Context {
 		t.Errorf("made from %v; the source is %+v", trace.Sources, trace.Recalled[max(at, 0)])
 	}
 }

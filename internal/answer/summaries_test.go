@@ -75,7 +75,9 @@ func TestNothingSaidLastIsLost(t *testing.T) {
 	channel := memory.ChannelID(20_000)
 	rapid.Check(t, func(t *rapid.T) {
 		channel++
-		w.apply(memory.GuildSeen{Guild: memory.Guild{ID: guild, Roles: []memory.Role{{ID: memory.RoleID(guild), Permissions: memory.ViewChannel | memory.ReadMessageHistory}},
+		w.apply(memory.GuildSeen{Guild: memory.Guild{ID: guild,
+			Roles: []memory.Role{{ID: memory.RoleID(guild),
+				Permissions: memory.ViewChannel | memory.ReadMessageHistory}},
 			Channels: []memory.Channel{{ID: channel, Guild: guild, Name: "talk"}}}})
 		topics := []string{"sailing boats", "document folders", "garden tomatoes", "chess openings"}
 		sessions := rapid.IntRange(1, 9).Draw(t, "sessions")
@@ -88,7 +90,8 @@ func TestNothingSaidLastIsLost(t *testing.T) {
 				last = fmt.Sprintf("session%d says number%d of %s", n, i, topic)
 				w.serial++
 				events = append(events, memory.Posted{Message: memory.Message{
-					ID: memory.FirstMessageID(noon.Add(time.Duration(i)*time.Minute-begins)) + w.serial, Guild: guild, Channel: channel,
+					ID: memory.FirstMessageID(noon.Add(time.Duration(i)*time.Minute-begins)) +
+						w.serial, Guild: guild, Channel: channel,
 					Author: rapid.SampledFrom([]memory.UserID{ann, ben}).Draw(t, "who"), Content: last,
 				}})
 			}
@@ -110,7 +113,8 @@ func TestNothingSaidLastIsLost(t *testing.T) {
 		if !strings.Contains(all[sessions-1].Text, last) {
 			t.Fatalf("what was said last isn't in %q", all[sessions-1].Text)
 		}
-		w.engine = w.over(w.store, nil, builder.Options{MaxTokens: rapid.IntRange(400, 1500).Draw(t, "room")}, Options{})
+		w.engine = w.over(w.store, nil, builder.Options{MaxTokens: rapid.IntRange(400, 1500).Draw(t, "room")},
+			Options{})
 		asked := rapid.SampledFrom(topics).Draw(t, "asked")
 		q := Question{Guild: guild, Channel: channel, Asker: ann, Text: "What about " + asked + "?", Now: noon}
 		r, err := w.engine.Recall(context.Background(), q)

@@ -40,7 +40,8 @@ func (t *Turn) recallLore(ctx context.Context, a loreArguments) (Outcome, error)
 	}
 	in.Now = t.Question.Now.In(t.Zone())
 	part := t.r.voice.builder.Part(in, t.room)
-	o := Outcome{Text: part.Text, lore: called[:part.Lore], said: said, Summary: plural(part.Lore, "piece") + " of lore"}
+	o := Outcome{Text: part.Text, lore: called[:part.Lore], said: said, Summary: plural(part.Lore, "piece") +
+		" of lore"}
 	switch {
 	case len(all) == 0:
 		o.Text = "There is no lore."
@@ -54,8 +55,10 @@ func (t *Turn) recallLore(ctx context.Context, a loreArguments) (Outcome, error)
 
 // loreHere is the lore that the question is about.
 func (t *Turn) loreHere() []memory.Lore {
-	return slices.DeleteFunc(search.LoreIn(t.r.asked, slices.Collect(maps.Values(t.r.reach.lore))), func(l memory.Lore) bool {
-		elsewhere := len(t.Question.Filter.In) > 0 && l.Channel == 0 // what was told for the whole guild wasn't said there
-		return elsewhere || len(t.r.asked.Authors) > 0 && !slices.Contains(t.r.asked.Authors, l.By)
-	})
+	return slices.DeleteFunc(search.LoreIn(t.r.asked, slices.Collect(maps.Values(t.r.reach.lore))),
+		func(l memory.Lore) bool {
+			// what was told for the whole guild wasn't said there
+			elsewhere := len(t.Question.Filter.In) > 0 && l.Channel == 0
+			return elsewhere || len(t.r.asked.Authors) > 0 && !slices.Contains(t.r.asked.Authors, l.By)
+		})
 }

@@ -27,7 +27,8 @@ func (t *Turn) getParticipant(ctx context.Context, a personArguments) (Outcome, 
 		return Outcome{}, err
 	}
 	part := t.r.voice.builder.Part(t.e.historyOf(t, found.result), t.room)
-	o := Outcome{Text: part.Text, who: found.result.People[:part.People], said: found.said, Summary: plural(part.People, "participant")}
+	o := Outcome{Text: part.Text, who: found.result.People[:part.People], said: found.said,
+		Summary: plural(part.People, "participant")}
 	switch {
 	case len(people) == 0:
 		o.Text = "Nobody of that name is known."

@@ -145,7 +145,8 @@ func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []str
 	}
 	for _, id := range times {
 		at := id.Time().In(t.Zone())
-		hear(fmt.Sprint(at.Format("Monday 2 January 2006 2006-01-02 01-02 02.01.2006 15:04"), " ", at.Day(), " ", int(at.Month())))
+		hear(fmt.Sprint(at.Format("Monday 2 January 2006 2006-01-02 01-02 02.01.2006 15:04"), " ", at.Day(),
+			" ", int(at.Month())))
 	}
 	for _, term := range text.Terms(strings.Join(append([]string{lore.Name, lore.Text}, lore.Own...), "\n")) {
 		if !said[term] && !slices.Contains(strange, term) {

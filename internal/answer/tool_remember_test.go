@@ -25,13 +25,16 @@ func TestLoreIsProposedFromAllThatWasShown(t *testing.T) {
 	w := newWorld(t, nil)
 	said := w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
 	session := w.says(time.Minute, lobby, cleo, "somebody should know")
-	m := w.withTools(uses("remember", `{"name":"Lighthouse password [1]","text":" The secret fish, says ‹@22› [1]. ","aliases":["the fish"]}`), writes("I would remember that."))
+	m := w.withTools(uses("remember",
+		`{"name":"Lighthouse password [1]","text":" The secret fish, says ‹@22› [1]. ","aliases":["the fish"]}`), writes("I would remember that."))
 	q := w.asks(lobby, "Please remember the lighthouse password")
 	a := w.answer(q)
 	if len(a.Proposals) != 1 {
 		t.Fatalf("proposed %+v, told %q", a.Proposals, m.outcomes())
 	}
-	want := memory.Lore{Guild: guild, Channel: lobby, Name: "Lighthouse password", Text: "The secret fish, says <@22>.", Own: []string{"the fish"}, Sources: append(spots(lobby, session, q.ID), spots(harbor, said)...)}
+	want := memory.Lore{Guild: guild, Channel: lobby, Name: "Lighthouse password",
+		Text: "The secret fish, says <@22>.", Own: []string{"the fish"}, Sources: append(spots(lobby, session,
+			q.ID), spots(harbor, said)...)}
 	if got := a.Proposals[0].Lore; !reflect.DeepEqual(got, want) {
 		t.Errorf("proposed %+v, want %+v", got, want)
 	}
@@ -56,8 +59,10 @@ func TestLoreSaysWhatItsSourcesSay(t *testing.T) {
 		sources []memory.MessageID // nil where it is refused
 	}{
 		{`{"name":"Piano wood","text":"Picked walnut for the piano","sources":[%d]}`, []memory.MessageID{piano}},
-		{`{"name":"Wood of the piano","text":"Ben, on 16 April 2024: walnut, for the pianos","sources":[%d]}`, []memory.MessageID{piano}},
-		{`{"name":"Piano","text":"walnut 燕麦","aliases":["walnut piano"],"sources":[%d,%d]}`, []memory.MessageID{piano, other}},
+		{`{"name":"Wood of the piano","text":"Ben, on 16 April 2024: walnut, for the pianos","sources":[%d]}`,
+			[]memory.MessageID{piano}},
+		{`{"name":"Piano","text":"walnut 燕麦","aliases":["walnut piano"],"sources":[%d,%d]}`,
+			[]memory.MessageID{piano, other}},
 		{`{"name":"Piano","text":"Ann wants the wood remembered"}`, nil},
 		{`{"name":"Piano","text":"The wood of the piano"}`, []memory.MessageID{}},
 		{`{"name":"Piano","text":"walnut"}`, nil},
@@ -71,7 +76,8 @@ func TestLoreSaysWhatItsSourcesSay(t *testing.T) {
 		var first, second int
 		m := w.withTools()
 		m.steps = []step{
-			uses("search_memory", `{"query":"walnut piano picked","limit":1}`, "search_memory", `{"query":"blue painted piano","limit":1}`),
+			uses("search_memory", `{"query":"walnut piano picked","limit":1}`, "search_memory",
+				`{"query":"blue painted piano","limit":1}`),
 		}
 		a := w.answer(q)
 		for _, h := range a.Trace.Recalled {
@@ -129,7 +135,8 @@ func TestLoreIsntProposedFromWhatWasMadeOfMessages(t *testing.T) {
 			w.answered(time.Minute, "The secret fish is tuna", source(lobby, w.says(9*day, lobby, ben, "tuna")))
 		},
 		"a fact": func(w *world) {
-			w.apply(memory.FactTold{Guild: guild, User: ann, Fact: memory.Fact{ID: 1, Text: "likes the secret fish", By: ann}})
+			w.apply(memory.FactTold{Guild: guild, User: ann,
+				Fact: memory.Fact{ID: 1, Text: "likes the secret fish", By: ann}})
 		},
 		"lore": func(w *world) { w.tells(3, "the lighthouse", "hides a secret fish", ben, 0) },
 	} {
@@ -147,13 +154,16 @@ func TestNothingIsProposedInTheEnd(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	said := w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
-	call := []string{"remember", `{"name":"a","text":"b"}`, "remember", `{"name":"c","text":"d"}`, "remember", `{"name":"e","text":"f"}`, "remember", `{"name":"g","text":"h"}`}
+	call := []string{"remember", `{"name":"a","text":"b"}`, "remember", `{"name":"c","text":"d"}`, "remember",
+		`{"name":"e","text":"f"}`, "remember", `{"name":"g","text":"h"}`}
 	m := w.withTools(uses(call...))
 	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); len(a.Proposals) != mostProposals {
 		t.Errorf("proposed %+v, told %q", a.Proposals, m.outcomes())
 	}
 	golden.Seen(t, m.outcomes()[3])
-	w.withTools(uses(call...), first(func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}}) }, writes("Yes.")))
+	w.withTools(uses(call...), first(func() {
+		w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}})
+	}, writes("Yes.")))
 	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); a.Text != withdrawn || len(a.Proposals) > 0 {
 		t.Errorf("answered %q, proposed %+v", a.Text, a.Proposals)
 	}
@@ -166,13 +176,15 @@ func TestWhereNothingIsProposed(t *testing.T) {
 		change func(w *world, q *Question)
 		offers bool
 	}{
-		"a question":        {func(*world, *Question) {}, true},
-		"a direct message":  {func(w *world, q *Question) { *q = w.asks(annsDM, "Remember it?") }, true},
-		"a command":         {func(_ *world, q *Question) { q.ID = 0 }, false},
-		"the operator":      {func(_ *world, q *Question) { q.Operator = true }, false},
-		"one who is there":  {func(_ *world, q *Question) { q.Operator, q.Confirms = true, true }, true},
-		"nobody":            {func(_ *world, q *Question) { q.Asker = 0 }, false},
-		"who has opted out": {func(w *world, q *Question) { w.apply(memory.Opted{Guild: guild, User: ann, Out: true, At: noon}) }, false},
+		"a question":       {func(*world, *Question) {}, true},
+		"a direct message": {func(w *world, q *Question) { *q = w.asks(annsDM, "Remember it?") }, true},
+		"a command":        {func(_ *world, q *Question) { q.ID = 0 }, false},
+		"the operator":     {func(_ *world, q *Question) { q.Operator = true }, false},
+		"one who is there": {func(_ *world, q *Question) { q.Operator, q.Confirms = true, true }, true},
+		"nobody":           {func(_ *world, q *Question) { q.Asker = 0 }, false},
+		"who has opted out": {func(w *world, q *Question) {
+			w.apply(memory.Opted{Guild: guild, User: ann, Out: true, At: noon})
+		}, false},
 		"a session that isn't logged": {func(_ *world, q *Question) {
 			q.Session = []memory.Message{{ID: q.ID - 1, Guild: guild, Channel: lobby, Author: ben, Content: "hi"}}
 		}, false},
@@ -185,10 +197,12 @@ func TestWhereNothingIsProposed(t *testing.T) {
 		q := w.asks(lobby, "Remember it?")
 		c.change(w, &q)
 		a := w.answer(q)
-		if got := slices.Contains(toolNames(m.last()), "remember"); got != c.offers || !slices.Contains(toolNames(m.last()), "search_memory") {
+		if got := slices.Contains(toolNames(m.last()), "remember"); got != c.offers ||
+			!slices.Contains(toolNames(m.last()), "search_memory") {
 			t.Errorf("%s: offered are %q", name, toolNames(m.last()))
 		}
-		if logged := name != "a session that isn't logged" && name != "a channel that isn't remembered"; logged != (len(a.Records) == 2) {
+		if logged := name != "a session that isn't logged" &&
+			name != "a channel that isn't remembered"; logged != (len(a.Records) == 2) {
 			t.Errorf("%s: recorded %+v", name, a.Records)
 		}
 	}

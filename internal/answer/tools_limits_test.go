@@ -34,7 +34,8 @@ func TestModelsThatTakeNoTools(t *testing.T) {
 	w.engine.now = func() time.Time { return now }
 	q := w.asks(lobby, "What is the lighthouse password?")
 	a := w.answer(q)
-	if a.Text != "It is [1]." || a.Away != nil || len(m.got) != 2 || len(m.got[0].Tools) == 0 || len(m.got[1].Tools) > 0 {
+	if a.Text != "It is [1]." || a.Away != nil || len(m.got) != 2 || len(m.got[0].Tools) == 0 ||
+		len(m.got[1].Tools) > 0 {
 		t.Fatalf("answered %q after %d requests, %v", a.Text, len(m.got), a.Away)
 	}
 	if !tellsOfTools(m.got[0]) || tellsOfTools(m.got[1]) {
@@ -51,7 +52,8 @@ func TestModelsThatTakeNoTools(t *testing.T) {
 		}
 	}
 	// Refused after a call, it is asked as if there had been none.
-	m = w.withTools(uses("search_memory", `{"query":"x"}`), fails(fmt.Errorf("sorry: %w", unable{tools: true})), writes("It is [1]."))
+	m = w.withTools(uses("search_memory", `{"query":"x"}`),
+		fails(fmt.Errorf("sorry: %w", unable{tools: true})), writes("It is [1]."))
 	if a := w.answer(q); a.Text != "It is [1]." || len(m.last().Messages) != len(m.got[0].Messages) {
 		t.Errorf("answered %q to %d messages", a.Text, len(m.last().Messages))
 	}
@@ -93,12 +95,14 @@ func TestWhereThereAreNoTools(t *testing.T) {
 		options Options
 		tools   bool
 	}{
-		"there are":             {builder.Options{}, Options{ToolRounds: 1}, true},
-		"none are wanted":       {builder.Options{}, Options{}, false},
-		"off here":              {builder.Options{}, Options{ToolRounds: 1}, false},
-		"off elsewhere":         {builder.Options{}, Options{ToolRounds: 1}, true},
-		"a window without room": {builder.Options{MaxTokens: 1500, Window: 2000, Answer: 500}, Options{ToolRounds: 1}, false},
-		"a window with little":  {builder.Options{MaxTokens: 3000, Window: 4000, Answer: 500}, Options{ToolRounds: 1}, true},
+		"there are":       {builder.Options{}, Options{ToolRounds: 1}, true},
+		"none are wanted": {builder.Options{}, Options{}, false},
+		"off here":        {builder.Options{}, Options{ToolRounds: 1}, false},
+		"off elsewhere":   {builder.Options{}, Options{ToolRounds: 1}, true},
+		"a window without room": {builder.Options{MaxTokens: 1500, Window: 2000, Answer: 500},
+			Options{ToolRounds: 1}, false},
+		"a window with little": {builder.Options{MaxTokens: 3000, Window: 4000, Answer: 500},
+			Options{ToolRounds: 1}, true},
 	} {
 		w := newWorld(t, nil)
 		q := w.asks(lobby, "What is the lighthouse password?")
@@ -161,7 +165,8 @@ func TestCallsOutOfTime(t *testing.T) {
 	}
 	m = &caller{steps: []step{usesAfter("Wait.", "echo", `{}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9}, endless)
-	if a, err := w.engine.Answer(ctx, w.asks(lobby, "What is the lighthouse password?"), nil); !errors.Is(err, context.Canceled) || a.Text != "Wait." || len(m.got) != 1 {
+	if a, err := w.engine.Answer(ctx, w.asks(lobby, "What is the lighthouse password?"), nil); !errors.Is(err,
+		context.Canceled) || a.Text != "Wait." || len(m.got) != 1 {
 		t.Errorf("cancelled: %q, %v", a.Text, err)
 	}
 }
@@ -180,7 +185,8 @@ func TestToolsThatFail(t *testing.T) {
 	if got := m.outcomes(); !slices.Equal(got, []string{failedText, failedText}) || tries != 2 {
 		t.Errorf("told %q after %d tries", got, tries)
 	}
-	if !errors.Is(a.ToolFailed, errDisk) || a.ToolFailed.Error() != "tool echo: read /secret/path: "+errDisk.Error() || a.Trace.Calls[0].Outcome != callFailed {
+	if !errors.Is(a.ToolFailed, errDisk) || a.ToolFailed.Error() != "tool echo: read /secret/path: "+
+		errDisk.Error() || a.Trace.Calls[0].Outcome != callFailed {
 		t.Errorf("returned %v, %+v", a.ToolFailed, a.Trace.Calls)
 	}
 	if _, err := json.Marshal(a.Records); err != nil || strings.Contains(fmt.Sprint(a.Records), "secret") {

@@ -24,15 +24,18 @@ func TestPeopleAreLookedUp(t *testing.T) {
 	w.says(2*day, vault, ben, "hush")
 	open, secret := w.says(61*day, harbor, ben, "I breed zebras"), w.says(61*day, vault, ben, "I breed canaries")
 	for i, f := range []memory.Fact{
-		{Text: "breeds zebras", By: ben, Channel: harbor, Message: open}, {Text: "breeds canaries", By: ben, Channel: vault, Message: secret},
+		{Text: "breeds zebras", By: ben, Channel: harbor, Message: open}, {Text: "breeds canaries", By: ben,
+			Channel: vault, Message: secret},
 		{Text: "Benny the Great", Alias: true, By: ben}, {Text: "sings", By: cleo},
 	} {
 		f.ID = int64(i + 1)
 		w.apply(memory.FactTold{Guild: guild, User: ben, Fact: f})
 	}
-	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}}, memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
+	w.apply(memory.PersonSeen{Person: memory.Person{ID: 24, Guild: guild, Name: "Olga"}},
+		memory.Opted{Guild: guild, User: 24, Out: true, At: noon})
 	for i, names := range [][]string{ // of Ben, of Ann, and of nobody: Olga has opted out
-		{"Ben", "ben ", "Bem", "<@22>", "<@!22>", "22", "@22", "‹@22›", "the great Benny"}, {"Ann"}, {"Zoe", "Olga", "<@24>", "?", "<@99999999999999999999>"},
+		{"Ben", "ben ", "Bem", "<@22>", "<@!22>", "22", "@22", "‹@22›", "the great Benny"}, {"Ann"}, {"Zoe",
+			"Olga", "<@24>", "?", "<@99999999999999999999>"},
 	} {
 		told := ""
 		for _, name := range names {
@@ -43,7 +46,8 @@ func TestPeopleAreLookedUp(t *testing.T) {
 			} else if got != told {
 				t.Errorf("%q: told %q, of %q %q", name, got, names[0], told)
 			}
-			if facts := []int64{1, 3, 4}; i == 0 && (!slices.Equal(a.Trace.IDsOf(memory.SourceFact), facts) || a.Records[1].Outcome != "1 participant") {
+			if facts := []int64{1, 3, 4}; i == 0 && (!slices.Equal(a.Trace.IDsOf(memory.SourceFact), facts) ||
+				a.Records[1].Outcome != "1 participant") {
 				t.Errorf("%q: used the facts %v, recorded %+v", name, a.Trace.Sources, a.Records[1])
 			}
 		}
@@ -57,7 +61,8 @@ func TestDirectMessagesTellOfNobodyElse(t *testing.T) {
 	w := newWorld(t, nil)
 	w.says(day, bensDM, ben, "The lighthouse password is canary")
 	w.says(day, annsDM, ann, "The lighthouse password is tuna")
-	m := w.withTools(uses("get_participant", `{"name":"Ben"}`, "get_participant", `{"name":"<@22>"}`, "search_memory", `{"query":"password","author":"Ben"}`, "search_memory", `{"query":"password","author":"Zoe"}`,
+	m := w.withTools(uses("get_participant", `{"name":"Ben"}`, "get_participant", `{"name":"<@22>"}`,
+		"search_memory", `{"query":"password","author":"Ben"}`, "search_memory", `{"query":"password","author":"Zoe"}`,
 		"get_participant", `{"name":"Zoe"}`), uses("get_participant", `{"name":"Ann"}`))
 	w.answer(w.asks(annsDM, "What is it?"))
 	got := m.outcomes()
@@ -89,13 +94,16 @@ func TestLoreIsLookedUp(t *testing.T) {
 		arguments string
 		lore      []int64
 	}{
-		{`{}`, []int64{2, 1}}, {``, []int64{2, 1}}, {`{"name":"the X project"}`, []int64{1}}, {`{"name":"PX"}`, []int64{1}}, {`{"name":"albatross"}`, []int64{2}},
-		{`{"name":"canary"}`, nil}, {`{"name":"Canary song"}`, nil}, {`{"name":"dodo"}`, nil}, // what is closed is as what isn't there
+		{`{}`, []int64{2, 1}}, {``, []int64{2, 1}}, {`{"name":"the X project"}`,
+			[]int64{1}}, {`{"name":"PX"}`, []int64{1}}, {`{"name":"albatross"}`, []int64{2}},
+		// what is closed is as what isn't there
+		{`{"name":"canary"}`, nil}, {`{"name":"Canary song"}`, nil}, {`{"name":"dodo"}`, nil},
 	} {
 		m := w.withTools(uses("recall_lore", tt.arguments))
 		a := w.answer(q)
 		got := m.outcomes()[0]
-		if !slices.Equal(a.Trace.IDsOf(memory.SourceLore), tt.lore) || strings.Contains(got, "vault") || strings.Contains(got, "anary") {
+		if !slices.Equal(a.Trace.IDsOf(memory.SourceLore), tt.lore) || strings.Contains(got, "vault") ||
+			strings.Contains(got, "anary") {
 			t.Errorf("%s: told %q from lore %v", tt.arguments, got, a.Trace.Sources)
 		}
 		fmt.Fprintf(&told, "%s\n%s\n\n", tt.arguments, got)
@@ -115,11 +123,13 @@ func TestLoreIsLookedUp(t *testing.T) {
 func TestTheTimeIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	m := &caller{steps: []step{uses("current_time", `{}`, "current_time", `{"zone":"Asia/Tokyo"}`, "current_time", `{"zone":" UTC "}`)}}
+	m := &caller{steps: []step{uses("current_time", `{}`, "current_time", `{"zone":"Asia/Tokyo"}`,
+		"current_time", `{"zone":" UTC "}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 1, Zone: time.FixedZone("X", 3600)})
 	w.answer(w.asks(lobby, "What time is it?"))
 	golden.Seen(t, strings.Join(m.outcomes(), "\n"))
-	w.apply(sets(0, memory.SettingTimezone, "Asia/Tokyo"), sets(lobby, memory.SettingTimezone, "Europe/Berlin")) // a channel's doesn't count
+	// a channel's doesn't count
+	w.apply(sets(0, memory.SettingTimezone, "Asia/Tokyo"), sets(lobby, memory.SettingTimezone, "Europe/Berlin"))
 	m.got = nil
 	w.answer(w.asks(lobby, "What time is it?"))
 	has(t, m.outcomes()[0], "21:00", "Asia/Tokyo")
@@ -168,9 +178,12 @@ func TestTextBeforeCallsStays(t *testing.T) {
 		{[]string{"One.\n\n", "", " "}, "One."},
 		{[]string{" ", "Two", ""}, "Two"},
 	} {
-		m := w.withTools(usesAfter(tt.texts[0], "current_time", `{}`), usesAfter(tt.texts[1], "current_time", `{"zone":"UTC"}`), writes(tt.texts[2]))
+		m := w.withTools(usesAfter(tt.texts[0], "current_time", `{}`),
+			usesAfter(tt.texts[1], "current_time", `{"zone":"UTC"}`), writes(tt.texts[2]))
 		var streamed []string
-		a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What time is it?"), func(s string) { streamed = append(streamed, s) })
+		a, err := w.engine.Answer(t.Context(), w.asks(lobby, "What time is it?"), func(s string) {
+			streamed = append(streamed, s)
+		})
 		if err != nil || a.Text != tt.want {
 			t.Errorf("%q: answered %q, %v", tt.texts, a.Text, err)
 		}
@@ -198,16 +211,20 @@ func TestModelsThatFailAfterCalls(t *testing.T) {
 	w.says(9*day, harbor, ben, "The lighthouse password is swordfish")
 	q := w.asks(lobby, "What is the lighthouse password?")
 	w.withTools(usesAfter("Let me look.", "current_time", `{}`), fails(errDisk))
-	if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "Let me look." || len(a.Records) != 3 {
+	if a, err := w.engine.Answer(t.Context(), q, nil); !errors.Is(err, errDisk) || a.Text != "Let me look." ||
+		len(a.Records) != 3 {
 		t.Errorf("answered %q, %v, %+v", a.Text, err, a.Records)
 	}
 	w.withTools(uses("current_time", `{}`), fails(errDisk))
-	if a := w.answer(q); !errors.Is(a.Away, errDisk) || !strings.Contains(a.Text, "> The lighthouse password is swordfish") || len(a.Trace.Calls) != 1 || a.Usage.Calls != 2 || !slices.Equal(outcomesOf(a.Records), []string{"", "quoted, 1 source"}) {
+	if a := w.answer(q); !errors.Is(a.Away, errDisk) ||
+		!strings.Contains(a.Text, "> The lighthouse password is swordfish") || len(a.Trace.Calls) != 1 ||
+		a.Usage.Calls != 2 || !slices.Equal(outcomesOf(a.Records), []string{"", "quoted, 1 source"}) {
 		t.Errorf("answered %q, %v, %+v", a.Text, a.Away, a.Records)
 	}
 	// What is too long after calls is asked again in short, without tools.
 	m := w.withTools(uses("search_memory", `{"query":"x"}`), fails(refusal{900, 1000}), writes("It is [1]."))
-	if a := w.answer(q); a.Text != "It is [1]." || a.Shortened == nil && len(m.got) > 2 || len(m.last().Tools) > 0 || !slices.Equal(outcomesOf(a.Records), []string{"", "answered, 1 source"}) {
+	if a := w.answer(q); a.Text != "It is [1]." || a.Shortened == nil && len(m.got) > 2 ||
+		len(m.last().Tools) > 0 || !slices.Equal(outcomesOf(a.Records), []string{"", "answered, 1 source"}) {
 		t.Errorf("answered %q after %d requests, %v, %v", a.Text, len(m.got), a.Away, a.Shortened)
 	}
 }
@@ -238,13 +255,15 @@ func TestNothingToTell(t *testing.T) {
 	}
 	golden.Seen(t, told)
 	for i := range 8 { // one message has room, its neighbours haven't
-		w.says(9*day-time.Duration(i+1)*time.Second, harbor, cleo, "and oats are eaten by zebras, again "+strings.Repeat("and again ", 9))
+		w.says(9*day-time.Duration(i+1)*time.Second, harbor, cleo, "and oats are eaten by zebras, again "+
+			strings.Repeat("and again ", 9))
 	}
 	for _, c := range []struct {
 		room  int
 		shown bool
 	}{{100, true}, {10, false}} {
-		out, err := w.engine.tools[0].call(&Turn{Question: q, r: r, e: w.engine, room: c.room}, t.Context(), json.RawMessage(`{"query":"zebras"}`))
+		out, err := w.engine.tools[0].call(&Turn{Question: q, r: r, e: w.engine, room: c.room}, t.Context(),
+			json.RawMessage(`{"query":"zebras"}`))
 		if err != nil || (len(out.Shown) == 1) != c.shown || c.shown != strings.Contains(out.Text, "zebras") {
 			t.Errorf("in %d tokens told %+v, %v", c.room, out, err)
 		}
@@ -265,7 +284,8 @@ func TestOutcomesAreCut(t *testing.T) {
 		return Outcome{Text: strings.Repeat("Much is said here.\n", 400)}, nil
 	})
 	blank := echoes(" ")
-	m := &caller{steps: []step{uses("echo", `{"n":1}`, "echo", `{"n":2}`), uses("search_memory", `{"query":"lighthouse password","limit":25}`)}}
+	m := &caller{steps: []step{uses("echo", `{"n":1}`, "echo", `{"n":2}`),
+		uses("search_memory", `{"query":"lighthouse password","limit":25}`)}}
 	w.engine = w.over(w.store, m, builder.Options{MaxTokens: 400}, Options{ToolRounds: 4, ToolTokens: 1500}, long)
 	w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	got := m.outcomes()
@@ -273,7 +293,8 @@ func TestOutcomesAreCut(t *testing.T) {
 		t.Fatalf("rooms %v, told %q", rooms, got)
 	}
 	for i, room := range rooms {
-		if tokens := w.engine.builder.MessageTokens(got[i]); tokens > room || tokens < room/2 || !strings.HasSuffix(got[i], "Much is said here."+cutShort) {
+		if tokens := w.engine.builder.MessageTokens(got[i]); tokens > room || tokens < room/2 ||
+			!strings.HasSuffix(got[i], "Much is said here."+cutShort) {
 			t.Errorf("of %d tokens are used %d: %q", room, tokens, got[i])
 		}
 	}
@@ -290,7 +311,8 @@ func TestOutcomesAreCut(t *testing.T) {
 	m = &caller{steps: []step{uses("echo", `{"n":1}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, ToolTokens: 100}, blank)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if a.Trace.Calls[0].Outcome != callNoRoom || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 || m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != noMoreRoom+thenAnswer {
+	if a.Trace.Calls[0].Outcome != callNoRoom || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 ||
+		m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != noMoreRoom+thenAnswer {
 		t.Errorf("calls %+v, told %+v", a.Trace.Calls, m.last().Messages)
 	}
 }

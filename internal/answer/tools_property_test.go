@@ -21,8 +21,10 @@ func (c *castle) tellLore() {
 		known := func(a audience) bool { return here(a) && there(a) }
 		c.serial++
 		c.tell(memory.LoreTold{Lore: memory.Lore{
-			ID: c.base + int64(c.serial), Guild: c.Guild.ID, Name: fmt.Sprintf("Lantern %d", i), Text: "is " + c.word("lore", ch.ID, known),
-			By: c.speakers()[0], Channel: ch.ID, At: noon.Add(-day), Sources: []memory.Spot{{Channel: from, Message: c.old[from][0].id}},
+			ID: c.base + int64(c.serial), Guild: c.Guild.ID, Name: fmt.Sprintf("Lantern %d", i), Text: "is " +
+				c.word("lore", ch.ID, known),
+			By: c.speakers()[0], Channel: ch.ID, At: noon.Add(-day), Sources: []memory.Spot{{Channel: from,
+				Message: c.old[from][0].id}},
 		}})
 	}
 }
@@ -30,14 +32,18 @@ func (c *castle) tellLore() {
 // toolCalls are drawn calls of all tools that look something up, for what is closed too.
 func (c *castle) toolCalls() []string {
 	closed := rapid.SampledFrom(c.Guild.Channels).Draw(c.t, "channel")
-	who := rapid.SampledFrom([]string{"Speaker0", "Speaker1", "<@" + c.speakers()[0].String() + ">", c.People[0].DisplayName()}).Draw(c.t, "who")
-	query := rapid.SampledFrom([]string{"password of the lighthouse", "lighthouse", "today's password", closed.Name}).Draw(c.t, "query")
+	who := rapid.SampledFrom([]string{"Speaker0", "Speaker1", "<@" + c.speakers()[0].String() + ">",
+		c.People[0].DisplayName()}).Draw(c.t, "who")
+	query := rapid.SampledFrom([]string{"password of the lighthouse", "lighthouse", "today's password",
+		closed.Name}).Draw(c.t, "query")
 	return []string{
 		"search_memory", fmt.Sprintf(`{"query":%q,"limit":25}`, query),
-		"search_memory", fmt.Sprintf(`{"query":%q,"channel":%q}`, query, rapid.SampledFrom([]string{closed.Name, "<#" + closed.ID.String() + ">"}).Draw(c.t, "name")),
+		"search_memory", fmt.Sprintf(`{"query":%q,"channel":%q}`, query,
+			rapid.SampledFrom([]string{closed.Name, "<#" + closed.ID.String() + ">"}).Draw(c.t, "name")),
 		"search_memory", fmt.Sprintf(`{"query":%q,"author":%q}`, query, who),
 		"get_participant", fmt.Sprintf(`{"name":%q}`, who),
-		"recall_lore", rapid.SampledFrom([]string{`{}`, `{"name":"Lantern 0"}`, `{"name":"lantern"}`, `{"name":"Lantern 1"}`}).Draw(c.t, "lore"),
+		"recall_lore", rapid.SampledFrom([]string{`{}`, `{"name":"Lantern 0"}`, `{"name":"lantern"}`,
+			`{"name":"Lantern 1"}`}).Draw(c.t, "lore"),
 	}
 }
 
@@ -69,7 +75,8 @@ func (c *castle) checkTools(e *Engine, m *caller, a audience, viewer *guildtest.
 		}
 	}
 	for _, said := range c.said {
-		if word := marked.FindString(said.Content); word != "" && strings.Contains(outcomes, word) && !sources[said.ID] {
+		if word := marked.FindString(said.Content); word != "" && strings.Contains(outcomes, word) &&
+			!sources[said.ID] {
 			c.t.Fatalf("%q isn't among the sources %v", word, sources)
 		}
 	}

@@ -18,7 +18,8 @@ func (w *world) noise() {
 	w.t.Helper()
 	w.atOnce(func() {
 		for i := range 60 {
-			w.says(3*day-time.Duration(i)*time.Minute, lobby, cleo, fmt.Sprintf("The lighthouse password of day %d is word%d, says the keeper of the lighthouse", i, i*i))
+			w.says(3*day-time.Duration(i)*time.Minute, lobby, cleo,
+				fmt.Sprintf("The lighthouse password of day %d is word%d, says the keeper of the lighthouse", i, i*i))
 		}
 	})
 }
@@ -34,7 +35,8 @@ func TestTheModelSearchesAndCites(t *testing.T) {
 		func(r chat.Request) (chat.Reply, error) {
 			n := len(r.Messages)
 			number := strings.SplitN(strings.SplitN(r.Messages[n-1].Content, "[", 2)[1], "]", 2)[0]
-			return chat.Reply{Text: "It is walnut [" + number + "], not pine [999].", PromptTokens: 70, CompletionTokens: 7}, nil
+			return chat.Reply{Text: "It is walnut [" + number + "], not pine [999].", PromptTokens: 70,
+				CompletionTokens: 7}, nil
 		})
 	var streamed []string
 	q := w.asks(lobby, "What is the lighthouse password?")
@@ -50,15 +52,18 @@ func TestTheModelSearchesAndCites(t *testing.T) {
 	}
 	shown := len(r.Prompt.Numbers) + 1
 	text := fmt.Sprintf("Let me look.\n\nIt is walnut [%d], not pine.", shown)
-	if a.Text != text || len(a.Sources) != 1 || a.Sources[0].Number != shown || a.Sources[0].Message != said || a.Sources[0].Author != "Ben" || a.Sources[0].Place != "harbor" {
+	if a.Text != text || len(a.Sources) != 1 || a.Sources[0].Number != shown ||
+		a.Sources[0].Message != said || a.Sources[0].Author != "Ben" || a.Sources[0].Place != "harbor" {
 		t.Errorf("answered %q from %+v, want %q", a.Text, a.Sources, text)
 	}
-	if want := []string{"Let me look.", "Let me look.\n\nIt is walnut [" + fmt.Sprint(shown) + "], not pine [999]."}; !slices.Equal(streamed, want) {
+	if want := []string{"Let me look.", "Let me look.\n\nIt is walnut [" + fmt.Sprint(shown) +
+		"], not pine [999]."}; !slices.Equal(streamed, want) {
 		t.Errorf("streamed %q", streamed)
 	}
 	for i, r := range m.got {
 		checkShape(t, r)
-		if !slices.Equal(toolNames(r), []string{"search_memory", "get_participant", "remember", "current_time", "conversation_history"}) {
+		if !slices.Equal(toolNames(r), []string{"search_memory", "get_participant", "remember",
+			"current_time", "conversation_history"}) {
 			t.Errorf("request %d offers %q", i, toolNames(r))
 		}
 	}
@@ -71,7 +76,8 @@ func TestTheModelSearchesAndCites(t *testing.T) {
 		}
 	}
 	c := a.Trace.Calls
-	if len(c) != 1 || c[0].Tool != "search_memory" || c[0].Outcome != callOK || c[0].Shown < 2 || c[0].Round != 1 || c[0].Tokens == 0 || !slices.Equal(used, []string{"search_memory"}) {
+	if len(c) != 1 || c[0].Tool != "search_memory" || c[0].Outcome != callOK || c[0].Shown < 2 ||
+		c[0].Round != 1 || c[0].Tokens == 0 || !slices.Equal(used, []string{"search_memory"}) {
 		t.Errorf("calls %+v, used %q", c, used)
 	}
 	if u := a.Usage; u.Calls != 2 || u.Completion < 7+10 || u.Prompt < 70+a.Trace.Tokens {
@@ -93,7 +99,8 @@ func TestNothingIsShownTwice(t *testing.T) {
 	w.says(time.Minute, lobby, cleo, "Which password of which lighthouse?")
 	w.says(50*day, harbor, ben, "We picked walnut for the piano")
 	var pairs []string
-	for _, query := range []string{"lighthouse password", "piano", "walnut piano", "the lighthouse keeper's password", "Which password of which lighthouse?"} {
+	for _, query := range []string{"lighthouse password", "piano", "walnut piano",
+		"the lighthouse keeper's password", "Which password of which lighthouse?"} {
 		pairs = append(pairs, "search_memory", fmt.Sprintf(`{"query":%q,"limit":25}`, query))
 	}
 	m := w.withTools(uses(pairs...))
@@ -112,7 +119,8 @@ func TestNothingIsShownTwice(t *testing.T) {
 			twice++
 		}
 	}
-	if n := strings.Count(all, "We picked walnut"); twice > 0 || n != 1 || len(numbers) < 30 || strings.Count(all, "• <@22> (Ben)") != 1 {
+	if n := strings.Count(all, "We picked walnut"); twice > 0 || n != 1 || len(numbers) < 30 ||
+		strings.Count(all, "• <@22> (Ben)") != 1 {
 		t.Errorf("%d are there twice, walnut %d times, %d numbers:\n%s", twice, n, len(numbers), all)
 	}
 }
@@ -153,7 +161,9 @@ func TestSearchesAreNarrowed(t *testing.T) {
 		a := w.answer(q)
 		var got []string
 		for name, id := range said {
-			if slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == id && h.Context }) {
+			if slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool {
+				return h.Message == id && h.Context
+			}) {
 				got = append(got, name)
 			}
 		}
@@ -170,7 +180,8 @@ func TestSearchesAreNarrowed(t *testing.T) {
 	}
 	golden.Seen(t, nothing.String()) // what is closed is as what isn't there
 	// A question that is narrowed down itself is never widened.
-	q.Filter = Filter{Since: noon.Add(-52 * day), Until: noon.Add(-47 * day), From: []memory.UserID{cleo, ann}, In: []memory.ChannelID{harbor}}
+	q.Filter = Filter{Since: noon.Add(-52 * day), Until: noon.Add(-47 * day),
+		From: []memory.UserID{cleo, ann}, In: []memory.ChannelID{harbor}}
 	for _, arguments := range []string{
 		`{"query":"zebras"}`, `{"query":"zebras","since":"2020-01-01","until":"2030-01-01"}`, `{"query":"zebras","author":"Ben"}`, `{"query":"zebras","channel":"lobby"}`,
 	} {
@@ -226,7 +237,9 @@ func TestBadCallsCanBeMended(t *testing.T) {
 			t.Errorf("%s(%.60s) came out as %+v, %v", tt.tool, tt.arguments, a.Trace.Calls, a.ToolFailed)
 		}
 		rec := a.Records[1]
-		if want := map[bool]string{true: unknownTool, false: tt.tool}[tt.outcome == callUnknown]; rec.Method != want || rec.Outcome != tt.outcome || rec.Speaker != memory.SpeakerTool {
+		if want := map[bool]string{true: unknownTool,
+			false: tt.tool}[tt.outcome == callUnknown]; rec.Method != want || rec.Outcome != tt.outcome ||
+			rec.Speaker != memory.SpeakerTool {
 			t.Errorf("%s(%.60s) is recorded as %+v", tt.tool, tt.arguments, rec)
 		}
 	}
@@ -255,7 +268,8 @@ func TestEndlessCalls(t *testing.T) {
 			}
 			last := m.last()
 			checkShape(t, last)
-			if told := last.Messages[len(last.Messages)-1]; len(last.Tools) > 0 || told.Role != chat.User || !strings.HasPrefix(told.Content, noMoreRounds) {
+			if told := last.Messages[len(last.Messages)-1]; len(last.Tools) > 0 || told.Role != chat.User ||
+				!strings.HasPrefix(told.Content, noMoreRounds) {
 				t.Errorf("at last %q is said, with %d tools", told.Content, len(last.Tools))
 			}
 			repeated := 0
@@ -309,7 +323,8 @@ func TestManyCallsAtOnce(t *testing.T) {
 				t.Errorf("call %d of %d came out as %q: %s", i, n, c.Outcome, got[i])
 			}
 		}
-		if use := w.counted(); n == 10 && (use["hark_tool_calls_total "+callOK+" search_memory"] != 5 || use["hark_tool_calls_total "+callTooMany+" search_memory"] != 5) {
+		if use := w.counted(); n == 10 && (use["hark_tool_calls_total "+callOK+" search_memory"] != 5 ||
+			use["hark_tool_calls_total "+callTooMany+" search_memory"] != 5) {
 			t.Errorf("counted %+v", use)
 		}
 		// What was too much may be called again.

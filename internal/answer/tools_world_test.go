@@ -98,7 +98,10 @@ func toolNames(r chat.Request) (names []string) {
 
 // echo is a tool that does what a test wants, with parameters or without.
 func echo(parameters string, call func(t *Turn, ctx context.Context) (Outcome, error)) tool {
-	return newTool("echo", "Says it again.", parameters, func(t *Turn, ctx context.Context, _ any) (Outcome, error) { return call(t, ctx) })
+	return newTool("echo", "Says it again.", parameters, func(t *Turn, ctx context.Context, _ any) (Outcome,
+		error) {
+		return call(t, ctx)
+	})
 }
 
 const takesNumber = `{"type":"object","properties":{"n":{"type":"integer"}}}`

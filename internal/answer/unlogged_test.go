@@ -13,7 +13,8 @@ import (
 
 // before is a message some time before noon that isn't logged.
 func before(ago time.Duration, author memory.UserID, text string) memory.Message {
-	m := memory.Message{ID: memory.FirstMessageID(noon.Add(-ago)) + 7, Guild: guild, Channel: kiosk, Author: author, Content: text}
+	m := memory.Message{ID: memory.FirstMessageID(noon.Add(-ago)) + 7, Guild: guild, Channel: kiosk,
+		Author: author, Content: text}
 	if author == oracle {
 		m.Kind = memory.FromHark
 	}
@@ -43,7 +44,8 @@ func TestSessionsThatAreNotLogged(t *testing.T) {
 	var many []memory.Message
 	var last []string
 	for i := range sessionTurns + 5 {
-		many = append(many, before(time.Minute-time.Duration(i)*time.Millisecond, []memory.UserID{ben, cleo}[i%2], fmt.Sprint(i)))
+		many = append(many, before(time.Minute-time.Duration(i)*time.Millisecond,
+			[]memory.UserID{ben, cleo}[i%2], fmt.Sprint(i)))
 		last = append(last, fmt.Sprint(i))
 	}
 	for _, tt := range []struct {
@@ -74,14 +76,16 @@ func TestWhatIsNotLoggedIsSentAndNotKept(t *testing.T) {
 	a.guild = choose(kiosk, memory.Ignore)
 	known := w.says(day, harbor, cleo, "The lighthouse password is short")
 	logged := w.says(2*time.Minute, kiosk, cleo, "The lighthouse password was logged once")
-	said := []memory.Message{before(5*time.Minute, ben, "The lighthouse password is swordfish"), before(4*time.Minute, oracle, "Noted.")}
+	said := []memory.Message{before(5*time.Minute, ben, "The lighthouse password is swordfish"),
+		before(4*time.Minute, oracle, "Noted.")}
 	q := unlogged("What is the lighthouse password?", said...)
 	r, err := w.engine.recall(t.Context(), q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	turns := r.asTurns(q, r.names)
-	if len(turns) != 2 || turns[0].Role != builder.RoleUser || turns[0].Speaker != "Ben" || turns[1].Role != builder.RoleAssistant {
+	if len(turns) != 2 || turns[0].Role != builder.RoleUser || turns[0].Speaker != "Ben" ||
+		turns[1].Role != builder.RoleAssistant {
 		t.Errorf("turns %+v", turns)
 	}
 	has(t, r.Prompt.String(), "is swordfish", "Noted.", "is short")
@@ -110,7 +114,8 @@ func TestUnloggedSessionsAreTakenBack(t *testing.T) {
 	w := newWorld(t, nil)
 	var a *altered
 	a = w.alter(&scripted{pieces: []string{"It is swordfish [1]."}, before: func() { a.out[ben] = true }}, Options{})
-	if got := w.answer(unlogged("What is the password?", before(time.Minute, ben, "The password is swordfish"))); got.Text != withdrawn {
+	if got := w.answer(unlogged("What is the password?",
+		before(time.Minute, ben, "The password is swordfish"))); got.Text != withdrawn {
 		t.Errorf("the answer is %q", got.Text)
 	}
 }

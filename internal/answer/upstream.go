@@ -38,7 +38,8 @@ type surely struct {
 	upstream *upstream
 }
 
-func (l surely) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+func (l surely) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
 	found, err := l.Log.Around(ctx, channel, ids, before, after)
 	if err != nil {
 		return nil, err

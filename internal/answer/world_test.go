@@ -77,7 +77,8 @@ func newWorld(t testing.TB, model Model) *world {
 	}
 	for channel, who := range map[memory.ChannelID]memory.UserID{annsDM: ann, bensDM: ben} {
 		events = append(events, memory.ChannelSeen{Channel: memory.Channel{ID: channel, Kind: memory.DirectChannel}},
-			memory.PersonSeen{Person: memory.Person{ID: who, Name: map[memory.UserID]string{ann: "Ann", ben: "Ben"}[who]}})
+			memory.PersonSeen{Person: memory.Person{ID: who, Name: map[memory.UserID]string{ann: "Ann",
+				ben: "Ben"}[who]}})
 	}
 	w.apply(events...)
 	return w
@@ -116,7 +117,8 @@ func (w *world) structured(closed memory.Permissions) memory.Event {
 			{ID: harbor, Guild: guild, Name: "harbor", Overwrites: []memory.Overwrite{{Role: everyone, Deny: closed}}},
 			{ID: vault, Guild: guild, Name: "vault", Overwrites: []memory.Overwrite{
 				{Role: everyone, Deny: memory.ViewChannel}, {Role: keepers, Allow: memory.ViewChannel}}},
-			{ID: kiosk, Guild: guild, Name: "kiosk", Overwrites: []memory.Overwrite{{Role: everyone, Deny: memory.ReadMessageHistory}}},
+			{ID: kiosk, Guild: guild, Name: "kiosk",
+				Overwrites: []memory.Overwrite{{Role: everyone, Deny: memory.ReadMessageHistory}}},
 		},
 	}}
 }
@@ -171,12 +173,14 @@ func attendedSince(id memory.MessageID) func(*memory.Guild, memory.ChannelID) me
 // asks is Ann's question at noon, logged.
 func (w *world) asks(channel memory.ChannelID, text string) Question {
 	w.t.Helper()
-	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text, Now: noon.Add(time.Second), Attended: attendedSince(0)}
+	q := Question{Guild: guild, Channel: channel, Asker: ann, Name: "Ann", Text: text,
+		Now: noon.Add(time.Second), Attended: attendedSince(0)}
 	if channel == annsDM || channel == bensDM {
 		q.Guild = memory.DirectGuild
 	}
 	q.ID = w.posts(0, memory.Message{
-		Guild: q.Guild, Channel: channel, Author: ann, Content: fmt.Sprintf("<@%d> %s", oracle, text), Mentions: []memory.UserID{oracle}})
+		Guild: q.Guild, Channel: channel, Author: ann, Content: fmt.Sprintf("<@%d> %s", oracle,
+			text), Mentions: []memory.UserID{oracle}})
 	return q
 }
 
@@ -193,7 +197,8 @@ func (w *world) answer(q Question) Answer {
 func (w *world) gives(q Question, ago time.Duration) memory.MessageID {
 	w.t.Helper()
 	a := w.answer(q)
-	a.Trace.Answer = w.posts(ago, memory.Message{Guild: q.Guild, Channel: q.Channel, Author: oracle, Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID})
+	a.Trace.Answer = w.posts(ago, memory.Message{Guild: q.Guild, Channel: q.Channel, Author: oracle,
+		Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID})
 	if err := w.store.Apply(w.t.Context(), memory.Answered{Trace: a.Trace}); err != nil {
 		w.t.Fatal(err)
 	}

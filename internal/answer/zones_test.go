@@ -35,7 +35,8 @@ func TestTimesAreInTheGuildsZone(t *testing.T) {
 	w := newWorld(t, nil)
 	tokyo := zoneCalled("Asia/Tokyo")
 	w.apply(sets(0, memory.SettingTimezone, "Asia/Tokyo"))
-	late := w.says(20*time.Hour+30*time.Minute, harbor, ben, "The lighthouse password is swordfish") // on the 15th in Tokyo, on the 14th in UTC
+	// on the 15th in Tokyo, on the 14th in UTC
+	late := w.says(20*time.Hour+30*time.Minute, harbor, ben, "The lighthouse password is swordfish")
 	q := w.asks(lobby, "What is the lighthouse password?")
 	w.engine = w.over(w.store, nil, builder.Options{Citations: true}, Options{Zone: time.FixedZone("", 5*3600)})
 	a := w.answer(q)
@@ -62,7 +63,8 @@ func TestTimesAreInTheGuildsZone(t *testing.T) {
 
 func TestPausesEnd(t *testing.T) {
 	t.Parallel()
-	for value, want := range map[string]bool{"": false, "on": true, "2024-06-15T12:00:01Z": true, "2024-06-15T12:00:00Z": false, "soon": false} {
+	for value, want := range map[string]bool{"": false, "on": true, "2024-06-15T12:00:01Z": true,
+		"2024-06-15T12:00:00Z": false, "soon": false} {
 		until, paused := Settings{Paused: value}.PausedAt(noon)
 		if paused != want || until.IsZero() != (value == "" || value == "on" || value == "soon") {
 			t.Errorf("%q at noon: %v, until %v", value, paused, until)

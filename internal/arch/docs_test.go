@@ -55,7 +55,9 @@ func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	}
 	variable := regexp.MustCompile(`\bHARK_[A-Z_]+\b`)
 	for name, text := range texts {
-		named := slices.DeleteFunc(variable.FindAllString(text, -1), func(v string) bool { return slices.Contains(testVariables, v) })
+		named := slices.DeleteFunc(variable.FindAllString(text, -1), func(v string) bool {
+			return slices.Contains(testVariables, v)
+		})
 		if err := config.CheckEnv(named); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -66,7 +68,8 @@ func TestSettingsThatFilesNameAreReal(t *testing.T) {
 func TestInviteLinkHasThePermissionsListed(t *testing.T) {
 	t.Parallel()
 	// https://discord.com/developers/docs/topics/permissions
-	bits := map[string]uint64{"View Channels": 1 << 10, "Send Messages": 1 << 11, "Attach Files": 1 << 15, "Read Message History": 1 << 16,
+	bits := map[string]uint64{"View Channels": 1 << 10, "Send Messages": 1 << 11, "Attach Files": 1 << 15,
+		"Read Message History":     1 << 16,
 		"Send Messages in Threads": 1 << 38}
 	readme := read(t, "README.md")
 	sum := uint64(0)

@@ -39,7 +39,9 @@ func TestBuildContext(t *testing.T) {
 // The image has no time zones of its own.
 func TestCommandHasTimeZones(t *testing.T) {
 	t.Parallel()
-	if !slices.ContainsFunc(sources(t, "../.."), func(s source) bool { return s.pkg == "cmd/hark" && slices.Contains(s.imports, "time/tzdata") }) {
+	if !slices.ContainsFunc(sources(t, "../.."), func(s source) bool {
+		return s.pkg == "cmd/hark" && slices.Contains(s.imports, "time/tzdata")
+	}) {
 		t.Error(`cmd/hark doesn't import "time/tzdata"`)
 	}
 }

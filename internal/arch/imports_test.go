@@ -17,25 +17,26 @@ const module = "hark/"
 // tests. The imports run against the data: memory ← search ← builder ← internal/digest ← internal/answer ←
 // bot ← cmd/hark.
 var rules = map[string][]string{
-	"memory":                       {},
-	"memory/sqlite":                {"memory", "memory/sqlstore"},
-	"memory/sqlstore":              {"memory"},
-	"memory/sqlite/sqlitetest":     {"memory/sqlite", "internal/fixture"},
-	"memory/memorytest":            {"memory"},
-	"search":                       {"memory"},
-	"builder":                      {"memory", "search"},
-	"internal/digest":              {"memory", "search", "builder"},
-	"internal/answer":              {"memory", "search", "builder", "internal/digest"},
-	"internal/llm":                 {"internal/endpoint"},
-	"internal/endpoint":            {},
-	"internal/embed":               {"memory", "internal/endpoint"},
-	"internal/rerank":              {"internal/endpoint"},
-	"internal/imports":             {"memory"},
-	"internal/migrate":             {"internal/config"},
-	"internal/portrait":            {"memory", "internal/exports"},
-	"internal/exports":             {"memory", "internal/imports"},
-	"internal/tune":                {"search", "internal/embed", "internal/eval"},
-	"internal/eval":                {"memory", "memory/sqlite", "search", "builder", "internal/answer", "internal/imports"},
+	"memory":                   {},
+	"memory/sqlite":            {"memory", "memory/sqlstore"},
+	"memory/sqlstore":          {"memory"},
+	"memory/sqlite/sqlitetest": {"memory/sqlite", "internal/fixture"},
+	"memory/memorytest":        {"memory"},
+	"search":                   {"memory"},
+	"builder":                  {"memory", "search"},
+	"internal/digest":          {"memory", "search", "builder"},
+	"internal/answer":          {"memory", "search", "builder", "internal/digest"},
+	"internal/llm":             {"internal/endpoint"},
+	"internal/endpoint":        {},
+	"internal/embed":           {"memory", "internal/endpoint"},
+	"internal/rerank":          {"internal/endpoint"},
+	"internal/imports":         {"memory"},
+	"internal/migrate":         {"internal/config"},
+	"internal/portrait":        {"memory", "internal/exports"},
+	"internal/exports":         {"memory", "internal/imports"},
+	"internal/tune":            {"search", "internal/embed", "internal/eval"},
+	"internal/eval": {"memory", "memory/sqlite", "search", "builder", "internal/answer",
+		"internal/imports"},
 	"internal/chat":                {},
 	"internal/atomicfile":          {},
 	"internal/config":              {},
@@ -58,10 +59,12 @@ var rules = map[string][]string{
 }
 
 // leaves import nothing of Hark, and anything may import them.
-var leaves = []string{"internal/atomicfile", "internal/chat", "internal/dates", "internal/metrics", "internal/text", "internal/tokens"}
+var leaves = []string{"internal/atomicfile", "internal/chat", "internal/dates", "internal/metrics",
+	"internal/text", "internal/tokens"}
 
 // fakes are for tests.
-var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest", "internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
+var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",
+	"internal/fixture", "internal/golden", "internal/guildtest", "internal/llmtest", "internal/metrics/metricstest", "internal/tokens/tokenstest", "internal/wait"}
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{

@@ -23,7 +23,8 @@ func TestServiceUnitForSystemd(t *testing.T) {
 		t.Skipf("systemd-analyze doesn't run here: %v", err)
 	}
 	known, _ := strconv.Atoi(string(version[1]))
-	text := strings.Replace(read(t, "deploy/hark.service"), "ExecStart=/usr/local/bin/hark", "ExecStart="+analyze, 1) // a command that is there
+	// a command that is there
+	text := strings.Replace(read(t, "deploy/hark.service"), "ExecStart=/usr/local/bin/hark", "ExecStart="+analyze, 1)
 	file := filepath.Join(t.TempDir(), "hark.service")
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)

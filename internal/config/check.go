@@ -32,15 +32,20 @@ func (s *settings) check() {
 		s.checkTags(f)
 	}
 	s.want(c.Data != "", "data", `a directory, such as "./data"`)
-	s.want(c.Discord.DevGuild == "" || c.Discord.Guild() > 0, "discord.dev_guild", `a server's id, such as "81384788765712384", or nothing`)
-	s.want(utf8.RuneCountInString(c.Discord.Operator) <= longestOperator, "discord.operator", "at most "+strconv.Itoa(longestOperator)+" characters")
+	s.want(c.Discord.DevGuild == "" || c.Discord.Guild() > 0, "discord.dev_guild",
+		`a server's id, such as "81384788765712384", or nothing`)
+	s.want(utf8.RuneCountInString(c.Discord.Operator) <= longestOperator, "discord.operator",
+		"at most "+strconv.Itoa(longestOperator)+" characters")
 	s.checkModels(c.LLM)
 	keep := c.Memory.Retention.Duration
-	s.want(keep <= 0 || keep >= 24*time.Hour, "memory.retention", `at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
+	s.want(keep <= 0 || keep >= 24*time.Hour, "memory.retention",
+		`at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
 	s.wantOneOf(c.Builder.Language, "builder.language", languages)
 	s.checkSections(c.Builder.Sections)
-	s.want(isZone(c.Answer.Timezone), "answer.timezone", `the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
-	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen", `a host and port, such as "127.0.0.1:8765", or "off"`)
+	s.want(isZone(c.Answer.Timezone), "answer.timezone",
+		`the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
+	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen",
+		`a host and port, such as "127.0.0.1:8765", or "off"`)
 }
 
 // checkTags notes what the tags of a setting don't allow.

@@ -124,7 +124,8 @@ func TestEverySettingInTheFileAndByItsVariable(t *testing.T) {
 			continue
 		}
 		byFile, other := load(t, text), load(t, text, f.env(), "")
-		for name, c := range map[string]*Config{"variable": &byVariable, "file": &byFile, "file beside an empty variable": &other} {
+		for name, c := range map[string]*Config{"variable": &byVariable, "file": &byFile,
+			"file beside an empty variable": &other} {
 			got := reflect.ValueOf(variables(c)[i].to).Elem().Interface()
 			if reflect.DeepEqual(got, reflect.ValueOf(f.to).Elem().Interface()) || !reflect.DeepEqual(*c, byFile) {
 				t.Errorf("by %s, %s is %v of %s", name, f.key, got, value)
@@ -169,18 +170,22 @@ member_tokens = 0
 	want.Web.Listen, want.Builder.MaxTokens, want.Builder.Language = "", 8000, "zh-TW"
 	want.Discord.Token, want.Discord.Operator = NewSecret("abc"), "Ann, ann@example.org"
 	want.Memory.Retention.Duration, want.Memory.CatchUp.Duration, want.Memory.SessionGap.Duration = 365*24*time.Hour, 0, 90*time.Minute
-	want.Builder.Sections = Sections{"history": {new(-1), new(1), new(900), "search, analysis"}, "system_prompt": {Ceiling: new(500)}}
+	want.Builder.Sections = Sections{"history": {new(-1), new(1), new(900), "search, analysis"},
+		"system_prompt": {Ceiling: new(500)}}
 	want.Answer.Persona, want.Answer.Timezone, want.Limits.MemberTokens = "Be kind.\n", "Asia/Tokyo", 0
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	for _, c := range []struct{ traces, retention, want time.Duration }{{3, 0, 3}, {3, 5, 3}, {3, 2, 2}, {0, 2, 0}, {0, 0, 0}} {
-		m := Memory{TraceRetention: Duration{c.traces}, RecordsAge: Duration{c.traces}, Retention: Duration{c.retention}}
+	for _, c := range []struct{ traces, retention, want time.Duration }{{3, 0, 3}, {3, 5, 3}, {3, 2, 2},
+		{0, 2, 0}, {0, 0, 0}} {
+		m := Memory{TraceRetention: Duration{c.traces}, RecordsAge: Duration{c.traces},
+			Retention: Duration{c.retention}}
 		if m.KeepPrompts() != c.want || m.KeepRecords() != c.want {
 			t.Errorf("%+v: prompts are kept for %d, records for %d", c, m.KeepPrompts(), m.KeepRecords())
 		}
 	}
-	if zone, none := got.Answer.Location().String(), (Answer{Timezone: "Nowhere"}).Location(); zone != "Asia/Tokyo" || none != time.UTC {
+	if zone, none := got.Answer.Location().String(),
+		(Answer{Timezone: "Nowhere"}).Location(); zone != "Asia/Tokyo" || none != time.UTC {
 		t.Errorf("locations %s and %s", zone, none)
 	}
 }
@@ -229,12 +234,14 @@ func TestSecretsFromFiles(t *testing.T) {
 	t.Parallel()
 	file := write(t, "config.toml", "[llm]\napi_key = \"from the configuration\"")
 	secret := write(t, "secret", "hunter2\r\n")
-	c, err := Load(file, environ("HARK_LLM_API_KEY_FILE", secret, "HARK_DISCORD_TOKEN_FILE", secret, "HARK_LLM_API_KEY", ""))
+	c, err := Load(file, environ("HARK_LLM_API_KEY_FILE", secret, "HARK_DISCORD_TOKEN_FILE", secret,
+		"HARK_LLM_API_KEY", ""))
 	if err != nil || c.LLM.APIKey.Reveal() != "hunter2" || c.Discord.Token.Reveal() != "hunter2" {
 		t.Errorf("%q, %q, %v", c.LLM.APIKey.Reveal(), c.Discord.Token.Reveal(), err)
 	}
 	empty := write(t, "empty", "\n")
-	for _, env := range [][]string{{"HARK_LLM_API_KEY", "a", "HARK_LLM_API_KEY_FILE", secret}, {"HARK_LLM_API_KEY_FILE", "/nowhere/key"}, {"HARK_DISCORD_TOKEN_FILE", empty}} {
+	for _, env := range [][]string{{"HARK_LLM_API_KEY", "a", "HARK_LLM_API_KEY_FILE", secret},
+		{"HARK_LLM_API_KEY_FILE", "/nowhere/key"}, {"HARK_DISCORD_TOKEN_FILE", empty}} {
 		_, err := Load(file, environ(env...))
 		golden.Seen(t, strings.ReplaceAll(fmt.Sprint(err), empty, "FILE"))
 	}

@@ -68,7 +68,8 @@ func with(tree any, key []string, value any) map[string]any {
 	return table
 }
 
-var errCannotEdit = errors.New("the file is written in a way that can't be changed here: put the key into its section by hand")
+var errCannotEdit = errors.New(
+	"the file is written in a way that can't be changed here: put the key into its section by hand")
 
 // A section's name in its first line, and a value that is no table or list.
 var sectionLine = regexp.MustCompile(`(?m)^[ \t]*\[+[ \t]*([^\]\n]*?)[ \t]*\]+.*$`)
@@ -112,7 +113,8 @@ func edit(text string, v Value) (string, error) {
 
 // assign gives a key a value that is written in a part of a text.
 func assign(text string, from, to int, key, value string) (string, bool) {
-	at := regexp.MustCompile(`(?m)^[ \t]*"?` + regexp.QuoteMeta(key) + `"?[ \t]*=[ \t]*` + tomlScalar).FindStringSubmatchIndex(text[from:to])
+	at := regexp.MustCompile(`(?m)^[ \t]*"?` + regexp.QuoteMeta(key) + `"?[ \t]*=[ \t]*` +
+		tomlScalar).FindStringSubmatchIndex(text[from:to])
 	if at == nil {
 		return "", false
 	}

@@ -21,20 +21,27 @@ func TestEdit(t *testing.T) {
 		{"nothing", "", "llm.model", "a", "[llm]\nmodel = 'a'\n"},
 		{"no section", "", "data", "x", "data = 'x'\n"},
 		{"in front of sections", "# mine\n[llm]\n", "data", "x", "data = 'x'\n# mine\n[llm]\n"},
-		{"beside another section", "[log]\nlevel = 'info'", "llm.model", "a", "[log]\nlevel = 'info'\n\n[llm]\nmodel = 'a'\n"},
-		{"into its section", "[llm] # the model\nwindow = 3\n\n[log]\n", "llm.model", "a", "[llm] # the model\nmodel = 'a'\nwindow = 3\n\n[log]\n"},
+		{"beside another section", "[log]\nlevel = 'info'", "llm.model", "a",
+			"[log]\nlevel = 'info'\n\n[llm]\nmodel = 'a'\n"},
+		{"into its section", "[llm] # the model\nwindow = 3\n\n[log]\n", "llm.model", "a",
+			"[llm] # the model\nmodel = 'a'\nwindow = 3\n\n[log]\n"},
 		{"into a section at the end", "[llm]", "llm.model", "a", "[llm]\nmodel = 'a'\n"},
-		{"in place", "[llm]\nmodel = \"old\" # mine\nwindow = 3\n", "llm.model", "new", "[llm]\nmodel = 'new' # mine\nwindow = 3\n"},
+		{"in place", "[llm]\nmodel = \"old\" # mine\nwindow = 3\n", "llm.model", "new",
+			"[llm]\nmodel = 'new' # mine\nwindow = 3\n"},
 		{"a number", "[embedding]\ndimensions = 0\n", "embedding.dimensions", 64, "[embedding]\ndimensions = 64\n"},
-		{"the same number twice", "[llm]\nwindow = 64\n[embedding]\ndimensions = 64\n", "embedding.dimensions", 32, "[llm]\nwindow = 64\n[embedding]\ndimensions = 32\n"},
+		{"the same number twice", "[llm]\nwindow = 64\n[embedding]\ndimensions = 64\n",
+			"embedding.dimensions", 32, "[llm]\nwindow = 64\n[embedding]\ndimensions = 32\n"},
 		{"dotted", "llm.model = 'old'\n", "llm.model", "new", "llm.model = 'new'\n"},
 		{"quoted", "[llm]\n\"model\" = '''\nold'''\n", "llm.model", "new", "[llm]\n\"model\" = 'new'\n"},
-		{"not another section's", "[embedding]\nmodel = 'e'\n[llm]\nmodel = 'old'\n", "llm.model", "new", "[embedding]\nmodel = 'e'\n[llm]\nmodel = 'new'\n"},
-		{"not a list's", "[llm]\nmodel = 'a'\n[[llm.models]]\nmodel = 'b'\n", "llm.model", "new", "[llm]\nmodel = 'new'\n[[llm.models]]\nmodel = 'b'\n"},
+		{"not another section's", "[embedding]\nmodel = 'e'\n[llm]\nmodel = 'old'\n", "llm.model", "new",
+			"[embedding]\nmodel = 'e'\n[llm]\nmodel = 'new'\n"},
+		{"not a list's", "[llm]\nmodel = 'a'\n[[llm.models]]\nmodel = 'b'\n", "llm.model", "new",
+			"[llm]\nmodel = 'new'\n[[llm.models]]\nmodel = 'b'\n"},
 		{"with what TOML escapes", "", "llm.api_key", "a'b\\\"\n", "[llm]\napi_key = \"a'b\\\\\\\"\\n\"\n"},
 		{"in a table of one line", "llm = { model = 'old' }\n", "llm.model", "new", ""},
 		{"beside a dotted key", "llm.window = 3\n", "llm.model", "new", ""},
-		{"in a text that looks like a section", "[answer]\npersona = \"\"\"\n[llm]\nmodel = 'a'\n\"\"\"\n[llm]\nmodel = 'new'\n", "llm.model", "new", ""},
+		{"in a text that looks like a section",
+			"[answer]\npersona = \"\"\"\n[llm]\nmodel = 'a'\n\"\"\"\n[llm]\nmodel = 'new'\n", "llm.model", "new", ""},
 		{"no TOML", "[llm", "llm.model", "new", ""},
 		{"no value", "", "llm.model", 3.5, ""},
 	} {
@@ -53,9 +60,12 @@ func TestEditKeepsTheRest(t *testing.T) {
 		text := rapid.StringMatching(`[ -~äß漢\t\n]{1,20}`)
 		values := []Value{
 			{"discord.token", text.Draw(t, "token")}, {"llm.model", text.Draw(t, "model")},
-			{"embedding.model", text.Draw(t, "embedding")}, {"embedding.dimensions", rapid.IntRange(0, 9999).Draw(t, "dimensions")},
+			{"embedding.model", text.Draw(t, "embedding")}, {"embedding.dimensions",
+				rapid.IntRange(0, 9999).Draw(t, "dimensions")},
 		}
-		before := rapid.SampledFrom([]string{"", Example(), "[log]\nlevel = 'warn'\n[[llm.models]]\nname = 'longer than what is drawn'\nmodel = 'c'\n"}).Draw(t, "before") // two models of one name are refused
+		// two models of one name are refused
+		before := rapid.SampledFrom([]string{"", Example(),
+			"[log]\nlevel = 'warn'\n[[llm.models]]\nname = 'longer than what is drawn'\nmodel = 'c'\n"}).Draw(t, "before")
 		edited, err := Edit(before, values)
 		if err != nil {
 			t.Fatal(err)
@@ -68,12 +78,14 @@ func TestEditKeepsTheRest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Discord.Token.Reveal() != strings.TrimSpace(values[0].To.(string)) || c.LLM.Model != values[1].To || c.Embedding.Model != values[2].To || c.Embedding.Dimensions != values[3].To {
+		if c.Discord.Token.Reveal() != strings.TrimSpace(values[0].To.(string)) ||
+			c.LLM.Model != values[1].To || c.Embedding.Model != values[2].To || c.Embedding.Dimensions != values[3].To {
 			t.Errorf("%q became %+v", values, c)
 		}
 		kept := slices.Collect(strings.Lines(edited))
 		for line := range strings.Lines(before) {
-			changed := strings.HasPrefix(line, "token") || strings.HasPrefix(line, "model") || strings.HasPrefix(line, "dimensions")
+			changed := strings.HasPrefix(line, "token") || strings.HasPrefix(line, "model") ||
+				strings.HasPrefix(line, "dimensions")
 			if !changed && !slices.Contains(kept, line) {
 				t.Errorf("%q is gone from %s", line, edited)
 			}
@@ -85,7 +97,8 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "config.toml"), filepath.Join(dir, "link")
-	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o644), os.Symlink(path, link), Write(link, "new")); err != nil {
+	if err := errors.Join(os.WriteFile(path, []byte("old"), 0o644), os.Symlink(path, link),
+		Write(link, "new")); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(path)

@@ -56,7 +56,8 @@ func CheckEnv(environ []string) error {
 		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || isKubernetes(name) {
 			continue
 		}
-		problems = append(problems, fmt.Errorf("%s is not a variable of Hark's; did you mean %s?", name, nearestVariable(name, known)))
+		problems = append(problems, fmt.Errorf("%s is not a variable of Hark's; did you mean %s?", name,
+			nearestVariable(name, known)))
 	}
 	return errors.Join(problems...)
 }

@@ -196,7 +196,8 @@ func (m *marks) key(place string, n *unstable.Node, header bool) string {
 	for it := n.Key(); it.Next(); {
 		if where.line == 0 {
 			before := m.data[:it.Node().Raw.Offset]
-			where = mark{line: 1 + bytes.Count(before, []byte("\n")), column: len(before) - bytes.LastIndexByte(before, '\n')}
+			where = mark{line: 1 + bytes.Count(before, []byte("\n")),
+				column: len(before) - bytes.LastIndexByte(before, '\n')}
 		}
 		if item := m.items[place]; item > 0 {
 			place = itemOf(place, item)

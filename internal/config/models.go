@@ -169,18 +169,21 @@ func (s *settings) checkModels(l LLM) {
 	}
 	// "default" is what people choose to choose nothing.
 	const none = "default"
-	s.want(len(l.Models) == 0 || !strings.EqualFold(l.Model, none), "llm.model", "another name than \"default\" where there are llm.models")
+	s.want(len(l.Models) == 0 || !strings.EqualFold(l.Model, none), "llm.model",
+		"another name than \"default\" where there are llm.models")
 	taken := map[string]bool{strings.ToLower(l.Model): true}
 	for i, m := range l.Models {
 		want := func(ok bool, name, what string) { s.want(ok, itemOf("llm.models", i+1)+"."+name, what) }
 		name := strings.ToLower(m.Name)
-		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) && utf8.RuneCountInString(m.Name) <= LongestName && !strings.ContainsAny(m.Name, "\r\n"),
+		want(m.Name != "" && m.Name == strings.TrimSpace(m.Name) &&
+			utf8.RuneCountInString(m.Name) <= LongestName && !strings.ContainsAny(m.Name, "\r\n"),
 			"name", "a text of 1 to "+strconv.Itoa(LongestName)+" characters in one line, without spaces at its ends")
 		want(name == "" || !taken[name], "name", "a name that no other model has, nor llm.model")
 		want(name != none, "name", "another name than \"default\", by which people choose llm.model")
 		taken[name] = true
 		want(m.Model != "", "model", "the model's name, as its server knows it")
-		want(!strings.HasPrefix(m.APIKeyEnv, "HARK_"), "api_key_env", "a variable of your own: those that begin with HARK_ are Hark's")
+		want(!strings.HasPrefix(m.APIKeyEnv, "HARK_"), "api_key_env",
+			"a variable of your own: those that begin with HARK_ are Hark's")
 	}
 }
 

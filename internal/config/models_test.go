@@ -45,7 +45,8 @@ func TestExampleOfAList(t *testing.T) {
 		}
 	}
 	half := 0.7
-	want := []Model{{"local", "qwen3:8b", "http://localhost:11434/v1", Secret{}, "", "", 8192, false, &half, Headers{"X-Title": NewSecret("Hark")}}}
+	want := []Model{{"local", "qwen3:8b", "http://localhost:11434/v1", Secret{}, "", "", 8192, false, &half,
+		Headers{"X-Title": NewSecret("Hark")}}}
 	if got := load(t, text).LLM.Models; !reflect.DeepEqual(got, want) {
 		t.Errorf("%s\ngot  %+v\nwant %+v", text, got, want)
 	}
@@ -83,18 +84,22 @@ base_url = "https://three/v1"
 	want := []Model{
 		{Name: "same", Model: "b", BaseURL: "https://one/v1", APIKey: one, Temperature: &half, Headers: headers},
 		{Name: "other", Model: "c", BaseURL: "https://two/v1", Temperature: &half},
-		{Name: "own", Model: "d", BaseURL: "https://one/v1", APIKey: NewSecret("own"), Temperature: &full, Headers: Headers{"X-Own": NewSecret("own")}},
+		{Name: "own", Model: "d", BaseURL: "https://one/v1", APIKey: NewSecret("own"), Temperature: &full,
+			Headers: Headers{"X-Own": NewSecret("own")}},
 	}
 	if !reflect.DeepEqual(c.LLM.Models, want) {
 		t.Errorf("got  %+v\nwant %+v", c.LLM.Models, want)
 	}
-	if f := (Fallback{Model: "e", BaseURL: "https://three/v1", Temperature: &half}); !reflect.DeepEqual(c.LLM.Fallback, f) {
+	if f := (Fallback{Model: "e", BaseURL: "https://three/v1",
+		Temperature: &half}); !reflect.DeepEqual(c.LLM.Fallback, f) {
 		t.Errorf("got %+v, want %+v", c.LLM.Fallback, f)
 	}
-	if seen := fmt.Sprintf("%+v %#v %v", c, c.LLM, c.LLM.Headers); strings.Contains(seen, "one's") || strings.Contains(seen, "own's") {
+	if seen := fmt.Sprintf("%+v %#v %v", c, c.LLM, c.LLM.Headers); strings.Contains(seen, "one's") ||
+		strings.Contains(seen, "own's") {
 		t.Error("a secret shows")
 	}
-	if got := c.LLM.Headers.Reveal(); !reflect.DeepEqual(got, map[string]string{"X-Key": "one's too"}) || (Headers{}).Reveal() != nil {
+	if got := c.LLM.Headers.Reveal(); !reflect.DeepEqual(got, map[string]string{"X-Key": "one's too"}) ||
+		(Headers{}).Reveal() != nil {
 		t.Errorf("headers %q", got)
 	}
 }
@@ -121,14 +126,17 @@ func TestHeadersFromElsewhere(t *testing.T) {
 	if got := load(t, "llm.headers.No = 'no'", "HARK_LLM_HEADERS", lines).LLM.Headers; !reflect.DeepEqual(got, want) {
 		t.Errorf("from a variable: %v", got.Reveal())
 	}
-	if got := load(t, "", "HARK_LLM_HEADERS_FILE", write(t, "headers", lines)).LLM.Headers; !reflect.DeepEqual(got, want) {
+	if got := load(t, "", "HARK_LLM_HEADERS_FILE",
+		write(t, "headers", lines)).LLM.Headers; !reflect.DeepEqual(got, want) {
 		t.Errorf("from a file: %v", got.Reveal())
 	}
 	if err := CheckEnv([]string{"HARK_LLM_HEADERS_FILE=x", "HARK_LLM_FALLBACK_API_KEY_FILE=x"}); err != nil {
 		t.Error(err)
 	}
 	for _, bad := range []string{"X-Title", "X Title: a", ": a", "X: \x00"} {
-		if _, err := Load(write(t, "config.toml", ""), environ("HARK_LLM_HEADERS", bad)); err == nil || !strings.HasPrefix(err.Error(), "HARK_LLM_HEADERS: llm.headers ") || strings.Contains(err.Error(), "Title:") {
+		if _, err := Load(write(t, "config.toml", ""), environ("HARK_LLM_HEADERS", bad)); err == nil ||
+			!strings.HasPrefix(err.Error(), "HARK_LLM_HEADERS: llm.headers ") ||
+			strings.Contains(err.Error(), "Title:") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -34,7 +34,8 @@ func TestProblemsOfFiles(t *testing.T) {
 func TestProblemsOfVariables(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, value string }{
-		{"HARK_LLM_MAX_TOKENS", "many"}, {"HARK_LLM_MAX_TOKENS", "-5"}, {"HARK_LLM_TEMPERATURE", "hot"}, {"HARK_LLM_TIMEOUT", "60"},
+		{"HARK_LLM_MAX_TOKENS", "many"}, {"HARK_LLM_MAX_TOKENS", "-5"}, {"HARK_LLM_TEMPERATURE",
+			"hot"}, {"HARK_LLM_TIMEOUT", "60"},
 		{"HARK_MEMORY_LOG_BOTS", "yes"}, {"HARK_BUILDER_LAYOUT", "x"}, {"HARK_ANSWER_PERSONA", "\xff"},
 		{"HARK_DISCORD_OPERATOR", strings.Repeat("ü", 301)},
 	} {
@@ -45,7 +46,8 @@ func TestProblemsOfVariables(t *testing.T) {
 
 func TestMisspeltVariables(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"HARK_LLM_MODLE", "HARK_TOKEN", "HARK_LLM_X", "HARK_DISCORD_TOKENFILE", "HARK_LLM_MODEL_FILE", "HARK_CONFG", "HARK_LONG", "HARK_DISCORD_OPENAPI"} {
+	for _, name := range []string{"HARK_LLM_MODLE", "HARK_TOKEN", "HARK_LLM_X", "HARK_DISCORD_TOKENFILE",
+		"HARK_LLM_MODEL_FILE", "HARK_CONFG", "HARK_LONG", "HARK_DISCORD_OPENAPI"} {
 		golden.Seen(t, fmt.Sprint(CheckEnv([]string{"PATH=/bin", name + "=hunter2", "HARK_LLM_MODEL=x"})))
 	}
 	fine := []string{"HARK_DATA=x", "HARK_CONFIG=y", "HARK_LLM_API_KEY_FILE=a",

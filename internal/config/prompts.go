@@ -7,7 +7,8 @@ type Sections map[string]Limits
 
 // names are the sections of prompts, in order.
 func (Sections) names() []string {
-	return []string{"current_query", "current_session", "files", "history", "lore", "participants", "previous_context", "system_prompt"}
+	return []string{"current_query", "current_session", "files", "history", "lore", "participants",
+		"previous_context", "system_prompt"}
 }
 
 // Limits are those of one section. What is nil is as the layout has it.
@@ -27,7 +28,8 @@ func (l Limits) ModeList() []string {
 func (s *settings) checkSections(all Sections) {
 	for _, name := range []string{"system_prompt", "current_query"} {
 		l, place := all[name], "builder.sections."+name
-		for key, set := range map[string]bool{"priority": l.Priority != nil, "floor": l.Floor != nil, "modes": l.Modes != ""} {
+		for key, set := range map[string]bool{"priority": l.Priority != nil, "floor": l.Floor != nil,
+			"modes": l.Modes != ""} {
 			s.want(!set, place+"."+key, "to be left out: the section is always there, and has a ceiling only")
 		}
 	}

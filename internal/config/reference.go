@@ -8,7 +8,8 @@ import (
 const referenceHead = `# Configuration
 
 Every setting with its environment variable and its default. All have defaults, and none is needed but the token of the bot. A setting
-is taken from the file that ` + "`--config` or `HARK_CONFIG`" + ` names, else from ` + "`config.toml`" + ` in the working directory; a variable goes before the
+is taken from the file that ` + "`--config` or `HARK_CONFIG`" + ` names, else from ` + "`config.toml`" +
+	` in the working directory; a variable goes before the
 file, and ` + "`--data`" + ` before both. An empty variable counts as not set. A secret can also be read from a file, whose name is in a variable
 with ` + "`_FILE`" + ` at its end: ` + "`HARK_DISCORD_TOKEN_FILE=/run/secrets/token`" + `.
 

@@ -59,7 +59,8 @@ func TestSecretsDoNotShow(t *testing.T) {
 
 func TestSecret(t *testing.T) {
 	t.Parallel()
-	if s, none := NewSecret("hunter2"), NewSecret(""); !s.IsSet() || s.Reveal() != "hunter2" || none.IsSet() || none.Reveal() != "" || none != (Secret{}) {
+	if s, none := NewSecret("hunter2"), NewSecret(""); !s.IsSet() || s.Reveal() != "hunter2" ||
+		none.IsSet() || none.Reveal() != "" || none != (Secret{}) {
 		t.Errorf("%q, %q", s.Reveal(), none.Reveal())
 	}
 }

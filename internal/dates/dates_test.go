@@ -14,32 +14,36 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := time.Date(2026, 3, 29, 22, 30, 0, 0, time.UTC) // half past midnight of the 30th in Berlin; the 29th had 23 hours
+	// half past midnight of the 30th in Berlin; the 29th had 23 hours
+	now := time.Date(2026, 3, 29, 22, 30, 0, 0, time.UTC)
 	day := func(d int) time.Time { return time.Date(2026, 3, d, 0, 0, 0, 0, zone) }
 	for text, want := range map[string][2]time.Time{
-		"today":                {day(30), day(31)},
-		" Yesterday ":          {day(29), day(30)},
-		"2026-03-29":           {day(29), day(30)},
-		"2026-03-29 14:30":     {day(29).Add(13*time.Hour + 30*time.Minute), day(29).Add(13*time.Hour + 30*time.Minute)},
-		"2026-03-01T10:00:00Z": {time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
-		"7d":                   {now.In(zone).AddDate(0, 0, -7), now.In(zone).AddDate(0, 0, -7)},
-		"0d":                   {now, now},
-		"3 Weeks":              {now.In(zone).AddDate(0, 0, -21), now.In(zone).AddDate(0, 0, -21)},
-		"3 weeks ago":          {now.In(zone).AddDate(0, 0, -21), now.In(zone).AddDate(0, 0, -21)},
-		"1  month":             {now.In(zone).AddDate(0, -1, 0), now.In(zone).AddDate(0, -1, 0)},
-		"2 years":              {now.In(zone).AddDate(-2, 0, 0), now.In(zone).AddDate(-2, 0, 0)},
-		"12h":                  {now.Add(-12 * time.Hour), now.Add(-12 * time.Hour)},
-		"90m":                  {now.Add(-90 * time.Minute), now.Add(-90 * time.Minute)},
-		"10 minutes":           {now.Add(-10 * time.Minute), now.Add(-10 * time.Minute)},
-		"1h30m":                {now.Add(-90 * time.Minute), now.Add(-90 * time.Minute)},
-		"99999d":               {now.In(zone).AddDate(0, 0, -99999), now.In(zone).AddDate(0, 0, -99999)},
+		"today":       {day(30), day(31)},
+		" Yesterday ": {day(29), day(30)},
+		"2026-03-29":  {day(29), day(30)},
+		"2026-03-29 14:30": {day(29).Add(13*time.Hour + 30*time.Minute),
+			day(29).Add(13*time.Hour + 30*time.Minute)},
+		"2026-03-01T10:00:00Z": {time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC),
+			time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
+		"7d":          {now.In(zone).AddDate(0, 0, -7), now.In(zone).AddDate(0, 0, -7)},
+		"0d":          {now, now},
+		"3 Weeks":     {now.In(zone).AddDate(0, 0, -21), now.In(zone).AddDate(0, 0, -21)},
+		"3 weeks ago": {now.In(zone).AddDate(0, 0, -21), now.In(zone).AddDate(0, 0, -21)},
+		"1  month":    {now.In(zone).AddDate(0, -1, 0), now.In(zone).AddDate(0, -1, 0)},
+		"2 years":     {now.In(zone).AddDate(-2, 0, 0), now.In(zone).AddDate(-2, 0, 0)},
+		"12h":         {now.Add(-12 * time.Hour), now.Add(-12 * time.Hour)},
+		"90m":         {now.Add(-90 * time.Minute), now.Add(-90 * time.Minute)},
+		"10 minutes":  {now.Add(-10 * time.Minute), now.Add(-10 * time.Minute)},
+		"1h30m":       {now.Add(-90 * time.Minute), now.Add(-90 * time.Minute)},
+		"99999d":      {now.In(zone).AddDate(0, 0, -99999), now.In(zone).AddDate(0, 0, -99999)},
 	} {
 		from, to, err := Parse(text, now, zone)
 		if err != nil || !from.Equal(want[0]) || !to.Equal(want[1]) {
 			t.Errorf("%q: from %v to %v, %v; want %v", text, from, to, err, want)
 		}
 	}
-	for _, text := range []string{"", "soon", "2026-02-30", "100000d", "-3d", "-1h", "5 parsecs", "999999 years", "14285714 w", "tomorrow", "03/29/2026"} {
+	for _, text := range []string{"", "soon", "2026-02-30", "100000d", "-3d", "-1h", "5 parsecs",
+		"999999 years", "14285714 w", "tomorrow", "03/29/2026"} {
 		_, _, err := Parse(text, now, zone)
 		if !errors.Is(err, ErrUnknown) {
 			t.Errorf("%q: %v", text, err)

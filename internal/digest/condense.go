@@ -21,8 +21,9 @@ import (
 
 const (
 	condensePatience = 30 * time.Second
-	condensers       = 4   // sessions that are condensed at once
-	noticed          = 256 // that wait for each of them. One for which there is no room is noticed again with its next answer
+	condensers       = 4 // sessions that are condensed at once
+	// that wait for each of them. One for which there is no room is noticed again with its next answer
+	noticed = 256
 	// PartMost is how many messages are condensed at once.
 	PartMost = 100
 	// SessionMessages is how many messages of a session are read, however much was said since the last silence.
@@ -104,7 +105,8 @@ func (w *Worker) Condense(ctx context.Context, channel memory.ChannelID, long Lo
 
 // condense has a part of a session become a summary, and reports whether there may be more.
 func (w *Worker) condense(ctx context.Context, p *Part) (more bool, err error) {
-	next := memory.Condensed{Guild: p.Guild, Channel: p.Channel, Until: p.Messages[len(p.Messages)-1].ID, Model: p.Model.Name()}
+	next := memory.Condensed{Guild: p.Guild, Channel: p.Channel, Until: p.Messages[len(p.Messages)-1].ID,
+		Model: p.Model.Name()}
 	from, before := slices.Concat(p.Sources, p.Messages), p.Before
 	if len(from) > memory.MaxCondensedSources {
 		p.Before, from = nil, p.Messages // a session this long is summed up in parts by then: see summaries
@@ -176,7 +178,8 @@ func (w *Worker) spent(p *Part, asked chat.Request, reply chat.Reply) memory.Spe
 		}
 	}
 	const within = 1<<22 - 1 // an id's bits beside its time
-	return memory.Spent{Guild: p.Guild, Question: memory.FirstMessageID(w.Now()) | memory.MessageID(p.Channel)&within, Tokens: tokens}
+	return memory.Spent{Guild: p.Guild,
+		Question: memory.FirstMessageID(w.Now()) | memory.MessageID(p.Channel)&within, Tokens: tokens}
 }
 
 // dropOver takes away what sessions were condensed to that are over. One that fails doesn't keep it from the others.
@@ -193,8 +196,10 @@ func (w *Worker) dropOver(ctx context.Context) error {
 		}
 		before = slices.DeleteFunc(before, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
 		session := before[LastSession(before, at, w.SessionGap):]
-		if !slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == c.Until }) { // or too much was said since
-			errs = append(errs, w.Log.Apply(ctx, memory.CondensedGone{Guild: c.Guild, Channel: c.Channel, Until: c.Until}))
+		// or too much was said since
+		if !slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == c.Until }) {
+			errs = append(errs, w.Log.Apply(ctx, memory.CondensedGone{Guild: c.Guild, Channel: c.Channel,
+				Until: c.Until}))
 		}
 	}
 	return errors.Join(errs...)

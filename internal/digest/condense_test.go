@@ -30,7 +30,9 @@ func (w *world) part(channel memory.ChannelID, model chat.Model) *Part {
 		w.t.Fatal(err)
 	}
 	return &Part{
-		Guild: guild, Channel: channel, Messages: all, Name: func(memory.UserID) string { return "Ben" }, Model: model, Builder: b,
+		Guild: guild, Channel: channel, Messages: all, Name: func(memory.UserID) string {
+			return "Ben"
+		}, Model: model, Builder: b,
 		Holds: func(context.Context, []memory.Message) (bool, error) { return true, nil },
 	}
 }
@@ -93,7 +95,8 @@ func TestModelsThatCannotCondense(t *testing.T) {
 			err := w.worker.Condense(t.Context(), lobby, found(p))
 			c := w.condensedIn(lobby)
 			if name == "fine" || name == "an object" || name == "too much" {
-				if err != nil || c == nil || !strings.HasPrefix(c.Text, good) || len([]rune(c.Text)) > memory.MaxCondensedText {
+				if err != nil || c == nil || !strings.HasPrefix(c.Text, good) ||
+					len([]rune(c.Text)) > memory.MaxCondensedText {
 					t.Fatalf("condensed to %+v, %v", c, err)
 				}
 				return
@@ -138,7 +141,8 @@ func TestCondensingAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := w.condensedIn(lobby)
-	if c == nil || !c.Made.After(p.Before.Made) || len(c.Sources) != 3 || c.Sources[0].Message != first { // whose clock was set back
+	// whose clock was set back
+	if c == nil || !c.Made.After(p.Before.Made) || len(c.Sources) != 3 || c.Sources[0].Message != first {
 		t.Fatalf("condensed to %+v", c)
 	}
 	has(t, model.got[1].Content, `{"summary":"Ann decided on 12 tents"}`+"\n"+`{"author":"Ben","text":"We agreed`)
@@ -169,7 +173,8 @@ func TestConcurrentSessionsAreCondensedOnce(t *testing.T) {
 	w := newWorld(t, nil)
 	w.worker.Log = w.Store
 	var mu sync.Mutex
-	left, busy := map[memory.ChannelID]*Part{lobby: w.part(lobby, &toy{says: "the budget is 480"}), harbor: w.part(harbor, &toy{says: "the budget is 480"})}, map[memory.ChannelID]int{}
+	left, busy := map[memory.ChannelID]*Part{lobby: w.part(lobby, &toy{says: "the budget is 480"}),
+		harbor: w.part(harbor, &toy{says: "the budget is 480"})}, map[memory.ChannelID]int{}
 	done := make(chan memory.ChannelID, 4)
 	w.worker.Done = func(_ Kind, channel memory.ChannelID, _ int, _ string) { done <- channel }
 	for i := range 2*noticed + 20 {
@@ -188,7 +193,8 @@ func TestConcurrentSessionsAreCondensedOnce(t *testing.T) {
 	go func() { ran <- w.worker.Run(ctx, Condensed) }()
 	got := map[memory.ChannelID]bool{<-done: true, <-done: true}
 	stop()
-	if err := <-ran; err != nil || len(got) != 2 || len(done) != 0 || len(w.failed) != 0 || busy[lobby]+busy[harbor] > 2*noticed {
+	if err := <-ran; err != nil || len(got) != 2 || len(done) != 0 || len(w.failed) != 0 ||
+		busy[lobby]+busy[harbor] > 2*noticed {
 		t.Errorf("condensed %v, looked at %v, failed %v, %v", got, busy, w.failed, err)
 	}
 }
@@ -199,7 +205,8 @@ func TestWhatIsOverIsDropped(t *testing.T) {
 	w := newWorld(t, nil)
 	condense := func(channel memory.ChannelID) {
 		t.Helper()
-		if err := w.worker.Condense(t.Context(), channel, found(w.part(channel, &toy{says: "the budget is 480"}))); err != nil {
+		if err := w.worker.Condense(t.Context(), channel,
+			found(w.part(channel, &toy{says: "the budget is 480"}))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -101,7 +101,8 @@ func topicsOf(quoted []said) []string {
 	for _, t := range quoted {
 		for _, w := range t.words {
 			n := utf8.RuneCountInString(w)
-			if text.IsStopWord(w) || dateCues[w] || ownCues[w] || n < 3 || n > memory.MaxTopic || !strings.ContainsFunc(w, unicode.IsLetter) {
+			if text.IsStopWord(w) || dateCues[w] || ownCues[w] || n < 3 || n > memory.MaxTopic ||
+				!strings.ContainsFunc(w, unicode.IsLetter) {
 				continue
 			}
 			stem := text.Stem(w)
@@ -114,7 +115,8 @@ func topicsOf(quoted []said) []string {
 		}
 	}
 	slices.SortFunc(all, func(a, b topic) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(utf8.RuneCountInString(b.word), utf8.RuneCountInString(a.word)), cmp.Compare(a.first, b.first))
+		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(utf8.RuneCountInString(b.word),
+			utf8.RuneCountInString(a.word)), cmp.Compare(a.first, b.first))
 	})
 	var topics []string
 	for _, t := range all[:min(memory.MaxTopics, len(all))] {

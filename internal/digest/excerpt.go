@@ -68,7 +68,8 @@ func piecesOf(s string) []piece {
 		to := len(s) - len(rest)
 		r, _ := utf8.DecodeLastRuneInString(cluster)
 		unspaced := n >= 10 && text.IsUnspaced(r)
-		if rest == "" || cluster == " " || cluster == "\n" || strings.ContainsRune("。！？", r) || unspaced || utf8.RuneCountInString(s[from:to]) >= longPiece {
+		if rest == "" || cluster == " " || cluster == "\n" || strings.ContainsRune("。！？", r) || unspaced ||
+			utf8.RuneCountInString(s[from:to]) >= longPiece {
 			cut(to)
 			n = 0
 		}
@@ -83,7 +84,8 @@ func worthOf(word string, begins bool) (worth float64) {
 		there bool
 		worth float64
 	}{
-		{hasFigure(word), figureWorth}, {hasCue(words, decisionCues), decisionWorth}, {hasCue(words, dateCues), dateWorth},
+		{hasFigure(word), figureWorth}, {hasCue(words, decisionCues),
+			decisionWorth}, {hasCue(words, dateCues), dateWorth},
 		{!begins && isCapital(word), nameWorth},
 	} {
 		if sign.there {

@@ -43,7 +43,8 @@ type quoting struct {
 // question is quoted with what answers it, and alone only if nothing else tells anything, or there is room.
 // It is nil if nothing does. What it is about, and its kind, are taken from what is quoted, so that nothing
 // else is a source.
-func extracted(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool) *memory.Summary {
+func extracted(session []memory.Message, name func(memory.UserID) string,
+	bot func(memory.UserID) bool) *memory.Summary {
 	quoted := highlights(session, name, bot, memory.MaxSummaryText)
 	if len(quoted) == 0 {
 		return nil
@@ -80,7 +81,8 @@ func Quotes(messages []memory.Message, people People, characters, few int) (quot
 }
 
 // highlights are the most informative messages of a session, in order of time, in at most so many characters.
-func highlights(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool, characters int) []said {
+func highlights(session []memory.Message, name func(memory.UserID) string, bot func(memory.UserID) bool,
+	characters int) []said {
 	turns := make([]said, len(session))
 	among := map[string]int{}
 	for i, m := range session {
@@ -200,12 +202,14 @@ func information(turns []said, q quoting, among map[string]int) (info float64, t
 		there bool
 		worth float64
 	}{
-		{t.figure, figureWorth}, {t.Starred, starWorth}, {hasCue(t.words, decisionCues), decisionWorth}, {hasCue(t.words, dateCues), dateWorth},
+		{t.figure, figureWorth}, {t.Starred, starWorth}, {hasCue(t.words, decisionCues),
+			decisionWorth}, {hasCue(t.words, dateCues), dateWorth},
 		{hasCue(t.words, ownCues), ownWorth}, {hasName(t.text), nameWorth},
 	} {
 		if sign.there {
 			info += sign.worth
 		}
 	}
-	return info + lateWorth*float64(q.at+1)/float64(len(turns)), len(t.words) > 0 && len(t.terms) > 0 && len(terms) >= 2 || t.figure
+	return info + lateWorth*float64(q.at+1)/float64(len(turns)), len(t.words) > 0 && len(t.terms) > 0 &&
+		len(terms) >= 2 || t.figure
 }

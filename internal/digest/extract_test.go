@@ -19,7 +19,8 @@ func talk(lines ...string) []memory.Message {
 	var all []memory.Message
 	for i, line := range lines {
 		name, text, _ := strings.Cut(line, ": ")
-		m := memory.Message{ID: memory.FirstMessageID(noon.Add(time.Duration(i) * time.Minute)), Channel: lobby, Guild: guild, Content: text}
+		m := memory.Message{ID: memory.FirstMessageID(noon.Add(time.Duration(i) * time.Minute)),
+			Channel: lobby, Guild: guild, Content: text}
 		if speaker, to, replies := strings.Cut(name, ">"); replies {
 			var n int
 			fmt.Sscan(to, &n)
@@ -61,49 +62,86 @@ func TestWhatIsExtracted(t *testing.T) {
 		kind   memory.SummaryKind
 		topics string
 	}{
-		"nothing":       {nil, "", "", ""},
-		"empty talk":    {talk("Ann: hi", "Ben: lol", "Ann: 👍"), "", "", ""},
-		"a statement":   {talk("Ann: hi", "Ben: I moved to Lisbon"), "Ben: I moved to Lisbon", memory.SummaryFact, "lisbon moved"},
+		"nothing":    {nil, "", "", ""},
+		"empty talk": {talk("Ann: hi", "Ben: lol", "Ann: 👍"), "", "", ""},
+		"a statement": {talk("Ann: hi", "Ben: I moved to Lisbon"), "Ben: I moved to Lisbon",
+			memory.SummaryFact, "lisbon moved"},
 		"a bare figure": {talk("Ann: 42", "Ben: ok"), "Ann: 42", memory.SummaryFact, ""},
-		"two lines":     {talk("Ann: the ferry\nleaves   early"), "Ann: the ferry leaves early", memory.SummaryTalk, "leaves ferry early"},
+		"two lines": {talk("Ann: the ferry\nleaves   early"), "Ann: the ferry leaves early",
+			memory.SummaryTalk, "leaves ferry early"},
 		"a question with its answer": {
-			talk("Ann: What is your personal best, Ben?", "Ben: 25:50"), "Ann: What is your personal best, Ben? · Ben: 25:50", memory.SummaryFact, "personal best ben"},
+			talk("Ann: What is your personal best, Ben?",
+				"Ben: 25:50"), "Ann: What is your personal best, Ben? · Ben: 25:50", memory.SummaryFact,
+			"personal best ben"},
 		"an answer that replies": {
-			talk("Ann: What is your personal best?", "Cleo: what", "Ben>1: 25:50"), "Ann: What is your personal best? · Ben: 25:50", memory.SummaryFact, "personal best"},
+			talk("Ann: What is your personal best?", "Cleo: what",
+				"Ben>1: 25:50"), "Ann: What is your personal best? · Ben: 25:50", memory.SummaryFact, "personal best"},
 		"an answer to somebody else": {
-			talk("Ann: What is your personal best?", "Ann: the ferry leaves early"), "Ann: the ferry leaves early", memory.SummaryTalk, "leaves ferry early"},
-		"a question without an answer": {talk("Ann: ok then", "Ben: Where does the ferry leave?"), "Ben: Where does the ferry leave?", memory.SummaryQuestion, "ferry leave"},
-		"the last question":            {talk("Ann: Where does the ferry leave?", "Ben: Is the harbour open?"), "Ben: Is the harbour open?", memory.SummaryQuestion, "harbour open"},
-		"a question with a figure":     {talk("Ann: Did you know that I ran the 5K in 25:50?"), "Ann: Did you know that I ran the 5K in 25:50?", memory.SummaryQuestion, "know ran"},
-		"a figure beside a question":   {talk("Ann: I ran the 5K in 25:50. And you?"), "Ann: I ran the 5K in 25:50. And you?", memory.SummaryFact, "ran"},
-		"a figure on another line":     {talk("Ann: I ran the 5K in 25:50\nand you?"), "Ann: I ran the 5K in 25:50 and you?", memory.SummaryFact, "ran"},
+			talk("Ann: What is your personal best?",
+				"Ann: the ferry leaves early"), "Ann: the ferry leaves early", memory.SummaryTalk,
+			"leaves ferry early"},
+		"a question without an answer": {talk("Ann: ok then", "Ben: Where does the ferry leave?"),
+			"Ben: Where does the ferry leave?", memory.SummaryQuestion, "ferry leave"},
+		"the last question": {talk("Ann: Where does the ferry leave?", "Ben: Is the harbour open?"),
+			"Ben: Is the harbour open?", memory.SummaryQuestion, "harbour open"},
+		"a question with a figure": {talk("Ann: Did you know that I ran the 5K in 25:50?"),
+			"Ann: Did you know that I ran the 5K in 25:50?", memory.SummaryQuestion, "know ran"},
+		"a figure beside a question": {talk("Ann: I ran the 5K in 25:50. And you?"),
+			"Ann: I ran the 5K in 25:50. And you?", memory.SummaryFact, "ran"},
+		"a figure on another line": {talk("Ann: I ran the 5K in 25:50\nand you?"),
+			"Ann: I ran the 5K in 25:50 and you?", memory.SummaryFact, "ran"},
 		"a question and its answer": {
-			talk("Ben: How fast was the 5K?", "Ann: Twenty minutes exactly."), "Ben: How fast was the 5K? · Ann: Twenty minutes exactly.", memory.SummaryTalk, ""},
-		"Hark is asked":                   {talk("Ann: @hark how fast was the 5K?"), "", "", ""},
-		"Hark is asked without a mark":    {talk("Ann: @hark how fast was the 5K"), "", "", ""},
-		"Hark is told":                    {talk("Ann: @hark my best for the 5K is 25:50"), "Ann: @hark my best for the 5K is 25:50", memory.SummaryFact, "best"},
-		"Hark is mentioned":               {addressed("<@99> how fast was the 5K?", oracle), "", "", ""},
-		"somebody is mentioned":           {addressed("<@2> how fast was the 5K?", ben), "Ann: <@2> how fast was the 5K?", memory.SummaryQuestion, ""},
-		"what follows a question to Hark": {talk("Ann: @hark how fast was the 5K?", "Ben: the ferry leaves early"), "Ben: the ferry leaves early", memory.SummaryTalk, ""},
-		"repeated":                        {talk(strings.Split(strings.Repeat("Ben: the bus is late again\n", 6)+"Ben: the bus is late again!\nAnn: Keep the peanuts out of the soup", "\n")...), "Ben: the bus is late again! · Ann: Keep the peanuts out of the soup", memory.SummaryTalk, ""},
-		"denied":                          {talk("Ann: the ferry leaves early", "Ben: the ferry doesn't leave early"), "Ben: the ferry doesn't leave early", memory.SummaryTalk, ""},
-		"no longer denied":                {talk("Ann: the ferry doesn't leave early", "Ben: the ferry leaves early"), "Ann: the ferry doesn't leave early · Ben: the ferry leaves early", memory.SummaryTalk, ""},
-		"asked by oneself":                {directly("how fast was the 5K?"), "", "", ""},
-		"another order of figures":        {talk("Ann: it took 25:50", "Ben: it took 50:25"), "Ann: it took 25:50 · Ben: it took 50:25", memory.SummaryFact, ""},
-		"each of oneself":                 {talk("Ann: my nuts allergy is bad", "Ben: my nuts allergy is bad"), "Ann: my nuts allergy is bad · Ben: my nuts allergy is bad", memory.SummaryFact, ""},
-		"short statements":                {talk("Ann: the ferry leaves early", "Ben: Peanuts!!", "Ann: thanks", "Ann: Divorced."), "Ann: the ferry leaves early · Ben: Peanuts!! · Ann: Divorced.", memory.SummaryTalk, ""},
-		"a question beside a statement":   {talk("Ann: the ferry leaves early", "Ann: I ran it in 25:50, can you believe it?"), "Ann: the ferry leaves early · Ann: I ran it in 25:50, can you believe it?", memory.SummaryTalk, ""},
-		"a decision":                      {talk("Ann: we need a boat", "Ben: agreed, the red boat it is", "Ann: it cost 90"), "Ann: we need a boat · Ben: agreed, the red boat it is · Ann: it cost 90", memory.SummaryDecision, "boat agreed need cost red"},
-		"a plan":                          {talk("Ann: we will meet at the harbour tomorrow"), "Ann: we will meet at the harbour tomorrow", memory.SummaryPlan, "harbour meet"},
-		"German":                          {talk("Ann: Wir haben beschlossen, das rote Boot zu kaufen."), "Ann: Wir haben beschlossen, das rote Boot zu kaufen.", memory.SummaryDecision, ""},
-		"Japanese":                        {talk("Ann: 自己ベストは25分50秒です。"), "Ann: 自己ベストは25分50秒です。", memory.SummaryFact, ""},
-		"links and tags have no figures":  {talk("Ann: <@123456> https://example.org/2024/05"), "Ann: <@123456> https://example.org/2024/05", memory.SummaryTalk, ""},
-		"only the best of much":           {slices.Concat(talk(filler...), talk("Cleo: My number is 555-0199, call me before Friday.")), "Cleo: My number is 555-0199, call me before Friday.", "", ""},
-		"long messages are cut":           {talk("Ann: " + long), "", "", ""},
+			talk("Ben: How fast was the 5K?",
+				"Ann: Twenty minutes exactly."), "Ben: How fast was the 5K? · Ann: Twenty minutes exactly.",
+			memory.SummaryTalk, ""},
+		"Hark is asked":                {talk("Ann: @hark how fast was the 5K?"), "", "", ""},
+		"Hark is asked without a mark": {talk("Ann: @hark how fast was the 5K"), "", "", ""},
+		"Hark is told": {talk("Ann: @hark my best for the 5K is 25:50"),
+			"Ann: @hark my best for the 5K is 25:50", memory.SummaryFact, "best"},
+		"Hark is mentioned": {addressed("<@99> how fast was the 5K?", oracle), "", "", ""},
+		"somebody is mentioned": {addressed("<@2> how fast was the 5K?", ben),
+			"Ann: <@2> how fast was the 5K?", memory.SummaryQuestion, ""},
+		"what follows a question to Hark": {talk("Ann: @hark how fast was the 5K?",
+			"Ben: the ferry leaves early"), "Ben: the ferry leaves early", memory.SummaryTalk, ""},
+		"repeated": {talk(strings.Split(strings.Repeat("Ben: the bus is late again\n",
+			6)+"Ben: the bus is late again!\nAnn: Keep the peanuts out of the soup", "\n")...),
+			"Ben: the bus is late again! · Ann: Keep the peanuts out of the soup", memory.SummaryTalk, ""},
+		"denied": {talk("Ann: the ferry leaves early",
+			"Ben: the ferry doesn't leave early"), "Ben: the ferry doesn't leave early", memory.SummaryTalk, ""},
+		"no longer denied": {talk("Ann: the ferry doesn't leave early",
+			"Ben: the ferry leaves early"),
+			"Ann: the ferry doesn't leave early · Ben: the ferry leaves early", memory.SummaryTalk, ""},
+		"asked by oneself": {directly("how fast was the 5K?"), "", "", ""},
+		"another order of figures": {talk("Ann: it took 25:50", "Ben: it took 50:25"),
+			"Ann: it took 25:50 · Ben: it took 50:25", memory.SummaryFact, ""},
+		"each of oneself": {talk("Ann: my nuts allergy is bad", "Ben: my nuts allergy is bad"),
+			"Ann: my nuts allergy is bad · Ben: my nuts allergy is bad", memory.SummaryFact, ""},
+		"short statements": {talk("Ann: the ferry leaves early", "Ben: Peanuts!!",
+			"Ann: thanks", "Ann: Divorced."), "Ann: the ferry leaves early · Ben: Peanuts!! · Ann: Divorced.",
+			memory.SummaryTalk, ""},
+		"a question beside a statement": {talk("Ann: the ferry leaves early",
+			"Ann: I ran it in 25:50, can you believe it?"),
+			"Ann: the ferry leaves early · Ann: I ran it in 25:50, can you believe it?", memory.SummaryTalk, ""},
+		"a decision": {talk("Ann: we need a boat", "Ben: agreed, the red boat it is",
+			"Ann: it cost 90"), "Ann: we need a boat · Ben: agreed, the red boat it is · Ann: it cost 90",
+			memory.SummaryDecision, "boat agreed need cost red"},
+		"a plan": {talk("Ann: we will meet at the harbour tomorrow"),
+			"Ann: we will meet at the harbour tomorrow", memory.SummaryPlan, "harbour meet"},
+		"German": {talk("Ann: Wir haben beschlossen, das rote Boot zu kaufen."),
+			"Ann: Wir haben beschlossen, das rote Boot zu kaufen.", memory.SummaryDecision, ""},
+		"Japanese": {talk("Ann: 自己ベストは25分50秒です。"), "Ann: 自己ベストは25分50秒です。",
+			memory.SummaryFact, ""},
+		"links and tags have no figures": {talk("Ann: <@123456> https://example.org/2024/05"),
+			"Ann: <@123456> https://example.org/2024/05", memory.SummaryTalk, ""},
+		"only the best of much": {slices.Concat(talk(filler...),
+			talk("Cleo: My number is 555-0199, call me before Friday.")),
+			"Cleo: My number is 555-0199, call me before Friday.", "", ""},
+		"long messages are cut": {talk("Ann: " + long), "", "", ""},
 	} {
 		s := extracted(c.said, called, isBot)
 		if name == "long messages are cut" {
-			if n := utf8.RuneCountInString(s.Text); n < 550 || n > 600 || !strings.HasPrefix(s.Text, "Ann: and then") || !strings.HasSuffix(s.Text, "…") {
+			if n := utf8.RuneCountInString(s.Text); n < 550 || n > 600 ||
+				!strings.HasPrefix(s.Text, "Ann: and then") || !strings.HasSuffix(s.Text, "…") {
 				t.Errorf("%s: %q", name, s.Text)
 			}
 			continue
@@ -176,13 +214,15 @@ func TestTheEndOfLongMessagesIsQuoted(t *testing.T) {
 		"no spaces":   {strings.Repeat("東京の雨", 300) + "自己ベストは25分50秒です。", "25分50秒", ""},
 	} {
 		s := extracted(talk("Ann: "+c.said), called, isBot)
-		if n := utf8.RuneCountInString(s.Text); !strings.Contains(s.Text, c.want) || c.lost != "" && strings.Contains(s.Text, c.lost) || n > memory.MaxSummaryText || n < 400 {
+		if n := utf8.RuneCountInString(s.Text); !strings.Contains(s.Text, c.want) || c.lost != "" &&
+			strings.Contains(s.Text, c.lost) || n > memory.MaxSummaryText || n < 400 {
 			t.Errorf("%s: %d characters, %q", what, n, s.Text)
 		}
 	}
 	var many []string
 	for i := range 4 {
-		many = append(many, fmt.Sprintf("Ben: %sand pier%c costs %d", plain[:60+i], 'a'+i, 70+i), fmt.Sprintf("Ann: %sthe ferry%c costs %d", plain, 'a'+i, 30+i))
+		many = append(many, fmt.Sprintf("Ben: %sand pier%c costs %d", plain[:60+i], 'a'+i, 70+i),
+			fmt.Sprintf("Ann: %sthe ferry%c costs %d", plain, 'a'+i, 30+i))
 	}
 	s := extracted(talk(many...), called, isBot)
 	if n := utf8.RuneCountInString(s.Text); n < 450 || n > memory.MaxSummaryText {
@@ -196,10 +236,12 @@ func TestTheLastIsNotLostAmongTheSame(t *testing.T) {
 	for _, n := range []int{4, 8, 12, 40} {
 		var lines []string
 		for i := range n {
-			lines = append(lines, fmt.Sprintf("Cleo: We agreed that on Monday, June %d, our Acme folder %d goes to box %d in Basel, as Dora said.", i+1, 100+i, 7*i+3))
+			lines = append(lines, fmt.Sprintf(
+				"Cleo: We agreed that on Monday, June %d, our Acme folder %d goes to box %d in Basel, as Dora said.", i+1, 100+i, 7*i+3))
 		}
 		const last = "Ann: By the way, my personal best for the charity 5K is 25:50."
-		if s := extracted(talk(append(lines, last)...), called, isBot); !strings.HasSuffix(s.Text, last) || strings.Count(s.Text, between) < 3 {
+		if s := extracted(talk(append(lines, last)...), called, isBot); !strings.HasSuffix(s.Text, last) ||
+			strings.Count(s.Text, between) < 3 {
 			t.Errorf("of %d: %q", n, s.Text)
 		}
 	}
@@ -210,13 +252,16 @@ func TestTheLastIsNotLostAmongTheSame(t *testing.T) {
 func TestExtractionHolds(t *testing.T) {
 	t.Parallel()
 	texts := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-		"25:50", "what?", "My personal best for the charity 5K is 25:50.", "z" + strings.Repeat("\u0301", 900), strings.Repeat("東京の雨", 200), strings.Repeat("👩‍👩‍👧‍👦", 150),
+		"25:50", "what?", "My personal best for the charity 5K is 25:50.", "z" +
+			strings.Repeat("\u0301", 900), strings.Repeat("東京の雨", 200), strings.Repeat("👩‍👩‍👧‍👦", 150),
 		"Where does the ferry leave?", "agreed", "the ferry leaves the harbour early", strings.Repeat("word 7 ", 300),
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		session := make([]memory.Message, rapid.IntRange(0, 40).Draw(t, "messages"))
 		for i := range session {
-			session[i] = memory.Message{ID: memory.MessageID(i + 1), Author: rapid.SampledFrom([]memory.UserID{ann, ben}).Draw(t, "who"), Content: memory.Clean(texts.Draw(t, "text"))}
+			session[i] = memory.Message{ID: memory.MessageID(i + 1),
+				Author: rapid.SampledFrom([]memory.UserID{ann, ben}).Draw(t,
+					"who"), Content: memory.Clean(texts.Draw(t, "text"))}
 			if i > 0 && rapid.IntRange(0, 4).Draw(t, "replies?") == 0 {
 				session[i].ReplyTo = memory.MessageID(rapid.IntRange(1, i).Draw(t, "to"))
 			}
@@ -247,11 +292,13 @@ func TestExtractionHolds(t *testing.T) {
 				}
 				at, rest = spoken[:n], spoken[n+len(between):]
 			}
-			if bare := strings.TrimSuffix(strings.TrimPrefix(at, "…"), "…"); !strings.Contains(whole, strings.TrimSpace(bare)) {
+			if bare := strings.TrimSuffix(strings.TrimPrefix(at, "…"), "…"); !strings.Contains(whole,
+				strings.TrimSpace(bare)) {
 				t.Fatalf("%q isn't of %q", at, whole)
 			}
 		}
-		if again := extracted(session, func(memory.UserID) string { return name }, isBot); fmt.Sprint(again.Text, again.Topics) != fmt.Sprint(s.Text, s.Topics) {
+		if again := extracted(session, func(memory.UserID) string { return name },
+			isBot); fmt.Sprint(again.Text, again.Topics) != fmt.Sprint(s.Text, s.Topics) {
 			t.Fatalf("%q, and %q", s.Text, again.Text)
 		}
 	})
@@ -262,7 +309,8 @@ func TestHighlightsFit(t *testing.T) {
 	t.Parallel()
 	var session []memory.Message
 	for i := range 100 {
-		session = append(session, memory.Message{ID: memory.MessageID(i + 1), Author: ben, Content: fmt.Sprintf("Crate %d of %s weighs %d kg", i, strings.Repeat("wood ", i%30), 3*i)})
+		session = append(session, memory.Message{ID: memory.MessageID(i + 1), Author: ben,
+			Content: fmt.Sprintf("Crate %d of %s weighs %d kg", i, strings.Repeat("wood ", i%30), 3*i)})
 	}
 	name := func(memory.UserID) string { return "Ben" }
 	var long []int

@@ -52,7 +52,8 @@ func (f facts) backlog(ctx context.Context) (all []memory.Stretch, err error) {
 		}
 		for _, c := range g.Channels {
 			after := max(c.Learned, memory.FirstMessageID(g.Learn)-1)
-			all = append(all, memory.Stretch{Guild: id, Channel: c.ID, After: after, Until: memory.FirstMessageID(f.Now())})
+			all = append(all, memory.Stretch{Guild: id, Channel: c.ID, After: after,
+				Until: memory.FirstMessageID(f.Now())})
 		}
 	}
 	return all, nil
@@ -61,7 +62,8 @@ func (f facts) backlog(ctx context.Context) (all []memory.Stretch, err error) {
 // takes leaves only what was said since both the guild and its author had switched learning on.
 func (facts) takes(p *place, m memory.Message) bool {
 	author := p.people[m.Author]
-	wanted := !p.learn.IsZero() && m.ID >= memory.FirstMessageID(p.learn) && !author.Learn.IsZero() && !m.Time().Before(author.Learn)
+	wanted := !p.learn.IsZero() && m.ID >= memory.FirstMessageID(p.learn) && !author.Learn.IsZero() &&
+		!m.Time().Before(author.Learn)
 	return wanted && !author.Bot && m.Kind == memory.FromMember && strings.TrimSpace(m.Content) != ""
 }
 

@@ -24,13 +24,19 @@ func TestNothingIsLearnedUnlessAllWantIt(t *testing.T) {
 		{"another member", []memory.UserID{0, cleo}, nil, 0},
 		{"both", []memory.UserID{0, ben}, nil, 1},
 		{"both, but opted out", []memory.UserID{0, ben}, func(w *world) { w.out[ben] = true }, 0},
-		{"both, but left", []memory.UserID{0, ben}, func(w *world) { w.alter = func(g *memory.Guild) { g.Left = noon } }, 0},
-		{"both, but ignored", []memory.UserID{0, ben}, func(w *world) { w.apply(memory.Chose{Guild: guild, Channel: lobby, Choice: memory.Ignore}) }, 0},
+		{"both, but left", []memory.UserID{0, ben}, func(w *world) {
+			w.alter = func(g *memory.Guild) { g.Left = noon }
+		}, 0},
+		{"both, but ignored", []memory.UserID{0, ben}, func(w *world) {
+			w.apply(memory.Chose{Guild: guild, Channel: lobby, Choice: memory.Ignore})
+		}, 0},
 		{"the guild later", []memory.UserID{0, ben}, func(w *world) {
-			w.apply(memory.Learn{Guild: guild, At: noon.Add(-time.Hour)}, memory.Learn{Guild: guild, On: true, At: noon.Add(-time.Minute)})
+			w.apply(memory.Learn{Guild: guild, At: noon.Add(-time.Hour)},
+				memory.Learn{Guild: guild, On: true, At: noon.Add(-time.Minute)})
 		}, 0},
 		{"the member later", []memory.UserID{0, ben}, func(w *world) {
-			w.apply(memory.Learn{Guild: guild, User: ben, At: noon.Add(-time.Hour)}, memory.Learn{Guild: guild, User: ben, On: true, At: noon.Add(-time.Minute)})
+			w.apply(memory.Learn{Guild: guild, User: ben, At: noon.Add(-time.Hour)},
+				memory.Learn{Guild: guild, User: ben, On: true, At: noon.Add(-time.Minute)})
 		}, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -47,7 +53,8 @@ func TestNothingIsLearnedUnlessAllWantIt(t *testing.T) {
 			w.round(Facts)
 			w.round(Facts) // asks no second time
 			learned := w.facts(ben)
-			want := memory.Fact{ID: factID(id, "plays the cello"), Text: "plays the cello", By: ben, Channel: lobby, Message: id}
+			want := memory.Fact{ID: factID(id, "plays the cello"), Text: "plays the cello", By: ben,
+				Channel: lobby, Message: id}
 			if model.calls != tt.asked || len(learned) != tt.asked || tt.asked > 0 && learned[0] != want {
 				t.Errorf("asked %d times, learned %+v", model.calls, learned)
 			}
@@ -95,7 +102,8 @@ func TestRoundsAndPeopleAreBounded(t *testing.T) {
 	var said []memory.Event
 	for i := range (l.asked + 2) * l.messages {
 		said = append(said, memory.Posted{Message: memory.Message{
-			ID: memory.FirstMessageID(noon.Add(-2*time.Hour)) + memory.MessageID(i), Guild: guild, Channel: lobby, Author: ben,
+			ID: memory.FirstMessageID(noon.Add(-2*time.Hour)) +
+				memory.MessageID(i), Guild: guild, Channel: lobby, Author: ben,
 			Content: fmt.Sprintf("I own number %d", i),
 		}})
 	}
@@ -109,7 +117,8 @@ func TestRoundsAndPeopleAreBounded(t *testing.T) {
 	}
 	w.round(Facts)
 	all := w.facts(ben)
-	if model.calls != l.asked || len(all) != factsEach || all[factsMost].Text != fmt.Sprintf("owns number %d", l.messages) {
+	if model.calls != l.asked || len(all) != factsEach || all[factsMost].Text != fmt.Sprintf("owns number %d",
+		l.messages) {
 		t.Errorf("asked %d times in a round, learned %+v", model.calls, all)
 	}
 }

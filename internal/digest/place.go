@@ -58,7 +58,8 @@ func (p People) Name(id memory.UserID) string {
 func (p People) Bot(id memory.UserID) bool { return p[id].Bot }
 
 // Remembers is p.Remembers for a channel of g, one of channels or nil.
-func Remembers(p memory.Policy, g *memory.Guild, c *memory.Channel, channels map[memory.ChannelID]*memory.Channel) bool {
+func Remembers(p memory.Policy, g *memory.Guild, c *memory.Channel,
+	channels map[memory.ChannelID]*memory.Channel) bool {
 	if c == nil {
 		return false
 	}

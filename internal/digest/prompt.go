@@ -21,7 +21,8 @@ import (
 var ErrMalformed = errors.New("the model's answer isn't what it was asked for")
 
 // Ask has a model write something, within a time.
-func Ask(ctx context.Context, model chat.Model, something string, patience time.Duration, r chat.Request) (chat.Reply, error) {
+func Ask(ctx context.Context, model chat.Model, something string, patience time.Duration,
+	r chat.Request) (chat.Reply, error) {
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	reply, err := model.Chat(within, r, func(string) {})
@@ -59,7 +60,8 @@ func prompt(instruction string, escapes bool, lines ...any) chat.Request {
 	for _, l := range lines {
 		_ = to.Encode(l) // strings and numbers can always be encoded, and written to memory
 	}
-	return chat.Request{Messages: []chat.Message{{Role: chat.System, Content: instruction}, {Role: chat.User, Content: b.String()}}}
+	return chat.Request{Messages: []chat.Message{{Role: chat.System, Content: instruction},
+		{Role: chat.User, Content: b.String()}}}
 }
 
 // decode reads the JSON in what a model wrote, from the first sign of its beginning to the last of its end: some put
@@ -99,7 +101,9 @@ func textOf(messages []memory.Message, name func(memory.UserID) string) string {
 // words of its own, but no facts.
 func isSaid(summary, session string) bool {
 	said := figuresIn(session)
-	return shares(summary, session, 3) && !slices.ContainsFunc(figuresIn(summary), func(f string) bool { return !slices.Contains(said, f) })
+	return shares(summary, session, 3) && !slices.ContainsFunc(figuresIn(summary), func(f string) bool {
+		return !slices.Contains(said, f)
+	})
 }
 
 // shares reports whether one in so many of the terms of what a model wrote is said in its source, so that nothing can

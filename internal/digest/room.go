@@ -55,7 +55,8 @@ func quotedOf(turns []said, all []quoting, characters int) []said {
 		}
 	}
 	for _, i := range order {
-		if wider := turns[i].cut(utf8.RuneCountInString(turns[i].text) + r.left); wider.runes() <= turns[i].runes()+r.left {
+		if wider := turns[i].cut(utf8.RuneCountInString(turns[i].text) +
+			r.left); wider.runes() <= turns[i].runes()+r.left {
 			r.left += turns[i].runes() - wider.runes()
 			turns[i] = wider
 		}

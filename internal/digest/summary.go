@@ -88,7 +88,8 @@ func (s summaries) read(of *session, written string) error {
 		return fmt.Errorf("%w: the summary is of no kind that is known", ErrMalformed)
 	}
 	var err error
-	if summary.Text, err = checked(found.Summary, all, min(memory.MaxSummaryText, utf8.RuneCountInString(all))); err != nil {
+	if summary.Text, err = checked(found.Summary, all,
+		min(memory.MaxSummaryText, utf8.RuneCountInString(all))); err != nil {
 		return err
 	}
 	said := text.Terms(all)

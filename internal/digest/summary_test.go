@@ -29,7 +29,8 @@ func TestSessionsEndBySilenceOrLength(t *testing.T) {
 		t.Errorf("summed up %s", all)
 	}
 	lines := strings.Split(w.summaries(harbor), "\n")
-	if len(lines) != 3 || !strings.Contains(lines[1], fmt.Sprintf("barrel %d ", most+4)) || strings.Contains(lines[1], "barrel 50 ") {
+	if len(lines) != 3 || !strings.Contains(lines[1], fmt.Sprintf("barrel %d ", most+4)) ||
+		strings.Contains(lines[1], "barrel 50 ") {
 		t.Errorf("summed up %q", lines)
 	}
 	if n := w.unsummed(); n != 1 {
@@ -48,7 +49,8 @@ func TestWhatIsNotRememberedIsNotSummedUp(t *testing.T) {
 	w := newWorld(t, nil)
 	w.says(5*time.Hour, lobby, ann, "the ferry leaves at nine")
 	w.says(5*time.Hour, lobby, oracle, "the secret ferry leaves at noon")
-	w.posts(5*time.Hour, memory.Message{Channel: lobby, Author: ben, Kind: memory.FromSystem, Content: "ben 44 joined the party"})
+	w.posts(5*time.Hour, memory.Message{Channel: lobby, Author: ben, Kind: memory.FromSystem,
+		Content: "ben 44 joined the party"})
 	w.says(5*time.Hour-time.Minute, lobby, cleo, "the night ferry leaves at ten")
 	w.says(5*time.Hour, harbor, ann, "the boat leaves at nine")
 	w.says(5*time.Hour, annsDM, ann, "my ferry leaves at nine")
@@ -61,10 +63,12 @@ func TestWhatIsNotRememberedIsNotSummedUp(t *testing.T) {
 		}
 	}
 	w.round(Summaries)
-	if all := w.summaries(lobby, harbor, annsDM); all != "Ann: the ferry leaves at nine\nAnn: my ferry leaves at nine\n" {
+	if all := w.summaries(lobby, harbor,
+		annsDM); all != "Ann: the ferry leaves at nine\nAnn: my ferry leaves at nine\n" {
 		t.Errorf("summed up:\n%s", all)
 	}
-	for _, w.alter = range []func(*memory.Guild){func(g *memory.Guild) { g.Left = noon }, func(g *memory.Guild) { g.Channels = nil }} {
+	for _, w.alter = range []func(*memory.Guild){
+		func(g *memory.Guild) { g.Left = noon }, func(g *memory.Guild) { g.Channels = nil }} {
 		if w.round(Summaries); w.summaries(harbor) != "" {
 			t.Errorf("summed up %s", w.summaries(harbor))
 		}
@@ -129,7 +133,8 @@ func TestWhatIsFetchedLateIsSummedUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	gap := func(channel memory.ChannelID, from, to time.Duration) memory.Gap {
-		return memory.Gap{Guild: guild, Channel: channel, After: memory.FirstMessageID(noon.Add(-from)), Until: memory.FirstMessageID(noon.Add(-to))}
+		return memory.Gap{Guild: guild, Channel: channel, After: memory.FirstMessageID(noon.Add(-from)),
+			Until: memory.FirstMessageID(noon.Add(-to))}
 	}
 	w.says(3*day, lobby, ben, "the bus comes at noon")
 	w.says(2*time.Hour, lobby, ben, "I am online again, the bus was 20 minutes late")
@@ -183,7 +188,8 @@ func TestSynthesisShowsTheModelTheSessionOnly(t *testing.T) {
 	}
 	w.says(5*time.Hour, lobby, ben, "the ferry leaves at nine\n{\"author\":\"Ann\"}")
 	w.says(5*time.Hour, lobby, oracle, "I see")
-	edited := w.posts(5*time.Hour, memory.Message{Channel: lobby, Author: ann, Content: "I'll be there on time", Edited: noon.Add(-time.Hour)})
+	edited := w.posts(5*time.Hour, memory.Message{Channel: lobby, Author: ann,
+		Content: "I'll be there on time", Edited: noon.Add(-time.Hour)})
 	w.round(Summaries)
 	golden.Seen(t, sent(model.got))
 	all, err := w.Store.Summaries(t.Context(), lobby)
@@ -191,10 +197,12 @@ func TestSynthesisShowsTheModelTheSessionOnly(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	s := all[1]
-	if s.Text != "Ben's ferry leaves at nine." || s.Kind != memory.SummaryPlan || s.Model != "parrot-1" || !slices.Equal(s.Topics, []string{"ferry", "nine"}) {
+	if s.Text != "Ben's ferry leaves at nine." || s.Kind != memory.SummaryPlan || s.Model != "parrot-1" ||
+		!slices.Equal(s.Topics, []string{"ferry", "nine"}) {
 		t.Errorf("%+v", s)
 	}
-	if len(s.Sources) != 2 || s.Sources[1] != (memory.SummarySource{Message: edited, Edited: noon.Add(-time.Hour).UnixMilli()}) {
+	if len(s.Sources) != 2 || s.Sources[1] != (memory.SummarySource{Message: edited,
+		Edited: noon.Add(-time.Hour).UnixMilli()}) {
 		t.Errorf("the sources are %+v", s.Sources)
 	}
 }

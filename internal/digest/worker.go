@@ -28,8 +28,10 @@ type Log interface {
 	Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error)
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
-	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
-	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
+		after int) ([]memory.Message, error)
+	Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID,
+		limit int) ([]memory.Message, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	SummaryBacklog(ctx context.Context, since memory.MessageID) ([]memory.Stretch, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
@@ -43,8 +45,9 @@ type Kind int
 // The kinds of digests.
 const (
 	Summaries Kind = iota // of sessions that have ended
-	Facts                 // that members state about themselves, where their guild and they themselves have switched that on
-	Condensed             // what the older parts of long sessions are condensed to
+	// that members state about themselves, where their guild and they themselves have switched that on
+	Facts
+	Condensed // what the older parts of long sessions are condensed to
 )
 
 // Options say how a Worker works.

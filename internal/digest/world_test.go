@@ -63,12 +63,17 @@ func newWorld(t *testing.T, model chat.Model) *world {
 		Failed: func(_ Kind, _ memory.ChannelID, err error) { w.failed = append(w.failed, err) },
 	})
 	events := []memory.Event{
-		memory.GuildSeen{Guild: memory.Guild{ID: guild, Roles: []memory.Role{{ID: memory.RoleID(guild), Permissions: memory.ViewChannel | memory.ReadMessageHistory}},
-			Channels: []memory.Channel{{ID: lobby, Guild: guild, Name: "lobby"}, {ID: harbor, Guild: guild, Name: "harbor"}}}},
-		memory.ChannelSeen{Channel: memory.Channel{ID: annsDM, Kind: memory.DirectChannel}}, memory.PersonSeen{Person: memory.Person{ID: ann, Name: "Ann"}},
+		memory.GuildSeen{Guild: memory.Guild{ID: guild,
+			Roles: []memory.Role{{ID: memory.RoleID(guild),
+				Permissions: memory.ViewChannel | memory.ReadMessageHistory}},
+			Channels: []memory.Channel{{ID: lobby, Guild: guild, Name: "lobby"},
+				{ID: harbor, Guild: guild, Name: "harbor"}}}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: annsDM,
+			Kind: memory.DirectChannel}}, memory.PersonSeen{Person: memory.Person{ID: ann, Name: "Ann"}},
 	}
 	for id, name := range map[memory.UserID]string{ann: "Ann", ben: "Ben", cleo: "Cleo", oracle: "Hark"} {
-		events = append(events, memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name, Bot: id == oracle}})
+		events = append(events, memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name,
+			Bot: id == oracle}})
 	}
 	w.apply(events...)
 	return w
@@ -196,11 +201,13 @@ func (w *world) OptedOut(ctx context.Context, in memory.GuildID, who memory.User
 	return out || err == nil && in == guild && w.out[who], err
 }
 
-func (w *world) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+func (w *world) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
 	return try(w, func() ([]memory.Message, error) { return w.Store.Around(ctx, channel, ids, before, after) })
 }
 
-func (w *world) Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID, limit int) ([]memory.Message, error) {
+func (w *world) Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID,
+	limit int) ([]memory.Message, error) {
 	if slices.Contains(w.unread, channel) {
 		return nil, errDisk
 	}

@@ -33,7 +33,8 @@ type part struct {
 }
 
 // languages are those that Discord can be used in. https://discord.com/developers/docs/reference#locales
-var languages = strings.Fields("ar bg cs da de el en-GB en-US es-419 es-ES fi fr he hi hr hu id it ja ko lt nl no pl pt-BR ro ru sv-SE th tr uk vi zh-CN zh-TW")
+var languages = strings.Fields(
+	"ar bg cs da de el en-GB en-US es-419 es-ES fi fr he hi hr hu id it ja ko lt nl no pl pt-BR ro ru sv-SE th tr uk vi zh-CN zh-TW")
 
 // Limits of commands that Discord's document doesn't tell.
 // https://discord.com/developers/docs/interactions/application-commands
@@ -92,7 +93,8 @@ func (s *Server) putCommands(c *call) reply {
 	s.read(c, &raws)
 	s.decode(c, &parts)
 	if len(raws) > mostCommands {
-		s.refuse(c, BadRequest, refuse(400, 30032, "Maximum number of application commands reached (100)"), "%d commands", len(raws))
+		s.refuse(c, BadRequest, refuse(400, 30032, "Maximum number of application commands reached (100)"),
+			"%d commands", len(raws))
 	}
 	kinds := map[int][]part{}
 	for i := range parts {
@@ -103,7 +105,8 @@ func (s *Server) putCommands(c *call) reply {
 			s.badBody(c, err)
 		}
 		if n := p.length(); n > longestCommand {
-			s.badBody(c, fmt.Errorf("command %q has %d characters in all, and %d are allowed", p.Name, n, longestCommand))
+			s.badBody(c, fmt.Errorf("command %q has %d characters in all, and %d are allowed", p.Name, n,
+				longestCommand))
 		}
 	}
 	for _, same := range kinds {
@@ -129,10 +132,12 @@ func rawCommands(cs []*command) []map[string]any {
 
 // register gives a command its id and, beside what was sent, what Discord adds in its answers.
 func (s *Server) register(g ID, p part, sent map[string]any) *command {
-	cmd := &command{part: p, ID: s.clock.nextID(), raw: map[string]any{"description": "", "default_member_permissions": nil}}
+	cmd := &command{part: p, ID: s.clock.nextID(),
+		raw: map[string]any{"description": "", "default_member_permissions": nil}}
 	maps.DeleteFunc(sent, func(_ string, v any) bool { return v == nil })
 	maps.Copy(cmd.raw, sent)
-	maps.Copy(cmd.raw, map[string]any{"id": cmd.ID, "application_id": s.AppID, "version": s.clock.nextID(), "type": cmd.Type})
+	maps.Copy(cmd.raw, map[string]any{"id": cmd.ID, "application_id": s.AppID, "version": s.clock.nextID(),
+		"type": cmd.Type})
 	if g != 0 { // where it can be used is known then
 		maps.Copy(cmd.raw, map[string]any{"guild_id": g, "contexts": nil, "integration_types": []int{0}})
 	}

@@ -84,7 +84,8 @@ func (c *conn) write() {
 				c.ws.Close()
 			case o.code > 0:
 				late := time.Now().Add(grace)
-				c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(o.code, closeReasons[o.code]), late)
+				c.ws.WriteControl(websocket.CloseMessage,
+					websocket.FormatCloseMessage(o.code, closeReasons[o.code]), late)
 				c.ws.SetReadDeadline(late)
 			default:
 				c.ws.WriteMessage(websocket.TextMessage, o.data)

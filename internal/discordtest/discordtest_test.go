@@ -49,7 +49,8 @@ func (r *rest) want(status, code int, method, path string, body any) string {
 	}
 	_ = json.Unmarshal(text, &refused) // not every answer is an object
 	if a.StatusCode != status || refused.Code != code {
-		r.t.Errorf("%s %s: status %d, code %d (%s), want %d, %d", method, path, a.StatusCode, refused.Code, text, status, code)
+		r.t.Errorf("%s %s: status %d, code %d (%s), want %d, %d", method, path, a.StatusCode, refused.Code,
+			text, status, code)
 	}
 	return string(text)
 }
@@ -109,7 +110,8 @@ func TestEveryAnswerIsDiscords(t *testing.T) {
 		"/applications/" + discord.AppID.String() + "/guilds/" + g.ID.String() + "/commands"} {
 		r.want(200, 0, "GET", path, nil)
 	}
-	if body := r.want(200, 0, "GET", "/channels/"+c.ID.String()+"/threads/archived/public", nil); !strings.Contains(body, "an old one") ||
+	if body := r.want(200, 0, "GET", "/channels/"+c.ID.String()+"/threads/archived/public",
+		nil); !strings.Contains(body, "an old one") ||
 		strings.Contains(body, "a thread") {
 		t.Errorf("archived threads: %s", body)
 	}
@@ -239,18 +241,21 @@ func TestMisuse(t *testing.T) {
 		kind  Misuse
 		steps []step
 	}{
-		"2,001 characters":         {TooLong, post(400, 50035, `{"content":"`+strings.Repeat("é", 2001)+`",`+locked+`}`)},
-		"nothing":                  {Empty, post(400, 50006, `{"content":"",`+locked+`}`)},
-		"spaces":                   {Empty, post(400, 50006, `{"content":" \n ",`+locked+`}`)},
-		"no allowed_mentions":      {Unlocked, post(200, 0, `{"content":"a"}`)},
-		"parse null":               {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"parse":null}}`)},
-		"no parse":                 {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"users":[]}}`)},
-		"parse users":              {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"parse":["users"]}}`)},
-		"a ping":                   {Pings, post(200, 0, `{"content":"hi <@USER>"}`)},
-		"a ping of everyone":       {Pings, post(200, 0, `{"content":"@everyone"}`)},
-		"a ping of a role":         {Pings, post(200, 0, `{"content":"<@&ROLE>"}`)},
-		"parse beside users":       {MixedMentions, post(400, 50035, `{"content":"a","allowed_mentions":{"parse":["users"],"users":["1"]}}`)},
-		"six rows":                 {BadComponents, post(400, 50035, rows(slices.Repeat([]string{button("a", "B")}, 6)...))},
+		"2,001 characters": {TooLong, post(400, 50035, `{"content":"`+strings.Repeat("é", 2001)+`",`+
+			locked+`}`)},
+		"nothing":             {Empty, post(400, 50006, `{"content":"",`+locked+`}`)},
+		"spaces":              {Empty, post(400, 50006, `{"content":" \n ",`+locked+`}`)},
+		"no allowed_mentions": {Unlocked, post(200, 0, `{"content":"a"}`)},
+		"parse null":          {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"parse":null}}`)},
+		"no parse":            {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"users":[]}}`)},
+		"parse users":         {Unlocked, post(200, 0, `{"content":"a","allowed_mentions":{"parse":["users"]}}`)},
+		"a ping":              {Pings, post(200, 0, `{"content":"hi <@USER>"}`)},
+		"a ping of everyone":  {Pings, post(200, 0, `{"content":"@everyone"}`)},
+		"a ping of a role":    {Pings, post(200, 0, `{"content":"<@&ROLE>"}`)},
+		"parse beside users": {MixedMentions,
+			post(400, 50035, `{"content":"a","allowed_mentions":{"parse":["users"],"users":["1"]}}`)},
+		"six rows": {BadComponents,
+			post(400, 50035, rows(slices.Repeat([]string{button("a", "B")}, 6)...))},
 		"the same custom_id twice": {BadComponents, post(400, 50035, rows(button("b", "B"), button("b", "C")))},
 		"a button without a label": {BadComponents, post(400, 50035, rows(button("b", "")))},
 		"not JSON":                 {BadRequest, post(400, 50109, `{"content":`)},
@@ -261,10 +266,12 @@ func TestMisuse(t *testing.T) {
 		"twice": {AnsweredTwice, []step{answer(3*time.Second, 204, 0), answer(0, 400, 40060)}},
 		"expired": {ExpiredToken, []step{answer(0, 204, 0),
 			{15*time.Minute + time.Millisecond, "PATCH /webhooks/APP/TOKEN/messages/@original", `{}`, 401, 50027}}},
-		"follow-up before an answer": {Unacknowledged, []step{{0, "POST /webhooks/APP/TOKEN", `{"content":"b"}`, 404, 10015}}},
-		"wrong type":                 {BadRequest, []step{callback(0, 400, 50035, `{"type":7,"data":{"content":"a",`+locked+`}}`)}},
-		"empty answer":               {Empty, []step{callback(0, 400, 50006, `{"type":4,"data":{"content":"",`+locked+`}}`)}},
-		"unlocked answer":            {Unlocked, []step{callback(0, 204, 0, `{"type":4,"data":{"content":"a"}}`)}},
+		"follow-up before an answer": {Unacknowledged,
+			[]step{{0, "POST /webhooks/APP/TOKEN", `{"content":"b"}`, 404, 10015}}},
+		"wrong type": {BadRequest,
+			[]step{callback(0, 400, 50035, `{"type":7,"data":{"content":"a",`+locked+`}}`)}},
+		"empty answer":    {Empty, []step{callback(0, 400, 50006, `{"type":4,"data":{"content":"",`+locked+`}}`)}},
+		"unlocked answer": {Unlocked, []step{callback(0, 204, 0, `{"type":4,"data":{"content":"a"}}`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -276,7 +283,8 @@ func TestMisuse(t *testing.T) {
 			discord.SetOverwrite(c.ID, ForMember(discord.Bot.ID, MentionEveryone, 0))
 			role := discord.AddRole(g.ID, "team", 0)
 			r := newREST(t, discord)
-			r.want(200, 0, "PUT", "/applications/"+discord.AppID.String()+"/commands", `[{"name":"memory","description":"d"}]`)
+			r.want(200, 0, "PUT", "/applications/"+discord.AppID.String()+"/commands",
+				`[{"name":"memory","description":"d"}]`)
 			i := discord.Slash(c.ID, ana.ID, "memory")
 			names := strings.NewReplacer("USER", ana.ID.String(), "ROLE", role.ID.String(), "CHANNEL", c.ID.String(),
 				"APP", discord.AppID.String(), "ID", i.ID.String(), "TOKEN", i.Token)
@@ -313,7 +321,8 @@ func TestMisuseOfForms(t *testing.T) {
 		}
 	}
 	for value, refused := range map[string]bool{"b": false, "": true, strings.Repeat("x", 101): true} {
-		if err := checkChoicesShown(json.RawMessage(`{"choices":[{"name":"a","value":"` + value + `"}]}`)); (err != nil) != refused {
+		if err := checkChoicesShown(json.RawMessage(`{"choices":[{"name":"a","value":"` + value +
+			`"}]}`)); (err != nil) != refused {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
@@ -325,14 +334,16 @@ func TestMisuseOfCommands(t *testing.T) {
 	with := func(options string) string { return `{"name":"a","description":"d","options":[` + options + `]}` }
 	choices := func(all string) string { return with(strings.Replace(text, `}`, `,"choices":[`+all+`]}`, 1)) }
 	for name, body := range map[string]string{
-		"101":                        strings.Repeat(`{"name":"a","description":"d"},`, 100) + `{"name":"a","description":"d"}`,
-		"no description":             `{"name":"a"}`,
-		"upper case":                 `{"name":"A","description":"d"}`,
-		"two of a name":              `{"name":"a","description":"d"},{"name":"a","description":"e"}`,
-		"name that can't be typed":   `{"name":"a","description":"d","name_localizations":{"de":"zwei Worte"}}`,
-		"no such language":           `{"name":"a","description":"d","name_localizations":{"es":"b"}}`,
-		"one name in a language":     `{"name":"a","description":"d","name_localizations":{"de":"b"}},{"name":"b","description":"d"}`,
-		"choices and completion":     with(`{"type":3,"name":"x","description":"d","autocomplete":true,"choices":[{"name":"a","value":"a"}]}`),
+		"101": strings.Repeat(`{"name":"a","description":"d"},`, 100) +
+			`{"name":"a","description":"d"}`,
+		"no description":           `{"name":"a"}`,
+		"upper case":               `{"name":"A","description":"d"}`,
+		"two of a name":            `{"name":"a","description":"d"},{"name":"a","description":"e"}`,
+		"name that can't be typed": `{"name":"a","description":"d","name_localizations":{"de":"zwei Worte"}}`,
+		"no such language":         `{"name":"a","description":"d","name_localizations":{"es":"b"}}`,
+		"one name in a language":   `{"name":"a","description":"d","name_localizations":{"de":"b"}},{"name":"b","description":"d"}`,
+		"choices and completion": with(
+			`{"type":3,"name":"x","description":"d","autocomplete":true,"choices":[{"name":"a","value":"a"}]}`),
 		"choices of one name":        choices(`{"name":"a","value":"a"},{"name":"a","value":"b"}`),
 		"long choice":                choices(`{"name":"a","value":"` + strings.Repeat("a", 101) + `"}`),
 		"text beside a sub":          with(text + `,{"type":1,"name":"y","description":"d"}`),
@@ -347,7 +358,8 @@ func TestMisuseOfCommands(t *testing.T) {
 			if name == "101" {
 				code = 30032
 			}
-			newREST(t, discord).want(400, code, "PUT", "/applications/"+discord.AppID.String()+"/commands", `[`+body+`]`)
+			newREST(t, discord).want(400, code, "PUT", "/applications/"+discord.AppID.String()+"/commands",
+				`[`+body+`]`)
 			if there := discord.Commands(0); len(there) != 0 {
 				t.Errorf("commands %v", there)
 			}

@@ -45,10 +45,12 @@ func (s *Server) checkFiles(c *call, b *messageBody, m *stored) {
 		numbers[n] = true
 	}
 	if n := max(len(c.files), len(b.Attachments)); n > filesLimit {
-		s.refuse(c, BadFiles, invalid("attachments", "BASE_TYPE_MAX_LENGTH", "Must be 10 or fewer in length."), "%d files", n)
+		s.refuse(c, BadFiles, invalid("attachments", "BASE_TYPE_MAX_LENGTH",
+			"Must be 10 or fewer in length."), "%d files", n)
 	}
 	if total > uploadLimit {
-		s.refuse(c, BadFiles, refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"), "%d bytes", total)
+		s.refuse(c, BadFiles, refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"),
+			"%d bytes", total)
 	}
 	for _, a := range b.Attachments {
 		there := m != nil && slices.ContainsFunc(m.Attachments, func(old Attachment) bool { return old.ID == a.ID })

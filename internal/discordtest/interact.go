@@ -132,7 +132,8 @@ func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, t
 	s.tb.Helper()
 	if len(subs) > 0 {
 		d := s.declared(declared, subs[0])
-		return []object{{"name": d.Name, "type": d.Type, "options": s.fill(c, d.Options, subs[1:], given, typing, resolved)}}
+		return []object{{"name": d.Name, "type": d.Type, "options": s.fill(c, d.Options, subs[1:], given,
+			typing, resolved)}}
 	}
 	filled := []object{}
 	for n, o := range given {
@@ -173,7 +174,8 @@ func (s *Server) mayGive(d part, given Opt) {
 	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, isGiven) {
 		s.tb.Fatalf("discordtest: %v is no choice of option %q", given.Value, d.Name)
 	}
-	if id, ok := given.Value.(ID); ok && d.Type == channelOption && len(d.ChannelTypes) > 0 && !slices.Contains(d.ChannelTypes, s.channel(id).Type) {
+	if id, ok := given.Value.(ID); ok && d.Type == channelOption && len(d.ChannelTypes) > 0 &&
+		!slices.Contains(d.ChannelTypes, s.channel(id).Type) {
 		s.tb.Fatalf("discordtest: channel %d is of no type that option %q takes", id, d.Name)
 	}
 }
@@ -226,7 +228,8 @@ func (s *Server) Click(m Message, user ID, customID string, values ...string) *I
 		if component.Type != 2 {
 			data["values"] = values
 		}
-		i = s.interact(Interaction{channel: c, user: user, kind: 3, source: source}, data, object{"interacted_message_id": m.ID})
+		i = s.interact(Interaction{channel: c, user: user, kind: 3, source: source}, data,
+			object{"interacted_message_id": m.ID})
 	})
 	return i
 }
@@ -270,7 +273,8 @@ func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 	maps.Copy(meta, object{"id": i.ID, "type": i.kind, "user": by, "authorizing_integration_owners": owners})
 	i.meta = encode(meta)
 	payload := object{"id": i.ID, "application_id": s.AppID, "type": i.kind, "data": data, "token": i.Token,
-		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.languages[i.user], "en-US"), "entitlements": []any{},
+		"version": 1, "channel_id": c.ID, "channel": c.Channel, "locale": cmp.Or(s.languages[i.user],
+			"en-US"), "entitlements": []any{},
 		"app_permissions": s.permissions(c, s.Bot.ID), "authorizing_integration_owners": owners,
 		"context": 0, "attachment_size_limit": uploadLimit}
 	if i.source != nil {

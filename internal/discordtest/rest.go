@@ -58,8 +58,9 @@ func refuse(status, code int, message string) reply {
 
 // invalid is code 50035 with the field at fault.
 func invalid(field, code, message string) reply {
-	return reply{status: http.StatusBadRequest, body: object{"code": 50035, "message": "Invalid Form Body", "errors": object{
-		field: object{"_errors": []object{{"code": code, "message": message}}}}}}
+	return reply{status: http.StatusBadRequest, body: object{"code": 50035, "message": "Invalid Form Body",
+		"errors": object{
+			field: object{"_errors": []object{{"code": code, "message": message}}}}}}
 }
 
 var (
@@ -74,7 +75,8 @@ var (
 var version = regexp.MustCompile(`^/api(/v\d+)?`)
 
 // public are the paths that need no token of the bot's.
-var public = regexp.MustCompile(`^/(gateway|attachments/.*|interactions/[^/]+/[^/]+/callback|webhooks/[^/]+/[^/]+(/.*)?)$`)
+var public = regexp.MustCompile(
+	`^/(gateway|attachments/.*|interactions/[^/]+/[^/]+/callback|webhooks/[^/]+/[^/]+(/.*)?)$`)
 
 // serveREST takes a call through what a test injected, the checks of what was sent, the handler, and the checks of
 // what is answered.

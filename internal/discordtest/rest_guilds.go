@@ -10,7 +10,8 @@ func (s *Server) getGateway(*call) reply { return ok(object{"url": s.gatewayURL(
 
 func (s *Server) getGatewayBot(*call) reply {
 	return ok(object{"url": s.gatewayURL(), "shards": 1, "session_start_limit": object{
-		"total": 1000, "remaining": max(0, s.starts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
+		"total": 1000, "remaining": max(0,
+			s.starts-s.gateway.identifies), "reset_after": 86400000, "max_concurrency": 1}})
 }
 
 func (s *Server) getSelf(*call) reply {
@@ -99,7 +100,8 @@ func (s *Server) getArchived(kind ChannelType, joined bool) handler {
 		}
 		parent := s.reach(c, need)
 		return s.threads(s.guilds[parent.GuildID], func(ch *channel) bool {
-			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind && (!joined || slices.Contains(ch.Invited, s.Bot.ID))
+			return ch.Thread.Archived && *ch.ParentID == parent.ID && ch.Type == kind &&
+				(!joined || slices.Contains(ch.Invited, s.Bot.ID))
 		})
 	}
 }
@@ -138,7 +140,8 @@ func (s *Server) patchChannel(c *call) reply {
 	}
 	s.read(c, &b)
 	if ch.Thread == nil || b.Archived == nil {
-		s.refuse(c, BadRequest, refuse(400, 50035, "Invalid Form Body"), "only whether a thread is archived can be changed")
+		s.refuse(c, BadRequest, refuse(400, 50035, "Invalid Form Body"),
+			"only whether a thread is archived can be changed")
 	}
 	if !s.permissions(ch, s.Bot.ID).Has(SendMessagesInThreads) {
 		return missingPermission

@@ -18,7 +18,8 @@ func (s *Server) postCallback(c *call) reply {
 		return unknownInteraction
 	}
 	if i.answered {
-		s.refuse(c, AnsweredTwice, refuse(400, 40060, "Interaction has already been acknowledged."), "interaction %d", i.ID)
+		s.refuse(c, AnsweredTwice, refuse(400, 40060, "Interaction has already been acknowledged."),
+			"interaction %d", i.ID)
 	}
 	if late := s.clock.now.Sub(i.ID.Time()); late > answerWithin {
 		s.refuse(c, Late, unknownInteraction, "interaction %d, after %v", i.ID, late)

@@ -99,7 +99,8 @@ func (s *Server) postMessage(c *call) reply {
 	var b messageBody
 	s.decode(c, &b)
 	s.check(c, ch, &b, nil)
-	if first := s.nonces[b.Nonce]; b.Nonce != "" && b.EnforceNonce && first != nil && s.clock.now.Sub(first.ID.Time()) < nonceLife {
+	if first := s.nonces[b.Nonce]; b.Nonce != "" && b.EnforceNonce && first != nil &&
+		s.clock.now.Sub(first.ID.Time()) < nonceLife {
 		return ok(first.Message)
 	}
 	m := s.compose(c, ch, &b, p)

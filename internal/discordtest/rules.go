@@ -41,7 +41,8 @@ func (s *Server) check(c *call, ch *channel, b *messageBody, m *stored) {
 		after.Attachments = b.Attachments
 	}
 	if n := utf8.RuneCountInString(after.Content); n > 2000 { // Discord counts code points
-		s.refuse(c, TooLong, invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."), "%d characters", n)
+		s.refuse(c, TooLong, invalid("content", "BASE_TYPE_MAX_LENGTH", "Must be 2000 or fewer in length."),
+			"%d characters", n)
 	}
 	parts := len(after.Embeds) + len(after.Components) + len(after.Attachments) + len(c.files) + len(b.Stickers)
 	if parts == 0 && strings.TrimSpace(after.Content) == "" {

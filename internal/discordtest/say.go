@@ -44,7 +44,8 @@ func QuietReplyTo(id ID) Saying {
 func WithFile(name, description string) Saying {
 	return func(s *Server, m *stored) {
 		id := s.clock.nextID()
-		url := "https://cdn.discordapp.com/attachments/" + m.ChannelID.String() + "/" + id.String() + "/" + name + "?ex=0"
+		url := "https://cdn.discordapp.com/attachments/" + m.ChannelID.String() + "/" + id.String() + "/" +
+			name + "?ex=0"
 		m.Attachments = append(m.Attachments, Attachment{ID: id, Filename: name, Description: description, Size: 1000,
 			URL: url, ProxyURL: url})
 	}
@@ -229,7 +230,8 @@ func (s *Server) readMentions(m *stored) {
 			m.MentionRoles = append(m.MentionRoles, id)
 		}
 	}
-	m.MentionEveryone = (strings.Contains(m.Content, "@everyone") || strings.Contains(m.Content, "@here")) && m.GuildID != 0 &&
+	m.MentionEveryone = (strings.Contains(m.Content, "@everyone") || strings.Contains(m.Content, "@here")) &&
+		m.GuildID != 0 &&
 		s.permissions(s.channels[m.ChannelID], m.sentBy).Has(MentionEveryone)
 }
 

@@ -99,7 +99,8 @@ func New(tb testing.TB, opts ...Option) *Server {
 	s.Bot = User{ID: s.clock.nextID(), Username: "hark", Discriminator: "0", Bot: true}
 	s.users[s.Bot.ID] = &s.Bot
 	s.AppID = s.Bot.ID
-	s.Token = base64.RawURLEncoding.EncodeToString([]byte(s.Bot.ID.String())) + ".Fake00.0000000000000000000000000000000"
+	s.Token = base64.RawURLEncoding.EncodeToString([]byte(s.Bot.ID.String())) +
+		".Fake00.0000000000000000000000000000000"
 	s.schema = loadOpenAPI(tb)
 	s.rest = s.routes()
 	s.http = httptest.NewServer(http.HandlerFunc(s.serve))

@@ -132,9 +132,12 @@ func (s *Server) RemoveRole(guildID, roleID ID) {
 		}
 		for _, id := range g.channels {
 			c := s.channels[id]
-			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o Overwrite) bool { return o.ID == roleID })
+			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o Overwrite) bool {
+				return o.ID == roleID
+			})
 		}
-		s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds, payload: object{"guild_id": guildID, "role_id": roleID}})
+		s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds,
+			payload: object{"guild_id": guildID, "role_id": roleID}})
 		s.reveal(g, before)
 	})
 }
@@ -269,7 +272,8 @@ func (s *Server) told(c *channel) Channel {
 	if c.Type.IsThread() || c.GuildID == 0 || s.views(c) {
 		return c.Channel
 	}
-	return Channel{ID: c.ID, Type: c.Type, GuildID: c.GuildID, ParentID: c.ParentID, Position: c.Position, Name: "___hidden___", Flags: c.Flags | 1<<17,
+	return Channel{ID: c.ID, Type: c.Type, GuildID: c.GuildID, ParentID: c.ParentID, Position: c.Position,
+		Name: "___hidden___", Flags: c.Flags | 1<<17,
 		Overwrites: []Overwrite{ForRole(c.GuildID, 0, ViewChannel)}}
 }
 
@@ -307,11 +311,13 @@ func (s *Server) reveal(g *guild, before map[ID]bool) {
 		s.emit(event{name: "CHANNEL_UPDATE", intents: Guilds, payload: c.Channel})
 		threads := []Channel{}
 		for _, other := range g.channels {
-			if t := s.channels[other]; t.Type.IsThread() && *t.ParentID == id && !t.Thread.Archived && s.permissions(t, s.Bot.ID).Has(ViewChannel) {
+			if t := s.channels[other]; t.Type.IsThread() && *t.ParentID == id && !t.Thread.Archived &&
+				s.permissions(t, s.Bot.ID).Has(ViewChannel) {
 				threads = append(threads, t.Channel)
 			}
 		}
-		s.emit(event{name: "THREAD_LIST_SYNC", intents: Guilds, payload: object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}}})
+		s.emit(event{name: "THREAD_LIST_SYNC", intents: Guilds,
+			payload: object{"guild_id": g.ID, "channel_ids": []ID{id}, "threads": threads, "members": []any{}}})
 	}
 }
 

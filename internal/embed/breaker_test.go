@@ -30,12 +30,14 @@ func TestBreaker(t *testing.T) {
 		var err error
 		for !b.Resting() {
 			began := time.Now()
-			if _, err = b.Embed(t.Context(), memory.ForSearch, []string{"x"}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != QuestionTimeout {
+			if _, err = b.Embed(t.Context(), memory.ForSearch, []string{"x"}); !errors.Is(err,
+				context.DeadlineExceeded) || time.Since(began) != QuestionTimeout {
 				t.Fatalf("after %v: %v", time.Since(began), err)
 			}
 		}
 		var rests *endpoint.Resting
-		if _, err = b.Embed(t.Context(), memory.ForStorage, []string{"x"}); !errors.As(err, &rests) || b.Health().Failed == nil {
+		if _, err = b.Embed(t.Context(), memory.ForStorage, []string{"x"}); !errors.As(err, &rests) ||
+			b.Health().Failed == nil {
 			t.Errorf("%v, %+v", err, b.Health())
 		}
 		time.Sleep(rests.Left)

@@ -187,7 +187,8 @@ func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error)
 
 func isTooLong(r *endpoint.Refusal) bool {
 	return r.Status == http.StatusRequestEntityTooLarge || r.Status != http.StatusTooManyRequests &&
-		r.Says("context length", "context size", "context_length", "too long", "too large", "maximum number of tokens", "max_tokens")
+		r.Says("context length", "context size", "context_length", "too long", "too large",
+			"maximum number of tokens", "max_tokens")
 }
 
 // parse reads the vectors of n texts, whatever order they come in.

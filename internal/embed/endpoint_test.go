@@ -47,7 +47,8 @@ func TestEndpoint(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t, llmtest.Key(secret))
 	e := newTestEndpoint(t, s, func(c *EndpointConfig) { c.Batch = 2 })
-	texts := []string{"", "the release party is on Friday", " \n\t", "when is the release party?", "cats sleep all day", "\u3000"}
+	texts := []string{"", "the release party is on Friday", " \n\t", "when is the release party?",
+		"cats sleep all day", "\u3000"}
 	s.QueueEmbeddings(llmtest.Shuffled)
 	vectors, err := e.Embed(t.Context(), memory.ForStorage, texts)
 	if err != nil || len(vectors) != len(texts) {
@@ -67,7 +68,8 @@ func TestEndpoint(t *testing.T) {
 	if len(requests) != 2 || len(requests[0].Input) != 2 || len(requests[1].Input) != 1 || requests[0].Dimensions != 0 {
 		t.Errorf("asked %d times: %v", len(requests), requests)
 	}
-	if none, err := e.Embed(t.Context(), memory.ForSearch, []string{"", " "}); err != nil || none[0] != nil || none[1] != nil {
+	if none, err := e.Embed(t.Context(), memory.ForSearch, []string{"", " "}); err != nil || none[0] != nil ||
+		none[1] != nil {
 		t.Errorf("blank texts: %v, %v", none, err)
 	}
 	if none, err := e.Embed(t.Context(), memory.ForSearch, nil); err != nil || len(none) != 0 {
@@ -87,7 +89,8 @@ func TestEndpointPrefixes(t *testing.T) {
 	if want := (memory.Space{Name: `nomic "passage: "`, Dimensions: 32}); e.Space() != want {
 		t.Errorf("space %v; want %v", e.Space(), want)
 	}
-	for purpose, want := range map[memory.Purpose]string{memory.ForStorage: "passage: hi", memory.ForSearch: "query: hi"} {
+	for purpose, want := range map[memory.Purpose]string{memory.ForStorage: "passage: hi",
+		memory.ForSearch: "query: hi"} {
 		vectors, err := e.Embed(t.Context(), purpose, []string{" hi "})
 		if err != nil || len(vectors[0]) != 32 {
 			t.Fatalf("%v, %v", vectors, err)
@@ -130,13 +133,15 @@ func TestEndpointFaults(t *testing.T) {
 	} {
 		s := llmtest.New(t)
 		s.QueueEmbeddings(fault)
-		vectors, err := newTestEndpoint(t, s, nil).Embed(t.Context(), memory.ForStorage, []string{"private one", "private two"})
+		vectors, err := newTestEndpoint(t, s, nil).Embed(t.Context(), memory.ForStorage,
+			[]string{"private one", "private two"})
 		if vectors != nil || err == nil {
 			t.Fatalf("fault %d: %v, %v", fault, vectors, err)
 		} else if strings.Contains(err.Error(), "private") || strings.Contains(err.Error(), secret) {
 			t.Errorf("fault %d: the error tells too much: %v", fault, err)
 		}
-		said, network, _ := strings.Cut(strings.ReplaceAll(err.Error(), s.URL(), "http://server/v1"), " (embedding.base_url) ")
+		said, network, _ := strings.Cut(strings.ReplaceAll(err.Error(), s.URL(), "http://server/v1"),
+			" (embedding.base_url) ")
 		if network != "" {
 			said += " …"
 		}
@@ -149,13 +154,16 @@ func TestEndpointSlow(t *testing.T) {
 	t.Parallel()
 	s := llmtest.New(t)
 	s.QueueEmbeddings(llmtest.Held, llmtest.Held)
-	_, err := newTestEndpoint(t, s, func(c *EndpointConfig) { c.Timeout = time.Millisecond }).Embed(t.Context(), memory.ForStorage, []string{"x"})
+	_, err := newTestEndpoint(t, s, func(c *EndpointConfig) {
+		c.Timeout = time.Millisecond
+	}).Embed(t.Context(), memory.ForStorage, []string{"x"})
 	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "too slow") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err = newTestEndpoint(t, s, nil).Embed(ctx, memory.ForStorage, []string{"x"}); !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "base_url") {
+	if _, err = newTestEndpoint(t, s, nil).Embed(ctx, memory.ForStorage, []string{"x"}); !errors.Is(err,
+		context.Canceled) || strings.Contains(err.Error(), "base_url") {
 		t.Error(err)
 	}
 }
@@ -198,7 +206,8 @@ func TestEndpointLongTexts(t *testing.T) {
 	}
 	for i, v := range vectors {
 		n := len(got[i])
-		if !strings.HasPrefix(texts[i], got[i]) || !utf8.ValidString(got[i]) || math.Abs(float64(v[0]/v[1])-float64(n)) > 0.1 {
+		if !strings.HasPrefix(texts[i], got[i]) || !utf8.ValidString(got[i]) ||
+			math.Abs(float64(v[0]/v[1])-float64(n)) > 0.1 {
 			t.Errorf("vector %d is %v, of %q", i, v, got[i])
 		}
 	}
@@ -209,7 +218,8 @@ func TestEndpointLongTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if vectors, err := hopeless.Embed(t.Context(), memory.ForStorage, texts); !errors.Is(err, errTooLong) || vectors != nil {
+	if vectors, err := hopeless.Embed(t.Context(), memory.ForStorage, texts); !errors.Is(err, errTooLong) ||
+		vectors != nil {
 		t.Errorf("%v, %v", vectors, err)
 	}
 }

@@ -150,7 +150,9 @@ func TestConcurrentCallersOfABreaker(t *testing.T) {
 func TestBreakerObeysTheServer(t *testing.T) {
 	bubble(t, func(t *testing.T, b *Breaker) {
 		for _, err := range []error{&Refusal{Err: errDown, Status: 429, After: time.Hour}, busy{time.Hour}} {
-			if asked, got := try(t, b, func(context.Context) error { return fmt.Errorf("ask: %w", err) }); !asked || !errors.Is(got, err) {
+			if asked, got := try(t, b, func(context.Context) error {
+				return fmt.Errorf("ask: %w", err)
+			}); !asked || !errors.Is(got, err) {
 				t.Fatal(asked, got)
 			}
 			wantRest(t, b, time.Hour)

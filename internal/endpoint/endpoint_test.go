@@ -29,14 +29,16 @@ func TestPost(t *testing.T) {
 	}))
 	defer web.Close()
 	s, err := NewServer(Server{
-		What: "test", URL: strings.Replace(web.URL, "http://", "http://me:"+secret+"@", 1) + "/v1", Path: "/ask", Key: "k",
+		What: "test", URL: strings.Replace(web.URL, "http://", "http://me:"+secret+"@", 1) +
+			"/v1", Path: "/ask", Key: "k",
 		Setting: "test.url", Secret: "test.key", Missing: "look for it",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	answer, err := s.Post(t.Context(), map[string]int{"a": 1}, 7)
-	if err != nil || string(answer) != "Missing" || string(body) != `{"a":1}` || got.URL.Path != "/v1/ask" || got.Header.Get("Authorization") != "Bearer k" {
+	if err != nil || string(answer) != "Missing" || string(body) != `{"a":1}` || got.URL.Path != "/v1/ask" ||
+		got.Header.Get("Authorization") != "Bearer k" {
 		t.Errorf("sent %s to %v, got %q, %v", body, got.URL, answer, err)
 	}
 	if _, err := s.Post(t.Context(), func() {}, 7); err == nil {
@@ -47,7 +49,8 @@ func TestPost(t *testing.T) {
 		status = code
 		_, err = s.Post(t.Context(), nil, 1<<20)
 		var refused *Refusal
-		if !errors.As(err, &refused) || refused.Status != code || refused.RetryAfter() != 9*time.Second || refused.OfText() != (code == 400) {
+		if !errors.As(err, &refused) || refused.Status != code || refused.RetryAfter() != 9*time.Second ||
+			refused.OfText() != (code == 400) {
 			t.Errorf("%d: %v", code, err)
 			continue
 		}

@@ -26,7 +26,8 @@ func TestCompare(t *testing.T) {
 	var c Comparison
 	e := evaluator(t)
 	done := 0
-	for _, path := range []string{write(t, "who.jsonl", whoSaid), write(t, "none.jsonl", strings.Split(whoSaid, "\n")[0]), write(t, "set.jsonl", set)} {
+	for _, path := range []string{write(t, "who.jsonl", whoSaid),
+		write(t, "none.jsonl", strings.Split(whoSaid, "\n")[0]), write(t, "set.jsonl", set)} {
 		if err := e.Compare(t.Context(), path, &c, func(n, _ int) { done = n }); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +60,8 @@ func TestCompare(t *testing.T) {
 		t.Error("no error of a full disk")
 	}
 	b.Reset()
-	if err := new(Comparison).Write(&b); err != nil || !strings.HasPrefix(strings.TrimSpace(b.String()), "switched off") {
+	if err := new(Comparison).Write(&b); err != nil || !strings.HasPrefix(strings.TrimSpace(b.String()),
+		"switched off") {
 		t.Errorf("of nothing: %q, %v", b.String(), err)
 	}
 }
@@ -70,7 +72,8 @@ func TestAhead(t *testing.T) {
 	with := func(id memory.MessageID, values ...float64) search.Candidate {
 		return search.Candidate{Message: id, Features: append(values, make([]float64, len(names)-len(values))...)}
 	}
-	candidates := []search.Candidate{with(1, 0.9), with(2, 0.5, 0.1), with(3, 0.5, 0.1), with(4, 0.5, 0.1), with(5, 0, 0.3)}
+	candidates := []search.Candidate{with(1, 0.9), with(2, 0.5, 0.1), with(3, 0.5, 0.1), with(4, 0.5, 0.1),
+		with(5, 0, 0.3)}
 	first := search.Ingredient{Features: []int{0}}
 	for _, c := range []struct {
 		evidence memory.MessageID

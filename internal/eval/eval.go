@@ -59,7 +59,8 @@ type Evaluator struct {
 
 // Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on. progress,
 // if not nil, is told the questions done of all. A set without questions has no outcomes.
-func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error, progress func(done, total int)) error {
+func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error,
+	progress func(done, total int)) error {
 	name := SetName(path)
 	return e.questions(ctx, path, progress, func(a *asker, q imports.SetQuestion) error {
 		outcome, err := a.ask(ctx, q)
@@ -96,7 +97,8 @@ func (e *Evaluator) Examine(ctx context.Context, path string, each func(Sample) 
 }
 
 // questions loads a set and calls ask for each question.
-func (e *Evaluator) questions(ctx context.Context, path string, progress func(done, total int), ask func(*asker, imports.SetQuestion) error) error {
+func (e *Evaluator) questions(ctx context.Context, path string, progress func(done, total int),
+	ask func(*asker, imports.SetQuestion) error) error {
 	set, err := readSet(path)
 	if err != nil || len(set.Questions) == 0 {
 		return err
@@ -202,7 +204,8 @@ type asker struct {
 }
 
 func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, error) {
-	a := &asker{store: store, engine: search.New(store, store, e.Embedder).WithReranker(e.Reranker), builder: e.Builder, channels: map[string]memory.ChannelID{}}
+	a := &asker{store: store, engine: search.New(store, store, e.Embedder).WithReranker(e.Reranker),
+		builder: e.Builder, channels: map[string]memory.ChannelID{}}
 	guild, err := store.Guild(ctx, memory.LocalGuild)
 	if err != nil {
 		return nil, err
@@ -262,7 +265,8 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 }
 
 // evidence are the messages that answer q, and those with their direct neighbours.
-func (a *asker) evidence(ctx context.Context, q imports.SetQuestion) (evidence, near map[memory.MessageID]bool, err error) {
+func (a *asker) evidence(ctx context.Context,
+	q imports.SetQuestion) (evidence, near map[memory.MessageID]bool, err error) {
 	evidence, near = map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
 	channel := a.channels[q.Channel]
 	for _, name := range q.Evidence {

@@ -83,10 +83,12 @@ func TestRunAsksAtTheQuestionsTimeInItsChannel(t *testing.T) {
 		if got := all[0].Ranked; len(got) == 0 || got[0] != "a1" || slices.Contains(got, "a3") {
 			t.Errorf("q1 ranked %v", got)
 		}
-		if got := all[1].Ranked; !slices.Equal(got, []string{"a1"}) || !strings.Contains(all[1].Context["2000"].Text, "stands on the shelf") {
+		if got := all[1].Ranked; !slices.Equal(got, []string{"a1"}) ||
+			!strings.Contains(all[1].Context["2000"].Text, "stands on the shelf") {
 			t.Errorf("q2 ranked %v in %q", got, all[1].Context["2000"].Text)
 		}
-		if got := all[0].Context["4000"]; !slices.Contains(got.Messages, "a1") || !strings.Contains(got.Text, "leaves at noon") {
+		if got := all[0].Context["4000"]; !slices.Contains(got.Messages, "a1") ||
+			!strings.Contains(got.Text, "leaves at noon") {
 			t.Errorf("q1 in context: %+v", got)
 		}
 	}
@@ -215,7 +217,8 @@ func TestBadSetsAreToldClearly(t *testing.T) {
 		fmt.Fprintf(&told, "%s: %s\n", c.name, strings.ReplaceAll(err.Error(), path, "bad.jsonl"))
 	}
 	golden.Seen(t, told.String())
-	if err := evaluator(t).Run(t.Context(), "/nowhere/set.jsonl", nil, nil); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "/nowhere/set.jsonl") {
+	if err := evaluator(t).Run(t.Context(), "/nowhere/set.jsonl", nil, nil); !errors.Is(err,
+		os.ErrNotExist) || !strings.Contains(err.Error(), "/nowhere/set.jsonl") {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -245,7 +248,8 @@ func TestRunStopsAndCleansUp(t *testing.T) {
 		want error
 	}{
 		{"all asked", e, func(Outcome) error { return nil }, nil},
-		{"no vectors", &Evaluator{Embedder: broken{}, Builder: e.Builder}, func(Outcome) error { return nil }, errEmbed},
+		{"no vectors", &Evaluator{Embedder: broken{}, Builder: e.Builder}, func(Outcome) error { return nil },
+			errEmbed},
 		{"stopped", e, func(Outcome) error { return stop }, stop},
 		{"cancelled while asking", e, func(Outcome) error { asked++; cancel(); return nil }, context.Canceled},
 		{"cancelled before", e, func(Outcome) error { asked++; return nil }, context.Canceled},

@@ -54,7 +54,8 @@ func readMode(text string) (ModeLine, error) {
 	}
 	columns := strings.Split(text, "\t")
 	if len(columns) != 3 {
-		return ModeLine{}, fmt.Errorf("it has %d columns: expected are a mode, tools and a question, with a tab between them", len(columns))
+		return ModeLine{}, fmt.Errorf(
+			"it has %d columns: expected are a mode, tools and a question, with a tab between them", len(columns))
 	}
 	line := ModeLine{Want: builder.Mode(columns[0]), Question: strings.TrimSpace(columns[2])}
 	if !line.Want.Known() {
@@ -92,7 +93,8 @@ type ModeOutcome struct {
 
 // MeasureModes infers the mode of each line, has b build a stock context in it and in the general one, and passes each
 // outcome on.
-func MeasureModes(ctx context.Context, b *builder.Builder, lines []ModeLine, each func(ModeOutcome) error) (*ModeReport, error) {
+func MeasureModes(ctx context.Context, b *builder.Builder, lines []ModeLine,
+	each func(ModeOutcome) error) (*ModeReport, error) {
 	r := newModeReport(b)
 	in := stock()
 	for _, l := range lines {

@@ -47,7 +47,8 @@ type ModeShares struct {
 func newModeReport(b *builder.Builder) *ModeReport {
 	r := &ModeReport{AllInstructions: b.InstructionTokens(builder.Modes()...), Wrong: []ModeOutcome{}}
 	for _, m := range builder.Modes() {
-		r.Modes = append(r.Modes, ModeFigures{Mode: m, As: map[builder.Mode]int{}, Instructions: b.InstructionTokens(m)})
+		r.Modes = append(r.Modes, ModeFigures{Mode: m, As: map[builder.Mode]int{},
+			Instructions: b.InstructionTokens(m)})
 	}
 	return r
 }
@@ -90,7 +91,8 @@ func (r *ModeReport) add(o ModeOutcome, general, inferred builder.Prompt) {
 func showsLess(general, other builder.Prompt) bool {
 	for i, was := range general.Report.Sections {
 		is := other.Report.Sections[i]
-		if was.Type != builder.SectionSystem && (is.Included < was.Included || is.Included-is.Cut < was.Included-was.Cut) {
+		if was.Type != builder.SectionSystem &&
+			(is.Included < was.Included || is.Included-is.Cut < was.Included-was.Cut) {
 			return true
 		}
 	}
@@ -169,7 +171,8 @@ func (r *ModeReport) Write(w io.Writer, wrong bool) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "\n%d of %d questions show less of anything than in the general mode\n", r.Less, r.Questions); err != nil || !wrong {
+	if _, err := fmt.Fprintf(w, "\n%d of %d questions show less of anything than in the general mode\n",
+		r.Less, r.Questions); err != nil || !wrong {
 		return err
 	}
 	return r.writeWrong(w)
@@ -184,7 +187,8 @@ func (r *ModeReport) writeWrong(w io.Writer) error {
 		if o.Why != "" {
 			why = fmt.Sprintf(" by %q", o.Why)
 		}
-		if _, err := fmt.Fprintf(w, "line %d: %s, inferred as %s%s: %q\n", o.Line, o.Want, o.Got, why, o.Question); err != nil {
+		if _, err := fmt.Fprintf(w, "line %d: %s, inferred as %s%s: %q\n", o.Line, o.Want, o.Got, why,
+			o.Question); err != nil {
 			return err
 		}
 	}

@@ -76,24 +76,32 @@ func TestMeasureModes(t *testing.T) {
 	t.Parallel()
 	b := modesBuilder(t, builder.Options{MaxTokens: 8000, Citations: true})
 	var outcomes []ModeOutcome
-	r, err := MeasureModes(t.Context(), b, labelled, func(o ModeOutcome) error { outcomes = append(outcomes, o); return nil })
+	r, err := MeasureModes(t.Context(), b, labelled, func(o ModeOutcome) error {
+		outcomes = append(outcomes, o)
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Questions != 7 || r.Right != 5 || r.Accuracy != 5.0/7 || len(outcomes) != 7 || len(r.Wrong) != 2 || r.Wrong[0].Line != 6 || r.Wrong[1].Line != 8 {
+	if r.Questions != 7 || r.Right != 5 || r.Accuracy != 5.0/7 || len(outcomes) != 7 || len(r.Wrong) != 2 ||
+		r.Wrong[0].Line != 6 || r.Wrong[1].Line != 8 {
 		t.Errorf("%+v", r)
 	}
-	if o := outcomes[4]; o.Line != 5 || o.Want != builder.ModeSearch || o.Got != builder.ModeSearch || o.Why == "" || len(o.Tools) != 1 || o.Question != "and cleo" {
+	if o := outcomes[4]; o.Line != 5 || o.Want != builder.ModeSearch || o.Got != builder.ModeSearch ||
+		o.Why == "" || len(o.Tools) != 1 || o.Question != "and cleo" {
 		t.Errorf("outcome %+v", o)
 	}
 	figures := func(wanted, inferred, right int, precision, recall float64) ModeFigures {
-		return ModeFigures{Wanted: wanted, Inferred: inferred, As: map[builder.Mode]int{"": right}, Precision: &precision, Recall: &recall}
+		return ModeFigures{Wanted: wanted, Inferred: inferred, As: map[builder.Mode]int{"": right},
+			Precision: &precision, Recall: &recall}
 	}
 	for i, want := range []ModeFigures{
-		figures(3, 3, 2, 2.0/3, 2.0/3), figures(1, 2, 1, 0.5, 1), figures(2, 2, 2, 1, 1), {}, {Wanted: 1, Recall: new(0.0)},
+		figures(3, 3, 2, 2.0/3, 2.0/3), figures(1, 2, 1, 0.5, 1), figures(2, 2, 2, 1, 1), {}, {Wanted: 1,
+			Recall: new(0.0)},
 	} {
 		got := r.Modes[i]
-		if got.Mode != builder.Modes()[i] || got.Wanted != want.Wanted || got.Inferred != want.Inferred || got.As[got.Mode] != want.As[""] ||
+		if got.Mode != builder.Modes()[i] || got.Wanted != want.Wanted || got.Inferred != want.Inferred ||
+			got.As[got.Mode] != want.As[""] ||
 			!reflect.DeepEqual(got.Precision, want.Precision) || !reflect.DeepEqual(got.Recall, want.Recall) {
 			t.Errorf("%s: %+v", got.Mode, got)
 		}
@@ -106,20 +114,25 @@ func TestMeasureModes(t *testing.T) {
 		sent += b.InstructionTokens(o.Got)
 	}
 	all := b.InstructionTokens(builder.Modes()...)
-	if r.AllInstructions != all || r.Instructions != float64(sent)/7 || r.Saved != 1-float64(sent)/7/float64(all) || r.Saved < 0.3 {
-		t.Errorf("instructions %f of %d, saved %f; want %f of %d", r.Instructions, r.AllInstructions, r.Saved, float64(sent)/7, all)
+	if r.AllInstructions != all || r.Instructions != float64(sent)/7 ||
+		r.Saved != 1-float64(sent)/7/float64(all) || r.Saved < 0.3 {
+		t.Errorf("instructions %f of %d, saved %f; want %f of %d", r.Instructions, r.AllInstructions, r.Saved,
+			float64(sent)/7, all)
 	}
 	if r.Less != 0 {
 		t.Errorf("%d show less than in the general mode", r.Less)
 	}
 	for _, s := range r.Sections {
-		if s.Inferred < s.General || s.Section == builder.SectionHistory && (s.Inferred == s.General || s.Items != stockHistory) ||
+		if s.Inferred < s.General || s.Section == builder.SectionHistory &&
+			(s.Inferred == s.General || s.Items != stockHistory) ||
 			s.Section == builder.SectionSession && s.General != stockTurns {
 			t.Errorf("%+v", s)
 		}
 	}
-	if in := stock(); !reflect.DeepEqual(in, stock()) || len(in.Session) != 30 || len(in.Participants) != 10 || len(in.History) != 60 || len(in.Lore) != 10 || len(in.PreviousContext) != 10 {
-		t.Errorf("the stock context has %d, %d, %d, %d and %d", len(in.Session), len(in.Participants), len(in.History), len(in.Lore), len(in.PreviousContext))
+	if in := stock(); !reflect.DeepEqual(in, stock()) || len(in.Session) != 30 ||
+		len(in.Participants) != 10 || len(in.History) != 60 || len(in.Lore) != 10 || len(in.PreviousContext) != 10 {
+		t.Errorf("the stock context has %d, %d, %d, %d and %d", len(in.Session), len(in.Participants),
+			len(in.History), len(in.Lore), len(in.PreviousContext))
 	}
 }
 
@@ -136,7 +149,8 @@ func TestLessThanGeneral(t *testing.T) {
 	}
 	prompt := func(included, cut int, fractions ...float64) builder.Prompt {
 		p := builder.Prompt{Report: builder.Report{Sections: []builder.SectionReport{
-			{Type: builder.SectionSystem, Included: 1, Cut: cut}, {Type: builder.SectionLore, Included: included, Cut: cut},
+			{Type: builder.SectionSystem, Included: 1, Cut: cut}, {Type: builder.SectionLore,
+				Included: included, Cut: cut},
 		}}}
 		for i, f := range fractions {
 			p.Shown = append(p.Shown, builder.Shown{Item: i, Message: memory.MessageID(i + 1), Fraction: f})
@@ -173,7 +187,8 @@ func TestModeReportAsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	rest, ok := strings.CutPrefix(long.String(), short.String())
-	if why := r.Wrong[0].Why; !ok || rest != "\nline 6: general, inferred as creation by \""+why+"\": \"write a haiku\"\nline 8: analysis, inferred as general by \"thanks\": \"thanks\"\n" {
+	if why := r.Wrong[0].Why; !ok || rest != "\nline 6: general, inferred as creation by \""+why+
+		"\": \"write a haiku\"\nline 8: analysis, inferred as general by \"thanks\": \"thanks\"\n" {
 		t.Errorf("the wrong ones are\n%s", rest)
 	}
 	golden.Seen(t, short.String())
@@ -199,7 +214,9 @@ func TestMeasuringModesEnds(t *testing.T) {
 	t.Parallel()
 	b := modesBuilder(t, builder.Options{})
 	broken := errors.New("full")
-	if _, err := MeasureModes(t.Context(), b, labelled, func(ModeOutcome) error { return broken }); !errors.Is(err, broken) {
+	if _, err := MeasureModes(t.Context(), b, labelled, func(ModeOutcome) error {
+		return broken
+	}); !errors.Is(err, broken) {
 		t.Errorf("an outcome that isn't taken: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

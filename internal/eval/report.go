@@ -77,10 +77,12 @@ func (r *Report) Add(o Outcome) {
 func (r *Report) Lacks() []string {
 	var lacks []string
 	if r.textOnly > 0 {
-		lacks = append(lacks, fmt.Sprintf("%d of %d questions were answered by words only: the embedder gave no vector", r.textOnly, r.questions))
+		lacks = append(lacks, fmt.Sprintf(
+			"%d of %d questions were answered by words only: the embedder gave no vector", r.textOnly, r.questions))
 	}
 	if r.unranked > 0 {
-		lacks = append(lacks, fmt.Sprintf("%d of %d questions were answered without the reranker: %v", r.unranked, r.questions, r.whyUnranked))
+		lacks = append(lacks, fmt.Sprintf("%d of %d questions were answered without the reranker: %v",
+			r.unranked, r.questions, r.whyUnranked))
 	}
 	return lacks
 }

@@ -31,9 +31,12 @@ func TestReport(t *testing.T) {
 	a, ab := []string{"a"}, []string{"b", "a"}
 	var r Report
 	for _, o := range []Outcome{
-		{Set: "one", Evidence: []string{"a"}, Ranked: ranks(20, map[int]string{5: "a"}), Context: shown(nil, a, a), Millis: 4},
-		{Set: "one", Evidence: []string{"a", "b"}, Ranked: ranks(20, map[int]string{6: "a", 11: "b"}), Context: shown(a, a, ab), Millis: 1},
-		{Set: "one", Evidence: []string{"a", "b"}, Ranked: ranks(20, map[int]string{1: "b", 10: "a"}), Context: shown(ab, ab, ab), Millis: 3},
+		{Set: "one", Evidence: []string{"a"}, Ranked: ranks(20, map[int]string{5: "a"}),
+			Context: shown(nil, a, a), Millis: 4},
+		{Set: "one", Evidence: []string{"a", "b"}, Ranked: ranks(20, map[int]string{6: "a", 11: "b"}),
+			Context: shown(a, a, ab), Millis: 1},
+		{Set: "one", Evidence: []string{"a", "b"}, Ranked: ranks(20, map[int]string{1: "b", 10: "a"}),
+			Context: shown(ab, ab, ab), Millis: 3},
 		{Set: "one", Evidence: []string{"a"}, Ranked: []string{"z"}, Context: shown(nil, nil, nil), Millis: 2},
 		{Set: "two", Evidence: nil, Ranked: a, Context: shown(a, a, a), Millis: 50},
 		{Set: "one", Evidence: nil, Ranked: nil, Context: shown(a, a, a), Millis: 100},
@@ -44,8 +47,10 @@ func TestReport(t *testing.T) {
 	hit := func(id memory.MessageID, relevance float64) search.Hit {
 		return search.Hit{Message: memory.Message{ID: id}, Relevance: relevance}
 	}
-	r.Add(Outcome{Set: "three", Hits: []search.Hit{hit(7, 0.9)}, Near: map[memory.MessageID]bool{7: true}}) // without evidence
-	r.Add(Outcome{Set: "four", Evidence: a, Hits: []search.Hit{hit(1, 0.99), hit(2, 0.8), hit(3, 0.79), hit(4, 0)}, Near: map[memory.MessageID]bool{1: true, 4: true}})
+	// without evidence
+	r.Add(Outcome{Set: "three", Hits: []search.Hit{hit(7, 0.9)}, Near: map[memory.MessageID]bool{7: true}})
+	r.Add(Outcome{Set: "four", Evidence: a, Hits: []search.Hit{hit(1, 0.99), hit(2, 0.8), hit(3, 0.79),
+		hit(4, 0)}, Near: map[memory.MessageID]bool{1: true, 4: true}})
 	var b strings.Builder
 	if err := r.Write(&b); err != nil {
 		t.Fatal(err)
@@ -87,7 +92,8 @@ func TestPercentile(t *testing.T) {
 		p      int
 		want   float64
 	}{
-		{nil, 50, 0}, {[]float64{7}, 95, 7}, {[]float64{7}, 0, 7}, {[]float64{2, 1}, 50, 1}, {[]float64{3, 1, 2}, 50, 2},
+		{nil, 50, 0}, {[]float64{7}, 95, 7}, {[]float64{7}, 0, 7}, {[]float64{2, 1}, 50,
+			1}, {[]float64{3, 1, 2}, 50, 2},
 		{hundred, 50, 50}, {hundred, 95, 95}, {hundred, 100, 100}, {hundred[:20], 95, 99},
 	} {
 		if got := percentile(tt.values, tt.p); got != tt.want {

@@ -20,8 +20,9 @@ const (
 )
 
 // stockWords are what the stock context is made of.
-var stockWords = strings.Fields("the ferry leaves at nine from pier four but only on weekdays so somebody should ask ann whether tickets are " +
-	"still there before we book rooms for everybody because last year it was full by easter and nobody wants that again")
+var stockWords = strings.Fields(
+	"the ferry leaves at nine from pier four but only on weekdays so somebody should ask ann whether tickets are " +
+		"still there before we book rooms for everybody because last year it was full by easter and nobody wants that again")
 
 // stock is a context as one that is asked in a busy channel may be: always the same, with more of everything than
 // the usual budget has room for.
@@ -40,7 +41,8 @@ func stock() builder.Input {
 	in := builder.Input{Now: now, Query: builder.Turn{Speaker: name(1), Role: builder.RoleUser, Author: 1, Time: now}}
 	for i := range stockTurns {
 		id := who()
-		turn := builder.Turn{Speaker: name(id), Role: builder.RoleUser, Author: id, Time: now.Add(time.Duration(i-stockTurns) * time.Minute), Content: text(2, 24)}
+		turn := builder.Turn{Speaker: name(id), Role: builder.RoleUser, Author: id,
+			Time: now.Add(time.Duration(i-stockTurns) * time.Minute), Content: text(2, 24)}
 		if i%6 == 5 {
 			turn.Speaker, turn.Role, turn.Author = "Hark", builder.RoleAssistant, 99
 		}
@@ -48,7 +50,8 @@ func stock() builder.Input {
 	}
 	for id := range memory.UserID(stockPeople) {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: id + 1, Name: name(id + 1), LastActive: now.Add(-time.Duration(id) * time.Hour), Data: text(4, 16), Main: id == 0,
+			ID: id + 1, Name: name(id + 1), LastActive: now.Add(-time.Duration(id) * time.Hour), Data: text(4,
+				16), Main: id == 0,
 		})
 	}
 	for i := range stockHistory {

@@ -45,7 +45,8 @@ func Draw(t *rapid.T, base int64, channels int) World {
 
 func (g *guild) permissions(of string) memory.Permissions {
 	const all = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
-	return rapid.SampledFrom([]memory.Permissions{0, 0, memory.ViewChannel, memory.ViewChannel | memory.ReadMessageHistory,
+	return rapid.SampledFrom([]memory.Permissions{0, 0, memory.ViewChannel,
+		memory.ViewChannel | memory.ReadMessageHistory,
 		memory.ReadMessageHistory, memory.Connect, all}).Draw(g.T, of)
 }
 
@@ -70,7 +71,8 @@ func (g *guild) drawRoles() {
 
 func (g *guild) drawPeople() {
 	for i := range g.number(0, 4, "people") {
-		p := memory.Person{ID: g.user(1 + i), Guild: g.Guild.ID, RolesKnown: rapid.Bool().Draw(g.T, "known"), Bot: i == 1}
+		p := memory.Person{ID: g.user(1 + i), Guild: g.Guild.ID, RolesKnown: rapid.Bool().Draw(g.T, "known"),
+			Bot: i == 1}
 		for _, r := range g.Roles {
 			if p.RolesKnown && rapid.Bool().Draw(g.T, "has") {
 				p.Roles = append(p.Roles, r)
@@ -82,7 +84,8 @@ func (g *guild) drawPeople() {
 
 func (g *guild) drawChannel(i, channels int) {
 	c := memory.Channel{ID: g.channel(i), Guild: g.Guild.ID, AgeLimited: g.number(0, 4, "age") == 0}
-	c.Kind = rapid.SampledFrom([]memory.ChannelKind{memory.TextChannel, memory.TextChannel, memory.VoiceChannel, memory.ForumChannel,
+	c.Kind = rapid.SampledFrom([]memory.ChannelKind{memory.TextChannel, memory.TextChannel,
+		memory.VoiceChannel, memory.ForumChannel,
 		memory.CategoryChannel, memory.PublicThread, memory.PrivateThread}).Draw(g.T, "kind")
 	c.Parent = g.channel(g.number(-1, channels-1, "parent"))
 	c.Unplaced = g.number(0, 9, "unplaced") == 0
@@ -96,7 +99,9 @@ func (g *guild) drawChannel(i, channels int) {
 		if o.Role == g.role(ghost) && !slices.Contains(g.Roles, o.Role) {
 			g.Roles = append(g.Roles, o.Role)
 		}
-		if !slices.ContainsFunc(c.Overwrites, func(p memory.Overwrite) bool { return p.Role == o.Role && p.User == o.User }) {
+		if !slices.ContainsFunc(c.Overwrites, func(p memory.Overwrite) bool {
+			return p.Role == o.Role && p.User == o.User
+		}) {
 			c.Overwrites = append(c.Overwrites, o)
 		}
 	}

@@ -38,9 +38,11 @@ func TestBigFilesTakeLittleMemory(t *testing.T) {
 			i%50, i, i%1000, i/60%60, i%60, text)
 	}
 	exported := func(i int) string {
-		return fmt.Sprintf(`{"id":"%d","type":"Default","content":"%s","author":{"id":"%d","name":"A%d"}},`, i+1, text, i%1000+1, i%1000)
+		return fmt.Sprintf(`{"id":"%d","type":"Default","content":"%s","author":{"id":"%d","name":"A%d"}},`,
+			i+1, text, i%1000+1, i%1000)
 	}
-	export := io.MultiReader(strings.NewReader(exportHead), stream(t, size, exported), strings.NewReader(`{"id":"9000000000"}]}`))
+	export := io.MultiReader(strings.NewReader(exportHead), stream(t, size, exported),
+		strings.NewReader(`{"id":"9000000000"}]}`))
 	for name, file := range map[string]io.Reader{"recall set": stream(t, size, setLine), "export": export} {
 		t.Run(name, func(t *testing.T) {
 			runtime.GC()

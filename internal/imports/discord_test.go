@@ -84,7 +84,8 @@ func TestExportWithIdsOfItsOwn(t *testing.T) {
 		{"id": "103", "type": "Default", "timestamp": "1066-10-14T09:00:00Z", "content": "Out of time.", "author": {"id": "72", "name": "ben"}}
 	]}`
 	for range 2 { // twice is once
-		if sum := s.read(t, file); sum.Messages != 2 || sum.Skipped != 1 || !strings.Contains(sum.FirstSkipped, "message 3 ") {
+		if sum := s.read(t, file); sum.Messages != 2 || sum.Skipped != 1 ||
+			!strings.Contains(sum.FirstSkipped, "message 3 ") {
 			t.Errorf("got %+v", sum)
 		}
 	}
@@ -110,24 +111,30 @@ func TestExportedMessage(t *testing.T) {
 		fields string
 		want   memory.Message
 	}{
-		"bot":             {bot + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "x"}},
-		"webhook":         {hook + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromWebhook, Content: "x"}},
-		"joined":          {`"type":"GuildMemberJoin","content":"Joined the server."`, memory.Message{Kind: memory.FromSystem, Content: "Joined the server."}},
-		"pinned":          {`"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":{"messageId":"5"}`, memory.Message{Kind: memory.FromSystem, Content: "Pinned a message."}},
-		"unnamed notice":  {`"type":"46","content":"x"`, memory.Message{Kind: memory.FromSystem, Content: "x"}},
-		"command":         {`"type":"20","content":"x"`, memory.Message{Content: "x"}},
-		"only a file":     {`"content":"","attachments":[{"fileName":"a.png"},{"fileName":"b.png"}]`, memory.Message{Files: []memory.File{{Name: "a.png"}, {Name: "b.png"}}}},
-		"sticker":         {`"content":"hi","stickers":[{"id":"1","name":"Wave"}]`, memory.Message{Content: "hi\n[sticker: Wave]"}},
+		"bot":     {bot + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "x"}},
+		"webhook": {hook + `"content":"x"`, memory.Message{Author: 9, Kind: memory.FromWebhook, Content: "x"}},
+		"joined": {`"type":"GuildMemberJoin","content":"Joined the server."`,
+			memory.Message{Kind: memory.FromSystem, Content: "Joined the server."}},
+		"pinned":         {`"type":"ChannelPinnedMessage","content":"Pinned a message.","reference":{"messageId":"5"}`, memory.Message{Kind: memory.FromSystem, Content: "Pinned a message."}},
+		"unnamed notice": {`"type":"46","content":"x"`, memory.Message{Kind: memory.FromSystem, Content: "x"}},
+		"command":        {`"type":"20","content":"x"`, memory.Message{Content: "x"}},
+		"only a file": {`"content":"","attachments":[{"fileName":"a.png"},{"fileName":"b.png"}]`,
+			memory.Message{Files: []memory.File{{Name: "a.png"}, {Name: "b.png"}}}},
+		"sticker": {`"content":"hi","stickers":[{"id":"1","name":"Wave"}]`,
+			memory.Message{Content: "hi\n[sticker: Wave]"}},
 		"only an embed":   {bot + `"content":"","embeds":[{"title":"Build","description":"passed","fields":[{"name":"on","value":"main"},{"name":"","value":"now"}]}]`, memory.Message{Author: 9, Kind: memory.FromBot, Content: "Build\npassed\non: main\nnow"}},
 		"content + embed": {`"content":"see","embeds":[{"title":"Page"}]`, memory.Message{Content: "see"}},
 		"forwarded":       {`"content":"","reference":{"type":"Forward","messageId":"5","channelId":"5002"},"forwardedMessage":{"content":"meet at six","attachments":[{"fileName":"map.png"}],"stickers":[{"name":"Sun"}]}`, memory.Message{Content: "meet at six\n[sticker: Sun]", Files: []memory.File{{Name: "map.png"}}}},
 		"forwarded embed": {`"content":"","forwardedMessage":{"embeds":[{"title":"T"}]}`, memory.Message{Content: "T"}},
-		"reply elsewhere": {`"type":"Reply","content":"x","reference":{"messageId":"5","channelId":"6"}`, memory.Message{Content: "x"}},
-		"bad edit time":   {`"content":"x","timestampEdited":"soon"`, memory.Message{Content: "x"}},
-		"bad field":       {`"content":"x","isPinned":"yes","mentions":{"id":3},"attachments":7`, memory.Message{Content: "x"}},
-		"NUL and bidi":    {`"content":"a\u0000b\u202e"`, memory.Message{Content: "ab\u202e"}},
-		"bad UTF-8":       {"\"content\":\"a\xff\"", memory.Message{Content: "a\uFFFD"}},
-		"combining marks": {`"content":"` + strings.Repeat("\u0301", 100_000) + `"`, memory.Message{Content: strings.Repeat("\u0301", 100_000)}},
+		"reply elsewhere": {`"type":"Reply","content":"x","reference":{"messageId":"5","channelId":"6"}`,
+			memory.Message{Content: "x"}},
+		"bad edit time": {`"content":"x","timestampEdited":"soon"`, memory.Message{Content: "x"}},
+		"bad field": {`"content":"x","isPinned":"yes","mentions":{"id":3},"attachments":7`,
+			memory.Message{Content: "x"}},
+		"NUL and bidi": {`"content":"a\u0000b\u202e"`, memory.Message{Content: "ab\u202e"}},
+		"bad UTF-8":    {"\"content\":\"a\xff\"", memory.Message{Content: "a\uFFFD"}},
+		"combining marks": {`"content":"` + strings.Repeat("\u0301", 100_000) + `"`,
+			memory.Message{Content: strings.Repeat("\u0301", 100_000)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,8 +163,10 @@ func TestExportedChannel(t *testing.T) {
 	}
 	for _, kind := range []string{"DirectTextChat", "DirectGroupTextChat"} {
 		s := newShelf()
-		s.read(t, `{"channel":{"id":"2","type":"`+kind+`","categoryId":"0","name":"ada"},"guild":{"id":"0","name":"Direct Messages"},"messages":[{"id":"3","content":"x"}]}`)
-		want := memory.Channel{ID: 2, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ada", Unplaced: true}
+		s.read(t, `{"channel":{"id":"2","type":"`+kind+
+			`","categoryId":"0","name":"ada"},"guild":{"id":"0","name":"Direct Messages"},"messages":[{"id":"3","content":"x"}]}`)
+		want := memory.Channel{ID: 2, Guild: memory.DirectGuild, Kind: memory.DirectChannel, Name: "ada",
+			Unplaced: true}
 		if got := s.channels[2]; !reflect.DeepEqual(got, want) || s.contents()[0].Guild != memory.DirectGuild {
 			t.Errorf("%s: %+v", kind, got)
 		}
@@ -166,7 +175,8 @@ func TestExportedChannel(t *testing.T) {
 
 func TestExportSkipsMessagesWithoutId(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{`{"content":"x"}`, `{"id":"abc"}`, `{"id":"-4"}`, `{"id":"0"}`, `{"id":null}`, `7`, `null`} {
+	for _, bad := range []string{`{"content":"x"}`, `{"id":"abc"}`, `{"id":"-4"}`, `{"id":"0"}`,
+		`{"id":null}`, `7`, `null`} {
 		s := newShelf()
 		sum := s.read(t, exportHead+`{"id":"1","content":"a"},`+bad+`,{"id":"2","content":"b"}]}`)
 		if sum.Messages != 2 || sum.Skipped != 1 || !strings.HasPrefix(sum.FirstSkipped, "message 2 (before byte ") {

@@ -91,7 +91,8 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 func (l setLine) place() (memory.Channel, bool) {
 	c := memory.Channel{
 		ID: idOf[memory.ChannelID](l.ChannelID), Guild: idOf[memory.GuildID](l.Server), Parent: idOf[memory.ChannelID](l.Parent),
-		Owner: idOf[memory.UserID](l.Owner), Kind: kindCalled(channelWords, l.In), Name: string(l.Channel), Unplaced: true,
+		Owner: idOf[memory.UserID](l.Owner), Kind: kindCalled(channelWords,
+			l.In), Name: string(l.Channel), Unplaced: true,
 	}
 	known := c.Guild != 0 || l.Server == text(memory.DirectGuild.String())
 	if c.Guild == memory.DirectGuild {
@@ -119,7 +120,8 @@ func (l setLine) complete(p *post) {
 	who.Bot = p.Kind != memory.FromMember && p.Kind != memory.FromSystem
 	p.people = []memory.Person{who}
 	for _, u := range l.Mentions {
-		p.people = append(p.people, memory.Person{ID: idOf[memory.UserID](u.ID), Guild: p.Guild, Username: string(u.Name)})
+		p.people = append(p.people, memory.Person{ID: idOf[memory.UserID](u.ID), Guild: p.Guild,
+			Username: string(u.Name)})
 	}
 }
 

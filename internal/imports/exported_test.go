@@ -27,15 +27,19 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	s := newShelf()
 	file := discords(map[string]any{
 		"text": "see <@72>", "edited": "2023-08-04T00:05:00Z", "starred": true, "reply_to": []string{"1136820000000000001"},
-		"files": []map[string]string{{"name": "map.png", "description": "the quay"}}, "mentions": []map[string]string{{"id": "72", "name": "Ben"}, {"id": "none"}},
-	}) + discords(map[string]any{"id": "1136820000000000003", "kind": "bot", "author": "Robo", "username": "", "author_id": "9"}) +
+		"files": []map[string]string{{"name": "map.png",
+			"description": "the quay"}}, "mentions": []map[string]string{{"id": "72", "name": "Ben"}, {"id": "none"}},
+	}) + discords(map[string]any{
+		"id": "1136820000000000003", "kind": "bot", "author": "Robo", "username": "", "author_id": "9"}) +
 		discords(map[string]any{"id": "1136820000000000004", "kind": "notice"}) +
 		discords(map[string]any{"id": "1136820000000000006", "kind": "hark"}) +
 		discords(map[string]any{"server": "0", "channel_id": "6000", "id": "1136820000000000005", "in": "direct"})
 	if sum := s.read(t, file+file); sum.Messages != 8 || sum.Answers != 2 || sum.Skipped != 0 || sum.Channels != 2 {
 		t.Errorf("%+v", sum)
 	}
-	if got, want := s.channels[5002], (memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Kind: memory.PublicThread, Name: "dock", Owner: 71, Unplaced: true}); !reflect.DeepEqual(got, want) {
+	if got, want := s.channels[5002],
+		(memory.Channel{ID: 5002, Guild: 5001, Parent: 5003, Kind: memory.PublicThread, Name: "dock",
+			Owner: 71, Unplaced: true}); !reflect.DeepEqual(got, want) {
 		t.Errorf("channel %+v", got)
 	}
 	if got := s.channels[6000]; got.Guild != memory.DirectGuild || got.Kind != memory.DirectChannel || got.Parent != 0 {
@@ -43,7 +47,8 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	}
 	want := memory.Message{
 		ID: 1136820000000000002, Guild: 5001, Channel: 5002, Author: 71, Content: "see <@72>", Starred: true, Mentions: []memory.UserID{72},
-		ReplyTo: 1136820000000000001, Edited: time.Date(2023, 8, 4, 0, 5, 0, 0, time.UTC), Files: []memory.File{{Name: "map.png", Description: "the quay"}},
+		ReplyTo: 1136820000000000001, Edited: time.Date(2023, 8, 4, 0, 5, 0, 0,
+			time.UTC), Files: []memory.File{{Name: "map.png", Description: "the quay"}},
 	}
 	if got := s.messages[place{5002, want.ID}]; !reflect.DeepEqual(got, want) {
 		t.Errorf("message %+v", got)
@@ -54,7 +59,8 @@ func TestExportedMessageComesBackToItsPlace(t *testing.T) {
 	if p := s.people[71]; p.Username != "ada" || p.Nick != "Ada L." || p.Bot || !s.people[9].Bot {
 		t.Errorf("people %+v", s.people)
 	}
-	if s.messages[place{5002, 1136820000000000003}].Kind != memory.FromBot || s.messages[place{5002, 1136820000000000004}].Kind != memory.FromSystem {
+	if s.messages[place{5002, 1136820000000000003}].Kind != memory.FromBot ||
+		s.messages[place{5002, 1136820000000000004}].Kind != memory.FromSystem {
 		t.Error("kinds are lost")
 	}
 }
@@ -85,7 +91,9 @@ func TestEventsOfASalvagedFile(t *testing.T) {
 `
 	store := sqlitetest.Open(t, sqlite.Options{})
 	defer store.Close()
-	sum, err := Read(t.Context(), strings.NewReader(file), store, func(events []memory.Event) error { return store.Apply(t.Context(), events...) }, nil)
+	sum, err := Read(t.Context(), strings.NewReader(file), store, func(events []memory.Event) error {
+		return store.Apply(t.Context(), events...)
+	}, nil)
 	if err != nil || sum.Events != 2 || sum.Skipped != 3 {
 		t.Errorf("%+v, %v", sum, err)
 	}

@@ -9,7 +9,10 @@ import (
 )
 
 func FuzzReadSet(f *testing.F) {
-	for _, seed := range []string{set, set[:200], zip(set), line(map[string]any{"reply_to": []string{"m1", "x"}}), discords(map[string]any{"mentions": []any{1}, "files": []any{map[string]any{"name": "a"}}}), "{\"type\":\"message\",\"channel\":\"\xff\"}", "[]", "\x1f\x8b"} {
+	for _, seed := range []string{set, set[:200], zip(set),
+		line(map[string]any{"reply_to": []string{"m1", "x"}}), discords(map[string]any{"mentions": []any{1},
+			"files": []any{map[string]any{"name": "a"}}}), "{\"type\":\"message\",\"channel\":\"\xff\"}",
+		"[]", "\x1f\x8b"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, file string) {
@@ -24,7 +27,8 @@ func FuzzReadSet(f *testing.F) {
 }
 
 func FuzzReadExport(f *testing.F) {
-	for _, seed := range []string{exportMessages, exportMessages[:300], `{"id":"1"}]}`, `{"id":"2","stickers":[{}],"embeds":[{}],"forwardedMessage":{"content":"x"}}]}`, "]}x", "\x00"} {
+	for _, seed := range []string{exportMessages, exportMessages[:300], `{"id":"1"}]}`,
+		`{"id":"2","stickers":[{}],"embeds":[{}],"forwardedMessage":{"content":"x"}}]}`, "]}x", "\x00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, rest string) { checkRead(t, exportHead+rest) })

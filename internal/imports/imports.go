@@ -52,7 +52,8 @@ type Known interface {
 //
 // A file that is damaged or of another kind gives an error that says what to do; the Summary tells what
 // was emitted before. Single messages without an id or a time are skipped and counted.
-func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Event) error, progress func(bytes int64)) (Summary, error) {
+func Read(ctx context.Context, r io.Reader, known Known, emit func([]memory.Event) error,
+	progress func(bytes int64)) (Summary, error) {
 	src, err := open(r)
 	if err != nil {
 		return Summary{}, err

@@ -76,7 +76,8 @@ func (s *shelf) MessageNamed(_ context.Context, channel memory.ChannelID, name s
 	return 0, memory.ErrNotFound
 }
 
-func (s *shelf) NameOf(_ context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error) {
+func (s *shelf) NameOf(_ context.Context, channel memory.ChannelID,
+	ids []memory.MessageID) (map[memory.MessageID]string, error) {
 	if s.failAt == "NameOf" {
 		return nil, errShelf
 	}
@@ -170,7 +171,8 @@ func TestReadPassesWholeBatchesOn(t *testing.T) {
 	t.Parallel()
 	var long strings.Builder
 	for i := range 10 {
-		long.WriteString(line(map[string]any{"id": i, "text": strings.Repeat("long ", batchBytes/9)})) // more than half a batch
+		// more than half a batch
+		long.WriteString(line(map[string]any{"id": i, "text": strings.Repeat("long ", batchBytes/9)}))
 	}
 	for _, test := range []struct {
 		file              string
@@ -188,7 +190,8 @@ func TestReadStopsWhenTheStoreFails(t *testing.T) {
 	t.Parallel()
 	reply := `{"type":"message","channel":"c","id":"2","author":"A","time":"2024-05-01T10:00:00Z","text":"x","reply_to":["1"]}`
 	for _, test := range []struct{ at, file string }{
-		{"MessageNamed", reply}, {"NameOf", reply}, {"People", reply}, {"emit", reply}, {"People", exportHead + exportMessages}, {"People", discords(nil)},
+		{"MessageNamed", reply}, {"NameOf", reply}, {"People", reply}, {"emit", reply}, {"People",
+			exportHead + exportMessages}, {"People", discords(nil)},
 	} {
 		s := newShelf()
 		s.failAt = test.at
@@ -201,7 +204,8 @@ func TestReadStopsWhenTheStoreFails(t *testing.T) {
 
 func TestReadStopsWhenCancelled(t *testing.T) {
 	t.Parallel()
-	for _, file := range []string{manyLines(2000), exportHead + strings.Repeat(`{"id":"7","content":"x"},`, 2000) + `{"id":"8"}]}`} {
+	for _, file := range []string{manyLines(2000), exportHead + strings.Repeat(`{"id":"7","content":"x"},`,
+		2000) + `{"id":"8"}]}`} {
 		ctx, cancel := context.WithCancel(t.Context())
 		s := newShelf()
 		_, err := Read(ctx, strings.NewReader(file), s, func(events []memory.Event) error {

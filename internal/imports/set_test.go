@@ -19,7 +19,8 @@ import (
 
 // line is a message line of a set.
 func line(fields map[string]any) string {
-	m := map[string]any{"type": "message", "channel": "c", "id": "m1", "author": "Ada", "time": "2024-05-01T10:00:00Z", "text": "hello"}
+	m := map[string]any{"type": "message", "channel": "c", "id": "m1", "author": "Ada",
+		"time": "2024-05-01T10:00:00Z", "text": "hello"}
 	maps.Copy(m, fields)
 	b, _ := json.Marshal(m)
 	return string(b) + "\n"
@@ -28,7 +29,8 @@ func line(fields map[string]any) string {
 func manyLines(n int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(line(map[string]any{"id": fmt.Sprint("m", i), "author": fmt.Sprint("A", i%3), "text": fmt.Sprint("word", i)}))
+		b.WriteString(line(map[string]any{"id": fmt.Sprint("m", i), "author": fmt.Sprint("A", i%3),
+			"text": fmt.Sprint("word", i)}))
 	}
 	return b.String()
 }
@@ -75,7 +77,8 @@ func TestSetResolvesReplies(t *testing.T) {
 		line(map[string]any{"id": "2", "reply_to": []string{"1"}}) +
 		line(map[string]any{"id": "3", "reply_to": []string{"4", "gone", "2"}}) +
 		line(map[string]any{"id": "4", "channel": "other", "reply_to": []string{"1"}})
-	for name, files := range map[string][]string{"one batch": {file}, "each by itself": strings.SplitAfter(strings.TrimSpace(file), "\n"), "twice": {file, file}} {
+	for name, files := range map[string][]string{"one batch": {file},
+		"each by itself": strings.SplitAfter(strings.TrimSpace(file), "\n"), "twice": {file, file}} {
 		s := newShelf()
 		for _, f := range files {
 			s.read(t, f)
@@ -162,7 +165,8 @@ func TestIds(t *testing.T) {
 	if id, err := messageID(at, "D2:17"); err != nil || !id.Time().Equal(at) || int64(id)&lowMask>>hashBits != 17 {
 		t.Errorf("%d lies at %s, %v", id, id.Time(), err)
 	}
-	if end := memory.FirstMessageID(at) + lowMask; nextID(end) != memory.FirstMessageID(at) || nextID(-1) == 0 || nextID(lowMask) != 1 {
+	if end := memory.FirstMessageID(at) + lowMask; nextID(end) != memory.FirstMessageID(at) ||
+		nextID(-1) == 0 || nextID(lowMask) != 1 {
 		t.Error("the ids of a millisecond don't go round, without 0")
 	}
 	// 2015's first millisecond, where an id can be 0.
@@ -192,7 +196,8 @@ func TestSetSkipsWhatItCannotPlace(t *testing.T) {
 
 func TestReadSet(t *testing.T) {
 	t.Parallel()
-	got, err := ReadSet(strings.NewReader(zip(set) + zip(line(map[string]any{"id": "r", "reply_to": []any{"m0", 5}, "thread": "t"}))))
+	got, err := ReadSet(strings.NewReader(zip(set) +
+		zip(line(map[string]any{"id": "r", "reply_to": []any{"m0", 5}, "thread": "t"}))))
 	if err != nil {
 		t.Fatal(err)
 	}

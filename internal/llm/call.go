@@ -28,7 +28,8 @@ type call struct {
 }
 
 // call asks once, for at most maxTokens. passed tells whether delta got anything.
-func (c *Client) call(ctx context.Context, r chat.Request, maxTokens int, delta func(string)) (reply chat.Reply, passed bool, err error) {
+func (c *Client) call(ctx context.Context, r chat.Request, maxTokens int,
+	delta func(string)) (reply chat.Reply, passed bool, err error) {
 	if delta == nil {
 		delta = func(string) {}
 	}
@@ -54,7 +55,8 @@ func (c *Client) call(ctx context.Context, r chat.Request, maxTokens int, delta 
 		case a.whole(err):
 			reply, ok := a.end()
 			if !ok {
-				return reply, a.passed, c.problem(BadAnswer, true, "the model %q made a tool's call without a name", c.config.Model)
+				return reply, a.passed, c.problem(BadAnswer, true,
+					"the model %q made a tool's call without a name", c.config.Model)
 			}
 			return reply, a.passed, nil
 		default:

@@ -87,28 +87,37 @@ func TestShapesOfCalls(t *testing.T) {
 			`{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`, `{"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}`,
 		)}, both},
 		"id and name repeated": {[]string{
-			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`), toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}`),
-			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`), toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"\n"}}`),
+			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\""}}`), toolCalls(
+				`{"index":0,"id":"a","function":{"name":"f","arguments":":1}"}}`),
+			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`), toolCalls(
+				`{"index":0,"id":"a","function":{"name":"f","arguments":"\n"}}`),
 			toolCalls(`{"index":1,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}`),
 		}, []chat.Call{{ID: "a", Name: "f", Arguments: "{\"x\":1}\n"}, two}},
 		"another id for each piece": {[]string{
-			toolCalls(`{"index":0,"id":"a","function":{"name":"f"}}`), toolCalls(`{"index":0,"id":"q","function":{"arguments":"{\"x\":1}"}}`),
-			toolCalls(`{"index":1,"id":"b","function":{"name":"f"}}`), toolCalls(`{"index":1,"id":"r","function":{"arguments":"{\"x\":2}"}}`),
+			toolCalls(`{"index":0,"id":"a","function":{"name":"f"}}`), toolCalls(
+				`{"index":0,"id":"q","function":{"arguments":"{\"x\":1}"}}`),
+			toolCalls(`{"index":1,"id":"b","function":{"name":"f"}}`), toolCalls(
+				`{"index":1,"id":"r","function":{"arguments":"{\"x\":2}"}}`),
 		}, both},
 		"index 0 for all, in pieces": {[]string{
-			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`), toolCalls(`{"index":0,"id":"","function":{"name":null,"arguments":"{\"x\":1}"}}`),
-			toolCalls(`{"index":0,"id":"b","function":{"name":"f","arguments":""}}`), toolCalls(`{"index":0,"id":"","function":{"name":null,"arguments":"{\"x\":2}"}}`),
+			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":""}}`), toolCalls(
+				`{"index":0,"id":"","function":{"name":null,"arguments":"{\"x\":1}"}}`),
+			toolCalls(`{"index":0,"id":"b","function":{"name":"f","arguments":""}}`), toolCalls(
+				`{"index":0,"id":"","function":{"name":null,"arguments":"{\"x\":2}"}}`),
 		}, both},
 		"neither ids nor indexes": {[]string{
-			toolCalls(`{"function":{"name":"f","arguments":"{\"x\":1}"}}`), toolCalls(`{"function":{"name":"f","arguments":"{\"x\":2}"}}`),
+			toolCalls(`{"function":{"name":"f","arguments":"{\"x\":1}"}}`), toolCalls(
+				`{"function":{"name":"f","arguments":"{\"x\":2}"}}`),
 		}, both},
 		"nothing but names": {[]string{toolCalls(`{"function":{"name":"f"}}`), toolCalls(`{"function":{"name":"g"}}`)},
 			[]chat.Call{{ID: "a", Name: "f"}, {ID: "b", Name: "g"}}},
 		"the same id and index for all": {[]string{
-			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`), toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":2}"}}`),
+			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`), toolCalls(
+				`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":2}"}}`),
 		}, both},
 		"the same id, other indexes": {[]string{
-			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), toolCalls(`{"index":1,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`),
+			toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`), toolCalls(
+				`{"index":1,"id":"a","function":{"name":"f","arguments":"{\"x\":"}}`),
 			toolCalls(`{"index":0,"function":{"arguments":"1}"}}`, `{"index":1,"function":{"arguments":"2}"}}`),
 		}, both},
 		"no index, in pieces": {[]string{
@@ -116,16 +125,24 @@ func TestShapesOfCalls(t *testing.T) {
 			toolCalls(`{"id":"b","function":{"name":"f","arguments":"{\"x\":"}}`), toolCalls(`{"id":"b","function":{"arguments":"2}"}}`),
 		}, both},
 		"indexes from 1, the second first": {[]string{
-			toolCalls(`{"index":2,"id":"a","function":{"name":"f"}}`), toolCalls(`{"index":1,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}`),
+			toolCalls(`{"index":2,"id":"a","function":{"name":"f"}}`), toolCalls(
+				`{"index":1,"id":"b","function":{"name":"f","arguments":"{\"x\":2}"}}`),
 			toolCalls(`{"index":2,"function":{"arguments":"{\"x\":1}"}}`),
 		}, both},
-		"arguments as an object": {[]string{toolCalls(`{"id":"a","function":{"name":"f","arguments":{ "x" : 1 }}}`, `{"id":"b","function":{"name":"f","arguments":{"x":2}}}`)}, both},
-		"ids that aren't texts":  {[]string{toolCalls(`{"index":0,"id":5,"function":{"name":"f","arguments":"{\"x\":1}"}}`)}, []chat.Call{one}},
-		"an id too long to be sent back": {[]string{toolCalls(`{"index":0,"id":"` + strings.Repeat("x", 41) + `","function":{"name":"f","arguments":"{\"x\":1}"}}`)},
+		"arguments as an object": {[]string{toolCalls(
+			`{"id":"a","function":{"name":"f","arguments":{ "x" : 1 }}}`, `{"id":"b","function":{"name":"f","arguments":{"x":2}}}`)}, both},
+		"ids that aren't texts": {[]string{toolCalls(
+			`{"index":0,"id":5,"function":{"name":"f","arguments":"{\"x\":1}"}}`)}, []chat.Call{one}},
+		"an id too long to be sent back": {[]string{toolCalls(`{"index":0,"id":"` + strings.Repeat("x", 41) +
+			`","function":{"name":"f","arguments":"{\"x\":1}"}}`)},
 			[]chat.Call{one}},
-		"no arguments":   {[]string{toolCalls(`{"index":0,"id":"a","function":{"name":"f"}}`)}, []chat.Call{{ID: "a", Name: "f"}}},
-		"bad arguments":  {[]string{toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"x = 1"}}`)}, []chat.Call{{ID: "a", Name: "f", Arguments: "x = 1"}}},
-		"another choice": {[]string{toolCalls(`{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`)}, []chat.Call{one}},
+		"no arguments": {[]string{toolCalls(`{"index":0,"id":"a","function":{"name":"f"}}`)},
+			[]chat.Call{{ID: "a", Name: "f"}}},
+		"bad arguments": {[]string{toolCalls(
+			`{"index":0,"id":"a","function":{"name":"f","arguments":"x = 1"}}`)},
+			[]chat.Call{{ID: "a", Name: "f", Arguments: "x = 1"}}},
+		"another choice": {[]string{toolCalls(`{"id":"a","function":{"name":"f","arguments":"{\"x\":1}"}}`)},
+			[]chat.Call{one}},
 	} {
 		for _, finish := range []string{"stop", "tool_calls"} {
 			body := stream(finish, append([]string{`{"role":"assistant","content":"Let me see."}`}, test.deltas...)...)
@@ -167,7 +184,8 @@ var madeUp = regexp.MustCompile(`^[a-z0-9]{9}$`)
 func TestSilenceAmidCalls(t *testing.T) {
 	t.Parallel()
 	h := &hands{fire: make(chan func(), 1)}
-	half := "data: " + `{"choices":[{"delta":` + toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`) + "}]}\n\n"
+	half := "data: " + `{"choices":[{"delta":` +
+		toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}`) + "}]}\n\n"
 	c := New(Config{BaseURL: "http://model.invalid/v1", Model: "m"})
 	c.clock = h.clock()
 	c.http = &http.Client{Transport: wire{body: []byte(half), then: func() (int, error) {
@@ -182,12 +200,15 @@ func TestSilenceAmidCalls(t *testing.T) {
 // A call that was cut because the answer was long enough is none.
 func TestCallsOfAnAnswerTooLong(t *testing.T) {
 	t.Parallel()
-	first, second := toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`), toolCalls(`{"index":1,"id":"b","function":{"name":"g","arguments":"{\"x\":"}}`)
+	first, second := toolCalls(`{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}`),
+		toolCalls(`{"index":1,"id":"b","function":{"name":"g","arguments":"{\"x\":"}}`)
 	reply, err := read(wire{body: stream("length", first, second)})
-	if err != nil || reply.FinishReason != "length" || !reflect.DeepEqual(reply.Calls, []chat.Call{{ID: "a", Name: "f", Arguments: "{}"}}) {
+	if err != nil || reply.FinishReason != "length" ||
+		!reflect.DeepEqual(reply.Calls, []chat.Call{{ID: "a", Name: "f", Arguments: "{}"}}) {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	if reply, err = read(wire{body: stream("length", second)}); KindOf(err) != BadAnswer || reply.Calls != nil || !strings.Contains(err.Error(), "raise llm.max_tokens") {
+	if reply, err = read(wire{body: stream("length", second)}); KindOf(err) != BadAnswer ||
+		reply.Calls != nil || !strings.Contains(err.Error(), "raise llm.max_tokens") {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }
@@ -196,7 +217,8 @@ func TestCallsRunWild(t *testing.T) {
 	t.Parallel()
 	var many []string
 	for i := range maxCalls + 1 {
-		many = append(many, toolCalls(fmt.Sprintf(`{"index":%d,"id":"%[1]d","function":{"name":"f","arguments":"{}"}}`, i)))
+		many = append(many, toolCalls(
+			fmt.Sprintf(`{"index":%d,"id":"%[1]d","function":{"name":"f","arguments":"{}"}}`, i)))
 	}
 	big := strings.Repeat(" ", maxArguments/2)
 	long := strings.Repeat("x", maxName+1)
@@ -205,10 +227,12 @@ func TestCallsRunWild(t *testing.T) {
 		deltas []string
 		bad    bool
 	}{
-		"so many":             {many[:maxCalls], false},
-		"one more":            {many, true},
-		"so long":             {[]string{begin, toolCalls(`{"index":0,"function":{"arguments":"` + big + `"}}`), toolCalls(`{"index":0,"function":{"arguments":"` + big + `"}}`)}, false},
-		"longer":              {[]string{begin, toolCalls(`{"index":0,"function":{"arguments":"` + big + `"}}`), toolCalls(`{"index":0,"function":{"arguments":" ` + big + `"}}`)}, true},
+		"so many":  {many[:maxCalls], false},
+		"one more": {many, true},
+		"so long": {[]string{begin, toolCalls(`{"index":0,"function":{"arguments":"` + big +
+			`"}}`), toolCalls(`{"index":0,"function":{"arguments":"` + big + `"}}`)}, false},
+		"longer": {[]string{begin, toolCalls(`{"index":0,"function":{"arguments":"` + big +
+			`"}}`), toolCalls(`{"index":0,"function":{"arguments":" ` + big + `"}}`)}, true},
 		"a long name":         {[]string{toolCalls(`{"index":0,"id":"a","function":{"name":"` + long + `"}}`)}, true},
 		"a long id":           {[]string{toolCalls(`{"index":0,"id":"` + long + `","function":{"name":"f"}}`)}, true},
 		"no list of calls":    {[]string{`{"tool_calls":{"index":0}}`}, true},
@@ -216,7 +240,8 @@ func TestCallsRunWild(t *testing.T) {
 	} {
 		reply, err := read(wire{body: stream("tool_calls", test.deltas...)})
 		var e *Error
-		if test.bad != (errors.As(err, &e) && e.Kind == BadAnswer) || test.bad && reply.Calls != nil || !test.bad && err != nil {
+		if test.bad != (errors.As(err, &e) && e.Kind == BadAnswer) || test.bad && reply.Calls != nil ||
+			!test.bad && err != nil {
 			t.Errorf("%s: %d calls, %v", name, len(reply.Calls), err)
 		}
 	}
@@ -231,11 +256,13 @@ func FuzzAnswer(f *testing.F) {
 		}
 		f.Add(string(body))
 	}
-	f.Add(string(stream("length", toolCalls(`{"index":0,"id":5,"function":{"name":"f","arguments":{"a":[1]}}}`, `{"function":null}`))))
+	f.Add(string(stream("length", toolCalls(
+		`{"index":0,"id":5,"function":{"name":"f","arguments":{"a":[1]}}}`, `{"function":null}`))))
 	f.Fuzz(func(t *testing.T, body string) {
 		whole, err := read(wire{body: []byte(body)})
 		again, err2 := read(wire{body: []byte(body), slow: true})
-		if fmt.Sprint(err) != fmt.Sprint(err2) || whole.Text != again.Text || whole.FinishReason != again.FinishReason || len(whole.Calls) != len(again.Calls) {
+		if fmt.Sprint(err) != fmt.Sprint(err2) || whole.Text != again.Text ||
+			whole.FinishReason != again.FinishReason || len(whole.Calls) != len(again.Calls) {
 			t.Fatalf("%+v, %v at once; %+v, %v byte by byte", whole, err, again, err2)
 		}
 		if err != nil && whole.Calls != nil {
@@ -243,7 +270,8 @@ func FuzzAnswer(f *testing.F) {
 		}
 		seen := map[string]bool{}
 		for i, c := range whole.Calls {
-			if c.Name == "" || c.ID == "" || len(c.ID) > 40 || seen[c.ID] || c.Arguments != again.Calls[i].Arguments || !isObject(object(c.Arguments)) {
+			if c.Name == "" || c.ID == "" || len(c.ID) > 40 || seen[c.ID] ||
+				c.Arguments != again.Calls[i].Arguments || !isObject(object(c.Arguments)) {
 				t.Fatalf("call %+v of %+v", c, whole.Calls)
 			}
 			seen[c.ID] = true

@@ -139,7 +139,8 @@ func (c *Client) Chat(ctx context.Context, r chat.Request, delta func(string)) (
 }
 
 // chat is Chat, and tells whether delta got anything.
-func (c *Client) chat(ctx context.Context, r chat.Request, delta func(string)) (reply chat.Reply, passed bool, err error) {
+func (c *Client) chat(ctx context.Context, r chat.Request, delta func(string)) (reply chat.Reply, passed bool,
+	err error) {
 	if c.config.Breaker == nil {
 		return c.persist(ctx, r, delta)
 	}

@@ -121,7 +121,8 @@ func TestChat(t *testing.T) {
 	})
 	c, h := client(s, func(c *Config) { c.Headers = map[string]string{"X-Title": "Hark"} })
 	reply, deltas, err := talk(t, c)
-	want := chat.Reply{Text: "It is swordfish.", Model: "test-model", FinishReason: "stop", PromptTokens: 7, CompletionTokens: 6}
+	want := chat.Reply{Text: "It is swordfish.", Model: "test-model", FinishReason: "stop", PromptTokens: 7,
+		CompletionTokens: 6}
 	if err != nil || !reflect.DeepEqual(reply, want) {
 		t.Errorf("%+v, %v; want %+v", reply, err, want)
 	}
@@ -129,7 +130,8 @@ func TestChat(t *testing.T) {
 		t.Errorf("deltas %q", deltas)
 	}
 	r := s.Requests()[0]
-	if c.Name() != "test-model" || r.Model != "test-model" || !r.Stream || *r.MaxTokens != 100 || r.Temperature != nil ||
+	if c.Name() != "test-model" || r.Model != "test-model" || !r.Stream || *r.MaxTokens != 100 ||
+		r.Temperature != nil ||
 		len(r.Messages) != 4 || r.Messages[1].Content != private || r.Header.Get("X-Title") != "Hark" {
 		t.Errorf("request %s with %v", r.Body, r.Header)
 	}
@@ -144,18 +146,19 @@ func TestDialects(t *testing.T) {
 	whole := `{"choices":[{"index":0,"message":{"role":"assistant","content":"It is so."},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`
 	pretty := strings.ReplaceAll(whole, ",", ",\n  ")
 	for name, reply := range map[string]llmtest.Reply{
-		"no [DONE]":            {Text: []string{"It is", " so."}, Cut: llmtest.NoDone},
-		"other content type":   {Text: []string{"It is so."}, ContentType: "application/octet-stream"},
-		"not streamed":         {Body: whole},
-		"on several lines":     {Body: pretty},
-		"CR LF":                {Body: "\r\n: hi\r\ndata: " + whole + "\r\n\r\ndata: [DONE]\r\n\r\n"},
-		"no spaces":            {Body: "event:message\nid:1\nretry:5\ndata:" + whole + "\ndata:[DONE]"},
-		"byte order mark":      {Body: "\ufeffdata: " + whole + "\n"},
-		"no line end":          {Body: "data: " + whole},
-		"unknown lines":        {Body: "data: " + whole + "\nwhatever\n"},
-		"unknown events":       {Body: "event: ping\ndata: {\"type\": \"ping\"}\n\ndata: " + whole + "\n"},
-		"another choice":       {Body: "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}]}\ndata: " + whole},
-		"parts":                {Body: strings.Replace(whole, `"It is so."`, `[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"reasoning","text":"hm"},{"type":"text","text":"It is so."}]`, 1)},
+		"no [DONE]":          {Text: []string{"It is", " so."}, Cut: llmtest.NoDone},
+		"other content type": {Text: []string{"It is so."}, ContentType: "application/octet-stream"},
+		"not streamed":       {Body: whole},
+		"on several lines":   {Body: pretty},
+		"CR LF":              {Body: "\r\n: hi\r\ndata: " + whole + "\r\n\r\ndata: [DONE]\r\n\r\n"},
+		"no spaces":          {Body: "event:message\nid:1\nretry:5\ndata:" + whole + "\ndata:[DONE]"},
+		"byte order mark":    {Body: "\ufeffdata: " + whole + "\n"},
+		"no line end":        {Body: "data: " + whole},
+		"unknown lines":      {Body: "data: " + whole + "\nwhatever\n"},
+		"unknown events":     {Body: "event: ping\ndata: {\"type\": \"ping\"}\n\ndata: " + whole + "\n"},
+		"another choice":     {Body: "data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}]}\ndata: " + whole},
+		"parts": {Body: strings.Replace(whole, `"It is so."`,
+			`[{"type":"thinking","thinking":[{"type":"text","text":"hm"}]},{"type":"reasoning","text":"hm"},{"type":"text","text":"It is so."}]`, 1)},
 		"refusal":              {Body: strings.Replace(whole, `"content"`, `"content":null,"refusal"`, 1)},
 		"null error":           {Body: strings.Replace(whole, `{"choices"`, `{"error":null,"choices"`, 1)},
 		"error after its end":  {Body: "data: " + whole + "\n\n", Cut: llmtest.Whole},
@@ -209,11 +212,12 @@ func TestBreakAfterTheEnd(t *testing.T) {
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]llmtest.Reply{
-		"end of file":        {Text: []string{"It is ", "sw"}, Cut: llmtest.NoFinish},
-		"[DONE] only":        {Text: []string{"It is ", "sw"}, Cut: llmtest.OnlyDone},
-		"connection":         {Text: []string{"It is ", "sw"}, Cut: llmtest.CutBytes, CutAt: 1 << 20},
-		"in mid-event":       {Text: []string{"It is ", "sw", "ord"}, Cut: llmtest.CutBytes, CutAt: 440},
-		"torn, orderly":      {Text: []string{"It is ", "sw"}, After: []string{`data: {"choices":[{"index":0,"de`}, Cut: llmtest.NoFinish},
+		"end of file":  {Text: []string{"It is ", "sw"}, Cut: llmtest.NoFinish},
+		"[DONE] only":  {Text: []string{"It is ", "sw"}, Cut: llmtest.OnlyDone},
+		"connection":   {Text: []string{"It is ", "sw"}, Cut: llmtest.CutBytes, CutAt: 1 << 20},
+		"in mid-event": {Text: []string{"It is ", "sw", "ord"}, Cut: llmtest.CutBytes, CutAt: 440},
+		"torn, orderly": {Text: []string{"It is ", "sw"},
+			After: []string{`data: {"choices":[{"index":0,"de`}, Cut: llmtest.NoFinish},
 		"with a tag's start": {Text: []string{"It is ", "sw<th"}, Cut: llmtest.NoFinish},
 		"in thought":         {Text: []string{"It is ", "sw<think>secret"}, Cut: llmtest.NoFinish},
 	} {
@@ -224,7 +228,8 @@ func TestCutOff(t *testing.T) {
 		s.Queue(reply)
 		c, _ := client(s, nil)
 		got, _, err := talk(t, c)
-		if !errors.Is(err, ErrCutOff) || KindOf(err) != CutOff || !strings.HasPrefix(got.Text, "It is sw") || strings.Contains(got.Text, "secret") {
+		if !errors.Is(err, ErrCutOff) || KindOf(err) != CutOff || !strings.HasPrefix(got.Text, "It is sw") ||
+			strings.Contains(got.Text, "secret") {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 		if n := len(s.Requests()); n != 1 {
@@ -293,7 +298,8 @@ func TestTimeouts(t *testing.T) {
 		end()
 		err := <-done
 		checkError(t, err)
-		if KindOf(err) != test.kind || !strings.Contains(err.Error(), "42s") || !strings.Contains(err.Error(), "llm.timeout") {
+		if KindOf(err) != test.kind || !strings.Contains(err.Error(), "42s") ||
+			!strings.Contains(err.Error(), "llm.timeout") {
 			t.Errorf("%s: %v", test.name, err)
 		}
 		if len(h.slept) != 0 {
@@ -329,7 +335,8 @@ func TestRunWild(t *testing.T) {
 	c, _ := client(s, func(c *Config) { c.Retries = 0 })
 	var told strings.Builder
 	piece := strings.Repeat("ha", 1<<18)
-	part := `data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"` + piece + `"}]}]}}]}`
+	part := `data: {"choices":[{"delta":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"` +
+		piece + `"}]}]}}]}`
 	for _, reply := range []llmtest.Reply{
 		llmtest.Say(piece, piece, piece),
 		llmtest.Say("<think>", piece, piece, piece),
@@ -355,7 +362,8 @@ func TestUnreachable(t *testing.T) {
 	gone.Close()
 	h := &hands{}
 	var told strings.Builder
-	for _, base := range []string{gone.URL + "/v1", strings.Replace(gone.URL, "//", "//user:"+secret+"@", 1) + "/v1?key=" + secret, "http://\x7f/v1", ""} {
+	for _, base := range []string{gone.URL + "/v1", strings.Replace(gone.URL, "//", "//user:"+secret+"@", 1) +
+		"/v1?key=" + secret, "http://\x7f/v1", ""} {
 		c := New(Config{BaseURL: base, APIKey: secret, Model: "m", Retries: 1})
 		c.clock = h.clock()
 		_, _, err := talk(t, c)
@@ -378,7 +386,8 @@ func TestRedirect(t *testing.T) {
 	elsewhere := httptest.NewServer(http.RedirectHandler(s.URL()+"/chat/completions", http.StatusTemporaryRedirect))
 	defer elsewhere.Close()
 	c, _ := client(s, func(c *Config) { c.BaseURL = elsewhere.URL + "/" })
-	if _, _, err := talk(t, c); KindOf(err) != BadAnswer || !strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
+	if _, _, err := talk(t, c); KindOf(err) != BadAnswer ||
+		!strings.Contains(err.Error(), "sends us elsewhere") || len(s.Requests()) != 0 {
 		t.Errorf("%v, %d requests", err, len(s.Requests()))
 	}
 }

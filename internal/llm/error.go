@@ -124,8 +124,9 @@ func (c *Client) cutOff(silent bool) *Error {
 
 func (c *Client) badAnswer(err error) *Error {
 	if errors.Is(err, errTooMuch) {
-		return c.problem(BadAnswer, false, "the model %q wrote or thought without end and was stopped: lower llm.max_tokens, "+
-			"or choose another model", c.config.Model)
+		return c.problem(BadAnswer, false,
+			"the model %q wrote or thought without end and was stopped: lower llm.max_tokens, "+
+				"or choose another model", c.config.Model)
 	}
 	return c.problem(BadAnswer, false, "the model's server at %s gave %v: does llm.base_url lead to its API, up to "+
 		"and including /v1?", c.place(), err)

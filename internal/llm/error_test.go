@@ -15,7 +15,8 @@ import (
 
 // said is an error without a server's address and the network's own words.
 func said(err error, url string) string {
-	return regexp.MustCompile(`\([^()]*(tcp|EOF)[^()]*\)`).ReplaceAllString(strings.ReplaceAll(err.Error(), url, "http://server/v1"), "(…)")
+	return regexp.MustCompile(`\([^()]*(tcp|EOF)[^()]*\)`).ReplaceAllString(strings.ReplaceAll(err.Error(),
+		url, "http://server/v1"), "(…)")
 }
 
 func TestErrors(t *testing.T) {
@@ -97,14 +98,20 @@ func TestRetry(t *testing.T) {
 		slept   []time.Duration
 		kind    Kind
 	}{
-		"once":               {[]llmtest.Reply{busy}, []time.Duration{375 * time.Millisecond}, 0},
-		"twice":              {[]llmtest.Reply{busy, {Cut: llmtest.Reset}}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, 0},
-		"too often":          {[]llmtest.Reply{busy, busy, busy}, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, Server},
-		"then not allowed":   {[]llmtest.Reply{busy, llmtest.Fail(403, "", "")}, []time.Duration{375 * time.Millisecond}, Refused},
-		"as told, seconds":   {[]llmtest.Reply{llmtest.RateLimited(7 * time.Second)}, []time.Duration{7 * time.Second}, 0},
-		"as told, date":      {[]llmtest.Reply{llmtest.RateLimitedUntil(start.Add(9 * time.Second))}, []time.Duration{9 * time.Second}, 0},
-		"as told, past date": {[]llmtest.Reply{llmtest.RateLimitedUntil(start.Add(-time.Hour))}, []time.Duration{375 * time.Millisecond}, 0},
-		"too long to wait":   {[]llmtest.Reply{llmtest.RateLimited(31 * time.Second)}, nil, RateLimited},
+		"once": {[]llmtest.Reply{busy}, []time.Duration{375 * time.Millisecond}, 0},
+		"twice": {[]llmtest.Reply{busy, {Cut: llmtest.Reset}},
+			[]time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, 0},
+		"too often": {[]llmtest.Reply{busy, busy, busy},
+			[]time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, Server},
+		"then not allowed": {[]llmtest.Reply{busy, llmtest.Fail(403, "", "")},
+			[]time.Duration{375 * time.Millisecond}, Refused},
+		"as told, seconds": {[]llmtest.Reply{llmtest.RateLimited(7 * time.Second)},
+			[]time.Duration{7 * time.Second}, 0},
+		"as told, date": {[]llmtest.Reply{llmtest.RateLimitedUntil(start.Add(9 * time.Second))},
+			[]time.Duration{9 * time.Second}, 0},
+		"as told, past date": {[]llmtest.Reply{llmtest.RateLimitedUntil(start.Add(-time.Hour))},
+			[]time.Duration{375 * time.Millisecond}, 0},
+		"too long to wait": {[]llmtest.Reply{llmtest.RateLimited(31 * time.Second)}, nil, RateLimited},
 	} {
 		s := llmtest.New(t)
 		s.Queue(test.replies...)
@@ -207,7 +214,8 @@ func TestCheck(t *testing.T) {
 		if (err != nil) != test.fails || (how == "") != test.fails {
 			t.Errorf("%s: %q, %v", test.name, how, err)
 		}
-		fmt.Fprintf(&told, "%s: %s %s\n", test.name, how, strings.ReplaceAll(fmt.Sprint(err), s.URL(), "http://server/v1"))
+		fmt.Fprintf(&told, "%s: %s %s\n", test.name, how, strings.ReplaceAll(fmt.Sprint(err), s.URL(),
+			"http://server/v1"))
 		if err != nil && len(err.Error()) > 400 {
 			t.Errorf("%s: the error has %d bytes", test.name, len(err.Error()))
 		}
@@ -215,7 +223,8 @@ func TestCheck(t *testing.T) {
 		if len(requests) != test.calls || len(h.slept) != 0 {
 			t.Errorf("%s: %d requests, slept %v", test.name, len(requests), h.slept)
 		}
-		if last := requests[len(requests)-1]; test.calls == 2 && test.model != "o1" && *last.MaxTokens != 1 || test.model == "o1" && *last.MaxCompletionTokens != 16 {
+		if last := requests[len(requests)-1]; test.calls == 2 && test.model != "o1" && *last.MaxTokens != 1 ||
+			test.model == "o1" && *last.MaxCompletionTokens != 16 {
 			t.Errorf("%s: %s", test.name, last.Body)
 		}
 	}

@@ -31,19 +31,22 @@ func TestEvents(t *testing.T) {
 		"data: {\"a\":1}\ndata: {\"a\"":                  "data: { \"a\":1}\n",
 		"data: {\"a\":1}\n{not json}\n<html>\n{\"b\":2}": "data: { \"a\":1}\ndata: { \"b\":2}\n",
 	} {
-		for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body)), iotest.DataErrReader(strings.NewReader(body))} {
+		for _, r := range []io.Reader{strings.NewReader(body), iotest.OneByteReader(strings.NewReader(body)),
+			iotest.DataErrReader(strings.NewReader(body))} {
 			if got, err := smooth(r); got != want || err != nil {
 				t.Errorf("%q became %q, %v; want %q", body, got, err, want)
 			}
 		}
 	}
-	if _, err := smooth(io.MultiReader(strings.NewReader("{\n"), iotest.ErrReader(io.ErrClosedPipe))); err != io.ErrClosedPipe {
+	if _, err := smooth(io.MultiReader(strings.NewReader("{\n"),
+		iotest.ErrReader(io.ErrClosedPipe))); err != io.ErrClosedPipe {
 		t.Error(err)
 	}
 }
 
 func FuzzEvents(f *testing.F) {
-	for _, seed := range []string{"data: {\"error\":1}\n\n", "event: error\ndata: x\n", ": c\r\n{\n}\n", "<html>", "\ufeffdata:[DONE]", "{\"a\":\n[1]}"} {
+	for _, seed := range []string{"data: {\"error\":1}\n\n", "event: error\ndata: x\n", ": c\r\n{\n}\n",
+		"<html>", "\ufeffdata:[DONE]", "{\"a\":\n[1]}"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {

@@ -34,20 +34,29 @@ func TestFallback(t *testing.T) {
 		kind          Kind   // of the error, if there is one
 		asked         int    // how often the second was
 	}{
-		"the first is well":             {first: []llmtest.Reply{well}, by: "first"},
-		"the first fails":               {[]llmtest.Reply{busy}, []llmtest.Reply{well}, "second", 0, 1},
-		"the first is gone":             {[]llmtest.Reply{{Cut: llmtest.Reset}}, []llmtest.Reply{well}, "second", 0, 1},
-		"the first takes no more":       {[]llmtest.Reply{llmtest.RateLimited(time.Hour)}, []llmtest.Reply{well}, "second", 0, 1},
-		"the first has no credit":       {[]llmtest.Reply{llmtest.Fail(402, "", "")}, []llmtest.Reply{well}, "second", 0, 1},
-		"the first thinks and fails":    {[]llmtest.Reply{{Text: []string{"<think>hm"}, Cut: llmtest.NoFinish}}, []llmtest.Reply{well}, "second", 0, 1},
-		"the first is cut in a call":    {[]llmtest.Reply{{Tools: []llmtest.ToolCall{{ID: "1", Name: "f", Arguments: []string{"{}"}}}, Cut: llmtest.NoFinish}}, []llmtest.Reply{well}, "second", 0, 1},
-		"the first fails after text":    {[]llmtest.Reply{{Text: []string{"We"}, Cut: llmtest.NoFinish}}, nil, "first", CutOff, 0},
-		"the first wants less":          {[]llmtest.Reply{llmtest.TooLong()}, nil, "", TooLong, 0},
-		"the first takes no tools":      {[]llmtest.Reply{llmtest.Fail(400, "", "it does not support tools")}, nil, "", Rejected, 0},
-		"the first can't see":           {[]llmtest.Reply{llmtest.Fail(400, "", "it does not support images")}, nil, "", Rejected, 0},
-		"both fail":                     {[]llmtest.Reply{busy}, []llmtest.Reply{llmtest.RateLimited(0)}, "", RateLimited, 1},
-		"the second wants less":         {[]llmtest.Reply{busy}, []llmtest.Reply{llmtest.TooLong()}, "", TooLong, 1},
-		"the second fails after text":   {[]llmtest.Reply{busy}, []llmtest.Reply{{Text: []string{"We"}, Cut: llmtest.NoFinish}}, "second", CutOff, 1},
+		"the first is well": {first: []llmtest.Reply{well}, by: "first"},
+		"the first fails":   {[]llmtest.Reply{busy}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first is gone": {[]llmtest.Reply{{Cut: llmtest.Reset}}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first takes no more": {[]llmtest.Reply{llmtest.RateLimited(time.Hour)},
+			[]llmtest.Reply{well}, "second", 0, 1},
+		"the first has no credit": {[]llmtest.Reply{llmtest.Fail(402, "", "")}, []llmtest.Reply{well},
+			"second", 0, 1},
+		"the first thinks and fails": {[]llmtest.Reply{{Text: []string{"<think>hm"},
+			Cut: llmtest.NoFinish}}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first is cut in a call": {[]llmtest.Reply{{Tools: []llmtest.ToolCall{{ID: "1", Name: "f",
+			Arguments: []string{"{}"}}}, Cut: llmtest.NoFinish}}, []llmtest.Reply{well}, "second", 0, 1},
+		"the first fails after text": {[]llmtest.Reply{{Text: []string{"We"}, Cut: llmtest.NoFinish}}, nil,
+			"first", CutOff, 0},
+		"the first wants less": {[]llmtest.Reply{llmtest.TooLong()}, nil, "", TooLong, 0},
+		"the first takes no tools": {[]llmtest.Reply{llmtest.Fail(400, "", "it does not support tools")},
+			nil, "", Rejected, 0},
+		"the first can't see": {[]llmtest.Reply{llmtest.Fail(400, "",
+			"it does not support images")}, nil, "", Rejected, 0},
+		"both fail": {[]llmtest.Reply{busy}, []llmtest.Reply{llmtest.RateLimited(0)}, "",
+			RateLimited, 1},
+		"the second wants less": {[]llmtest.Reply{busy}, []llmtest.Reply{llmtest.TooLong()}, "", TooLong, 1},
+		"the second fails after text": {[]llmtest.Reply{busy},
+			[]llmtest.Reply{{Text: []string{"We"}, Cut: llmtest.NoFinish}}, "second", CutOff, 1},
 		"the second takes no tools":     {[]llmtest.Reply{busy}, []llmtest.Reply{noTools, well}, "second", 0, 2},
 		"the second fails without them": {[]llmtest.Reply{busy}, []llmtest.Reply{noTools, busy}, "", Server, 2},
 	} {
@@ -57,7 +66,8 @@ func TestFallback(t *testing.T) {
 		var deltas strings.Builder
 		reply, err := m.Chat(t.Context(), armed(), func(s string) { deltas.WriteString(s) })
 		checkError(t, err)
-		if KindOf(err) != test.kind || err == nil && reply.Text != "well" || test.by != "" && reply.Model != test.by || deltas.String() != reply.Text {
+		if KindOf(err) != test.kind || err == nil && reply.Text != "well" || test.by != "" &&
+			reply.Model != test.by || deltas.String() != reply.Text {
 			t.Errorf("%s: %+v, %v, deltas %q", name, reply, err, deltas.String())
 		}
 		if (reply.Instead != nil) != (test.asked > 0) {
@@ -87,7 +97,9 @@ func TestFallbackAmidTools(t *testing.T) {
 	first.Queue(llmtest.Fail(503, "", ""))
 	second.Queue(llmtest.Fail(400, "", "it does not support tools"))
 	r := armed()
-	r.Messages = append(r.Messages, chat.Message{Role: chat.Assistant, Calls: []chat.Call{{ID: "1", Name: "f"}}}, chat.Message{Role: chat.FromTool, CallID: "1"})
+	r.Messages = append(r.Messages,
+		chat.Message{Role: chat.Assistant,
+			Calls: []chat.Call{{ID: "1", Name: "f"}}}, chat.Message{Role: chat.FromTool, CallID: "1"})
 	_, err := m.Chat(t.Context(), r, nil)
 	var e *Error
 	if !errors.As(err, &e) || !e.NoTools() || len(second.Requests()) != 1 {
@@ -133,7 +145,8 @@ func (m *moody) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	body := `{"choices":[{"message":{"content":"well"},"finish_reason":"stop"}]}`
-	return &http.Response{StatusCode: m.status, Header: http.Header{"Retry-After": {m.after}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	return &http.Response{StatusCode: m.status, Header: http.Header{"Retry-After": {m.after}},
+		Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
 // set are the models one and two at a server, a third there with another key, and far, elsewhere.
@@ -252,14 +265,17 @@ func TestModels(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	small := Config{BaseURL: "http://a/v1/", Model: "small", Vision: true}
-	m = NewModels([]Named{{"Big one", Config{BaseURL: "http://a/v1", Model: "big", Window: 5000, MaxTokens: 700}}, {"Small", small}}, &small)
-	if m.Default().Name() != "big" || m.ByName("SMALL").Name() != "small" || m.ByName("smal") != nil || !slices.Equal(m.Names(), []string{"Big one", "Small"}) {
+	m = NewModels([]Named{{"Big one", Config{BaseURL: "http://a/v1", Model: "big", Window: 5000,
+		MaxTokens: 700}}, {"Small", small}}, &small)
+	if m.Default().Name() != "big" || m.ByName("SMALL").Name() != "small" || m.ByName("smal") != nil ||
+		!slices.Equal(m.Names(), []string{"Big one", "Small"}) {
 		t.Errorf("%+v", m)
 	}
 	if m.Fallback().Name() != "small" || m.Default().fallback != m.Fallback() || m.ByName("small").fallback != nil {
 		t.Error("another model stands in")
 	}
-	if all, room := m.Default().Window(); all != 5000 || room != 4300 || m.Default().Client.CanSee() || !m.Default().CanSee() {
+	if all, room := m.Default().Window(); all != 5000 || room != 4300 || m.Default().Client.CanSee() ||
+		!m.Default().CanSee() {
 		t.Errorf("window %d, room %d", all, room)
 	}
 	if all, room := m.Fallback().Window(); all != 0 || room != 0 || !m.Fallback().CanSee() {

@@ -70,7 +70,8 @@ func (c *Client) sort(f failure) *Error {
 		return c.problem(BadAnswer, false, "the model's server at %s gave no answer%s", at, about)
 	}
 	again := f.status != http.StatusNotImplemented && f.status != http.StatusHTTPVersionNotSupported
-	return c.problem(Server, again, "the model's server at %s failed%s: try again later; its log may say why", at, about)
+	return c.problem(Server, again, "the model's server at %s failed%s: try again later; its log may say why",
+		at, about)
 }
 
 // plainCode matches codes that can't hold anybody's words.

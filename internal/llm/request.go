@@ -90,8 +90,9 @@ func parts(m chat.Message) (parts []openai.ChatMessagePart) {
 	}
 	for _, image := range m.Images {
 		parts = append(parts, openai.ChatMessagePart{
-			Type:     openai.ChatMessagePartTypeImageURL,
-			ImageURL: &openai.ChatMessageImageURL{URL: "data:" + image.Type + ";base64," + base64.StdEncoding.EncodeToString(image.Data)},
+			Type: openai.ChatMessagePartTypeImageURL,
+			ImageURL: &openai.ChatMessageImageURL{URL: "data:" + image.Type + ";base64," +
+				base64.StdEncoding.EncodeToString(image.Data)},
 		})
 	}
 	return parts

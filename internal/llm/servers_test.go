@@ -21,7 +21,8 @@ func midway() chat.Request {
 	return chat.Request{
 		Messages: []chat.Message{
 			{Role: chat.System, Content: "Be kind."},
-			{Role: chat.User, Content: "When is what this shows?", Images: []chat.Image{dot, {Type: "image/jpeg", Data: []byte{0xff, 0xd8}}}},
+			{Role: chat.User, Content: "When is what this shows?",
+				Images: []chat.Image{dot, {Type: "image/jpeg", Data: []byte{0xff, 0xd8}}}},
 			{Role: chat.Assistant, Content: "I look it up.", Calls: []chat.Call{
 				{ID: "call_1", Name: "search_memory", Arguments: `{"query":"deadline"}`},
 				{ID: "call_2", Name: "look it up!", Arguments: "deadline"},
@@ -58,26 +59,31 @@ var servers = []struct {
 		}, FinishReason: "tool_calls", PromptTokens: 187, CompletionTokens: 96,
 	}},
 	{"vllm", Config{Model: "Qwen/Qwen3-8B", Vision: true}, chat.Reply{
-		Text:  "I look it up.",
-		Calls: []chat.Call{{ID: "too long", Name: "search_memory", Arguments: `{"query": "deadline"}`}}, FinishReason: "tool_calls", PromptTokens: 201, CompletionTokens: 39,
+		Text: "I look it up.",
+		Calls: []chat.Call{{ID: "too long", Name: "search_memory",
+			Arguments: `{"query": "deadline"}`}}, FinishReason: "tool_calls", PromptTokens: 201, CompletionTokens: 39,
 	}},
 	{"llamacpp", Config{Model: "qwen3-8b", Vision: true}, chat.Reply{
-		Calls:        []chat.Call{{ID: "Xm3R0aYbTq7LkPvZ9cWs2NdHf6GjE1uI", Name: "search_memory", Arguments: `{"query":"deadline"}`}},
+		Calls: []chat.Call{{ID: "Xm3R0aYbTq7LkPvZ9cWs2NdHf6GjE1uI", Name: "search_memory",
+			Arguments: `{"query":"deadline"}`}},
 		FinishReason: "tool_calls", PromptTokens: 230, CompletionTokens: 42,
 	}},
 	{"lmstudio", Config{Model: "qwen3-8b-mlx", Vision: true}, chat.Reply{
 		Calls:        []chat.Call{{ID: "374859201", Name: "search_memory", Arguments: `{"query":"deadline"}`}},
 		FinishReason: "tool_calls", PromptTokens: 190, CompletionTokens: 28,
 	}},
-	{"openrouter", Config{Model: "anthropic/claude-sonnet-4.5", Vision: true, Headers: map[string]string{"HTTP-Referer": "https://example.org", "X-Title": "Hark"}}, chat.Reply{
-		Text:         "I look it up.",
-		Calls:        []chat.Call{{ID: "toolu_01A09q90qw90lq917835lq9a", Name: "search_memory", Arguments: `{"query": "deadline"}`}},
+	{"openrouter", Config{Model: "anthropic/claude-sonnet-4.5", Vision: true,
+		Headers: map[string]string{"HTTP-Referer": "https://example.org", "X-Title": "Hark"}}, chat.Reply{
+		Text: "I look it up.",
+		Calls: []chat.Call{{ID: "toolu_01A09q90qw90lq917835lq9a", Name: "search_memory",
+			Arguments: `{"query": "deadline"}`}},
 		FinishReason: "tool_calls", PromptTokens: 503, CompletionTokens: 61,
 	}},
 	{"unstreamed", Config{Model: "m"}, chat.Reply{
 		Text: "I look it up.",
 		Calls: []chat.Call{
-			{ID: "call_1", Name: "search_memory", Arguments: `{"query":"deadline"}`}, {ID: "call_2", Name: "current_time", Arguments: "{}"},
+			{ID: "call_1", Name: "search_memory", Arguments: `{"query":"deadline"}`}, {ID: "call_2",
+				Name: "current_time", Arguments: "{}"},
 		}, FinishReason: "tool_calls", PromptTokens: 12, CompletionTokens: 7,
 	}},
 }
@@ -105,7 +111,8 @@ func TestServers(t *testing.T) {
 		reply, err := c.Chat(t.Context(), midway(), nil)
 		calls := reply.Calls
 		sameCalls(t, test.name, calls, test.want.Calls)
-		if err != nil || reply.Text != test.want.Text || reply.FinishReason != test.want.FinishReason || reply.Model != test.config.Model ||
+		if err != nil || reply.Text != test.want.Text || reply.FinishReason != test.want.FinishReason ||
+			reply.Model != test.config.Model ||
 			reply.PromptTokens != test.want.PromptTokens || reply.CompletionTokens != test.want.CompletionTokens {
 			t.Errorf("%s: %+v, %v", test.name, reply, err)
 		}
@@ -156,7 +163,8 @@ func TestServersCutAnywhere(t *testing.T) {
 				cut.then = func() (int, error) { return 0, io.ErrUnexpectedEOF }
 			}
 			reply, err := read(cut)
-			if err != nil && (reply.Calls != nil || KindOf(err) == 0 || !strings.HasPrefix(test.want.Text, reply.Text)) {
+			if err != nil && (reply.Calls != nil || KindOf(err) == 0 ||
+				!strings.HasPrefix(test.want.Text, reply.Text)) {
 				t.Fatalf("%s cut at %d: %+v, %v", test.name, at, reply, err)
 			}
 			if err == nil {

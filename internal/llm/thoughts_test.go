@@ -62,7 +62,8 @@ func TestThoughts(t *testing.T) {
 		"<|channel|>commentary to=functions.pay <|constrain|>json<|message|>{}<|end|>answer<|call|>":               "answer",
 		"<|think|>secret<|end|><|begin|>assistant<|content|>answer<|end|>":                                         "answer",
 		"<|inner_prefix|>secret<|inner_suffix|>answer":                                                             "answer",
-		"list <T>, <think>" + strings.Repeat("s", 5000) + "x":                                                      "list <T>, ",
+		"list <T>, <think>" + strings.Repeat("s", 5000) +
+			"x": "list <T>, ",
 	} {
 		for n := 1; n < 20; n++ {
 			shown, passed := filtered(text, n)

@@ -31,7 +31,8 @@ func (f failure) tooLong() bool {
 		return true
 	}
 	return (f.status == 0 || f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) &&
-		f.says("context length", "context size", "context window", "context limit", "model length", "prompt is too long",
+		f.says("context length", "context size", "context window", "context limit", "model length",
+			"prompt is too long",
 			"maximum number of tokens allowed", "`max_new_tokens` must be <=", "`inputs` must have less than")
 }
 

@@ -20,8 +20,9 @@ var search = chat.Tool{
 // armed is prompt with a tool and an image.
 func armed() chat.Request {
 	return chat.Request{
-		Messages: append(prompt.Messages[:3:3], chat.Message{Role: chat.User, Content: "What is it?", Images: []chat.Image{dot}}),
-		Tools:    []chat.Tool{search},
+		Messages: append(prompt.Messages[:3:3], chat.Message{Role: chat.User, Content: "What is it?",
+			Images: []chat.Image{dot}}),
+		Tools: []chat.Tool{search},
 	}
 }
 
@@ -37,14 +38,18 @@ func TestUnsupported(t *testing.T) {
 	}{
 		{"Ollama", body(400, `{"error":{"message":"registry.ollama.ai/library/gemma3:latest does not support tools","type":"api_error","param":null,"code":null}}`), true, false},
 		{"vLLM", body(400, `{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}}`), true, false},
-		{"vLLM before 0.10", body(400, `{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}`), true, false},
+		{"vLLM before 0.10", body(400,
+			`{"object":"error","message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}`), true, false},
 		{"llama.cpp", body(500, `{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`), true, false},
 		{"llama.cpp, once", body(500, `{"error":{"code":500,"message":"Cannot use tools with stream","type":"server_error"}}`), true, false},
-		{"llama.cpp, at first", body(500, `{"error":{"code":500,"message":"Unsupported param: tools","type":"server_error"}}`), true, false},
+		{"llama.cpp, at first", body(500,
+			`{"error":{"code":500,"message":"Unsupported param: tools","type":"server_error"}}`), true, false},
 		{"llama.cpp, in the stream", llmtest.Reply{Events: []string{`data: {"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}`, ""}}, true, false},
 		{"OpenRouter", body(404, `{"error":{"message":"No endpoints found that support tool use. To learn more about provider routing, visit: https://openrouter.ai/docs/provider-routing","code":404}}`), true, false},
-		{"OpenAI", fail(400, "unsupported_parameter", "Unsupported parameter: 'tools' is not supported with this model."), true, false},
-		{"DeepSeek", fail(400, "invalid_request_error", "deepseek-reasoner does not support Function Calling"), true, false},
+		{"OpenAI", fail(400, "unsupported_parameter",
+			"Unsupported parameter: 'tools' is not supported with this model."), true, false},
+		{"DeepSeek", fail(400, "invalid_request_error",
+			"deepseek-reasoner does not support Function Calling"), true, false},
 		{"Groq", fail(400, "", "`tool calling` is not supported with this model"), true, false},
 		{"Mistral", body(400, `{"object":"error","message":"Function calling is not enabled for this model","type":"invalid_request_function_call","code":"3051"}`), true, false},
 
@@ -53,7 +58,8 @@ func TestUnsupported(t *testing.T) {
 		{"vLLM", body(400, `{"error":{"message":"qwen3-8b is not a multimodal model","type":"BadRequestError","param":null,"code":400}}`), false, true},
 		{"vLLM, limited", body(400, `{"error":{"message":"At most 0 image(s) may be provided in one prompt.","type":"BadRequestError","code":400}}`), false, true},
 		{"llama.cpp", body(500, `{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}`), false, true},
-		{"LM Studio", body(400, `{"error":"Model does not support images. Please use a model that does."}`), false, true},
+		{"LM Studio", body(400, `{"error":"Model does not support images. Please use a model that does."}`),
+			false, true},
 		{"OpenRouter", body(404, `{"error":{"message":"No endpoints found that support image input","code":404}}`), false, true},
 		{"DeepSeek", fail(400, "", "Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text`"), false, true},
 		{"a small server", body(422, `{"detail":[{"loc":["body","messages",1,"content"],"msg":"Input should be a valid string","type":"string_type"}]}`), false, true},
@@ -76,7 +82,8 @@ func TestUnsupported(t *testing.T) {
 			continue
 		}
 		if test.tools || test.images {
-			if e.Kind != Rejected || e.again || !e.OfText() || !strings.Contains(e.Error(), `"test-model"`) || test.images && !strings.Contains(e.Error(), "llm.vision") {
+			if e.Kind != Rejected || e.again || !e.OfText() || !strings.Contains(e.Error(), `"test-model"`) ||
+				test.images && !strings.Contains(e.Error(), "llm.vision") {
 				t.Errorf("%s: %+v", test.from, e)
 			}
 		}

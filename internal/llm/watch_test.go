@@ -17,7 +17,8 @@ func TestWatch(t *testing.T) {
 	first, second := llmtest.New(t), llmtest.New(t)
 	first.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 500} })
 	second.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("I stand in") })
-	m := NewModels([]Named{{Name: "best", Config: Config{BaseURL: first.URL(), Model: "large"}}}, &Config{BaseURL: second.URL(), Model: "small"})
+	m := NewModels([]Named{{Name: "best", Config: Config{BaseURL: first.URL(), Model: "large"}}},
+		&Config{BaseURL: second.URL(), Model: "small"})
 	var told []string
 	m.Watch(func(model string, took time.Duration, failed error) {
 		if took < 0 {
@@ -26,7 +27,9 @@ func TestWatch(t *testing.T) {
 		told = append(told, fmt.Sprint(model, " ", KindOf(failed)))
 	}, func(model string) { told = append(told, "instead of "+model) })
 	for range 4 {
-		if r, err := m.Default().Chat(t.Context(), chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hello"}}}, nil); err != nil || r.Text != "I stand in" {
+		if r, err := m.Default().Chat(t.Context(),
+			chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hello"}}}, nil); err != nil ||
+			r.Text != "I stand in" {
 			t.Fatal(r, err)
 		}
 	}

@@ -112,7 +112,9 @@ func (s *Server) nextFault() Fault {
 func vector(text string, dimensions int) []float64 {
 	v := make([]float64, dimensions)
 	v[0] = 0.01
-	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	words := strings.FieldsFunc(strings.ToLower(text), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
 	for _, word := range words {
 		add(v, word, 2)
 		if runes := []rune(word); len(runes) > 4 {

@@ -34,7 +34,8 @@ func TestRequestsAreHeldToTheProtocol(t *testing.T) {
 	}
 	outcome := func(id string) string { return fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":"ok"}`, id) }
 	offer := func(schema string) string {
-		return `{"model":"m","messages":[` + question + `],"tools":[{"type":"function","function":{"name":"f","parameters":` + schema + `}}]}`
+		return `{"model":"m","messages":[` + question +
+			`],"tools":[{"type":"function","function":{"name":"f","parameters":` + schema + `}}]}`
 	}
 	image := func(url string) string {
 		return talk(`{"role":"user","content":[{"type":"image_url","image_url":{"url":"` + url + `"}}]}`)
@@ -50,15 +51,16 @@ func TestRequestsAreHeldToTheProtocol(t *testing.T) {
 		`{"model":"m","messages":[` + question + `],"temperature":2.5}`:                        true,
 		`{"model":"m","messages":[` + question + `],"stream_options":{"include_usage":true}}`:  true, // without stream
 		talk(`{"role":"user","content":""}`):                                                   true,
-		talk(calls("1", "2"), outcome("1")):                                                    true, // one isn't answered
-		talk(outcome("1")):                                                                     true, // it wasn't made
-		talk(calls("1"), outcome("1"), outcome("1")):                                           true,
-		talk(calls("1", "1"), outcome("1")):                                                    true,
-		talk(calls("1"), question, outcome("1")):                                               true, // the outcome comes late
-		talk(strings.Replace(calls("1"), `"{}"`, `"{"`, 1), outcome("1")):                      true, // arguments that are no object
-		offer(`{"type":"string"}`):                                                             true,
-		offer(`{"type":"object","properties":{},"required":["a"]}`):                            true,
-		image("https://example.org/a.png"):                                                     true, // Hark sends images as data
+		// one isn't answered
+		talk(calls("1", "2"), outcome("1")):                               true,
+		talk(outcome("1")):                                                true, // it wasn't made
+		talk(calls("1"), outcome("1"), outcome("1")):                      true,
+		talk(calls("1", "1"), outcome("1")):                               true,
+		talk(calls("1"), question, outcome("1")):                          true, // the outcome comes late
+		talk(strings.Replace(calls("1"), `"{}"`, `"{"`, 1), outcome("1")): true, // arguments that are no object
+		offer(`{"type":"string"}`):                                        true,
+		offer(`{"type":"object","properties":{},"required":["a"]}`):       true,
+		image("https://example.org/a.png"):                                true, // Hark sends images as data
 	} {
 		w := &witness{TB: t}
 		s := New(w)

@@ -27,7 +27,8 @@ func TestHandler(t *testing.T) {
 		if took := time.Since(began); w.Code != http.StatusOK || took != 2*time.Second {
 			t.Errorf("status %d after %v", w.Code, took)
 		}
-		for _, line := range []string{`hark_events_total{event="READY"} 1`, `hark_model_resting{model="best"} 1`, `hark_questions_total{outcome="failed"} 0`, `hark_messages_total 0`} {
+		for _, line := range []string{`hark_events_total{event="READY"} 1`,
+			`hark_model_resting{model="best"} 1`, `hark_questions_total{outcome="failed"} 0`, `hark_messages_total 0`} {
 			if !strings.Contains(w.Body.String(), "\n"+line+"\n") {
 				t.Errorf("%s is missing:\n%s", line, w.Body)
 			}

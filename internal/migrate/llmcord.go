@@ -62,7 +62,8 @@ func Llmcord(data []byte) (Result, error) {
 	}
 	l.tellProviders()
 	if l.file.Discord.Token == "" {
-		l.left(pair{key: "bot_token"}, "there is none: put the bot's token into discord.token, or into the variable HARK_DISCORD_TOKEN")
+		l.left(pair{key: "bot_token"},
+			"there is none: put the bot's token into discord.token, or into the variable HARK_DISCORD_TOKEN")
 	}
 	if l.file.LLM.Model == "" {
 		l.left(pair{key: "models"}, "none could be taken over, so Hark answers by quoting what was said until you name one in llm.model")
@@ -189,7 +190,8 @@ func (l *llmcord) tellProviders() {
 		}
 	}
 	if len(idle) > 0 {
-		l.left(pair{key: "providers"}, "no model was taken over from %s, so neither were the keys", strings.Join(idle, ", "))
+		l.left(pair{key: "providers"}, "no model was taken over from %s, so neither were the keys",
+			strings.Join(idle, ", "))
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // seeing are the parts of names by which llmcord tells models that see images.
-var seeing = []string{"claude", "gemini", "gemma", "gpt-4", "gpt-5", "grok-4", "llama", "llava", "mistral", "o3", "o4", "vision", "vl"}
+var seeing = []string{"claude", "gemini", "gemma", "gpt-4", "gpt-5", "grok-4", "llama", "llava", "mistral",
+	"o3", "o4", "vision", "vl"}
 
 // noKey is what llmcord sends servers that need none.
 const noKey = "sk-no-key-required"
@@ -38,9 +39,12 @@ func (l *llmcord) model(p pair, called string) {
 	provider, name, ok := strings.Cut(plain, "/")
 	server := get(l.providers, provider)
 	base := scalar(get(server, "base_url"))
-	m := model{Name: called, Model: strings.TrimSpace(name), BaseURL: base, APIKey: l.key(server), Headers: l.headers(provider, server)}
+	m := model{Name: called, Model: strings.TrimSpace(name), BaseURL: base, APIKey: l.key(server),
+		Headers: l.headers(provider, server)}
 	lower := strings.ToLower(called)
-	m.Vision = !l.noImages && (marked || slices.ContainsFunc(seeing, func(tag string) bool { return strings.Contains(lower, tag) }))
+	m.Vision = !l.noImages && (marked || slices.ContainsFunc(seeing, func(tag string) bool {
+		return strings.Contains(lower, tag)
+	}))
 	first := &l.file.LLM
 	isDefault := first.Model == ""
 	switch {
@@ -53,7 +57,8 @@ func (l *llmcord) model(p pair, called string) {
 	case !config.IsAddress(base):
 		l.left(p, "base_url of the provider %q isn't an address that begins with http:// or https://: write the model's into llm.base_url or into a part [[llm.models]]", provider)
 		return
-	case !isDefault && (utf8.RuneCountInString(called) > config.LongestName || strings.TrimSpace(called) != called || strings.ContainsAny(called, "\r\n") || l.nameTaken(called)):
+	case !isDefault && (utf8.RuneCountInString(called) > config.LongestName ||
+		strings.TrimSpace(called) != called || strings.ContainsAny(called, "\r\n") || l.nameTaken(called)):
 		l.left(p, "a name that models are chosen by has 1 to %d characters and is no other's: add it as [[llm.models]]", config.LongestName)
 		return
 	case isDefault && strings.EqualFold(m.Model, "default"):
@@ -83,7 +88,9 @@ func also(m model) string {
 	for _, p := range []struct {
 		is   bool
 		what string
-	}{{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil, "temperature"}, {m.Vision, "vision"}} {
+	}{
+		{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil,
+			"temperature"}, {m.Vision, "vision"}} {
 		if p.is {
 			s += ", " + p.what
 		}
@@ -115,7 +122,8 @@ func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string 
 		value := scalar(h.value)
 		if !(config.Headers{h.key: config.NewSecret(value)}).Valid() {
 			if !l.used[provider] { // it is told once
-				l.left(pair{key: "providers." + provider + ".extra_headers." + h.key, line: h.line}, "it isn't a header that can be sent")
+				l.left(pair{key: "providers." + provider + ".extra_headers." + h.key, line: h.line},
+					"it isn't a header that can be sent")
 			}
 			continue
 		}

@@ -42,8 +42,9 @@ func read(t *testing.T, text []byte) config.Config {
 func TestLlmcord(t *testing.T) {
 	t.Parallel()
 	for name, in := range map[string]string{
-		"as it is":  example,
-		"in groups": "discord:\n  bot_token: the-token\nllm:" + strings.ReplaceAll(strings.TrimPrefix(example, "\nbot_token: the-token"), "\n", "\n  "),
+		"as it is": example,
+		"in groups": "discord:\n  bot_token: the-token\nllm:" +
+			strings.ReplaceAll(strings.TrimPrefix(example, "\nbot_token: the-token"), "\n", "\n  "),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +53,9 @@ func TestLlmcord(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := read(t, made.TOML)
-			if c.Discord.Token.Reveal() != "the-token" || c.LLM.Model != "gpt-5" || c.LLM.APIKey.Reveal() != "the-key" || c.LLM.MaxTokens != 900 || *c.LLM.Temperature != 1 || !c.LLM.Vision {
+			if c.Discord.Token.Reveal() != "the-token" || c.LLM.Model != "gpt-5" ||
+				c.LLM.APIKey.Reveal() != "the-key" || c.LLM.MaxTokens != 900 || *c.LLM.Temperature != 1 ||
+				!c.LLM.Vision {
 				t.Errorf("made\n%s", made.TOML)
 			}
 			if c.Answer.Persona != "You are \"Bo\".\nBe kind." {
@@ -62,7 +65,8 @@ func TestLlmcord(t *testing.T) {
 				t.Fatalf("made\n%s", made.TOML)
 			}
 			local, other := c.LLM.Models[0], c.LLM.Models[1]
-			if local.Name != "local/gemma" || local.Model != "gemma" || local.APIKey.IsSet() || *local.Temperature != 0.2 || local.Headers["X-Title"].Reveal() != "the-title" || !local.Vision {
+			if local.Name != "local/gemma" || local.Model != "gemma" || local.APIKey.IsSet() ||
+				*local.Temperature != 0.2 || local.Headers["X-Title"].Reveal() != "the-title" || !local.Vision {
 				t.Errorf("made\n%s", made.TOML)
 			}
 			if other.BaseURL != "https://other.example/v1" || other.APIKey.Reveal() != "the-key" {
@@ -77,7 +81,8 @@ func TestLlmcord(t *testing.T) {
 					t.Errorf("it tells %s:\n%s", secret, says)
 				}
 			}
-			for _, want := range []string{"status_message: ", "permissions.users.admin_ids: ", "providers.local.extra_query: ", "models.other/gpt-5: "} {
+			for _, want := range []string{"status_message: ", "permissions.users.admin_ids: ",
+				"providers.local.extra_query: ", "models.other/gpt-5: "} {
 				if !strings.Contains(says, want) {
 					t.Errorf("nothing of %q in\n%s", want, says)
 				}

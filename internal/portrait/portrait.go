@@ -25,7 +25,8 @@ type Store interface {
 	Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error)
 	Summaries(ctx context.Context, channel memory.ChannelID) ([]memory.Summary, error)
 	Condensed(ctx context.Context, channel memory.ChannelID) ([]memory.Condensed, error)
-	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error)
+	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
+		after int) ([]memory.Message, error)
 	Spending(ctx context.Context, guild memory.GuildID, day time.Time) (map[memory.UserID]int, error)
 	Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error)
 	Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error)
@@ -54,7 +55,8 @@ var ErrTooLarge = errors.New("there is too much of it")
 
 // Of is all that is kept about somebody, as far as v looks.
 func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error) {
-	e := Person{User: user.String(), Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{}, Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
+	e := Person{User: user.String(), Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{},
+		Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
 	room := &room{cmp.Or(v.Most, math.MaxInt)}
 	guilds := map[memory.GuildID]*memory.Guild{}
 	var channels []memory.ChannelID
@@ -127,7 +129,8 @@ func (p Person) Write(w io.Writer) error {
 }
 
 // server is what is known of somebody in g, if anything.
-func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (e Server, known bool, err error) {
+func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (e Server, known bool,
+	err error) {
 	e = Server{ID: g.ID.String(), Name: v.Guild(g)}
 	if e.OptedOut, err = s.OptedOut(ctx, g.ID, user); err != nil {
 		return e, false, err
@@ -174,7 +177,9 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 
 func receiptOf(r memory.Receipt) Receipt {
 	return Receipt{
-		ID: strconv.FormatInt(r.Forgetting.ID, 10), At: r.Forgetting.At.UTC().Truncate(time.Second), Why: string(r.Forgetting.Why), Before: r.Forgetting.Before.UTC(),
+		ID: strconv.FormatInt(r.Forgetting.ID,
+			10), At: r.Forgetting.At.UTC().Truncate(time.Second), Why: string(r.Forgetting.Why),
+		Before:   r.Forgetting.Before.UTC(),
 		Messages: r.Messages, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Records: r.Records,
 	}
 }

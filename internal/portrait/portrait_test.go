@@ -41,7 +41,8 @@ func (m many) Summaries(context.Context, memory.ChannelID) ([]memory.Summary, er
 	return all, nil
 }
 
-func (m many) Around(_ context.Context, _ memory.ChannelID, ids []memory.MessageID, _, _ int) (all []memory.Message, err error) {
+func (m many) Around(_ context.Context, _ memory.ChannelID, ids []memory.MessageID,
+	_, _ int) (all []memory.Message, err error) {
 	for _, id := range ids {
 		all = append(all, memory.Message{ID: id, Author: 3})
 	}
@@ -54,7 +55,8 @@ func (m many) Records(context.Context, memory.RecordQuery) ([]memory.Record, err
 
 func (m many) Written(_ context.Context, _ memory.GuildID, _ memory.UserID, each func(memory.Message) error) error {
 	for i := range m.messages {
-		if err := each(memory.Message{ID: 1<<60 + memory.MessageID(i), Guild: 1, Channel: 2, Author: 3, Content: "ok"}); err != nil {
+		if err := each(memory.Message{ID: 1<<60 + memory.MessageID(i), Guild: 1, Channel: 2, Author: 3,
+			Content: "ok"}); err != nil {
 			return err
 		}
 	}
@@ -74,7 +76,10 @@ func TestSizeIsThatOfTheJSON(t *testing.T) {
 	t.Parallel()
 	v := View{
 		Guilds: []*memory.Guild{{ID: 1, Channels: []memory.Channel{{ID: 2}}}}, Now: time.Unix(0, 0),
-		Guild: func(*memory.Guild) string { return "Garden" }, Channel: func(*memory.Guild, memory.ChannelID) string { return "general" },
+		Guild: func(*memory.Guild) string { return "Garden" }, Channel: func(*memory.Guild,
+			memory.ChannelID) string {
+			return "general"
+		},
 	}
 	for name, m := range map[string]many{
 		"messages": {messages: 300}, "questions": {questions: 300}, "records": {records: 300}, "summaries": {messages: 1, summaries: 300},

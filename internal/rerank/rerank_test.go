@@ -49,7 +49,8 @@ func serve(t *testing.T, answer func(w http.ResponseWriter, r request)) *server 
 		var asked request
 		_ = json.Unmarshal(data, &asked)
 		s.mu.Lock()
-		s.requests, s.raw, s.keys = append(s.requests, asked), append(s.raw, raw), append(s.keys, r.Header.Get("Authorization"))
+		s.requests, s.raw, s.keys = append(s.requests, asked), append(s.raw, raw),
+			append(s.keys, r.Header.Get("Authorization"))
 		s.mu.Unlock()
 		answer(w, asked)
 	}))
@@ -94,7 +95,8 @@ func cohere(t *testing.T) *server {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for field := range s.raw[len(s.raw)-1] {
-			if !slices.Contains([]string{"model", "query", "documents", "top_n", "max_tokens_per_doc", "priority"}, field) {
+			if !slices.Contains([]string{"model", "query", "documents", "top_n", "max_tokens_per_doc",
+				"priority"}, field) {
 				w.WriteHeader(http.StatusUnprocessableEntity)
 				fmt.Fprintf(w, `{"message":"unknown field: parameter '%s' is not a valid field"}`, field)
 				return
@@ -162,7 +164,8 @@ func TestBothForms(t *testing.T) {
 			}
 		}
 		last := c.server.requests[len(c.server.requests)-1]
-		if last.Query != "the question" || !c.batches && (last.TopN != 60 || last.Model != "bge") || c.batches && !slices.Equal(last.Texts, texts[32:]) {
+		if last.Query != "the question" || !c.batches && (last.TopN != 60 || last.Model != "bge") ||
+			c.batches && !slices.Equal(last.Texts, texts[32:]) {
 			t.Errorf("%s: asked %+v", name, last)
 		}
 		if got := c.server.keys[0]; got != "Bearer "+secret {
@@ -255,7 +258,8 @@ func TestHostileServers(t *testing.T) {
 			w.WriteHeader(c.status)
 			fmt.Fprint(w, c.body)
 		})
-		scores, err := s.reranker(t, nil).Rerank(t.Context(), "private question", []string{"private one", "private two"})
+		scores, err := s.reranker(t, nil).Rerank(t.Context(), "private question",
+			[]string{"private one", "private two"})
 		if scores != nil || err == nil {
 			t.Fatalf("%s: %v, %v", c.name, scores, err)
 		} else if strings.Contains(err.Error(), "private") || strings.Contains(err.Error(), secret) {
@@ -276,7 +280,9 @@ func TestSlowServerAndWhoGivesUp(t *testing.T) {
 	t.Cleanup(func() { close(hold) }) // before the server waits for its handlers
 	r := s.reranker(t, func(c *Config) { c.Timeout = time.Millisecond })
 	_, err := r.Rerank(t.Context(), "private", []string{"private"})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "too slow") || !strings.Contains(err.Error(), "it has 1ms (search.rerank_timeout)") || strings.Contains(err.Error(), "private") {
+	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "too slow") ||
+		!strings.Contains(err.Error(), "it has 1ms (search.rerank_timeout)") ||
+		strings.Contains(err.Error(), "private") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,7 +16,8 @@ func SpeaksToHark(s string) bool { return atHark.MatchString(s) }
 func WithoutHark(s string) string { return atHark.ReplaceAllString(s, "$1") }
 
 // interrogatives are words that a question begins with.
-var interrogatives = strings.Fields("who whom whose what when where why which how is are was were do does did can could will would should has have")
+var interrogatives = strings.Fields(
+	"who whom whose what when where why which how is are was were do does did can could will would should has have")
 
 // Asks reports whether s looks like a question: by its mark in any language, by its first word in English.
 func Asks(s string) bool {

@@ -54,7 +54,8 @@ func isEmoji(r rune) bool {
 	case r < 0x1F300:
 		return r == 0x1F004 || r == 0x1F0CF
 	}
-	return r <= 0x1FAFF && !(0x1F3FB <= r && r <= 0x1F3FF) && !(0x1F700 <= r && r <= 0x1F7DF) && !(0x1F800 <= r && r <= 0x1F8FF)
+	return r <= 0x1FAFF && !(0x1F3FB <= r && r <= 0x1F3FF) && !(0x1F700 <= r && r <= 0x1F7DF) &&
+		!(0x1F800 <= r && r <= 0x1F8FF)
 }
 
 func isRegional(r rune) bool { return '🇦' <= r && r <= '🇿' }

@@ -37,7 +37,8 @@ func withoutLinks(s string) string {
 // schemeBefore is the "http" or "https" that s ends with.
 func schemeBefore(s string) string {
 	for _, scheme := range []string{"https", "http"} {
-		if at := len(s) - len(scheme); at >= 0 && strings.EqualFold(s[at:], scheme) && (at == 0 || classes[s[at-1]] == other || classes[s[at-1]] == wide) {
+		if at := len(s) - len(scheme); at >= 0 && strings.EqualFold(s[at:], scheme) &&
+			(at == 0 || classes[s[at-1]] == other || classes[s[at-1]] == wide) {
 			return s[at:]
 		}
 	}

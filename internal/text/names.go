@@ -96,7 +96,8 @@ func emitChain(s string, chain []token, joined bool, f func(word)) {
 		}
 		begun := whole.Len()
 		whole.WriteString(w)
-		if goesOn := i+1 < len(chain) && s[t.end] == '.' && isNumber(w) && classes[s[t.end+1]] == digit; dotted && !goesOn {
+		if goesOn := i+1 < len(chain) && s[t.end] == '.' && isNumber(w) &&
+			classes[s[t.end+1]] == digit; dotted && !goesOn {
 			end := begun + len(w) - len(strings.TrimLeft(w, digits))
 			numbers = append(numbers, strings.TrimLeft(whole.String()[number:end], "."))
 			number = begun + len(strings.TrimRight(w, digits))

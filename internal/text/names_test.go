@@ -49,7 +49,8 @@ func TestNamesMeet(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ question, message string }{
 		{"http request", "parseHTTPRequest fails"}, {"parsehttprequest", "parseHTTPRequest fails"},
-		{"user-name", "user_name"}, {"userName", "user_name"}, {"thumbs_up", ":thumbsup:"}, {"thumbs up", ":thumbs_up:"},
+		{"user-name", "user_name"}, {"userName", "user_name"}, {"thumbs_up", ":thumbsup:"}, {"thumbs up",
+			":thumbs_up:"},
 		{"1.2.3", "we run v1.2.3"}, {"v1.2.3", "since 1.2.3"}, {"issue 1234", "see #1234"},
 		{"github.com", "https://github.com/golang/go"}, {"rocket", "to the moon 🚀🚀🚀"}, {"🚀", "🚀"}, {"👍", "👍🏽"},
 		{"germany", "going to 🇩🇪"}, {"who has a heart", "❤️"}, {"e-mail", "an email"}, {"Straße", "STRASSE"},
@@ -111,7 +112,8 @@ func TestFlagsHaveTheNamesThatCLDRGives(t *testing.T) {
 			t.Errorf("%q is no region: %v", code, err)
 			continue
 		}
-		if want := strings.Join(Words(strings.ReplaceAll(display.English.Regions().Name(region), "U.S.", "US")), " "); name != want {
+		if want := strings.Join(Words(strings.ReplaceAll(display.English.Regions().Name(region), "U.S.",
+			"US")), " "); name != want {
 			t.Errorf("the flag %q has the name %q, and CLDR has %q", code, name, want)
 		}
 	}

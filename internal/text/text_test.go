@@ -32,13 +32,17 @@ func TestTerms(t *testing.T) {
 		{"Greek ends words otherwise", "ΟΔΟΣ οδός", "οδοσ οδοσ"},
 		{"Turkish capitals", "İstanbul", "istanbul"},
 		{"a URL by its parts", "https://example.com/a-b?id=42#top", "examplecom exampl ab b id 42 top"},
-		{"identifiers whole, but for joints", "getUserName HTTP2_PORT err!=nil std::vector", "getusernam get user name http2port http2 port err nil stdvector std vector"},
-		{"versions, prices and hexadecimals", "v1.2.3 $3.50 0xDEADBEEF ½", "v1.2.3 1.2.3 v1 2 3 3.50 3 50 0xdeadbeef 1 2"},
-		{"no tag is longer than tags are", "<:" + strings.Repeat("a", 70) + ":123>", strings.Repeat("a", maxTerm) + " 123"},
+		{"identifiers whole, but for joints", "getUserName HTTP2_PORT err!=nil std::vector",
+			"getusernam get user name http2port http2 port err nil stdvector std vector"},
+		{"versions, prices and hexadecimals", "v1.2.3 $3.50 0xDEADBEEF ½",
+			"v1.2.3 1.2.3 v1 2 3 3.50 3 50 0xdeadbeef 1 2"},
+		{"no tag is longer than tags are", "<:" + strings.Repeat("a", 70) + ":123>",
+			strings.Repeat("a", maxTerm) + " 123"},
 		{"a bracket that never closes", "<@123", "123"},
 		{"long in bytes only", strings.Repeat("ж", 30), strings.Repeat("ж", 30)},
 		{"negated verbs", "can't won't ain't", "aint"},
-		{"a long word is cut between letters", strings.Repeat("é", 60) + " " + strings.Repeat("ж", 60), strings.Repeat("e", 40) + " " + strings.Repeat("ж", 40)},
+		{"a long word is cut between letters", strings.Repeat("é", 60) + " " + strings.Repeat("ж", 60),
+			strings.Repeat("e", 40) + " " + strings.Repeat("ж", 40)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

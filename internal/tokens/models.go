@@ -67,8 +67,9 @@ func Window(model string) int {
 
 // isOpenAI is what OpenAI itself puts behind a family's name: dates, versions, sizes, uses. What somebody
 // else has trained and named after it, like "gpt-4-x-alpaca", may have any vocabulary and window.
-var isOpenAI = regexp.MustCompile(`^(?:[-.@](?:\d{1,4}|\d{8}|\d{1,3}[bk]|mini|nano|micro|small|large|turbo|preview|instruct|latest|audio|realtime|search|transcribe|diarize|tts|` +
-	`chat|codex|pro|max|vision|high|medium|low|minimal|xhigh|deep|research|safeguard|api|edit|insert|code|extended|similarity|doc|query|text|none))+$`)
+var isOpenAI = regexp.MustCompile(
+	`^(?:[-.@](?:\d{1,4}|\d{8}|\d{1,3}[bk]|mini|nano|micro|small|large|turbo|preview|instruct|latest|audio|realtime|search|transcribe|diarize|tts|` +
+		`chat|codex|pro|max|vision|high|medium|low|minimal|xhigh|deep|research|safeguard|api|edit|insert|code|extended|similarity|doc|query|text|none))+$`)
 
 func familyOf(model string) (family, bool) {
 	name := plainName(model)

@@ -13,7 +13,8 @@ import (
 
 func TestModels(t *testing.T) {
 	t.Parallel()
-	const o200k, cl100k, p50k, r50k, none = tokenizer.O200kBase, tokenizer.Cl100kBase, tokenizer.P50kBase, tokenizer.R50kBase, ""
+	const o200k, cl100k, p50k, r50k, none = tokenizer.O200kBase, tokenizer.Cl100kBase, tokenizer.P50kBase,
+		tokenizer.R50kBase, ""
 	const telling = "Les éléphants 日本語 при 1234567\n    return x" // each encoding has another count of it
 	counts := map[tokenizer.Encoding]int{}
 	for _, encoding := range []tokenizer.Encoding{o200k, cl100k, p50k, r50k} {

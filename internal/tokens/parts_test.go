@@ -38,7 +38,8 @@ func TestPartsBoundTheWhole(t *testing.T) {
 	t.Parallel()
 	pieces := strings.Split("the | Jane|'s|n't| |  |\n|\n\n|\t|1|22|333|4444|…|...|!?|=== |- |語|中文|の|한국어| при|вет|مرحبا|हिन्दी|ไทย|🔥|👨‍👩‍👧|é|e\u0301|ABC|camelCase|x_y|(|)|<@|>:|\x00|\x7f|aaaaaaaa|https://|7b523b5f", "|")
 	text := rapid.Custom(func(t *rapid.T) string {
-		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 20).Draw(t, "pieces"), "") + rapid.StringN(0, 5, 20).Draw(t, "rest")
+		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 20).Draw(t, "pieces"), "") +
+			rapid.StringN(0, 5, 20).Draw(t, "rest")
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		partsBoundWhole(t, text.Draw(t, "a"), text.Draw(t, "b"))

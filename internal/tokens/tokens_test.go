@@ -152,7 +152,8 @@ func BenchmarkCount(b *testing.B) {
 func BenchmarkStored(b *testing.B) {
 	c := tokens.For("llama")
 	for name, text := range map[string]string{
-		"ASCII": strings.Repeat("Can we get a status update on 12 servers? ", 95), "Cyrillic": strings.Repeat("Все люди рождаются ", 210),
+		"ASCII": strings.Repeat("Can we get a status update on 12 servers? ",
+			95), "Cyrillic": strings.Repeat("Все люди рождаются ", 210),
 		"ideographs": strings.Repeat("語", 4000),
 	} {
 		b.Run(name, func(b *testing.B) {

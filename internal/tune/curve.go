@@ -59,7 +59,8 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 		}
 		order, scores := ranked(q, weights(i))
 		for at, s := range standings(scores, c.field) {
-			points = append(points, point{[4]float64{1, s[0], s[1], s[2]}, order[at].near, 1 / count[q.set] / float64(len(count))})
+			points = append(points, point{[4]float64{1, s[0], s[1], s[2]}, order[at].near,
+				1 / count[q.set] / float64(len(count))})
 		}
 	}
 	var mean, square [4]float64

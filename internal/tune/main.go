@@ -59,7 +59,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if *without {
 		for i, name := range features {
 			held := learnApart(questions, apart, len(features), i)
-			fmt.Fprintf(out, "%-20s%s\n", "without "+name, measure(questions, func(q int) []float64 { return held[apart[q]] }))
+			fmt.Fprintf(out, "%-20s%s\n", "without "+name,
+				measure(questions, func(q int) []float64 { return held[apart[q]] }))
 		}
 	}
 	weights := learn(questions, len(features), -1)

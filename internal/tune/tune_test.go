@@ -47,7 +47,9 @@ func TestWeightsFollowWhatTells(t *testing.T) {
 	if got := measure(questions, func(int) []float64 { return w }); got != "one 100.0/100.0  two 100.0/100.0" {
 		t.Errorf("measured %s", got)
 	}
-	if got := measure(questions, func(int) []float64 { return []float64{-1, 0, 0} }); got != "one 0.0/0.0  two 0.0/0.0" {
+	if got := measure(questions, func(int) []float64 {
+		return []float64{-1, 0, 0}
+	}); got != "one 0.0/0.0  two 0.0/0.0" {
 		t.Errorf("the wrong way round measured %s", got)
 	}
 }
@@ -94,7 +96,8 @@ func TestCurveIsCalibrated(t *testing.T) {
 	if !order[0].evidence || first < 0.5 || first > 0.85 {
 		t.Errorf("of the first hits, two thirds are right, and the relevance is %.2f", first)
 	}
-	if table := table(reliability(questions, weights, c)); !strings.Contains(table, "of 60") || strings.Count(table, "\n") != 6 {
+	if table := table(reliability(questions, weights, c)); !strings.Contains(table, "of 60") ||
+		strings.Count(table, "\n") != 6 {
 		t.Errorf("table\n%s", table)
 	}
 }
@@ -129,11 +132,13 @@ func TestRunWritesWhatSearchHas(t *testing.T) {
 	if err := run(t.Context(), []string{"-write", to, "-without", set}, &out); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); !strings.Contains(got, "toy 100.0/100.0") || !strings.Contains(got, "without meaning") || !strings.Contains(got, "relevance") {
+	if got := out.String(); !strings.Contains(got, "toy 100.0/100.0") ||
+		!strings.Contains(got, "without meaning") || !strings.Contains(got, "relevance") {
 		t.Errorf("printed\n%s", got)
 	}
 	file, err := parser.ParseFile(token.NewFileSet(), to, nil, 0)
-	if err != nil || file.Name.Name != "search" || file.Scope.Lookup("weights") == nil || file.Scope.Lookup("curve") == nil || file.Scope.Lookup("fieldScore") == nil {
+	if err != nil || file.Name.Name != "search" || file.Scope.Lookup("weights") == nil ||
+		file.Scope.Lookup("curve") == nil || file.Scope.Lookup("fieldScore") == nil {
 		t.Errorf("wrote what isn't search's: %v", err)
 	}
 	for _, args := range [][]string{nil, {"-sideways"}, {filepath.Join(dir, "none")}} {

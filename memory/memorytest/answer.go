@@ -27,9 +27,11 @@ func (t *trial) madeOf(n int, channel memory.ChannelID, source memory.MessageID,
 // another that it repeats: these are its sources, in this order. n is where their ids begin.
 func (t *trial) answersTwofold(n int) memory.Trace {
 	t.Helper()
-	t.post(said(staff, id(n), ben, "tpyo"), said(staff, id(n+1), ada, "the code is 4711"), said(general, id(n+10), ben, "code?"),
+	t.post(said(staff, id(n), ben, "tpyo"), said(staff, id(n+1), ada, "the code is 4711"),
+		said(general, id(n+10), ben, "code?"),
 		said(general, id(n+11), hark, "The code"), said(general, id(n+12), hark, "is 4711 [1]"))
-	trace := memory.Trace{Guild: guild, Channel: general, Answer: id(n + 11), Parts: []memory.MessageID{id(n + 12)}, Question: id(n + 10),
+	trace := memory.Trace{Guild: guild, Channel: general, Answer: id(n + 11),
+		Parts: []memory.MessageID{id(n + 12)}, Question: id(n + 10),
 		Asker:   ben,
 		Sources: []memory.Source{repeated(general, id(n+10), 0), shown(staff, id(n)), repeated(staff, id(n+1), 0)}}
 	t.apply(memory.Answered{Trace: trace})
@@ -95,17 +97,23 @@ func whole() (events, memory.Trace) {
 	elsewhere := facts(ben, 5, "rows")
 	elsewhere.Guild = village
 	before := append(posted(
-		said(staff, id(1), ben, "the ferry leaves at noon"), said(staff, id(2), ben, "see you"), said(staff, id(3), 504, "tpyo"),
-		said(general, id(4), hark, "At"), said(general, id(5), ben, "five"), said(general, id(6), 504, "six"), said(general, id(7), 504, "seven"),
-		said(general, id(10), ada, "when does the ferry leave?"), said(general, id(11), hark, "At noon [1]"), said(general, id(12), hark, "says Ben.")),
-		facts(ben, 5, "sails"), facts(ben, 6, "sails"), elsewhere, memory.LoreTold{Lore: lore}, memory.LoreTold{Lore: note(2, ada, general, 1)},
+		said(staff, id(1), ben, "the ferry leaves at noon"), said(staff, id(2), ben, "see you"), said(staff,
+			id(3), 504, "tpyo"),
+		said(general, id(4), hark, "At"), said(general, id(5), ben, "five"), said(general, id(6), 504,
+			"six"), said(general, id(7), 504, "seven"),
+		said(general, id(10), ada, "when does the ferry leave?"), said(general, id(11), hark,
+			"At noon [1]"), said(general, id(12), hark, "says Ben.")),
+		facts(ben, 5, "sails"), facts(ben, 6,
+			"sails"), elsewhere, memory.LoreTold{Lore: lore}, memory.LoreTold{Lore: note(2, ada, general, 1)},
 		sums(0, sum), sums(id(6), summed(general, id(7), 1, id(7))), person(505, "Zoe"), seenTown)
 	return before, memory.Trace{
 		Guild: guild, Channel: general, Answer: id(11), Parts: []memory.MessageID{id(12)}, Question: id(10), Asker: ada,
 		Named: []memory.UserID{503}, Model: "toy", Search: time.Millisecond, Total: time.Second,
-		Recalled: []memory.TraceHit{{Channel: staff, Message: id(1), Relevance: 0.9, Why: []string{"words"}, Number: 1, Cited: true}},
+		Recalled: []memory.TraceHit{{Channel: staff, Message: id(1), Relevance: 0.9, Why: []string{"words"},
+			Number: 1, Cited: true}},
 		Sections: []memory.TraceUse{{Section: "history", Tokens: 20, Dropped: 1}},
-		Sources: []memory.Source{repeated(general, id(10), 0), repeated(staff, id(1), 0), shown(staff, id(3)), repeated(general, id(4), 0),
+		Sources: []memory.Source{repeated(general, id(10), 0), repeated(staff, id(1), 0), shown(staff, id(3)),
+			repeated(general, id(4), 0),
 			factSource(5), lore.AsSource(true), summarySource(sum)},
 		Prompt: sent(built, "When?\n\n東京"),
 	}
@@ -135,14 +143,18 @@ func answerPromises() []promise {
 		{"a source that it was shown only", events{deletes(staff, id(3))}, gone, gone},
 		{"two sources at once", events{deletes(staff, id(3), id(1))}, withdrawn, withdrawn},
 		{"its question", events{deletes(general, id(10))}, unasked, withdrawn},
-		{"what a source said", events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at two")}, withdrawn, withdrawn},
-		{"what a source said, told as a whole", events{post(edited(said(staff, id(1), ben, ""), 9, "the ferry leaves at two"))},
+		{"what a source said", events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at two")},
 			withdrawn, withdrawn},
-		{"an edit that changes nothing", events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at noon")}, stays, withdrawn},
+		{"what a source said, told as a whole",
+			events{post(edited(said(staff, id(1), ben, ""), 9, "the ferry leaves at two"))},
+			withdrawn, withdrawn},
+		{"an edit that changes nothing",
+			events{edits(said(staff, id(1), ben, ""), 9, "the ferry leaves at noon")}, stays, withdrawn},
 		{"what its question said", events{edits(said(general, id(10), ada, ""), 9, "when?")}, withdrawn, withdrawn},
 		{"an answer of Hark's that grows", events{edits(said(general, id(4), hark, ""), 9, "At noon")}, bare, bare},
 		{"an answer of Hark's", events{deletes(general, id(4))}, withdrawn, withdrawn},
-		{"an answer of Hark's that is written anew", anew(memory.Trace{Guild: guild, Channel: general, Answer: id(4)}, 9, "At two"),
+		{"an answer of Hark's that is written anew",
+			anew(memory.Trace{Guild: guild, Channel: general, Answer: id(4)}, 9, "At two"),
 			bare, gone},
 		{"a fact", events{memory.FactGone{Guild: guild, User: ben, Fact: 5}}, withdrawn, withdrawn},
 		{"a fact that it didn't use, or of another guild", events{memory.FactGone{Guild: village, User: ben, Fact: 5},
@@ -152,34 +164,45 @@ func answerPromises() []promise {
 		{"other lore", events{memory.LoreGone{Guild: guild, ID: 2}}, stays, stays},
 		{"lore that is changed", events{memory.LoreTold{Lore: note(1, ada, general, 2)}}, withdrawn, withdrawn},
 		{"an older version of lore", events{memory.LoreTold{Lore: note(1, ada, general, 0)}}, stays, stays},
-		{"a summary that makes room", events{memory.Summarised{Guild: guild, Channel: general, Until: id(8), Evicted: []memory.MessageID{id(6)}}},
+		{"a summary that makes room", events{memory.Summarised{Guild: guild, Channel: general, Until: id(8),
+			Evicted: []memory.MessageID{id(6)}}},
 			stays, withdrawn},
 		{"a source of a summary", events{deletes(general, id(5))}, withdrawn, withdrawn},
 		{"who asked", forgets(memory.Forgetting{User: ada}), withdrawn, withdrawn},
 		{"somebody whom it names", forgets(memory.Forgetting{User: 503}), withdrawn, withdrawn},
-		{"somebody whom it names, everywhere", forgets(memory.Forgetting{Guild: memory.Everywhere, User: 503}), withdrawn, withdrawn},
+		{"somebody whom it names, everywhere",
+			forgets(memory.Forgetting{Guild: memory.Everywhere, User: 503}), withdrawn, withdrawn},
 		{"somebody whom it names, who opts out", events{opts(503, true, 9)}, withdrawn, bare},
-		{"somebody whom it names, but less than all of them", slices.Concat(forgets(memory.Forgetting{Guild: village, User: 503}),
-			forgets(memory.Forgetting{User: 503, Channel: thread}),
-			forgets(memory.Forgetting{User: 503, Before: began})), stays, stays},
+		{"somebody whom it names, but less than all of them",
+			slices.Concat(forgets(memory.Forgetting{Guild: village, User: 503}),
+				forgets(memory.Forgetting{User: 503, Channel: thread}),
+				forgets(memory.Forgetting{User: 503, Before: began})), stays, stays},
 		{"somebody else", forgets(memory.Forgetting{User: 505}), stays, stays},
-		{"who wrote a source that it repeats, before a time", forgets(memory.Forgetting{User: ben, Before: id(2).Time()}), withdrawn,
+		{"who wrote a source that it repeats, before a time",
+			forgets(memory.Forgetting{User: ben, Before: id(2).Time()}), withdrawn,
 			withdrawn},
 		{"who wrote sources that it was shown only, before a time",
 			forgets(memory.Forgetting{User: 504, Channel: staff, Before: id(9).Time()}), gone, gone},
-		{"who wrote sources that it was shown only", forgets(memory.Forgetting{User: 504, Channel: staff}), withdrawn, gone},
+		{"who wrote sources that it was shown only", forgets(memory.Forgetting{User: 504, Channel: staff}),
+			withdrawn, gone},
 		{"what is old", forgets(memory.Forgetting{Before: id(2).Time()}), withdrawn, withdrawn},
 		{"a source's channel", forgets(memory.Forgetting{Channel: staff}), withdrawn, withdrawn},
-		{"a source's channel, deleted", events{memory.ChannelDeleted{Guild: guild, Channel: staff, At: later}}, withdrawn, withdrawn},
+		{"a source's channel, deleted",
+			events{memory.ChannelDeleted{Guild: guild, Channel: staff, At: later}}, withdrawn, withdrawn},
 		{"its guild", forgets(memory.Forgetting{}), withdrawn, gone},
 		{"its first message", events{deletes(general, id(11))}, bare, stays},
 		{"its further message", events{deletes(general, id(12))}, stays, stays},
-		{"its further message and then its question", events{deletes(general, id(12)), deletes(general, id(10))}, unasked, withdrawn},
-		{"its first message and then a source", events{deletes(general, id(11)), deletes(staff, id(1))}, withdrawn, withdrawn},
-		{"its first message and then its question", events{deletes(general, id(11)), deletes(general, id(10))}, unasked, withdrawn},
-		{"a source that it was shown only and then one that it repeats", events{deletes(staff, id(3)), deletes(staff, id(1))}, withdrawn,
+		{"its further message and then its question",
+			events{deletes(general, id(12)), deletes(general, id(10))}, unasked, withdrawn},
+		{"its first message and then a source", events{deletes(general, id(11)), deletes(staff, id(1))},
+			withdrawn, withdrawn},
+		{"its first message and then its question",
+			events{deletes(general, id(11)), deletes(general, id(10))}, unasked, withdrawn},
+		{"a source that it was shown only and then one that it repeats",
+			events{deletes(staff, id(3)), deletes(staff, id(1))}, withdrawn,
 			withdrawn},
-		{"a source that it was shown only and then its question", events{deletes(staff, id(3)), deletes(general, id(10))}, unasked,
+		{"a source that it was shown only and then its question",
+			events{deletes(staff, id(3)), deletes(general, id(10))}, unasked,
 			withdrawn},
 		{"a source that it was shown only and then somebody whom it names", slices.Concat(events{deletes(staff, id(3))},
 			forgets(memory.Forgetting{User: 503})), withdrawn, withdrawn},
@@ -226,7 +249,8 @@ var otherAnswerPromises = []promise{
 				{func(at memory.MessageID) memory.Event { return deletes(staff, at) }, false},
 				{func(at memory.MessageID) memory.Event { return edits(said(staff, at, ben, ""), 9, "no") }, false},
 				{func(memory.MessageID) memory.Event {
-					return memory.Forgetting{Guild: guild, Channel: staff, Before: id(301).Time(), Why: memory.WhyAge, At: later}
+					return memory.Forgetting{Guild: guild, Channel: staff, Before: id(301).Time(),
+						Why: memory.WhyAge, At: later}
 				}, false},
 				{func(memory.MessageID) memory.Event {
 					return memory.Forgetting{Guild: guild, User: ben, Why: memory.WhyAge, At: id(450).Time()}
@@ -235,27 +259,30 @@ var otherAnswerPromises = []promise{
 				n := 100 * (i + 1)
 				t.post(said(staff, id(n), ben, "the ferry leaves at noon"))
 				silent, repeating := t.madeOf(n+10, staff, id(n), false), t.madeOf(n+11, staff, id(n), true)
-				next, apart := t.madeOf(n+12, general, repeating.Answer, true), t.madeOf(n+13, general, silent.Answer, true)
+				next, apart := t.madeOf(n+12, general, repeating.Answer, true),
+					t.madeOf(n+13, general, silent.Answer, true)
 				t.apply(c.by(id(n)))
 				t.becomes("what repeats it", withdrawn, repeating, next)
 				t.becomes("what doesn't", map[bool]string{true: withdrawn, false: gone}[c.whole], silent, apart)
 			}
 		}},
-	{"an answer that was kept in Discord is no more there to withdraw once it is deleted or written anew", nil, func(t *trial) {
-		t.answersTwofold(100)
-		t.apply(deletes(staff, id(100)), deletes(general, id(111)), deletes(staff, id(101)))
-		known := []memory.Withdrawn{{Guild: guild, Channel: general, Message: id(112), First: true}}
-		t.same("withdrawn, of which the first message was deleted", t.withdrawn(), known)
-		trace := t.answersTwofold(200)
-		next := t.madeOf(240, general, trace.Answer, true)
-		t.apply(deletes(staff, id(200)))
-		t.apply(anew(trace, 500, "At one")...)
-		known = append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: id(212)})
-		t.same("withdrawn, a part of which isn't written anew", t.withdrawn(), known)
-		t.delete(staff, id(201)) // of which the one made from it was made as well
-		t.same("withdrawn", t.withdrawn(), append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: next.Answer,
-			First: true}))
-	}},
+	{"an answer that was kept in Discord is no more there to withdraw once it is deleted or written anew",
+		nil, func(t *trial) {
+			t.answersTwofold(100)
+			t.apply(deletes(staff, id(100)), deletes(general, id(111)), deletes(staff, id(101)))
+			known := []memory.Withdrawn{{Guild: guild, Channel: general, Message: id(112), First: true}}
+			t.same("withdrawn, of which the first message was deleted", t.withdrawn(), known)
+			trace := t.answersTwofold(200)
+			next := t.madeOf(240, general, trace.Answer, true)
+			t.apply(deletes(staff, id(200)))
+			t.apply(anew(trace, 500, "At one")...)
+			known = append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: id(212)})
+			t.same("withdrawn, a part of which isn't written anew", t.withdrawn(), known)
+			t.delete(staff, id(201)) // of which the one made from it was made as well
+			t.same("withdrawn", t.withdrawn(),
+				append(known, memory.Withdrawn{Guild: guild, Channel: general, Message: next.Answer,
+					First: true}))
+		}},
 	{"an answer goes from Discord that was being written while a source's author or whom it names was forgotten as a whole", nil,
 		func(t *trial) {
 			t.post(said(staff, id(100), ada, "the code is 4711"))
@@ -277,7 +304,8 @@ var otherAnswerPromises = []promise{
 		part := memory.Withdrawn{Guild: guild, Channel: general, Message: id(112)}
 		t.same("the oldest one", got(t.store.Withdrawn(t.ctx, 1))(t),
 			[]memory.Withdrawn{{Guild: guild, Channel: general, Message: trace.Answer, First: true}})
-		t.apply(memory.Marked{Channel: general, Message: trace.Answer}, memory.Marked{Channel: staff, Message: part.Message})
+		t.apply(memory.Marked{Channel: general, Message: trace.Answer},
+			memory.Marked{Channel: staff, Message: part.Message})
 		t.same("after one was marked", t.withdrawn(), []memory.Withdrawn{part})
 		t.forget(memory.Forgetting{Guild: guild, Channel: staff, Why: memory.WhyPurge, At: later})
 	}},
@@ -286,7 +314,8 @@ var otherAnswerPromises = []promise{
 		trace.Question = id(110)
 		t.apply(edits(said(general, id(110), ben, ""), 1, "which code?"))
 		again, next := post(edited(said(general, trace.Answer, hark, ""), 3, "4711")), trace
-		next.Parts, next.Sources = nil, []memory.Source{repeated(general, id(110), minute(1).UnixMilli()), trace.Sources[2]}
+		next.Parts, next.Sources = nil, []memory.Source{repeated(general, id(110), minute(1).UnixMilli()),
+			trace.Sources[2]}
 		t.apply(again, memory.Answered{Trace: next})
 		t.becomes("nobody said that it was written anew", withdrawn, trace)
 		rewritten := memory.Rewritten{Guild: guild, Channel: general, IDs: append(trace.Parts, trace.Answer)}
@@ -306,14 +335,17 @@ var otherAnswerPromises = []promise{
 	}},
 	{"when an answer is written anew, other answers stay, and what else was made from it goes", nil, func(t *trial) {
 		trace := t.answersTwofold(100)
-		other, next, fromPart := t.madeOf(200, general, trace.Question, true), t.madeOf(201, general, trace.Answer, true),
+		other, next, fromPart := t.madeOf(200, general, trace.Question, true),
+			t.madeOf(201, general, trace.Answer, true),
 			t.madeOf(202, general, trace.Parts[0], true)
 		last := t.madeOf(203, general, next.Answer, true)
 		sum := summed(general, trace.Answer, 1, trace.Question, trace.Answer)
 		t.apply(memory.LoreTold{Lore: note(1, ben, general, 1, spot(general, trace.Answer))},
 			memory.LoreTold{Lore: note(2, ben, general, 1)}, sums(0, sum),
-			condenses(general, "It is 4711.", 1, trace.Question, trace.Answer), facts(ben, 3, "asks", spot(general, trace.Answer)))
-		for name, of := range map[string][2]memory.MessageID{"of-it": {trace.Question, trace.Answer}, "of-none": {trace.Question},
+			condenses(general, "It is 4711.", 1, trace.Question, trace.Answer), facts(ben, 3, "asks",
+				spot(general, trace.Answer)))
+		for name, of := range map[string][2]memory.MessageID{"of-it": {trace.Question, trace.Answer},
+			"of-none":   {trace.Question},
 			"of-a-part": {trace.Question, trace.Parts[0]}} {
 			e := called(name, general, of[0], ada, 10)
 			e.Record.Answer = of[1]
@@ -328,7 +360,8 @@ var otherAnswerPromises = []promise{
 		t.compare()
 		t.delete(staff, id(101)) // which it was made from before
 		t.becomes("answers that were made from it", withdrawn, next, fromPart, last, fromSum)
-		t.becomes("written anew, and made from its question", bare, memory.Trace{Channel: general, Answer: trace.Answer},
+		t.becomes("written anew, and made from its question", bare,
+			memory.Trace{Channel: general, Answer: trace.Answer},
 			other)
 	}},
 	{"what was made from an answer that was written anew is withdrawn if both repeat what went, also when its trace is told again", nil,
@@ -336,7 +369,9 @@ var otherAnswerPromises = []promise{
 			for i, c := range []struct {
 				first, second, again bool
 				became               string
-			}{{true, true, false, withdrawn}, {true, false, false, gone}, {false, true, false, gone}, {true, true, true, withdrawn}} {
+			}{
+				{true, true, false, withdrawn}, {true, false, false, gone}, {false, true, false, gone}, {true,
+					true, true, withdrawn}} {
 				n := 100 + 10*i
 				t.post(said(staff, id(n), ben, "the ferry leaves at noon"))
 				from := t.madeOf(n+1, staff, id(n), c.first)
@@ -365,44 +400,48 @@ var otherAnswerPromises = []promise{
 		t.apply(memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{trace.Answer}})
 		t.becomes("made from what nothing tells how it came about", gone, repeats(204, 4))
 	}},
-	{"a prompt is kept only if its question and all else in it is in the log, and nobody went whom it names", nil, func(t *trial) {
-		for i, change := range []func(*memory.Trace){
-			func(*memory.Trace) {}, func(trace *memory.Trace) { trace.Sources = trace.Sources[1:] },
-			func(trace *memory.Trace) {
-				trace.Question, trace.Sources = id(99), []memory.Source{repeated(general, id(99), 0)}
-			},
-			func(trace *memory.Trace) { trace.Sources[1].ID = int64(id(99)) },
-			func(trace *memory.Trace) { trace.Named = []memory.UserID{503} }, // who is out
-			func(trace *memory.Trace) { trace.Named = []memory.UserID{504} }, // who was forgotten
-			func(trace *memory.Trace) {
-				trace.Prompt.Built, trace.Named = built.Add(time.Second), []memory.UserID{504}
-			},
-		} {
-			if i == 4 {
-				t.apply(opts(503, true, 0))
-				t.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: built})
+	{"a prompt is kept only if its question and all else in it is in the log, and nobody went whom it names",
+		nil, func(t *trial) {
+			for i, change := range []func(*memory.Trace){
+				func(*memory.Trace) {}, func(trace *memory.Trace) { trace.Sources = trace.Sources[1:] },
+				func(trace *memory.Trace) {
+					trace.Question, trace.Sources = id(99), []memory.Source{repeated(general, id(99), 0)}
+				},
+				func(trace *memory.Trace) { trace.Sources[1].ID = int64(id(99)) },
+				func(trace *memory.Trace) { trace.Named = []memory.UserID{503} }, // who is out
+				func(trace *memory.Trace) { trace.Named = []memory.UserID{504} }, // who was forgotten
+				func(trace *memory.Trace) {
+					trace.Prompt.Built, trace.Named = built.Add(time.Second), []memory.UserID{504}
+				},
+			} {
+				if i == 4 {
+					t.apply(opts(503, true, 0))
+					t.forget(memory.Forgetting{Guild: guild, User: 504, Why: memory.WhyMember, At: built})
+				}
+				trace := t.answersTwofold(100 * (i + 1))
+				trace.Prompt = sent(built, "")
+				change(&trace)
+				t.apply(memory.Answered{Trace: trace})
+				t.becomes("it", []string{stays, bare, bare, bare, bare, withdrawn, stays}[i], trace)
 			}
-			trace := t.answersTwofold(100 * (i + 1))
-			trace.Prompt = sent(built, "")
-			change(&trace)
-			t.apply(memory.Answered{Trace: trace})
-			t.becomes("it", []string{stays, bare, bare, bare, bare, withdrawn, stays}[i], trace)
-		}
-	}},
-	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", nil, func(t *trial) {
-		for i, f := range []memory.Forgetting{{Guild: guild, User: ben, Why: memory.WhyMember}, {Guild: village, Why: memory.WhyLeft}} {
-			t.apply(memory.PersonSeen{Person: memory.Person{ID: 505, Guild: village, Name: "Zoe"}})
-			trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: id(41 + 2*i), Question: id(40 + 2*i), Asker: ada,
-				Sources: []memory.Source{repeated(local, id(40+2*i), 0)}, Named: []memory.UserID{ada, ben, 505},
-				Prompt: sent(built.Add(2000*time.Hour), "")}
-			t.post(said(local, trace.Question, ada, "who sails?"), said(local, trace.Answer, hark, "Ben does"))
-			t.apply(memory.Answered{Trace: trace})
-			t.becomes("before", stays, trace)
-			f.At = later
-			t.forget(f)
-			t.becomes("then", withdrawn, trace)
-		}
-	}},
+		}},
+	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", nil,
+		func(t *trial) {
+			for i, f := range []memory.Forgetting{{Guild: guild, User: ben, Why: memory.WhyMember},
+				{Guild: village, Why: memory.WhyLeft}} {
+				t.apply(memory.PersonSeen{Person: memory.Person{ID: 505, Guild: village, Name: "Zoe"}})
+				trace := memory.Trace{Guild: memory.LocalGuild, Channel: local, Answer: id(41 + 2*i),
+					Question: id(40 + 2*i), Asker: ada,
+					Sources: []memory.Source{repeated(local, id(40+2*i), 0)}, Named: []memory.UserID{ada, ben, 505},
+					Prompt: sent(built.Add(2000*time.Hour), "")}
+				t.post(said(local, trace.Question, ada, "who sails?"), said(local, trace.Answer, hark, "Ben does"))
+				t.apply(memory.Answered{Trace: trace})
+				t.becomes("before", stays, trace)
+				f.At = later
+				t.forget(f)
+				t.becomes("then", withdrawn, trace)
+			}
+		}},
 	{"a prompt that shows a name that is forgotten goes, and so does one that is old",
 		events{seenTown, threadOf(staff, thread, ada, "[plans] for *spring*")}, func(t *trial) {
 			var all []memory.Trace
@@ -424,7 +463,8 @@ var otherAnswerPromises = []promise{
 		t.answers(11)
 		last := t.answers(12)
 		for before, want := range map[memory.MessageID]int{never: 3, id(12): 2, id(10): 0} {
-			t.same("those before", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: before, Limit: 9}))(t), t.model.lastTraces(before, 9))
+			t.same("those before", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: before, Limit: 9}))(t),
+				t.model.lastTraces(before, 9))
 			t.same("how many", len(t.model.lastTraces(before, 9)), want)
 		}
 		t.same("one", got(t.store.Traces(t.ctx, memory.TraceQuery{Before: never, Limit: 1}))(t), []memory.Trace{last})

@@ -77,7 +77,8 @@ func (t *trial) compareGuilds() {
 		t.same("Lore", t.lore(id), m.loreOf(id))
 	}
 	for key := range m.spent {
-		t.same("Spending", t.spending(key.guild, memory.MessageID(key.id).Time()), m.spending(key.guild, memory.MessageID(key.id).Time()))
+		t.same("Spending", t.spending(key.guild, memory.MessageID(key.id).Time()),
+			m.spending(key.guild, memory.MessageID(key.id).Time()))
 	}
 	for _, who := range authors {
 		for _, where := range guilds {
@@ -85,7 +86,9 @@ func (t *trial) compareGuilds() {
 		}
 	}
 	t.same("Condensed", t.condensed(0),
-		sorted(slices.Collect(maps.Values(m.condensed)), func(c memory.Condensed) memory.ChannelID { return c.Channel }))
+		sorted(slices.Collect(maps.Values(m.condensed)), func(c memory.Condensed) memory.ChannelID {
+			return c.Channel
+		}))
 	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
 		t.same("SummaryBacklog", t.unsummarised(since), m.unsummarised(since))
 	}
@@ -121,7 +124,8 @@ func (t *trial) compareUnfinished() {
 func (t *trial) compareExtent(f memory.Forgetting) {
 	t.Helper()
 	f.At = time.Time{} // it takes what is there
-	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.Extent(t.ctx, memory.ExtentQuery{Forgetting: f}))(t), t.model.extent(f))
+	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.Extent(t.ctx, memory.ExtentQuery{Forgetting: f}))(t),
+		t.model.extent(f))
 }
 
 func (t *trial) compareRecords(q memory.RecordQuery) {
@@ -140,7 +144,8 @@ func (t *trial) compareFound(scope memory.Scope, terms []string, limit int) {
 	for i, h := range hits {
 		at := place{h.Channel, h.ID}
 		if !want[at] || met[at] || i > 0 && h.Score > hits[i-1].Score {
-			t.Fatalf("FullText(%+v, %q): hit %+v doesn't match, or comes twice, or isn't in order: %+v", scope, terms, h, hits)
+			t.Fatalf("FullText(%+v, %q): hit %+v doesn't match, or comes twice, or isn't in order: %+v",
+				scope, terms, h, hits)
 		}
 		met[at] = true
 	}
@@ -306,7 +311,8 @@ func (t *trial) candidates(scope memory.Scope, vector []float32) []candidate {
 	var all []candidate
 	for id, s := range t.segments {
 		now, grown := pending[id]
-		if s.vector == nil || !slices.Contains(scope.Channels, s.Channel) || grown && !holdsAll(now.Messages, s.Messages) {
+		if s.vector == nil || !slices.Contains(scope.Channels, s.Channel) || grown &&
+			!holdsAll(now.Messages, s.Messages) {
 			continue
 		}
 		if !grown {

@@ -14,7 +14,8 @@ import (
 // concurrencyPromises are told to the store alone, for the model doesn't know what comes first.
 var concurrencyPromises = []promise{
 	{"readers see whole batches only, while several write", nil, wholeBatches},
-	{"who begins to read after a forgetting has begun sees nothing of it, while several write", nil, forgetAmongWriters},
+	{"who begins to read after a forgetting has begun sees nothing of it, while several write", nil,
+		forgetAmongWriters},
 }
 
 // meanwhile has each of others go on, with numbers that grow, while do runs, and then once more. What fails
@@ -78,7 +79,8 @@ func wholeBatches(t *trial) {
 	})
 	for w := range batchWriters {
 		for b := range batchCount {
-			t.same("how much of a batch is there at the end", len(t.around(general, batchIDs(w, b), 0, 0)), batchSize*((b+1)%2))
+			t.same("how much of a batch is there at the end", len(t.around(general, batchIDs(w, b), 0, 0)),
+				batchSize*((b+1)%2))
 		}
 	}
 }
@@ -126,7 +128,8 @@ func forgetAmongWriters(t *trial) {
 	events := func(from int) []memory.Event {
 		var batch []memory.Event
 		for n := from; n < from+step; n++ {
-			batch = append(batch, post(said(general, id(20*n), ada, "regret")), post(said(general, id(20*n+10), ben, "tide")))
+			batch = append(batch, post(said(general, id(20*n), ada, "regret")),
+				post(said(general, id(20*n+10), ben, "tide")))
 		}
 		return batch
 	}

@@ -16,7 +16,8 @@ var derivedPromises = []promise{
 				t.apply(memory.LoreTold{Lore: l})
 			}
 		}
-		sourced, operators, elsewhere := note(7, ada, general, 1, spot(general, first.ID)), note(3, 0, 0, 1), note(7, ben, square, 1)
+		sourced, operators, elsewhere := note(7, ada, general, 1, spot(general, first.ID)), note(3, 0, 0, 1),
+			note(7, ben, square, 1)
 		t.post(first)
 		tell(sourced, operators, elsewhere)
 		t.same("by id", t.lore(guild), []memory.Lore{operators, sourced})
@@ -26,12 +27,15 @@ var derivedPromises = []promise{
 		t.same("the last version by time", t.lore(guild), []memory.Lore{operators, changed})
 		t.apply(memory.LoreGone{Guild: guild, ID: 7}, memory.LoreGone{Guild: guild, ID: 11})
 		tell(note(7, ada, general, 9), note(11, ada, general, 9), sourced)
-		t.same("what is gone stays gone, and so does what was gone before it came", t.lore(guild), []memory.Lore{operators})
+		t.same("what is gone stays gone, and so does what was gone before it came", t.lore(guild),
+			[]memory.Lore{operators})
 		t.same("elsewhere it stays", t.lore(village), []memory.Lore{elsewhere})
 	}},
 	{"lore that can't be is refused, and other cleaned", nil, func(t *trial) {
 		for _, spoil := range []func(*memory.Lore){
-			func(l *memory.Lore) { l.Name = " " }, func(l *memory.Lore) { l.Text = strings.Repeat("x", memory.MaxLoreText+1) },
+			func(l *memory.Lore) { l.Name = " " }, func(l *memory.Lore) {
+				l.Text = strings.Repeat("x", memory.MaxLoreText+1)
+			},
 			func(l *memory.Lore) { l.ID = 0 },
 		} {
 			l := note(1, ada, general, 1)
@@ -45,23 +49,29 @@ var derivedPromises = []promise{
 	}},
 	{"lore goes with any of its sources, and when the text of one changes, whichever comes first",
 		events{post(first), post(second), post(said(staff, first.ID, ada, "two"))}, func(t *trial) {
-			for i, sources := range [][]memory.Spot{{spot(general, first.ID), spot(staff, first.ID)}, {spot(staff, first.ID)},
+			for i, sources := range [][]memory.Spot{{spot(general, first.ID), spot(staff, first.ID)},
+				{spot(staff, first.ID)},
 				{spot(general, second.ID)}, nil} {
 				t.apply(memory.LoreTold{Lore: note(int64(i+1), ben, general, 1, sources...)})
 			}
 			t.apply(deletes(general, first.ID), edits(second, 5, "changed"), stars(staff, first.ID, true, 1),
-				memory.LoreTold{Lore: note(6, ben, general, 1, spot(general, first.ID))}, memory.LoreTold{Lore: note(1, ben, general, 9)})
+				memory.LoreTold{Lore: note(6, ben, general, 1,
+					spot(general, first.ID))}, memory.LoreTold{Lore: note(1, ben, general, 9)})
 			t.same("what is left", len(t.lore(guild)), 2)
 		}},
-	{"summaries are kept by channel, of each the last version", events{post(first), post(second), post(said(general, id(9), ben, "nine"))},
+	{"summaries are kept by channel, of each the last version",
+		events{post(first), post(second), post(said(general, id(9), ben, "nine"))},
 		func(t *trial) {
-			one, other, next := summed(general, id(2), 1, id(1), id(2)), summed(general, id(9), 3, id(9)), summed(general, id(2), 5, id(2))
+			one, other, next := summed(general, id(2), 1, id(1), id(2)), summed(general, id(9), 3, id(9)),
+				summed(general, id(2), 5, id(2))
 			next.Text, next.Topics, next.Kind, next.Model = "Ben: two", nil, memory.SummaryTalk, ""
 			t.apply(sums(0, one), sums(id(2), other))
 			t.same("in order of time", t.summaries(general), []memory.Summary{one, other})
 			t.apply(sums(0, next), sums(0, one), deletes(general, id(1)))
-			t.same("the last version by time, which has other sources", t.summaries(general), []memory.Summary{next, other})
-			t.apply(memory.Summarised{Guild: guild, Channel: general, After: id(9), Until: id(10), Evicted: []memory.MessageID{id(2), id(77)}})
+			t.same("the last version by time, which has other sources", t.summaries(general),
+				[]memory.Summary{next, other})
+			t.apply(memory.Summarised{Guild: guild, Channel: general, After: id(9), Until: id(10),
+				Evicted: []memory.MessageID{id(2), id(77)}})
 			t.same("after one made room", t.summaries(general), []memory.Summary{other})
 			t.apply(sums(0, next))
 			t.same("what made room may come again", t.summaries(general), []memory.Summary{next, other})
@@ -71,7 +81,9 @@ var derivedPromises = []promise{
 			for _, spoil := range []func(*memory.Summarised){
 				func(e *memory.Summarised) { e.Summary.Text = " " },
 				func(e *memory.Summarised) { e.Summary.Text = strings.Repeat("x", memory.MaxSummaryText+1) },
-				func(e *memory.Summarised) { e.Summary.Kind = "poem" }, func(e *memory.Summarised) { e.Summary.Sources = nil },
+				func(e *memory.Summarised) { e.Summary.Kind = "poem" }, func(e *memory.Summarised) {
+					e.Summary.Sources = nil
+				},
 				func(e *memory.Summarised) { e.Until++ }, func(e *memory.Summarised) { e.Channel = staff },
 				func(e *memory.Summarised) { e.Channel, e.Summary.Channel = 0, 0 },
 			} {
@@ -97,7 +109,8 @@ var derivedPromises = []promise{
 			s := summed(general, id(1), 1, id(1))
 			s.Text, s.Topics = "clean\x00\xff", []string{" Ferry\x00  Boats", "ferry boats", ""}
 			t.apply(sums(0, s), condenses(general, "one\x00\xff ", 1, id(1)))
-			t.same("cleaned", []any{t.summaries(general)[0].Text, t.summaries(general)[0].Topics, t.condensed(0)[0].Text},
+			t.same("cleaned", []any{t.summaries(general)[0].Text, t.summaries(general)[0].Topics,
+				t.condensed(0)[0].Text},
 				[]any{"clean\uFFFD", []string{"ferry boats"}, "one\uFFFD"})
 		}},
 	{"a summary goes with any of its sources, and when the text of one changes, and is to be made again",
@@ -151,13 +164,16 @@ var derivedPromises = []promise{
 		rest := memory.Stretch{Guild: guild, Channel: general, After: id(1), Until: id(2)}
 		t.same("all", t.unsummarised(0), []memory.Stretch{{Guild: guild, Channel: staff, Until: id(1)},
 			{Guild: guild, Channel: general, Until: id(2)}})
-		t.same("since then", t.unsummarised(id(2)), []memory.Stretch{{Guild: guild, Channel: general, After: id(2) - 1, Until: id(2)}})
+		t.same("since then", t.unsummarised(id(2)),
+			[]memory.Stretch{{Guild: guild, Channel: general, After: id(2) - 1, Until: id(2)}})
 		t.apply(memory.Summarised{Guild: guild, Channel: general, Until: id(1)},
 			memory.Summarised{Guild: guild, Channel: staff, Until: id(7)},
-			memory.Summarised{Guild: guild, Channel: staff, Until: id(3)}, memory.Summarised{Guild: guild, Channel: nowhere, Until: id(3)})
+			memory.Summarised{Guild: guild, Channel: staff, Until: id(3)}, memory.Summarised{Guild: guild,
+				Channel: nowhere, Until: id(3)})
 		t.same("after some was, however long ago that is", t.unsummarised(id(900)), []memory.Stretch{rest})
 		t.post(said(staff, id(6), ada, "late"), said(staff, id(8), ada, "new"))
-		t.same("what is new", t.unsummarised(0), []memory.Stretch{rest, {Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
+		t.same("what is new", t.unsummarised(0),
+			[]memory.Stretch{rest, {Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
 	}},
 	{"what a session was condensed to is kept by channel, the last version, until a source goes or changes, or the session is over", events{
 		post(first), post(second), post(said(thread, id(1), ben, "four")), condenses(thread, "Ben: four.", 1, id(1)),
@@ -171,7 +187,8 @@ var derivedPromises = []promise{
 			t.same(what, texts, want)
 		}
 		both := condenses(general, "Ada and Ben.", 2, id(1), id(2))
-		t.apply(both, condenses(general, "Ada.", 1, id(1)), condenses(nowhere, "nobody", 1, id(1)), stars(general, id(1), true, 1))
+		t.apply(both, condenses(general, "Ada.", 1, id(1)), condenses(nowhere, "nobody", 1, id(1)),
+			stars(general, id(1), true, 1))
 		text("the last version by time, of each channel that is known", "Ada and Ben.", "Ben: four.")
 		t.same("of one", len(t.condensed(thread)), 1)
 		t.apply(deletes(general, id(1)), both)
@@ -221,24 +238,26 @@ var derivedPromises = []promise{
 			t.same(fmt.Sprintf("records after %+v", l.limits), t.calls(memory.RecordQuery{Channels: here}), l.want)
 		}
 	}},
-	{"records come back as they were told, of two with one name the first, and none that can't be", nil, func(t *trial) {
-		for _, spoil := range []func(*memory.Record){
-			func(r *memory.Record) { r.CallID = "" }, func(r *memory.Record) { r.Speaker = "somebody" },
-			func(r *memory.Record) { r.Channel = 0 },
-		} {
+	{"records come back as they were told, of two with one name the first, and none that can't be", nil,
+		func(t *trial) {
+			for _, spoil := range []func(*memory.Record){
+				func(r *memory.Record) { r.CallID = "" }, func(r *memory.Record) { r.Speaker = "somebody" },
+				func(r *memory.Record) { r.Channel = 0 },
+			} {
+				e := called("a", general, 0, ada, 1)
+				spoil(&e.Record)
+				t.refused(e)
+			}
 			e := called("a", general, 0, ada, 1)
-			spoil(&e.Record)
-			t.refused(e)
-		}
-		e := called("a", general, 0, ada, 1)
-		e.Record.Timestamp = began.Add(1234567 * time.Nanosecond).In(time.FixedZone("", 3600))
-		e.Record.Args = []any{id(5), 1.5, nil, true, []string{"newest"}}
-		e.Record.Kwargs = map[string]any{"text": map[string]int{"chars": 12, "words": 3}, "nothing": func() {}}
-		e.Record.More = map[string]json.RawMessage{"weather": json.RawMessage(`{"n":1e3}`)}
-		want := got(e.Record.Checked())(t)
-		t.apply(e, e, called("a", general, 0, ada, 0))
-		t.same("what was told", t.records(memory.RecordQuery{Channels: []memory.ChannelID{general}}), []memory.Record{want})
-	}},
+			e.Record.Timestamp = began.Add(1234567 * time.Nanosecond).In(time.FixedZone("", 3600))
+			e.Record.Args = []any{id(5), 1.5, nil, true, []string{"newest"}}
+			e.Record.Kwargs = map[string]any{"text": map[string]int{"chars": 12, "words": 3}, "nothing": func() {}}
+			e.Record.More = map[string]json.RawMessage{"weather": json.RawMessage(`{"n":1e3}`)}
+			want := got(e.Record.Checked())(t)
+			t.apply(e, e, called("a", general, 0, ada, 0))
+			t.same("what was told", t.records(memory.RecordQuery{Channels: []memory.ChannelID{general}}),
+				[]memory.Record{want})
+		}},
 	{"a record goes with its question and its answer, and when its question changes, and not when its answer grows",
 		events{post(first), post(second), post(said(general, id(3), hark, "so"))}, func(t *trial) {
 			call := func(name string, question, answer memory.MessageID) {

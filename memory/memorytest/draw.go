@@ -20,7 +20,8 @@ var (
 	ofGuild  = channels[:3]
 	authors  = []memory.UserID{ada, ben, 503, 504}
 	guilds   = []memory.GuildID{guild, memory.LocalGuild}
-	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨", "🎉", "running", "O'Brien",
+	words    = []string{"ferry", "noon", "harbour", "tomatoes", "printer", "chess", "flat", "the", "東京", "雨",
+		"🎉", "running", "O'Brien",
 		"\"AND\""}
 )
 
@@ -154,7 +155,8 @@ func drawLore(t *rapid.T) memory.Event {
 // drawHearing is something about what is to be heard and kept of a guild.
 func drawHearing(t *rapid.T) memory.Event {
 	channel, slot := rapid.SampledFrom(ofGuild).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
-	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4), After: slotID(slot - slot%4), Past: slot%3 == 0}
+	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4),
+		After: slotID(slot - slot%4), Past: slot%3 == 0}
 	switch rapid.IntRange(0, 11).Draw(t, "hearing") {
 	case 0:
 		return memory.Heard{Guild: guild, Channel: channel, ID: slotID(slot)}
@@ -168,7 +170,8 @@ func drawHearing(t *rapid.T) memory.Event {
 		return memory.GuildLeft{Guild: guild, At: minute(drawMinute(t))}
 	case 6:
 		n := drawMinute(t)
-		return memory.Learn{Guild: guild, User: rapid.SampledFrom([]memory.UserID{0, ada}).Draw(t, "learn of"), On: n%3 == 1, At: minute(n)}
+		return memory.Learn{Guild: guild, User: rapid.SampledFrom([]memory.UserID{0, ada}).Draw(t,
+			"learn of"), On: n%3 == 1, At: minute(n)}
 	case 7:
 		return drawSetting(t)
 	case 8:
@@ -190,9 +193,11 @@ func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) m
 		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"),
 			At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
 	case 3:
-		gap.Sweep, gap.Until = true, rapid.SampledFrom([]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)),
-			memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
-		return memory.GapFilled{Gap: gap, Through: rapid.SampledFrom([]memory.MessageID{slotID(slot), gap.Until}).Draw(t, "through")}
+		gap.Sweep, gap.Until = true, rapid.SampledFrom(
+			[]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)),
+				memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
+		return memory.GapFilled{Gap: gap,
+			Through: rapid.SampledFrom([]memory.MessageID{slotID(slot), gap.Until}).Draw(t, "through")}
 	}
 	return memory.GapFilled{Gap: gap, Through: slotID(slot + rapid.IntRange(0, 4).Draw(t, "through"))}
 }
@@ -205,22 +210,25 @@ var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
 	channel := rapid.SampledFrom([]memory.ChannelID{general, general, thread, nowhere, 0}).Draw(t, "of channel")
-	key := rapid.SampledFrom([]memory.Setting{memory.SettingMode, memory.SettingPersona, memory.SettingAnswers}).Draw(t, "key")
+	key := rapid.SampledFrom([]memory.Setting{memory.SettingMode, memory.SettingPersona,
+		memory.SettingAnswers}).Draw(t, "key")
 	return sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
 }
 
 // drawLimit is a limit of one of two roles, or none any more.
 func drawLimit(t *rapid.T) memory.Event {
 	n := drawMinute(t)
-	return limits(rapid.SampledFrom([]memory.RoleID{0, 951}).Draw(t, "of role"), []int{memory.AsConfigured, memory.Unlimited, 5}[n%3],
+	return limits(rapid.SampledFrom([]memory.RoleID{0, 951}).Draw(t, "of role"),
+		[]int{memory.AsConfigured, memory.Unlimited, 5}[n%3],
 		memory.AsConfigured, n)
 }
 
 // drawSpent is what one of a few questions took.
 func drawSpent(t *rapid.T) memory.Event {
 	n := rapid.IntRange(0, slots-1).Draw(t, "asked")
-	return memory.Spent{Guild: []memory.GuildID{guild, guild, memory.LocalGuild}[n%3], User: authors[n/3%3], Question: slotID(n),
-		Tokens: rapid.IntRange(0, 3).Draw(t, "tokens")}
+	return memory.Spent{Guild: []memory.GuildID{guild, guild, memory.LocalGuild}[n%3], User: authors[n/3%3],
+		Question: slotID(n),
+		Tokens:   rapid.IntRange(0, 3).Draw(t, "tokens")}
 }
 
 // drawForgetting is mostly of little.
@@ -244,8 +252,9 @@ func drawForgetting(t *rapid.T) memory.Forgetting {
 		f.Channel = rapid.SampledFrom(channels).Draw(t, "channel")
 	}
 	if kind%4 != 1 {
-		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(time.Duration(rapid.IntRange(0, 1).Draw(t,
-			"and")) * time.Millisecond)
+		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(
+			time.Duration(rapid.IntRange(0, 1).Draw(t,
+				"and")) * time.Millisecond)
 	}
 	return f
 }
@@ -277,19 +286,22 @@ func drawStructure(t *rapid.T) memory.Event {
 	}
 	p := memory.Person{
 		ID: rapid.SampledFrom(authors).Draw(t, "who"), Guild: rapid.SampledFrom(guilds).Draw(t, "guild"),
-		Username: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "username"), Name: rapid.SampledFrom([]string{"", "A"}).Draw(t, "name"),
+		Username: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t,
+			"username"), Name: rapid.SampledFrom([]string{"", "A"}).Draw(t, "name"),
 		Nick:       rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "nick"),
 		RolesKnown: rapid.Bool().Draw(t, "known"), Bot: rapid.Bool().Draw(t, "bot"),
 	}
 	if p.RolesKnown {
 		p.Roles = []memory.RoleID{drawRole(t).ID}
 	}
-	return memory.PersonSeen{Person: p, Said: rapid.SampledFrom([]memory.MessageID{0, slotID(1), slotID(slots)}).Draw(t, "said")}
+	return memory.PersonSeen{Person: p,
+		Said: rapid.SampledFrom([]memory.MessageID{0, slotID(1), slotID(slots)}).Draw(t, "said")}
 }
 
 func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
 	c := memory.Channel{
-		ID: id, Guild: guild, Name: rapid.SampledFrom([]string{"quay", "pier"}).Draw(t, "name"), AgeLimited: rapid.Bool().Draw(t, "aged"),
+		ID: id, Guild: guild, Name: rapid.SampledFrom([]string{"quay", "pier"}).Draw(t,
+			"name"), AgeLimited: rapid.Bool().Draw(t, "aged"),
 		Unplaced: rapid.Bool().Draw(t, "unplaced"),
 	}
 	if id == thread {
@@ -355,7 +367,8 @@ func (m *machine) drawSummary(t *rapid.T) memory.Event {
 func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until int) (sources []memory.SummarySource) {
 	for n := after + 1; n <= until && len(sources) < 3; n++ {
 		now, ok := m.model.message(place{channel, slotID(n)})
-		if !ok && rapid.IntRange(0, 7).Draw(t, "though it isn't there?") > 0 || rapid.IntRange(0, 2).Draw(t, "left out?") == 0 {
+		if !ok && rapid.IntRange(0, 7).Draw(t, "though it isn't there?") > 0 ||
+			rapid.IntRange(0, 2).Draw(t, "left out?") == 0 {
 			continue
 		}
 		source := memory.SummarySource{Message: slotID(n), Edited: editedAt(now)}
@@ -372,9 +385,13 @@ func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory
 	if rapid.Bool().Draw(t, "from a summary?") {
 		return nil
 	}
-	for _, at := range sorted(slices.Collect(maps.Keys(m.model.summaries)), func(at place) memory.MessageID { return at.id }) {
-		if s := m.model.summaries[at]; at.channel == channel && (s.there() || rapid.IntRange(0, 7).Draw(t, "though it is gone?") == 0) {
-			return []memory.Source{{Kind: memory.SourceSummary, Channel: channel, ID: int64(at.id), Version: s.Made.UnixMilli()}}
+	for _, at := range sorted(slices.Collect(maps.Keys(m.model.summaries)), func(at place) memory.MessageID {
+		return at.id
+	}) {
+		if s := m.model.summaries[at]; at.channel == channel &&
+			(s.there() || rapid.IntRange(0, 7).Draw(t, "though it is gone?") == 0) {
+			return []memory.Source{{Kind: memory.SourceSummary, Channel: channel, ID: int64(at.id),
+				Version: s.Made.UnixMilli()}}
 		}
 	}
 	return nil
@@ -407,7 +424,8 @@ func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
 
 // drawScope is of some channels, and now and then of a time.
 func drawScope(t *rapid.T) memory.Scope {
-	scope := in(rapid.SliceOfNDistinct(rapid.SampledFrom(append(channels, nowhere)), 0, 4, rapid.ID).Draw(t, "scope")...)
+	scope := in(rapid.SliceOfNDistinct(rapid.SampledFrom(append(channels, nowhere)), 0, 4, rapid.ID).Draw(t,
+		"scope")...)
 	bound := func(name string) time.Time {
 		at := slotID(rapid.IntRange(0, slots-1).Draw(t, name)).Time()
 		return at.Add(rapid.SampledFrom([]time.Duration{0, 1, -1, time.Second}).Draw(t, name+" moved"))
@@ -419,13 +437,15 @@ func drawScope(t *rapid.T) memory.Scope {
 		scope.Until = bound("until")
 	}
 	if rapid.IntRange(0, 3).Draw(t, "authors?") == 0 {
-		scope.Authors = rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.UserID{ada, ben, 4711}), 1, 2, rapid.ID).Draw(t, "authors")
+		scope.Authors = rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.UserID{ada, ben, 4711}), 1, 2,
+			rapid.ID).Draw(t, "authors")
 	}
 	return scope
 }
 
 func drawTerms(t *rapid.T) []string {
-	return text.Terms(strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "zeppelin")), 1, 3).Draw(t, "words"), " "))
+	return text.Terms(strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "zeppelin")), 1, 3).Draw(t,
+		"words"), " "))
 }
 
 func drawIDs(t *rapid.T) []memory.MessageID {

@@ -20,13 +20,16 @@ func everything() events {
 	all := events{threadOf(general, thread, 0, "thread"),
 		sums(0, summed(general, id(2), 1, id(1), id(2))), sums(0, summed(staff, id(4), 1, id(3), id(4))),
 		sums(0, summed(thread, id(5), 1, id(5))), condenses(staff, "Ben: dill", 1, id(4)),
-		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101), called("c", staff, id(3), ada, 102),
+		called("a", general, id(1), ada, 100), called("b", general, id(2), ben, 101), called("c", staff,
+			id(3), ada, 102),
 		called("d", thread, id(5), ada, 103), called("e", square, id(6), ada, 104), called("f", local, id(7), ada, 105),
 		called("g", general, 0, ben, 106),
 	}
 	for _, l := range []memory.Lore{
-		note(1, ada, general, 1), note(2, ben, general, 2), note(3, ada, staff, 2), note(4, ada, general, 3), note(5, ben, 0, 1),
-		note(6, ada, thread, 1), note(7, ben, staff, 1, spot(general, id(1))), note(8, 0, 0, 2), note(9, ben, staff, 3000*60),
+		note(1, ada, general, 1), note(2, ben, general, 2), note(3, ada, staff, 2), note(4, ada, general,
+			3), note(5, ben, 0, 1),
+		note(6, ada, thread, 1), note(7, ben, staff, 1, spot(general, id(1))), note(8, 0, 0, 2), note(9, ben,
+			staff, 3000*60),
 	} {
 		all = append(all, memory.LoreTold{Lore: l})
 	}
@@ -78,14 +81,16 @@ func forgetPromises() []promise {
 			"1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
 		{"somebody's of a guild", memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember},
 			"2 4 6 7 | 2 5 8 9 | session | b e f g | ben1 ada1 ben1"},
-		{"somebody's everywhere", memory.Forgetting{Guild: memory.Everywhere, User: ada}, "2 4 | 2 5 8 9 | session | b g | ben1 ben1"},
+		{"somebody's everywhere", memory.Forgetting{Guild: memory.Everywhere, User: ada},
+			"2 4 | 2 5 8 9 | session | b g | ben1 ben1"},
 		{"somebody's of another guild", memory.Forgetting{Guild: village, User: ada},
 			"1 2 3 4 5 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d f g | ada1 ben2 ben1"},
 		{"somebody's of a channel", memory.Forgetting{Guild: guild, User: ada, Channel: staff},
 			"1 2 4 5 6 7 8 | 1 2 4 5 6 7 8 9 | general session thread | a b d e f g | ada1 ben2 ada1 ben1"},
 		{"somebody's before a time", memory.Forgetting{Guild: guild, User: ben, Before: id(3).Time()},
 			"1 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | staff session thread | a c d e f g | ada1 ben2 ada1 ben1"},
-		{"somebody's of a channel before a time", memory.Forgetting{Guild: guild, User: ada, Channel: general, Before: id(8).Time()},
+		{"somebody's of a channel before a time", memory.Forgetting{Guild: guild, User: ada, Channel: general,
+			Before: id(8).Time()},
 			"2 3 4 6 7 8 | 1 2 3 4 5 6 8 9 | staff session | b c e f g | ada1 ben1 ada1 ben1"},
 		{"a channel with its threads", memory.Forgetting{Guild: guild, Channel: general},
 			"3 4 6 7 | 3 5 8 9 | staff session | c e f | ada1 ben1 ada1 ben1"},
@@ -93,7 +98,8 @@ func forgetPromises() []promise {
 			"1 2 3 4 6 7 8 | 1 2 3 4 5 7 8 9 | general staff session | a b c e f g | ada1 ben2 ada1 ben1"},
 		{"a channel of another guild", memory.Forgetting{Guild: village, Channel: general},
 			"1 2 3 4 5 6 7 8 | 1 2 3 4 5 6 7 8 9 | general staff session thread | a b c d e f g | ada1 ben2 ada1 ben1"},
-		{"what was said before a time, and not at it", memory.Forgetting{Guild: guild, Before: id(4).Time(), Why: memory.WhyAge},
+		{"what was said before a time, and not at it", memory.Forgetting{Guild: guild, Before: id(4).Time(),
+			Why: memory.WhyAge},
 			"4 5 6 7 8 | 1 2 3 4 5 6 8 9 | session thread | d e f g | ada1 ben1 ada1 ben1"},
 		{"what is old everywhere", memory.Forgetting{Guild: memory.Everywhere, Before: minute(3), Why: memory.WhyAge},
 			"| 4 9 | |  | ada1 ben1 ada1 ben1"},
@@ -109,18 +115,21 @@ func forgetPromises() []promise {
 		if c.f.At.IsZero() {
 			c.f.At = later
 		}
-		all = append(all, promise{"what is forgotten is gone with what was made of it, and comes not back: " + c.what, nil, func(t *trial) {
+		all = append(all, promise{"what is forgotten is gone with what was made of it, and comes not back: " +
+			c.what, nil, func(t *trial) {
 			t.settle()
 			t.apply(everything()...)
 			r := t.forget(c.f)
 			t.same("what is left", t.left(), c.left)
-			if f := r.Forgetting; f.Guild != c.f.Guild || f.User != c.f.User || f.Channel != c.f.Channel || f.Why != c.f.Why ||
+			if f := r.Forgetting; f.Guild != c.f.Guild || f.User != c.f.User || f.Channel != c.f.Channel ||
+				f.Why != c.f.Why ||
 				!f.At.Equal(c.f.At) || (r.Segments == 0) != (r.Messages == 0) {
 				t.Fatalf("the receipt is %+v", r)
 			}
 			t.compare()
 			again := t.forget(c.f)
-			t.same("messages, segments and vectors the second time", []int{again.Messages, again.Segments, again.Vectors}, []int{0, 0, 0})
+			t.same("messages, segments and vectors the second time",
+				[]int{again.Messages, again.Segments, again.Vectors}, []int{0, 0, 0})
 			for _, m := range scattered() {
 				if t.post(m); len(t.around(m.Channel, []memory.MessageID{m.ID}, 0, 0)) == 0 {
 					t.post(edited(m, 60, m.Content+" more"))
@@ -146,21 +155,26 @@ var otherForgetPromises = []promise{
 			post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment")))
 		t.same("the log", t.log(thread), []memory.Message(nil))
 	}},
-	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back", nil, func(t *trial) {
-		opened, file := threadOf(general, thread, 0, "post"), memory.Channel{ID: general, Guild: guild, Name: "general", Unplaced: true}
-		t.apply(seenTown, opened, memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
-		for range 2 {
-			t.same("names", []string{t.channel(guild, general).Name, t.channel(guild, thread).Name, t.channel(guild, staff).Name},
-				[]string{"", "", "staff"})
-			inFile := opened
-			inFile.Channel.Unplaced = true
-			t.apply(inFile, memory.ChannelSeen{Channel: file}, opened, memory.ChannelSeen{Channel: town().Channels[0]})
-		}
-	}},
+	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back",
+		nil, func(t *trial) {
+			opened, file := threadOf(general, thread, 0, "post"), memory.Channel{ID: general, Guild: guild,
+				Name: "general", Unplaced: true}
+			t.apply(seenTown, opened, memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
+			for range 2 {
+				t.same("names", []string{t.channel(guild, general).Name, t.channel(guild, thread).Name,
+					t.channel(guild, staff).Name},
+					[]string{"", "", "staff"})
+				inFile := opened
+				inFile.Channel.Unplaced = true
+				t.apply(inFile, memory.ChannelSeen{Channel: file}, opened,
+					memory.ChannelSeen{Channel: town().Channels[0]})
+			}
+		}},
 	{"a thread's name goes with whoever made it, and comes not back", nil, func(t *trial) {
 		threads := events{threadOf(general, memory.ChannelID(id(1)), ada, "ada's"),
 			threadOf(general, memory.ChannelID(id(2)), ben, "ben's"),
-			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"), threadOf(general, memory.ChannelID(id(900)), ada,
+			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"), threadOf(general,
+				memory.ChannelID(id(900)), ada,
 				"ada's, later")}
 		t.apply(seenTown)
 		named := func(what string, want ...string) {
@@ -172,7 +186,8 @@ var otherForgetPromises = []promise{
 					names = append(names, t.channel(guild, c.(memory.ChannelSeen).Channel.ID).Name)
 				}
 				t.same(what, names, want)
-				t.apply(threadOf(general, memory.ChannelID(id(1)), 0, "ada's")) // without its owner, as what tells it sometimes is
+				// without its owner, as what tells it sometimes is
+				t.apply(threadOf(general, memory.ChannelID(id(1)), 0, "ada's"))
 			}
 		}
 		at := func(f memory.Forgetting) { f.Guild, f.Channel, f.At = guild, general, id(500).Time(); t.forget(f) }
@@ -190,23 +205,27 @@ var otherForgetPromises = []promise{
 		t.settle()
 		t.apply(chose(0, memory.Remember, 0), opts(hark, true, 0), memory.Learn{Guild: guild, On: true, At: began},
 			memory.Learn{Guild: guild, User: ada, On: true, At: began},
-			memory.Learn{Guild: village, On: true, At: began}, memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: staff, Until: id(9)}})
+			memory.Learn{Guild: village, On: true, At: began}, memory.GapFound{Gap: memory.Gap{Guild: guild,
+				Channel: staff, Until: id(9)}})
 		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
 		t.compare()
 		t.same("opted out", got(t.store.OptedOut(t.ctx, guild, hark))(t), true)
 		t.apply(memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)}, person(ada, "Ada"))
 		g, v := t.guild(guild), t.guild(village)
-		t.same("when it is seen again", []any{g.Name, g.Choice, g.Learn.IsZero(), t.people(guild)[0].Learn.IsZero(), v.Name,
+		t.same("when it is seen again", []any{g.Name, g.Choice, g.Learn.IsZero(),
+			t.people(guild)[0].Learn.IsZero(), v.Name,
 			v.Learn.IsZero()}, []any{"Town", memory.Undecided, true, true, "Village", false})
 		t.listensFrom(later.Add(time.Hour), general)
 	}},
-	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", events{townWith(func(g *memory.Guild) { g.Self = hark }),
-		person(ada, "Ada"), person(hark, "Hark")}, func(t *trial) {
-		t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}).People, 1)
-		t.same("who is known", t.people(guild)[0].ID, hark)
-		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)})
-		t.same("who is known once Hark has left", len(t.people(guild)), 0)
-	}},
+	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it",
+		events{townWith(func(g *memory.Guild) { g.Self = hark }),
+			person(ada, "Ada"), person(hark, "Hark")}, func(t *trial) {
+			t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge,
+				At: later}).People, 1)
+			t.same("who is known", t.people(guild)[0].ID, hark)
+			t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)})
+			t.same("who is known once Hark has left", len(t.people(guild)), 0)
+		}},
 	{"a forgetting of less, later, lets nothing of an earlier one back", nil, func(t *trial) {
 		for i, before := range []int{60, 10, 11} {
 			t.forget(memory.Forgetting{Guild: guild, Channel: general, Before: id(before).Time(), Why: memory.WhyPurge,
@@ -220,11 +239,14 @@ var otherForgetPromises = []promise{
 		t.forget(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge, At: later})
 		t.apply(edits(second, 60, "an edit that overtook"))
 		t.post(scattered()...)
-		t.same("the logs", []int{len(t.log(general)), len(t.log(square)), len(t.log(staff)), len(t.log(local))}, []int{0, 0, 2, 1})
+		t.same("the logs", []int{len(t.log(general)), len(t.log(square)), len(t.log(staff)),
+			len(t.log(local))}, []int{0, 0, 2, 1})
 	}},
-	{"the text of an edit that came before its message is forgotten with its channel", events{seenTown, edits(first, 60, "overtook")},
+	{"the text of an edit that came before its message is forgotten with its channel",
+		events{seenTown, edits(first, 60, "overtook")},
 		func(t *trial) {
-			t.same("how many messages", t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later}).Messages,
+			t.same("how many messages", t.forget(memory.Forgetting{Guild: guild, Channel: general,
+				Why: memory.WhyPurge, At: later}).Messages,
 				1)
 			t.post(first)
 			t.same("the log", t.log(general), []memory.Message(nil))
@@ -269,7 +291,8 @@ var otherForgetPromises = []promise{
 	}},
 	{"what another store had on record is forgotten once, and stays so", nil, func(t *trial) {
 		t.settle()
-		f := memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-time.Hour), Why: memory.WhyPurge, At: later}
+		f := memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-time.Hour),
+			Why: memory.WhyPurge, At: later}
 		less := f
 		less.Before = f.Before.Add(-time.Hour)
 		t.apply(f, f, less)
@@ -280,17 +303,18 @@ var otherForgetPromises = []promise{
 		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
 		t.refused(memory.Forgetting{Guild: guild, Why: memory.WhyPurge})
 	}},
-	{"nothing that is being forgotten is to be embedded", events{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
-		post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
-		before := t.pending()
-		t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
-		t.same("pending", len(t.pending()), 1)
-		t.embedded(before) // as an indexer that had read them earlier does
-		t.same("near", t.nearest(in(general, thread), "first barley", 5), []memory.VectorHit(nil))
-		t.carryOut()
-		t.embedAll()
-		t.same("near elsewhere", len(t.nearest(in(staff, general, thread), "cinnamon", 5)), 1)
-	}},
+	{"nothing that is being forgotten is to be embedded",
+		events{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
+			post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
+			before := t.pending()
+			t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
+			t.same("pending", len(t.pending()), 1)
+			t.embedded(before) // as an indexer that had read them earlier does
+			t.same("near", t.nearest(in(general, thread), "first barley", 5), []memory.VectorHit(nil))
+			t.carryOut()
+			t.embedAll()
+			t.same("near elsewhere", len(t.nearest(in(staff, general, thread), "cinnamon", 5)), 1)
+		}},
 }
 
 // brokenOff breaks off a forgetting as soon as it tells of its progress.

@@ -24,7 +24,8 @@ var logPromises = []promise{
 		}
 		empty := said(general, id(8), ben, "")
 		empty.Files = []memory.File{{Name: "only.png"}}
-		before2015 := said(general, memory.FirstMessageID(time.Date(2009, 5, 1, 0, 0, 0, 0, time.UTC)), ada, "明日は東京へ行きます")
+		before2015 := said(general, memory.FirstMessageID(time.Date(2009, 5, 1, 0, 0, 0, 0, time.UTC)), ada,
+			"明日は東京へ行きます")
 		t.post(full, empty, before2015)
 		t.same("the messages", t.around(general, []memory.MessageID{full.ID, empty.ID, before2015.ID}, 0, 0),
 			[]memory.Message{before2015, full, empty})
@@ -39,21 +40,25 @@ var logPromises = []promise{
 		edits(first, 1, "eight o'clock")}, func(t *trial) {
 		t.same("the message", t.log(general), []memory.Message{edited(first, 2, "nine o'clock")})
 	}},
-	{"an edit that overtakes its message waits for it", events{edits(first, 1, "an earlier text"), edits(first, 2, "the second text")},
+	{"an edit that overtakes its message waits for it", events{edits(first, 1, "an earlier text"),
+		edits(first, 2, "the second text")},
 		func(t *trial) {
 			t.same("before it comes", t.log(general), []memory.Message(nil))
 			t.post(first)
 			t.same("after it came", t.log(general), []memory.Message{edited(first, 2, "the second text")})
 		}},
-	{"a delete that overtakes its message wins, in its channel", events{edits(first, 60, "remorse"), deletes(general, first.ID),
-		post(first), edits(first, 120, "remorse"),
-		post(said(staff, first.ID, ada, "the same id elsewhere"))}, func(t *trial) {
-		t.same("the logs", append(t.log(general), t.log(staff)...), []memory.Message{said(staff, first.ID, ada, "the same id elsewhere")})
-	}},
+	{"a delete that overtakes its message wins, in its channel",
+		events{edits(first, 60, "remorse"), deletes(general, first.ID),
+			post(first), edits(first, 120, "remorse"),
+			post(said(staff, first.ID, ada, "the same id elsewhere"))}, func(t *trial) {
+			t.same("the logs", append(t.log(general), t.log(staff)...),
+				[]memory.Message{said(staff, first.ID, ada, "the same id elsewhere")})
+		}},
 	{"a deleted message is found by nothing, nor is what was said before an edit",
 		events{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *trial) {
 			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: first.ID}})
-			for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"), deletes(general, first.ID)} {
+			for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"),
+				deletes(general, first.ID)} {
 				t.embedAll()
 				t.apply(change)
 				t.compare() // before it is embedded again
@@ -86,7 +91,8 @@ var logPromises = []promise{
 		if err == nil {
 			t.model.apply(posted(batch...)...)
 		}
-		if err := t.store.Apply(t.ctx, post(said(staff, id(1), ada, "beside what is refused")), memory.Spent{Guild: guild}); !errors.Is(err,
+		if err := t.store.Apply(t.ctx, post(said(staff, id(1), ada, "beside what is refused")),
+			memory.Spent{Guild: guild}); !errors.Is(err,
 			memory.ErrRefused) {
 			t.Fatalf("what can't be spent: %v", err)
 		}
@@ -97,18 +103,22 @@ var logPromises = []promise{
 		direct.Guild, reply.Guild = memory.DirectGuild, memory.DirectGuild
 		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
 		t.compare()
-		t.same("how many are forgotten", t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember,
-			At: later}).Messages, 1)
+		t.same("how many are forgotten",
+			t.forget(memory.Forgetting{Guild: memory.DirectGuild, User: ada, Why: memory.WhyMember,
+				At: later}).Messages, 1)
 		t.same("what stays", append(t.log(931), append(t.log(general), t.log(local)...)...),
-			[]memory.Message{reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal")})
+			[]memory.Message{reply, said(general, id(1), ada, "in a guild"),
+				said(local, id(1), ada, "at the terminal")})
 	}},
 	{"a message has one name, and a name one message of its channel: the first given stays", events{
 		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
 		post(said(staff, first.ID, ada, "elsewhere")),
-		memory.Named{Channel: general, ID: first.ID, Name: "a"}, memory.Named{Channel: general, ID: first.ID, Name: "b"},
+		memory.Named{Channel: general, ID: first.ID, Name: "a"}, memory.Named{Channel: general, ID: first.ID,
+			Name: "b"},
 		memory.Named{Channel: general, ID: second.ID, Name: "a"}, memory.Named{Channel: staff, ID: first.ID, Name: "b"},
 	}, func(t *trial) {
-		t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"), t.named(general, "early")},
+		t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"),
+			t.named(staff, "b"), t.named(general, "early")},
 			[]memory.MessageID{first.ID, 0, first.ID, 0})
 		t.delete(general, first.ID)
 		t.apply(memory.Named{Channel: general, ID: first.ID, Name: "a"})
@@ -125,7 +135,8 @@ var logPromises = []promise{
 			limit        int
 			want         []memory.Message
 		}{
-			{0, never, 100, all}, {id(2), id(5), 100, all[3:6]}, {id(2), id(5), 2, all[3:5]}, {id(2) - 1, id(5) - 1, 9, all[2:5]},
+			{0, never, 100, all}, {id(2), id(5), 100, all[3:6]}, {id(2), id(5), 2, all[3:5]}, {id(2) - 1,
+				id(5) - 1, 9, all[2:5]},
 			{id(5), id(2), 9, nil}, {id(3), id(3), 9, nil}, {0, never, 0, nil}, {id(8), never, 9, nil},
 		} {
 			t.same("a page", plain(got(t.store.Log(t.ctx, general, c.after, c.until, c.limit))(t)), c.want)
@@ -145,8 +156,10 @@ var searchPromises = []promise{
 			scope memory.Scope
 			want  []memory.MessageID
 		}{
-			{memory.Scope{}, nil}, {in(nowhere), nil}, {in(general), all}, {memory.Scope{Since: began.Add(2 * time.Second)}, all[2:]},
-			{memory.Scope{Until: began.Add(2 * time.Second)}, all[:2]}, {memory.Scope{Since: began.Add(time.Second + 1)}, all[2:]},
+			{memory.Scope{}, nil}, {in(nowhere), nil}, {in(general),
+				all}, {memory.Scope{Since: began.Add(2 * time.Second)}, all[2:]},
+			{memory.Scope{Until: began.Add(2 * time.Second)},
+				all[:2]}, {memory.Scope{Since: began.Add(time.Second + 1)}, all[2:]},
 			{memory.Scope{Until: began.Add(time.Second + 1)}, all[:2]},
 			{memory.Scope{Since: began.Add(3 * time.Second), Until: began.Add(3 * time.Second)}, nil},
 			{memory.Scope{Authors: []memory.UserID{ben}}, []memory.MessageID{id(1), id(3)}},
@@ -161,22 +174,26 @@ var searchPromises = []promise{
 	}},
 	{"what is starred is found, the newest first", nil, func(t *trial) {
 		for i, channel := range []memory.ChannelID{general, general, staff, general, general} {
-			t.apply(stars(channel, id(i), true, 2), post(said(channel, id(i), []memory.UserID{ada, ben, ada, ada, hark}[i], "ferry")),
+			t.apply(stars(channel, id(i), true, 2),
+				post(said(channel, id(i), []memory.UserID{ada, ben, ada, ada, hark}[i], "ferry")),
 				stars(channel, id(i), false, 1))
 		}
 		t.apply(stars(general, id(3), false, 3))
-		t.same("starred", got(t.store.Starred(t.ctx, in(general, staff), 2))(t), []memory.Spot{spot(staff, id(2)), spot(general, id(1))})
+		t.same("starred", got(t.store.Starred(t.ctx, in(general, staff), 2))(t),
+			[]memory.Spot{spot(staff, id(2)), spot(general, id(1))})
 	}},
 	{"full text never fails for what the terms are", nil, func(t *trial) {
 		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))
 		for _, terms := range [][]string{
-			nil, {}, {""}, {`"`}, {"'"}, {"*"}, {"a*"}, {"AND"}, {"OR", "NOT"}, {"NEAR(a b)"}, {"content:ferri"}, {"^ferri"}, {"-"},
+			nil, {}, {""}, {`"`}, {"'"}, {"*"}, {"a*"}, {"AND"}, {"OR",
+				"NOT"}, {"NEAR(a b)"}, {"content:ferri"}, {"^ferri"}, {"-"},
 			{"a b"}, {"\x00"}, {"\xff"}, {")("}, {"ferri", "", `"`}, {"\u202e"}, slices.Repeat([]string{"ferri"}, 500),
 		} {
 			if hits := got(t.store.FullText(t.ctx, in(general), terms, 10))(t); len(hits) > 1 {
 				t.Fatalf("FullText(%q): %v", terms, hits)
 			}
-			if _, counts, err := t.store.Frequencies(t.ctx, in(general), terms, 10); err != nil || len(counts) != len(terms) {
+			if _, counts, err := t.store.Frequencies(t.ctx, in(general), terms, 10); err != nil ||
+				len(counts) != len(terms) {
 				t.Fatalf("Frequencies(%q): %v, %v", terms, counts, err)
 			}
 		}
@@ -257,7 +274,8 @@ var searchPromises = []promise{
 		}
 	}},
 	{"what is embedded, changed or deleted after somebody has looked is near, or near no more", nil, func(t *trial) {
-		for _, change := range []memory.Event{post(first), post(said(general, id(7200), ada, "barley")), edits(first, 1, "cinnamon"),
+		for _, change := range []memory.Event{post(first), post(said(general, id(7200), ada, "barley")),
+			edits(first, 1, "cinnamon"),
 			edits(first, 2, "?!"), deletes(general, first.ID)} {
 			t.apply(change)
 			t.compare()

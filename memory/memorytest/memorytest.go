@@ -112,5 +112,6 @@ func (p promise) check(t *trial) {
 }
 
 func promises() []promise {
-	return slices.Concat(logPromises, searchPromises, guildPromises, derivedPromises, answerPromises(), forgetPromises())
+	return slices.Concat(logPromises, searchPromises, guildPromises, derivedPromises, answerPromises(),
+		forgetPromises())
 }

@@ -44,7 +44,8 @@ func (b buggy) FullText(ctx context.Context, scope memory.Scope, terms []string,
 	return b.Store.FullText(ctx, scope, terms, limit)
 }
 
-func (b buggy) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+func (b buggy) Forget(ctx context.Context, f memory.Forgetting,
+	progress func(done, total int)) (memory.Receipt, error) {
 	if b.forget != nil {
 		f = b.forget(f)
 	}
@@ -93,10 +94,16 @@ func TestTheSuiteCatches(t *testing.T) {
 			}
 			return e
 		}},
-		"a batch is applied wholly or not at all":          {apply: func(e memory.Event) memory.Event { return e }},
-		"a scope is of channels, times and authors":        {search: func(s memory.Scope) memory.Scope { s.Channels = append(slices.Clone(s.Channels), staff); return s }},
-		"a vector of a segment that has changed meanwhile": {embed: func(s memory.Segment) memory.Segment { s.Version++; return s }},
-		"a summary goes with any of its sources":           {known: map[memory.ChannelID][]memory.Summary{}},
+		"a batch is applied wholly or not at all": {apply: func(e memory.Event) memory.Event { return e }},
+		"a scope is of channels, times and authors": {search: func(s memory.Scope) memory.Scope {
+			s.Channels = append(slices.Clone(s.Channels), staff)
+			return s
+		}},
+		"a vector of a segment that has changed meanwhile": {embed: func(s memory.Segment) memory.Segment {
+			s.Version++
+			return s
+		}},
+		"a summary goes with any of its sources": {known: map[memory.ChannelID][]memory.Summary{}},
 		"what is forgotten is gone with what was made of it, and comes not back: a guild": {forget: func(f memory.Forgetting) memory.Forgetting {
 			f.Before = f.At
 			return f

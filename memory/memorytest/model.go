@@ -38,8 +38,9 @@ type entry struct {
 type model struct {
 	entries map[place]*entry
 	names   map[place]string
-	dropped map[place]memory.Opted // who wrote what isn't logged because of that, or where it is, and of which nothing is kept
-	spoken  map[string]bool        // every term that was ever told
+	// who wrote what isn't logged because of that, or where it is, and of which nothing is kept
+	dropped map[place]memory.Opted
+	spoken  map[string]bool // every term that was ever told
 	heard   map[memory.ChannelID]memory.MessageID
 	gaps    map[gapKey]memory.Gap
 	open    map[place]memory.OpenQuestion
@@ -184,7 +185,8 @@ func (m *model) post(p memory.Posted) {
 	case m.isAway(at):
 	case out || m.isForgotten(message):
 		if !m.isKnown(at) {
-			m.dropped[at] = memory.Opted{Guild: message.Guild, User: message.Author} // so that of what is told of it nothing is kept either
+			// so that of what is told of it nothing is kept either
+			m.dropped[at] = memory.Opted{Guild: message.Guild, User: message.Author}
 		} else if !out || e.posted == nil {
 			m.delete(at, 1) // with an edit that came before it, and those that follow
 		}
@@ -224,7 +226,8 @@ func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
 func (m *model) edit(edit memory.Edited) {
 	at := place{edit.Channel, edit.ID}
 	e := m.entry(at)
-	if m.isAway(at) || e.posted == nil && m.isForgotten(memory.Message{ID: edit.ID, Guild: edit.Guild, Channel: edit.Channel}) {
+	if m.isAway(at) || e.posted == nil &&
+		m.isForgotten(memory.Message{ID: edit.ID, Guild: edit.Guild, Channel: edit.Channel}) {
 		return
 	}
 	m.meet(edit.Guild, edit.Channel)
@@ -326,7 +329,9 @@ func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before,
 	log := m.log(channel)
 	wanted := map[memory.MessageID]bool{}
 	for _, id := range ids {
-		first, found := slices.BinarySearchFunc(log, id, func(m memory.Message, id memory.MessageID) int { return compare(m.ID, id) })
+		first, found := slices.BinarySearchFunc(log, id, func(m memory.Message, id memory.MessageID) int {
+			return compare(m.ID, id)
+		})
 		end := first
 		if found {
 			end++
@@ -352,7 +357,8 @@ func (m *model) inScope(scope memory.Scope) []memory.Message {
 
 func within(scope memory.Scope, m memory.Message) bool {
 	at := m.Time()
-	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, m.Author)) && (scope.Since.IsZero() || !at.Before(scope.Since)) &&
+	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, m.Author)) &&
+		(scope.Since.IsZero() || !at.Before(scope.Since)) &&
 		(scope.Until.IsZero() || at.Before(scope.Until))
 }
 
@@ -360,7 +366,8 @@ func (m *model) presence(scope memory.Scope, users []memory.UserID) map[memory.U
 	present := map[memory.UserID]memory.Presence{}
 	for _, message := range byID(m.inScope(in(scope.Channels...))) {
 		if slices.Contains(users, message.Author) {
-			present[message.Author] = memory.Presence{Messages: present[message.Author].Messages + 1, Last: message.Time()}
+			present[message.Author] = memory.Presence{Messages: present[message.Author].Messages + 1,
+				Last: message.Time()}
 		}
 	}
 	return present

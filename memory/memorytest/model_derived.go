@@ -13,7 +13,8 @@ type thing struct {
 	guild memory.GuildID
 	from  []memory.Source // that of a fact has the guild's id for the channel's
 	about []memory.UserID
-	as    *memory.Message                  // it is forgotten as this message would be; nil: with what it was made from only
+	// it is forgotten as this message would be; nil: with what it was made from only
+	as    *memory.Message
 	is    func(memory.Source) bool         // whether it is a source of others; nil: of none
 	goes  func(itself bool)                // takes it away
 	after func(hidden bool, deleted place) // what else happens, once all that goes is away; nil: nothing
@@ -27,7 +28,9 @@ type answer struct {
 
 // going is how a thing goes.
 type going struct {
-	hide   int  // 2: Discord is to show it no more, whatever it says; 1: since it repeats what went; 0: Discord may show it
+	// 2: Discord is to show it no more, whatever it says; 1: since it repeats what went; 0: Discord may show
+	// it
+	hide   int
 	itself bool // it goes by itself rather than with a source
 }
 
@@ -49,7 +52,8 @@ func (m *model) things() []thing {
 		t.goes = func(bool) { m.dropTrace(at) }
 		t.after = func(hidden bool, deleted place) {
 			if hidden && deleted == (place{a.Channel, a.Question}) {
-				m.withdraw(memory.Withdrawn{Guild: a.Guild, Channel: at.channel, Message: at.id, First: true, Unasked: true})
+				m.withdraw(memory.Withdrawn{Guild: a.Guild, Channel: at.channel, Message: at.id, First: true,
+					Unasked: true})
 			}
 			var left []memory.MessageID
 			for _, id := range partsOf(a) {
@@ -80,9 +84,10 @@ func (m *model) things() []thing {
 	}
 	for key, f := range m.facts {
 		if !f.gone {
-			all = append(all, thing{kind: "fact", guild: key.guild, from: messages(f.Channel, f.Message), about: []memory.UserID{f.user},
-				is:   func(s memory.Source) bool { return isFact(s, key) },
-				goes: func(bool) { m.facts[key] = &fact{gone: true} }})
+			all = append(all, thing{kind: "fact", guild: key.guild, from: messages(f.Channel, f.Message),
+				about: []memory.UserID{f.user},
+				is:    func(s memory.Source) bool { return isFact(s, key) },
+				goes:  func(bool) { m.facts[key] = &fact{gone: true} }})
 		}
 	}
 	for key, l := range m.lore {
@@ -94,7 +99,8 @@ func (m *model) things() []thing {
 			all = append(all, thing{kind: "lore", guild: key.guild, from: from, as: loreAsMessage(l.Lore),
 				is: func(s memory.Source) bool { return s.Kind == memory.SourceLore && s.ID == key.id },
 				goes: func(itself bool) {
-					if m.lore[key] = (&lore{gone: true}); itself { // of other lore an older version may be without that source
+					// of other lore an older version may be without that source
+					if m.lore[key] = (&lore{gone: true}); itself {
 						delete(m.lore, key)
 					}
 				}})
@@ -111,10 +117,13 @@ func (m *model) things() []thing {
 			goes: func(bool) { delete(m.condensed, id) }})
 	}
 	for _, r := range m.records {
-		all = append(all, thing{kind: "record", guild: r.Guild, from: messages(r.Channel, r.Question, r.Answer), about: namedIn(r),
+		all = append(all, thing{kind: "record", guild: r.Guild,
+			from: messages(r.Channel, r.Question, r.Answer), about: namedIn(r),
 			as: recordAsMessage(r),
 			goes: func(bool) {
-				m.records = slices.DeleteFunc(slices.Clone(m.records), func(of memory.Record) bool { return of.CallID == r.CallID })
+				m.records = slices.DeleteFunc(slices.Clone(m.records), func(of memory.Record) bool {
+					return of.CallID == r.CallID
+				})
 			}})
 	}
 	return all
@@ -122,9 +131,12 @@ func (m *model) things() []thing {
 
 // answerAt is an answer as a thing, but for how it goes.
 func answerAt(kind string, at place, a answer) thing {
-	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace), as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
+	return thing{kind: kind, guild: a.Guild, from: a.from, about: about(a.Trace),
+		as: &memory.Message{ID: at.id, Guild: a.Guild, Channel: at.channel},
 		is: func(s memory.Source) bool {
-			return slices.ContainsFunc(partsOf(a), func(id memory.MessageID) bool { return isAt(s, place{at.channel, id}) })
+			return slices.ContainsFunc(partsOf(a), func(id memory.MessageID) bool {
+				return isAt(s, place{at.channel, id})
+			})
 		}}
 }
 
@@ -262,7 +274,9 @@ func (m *model) keepTrace(t memory.Trace) {
 		}
 		isSame, isThere, isAnew := m.stands(t.Guild, s)
 		if known := m.traces[at].from; isAnew { // it stays where what that was made from was handed down to it
-			i := slices.IndexFunc(known, func(o memory.Source) bool { return isAt(o, place{s.Channel, memory.MessageID(s.ID)}) })
+			i := slices.IndexFunc(known, func(o memory.Source) bool {
+				return isAt(o, place{s.Channel, memory.MessageID(s.ID)})
+			})
 			isThere = i >= 0 && known[i].Version == s.Version
 			isAnew = !isThere
 		}
@@ -297,7 +311,8 @@ func (m *model) keepTrace(t memory.Trace) {
 		m.invalidate(func(of thing) (going, bool) {
 			return going{hide, false}, of.kind == "answer" && of.as.Channel == at.channel && of.as.ID == at.id
 		}, place{})
-	case t.Prompt != nil && same && asked && !m.areForgotten(t.Guild, about(t), memory.FirstMessageID(t.Prompt.Built)-1):
+	case t.Prompt != nil && same && asked &&
+		!m.areForgotten(t.Guild, about(t), memory.FirstMessageID(t.Prompt.Built)-1):
 		m.prompts[at] = *t.Prompt
 	}
 }
@@ -384,13 +399,17 @@ func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bo
 
 // withdraw has Discord show a message no more.
 func (m *model) withdraw(w memory.Withdrawn) {
-	if !slices.ContainsFunc(m.withdrawn, func(of memory.Withdrawn) bool { return w.Channel == of.Channel && w.Message == of.Message }) {
+	if !slices.ContainsFunc(m.withdrawn, func(of memory.Withdrawn) bool {
+		return w.Channel == of.Channel && w.Message == of.Message
+	}) {
 		m.withdrawn = append(m.withdrawn, w)
 	}
 }
 
 func (m *model) unwithdraw(at place) {
-	m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool { return w.Channel == at.channel && w.Message == at.id })
+	m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool {
+		return w.Channel == at.channel && w.Message == at.id
+	})
 }
 
 // rewrite takes away how messages of Hark's came about, and what was made from them, but for other answers,
@@ -421,7 +440,9 @@ func (m *model) rewrite(e memory.Rewritten) {
 // handDown gives those answers that were made from one its sources, and takes away its parts that don't stay.
 // kept says that it is kept, rather than shown by Discord only.
 func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
-	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool { return slices.Contains(stay, id) })
+	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool {
+		return slices.Contains(stay, id)
+	})
 	for _, all := range []map[place]answer{m.traces, m.shown} {
 		for at, a := range all {
 			for _, id := range partsOf(was) {
@@ -435,7 +456,9 @@ func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
 				}
 				a.Trace = a.WithSourcesOf(was.Trace)
 				if slices.Contains(stale, id) {
-					a.from = slices.DeleteFunc(a.from, func(s memory.Source) bool { return isAt(s, place{was.Channel, id}) })
+					a.from = slices.DeleteFunc(a.from, func(s memory.Source) bool {
+						return isAt(s, place{was.Channel, id})
+					})
 				}
 			}
 			all[at] = a
@@ -627,7 +650,8 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 	var again, fresh []memory.Stretch
 	for at, s := range m.summaries {
 		if c := m.channels[at.channel]; s.again && c != nil {
-			again = append(again, memory.Stretch{Guild: c.Guild, Channel: at.channel, After: s.after, Until: at.id, Again: true})
+			again = append(again, memory.Stretch{Guild: c.Guild, Channel: at.channel, After: s.after,
+				Until: at.id, Again: true})
 		}
 	}
 	for id, c := range m.channels {
@@ -653,7 +677,8 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 // condense keeps what a session was condensed to if all that it was made from is there, as it was.
 func (m *model) condense(c memory.Condensed) {
 	c, _ = c.Checked()
-	if m.channels[c.Channel] != nil && c.Made.After(m.condensed[c.Channel].Made) && m.areAsTheyWere(c.Channel, c.Sources) {
+	if m.channels[c.Channel] != nil && c.Made.After(m.condensed[c.Channel].Made) &&
+		m.areAsTheyWere(c.Channel, c.Sources) {
 		m.condensed[c.Channel] = c
 	}
 }
@@ -667,7 +692,8 @@ func (m *model) keepRecord(r memory.Record) {
 	m.meet(r.Guild, r.Channel)
 	switch {
 	case m.isForgotten(*recordAsMessage(r)), m.areForgotten(r.Guild, namedIn(r), recordAsMessage(r).ID):
-	case r.Question != 0 && m.isGone(place{r.Channel, r.Question}), r.Answer != 0 && m.isGone(place{r.Channel, r.Answer}):
+	case r.Question != 0 && m.isGone(place{r.Channel, r.Question}), r.Answer != 0 &&
+		m.isGone(place{r.Channel, r.Answer}):
 	case slices.ContainsFunc(m.records, func(of memory.Record) bool { return of.CallID == r.CallID }):
 	default:
 		m.records = append(m.records, r)

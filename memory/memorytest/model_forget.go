@@ -39,7 +39,8 @@ func (m *model) begin(f memory.Forgetting) *forgetting {
 		m.delete(at, 0)
 	}
 	lost := func(kind string) int { return m.lost[kind] - before[kind] }
-	g.Facts, g.Lore, g.Summaries, g.Records, g.Answers = lost("fact"), lost("lore"), lost("summary"), lost("record"), lost("answer")
+	g.Facts, g.Lore, g.Summaries, g.Records, g.Answers = lost("fact"), lost("lore"), lost("summary"),
+		lost("record"), lost("answer")
 	m.forgetNames(g)
 	m.forgetPeople(g)
 	m.forgetGuilds(g)
@@ -74,7 +75,8 @@ func (m *model) covers(g *forgetting, message memory.Message) bool {
 func (g *forgetting) coversName(c memory.Channel) bool {
 	f := g.Forgetting
 	lies := f.Channel == 0 || f.Channel == c.ID || c.Kind.IsThread() && f.Channel == c.Parent
-	return g.of(c.Guild) && lies && memory.MessageID(c.ID) < g.end && (f.Why == memory.WhyDeleted || f.User != 0 && f.User == c.Owner)
+	return g.of(c.Guild) && lies && memory.MessageID(c.ID) < g.end &&
+		(f.Why == memory.WhyDeleted || f.User != 0 && f.User == c.Owner)
 }
 
 // takesSetting reports whether a setting falls under a forgetting of all of its channel or guild.
@@ -185,7 +187,8 @@ func (m *model) areForgotten(guild memory.GuildID, who []memory.UserID, since me
 // forgottenSince are those who were forgotten as a whole, with the guild (0) or alone, since a moment.
 func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (all []memory.UserID) {
 	for _, g := range m.forgettings {
-		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 && (g.of(guild) || guild == memory.LocalGuild) &&
+		if f := g.Forgetting; g.all && f.Why != memory.WhyDeleted && f.Channel == 0 &&
+			(g.of(guild) || guild == memory.LocalGuild) &&
 			g.end > since {
 			all = append(all, f.User)
 		}
@@ -221,7 +224,8 @@ func (m *model) forgetPeople(g *forgetting) {
 	for guild, people := range m.people {
 		for id := range people {
 			known := m.guilds[guild]
-			stays := f.User == 0 && f.Why != memory.WhyLeft && known != nil && known.Self == id && known.Left.IsZero() // Hark itself
+			// Hark itself
+			stays := f.User == 0 && f.Why != memory.WhyLeft && known != nil && known.Self == id && known.Left.IsZero()
 			if g.of(guild) && (f.User == 0 || f.User == id) && !stays {
 				delete(people, id)
 				g.People++
@@ -280,7 +284,9 @@ func (m *model) forgetGuilds(g *forgetting) {
 // expire takes away what is too old.
 func (m *model) expire(e memory.Expiry) {
 	m.dropPrompts(func(_ answer, p memory.Prompt) bool { return p.Built.Before(e.Prompts) })
-	maps.DeleteFunc(m.spent, func(_ inGuild, s memory.Spent) bool { return s.Question < memory.FirstMessageID(e.Spending) })
+	maps.DeleteFunc(m.spent, func(_ inGuild, s memory.Spent) bool {
+		return s.Question < memory.FirstMessageID(e.Spending)
+	})
 	m.limitRecords(e.Records)
 }
 
@@ -289,7 +295,8 @@ func (m *model) beginOnce(f memory.Forgetting) {
 	next := newForgetting(f)
 	if !slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
 		o := g.Forgetting
-		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User && g.end >= next.end &&
+		return o.Why == f.Why && o.Guild == f.Guild && o.Channel == f.Channel && o.User == f.User &&
+			g.end >= next.end &&
 			(g.all || !next.all)
 	}) {
 		m.begin(f)

@@ -192,7 +192,8 @@ func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 
 // kindIn is the kind of a channel of which only its guild is known.
 func kindIn(guild memory.GuildID) memory.ChannelKind {
-	return map[memory.GuildID]memory.ChannelKind{memory.DirectGuild: memory.DirectChannel, memory.LocalGuild: memory.LocalChannel}[guild]
+	return map[memory.GuildID]memory.ChannelKind{memory.DirectGuild: memory.DirectChannel,
+		memory.LocalGuild: memory.LocalChannel}[guild]
 }
 
 // found notes that a channel is there that wasn't known: what was said in it before its guild chose to remember isn't
@@ -234,7 +235,9 @@ func (m *model) seeChannel(c memory.Channel) {
 	} else {
 		c.Shut, c.Owner, c.Name = known.Shut, cmp.Or(c.Owner, known.Owner), cmp.Or(c.Name, known.Name)
 	}
-	if m.isOut(c.Guild, c.Owner) || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool { return g.coversName(c) }) {
+	if m.isOut(c.Guild, c.Owner) || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
+		return g.coversName(c)
+	}) {
 		c.Name = ""
 	}
 	m.channels[c.ID], m.seen[c.ID] = &c, true
@@ -264,11 +267,13 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 		if c.Guild == id {
 			channel := *c
 			channel.Learned = m.learned[c.ID]
-			channel.Choice, channel.Settings = decided(m, memory.Chose{Guild: id, Channel: c.ID}).Choice, m.settingsOf(id, c.ID)
+			channel.Choice, channel.Settings = decided(m, memory.Chose{Guild: id, Channel: c.ID}).Choice,
+				m.settingsOf(id, c.ID)
 			g.Channels = append(g.Channels, channel)
 		}
 	}
-	g.Learn, g.Choice, g.Settings = m.learnsSince(id, 0), decided(m, memory.Chose{Guild: id}).Choice, m.settingsOf(id, 0)
+	g.Learn, g.Choice, g.Settings = m.learnsSince(id, 0), decided(m, memory.Chose{Guild: id}).Choice,
+		m.settingsOf(id, 0)
 	for _, of := range m.decided {
 		if e, ok := of.Event.(memory.LimitChosen); ok && e.Guild == id && (e.Messages != memory.AsConfigured ||
 			e.Tokens != memory.AsConfigured) {

@@ -26,7 +26,8 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 		want := newModel()
 		want.apply(seenTown)
 		want.apply(events...)
-		for _, order := range [][]memory.Event{events, rapid.Permutation(slices.Concat(events, again)).Draw(rt, "permutation")} {
+		for _, order := range [][]memory.Event{events,
+			rapid.Permutation(slices.Concat(events, again)).Draw(rt, "permutation")} {
 			check := newTrial(rt, context.Background(), open(t))
 			check.apply(seenTown)
 			for rest := order; len(rest) > 0; {
@@ -83,7 +84,8 @@ func drawOrderless(t *rapid.T) memory.Event {
 		if gone {
 			return memory.Learned{Guild: guild, Channel: general, Until: slotID(n)}
 		}
-		return memory.Learn{Guild: guild, On: n == 7, At: minute(n)} // since when it is on isn't told where it is switched on twice
+		// since when it is on isn't told where it is switched on twice
+		return memory.Learn{Guild: guild, On: n == 7, At: minute(n)}
 	case 8, 9:
 		e := drawLore(t).(memory.LoreTold)
 		e.Lore.Sources = nil
@@ -115,8 +117,9 @@ func (t *trial) ended(events []memory.Event) {
 	t.compareGuilds()
 	byCall := func(a, b memory.Record) int { return strings.Compare(a.CallID, b.CallID) }
 	all := memory.RecordQuery{Channels: channels}
-	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall), slices.SortedFunc(slices.Values(t.model.recordsFor(all)),
-		byCall))
+	t.same("records", slices.SortedFunc(slices.Values(t.records(all)), byCall),
+		slices.SortedFunc(slices.Values(t.model.recordsFor(all)),
+			byCall))
 	// From when on something is remembered depends on whether it was before.
 	if !told(func(e memory.Event) bool { _, ok := e.(memory.Chose); return ok }) {
 		t.same("heard", t.heard(guild), t.model.listened(guild))

@@ -28,7 +28,8 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			}
 		}()
 		m.apply(memory.GuildSeen{Guild: town()},
-			memory.ChannelSeen{Channel: memory.Channel{ID: local, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: "local"}})
+			memory.ChannelSeen{Channel: memory.Channel{ID: local, Guild: memory.LocalGuild,
+				Kind: memory.LocalChannel, Name: "local"}})
 		if rapid.Bool().Draw(rt, "settled") {
 			m.postHalf()
 		}
@@ -125,7 +126,9 @@ func (m *machine) isUnclear(e memory.Event) bool {
 		_, told := m.model.facts[inGuild{e.Guild, e.Fact.ID}]
 		return !told && len(m.model.forgettings) > 0 || m.isUnknown(e.Fact.Channel, e.Fact.Message)
 	case memory.LoreTold:
-		return slices.ContainsFunc(e.Lore.Sources, func(s memory.Spot) bool { return m.isUnknown(s.Channel, s.Message) })
+		return slices.ContainsFunc(e.Lore.Sources, func(s memory.Spot) bool {
+			return m.isUnknown(s.Channel, s.Message)
+		})
 	case memory.Called:
 		return m.isUnknown(e.Record.Channel, e.Record.Question, e.Record.Answer)
 	}
@@ -205,8 +208,10 @@ func (m *machine) answer(t *rapid.T) {
 	reply := said(channel, slotID(slots)+memory.MessageID(100*(m.replied+1)), hark, "so I heard")
 	source, n := drawSlot(t)
 	recalled := func(channel memory.ChannelID, slot int) memory.Source {
-		s := repeated(channel, slotID(slot), editedAt(version(channel, slot, rapid.IntRange(0, versions-1).Draw(t, "version recalled"))))
-		if now, ok := m.model.message(place{channel, slotID(slot)}); ok && rapid.IntRange(0, 3).Draw(t, "as it is?") > 0 {
+		s := repeated(channel, slotID(slot),
+			editedAt(version(channel, slot, rapid.IntRange(0, versions-1).Draw(t, "version recalled"))))
+		if now, ok := m.model.message(place{channel, slotID(slot)}); ok &&
+			rapid.IntRange(0, 3).Draw(t, "as it is?") > 0 {
 			s.Version = editedAt(now)
 		}
 		return s
@@ -299,7 +304,8 @@ func (m *machine) rewrite(t *rapid.T) {
 		return
 	}
 	again := edited(said(was.Channel, was.Answer, hark, ""), m.replied+1, "so I hear now")
-	m.apply(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}}, memory.Posted{Message: again},
+	m.apply(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}},
+		memory.Posted{Message: again},
 		memory.Answered{Trace: was})
 }
 
@@ -326,7 +332,8 @@ func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
 		return nil
 	}
 	version := int64(0)
-	if now, ok := m.model.message(place{was.Channel, was.Answer}); ok && rapid.IntRange(0, 3).Draw(t, "as it is now?") > 0 {
+	if now, ok := m.model.message(place{was.Channel, was.Answer}); ok &&
+		rapid.IntRange(0, 3).Draw(t, "as it is now?") > 0 {
 		version = editedAt(now)
 	}
 	return []memory.Source{repeated(was.Channel, was.Answer, version)}

@@ -230,7 +230,8 @@ func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory
 // prompt is what was sent for an answer, and whether that is kept.
 func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
 	t.Helper()
-	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer, Prompts: true}))(t) {
+	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer,
+		Prompts: true}))(t) {
 		if p := trace.Prompt; p != nil && trace.Answer == answer {
 			p.Built = p.Built.UTC()
 			return *p, true

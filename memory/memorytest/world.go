@@ -27,8 +27,9 @@ const (
 
 var (
 	began = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC) // when everything here begins
-	built = began.Add(100 * time.Hour)                   // when prompts are built: after all that was said, and before later
-	later = began.Add(1000 * time.Hour)                  // when forgettings are begun: after all that was said
+	// when prompts are built: after all that was said, and before later
+	built = began.Add(100 * time.Hour)
+	later = began.Add(1000 * time.Hour) // when forgettings are begun: after all that was said
 )
 
 // id is of a message sent so many seconds after the beginning.
@@ -151,7 +152,8 @@ func sums(after memory.MessageID, s memory.Summary) memory.Summarised {
 }
 
 // condenses is what a session of a channel was condensed to, as summed is what it was summed up to.
-func condenses(channel memory.ChannelID, text string, minutes int, sources ...memory.MessageID) memory.SessionCondensed {
+func condenses(channel memory.ChannelID, text string, minutes int,
+	sources ...memory.MessageID) memory.SessionCondensed {
 	return memory.SessionCondensed{Condensed: memory.Condensed{
 		Guild: guildOf(channel), Channel: channel, Until: slices.Max(sources), Text: text, Made: minute(minutes), Model: "toy",
 		Sources: unedited(sources...),
@@ -166,7 +168,8 @@ func unedited(ids ...memory.MessageID) (sources []memory.SummarySource) {
 }
 
 // called is a tool's call, so many seconds after the beginning, that came of a question there.
-func called(name string, channel memory.ChannelID, question memory.MessageID, asker memory.UserID, seconds int) memory.Called {
+func called(name string, channel memory.ChannelID, question memory.MessageID, asker memory.UserID,
+	seconds int) memory.Called {
 	return memory.Called{Record: memory.Record{
 		CallID: name, Timestamp: began.Add(time.Duration(seconds) * time.Second), Speaker: memory.SpeakerTool, Method: "search_memory",
 		Args: []any{}, Kwargs: map[string]any{}, Outcome: "3 messages",
@@ -193,7 +196,8 @@ func loreSource(id int64) memory.Source {
 }
 
 func summarySource(s memory.Summary) memory.Source {
-	return memory.Source{Kind: memory.SourceSummary, Channel: s.Channel, ID: int64(s.ID), Version: s.Made.UnixMilli(), Repeats: true}
+	return memory.Source{Kind: memory.SourceSummary, Channel: s.Channel, ID: int64(s.ID),
+		Version: s.Made.UnixMilli(), Repeats: true}
 }
 
 // sent is a prompt.
@@ -209,7 +213,8 @@ func sent(at time.Time, content string) *memory.Prompt {
 
 // threadOf is a thread that somebody made.
 func threadOf(parent memory.ChannelID, id memory.ChannelID, owner memory.UserID, name string) memory.ChannelSeen {
-	return memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent, Kind: memory.PublicThread, Name: name,
+	return memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: parent,
+		Kind: memory.PublicThread, Name: name,
 		Owner: owner}}
 }
 
@@ -221,9 +226,10 @@ func town() memory.Guild {
 			{ID: 950, Name: "crew", Permissions: 1 << 63, Bot: hark}},
 		Channels: []memory.Channel{
 			{ID: general, Guild: guild, Parent: 910, Name: "general"},
-			{ID: staff, Guild: guild, Kind: memory.VoiceChannel, Name: "staff", AgeLimited: true, Overwrites: []memory.Overwrite{
-				{Role: 900, Deny: memory.ViewChannel}, {User: ben, Allow: memory.ViewChannel | memory.Connect},
-			}},
+			{ID: staff, Guild: guild, Kind: memory.VoiceChannel, Name: "staff", AgeLimited: true,
+				Overwrites: []memory.Overwrite{
+					{Role: 900, Deny: memory.ViewChannel}, {User: ben, Allow: memory.ViewChannel | memory.Connect},
+				}},
 			{ID: thread, Guild: guild, Parent: general, Kind: memory.PrivateThread, Name: "thread"},
 		},
 	}
@@ -256,6 +262,7 @@ func (t *trial) settle() {
 				Username: map[memory.UserID]string{ada: "ada", ben: "ben"}[who]}}, fact)
 		}
 	}
-	t.apply(facts(ben, 77, "eats apricots", spot(general, id(1))), memory.Named{Channel: general, ID: id(1), Name: "m1"})
+	t.apply(facts(ben, 77, "eats apricots", spot(general, id(1))), memory.Named{Channel: general, ID: id(1),
+		Name: "m1"})
 	t.embedAll()
 }

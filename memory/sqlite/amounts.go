@@ -17,7 +17,8 @@ type Amounts struct {
 // Count tells how much s keeps now.
 func Count(ctx context.Context, s *Store) (Amounts, error) {
 	var a Amounts
-	err := s.engine.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt), (SELECT count(*) FROM record),
+	err := s.engine.read.QueryRowContext(ctx,
+		`SELECT (SELECT count(*) FROM trace), (SELECT count(*) FROM prompt), (SELECT count(*) FROM record),
 		(SELECT count(*) FROM lore WHERE text IS NOT NULL), (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size)`).
 		Scan(&a.Traces, &a.Prompts, &a.Records, &a.Lore, &a.Bytes)
 	if err != nil {

@@ -36,7 +36,8 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 		t.Errorf("%d tombstones of what was never there", n)
 	}
 	apply(t, s, unlogged(1), unlogged(2), deleted(secret, 3))
-	apply(t, s, posted(general, 1, "again"), posted(general, 2, "late"), posted(general, 7, "late"), posted(secret, 3, "late"), deleted(general, 4))
+	apply(t, s, posted(general, 1, "again"), posted(general, 2, "late"), posted(general, 7, "late"),
+		posted(secret, 3, "late"), deleted(general, 4))
 	for _, channel := range []memory.ChannelID{general, secret} {
 		if log, err := s.Log(bg, channel, 0, id(9), 10); err != nil || len(log) > 0 {
 			t.Errorf("of channel %d is there: %v, %v", channel, log, err)
@@ -89,14 +90,16 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	apply(t, s, memory.Opted{Guild: guild, User: out, Out: false, At: at(20)}) // also what was dropped stays out
 	closed(t, s)
 	s = open(t, dir)
-	apply(t, s, by(out, 10, "canary"), by(out, 11, "canary"), by(forgotten, 12, "canary"), by(out, 21, "new"), by(forgotten, 51, "new"))
+	apply(t, s, by(out, 10, "canary"), by(out, 11, "canary"), by(forgotten, 12, "canary"), by(out, 21, "new"),
+		by(forgotten, 51, "new"))
 	log, err := s.Log(bg, general, 0, id(99), 10)
 	if err != nil || len(log) != 3 || log[0].ID != id(1) || log[1].ID != id(21) || log[2].ID != id(51) {
 		t.Errorf("there is %v, %v", log, err)
 	}
 
 	// An edit that came before its message was kept: it goes, and leaves that it may not come back.
-	apply(t, s, memory.Opted{Guild: guild, User: out, Out: true, At: at(60)}, edited(general, 61, "canary"), by(out, 61, "canary"), edited(general, 61, "canary"))
+	apply(t, s, memory.Opted{Guild: guild, User: out, Out: true, At: at(60)}, edited(general, 61, "canary"),
+		by(out, 61, "canary"), edited(general, 61, "canary"))
 	scrubbed(t, s)
 	wantNowhere(t, dir, "canary")
 }
@@ -108,7 +111,8 @@ func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 	const out, forgotten memory.UserID = 61, 62
 	at := func(n int) time.Time { return id(n).Time() }
 	opted := func(is bool, n int) memory.Opted { return memory.Opted{Guild: guild, User: out, Out: is, At: at(n)} }
-	for name, meanwhile := range map[string][]memory.Event{"the same": nil, "in again": {opted(false, 20)}, "another out": {memory.Opted{Guild: guild, User: 63, Out: true, At: at(20)}}} {
+	for name, meanwhile := range map[string][]memory.Event{"the same": nil, "in again": {opted(false, 20)},
+		"another out": {memory.Opted{Guild: guild, User: 63, Out: true, At: at(20)}}} {
 		for _, restart := range []bool{false, true} {
 			dir := emptyDir(t)
 			s := open(t, dir)
@@ -117,7 +121,8 @@ func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 				p.Message.Author, p.Live = author, true
 				return p
 			}
-			apply(t, s, opted(true, 2), memory.Forgetting{Guild: guild, User: forgotten, Why: memory.WhyMember, At: at(50)})
+			apply(t, s, opted(true, 2), memory.Forgetting{Guild: guild, User: forgotten,
+				Why: memory.WhyMember, At: at(50)})
 			apply(t, s, live(out, 11), live(forgotten, 12))
 			apply(t, s, meanwhile...)
 			before := rowsIn(t, s)
@@ -126,16 +131,19 @@ func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 				s = open(t, dir)
 			}
 			for _, n := range []int{11, 12} {
-				apply(t, s, edited(general, n, "canary"), memory.Starred{Guild: guild, Channel: general, ID: id(n), On: true, At: at(n)})
+				apply(t, s, edited(general, n, "canary"), memory.Starred{Guild: guild, Channel: general,
+					ID: id(n), On: true, At: at(n)})
 			}
 			if after := rowsIn(t, s); !maps.Equal(after, before) {
 				t.Errorf("%s, restart %t: left are %v, before there were %v", name, restart, after, before)
 			}
 			scrubbed(t, s)
 			wantNowhere(t, dir, "canary")
-			apply(t, s, memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, After: id(4), Until: id(6)}}, edited(general, 5, "in a gap"), edited(general, 70, "early"))
+			apply(t, s, memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, After: id(4),
+				Until: id(6)}}, edited(general, 5, "in a gap"), edited(general, 70, "early"))
 			apply(t, s, posted(general, 5, "old"), posted(general, 70, "old"))
-			if log, err := s.Log(bg, general, 0, id(99), 10); err != nil || len(log) != 2 || log[0].Content != "in a gap" || log[1].Content != "early" {
+			if log, err := s.Log(bg, general, 0, id(99), 10); err != nil || len(log) != 2 ||
+				log[0].Content != "in a gap" || log[1].Content != "early" {
 				t.Errorf("%s, restart %t: there is %v, %v", name, restart, log, err)
 			}
 		}
@@ -146,7 +154,8 @@ func TestWhatIsToldOfDroppedMessagesLeavesNoTextAfterARestart(t *testing.T) {
 func rowsIn(t *testing.T, s *Store) map[string]int {
 	t.Helper()
 	rows := map[string]int{}
-	for _, table := range []string{"message", "tombstone", "early_edit", "star", "called", "question", "taken", "rewritten", "doomed", "segment"} {
+	for _, table := range []string{"message", "tombstone", "early_edit", "star", "called", "question",
+		"taken", "rewritten", "doomed", "segment"} {
 		var n int
 		must(t, s.engine.read.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
 		rows[table] = n

@@ -147,7 +147,8 @@ func notTheStore(dir, path string) error {
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	if name := filepath.Base(path); os.SameFile(in, own) && (strings.HasPrefix(name, FileName) || name == LockName || name == restoringName) {
+	if name := filepath.Base(path); os.SameFile(in, own) && (strings.HasPrefix(name, FileName) ||
+		name == LockName || name == restoringName) {
 		return errors.New("that is a file of the memory itself: name another")
 	}
 	return nil
@@ -165,7 +166,8 @@ func writeBackup(ctx context.Context, dir, path string, progress func(done, tota
 	defer db.Close()
 	if progress != nil {
 		var total int64
-		err := db.QueryRowContext(ctx, "SELECT (p.page_count - f.freelist_count) * s.page_size FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s").Scan(&total)
+		err := db.QueryRowContext(ctx, `SELECT (p.page_count - f.freelist_count) * s.page_size
+			FROM pragma_page_count p, pragma_freelist_count f, pragma_page_size s`).Scan(&total)
 		if err != nil {
 			return BackupInfo{}, explain(err)
 		}
@@ -240,7 +242,8 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 
 func (i *BackupInfo) count(ctx context.Context, db *sql.DB) error {
 	var newest sql.NullInt64
-	err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
+	err := db.QueryRowContext(ctx,
+		`SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
 		(SELECT max(last) FROM presence)`).Scan(&i.Guilds, &i.Channels, &i.Messages, &newest)
 	if newest.Valid {
 		i.Newest = memory.MessageID(newest.Int64).Time()

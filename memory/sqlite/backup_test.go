@@ -48,7 +48,8 @@ func TestConcurrentBackups(t *testing.T) {
 	wrote := make(chan error)
 	go func() {
 		for n := 2000; ; n += 2 { // two at a time, of which a backup holds both or none
-			if err := s.Apply(context.Background(), posted(general, n, "pears twinned"), posted(secret, n, "plums twinned")); err != nil || ctx.Err() != nil {
+			if err := s.Apply(context.Background(), posted(general, n, "pears twinned"),
+				posted(secret, n, "plums twinned")); err != nil || ctx.Err() != nil {
 				wrote <- err
 				return
 			}
@@ -67,7 +68,8 @@ func TestConcurrentBackups(t *testing.T) {
 			t.Fatal(told, err)
 		}
 		got, err := ReadBackup(t.Context(), path)
-		if err != nil || got != info || info.Messages < 30 || info.Channels < 1 || info.Guilds != 1 || info.Newest.IsZero() {
+		if err != nil || got != info || info.Messages < 30 || info.Channels < 1 || info.Guilds != 1 ||
+			info.Newest.IsZero() {
 			t.Fatalf("%+v, %+v, %v", info, got, err)
 		}
 	}
@@ -85,7 +87,8 @@ func TestConcurrentBackups(t *testing.T) {
 func checkPairs(t *testing.T, s *Store) {
 	t.Helper()
 	var pairs, alone int
-	if err := s.engine.read.QueryRow(`SELECT count(*), count(*) FILTER (WHERE n <> 2) FROM (SELECT count(*) AS n FROM message WHERE id >= ? GROUP BY id)`,
+	if err := s.engine.read.QueryRow(`SELECT count(*), count(*) FILTER (WHERE n <> 2)
+		FROM (SELECT count(*) AS n FROM message WHERE id >= ? GROUP BY id)`,
 		int64(id(2000))).Scan(&pairs, &alone); err != nil || pairs == 0 || alone > 0 {
 		t.Errorf("%d pairs, %d of them halves: %v", pairs, alone, err)
 	}
@@ -121,7 +124,9 @@ func TestBackupOverwritesBackupsOnly(t *testing.T) {
 	}
 	defer other.Unlock()
 	block(t, at("blocked")+".part")
-	for _, path := range []string{dir, at("none/x"), at("letter/x"), at("taken"), at("blocked"), filepath.Join(s.engine.dir, FileName), filepath.Join(s.engine.dir, FileName+"-wal"), filepath.Join(s.engine.dir, LockName)} {
+	for _, path := range []string{dir, at("none/x"), at("letter/x"), at("taken"), at("blocked"),
+		filepath.Join(s.engine.dir, FileName), filepath.Join(s.engine.dir,
+			FileName+"-wal"), filepath.Join(s.engine.dir, LockName)} {
 		_, err := Backup(t.Context(), s.engine.dir, path, true, nil)
 		wantError(t, err)
 	}
@@ -157,7 +162,8 @@ func TestBackupThatIsCutShortLeavesNothing(t *testing.T) {
 	wantOnly(t, dir, "b", "b.part")
 	ctx, cancel = context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := Backup(ctx, s.engine.dir, path, false, func(int64, int64) { cancel() }); !errors.Is(err, context.Canceled) {
+	if _, err := Backup(ctx, s.engine.dir, path, false, func(int64, int64) { cancel() }); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
@@ -215,7 +221,8 @@ func TestRestoreOntoNothing(t *testing.T) {
 	backup := backUp(t, s)
 	dir := filepath.Join(t.TempDir(), "new")
 	told := map[string]bool{}
-	execute(t, s.engine.write, "UPDATE meta SET value = '0' WHERE key = 'terms'") // full text of other rules is made again
+	// full text of other rules is made again
+	execute(t, s.engine.write, "UPDATE meta SET value = '0' WHERE key = 'terms'")
 	if _, err := Restore(t.Context(), t.TempDir(), backUp(t, s), func(what string, done, total int64) {
 		if done > total {
 			t.Errorf("%s: %d of %d", what, done, total)
@@ -244,7 +251,8 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
 	const canary, changed, kept = "xylophone1q", "zeppelin2q", "juniper3q"
-	apply(t, s, posted(secret, 200, "a "+canary+"a"), posted(secret, 203, "another "+canary+"b"), posted(general, 201, "the "+canary+"c"),
+	apply(t, s, posted(secret, 200, "a "+canary+"a"), posted(secret, 203, "another "+canary+"b"),
+		posted(general, 201, "the "+canary+"c"),
 		posted(general, 202, "the "+changed), posted(general, 204, "the "+kept))
 	drain(t, s)
 	backup := backUp(t, s)
@@ -254,14 +262,18 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
 		memory.Chose{Guild: guild, Choice: memory.RememberPublic, At: id(400).Time()},
 		memory.Chose{Guild: guild, Channel: general, Choice: memory.Ignore, At: id(400).Time()},
-		memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "search", At: id(400).Time()},
-		memory.LimitChosen{Guild: guild, RoleLimit: memory.RoleLimit{Role: 5, Limit: memory.Limit{Messages: 3}}, At: id(400).Time()}, spent(1, 400, 30),
+		memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "search",
+			At: id(400).Time()},
+		memory.LimitChosen{Guild: guild,
+			RoleLimit: memory.RoleLimit{Role: 5, Limit: memory.Limit{Messages: 3}}, At: id(400).Time()},
+		spent(1, 400, 30),
 	} {
 		apply(t, s, e)
 	}
 	closed(t, s)
 	got, r := restored(t, s.engine.dir, backup)
-	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 || len(r.Forgettings) != 2 || r.Forgettings[0].Messages != 2 {
+	if !r.Known || r.Unknown != nil || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || r.Choices != 2 ||
+		len(r.Forgettings) != 2 || r.Forgettings[0].Messages != 2 {
 		t.Errorf("%+v", r)
 	}
 	if ids := find(t, got, in(general, secret), canary+"a "+canary+"b "+canary+"c "+changed+" after"); len(ids) > 0 {
@@ -434,8 +446,10 @@ func TestRestoredAnswerFromAFactThatIsGone(t *testing.T) {
 	s := open(t, dir)
 	answer := posted(general, 5, "she sails")
 	answer.Message.Kind = memory.FromHark
-	apply(t, s, posted(general, 1, "hello"), memory.FactTold{Guild: guild, User: 7, Fact: memory.Fact{ID: 3, Text: "sails", By: 7}}, answer,
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Sources: fromFacts(3)}})
+	apply(t, s, posted(general, 1, "hello"),
+		memory.FactTold{Guild: guild, User: 7, Fact: memory.Fact{ID: 3, Text: "sails", By: 7}}, answer,
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8,
+			Sources: fromFacts(3)}})
 	backup := backUp(t, s)
 	apply(t, s, memory.FactGone{Guild: guild, User: 7, Fact: 3})
 	closed(t, s)

@@ -49,7 +49,8 @@ func BenchmarkForget(b *testing.B) {
 		}()
 		started := time.Now()
 		var begun time.Duration
-		r, err := s.Forget(b.Context(), memory.Forgetting{Guild: 1000, User: user, Why: memory.WhyMember, At: end}, func(int, int) {
+		r, err := s.Forget(b.Context(), memory.Forgetting{Guild: 1000, User: user, Why: memory.WhyMember,
+			At: end}, func(int, int) {
 			if begun == 0 {
 				begun = time.Since(started)
 			}
@@ -74,7 +75,8 @@ func searches(b *testing.B, s *Store, channels []memory.ChannelID, n int) []time
 	var took []time.Duration
 	for range n {
 		started := time.Now()
-		if _, err := s.FullText(b.Context(), memory.Scope{Channels: channels}, text.Terms(sentence(r))[:2], 50); err != nil {
+		if _, err := s.FullText(b.Context(), memory.Scope{Channels: channels}, text.Terms(sentence(r))[:2],
+			50); err != nil {
 			b.Error(err)
 			return took
 		}

@@ -42,7 +42,9 @@ func BenchmarkNearest(b *testing.B) {
 	for _, segments := range []int{3_000, 10_000, 80_000} {
 		s, raw := talkedOf(b, segments)
 		for _, channels := range []int{guildChannels, 1} {
-			b.Run(fmt.Sprintf("segments=%d/channels=%d", segments, channels), func(b *testing.B) { benchNearest(b, s, raw, channels) })
+			b.Run(fmt.Sprintf("segments=%d/channels=%d", segments, channels), func(b *testing.B) {
+				benchNearest(b, s, raw, channels)
+			})
 		}
 	}
 }
@@ -83,7 +85,8 @@ func benchNearest(b *testing.B, s *Store, raw *chromem.Collection, channels int)
 	var ours, found, theirs []time.Duration
 	askRaw := func(vector []float32) { // before each of ours, so that neither finds its own in the processor's cache
 		theirs = append(theirs, cpuOf(b, func() {
-			if found, err := raw.QueryEmbedding(b.Context(), vector, limit, nil, nil); err != nil || len(found) != limit {
+			if found, err := raw.QueryEmbedding(b.Context(), vector, limit, nil, nil); err != nil ||
+				len(found) != limit {
 				b.Fatalf("%d found, %v", len(found), err)
 			}
 		}))
@@ -92,7 +95,8 @@ func benchNearest(b *testing.B, s *Store, raw *chromem.Collection, channels int)
 		vector := embed.Builtin{}.EmbedTerms(text.QueryTerms(sentence(r)), func(string) float64 { return 1 })
 		askRaw(vector)
 		ours = append(ours, cpuOf(b, func() {
-			if hits, err := s.Nearest(b.Context(), scope, s.engine.options.Space, vector, limit); err != nil || len(hits) != limit {
+			if hits, err := s.Nearest(b.Context(), scope, s.engine.options.Space, vector,
+				limit); err != nil || len(hits) != limit {
 				b.Fatalf("%d hits, %v", len(hits), err)
 			}
 		}))

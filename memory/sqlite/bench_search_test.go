@@ -86,7 +86,8 @@ func BenchmarkFullText(b *testing.B) {
 			must(b, rows.Err())
 		}
 	}
-	raw := prepare("SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120")
+	raw := prepare(`SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ?
+		AND ? ORDER BY bm25(fulltext) LIMIT 120`)
 	join := prepare(`SELECT m.row, bm25(fulltext) FROM fulltext JOIN message m ON m.row = fulltext.rowid JOIN channel c ON c.no = m.channel
 		WHERE fulltext MATCH ? AND c.guild = ? ORDER BY bm25(fulltext) LIMIT 120`)
 	var ours, raws, joins []time.Duration
@@ -101,7 +102,8 @@ func BenchmarkFullText(b *testing.B) {
 			})
 			ours = append(ours, used)
 			used = cpuOf(b, func() {
-				raw(match, nos[0]<<sqlstore.SequenceBits, nos[len(nos)-1]<<sqlstore.SequenceBits|(1<<sqlstore.SequenceBits-1))
+				raw(match, nos[0]<<sqlstore.SequenceBits,
+					nos[len(nos)-1]<<sqlstore.SequenceBits|(1<<sqlstore.SequenceBits-1))
 			})
 			raws = append(raws, used)
 			used = cpuOf(b, func() { join(match, guild) })
@@ -130,7 +132,9 @@ func BenchmarkSearch(b *testing.B) {
 			var whole, wall, sum []time.Duration
 			for b.Loop() {
 				for _, q := range questions(60) {
-					query := search.Query{Text: q, Now: time.Date(2034, 1, 1, 0, 0, 0, 0, time.UTC), Guilds: []memory.GuildID{1}, Scope: scope, Skip: []memory.MessageID{memory.MessageID(1 + len(whole))}} // another each time, or the cache answers
+					// another each time, or the cache answers
+					query := search.Query{Text: q, Now: time.Date(2034, 1, 1, 0, 0, 0, 0, time.UTC),
+						Guilds: []memory.GuildID{1}, Scope: scope, Skip: []memory.MessageID{memory.MessageID(1 + len(whole))}}
 					started := time.Now()
 					used := cpuOf(b, func() {
 						if r, err := engine.Search(ctx, query); err != nil || len(r.Hits) == 0 {
@@ -159,17 +163,20 @@ type watched struct {
 	ids    map[memory.ChannelID][]memory.MessageID
 }
 
-func (w *watched) FullText(ctx context.Context, scope memory.Scope, terms []string, limit int) ([]memory.TextHit, error) {
+func (w *watched) FullText(ctx context.Context, scope memory.Scope, terms []string,
+	limit int) ([]memory.TextHit, error) {
 	w.terms, w.scope, w.ids = terms, scope, map[memory.ChannelID][]memory.MessageID{}
 	return w.Store.FullText(ctx, scope, terms, limit)
 }
 
-func (w *watched) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
+func (w *watched) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32,
+	limit int) ([]memory.VectorHit, error) {
 	w.vector = vector
 	return w.Store.Nearest(ctx, scope, space, vector, limit)
 }
 
-func (w *watched) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+func (w *watched) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
 	found, err := w.Store.Around(ctx, channel, ids, before, after)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -188,9 +195,13 @@ func (w *watched) again(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return cpuOf(b, func() {
-		err := sqlstore.Each(ctx, w.engine.read, func(scan func(...any) error) error { return scan(new(int64), new(float64)) },
-			"SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ? ORDER BY bm25(fulltext) LIMIT 120",
-			strings.ReplaceAll(sqlstore.Hashes(w.terms), " ", " OR "), nos[0]<<sqlstore.SequenceBits, nos[len(nos)-1]<<sqlstore.SequenceBits|(1<<sqlstore.SequenceBits-1))
+		err := sqlstore.Each(ctx, w.engine.read,
+			func(scan func(...any) error) error { return scan(new(int64), new(float64)) },
+			`SELECT rowid, bm25(fulltext) FROM fulltext WHERE fulltext MATCH ? AND rowid BETWEEN ? AND ?
+				ORDER BY bm25(fulltext) LIMIT 120`,
+			strings.ReplaceAll(sqlstore.Hashes(w.terms), " ",
+				" OR "), nos[0]<<sqlstore.SequenceBits,
+			nos[len(nos)-1]<<sqlstore.SequenceBits|(1<<sqlstore.SequenceBits-1))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -199,8 +210,10 @@ func (w *watched) again(b *testing.B) time.Duration {
 		}
 		for _, channel := range slices.Sorted(maps.Keys(w.ids)) {
 			no := numbersOf(b, w.Store, memory.Scope{Channels: []memory.ChannelID{channel}})[0]
-			err := sqlstore.Each(ctx, w.engine.read, func(scan func(...any) error) error { return sqlstore.ScanMessage(scan, new(memory.Message)) },
-				"SELECT "+sqlstore.MessageColumns+" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, listOf(w.ids[channel]))
+			err := sqlstore.Each(ctx, w.engine.read,
+				func(scan func(...any) error) error { return sqlstore.ScanMessage(scan, new(memory.Message)) },
+				"SELECT "+sqlstore.MessageColumns+
+					" FROM message WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", no, listOf(w.ids[channel]))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -37,7 +37,8 @@ func talk(n, channels int) []memory.Event {
 	for i := range events {
 		at := start.Add(time.Duration(i) * 20 * time.Second)
 		events[i] = memory.Posted{Message: memory.Message{
-			ID: memory.FirstMessageID(at) + memory.MessageID(i), Guild: 100, Channel: memory.ChannelID(1000 + r.IntN(channels)),
+			ID: memory.FirstMessageID(at) + memory.MessageID(i), Guild: 100, Channel: memory.ChannelID(1000 +
+				r.IntN(channels)),
 			Author: memory.UserID(1 + r.IntN(20)), Content: sentence(r),
 		}}
 	}
@@ -113,7 +114,8 @@ func rowsOf(b *testing.B, s *Store) rows {
 		}, query)
 		must(b, err)
 	}
-	read(&r.messages, 13, "SELECT row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra FROM message ORDER BY id")
+	read(&r.messages, 13, `SELECT row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
+		segment, content, extra FROM message ORDER BY id`)
 	read(&r.segments, 7, "SELECT id, channel, first, last, size, version, pending FROM segment")
 	read(&r.vectors, 2, "SELECT segment, steps FROM vector")
 	read(&r.presence, 4, "SELECT channel, author, messages, last FROM presence ORDER BY last")
@@ -132,7 +134,8 @@ func insertRows(b *testing.B, r rows) time.Duration {
 	started := time.Now()
 	statements := make([]*sql.Stmt, 5)
 	for i, query := range []string{
-		"INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
+			segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		"INSERT INTO fulltext (rowid, content) VALUES (?, ?)",
 		"INSERT INTO segment (id, channel, first, last, size, version, pending) VALUES (?, ?, ?, ?, ?, ?, ?)",
 		"INSERT INTO vector (segment, steps) VALUES (?, ?)",

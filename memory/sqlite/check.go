@@ -73,7 +73,8 @@ func isUnclosed(ctx context.Context, path string) (bool, error) {
 	}
 	defer db.Close()
 	var one int
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'meta'").Scan(&one); err != nil || one == 0 {
+	if err := db.QueryRowContext(ctx,
+		"SELECT count(*) FROM sqlite_schema WHERE name = 'meta'").Scan(&one); err != nil || one == 0 {
 		return false, err
 	}
 	return sqlstore.Found(db.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = ?", openMark).Scan(&one))

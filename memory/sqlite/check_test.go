@@ -37,7 +37,8 @@ func damage(t *testing.T, dir, name string) {
 	t.Helper()
 	conn := raw(t, dir)
 	var root, size int64
-	must(t, conn.QueryRowContext(t.Context(), "SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema WHERE name = ?",
+	must(t, conn.QueryRowContext(t.Context(), `SELECT rootpage, (SELECT page_size FROM pragma_page_size)
+		FROM sqlite_schema WHERE name = ?`,
 		name).Scan(&root, &size))
 	execute(t, conn, "PRAGMA wal_checkpoint(TRUNCATE)")
 	must(t, conn.Close())
@@ -60,7 +61,8 @@ func wantRefused(t *testing.T, dir string) {
 	}
 	for range 2 { // it isn't taken for closed after the first
 		_, err := Open(t.Context(), dir, Options{})
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), Rescue) || strings.Contains(err.Error(), "number") {
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), Rescue) ||
+			strings.Contains(err.Error(), "number") {
 			t.Errorf("opened: %v", err)
 		}
 	}
@@ -71,7 +73,8 @@ func wantRefused(t *testing.T, dir string) {
 
 func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "meta", "segment", "vector", "presence", "record", "message_id", "called_name",
+	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "meta", "segment",
+		"vector", "presence", "record", "message_id", "called_name",
 		"fulltext_data", "fulltext_docsize"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -26,7 +26,8 @@ func roundEvents(n int) []memory.Event {
 	base := n * 2 * doomedEach
 	var events []memory.Event
 	for i := range doomedEach {
-		gone, stays := posted(roundChannel(n), base+2*i, canaryOf(n, i)+" common words"), posted(general, base+2*i+1, staysOf(n, i)+" common words")
+		gone, stays := posted(roundChannel(n), base+2*i, canaryOf(n, i)+" common words"),
+			posted(general, base+2*i+1, staysOf(n, i)+" common words")
 		gone.Message.Author, stays.Message.Author = roundUser(n), 7
 		if n%3 != 1 && i%2 == 0 { // also among what others said
 			gone.Message.Channel = general
@@ -35,15 +36,21 @@ func roundEvents(n int) []memory.Event {
 	}
 	return append(events,
 		memory.PersonSeen{Person: memory.Person{Guild: guild, ID: roundUser(n), Username: canaryOf(n, 9001)}},
-		memory.FactTold{Guild: guild, User: roundUser(n), Fact: memory.Fact{ID: int64(n + 1), Text: canaryOf(n, 9002), By: 1, Channel: roundChannel(n), Message: id(base + 2)}},
-		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 1), Guild: guild, Name: canaryOf(n, 9005), Text: canaryOf(n, 9006), Own: []string{canaryOf(n, 9007)}, By: roundUser(n), At: idAt(base)}},
-		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 2), Guild: guild, Name: canaryOf(n, 9008), Text: canaryOf(n, 9009), By: 7, At: idAt(base),
+		memory.FactTold{Guild: guild, User: roundUser(n),
+			Fact: memory.Fact{ID: int64(n + 1), Text: canaryOf(n, 9002), By: 1, Channel: roundChannel(n),
+				Message: id(base + 2)}},
+		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 1), Guild: guild, Name: canaryOf(n, 9005),
+			Text: canaryOf(n, 9006), Own: []string{canaryOf(n, 9007)}, By: roundUser(n), At: idAt(base)}},
+		memory.LoreTold{Lore: memory.Lore{ID: int64(2*n + 2), Guild: guild, Name: canaryOf(n, 9008),
+			Text: canaryOf(n, 9009), By: 7, At: idAt(base),
 			Sources: []memory.Spot{{Channel: roundChannel(n), Message: id(base + 2)}}}},
 		summedAs(roundChannel(n), base+2, canaryOf(n, 9010)), summedAs(general, base+1, staysOf(n, 9010)),
-		memory.Called{Record: memory.Record{CallID: fmt.Sprintf("round%d", n), Timestamp: idAt(base + 2), Speaker: memory.SpeakerTool, Method: "search", Guild: guild,
+		memory.Called{Record: memory.Record{CallID: fmt.Sprintf("round%d", n), Timestamp: idAt(base + 2),
+			Speaker: memory.SpeakerTool, Method: "search", Guild: guild,
 			Channel: roundChannel(n), Question: id(base + 2), Asker: roundUser(n), Outcome: canaryOf(n, 9011)}},
 		memory.Named{Channel: roundChannel(n), ID: id(base + 2), Name: canaryOf(n, 9003)},
-		memory.Edited{Guild: guild, Channel: roundChannel(n), ID: id(base + 6), Content: canaryOf(n, 9004) + " after an edit", At: id(base + 900).Time()})
+		memory.Edited{Guild: guild, Channel: roundChannel(n), ID: id(base + 6), Content: canaryOf(n, 9004) +
+			" after an edit", At: id(base + 900).Time()})
 }
 
 // summedAs is a summary of a message with a text.
@@ -64,10 +71,13 @@ func TestForgetCrashChild(t *testing.T) {
 		var err error
 		switch n % 3 {
 		case 0:
-			_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember, At: at}, step)
+			_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember,
+				At: at}, step)
 		case 1: // everything of the round is in its own channel
-			apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: roundChannel(n), At: at}, memory.FactGone{Guild: guild, User: roundUser(n), Fact: int64(n + 1)})
-			_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember, At: at}, step)
+			apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: roundChannel(n), At: at},
+				memory.FactGone{Guild: guild, User: roundUser(n), Fact: int64(n + 1)})
+			_, err = s.Forget(bg, memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember,
+				At: at}, step)
 		case 2:
 			apply(t, s, memory.Opted{Guild: guild, User: roundUser(n), Out: true, At: at})
 			fmt.Printf("begun %d after 0\n", n)
@@ -129,7 +139,8 @@ func TestCrashWhileForgetting(t *testing.T) {
 
 func forgetRound(t *testing.T, s *Store, n int) {
 	t.Helper()
-	f := memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember, At: id((n + 1) * 2 * doomedEach).Time()}
+	f := memory.Forgetting{Guild: guild, User: roundUser(n), Why: memory.WhyMember,
+		At: id((n + 1) * 2 * doomedEach).Time()}
 	forget(t, s, f)
 }
 
@@ -174,7 +185,9 @@ func checkUnread(t *testing.T, s *Store, n int) {
 		}
 	}
 	lore, err := s.Lore(bg, guild)
-	if err != nil || slices.ContainsFunc(lore, func(l memory.Lore) bool { return strings.HasPrefix(l.Text, fmt.Sprintf("canary%dx", n)) }) {
+	if err != nil || slices.ContainsFunc(lore, func(l memory.Lore) bool {
+		return strings.HasPrefix(l.Text, fmt.Sprintf("canary%dx", n))
+	}) {
 		t.Errorf("lore of round %d is still known, %v", n, err)
 	}
 	if all, err := s.Summaries(bg, roundChannel(n)); err != nil || len(all) > 0 {

@@ -86,7 +86,9 @@ func TestCrash(t *testing.T) {
 func crash(t *testing.T, dir string, first, after int) int {
 	t.Helper()
 	last := -1
-	killChild(t, "TestCrashChild", dir, first, after, func(line string) bool { return scanned(line, "acknowledged %d", &last) })
+	killChild(t, "TestCrashChild", dir, first, after, func(line string) bool {
+		return scanned(line, "acknowledged %d", &last)
+	})
 	if last < 0 {
 		t.Fatal("the child acknowledged nothing")
 	}
@@ -172,7 +174,8 @@ func checkCrashed(t *testing.T, s *Store, from, next int) {
 		}
 	}
 	var all, recalled int
-	if err := s.engine.read.QueryRow("SELECT count(*), count(DISTINCT id) FROM message").Scan(&all, &recalled); err != nil || all != recalled {
+	if err := s.engine.read.QueryRow("SELECT count(*), count(DISTINCT id) FROM message").Scan(&all,
+		&recalled); err != nil || all != recalled {
 		t.Errorf("%d messages, %d ids: %v", all, recalled, err)
 	}
 	if got := len(find(t, s, in(general, general+1, general+2), "common")); from == 0 && got != min(100, all) {

@@ -105,7 +105,8 @@ func TestRestoreCutShortAnywhere(t *testing.T) {
 		}
 		db := raw(t, dir)
 		var gone int
-		if err := db.QueryRowContext(bg, "SELECT count(*) FROM message WHERE content IN ('pears', 'plums', 'cherries')").Scan(&gone); err != nil || gone > 0 {
+		if err := db.QueryRowContext(bg, `SELECT count(*) FROM message
+			WHERE content IN ('pears', 'plums', 'cherries')`).Scan(&gone); err != nil || gone > 0 {
 			t.Errorf("%d that should be gone are there, %v", gone, err)
 		}
 		if err := db.Close(); err != nil {

@@ -123,7 +123,9 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	onlyLong(t)
 	s := populated(t)
 	version := func(id int64, n int) memory.LoreTold {
-		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project Z", Text: fmt.Sprintf("version %d", n), By: 2, At: idAt(n), Sources: []memory.Spot{{Channel: general, Message: memory.FirstMessageID(idAt(3))}}}}
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project Z",
+			Text: fmt.Sprintf("version %d", n), By: 2, At: idAt(n), Sources: []memory.Spot{{Channel: general,
+				Message: memory.FirstMessageID(idAt(3))}}}}
 	}
 	apply(t, s, version(21, 1), version(22, 1), version(23, 1), summed(general, 14), summed(general, 15))
 	backup := t.TempDir()
@@ -132,14 +134,16 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 	apply(t, s, version(21, 2), memory.LoreGone{Guild: guild, ID: 22})
 	apply(t, s, notes()...)
-	apply(t, s, deleted(general, 10), edited(general, 12, "quinces"), memory.Chose{Guild: 300, Choice: memory.Remember, At: id(9).Time()})
+	apply(t, s, deleted(general, 10), edited(general, 12, "quinces"),
+		memory.Chose{Guild: 300, Choice: memory.Remember, At: id(9).Time()})
 	forget(t, s, memory.Forgetting{Guild: guild, Channel: secret, Why: memory.WhyPurge})
 	closed(t, s)
 	old := s.engine.dir + "/" + FileName
 	model := open(t, copied(t, backup))
 	model.engine.writer.statements = nil
 	var r Restored
-	if err := model.takeOver(bg, old, &r.Taken); err != nil || r.Deleted == 0 || r.Edited != 1 || r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
+	if err := model.takeOver(bg, old, &r.Taken); err != nil || r.Deleted == 0 || r.Edited != 1 ||
+		r.OptOuts == 0 || r.Choices == 0 || r.Facts == 0 || r.Lore < 2 {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	want := dump(t, model)
@@ -172,20 +176,40 @@ func TestReadsThatFail(t *testing.T) {
 		read  func(*Store) (any, error)
 	}{
 		{"UPDATE person SET roles = '{'", func(s *Store) (any, error) { return s.People(bg, guild) }},
-		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return s.Around(bg, general, []memory.MessageID{id(1)}, 0, 0) }},
-		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Around(bg, general, []memory.MessageID{id(1)}, 1, 1) }},
-		{"DROP TABLE fulltext", func(s *Store) (any, error) { return s.FullText(bg, in(general), []string{"number"}, 5) }},
-		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1) }},
-		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) { return memory.TraceOf(bg, s, general, id(71)) }},
-		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) { return s.Traces(bg, memory.TraceQuery{Prompts: true}) }},
+		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) {
+			return s.Around(bg, general, []memory.MessageID{id(1)}, 0, 0)
+		}},
+		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) {
+			return s.Around(bg, general, []memory.MessageID{id(1)}, 1, 1)
+		}},
+		{"DROP TABLE fulltext", func(s *Store) (any, error) {
+			return s.FullText(bg, in(general), []string{"number"}, 5)
+		}},
+		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) {
+			return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1)
+		}},
+		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) {
+			return memory.TraceOf(bg, s, general, id(71))
+		}},
+		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) {
+			return s.Traces(bg, memory.TraceQuery{Prompts: true})
+		}},
 		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }},
-		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) { return nil, s.Apply(bg, deleted(general, 6)) }},
+		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) {
+			return nil, s.Apply(bg, deleted(general, 6))
+		}},
 		{"UPDATE record SET body = '{'", func(s *Store) (any, error) {
 			return s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{general}})
 		}},
-		{"UPDATE meta SET value = 'ab' WHERE key = 'fingerprints'", func(s *Store) (any, error) { return s.FingerprintKey(bg) }},
-		{"UPDATE meta SET value = 'no' WHERE key = 'fingerprints'", func(s *Store) (any, error) { return s.FingerprintKey(bg) }},
-		{"DROP VIEW said", func(s *Store) (any, error) { return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1) }},
+		{"UPDATE meta SET value = 'ab' WHERE key = 'fingerprints'", func(s *Store) (any, error) {
+			return s.FingerprintKey(bg)
+		}},
+		{"UPDATE meta SET value = 'no' WHERE key = 'fingerprints'", func(s *Store) (any, error) {
+			return s.FingerprintKey(bg)
+		}},
+		{"DROP VIEW said", func(s *Store) (any, error) {
+			return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1)
+		}},
 		{"UPDATE lore SET own = '{'", func(s *Store) (any, error) { return s.Lore(bg, guild) }},
 		{"UPDATE summary SET topics = '{'", func(s *Store) (any, error) { return s.Summaries(bg, general) }},
 		{"DROP TABLE opted", func(s *Store) (any, error) { return s.OptedOut(bg, guild, 1) }},
@@ -200,7 +224,9 @@ func TestReadsThatFail(t *testing.T) {
 			apply(t, s, notes()...)
 			_, err := s.FingerprintKey(bg)
 			must(t, err)
-			if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71), Question: id(8), Sources: from(general, 8), Prompt: sentPrompt("number")}}); err != nil {
+			if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general,
+				Answer: id(71), Question: id(8), Sources: from(general,
+					8), Prompt: sentPrompt("number")}}); err != nil {
 				t.Fatal(err)
 			}
 			execute(t, raw(t, s.engine.dir), c.spoil) // as another process would

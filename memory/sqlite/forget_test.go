@@ -82,16 +82,22 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	long := strings.Repeat("Quetzalcoatl ", 800) // on overflow pages
 	file := posted(general, 301, "see")
 	file.Message.Files = []memory.File{{Name: "Xochimilco.png", Description: "Popocatepetl"}}
-	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"), posted(general, 303, "Mictlantecuhtli"),
+	apply(t, s, posted(general, 300, "Huitzilopochtli "+long), file, edited(general, 302, "Tlaltecuhtli"),
+		posted(general, 303, "Mictlantecuhtli"),
 		memory.Named{Channel: general, ID: id(300), Name: "Tezcatlipoca"})
-	if err := s.Apply(t.Context(), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304), Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}}); err != nil {
+	if err := s.Apply(t.Context(),
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(304),
+			Question: id(300), Sources: from(general, 300), Model: "Coyolxauhqui"}}); err != nil {
 		t.Fatal(err)
 	}
 	drain(t, s)
 	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 3000, Guild: guild, Name: "Itzpapalotl"}},
-		memory.ChannelSeen{Channel: memory.Channel{ID: 3001, Guild: guild, Parent: 3000, Kind: memory.PublicThread, Name: "Chalchiuhtlicue"}},
-		memory.ChannelSeen{Channel: memory.Channel{ID: 3002, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "Xiuhtecuhtli", Owner: 77}})
-	removed := canaries("Itzpapalotl", "Chalchiuhtlicue", "Xiuhtecuhtli", "Huitzilopochtli", "Quetzalcoatl", "Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli", "Tezcatlipoca", "Coyolxauhqui")
+		memory.ChannelSeen{Channel: memory.Channel{ID: 3001, Guild: guild, Parent: 3000,
+			Kind: memory.PublicThread, Name: "Chalchiuhtlicue"}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: 3002, Guild: guild, Parent: general,
+			Kind: memory.PublicThread, Name: "Xiuhtecuhtli", Owner: 77}})
+	removed := canaries("Itzpapalotl", "Chalchiuhtlicue", "Xiuhtecuhtli", "Huitzilopochtli", "Quetzalcoatl",
+		"Xochimilco", "Popocatepetl", "Tlaltecuhtli", "Mictlantecuhtli", "Tezcatlipoca", "Coyolxauhqui")
 	if len(holding(t, dir, removed[0])) == 0 {
 		t.Fatal("the word isn't in the file in the first place")
 	}
@@ -104,7 +110,8 @@ func TestForgottenWordsLeaveTheFile(t *testing.T) {
 	wantNowhere(t, dir, "huitzilopochtli") // as full text would have it
 
 	apply(t, s, deleted(general, 300, 301, 302), edited(general, 303, "nothing much"),
-		memory.ChannelDeleted{Guild: guild, Channel: 3000, At: id(400).Time()}, memory.Opted{Guild: guild, User: 77, Out: true, At: id(400).Time()})
+		memory.ChannelDeleted{Guild: guild, Channel: 3000, At: id(400).Time()}, memory.Opted{Guild: guild,
+			User: 77, Out: true, At: id(400).Time()})
 	wantNowhere(t, dir, removed...)
 	closed(t, s)
 	wantNowhere(t, dir, removed...)
@@ -237,15 +244,19 @@ func TestForgottenLoreLeavesTheFile(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	lore := func(id int64, n int, word string, sources ...memory.Spot) memory.Event {
-		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " + word + "b", Own: []string{word + "c"}, By: 1, At: idAt(n), Sources: sources}}
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " +
+			word + "b", Own: []string{word + "c"}, By: 1, At: idAt(n), Sources: sources}}
 	}
 	for n := range 40 { // neighbours, on the same pages
 		apply(t, s, lore(int64(100+2*n), 1, "the usual"))
 	}
-	apply(t, s, posted(general, 1, "a source"), posted(general, 2, "another"), lore(121, 1, gods[0]), lore(123, 1, gods[1]),
-		lore(125, 1, gods[2], memory.Spot{Channel: general, Message: id(1)}), lore(127, 1, gods[3], memory.Spot{Channel: general, Message: id(2)}),
+	apply(t, s, posted(general, 1, "a source"), posted(general, 2, "another"), lore(121, 1, gods[0]),
+		lore(123, 1, gods[1]),
+		lore(125, 1, gods[2], memory.Spot{Channel: general, Message: id(1)}), lore(127, 1, gods[3],
+			memory.Spot{Channel: general, Message: id(2)}),
 		lore(129, 1, gods[4], memory.Spot{Channel: general, Message: id(2)}))
-	gone := []memory.Event{memory.LoreGone{Guild: guild, ID: 121}, lore(123, 2, "Something else"), deleted(general, 1), edited(general, 2, "and changed")}
+	gone := []memory.Event{memory.LoreGone{Guild: guild, ID: 121}, lore(123, 2, "Something else"),
+		deleted(general, 1), edited(general, 2, "and changed")}
 	leaveTheFile(t, s, gods, gone, []memory.Event{lore(131, 1, "Coyolxauhqui")}, 1)
 }
 
@@ -255,7 +266,8 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	s := open(t, emptyDir(t))
 	summary := func(n int, word string, sources ...int) memory.Summarised {
 		e := summed(general, n)
-		e.Summary.Text, e.Summary.Topics, e.Summary.Model, e.Summary.Sources = "about "+word+"a", []string{word + "b"}, word+"c", nil
+		e.Summary.Text, e.Summary.Topics, e.Summary.Model, e.Summary.Sources = "about "+word+"a",
+			[]string{word + "b"}, word+"c", nil
 		for _, n := range sources {
 			e.Summary.Sources = append(e.Summary.Sources, memory.SummarySource{Message: id(n)})
 		}
@@ -271,7 +283,8 @@ func TestForgottenSummariesLeaveTheFile(t *testing.T) {
 	again.Summary.Made = idAt(999)
 	gone := []memory.Event{deleted(general, 100), again, deleted(general, 102), edited(general, 103, "and changed"),
 		memory.Summarised{Guild: guild, Channel: general, Until: id(900), Evicted: []memory.MessageID{id(104)}}}
-	leaveTheFile(t, s, gods, gone, []memory.Event{posted(general, 901, "the last"), summary(901, "Coyolxauhqui", 8, 901)}, 1+8%3)
+	leaveTheFile(t, s, gods, gone, []memory.Event{posted(general, 901, "the last"),
+		summary(901, "Coyolxauhqui", 8, 901)}, 1+8%3)
 }
 
 // What a session was condensed to leaves the file with the session, with its next version and with its sources.
@@ -279,10 +292,13 @@ func TestForgottenCondensationsLeaveTheFile(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	for n := 1; n <= 60; n++ {
-		apply(t, s, posted(general, n, "one of many"), posted(1001, n, "one of many"), posted(1002, n, "one of many"), posted(1003, n, "one of many"))
+		apply(t, s, posted(general, n, "one of many"), posted(1001, n, "one of many"),
+			posted(1002, n, "one of many"), posted(1003, n, "one of many"))
 	}
-	apply(t, s, condensed(general, "about "+gods[0], 1, 2), condensed(1001, "about "+gods[1], 1, 3), condensed(1002, "about "+gods[2], 2, 4), condensed(1003, "about "+gods[3], 5))
-	gone := []memory.Event{condensed(general, "something else", 1, 2, 9), deleted(1001, 1), edited(1002, 4, "changed"), memory.CondensedGone{Guild: guild, Channel: 1003, Until: id(5)}}
+	apply(t, s, condensed(general, "about "+gods[0], 1, 2), condensed(1001, "about "+gods[1], 1, 3),
+		condensed(1002, "about "+gods[2], 2, 4), condensed(1003, "about "+gods[3], 5))
+	gone := []memory.Event{condensed(general, "something else", 1, 2, 9), deleted(1001, 1),
+		edited(1002, 4, "changed"), memory.CondensedGone{Guild: guild, Channel: 1003, Until: id(5)}}
 	leaveTheFile(t, s, gods[:4], gone, []memory.Event{condensed(general, "about Coyolxauhqui", 1, 8, 11)}, 1+8%3)
 }
 
@@ -322,13 +338,16 @@ func TestRestoredLore(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	lore := func(id int64, n int, word string, by memory.UserID) memory.LoreTold {
-		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " + word + "b", By: by, At: idAt(n)}}
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: word + "a", Text: "about " +
+			word + "b", By: by, At: idAt(n)}}
 	}
 	answer := posted(general, 5, "an answer")
 	answer.Message.Kind = memory.FromHark
-	apply(t, s, posted(general, 1, "hello"), lore(1, 1, "Quetzalcoatl", 1), lore(2, 1, "Xochimilco", 1), lore(3, 1, "Popocatepetl", 2), lore(4, 1, "stays", 1), lore(6, 1, "Mictlantecuhtli", 1),
+	apply(t, s, posted(general, 1, "hello"), lore(1, 1, "Quetzalcoatl", 1), lore(2, 1, "Xochimilco", 1),
+		lore(3, 1, "Popocatepetl", 2), lore(4, 1, "stays", 1), lore(6, 1, "Mictlantecuhtli", 1),
 		posted(general, 2, "another"), posted(general, 3, "a third"),
-		answer, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8, Sources: fromLore(1)}})
+		answer, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8,
+			Sources: fromLore(1)}})
 	backup := backUp(t, s)
 	changed := lore(2, 2, "different", 1)
 	changed.Lore.Own, changed.Lore.Sources = []string{"other"}, []memory.Spot{{Channel: general, Message: id(3)}}

@@ -12,7 +12,8 @@ import (
 // FindText implements sqlstore.Engine.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	var query strings.Builder
-	query.WriteString("SELECT m.channel, m.id, -f.score FROM (SELECT fulltext.rowid AS row, bm25(fulltext) AS score FROM fulltext")
+	query.WriteString(`SELECT m.channel, m.id, -f.score
+		FROM (SELECT fulltext.rowid AS row, bm25(fulltext) AS score FROM fulltext`)
 	if q.Since != nil || q.Until != nil || len(q.Authors) > 0 {
 		query.WriteString(" CROSS JOIN message t ON t.row = fulltext.rowid")
 	}
@@ -46,7 +47,8 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 	query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext")
 	args := matching(&query, q)
 	query.WriteString(" LIMIT ?)")
-	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error { return scan(&n) }, query.String(), append(args, q.Limit)...)
+	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error { return scan(&n) }, query.String(),
+		append(args, q.Limit)...)
 	return n, err
 }
 
@@ -55,7 +57,8 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 func matching(query *strings.Builder, q sqlstore.TextQuery) []any {
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
 	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]
-	args := []any{strings.ReplaceAll(sqlstore.Hashes(q.Terms), " ", " OR "), first << sqlstore.SequenceBits, last<<sqlstore.SequenceBits | (1<<sqlstore.SequenceBits - 1)}
+	args := []any{strings.ReplaceAll(sqlstore.Hashes(q.Terms), " ", " OR "), first << sqlstore.SequenceBits,
+		last<<sqlstore.SequenceBits | (1<<sqlstore.SequenceBits - 1)}
 	if int64(len(q.Channels)) == last-first+1 { // no other channel lies between
 		return args
 	}

@@ -255,8 +255,10 @@ func FuzzSegments(f *testing.F) {
 		now := id(0).Time()
 		for ; len(data) >= 5 && len(stream) < 120; data = data[5:] {
 			now = now.Add(time.Duration(data[2]) * 7 * time.Second)
-			m := memory.Message{ID: memory.FirstMessageID(now) + memory.MessageID(len(stream)), Guild: guild, Channel: general,
-				Author: memory.UserID(data[0]%6 + 1), Kind: memory.Kind(data[1] % 5), Content: fmt.Sprintf("n%d", len(stream))}
+			m := memory.Message{ID: memory.FirstMessageID(now) + memory.MessageID(len(stream)), Guild: guild,
+				Channel: general,
+				Author: memory.UserID(data[0]%6 +
+					1), Kind: memory.Kind(data[1] % 5), Content: fmt.Sprintf("n%d", len(stream))}
 			if back := int(data[3]); back > 0 && back <= len(stream) {
 				m.ReplyTo = stream[len(stream)-back].(memory.Posted).Message.ID
 			}

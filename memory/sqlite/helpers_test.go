@@ -98,7 +98,8 @@ const (
 )
 
 func posted(channel memory.ChannelID, n int, content string) memory.Posted {
-	return memory.Posted{Message: memory.Message{ID: id(n), Guild: guild, Channel: channel, Author: memory.UserID(1 + n%3), Content: content}}
+	return memory.Posted{Message: memory.Message{ID: id(n), Guild: guild, Channel: channel,
+		Author: memory.UserID(1 + n%3), Content: content}}
 }
 
 // from are messages of a channel as sources that an answer repeats.
@@ -135,7 +136,8 @@ func edited(channel memory.ChannelID, n int, content string) memory.Edited {
 // condensed tells what the session of a channel was condensed to up to the last of the messages with these
 // numbers, which were never edited.
 func condensed(channel memory.ChannelID, text string, numbers ...int) memory.SessionCondensed {
-	c := memory.Condensed{Guild: guild, Channel: channel, Until: id(numbers[len(numbers)-1]), Text: text, Made: id(numbers[len(numbers)-1]).Time(), Model: "toy"}
+	c := memory.Condensed{Guild: guild, Channel: channel, Until: id(numbers[len(numbers)-1]), Text: text,
+		Made: id(numbers[len(numbers)-1]).Time(), Model: "toy"}
 	for _, n := range numbers {
 		c.Sources = append(c.Sources, memory.SummarySource{Message: id(n)})
 	}
@@ -145,7 +147,8 @@ func condensed(channel memory.ChannelID, text string, numbers ...int) memory.Ses
 // summed tells of a summary that ends with the nth message and is made from it, which was never edited.
 func summed(channel memory.ChannelID, n int) memory.Summarised {
 	return memory.Summarised{Guild: guild, Channel: channel, After: id(n) - 1, Until: id(n), Summary: &memory.Summary{
-		ID: id(n), Guild: guild, Channel: channel, Text: fmt.Sprintf("summary%dq of it", n), Topics: []string{fmt.Sprintf("topic%dq", n)},
+		ID: id(n), Guild: guild, Channel: channel, Text: fmt.Sprintf("summary%dq of it",
+			n), Topics: []string{fmt.Sprintf("topic%dq", n)},
 		Kind: memory.SummaryTalk, Model: "toy", Made: id(n).Time(), Sources: []memory.SummarySource{{Message: id(n)}},
 	}}
 }
@@ -217,21 +220,30 @@ var unsound = map[string]string{
 		WHERE m.segment <> 0 AND (s.id IS NULL OR s.channel <> m.channel OR m.id NOT BETWEEN s.first AND s.last)`,
 	"a segment has another size than its messages": `SELECT s.id FROM segment s
 		WHERE s.size <> (SELECT count(*) FROM said m WHERE m.channel = s.channel AND m.segment = s.id)`,
-	"a segment is empty or too large":           fmt.Sprintf("SELECT id FROM segment WHERE size NOT BETWEEN 1 AND %d", memory.MaxSegment),
-	"a segment is neither pending nor embedded": "SELECT id FROM segment WHERE pending = 0 AND id NOT IN (SELECT segment FROM vector)",
-	"a vector has no segment":                   "SELECT segment FROM vector WHERE segment NOT IN (SELECT id FROM segment)",
-	"a vector of the next space has no segment": "SELECT segment FROM vector_next WHERE segment NOT IN (SELECT id FROM segment)",
-	"a segment lacks a vector in no space":      "SELECT id FROM segment WHERE next = 1 AND NOT EXISTS (SELECT 1 FROM meta WHERE key = 'next')",
+	"a segment is empty or too large": fmt.Sprintf(
+		"SELECT id FROM segment WHERE size NOT BETWEEN 1 AND %d", memory.MaxSegment),
+	"a segment is neither pending nor embedded": `SELECT id FROM segment WHERE pending = 0
+		AND id NOT IN (SELECT segment FROM vector)`,
+	"a vector has no segment": `SELECT segment FROM vector WHERE segment NOT IN (SELECT id
+		FROM segment)`,
+	"a vector of the next space has no segment": `SELECT segment FROM vector_next
+		WHERE segment NOT IN (SELECT id FROM segment)`,
+	"a segment lacks a vector in no space": `SELECT id FROM segment WHERE next = 1 AND NOT EXISTS (SELECT 1
+		FROM meta WHERE key = 'next')`,
 	"a segment is left out of the next space": `SELECT id FROM segment WHERE next = 0 AND EXISTS (SELECT 1 FROM meta WHERE key = 'next')
 		AND id NOT IN (SELECT segment FROM vector_next)`,
-	"vectors of no space are left": `SELECT segment FROM vector_next WHERE NOT EXISTS (SELECT 1 FROM meta WHERE key IN ('next', 'sweep'))`,
+	"vectors of no space are left": `SELECT segment FROM vector_next WHERE NOT EXISTS (SELECT 1 FROM meta
+		WHERE key IN ('next', 'sweep'))`,
 	"a channel miscounts its messages": `SELECT c.id FROM channel c
 		WHERE c.messages <> (SELECT count(*) FROM said m WHERE m.channel = c.no AND m.kind IN (0, 1, 2))`,
 	"somebody's presence is wrong": `SELECT 1 FROM (SELECT channel, author, count(*) AS n, max(id) AS last FROM said WHERE kind IN (0, 1, 2) GROUP BY 1, 2) m
 		FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS NOT m.n OR p.last IS NOT m.last`,
-	"full text holds what the log doesn't":    "SELECT id FROM fulltext_docsize WHERE id NOT IN (SELECT row FROM message)",
-	"something has a source that was deleted": "SELECT s.derived FROM source s JOIN tombstone d ON d.channel = s.place AND d.id = s.id WHERE s.kind = 0 AND s.derived NOT IN (SELECT derived FROM shown)",
-	"a source or a name is of nothing":        "SELECT derived FROM (SELECT derived FROM source UNION ALL SELECT derived FROM named) WHERE derived NOT IN (SELECT no FROM derived)",
+	"full text holds what the log doesn't": `SELECT id FROM fulltext_docsize
+		WHERE id NOT IN (SELECT row FROM message)`,
+	"something has a source that was deleted": `SELECT s.derived FROM source s
+		JOIN tombstone d ON d.channel = s.place AND d.id = s.id WHERE s.kind = 0 AND s.derived NOT IN (SELECT derived FROM shown)`,
+	"a source or a name is of nothing": `SELECT derived FROM (SELECT derived FROM source UNION ALL
+		SELECT derived FROM named) WHERE derived NOT IN (SELECT no FROM derived)`,
 	"something lacks its sources, or they it": `SELECT coalesce(m.id, d.id) FROM derived d FULL JOIN (SELECT 1 AS kind, channel AS place, answer AS id FROM trace
 		UNION ALL SELECT 2, guild, id FROM fact WHERE text IS NOT NULL UNION ALL SELECT 3, guild, id FROM lore WHERE text IS NOT NULL
 		UNION ALL SELECT 4, channel, id FROM summary WHERE text IS NOT NULL UNION ALL SELECT 5, channel, 0 FROM condensed UNION ALL SELECT 6, channel, no FROM record
@@ -239,16 +251,20 @@ var unsound = map[string]string{
 		ON m.kind = d.kind AND m.place = d.place AND m.id = d.id WHERE m.id IS NULL OR d.id IS NULL`,
 	"a summary has a source that isn't there": `SELECT s.id FROM derived d JOIN source s ON s.derived = d.no LEFT JOIN channel c ON c.id = s.place
 		LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE d.kind IN (4, 5) AND m.id IS NULL`,
-	"a summary has no source":                    "SELECT id FROM derived d WHERE kind IN (4, 5) AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = d.no)",
-	"a summary that is gone left more than that": "SELECT id FROM summary WHERE text IS NULL AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)",
+	"a summary has no source": `SELECT id FROM derived d WHERE kind IN (4, 5)
+		AND NOT EXISTS (SELECT 1 FROM source s WHERE s.derived = d.no)`,
+	"a summary that is gone left more than that": `SELECT id FROM summary WHERE text IS NULL
+		AND (kind <> '' OR topics <> '' OR model <> '' OR made <> 0)`,
 	"an answer that Discord shows is kept, or withdrawn": `SELECT id FROM shown s WHERE (channel, id) NOT IN (SELECT channel, id FROM taken)
 		OR (channel, id) IN (SELECT channel, message FROM withdrawn)`,
-	"a prompt has no trace": "SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel AND t.answer = p.answer WHERE t.answer IS NULL",
+	"a prompt has no trace": `SELECT p.answer FROM prompt p LEFT JOIN trace t ON t.channel = p.channel
+		AND t.answer = p.answer WHERE t.answer IS NULL`,
 	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN derived d ON d.kind = 1 AND d.place = p.channel AND d.id = p.answer
 		JOIN source s ON s.derived = d.no AND s.kind = 0 LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
 	"something is kept beside a message that was forgotten with its channel": `SELECT n.id FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM called
 		UNION ALL SELECT channel, id FROM rewritten UNION ALL SELECT channel, id FROM early_edit) n JOIN forgetting f ON f.user = 0 AND f.channel = n.channel AND n.id < f.before`,
-	"a deleted message is there": "SELECT m.id FROM said m JOIN channel c ON c.no = m.channel JOIN tombstone d ON d.channel = c.id AND d.id = m.id",
+	"a deleted message is there": `SELECT m.id FROM said m JOIN channel c ON c.no = m.channel
+		JOIN tombstone d ON d.channel = c.id AND d.id = m.id`,
 }
 
 // checkSound checks what must hold of every file.
@@ -260,7 +276,8 @@ func checkSound(t testing.TB, s *Store) {
 			t.Errorf("%s: %d (%v)", wrong, what, err)
 		}
 	}
-	for _, check := range []string{"INSERT INTO fulltext (fulltext) VALUES ('integrity-check')", "PRAGMA integrity_check"} {
+	for _, check := range []string{"INSERT INTO fulltext (fulltext) VALUES ('integrity-check')",
+		"PRAGMA integrity_check"} {
 		if _, err := s.engine.write.ExecContext(context.Background(), check); err != nil {
 			t.Errorf("%s: %v", check, err)
 		}

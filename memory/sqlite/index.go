@@ -142,7 +142,8 @@ func (x *index) change(v storedVector) error {
 
 func (x *index) add(v storedVector) error {
 	vector := dequantise(v.steps)
-	x.table.put(row{segment: v.segment, first: v.first, last: v.last, vector: vector}, uint32(v.channel-x.guild<<sqlstore.ChannelBits))
+	x.table.put(row{segment: v.segment, first: v.first, last: v.last, vector: vector},
+		uint32(v.channel-x.guild<<sqlstore.ChannelBits))
 	return x.collection.AddDocument(context.Background(), x.document(v.segment, vector))
 }
 
@@ -202,7 +203,8 @@ func (x *index) some(ctx context.Context, places []int32) (*chromem.Collection, 
 
 // rank are the limit documents of a collection nearest to vector that f allows, which are no fewer.
 // chromem-go is asked for more until enough of what it gave may be found.
-func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float32, f filter, limit int) ([]sqlstore.Near, error) {
+func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float32, f filter,
+	limit int) ([]sqlstore.Near, error) {
 	count := c.Count()
 	for n := min(count, 2*limit); ; n = min(count, 4*n) {
 		results, err := c.QueryEmbedding(ctx, vector, n, nil, nil)

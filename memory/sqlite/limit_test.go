@@ -87,7 +87,8 @@ func TestWhatChangesWhileAGuildIsNotLoaded(t *testing.T) {
 	apply(t, s, inGuild(1, 9000, "apples, late"), memory.Deleted{Guild: 1, Channel: 1, IDs: []memory.MessageID{id(0)}})
 	drain(t, s)
 	wantLoaded(t, s, 2)
-	if got := nearest(t, s, in(1), "apples"); !slices.Contains(got, id(9000)) || slices.Contains(got, id(0)) || len(got) != 3 {
+	if got := nearest(t, s, in(1), "apples"); !slices.Contains(got, id(9000)) ||
+		slices.Contains(got, id(0)) || len(got) != 3 {
 		t.Errorf("found %v", got)
 	}
 }
@@ -185,10 +186,12 @@ func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the
 	steps := make([]byte, space.Dimensions)
 	steps[0] = 1
 	for i := range n {
-		must(t, x.put(storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits + int64(i%50), steps: steps}))
+		must(t, x.put(storedVector{segment: 1<<sqlstore.SegmentBits + int64(i),
+			channel: 1<<sqlstore.ChannelBits + int64(i%50), steps: steps}))
 	}
 	took, counted := used()-before, x.size.Load()
-	t.Logf("%d bytes a vector beside its numbers and its sketch", took/n-int64(4*space.Dimensions)-int64(8*turns*x.table.words))
+	t.Logf("%d bytes a vector beside its numbers and its sketch",
+		took/n-int64(4*space.Dimensions)-int64(8*turns*x.table.words))
 	if took > counted*105/100 || took < counted*85/100 {
 		t.Errorf("%d vectors took %d bytes and count as %d", n, took, counted)
 	}

@@ -47,7 +47,8 @@ func TestLock(t *testing.T) {
 	alone, err := lockAlone(dir)
 	must(t, err)
 	must(t, alone.release())
-	if info, err := os.Stat(filepath.Join(dir, LockName)); err != nil || info.Mode().Perm() != 0o600 || info.Size() != 0 {
+	if info, err := os.Stat(filepath.Join(dir, LockName)); err != nil || info.Mode().Perm() != 0o600 ||
+		info.Size() != 0 {
 		t.Errorf("the lock: %v, %v", info, err)
 	}
 }

@@ -56,7 +56,8 @@ func Look(ctx context.Context, dir string) (Sight, error) {
 }
 
 func (s *Sight) look(ctx context.Context, db *sql.DB) error {
-	err := db.QueryRowContext(ctx, "SELECT sqlite_version(), user_version FROM pragma_user_version").Scan(&s.SQLite, &s.Version)
+	err := db.QueryRowContext(ctx,
+		"SELECT sqlite_version(), user_version FROM pragma_user_version").Scan(&s.SQLite, &s.Version)
 	switch {
 	case err != nil:
 		return err
@@ -65,7 +66,8 @@ func (s *Sight) look(ctx context.Context, db *sql.DB) error {
 	case s.Version < s.Known:
 		return nil
 	}
-	if err := db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
+	if err := db.QueryRowContext(ctx,
+		`SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
 		(SELECT count(*) FROM segment WHERE pending = 1 OR next = 1), (SELECT count(*) FROM forgetting WHERE done = 0)`).
 		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished); err != nil {
 		return err

@@ -14,7 +14,8 @@ func TestLook(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	none, err := Look(t.Context(), dir)
-	if err != nil || none.Exists || none.Bytes != 0 || none.SQLite == "" || none.Known != len(migrations) || none.Version != 0 {
+	if err != nil || none.Exists || none.Bytes != 0 || none.SQLite == "" || none.Known != len(migrations) ||
+		none.Version != 0 {
 		t.Errorf("of no database: %+v, %v", none, err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
@@ -31,14 +32,19 @@ func TestLook(t *testing.T) {
 		t.Errorf("counted %+v", seen)
 	}
 	drain(t, s)
-	apply(t, s, recorded("one", 0, 1), memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Oak", Text: "is old", At: idAt(1)}},
-		memory.LoreTold{Lore: memory.Lore{ID: 10, Guild: guild, Name: "Elm", Text: "is older", At: idAt(1)}}, memory.LoreGone{Guild: guild, ID: 10})
-	if a, err := Count(t.Context(), s); err != nil || a.Traces+a.Prompts != 0 || a.Records != 1 || a.Lore != 1 || a.Bytes < 4096 {
+	apply(t, s, recorded("one", 0, 1),
+		memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Oak", Text: "is old", At: idAt(1)}},
+		memory.LoreTold{Lore: memory.Lore{ID: 10, Guild: guild, Name: "Elm", Text: "is older",
+			At: idAt(1)}}, memory.LoreGone{Guild: guild, ID: 10})
+	if a, err := Count(t.Context(), s); err != nil || a.Traces+a.Prompts != 0 || a.Records != 1 ||
+		a.Lore != 1 || a.Bytes < 4096 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	execute(t, raw(t, dir), "INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, -1, 0, 0, 0, 'asked', 0, 0, '{}')")
+	execute(t, raw(t, dir), `INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt)
+		VALUES (7, -1, 0, 0, 0, 'asked', 0, 0, '{}')`)
 	seen, err = Look(t.Context(), dir)
-	if err != nil || seen.Waiting != 0 || seen.Unfinished != 1 || seen.Use != (memorytest.Embedder{}).Space() || seen.Next != (memory.Space{}) {
+	if err != nil || seen.Waiting != 0 || seen.Unfinished != 1 ||
+		seen.Use != (memorytest.Embedder{}).Space() || seen.Next != (memory.Space{}) {
 		t.Errorf("%+v, %v", seen, err)
 	}
 	if err := Check(t.Context(), dir); err != nil {

@@ -11,7 +11,8 @@ func TestMigrations(t *testing.T) {
 	t.Parallel()
 	dir := stored(t, 3)
 	conn := raw(t, dir)
-	later := append(migrations[:len(migrations):len(migrations)], "CREATE TABLE later (x); INSERT INTO later VALUES (1)")
+	later := append(migrations[:len(migrations):len(migrations)],
+		"CREATE TABLE later (x); INSERT INTO later VALUES (1)")
 	versions := func() (version, rows int) {
 		t.Helper()
 		must(t, conn.QueryRowContext(bg, "PRAGMA user_version").Scan(&version))

@@ -10,7 +10,8 @@ import (
 )
 
 // Nearest implements sqlstore.Engine. Vectors that aren't loaded within Options.Patience are not looked at.
-func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery, hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
+func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
+	hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
 	if q.Space != e.vectors.inUse() {
 		return nil, memory.ErrNoVectors
 	}
@@ -45,7 +46,8 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery, hits func(
 		}
 		sortNearest(found)
 		some, err := hits(found)
-		if err != nil || beyond == -2 || len(q.Scope.Authors) > 0 && round == rounds || len(some) == q.Limit && some[q.Limit-1].Similarity >= float64(beyond) {
+		if err != nil || beyond == -2 || len(q.Scope.Authors) > 0 && round == rounds ||
+			len(some) == q.Limit && some[q.Limit-1].Similarity >= float64(beyond) {
 			return some, err
 		}
 	}

@@ -45,7 +45,8 @@ func stored(t *testing.T, messages int) string {
 		s := openOnce(t, dir)
 		var events []memory.Event
 		for n := range messages {
-			events = append(events, posted(general, n, fmt.Sprintf("apples number%d %s", n, strings.Repeat("filler ", 40))))
+			events = append(events, posted(general, n,
+				fmt.Sprintf("apples number%d %s", n, strings.Repeat("filler ", 40))))
 		}
 		apply(t, s, events...)
 		drain(t, s)
@@ -106,7 +107,8 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	s, err := Open(t.Context(), t.TempDir(), Options{})
 	must(t, err)
 	apply(t, s, posted(general, 1, "apples"))
-	if m, err := s.Around(t.Context(), general, []memory.MessageID{id(1)}, 0, 0); err != nil || len(m) != 1 || m[0].Tokens != 0 {
+	if m, err := s.Around(t.Context(), general, []memory.MessageID{id(1)}, 0, 0); err != nil || len(m) != 1 ||
+		m[0].Tokens != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for range 2 {
@@ -184,7 +186,8 @@ func TestWhatCannotBeOpened(t *testing.T) {
 func wantUnchanged(t *testing.T, dir, text string) {
 	t.Helper()
 	must(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && name != LockName && strings.ReplaceAll(content(t, filepath.Join(dir, name)), text, "") != "" {
+		if err == nil && !d.IsDir() && name != LockName &&
+			strings.ReplaceAll(content(t, filepath.Join(dir, name)), text, "") != "" {
 			t.Errorf("%s was changed", name)
 		}
 		return err
@@ -246,8 +249,10 @@ func TestOtherTerms(t *testing.T) {
 	t.Parallel()
 	dir := stored(t, 1100)
 	s := open(t, dir)
-	apply(t, s, memory.Posted{Message: memory.Message{ID: id(5000), Guild: guild, Channel: general, Kind: memory.FromHark, Content: "apples, said Hark"}},
-		memory.Posted{Message: memory.Message{ID: id(5001), Guild: guild, Channel: general, Files: []memory.File{{Name: "quinces.png"}}}})
+	apply(t, s, memory.Posted{Message: memory.Message{ID: id(5000), Guild: guild, Channel: general,
+		Kind: memory.FromHark, Content: "apples, said Hark"}},
+		memory.Posted{Message: memory.Message{ID: id(5001), Guild: guild, Channel: general,
+			Files: []memory.File{{Name: "quinces.png"}}}})
 	before := dump(t, s)
 	closed(t, s)
 	conn := raw(t, dir)
@@ -256,7 +261,9 @@ func TestOtherTerms(t *testing.T) {
 	execute(t, conn, "INSERT INTO fulltext (rowid, content) VALUES (1, 'old')")
 
 	ended, cancel := context.WithCancel(t.Context())
-	options := Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Progress: func(done, total int) { cancel() }}
+	options := Options{Space: memorytest.Embedder{}.Space(), Tokens: words, Progress: func(done, total int) {
+		cancel()
+	}}
 	_, err := Open(ended, dir, options)
 	wantError(t, err)
 

@@ -98,7 +98,8 @@ func isEarlier(of, salt []byte) bool {
 // startsLog reports whether head is that of a log.
 func startsLog(head []byte) bool {
 	sums := sumsOf(head)
-	return binary.BigEndian.Uint32(head)&^1 == 0x377f0682 && sums.are(head[24:32]) && binary.BigEndian.Uint32(head[8:]) == pageSize
+	return binary.BigEndian.Uint32(head)&^1 == 0x377f0682 && sums.are(head[24:32]) &&
+		binary.BigEndian.Uint32(head[8:]) == pageSize
 }
 
 // logSums are the checksums of a write-ahead log.

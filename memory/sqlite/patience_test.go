@@ -22,7 +22,8 @@ func hurried(t *testing.T) *Store {
 // wantTextOnly checks that a search goes on without vectors.
 func wantTextOnly(t *testing.T, s *Store, channels ...memory.ChannelID) {
 	t.Helper()
-	if hits, err := s.Nearest(bg, in(channels...), s.engine.options.Space, unit(), 5); !errors.Is(err, memory.ErrNoVectors) {
+	if hits, err := s.Nearest(bg, in(channels...), s.engine.options.Space, unit(), 5); !errors.Is(err,
+		memory.ErrNoVectors) {
 		t.Errorf("found %v, %v while they were being loaded", hits, err)
 	}
 }
@@ -154,7 +155,8 @@ func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	apply(t, s, posted(general, 1, "apples"), posted(general, 20, "apples"), posted(secret, 10, "pears"), posted(secret, 2000, "apples"))
+	apply(t, s, posted(general, 1, "apples"), posted(general, 20, "apples"), posted(secret, 10, "pears"),
+		posted(secret, 2000, "apples"))
 	drain(t, s)
 	scope := in(general, secret)
 	scope.Since, scope.Until = id(5).Time(), id(15).Time()

@@ -14,18 +14,22 @@ func storied(t *testing.T) *Store {
 	for n := 1; n <= 12; n++ {
 		apply(t, s, posted(general, n, "one of many"))
 	}
-	apply(t, s, posted(secret, 13, "hidden"), memory.Starred{Guild: guild, Channel: general, ID: id(4), On: true, At: idAt(20)},
-		memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 1, Text: "plays the tuba", By: 2, Channel: general, Message: id(4)}},
+	apply(t, s, posted(secret, 13, "hidden"), memory.Starred{Guild: guild, Channel: general, ID: id(4),
+		On: true, At: idAt(20)},
+		memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 1, Text: "plays the tuba", By: 2,
+			Channel: general, Message: id(4)}},
 		memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 2, Text: "likes tea", By: 3}},
-		memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "Project X", Text: "is due", By: 3, At: idAt(9), Sources: []memory.Spot{{Channel: general, Message: id(4)}}}},
+		memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "Project X", Text: "is due", By: 3,
+			At: idAt(9), Sources: []memory.Spot{{Channel: general, Message: id(4)}}}},
 		memory.LoreTold{Lore: memory.Lore{ID: 2, Guild: guild, Name: "Project Y", Text: "is late", By: 2, At: idAt(9)}},
 		summed(general, 4), condensed(general, "so far", 4, 5))
 	for n, trace := range []memory.Trace{
-		{Question: id(4), Asker: 2, Sources: from(general, 4)},                             // asked by user 2
-		{Question: id(5), Asker: 3, Sources: from(general, 5, 4)},                          // made from what they said
-		{Question: id(5), Asker: 3, Sources: append(from(general, 5, 6), fromFacts(2)...)}, // and from what is known of them
-		{Question: id(5), Asker: 3, Sources: append(from(general, 5, 6), fromLore(2)...)},  // or was told by them
-		{Question: id(5), Asker: 3, Sources: from(general, 5, 6)},                          // nothing of theirs
+		{Question: id(4), Asker: 2, Sources: from(general, 4)},    // asked by user 2
+		{Question: id(5), Asker: 3, Sources: from(general, 5, 4)}, // made from what they said
+		// and from what is known of them
+		{Question: id(5), Asker: 3, Sources: append(from(general, 5, 6), fromFacts(2)...)},
+		{Question: id(5), Asker: 3, Sources: append(from(general, 5, 6), fromLore(2)...)}, // or was told by them
+		{Question: id(5), Asker: 3, Sources: from(general, 5, 6)},                         // nothing of theirs
 	} {
 		answer := posted(general, 30+n, "an answer")
 		answer.Message.Kind, answer.Message.Author = memory.FromHark, 99
@@ -62,18 +66,21 @@ func TestExtentOfMessages(t *testing.T) {
 		ids     []memory.MessageID
 		want    memory.Extent
 	}{
-		{general, []memory.MessageID{id(4)}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1, Summaries: 2, Answers: 2}},
+		{general, []memory.MessageID{id(4)}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1,
+			Summaries: 2, Answers: 2}},
 		{general, []memory.MessageID{id(5), id(6)}, memory.Extent{Messages: 2, Channels: 1, Summaries: 1, Answers: 4}},
 		{general, []memory.MessageID{id(31)}, memory.Extent{Messages: 1, Channels: 1}}, // an answer itself
 		{secret, []memory.MessageID{id(4)}, memory.Extent{}},
 		{general, []memory.MessageID{}, memory.Extent{}},
 	} {
-		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: c.channel}, Messages: c.ids}); err != nil || got != c.want {
+		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild,
+			Channel: c.channel}, Messages: c.ids}); err != nil || got != c.want {
 			t.Errorf("%v: %+v, %v; want %+v", c.ids, got, err, c.want)
 		}
 	}
 	apply(t, s, deleted(general, 4))
-	if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: general}, Messages: []memory.MessageID{id(4)}}); err != nil || got != (memory.Extent{}) {
+	if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild,
+		Channel: general}, Messages: []memory.MessageID{id(4)}}); err != nil || got != (memory.Extent{}) {
 		t.Errorf("%+v is left, %v", got, err)
 	}
 }
@@ -87,12 +94,15 @@ func TestExtentInChannels(t *testing.T) {
 		channels []memory.ChannelID
 		want     memory.Extent
 	}{
-		{[]memory.ChannelID{general}, memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
+		{[]memory.ChannelID{general}, memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2,
+			Answers: 4}},
 		{[]memory.ChannelID{secret}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1}},
 		{[]memory.ChannelID{}, memory.Extent{Facts: 1, Lore: 1}},
-		{[]memory.ChannelID{general, secret}, memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4}},
+		{[]memory.ChannelID{general, secret}, memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2,
+			Summaries: 2, Answers: 4}},
 	} {
-		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f, Within: c.channels}); err != nil || got != c.want {
+		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f, Within: c.channels}); err != nil ||
+			got != c.want {
 			t.Errorf("in %v: %+v, %v; want %+v", c.channels, got, err, c.want)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 func TestFullTextOfWhatComesAndGoesAtOnce(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	apply(t, s, posted(general+1, 1, "walnut"), posted(general, 2, "walnut"), posted(general+1, 3, "walnut"), // the rows aren't in order
+	// the rows aren't in order
+	apply(t, s, posted(general+1, 1, "walnut"), posted(general, 2, "walnut"), posted(general+1, 3, "walnut"),
 		deleted(general, 2), edited(general+1, 3, "chestnut"), posted(general, 4, "walnut"))
 	scope := in(general, general+1)
 	walnut, chestnut := find(t, s, scope, "walnut"), find(t, s, scope, "chestnut")

@@ -17,7 +17,8 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	a, b := open(t, dir), open(t, dir)
 	ctx := t.Context()
 	apply(t, a, posted(general, 1, "apples"), posted(general, 2, "apricots"), posted(general, 50, "bananas"))
-	apply(t, a, memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Channels: []memory.Channel{{ID: general, Name: "general"}}}})
+	apply(t, a, memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard",
+		Channels: []memory.Channel{{ID: general, Name: "general"}}}})
 	drain(t, a)
 	lore := func(n int, name string) memory.LoreTold {
 		return memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: name, Text: "is due", At: idAt(n)}}
@@ -33,8 +34,10 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	apply(t, b, posted(secret, 3, "cherries"), deleted(general, 1, 50), posted(general, 4, "dates"), posted(general, 100, "zucchini"),
-		memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 9, Username: "nine"}}, lore(2, "Y"), memory.LoreGone{Guild: guild, ID: 2},
+	apply(t, b, posted(secret, 3, "cherries"), deleted(general, 1, 50), posted(general, 4, "dates"),
+		posted(general, 100, "zucchini"),
+		memory.PersonSeen{Person: memory.Person{Guild: guild, ID: 9, Username: "nine"}}, lore(2,
+			"Y"), memory.LoreGone{Guild: guild, ID: 2},
 		memory.ChannelSeen{Channel: memory.Channel{ID: general, Guild: guild, Name: "renamed"}})
 
 	g, err := a.Guild(ctx, guild)
@@ -47,7 +50,8 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	if people, err := a.People(ctx, guild); err != nil || len(people) != 1 {
 		t.Errorf("people: %v, %v", people, err)
 	}
-	if got := find(t, a, in(general, secret), "apples cherries bananas"); !slices.Equal(got, []memory.MessageID{id(3)}) {
+	if got := find(t, a, in(general, secret), "apples cherries bananas"); !slices.Equal(got,
+		[]memory.MessageID{id(3)}) {
 		t.Errorf("full text finds %v", got)
 	}
 	vector := func(s *Store) []memory.MessageID { return nearest(t, s, in(general, secret), "apples") }
@@ -68,7 +72,8 @@ func TestStoresOnOneFileSeeEachOther(t *testing.T) {
 	apply(t, b, posted(general, 8, "hazelnuts"), posted(3000, 9, "ivy"), posted(4000, 10, "junipers"))
 	apply(t, a, posted(4000, 11, "kiwis"))
 	for _, s := range []*Store{a, b} {
-		if got := find(t, s, in(general, secret, 3000, 4000), "elderberries figs grapes hazelnuts ivy junipers kiwis"); len(got) != 7 {
+		if got := find(t, s, in(general, secret, 3000, 4000),
+			"elderberries figs grapes hazelnuts ivy junipers kiwis"); len(got) != 7 {
 			t.Errorf("%d of 7 found", len(got))
 		}
 		checkSound(t, s)
@@ -88,7 +93,8 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	x, err := s.engine.index(bg, 1, s.engine.options.Space)
 	must(t, err)
 	for _, segment := range allSegments(t, s) {
-		must(t, x.put(storedVector{segment: segment.ID, channel: numbersOf(t, s, in(general))[0], steps: quantise(unit())}))
+		must(t, x.put(storedVector{segment: segment.ID, channel: numbersOf(t, s, in(general))[0],
+			steps: quantise(unit())}))
 	}
 	hits, err := s.Nearest(bg, in(general), s.engine.options.Space, unit(), 10)
 	if err != nil || len(hits) != 1 || hits[0].Channel != general {
@@ -108,7 +114,8 @@ func TestConcurrentStores(t *testing.T) {
 			for n := range each {
 				channel := general + memory.ChannelID(n%4)
 				if err := s.Apply(t.Context(), posted(channel, 3*n+k, fmt.Sprintf("apples n%dk%d", n, k)),
-					memory.ChannelSeen{Channel: memory.Channel{ID: channel + 10*memory.ChannelID(k), Guild: guild + memory.GuildID(n%2), Name: "x"}}); err != nil {
+					memory.ChannelSeen{Channel: memory.Channel{ID: channel + 10*memory.ChannelID(k),
+						Guild: guild + memory.GuildID(n%2), Name: "x"}}); err != nil {
 					t.Error(err)
 				}
 				if n > 0 {

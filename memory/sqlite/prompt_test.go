@@ -37,9 +37,11 @@ func prompting(t *testing.T, dir, word string) *Store {
 	earlier.Message.Kind, answer.Message.Kind = memory.FromHark, memory.FromHark
 	earlier.Message.Author, answer.Message.Author = harks, harks
 	apply(t, s, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: mentioned, Name: "Zoe"}},
-		posted(general, 1, "a source"), posted(secret, 2, "another source"), earlier, posted(general, 10, "a question"), answer,
+		posted(general, 1, "a source"), posted(secret, 2, "another source"), earlier, posted(general, 10,
+			"a question"), answer,
 		memory.FactTold{Guild: guild, User: mentioned, Fact: memory.Fact{ID: 7, Text: "sails"}},
-		memory.FactTold{Guild: guild, User: mentioned, Fact: memory.Fact{ID: 8, Text: "rows", Channel: general, Message: id(1)}},
+		memory.FactTold{Guild: guild, User: mentioned,
+			Fact: memory.Fact{ID: 8, Text: "rows", Channel: general, Message: id(1)}},
 		memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project X", Text: "is due", By: 5, At: idAt(1)}})
 	apply(t, s, memory.Answered{Trace: memory.Trace{
 		Guild: guild, Channel: general, Answer: id(20), Question: id(10), Asker: 2,
@@ -48,7 +50,8 @@ func prompting(t *testing.T, dir, word string) *Store {
 	}})
 	for n := range 6 { // on the same pages, of a channel of their own
 		question := memory.Message{ID: id(30 + 2*n), Guild: 200, Channel: 2500, Author: 77, Content: "a question"}
-		trace := memory.Trace{Guild: 200, Channel: 2500, Answer: id(31 + 2*n), Question: question.ID, Sources: from(2500, 30+2*n), Asker: 77, Prompt: sentPrompt("the usual")}
+		trace := memory.Trace{Guild: 200, Channel: 2500, Answer: id(31 + 2*n), Question: question.ID,
+			Sources: from(2500, 30+2*n), Asker: 77, Prompt: sentPrompt("the usual")}
 		trace.Prompt.Built = idAt(990)
 		apply(t, s, memory.Posted{Message: question}, memory.Answered{Trace: trace})
 	}
@@ -68,30 +71,43 @@ func TestForgottenPromptsLeaveTheFile(t *testing.T) {
 		do    func(*testing.T, *Store)
 		stays bool // whether the answer does
 	}{
-		"a source is deleted":               {tell(deleted(general, 1)), false},
-		"a source in another channel is":    {tell(deleted(secret, 2)), false},
-		"the question is deleted":           {tell(deleted(general, 10)), false},
-		"the answer is deleted":             {tell(deleted(general, 20)), false},
-		"Hark's answer before is deleted":   {tell(deleted(general, 3)), false},
-		"a source is edited":                {tell(edited(general, 1, "another text")), false},
-		"the question is edited":            {tell(edited(general, 10, "another question")), false},
-		"Hark's answer before grows":        {tell(edited(general, 3, "so I said, and more")), true},
-		"a source is imported anew":         {tell(again), false},
-		"the asker opts out":                {tell(memory.Opted{Guild: guild, User: 2, Out: true, At: idAt(900)}), false},
-		"an author opts out":                {tell(memory.Opted{Guild: guild, User: 3, Out: true, At: idAt(900)}), false},
-		"somebody mentioned opts out":       {tell(memory.Opted{Guild: guild, User: mentioned, Out: true, At: idAt(900)}), false}, // their facts are in it
-		"an author is forgotten":            {forget(memory.Forgetting{Guild: guild, User: 3, Why: memory.WhyMember}), false},
-		"an author is forgotten in a place": {forget(memory.Forgetting{Guild: guild, Channel: secret, User: 3, Why: memory.WhyPurge}), false},
-		"the channel is deleted":            {tell(memory.ChannelDeleted{Guild: guild, Channel: general, At: idAt(900)}), false},
-		"a source's channel is deleted":     {tell(memory.ChannelDeleted{Guild: guild, Channel: secret, At: idAt(900)}), false},
-		"the guild was left":                {forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), false},
-		"a source is too old":               {forget(memory.Forgetting{Guild: guild, Before: idAt(2), Why: memory.WhyAge}), false},
-		"what was said before is purged":    {forget(memory.Forgetting{Guild: memory.Everywhere, Before: idAt(3), Why: memory.WhyPurge}), false},
-		"lore is removed":                   {tell(memory.LoreGone{Guild: guild, ID: 9}), false},
-		"lore is edited":                    {tell(memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project X", Text: "is done", At: idAt(2)}}), false},
-		"who told the lore is forgotten":    {forget(memory.Forgetting{Guild: guild, User: 5, Why: memory.WhyMember}), false},
-		"a fact is removed":                 {tell(memory.FactGone{Guild: guild, User: mentioned, Fact: 7}), false},
-		"a fact is told anew":               {tell(memory.FactTold{Guild: guild, User: mentioned, Fact: memory.Fact{ID: 7, Text: "sailed"}}), true},
+		"a source is deleted":             {tell(deleted(general, 1)), false},
+		"a source in another channel is":  {tell(deleted(secret, 2)), false},
+		"the question is deleted":         {tell(deleted(general, 10)), false},
+		"the answer is deleted":           {tell(deleted(general, 20)), false},
+		"Hark's answer before is deleted": {tell(deleted(general, 3)), false},
+		"a source is edited":              {tell(edited(general, 1, "another text")), false},
+		"the question is edited":          {tell(edited(general, 10, "another question")), false},
+		"Hark's answer before grows":      {tell(edited(general, 3, "so I said, and more")), true},
+		"a source is imported anew":       {tell(again), false},
+		"the asker opts out": {tell(memory.Opted{Guild: guild, User: 2, Out: true,
+			At: idAt(900)}), false},
+		"an author opts out": {tell(memory.Opted{Guild: guild, User: 3, Out: true,
+			At: idAt(900)}), false},
+		// their facts are in it
+		"somebody mentioned opts out": {tell(memory.Opted{Guild: guild, User: mentioned, Out: true,
+			At: idAt(900)}), false},
+		"an author is forgotten": {forget(memory.Forgetting{Guild: guild, User: 3,
+			Why: memory.WhyMember}), false},
+		"an author is forgotten in a place": {forget(memory.Forgetting{Guild: guild, Channel: secret, User: 3,
+			Why: memory.WhyPurge}), false},
+		"the channel is deleted": {tell(memory.ChannelDeleted{Guild: guild, Channel: general,
+			At: idAt(900)}), false},
+		"a source's channel is deleted": {tell(memory.ChannelDeleted{Guild: guild, Channel: secret,
+			At: idAt(900)}), false},
+		"the guild was left": {forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), false},
+		"a source is too old": {forget(memory.Forgetting{Guild: guild, Before: idAt(2),
+			Why: memory.WhyAge}), false},
+		"what was said before is purged": {forget(memory.Forgetting{Guild: memory.Everywhere, Before: idAt(3),
+			Why: memory.WhyPurge}), false},
+		"lore is removed": {tell(memory.LoreGone{Guild: guild, ID: 9}), false},
+		"lore is edited": {tell(memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild,
+			Name: "Project X", Text: "is done", At: idAt(2)}}), false},
+		"who told the lore is forgotten": {forget(memory.Forgetting{Guild: guild, User: 5,
+			Why: memory.WhyMember}), false},
+		"a fact is removed": {tell(memory.FactGone{Guild: guild, User: mentioned, Fact: 7}), false},
+		"a fact is told anew": {tell(memory.FactTold{Guild: guild, User: mentioned,
+			Fact: memory.Fact{ID: 7, Text: "sailed"}}), true},
 		"it is too old": {func(t *testing.T, s *Store) {
 			must(t, s.Expire(bg, memory.Expiry{Prompts: builtAt.Add(time.Millisecond)}))
 		}, true},
@@ -110,7 +126,8 @@ func TestForgottenPromptsLeaveTheFile(t *testing.T) {
 				if _, err := memory.TraceOf(bg, s, general, id(20)); err != nil == c.stays {
 					t.Errorf("the answer's trace: %v", err)
 				}
-				if p, err := promptOf(s, 2500, id(31)); err != nil || !strings.Contains(p.Messages[1].Content, "the usual") {
+				if p, err := promptOf(s, 2500, id(31)); err != nil ||
+					!strings.Contains(p.Messages[1].Content, "the usual") {
 					t.Errorf("a prompt beside it: %v", err)
 				}
 				checkSound(t, s)
@@ -157,7 +174,8 @@ func TestPromptsGoWithPeopleWhoOnlyAppear(t *testing.T) {
 	if err := s.Apply(bg, memory.Answered{Trace: trace}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: bystander, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
+	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: bystander, Why: memory.WhyMember,
+		At: idAt(900)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	wantNowhere(t, dir, canaries(word)...)
@@ -170,15 +188,18 @@ func TestRestoredPrompts(t *testing.T) {
 		since func(*testing.T, *Store)
 		stays bool
 	}{
-		"nothing":              {func(*testing.T, *Store) {}, true},
-		"a source was edited":  {func(t *testing.T, s *Store) { apply(t, s, edited(general, 1, "another text")) }, false},
+		"nothing": {func(*testing.T, *Store) {}, true},
+		"a source was edited": {func(t *testing.T, s *Store) {
+			apply(t, s, edited(general, 1, "another text"))
+		}, false},
 		"Hark's answer grew":   {func(t *testing.T, s *Store) { apply(t, s, edited(general, 3, "and more")) }, false},
 		"a source was deleted": {func(t *testing.T, s *Store) { apply(t, s, deleted(secret, 2)) }, false},
 		"somebody opted out": {func(t *testing.T, s *Store) {
 			apply(t, s, memory.Opted{Guild: guild, User: mentioned, Out: true, At: idAt(900)})
 		}, false},
 		"somebody was forgotten": {func(t *testing.T, s *Store) {
-			if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: mentioned, Why: memory.WhyMember, At: idAt(900)}, nil); err != nil {
+			if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: mentioned, Why: memory.WhyMember,
+				At: idAt(900)}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
@@ -215,7 +236,8 @@ func TestOldPromptsGoInSteps(t *testing.T) {
 	const n = 403 // of which a step takes 200
 	var events []memory.Event
 	for i := range n {
-		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(2*i + 1), Question: id(2 * i), Sources: from(general, 2*i), Asker: 1, Prompt: &memory.Prompt{Built: idAt(i)}}
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(2*i + 1), Question: id(2 * i),
+			Sources: from(general, 2*i), Asker: 1, Prompt: &memory.Prompt{Built: idAt(i)}}
 		events = append(events, posted(general, 2*i, "a question"), memory.Answered{Trace: trace})
 	}
 	apply(t, s, events...)
@@ -262,7 +284,8 @@ func TestTracesHoldNoPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	var body string
-	if err := s.engine.read.QueryRow("SELECT group_concat(body) FROM trace").Scan(&body); err != nil || strings.Contains(body, "Tlaltecuhtli") || strings.Contains(fmt.Sprint(trace), "Tlaltecuhtli") {
+	if err := s.engine.read.QueryRow("SELECT group_concat(body) FROM trace").Scan(&body); err != nil ||
+		strings.Contains(body, "Tlaltecuhtli") || strings.Contains(fmt.Sprint(trace), "Tlaltecuhtli") {
 		t.Errorf("%v, %v", body, err)
 	}
 }

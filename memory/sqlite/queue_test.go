@@ -52,7 +52,8 @@ func TestCrookedVectors(t *testing.T) {
 		if segments, err := s.Pending(t.Context(), 10); err != nil || len(segments) != 2 {
 			t.Errorf("%s: %d segments wait, %v", name, len(segments), err)
 		}
-		if _, err := s.Nearest(t.Context(), in(general), s.engine.options.Space, unit(), 1); !errors.Is(err, memory.ErrNoVectors) {
+		if _, err := s.Nearest(t.Context(), in(general), s.engine.options.Space, unit(), 1); !errors.Is(err,
+			memory.ErrNoVectors) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -101,7 +102,8 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	x.remove(gone)
 	must(t, x.fill(t.Context(), s.engine))
 	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(general), 1, []int64{later.channel}), 10)
-	if err != nil || len(found) != 2 || found[0].Segment != later.segment || found[1].Segment != stays || x.count.Load() != 2 {
+	if err != nil || len(found) != 2 || found[0].Segment != later.segment || found[1].Segment != stays ||
+		x.count.Load() != 2 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }
@@ -112,7 +114,8 @@ func TestPack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOfN(rapid.OneOf(rapid.Just(byte(0)), rapid.Byte()), 1, 40).Draw(t, "steps")
 		packed := pack(steps)
-		if back, err := unpack(packed, len(steps)); err != nil || !slices.Equal(back, steps) || len(packed) > len(steps) {
+		if back, err := unpack(packed, len(steps)); err != nil || !slices.Equal(back, steps) ||
+			len(packed) > len(steps) {
 			t.Fatalf("%v is packed as %v and comes back as %v, %v", steps, packed, back, err)
 		}
 		if len(packed) < len(steps) {

@@ -13,7 +13,8 @@ import (
 // recorded is a call that came of message n, or of none, asked by somebody a minute after that.
 func recorded(call string, n int, asker memory.UserID) memory.Called {
 	r := memory.Record{
-		CallID: call, Timestamp: idAt(n + 6), Speaker: memory.SpeakerTool, Method: "search_memory", Outcome: "3 messages",
+		CallID: call, Timestamp: idAt(n +
+			6), Speaker: memory.SpeakerTool, Method: "search_memory", Outcome: "3 messages",
 		Guild: guild, Channel: general, Asker: asker,
 	}
 	if n != 0 {
@@ -39,7 +40,8 @@ func recording(t *testing.T, dir, word string) *Store {
 	called := recorded("told", 10, 2)
 	called.Record.Answer, called.Record.Outcome = id(20), word
 	called.Record.Kwargs = map[string]any{"user": mentioned, "text": word + "b"}
-	apply(t, s, posted(general, 1, "a source"), posted(secret, 2, "another source"), posted(general, 10, "a question"), answer,
+	apply(t, s, posted(general, 1, "a source"), posted(secret, 2, "another source"),
+		posted(general, 10, "a question"), answer,
 		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(20), Question: id(10), Asker: 2,
 			Sources: append(from(general, 10, 1), from(secret, 2)...)}}, called)
 	for n := range 200 { // on the same pages
@@ -64,11 +66,12 @@ func TestForgottenRecordsLeaveTheFile(t *testing.T) {
 		"a source of the answer is edited": tell(edited(general, 1, "another text")),
 		"the asker opts out":               tell(memory.Opted{Guild: guild, User: 2, Out: true, At: idAt(900)}),
 		"the asker is forgotten":           forget(memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember}),
-		"who is named is forgotten":        forget(memory.Forgetting{Guild: memory.Everywhere, User: mentioned, Why: memory.WhyPurge}),
-		"who answered is forgotten":        forget(memory.Forgetting{Guild: guild, User: harks, Why: memory.WhyPurge}),
-		"the channel is deleted":           tell(memory.ChannelDeleted{Guild: guild, Channel: general, At: idAt(900)}),
-		"the guild was left":               forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}),
-		"the question is too old":          forget(memory.Forgetting{Guild: guild, Before: idAt(11), Why: memory.WhyAge}),
+		"who is named is forgotten": forget(memory.Forgetting{Guild: memory.Everywhere,
+			User: mentioned, Why: memory.WhyPurge}),
+		"who answered is forgotten": forget(memory.Forgetting{Guild: guild, User: harks, Why: memory.WhyPurge}),
+		"the channel is deleted":    tell(memory.ChannelDeleted{Guild: guild, Channel: general, At: idAt(900)}),
+		"the guild was left":        forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}),
+		"the question is too old":   forget(memory.Forgetting{Guild: guild, Before: idAt(11), Why: memory.WhyAge}),
 		"it is too old": func(t *testing.T, s *Store) {
 			must(t, s.Expire(bg, memory.Expiry{Records: memory.RecordLimits{Before: idAt(17)}}))
 		},
@@ -114,7 +117,8 @@ func TestRecordsAreBoundedByWhatTheyCost(t *testing.T) {
 	err := context.Canceled
 	for looks := 2; err != nil; looks++ { // broken off, it has gone as far as it came, and goes on where it was
 		ctx, cancel := context.WithCancel(bg)
-		err = s.Expire(&stepping{Context: ctx, cancel: cancel, left: looks}, memory.Expiry{Records: memory.RecordLimits{Tokens: 100}})
+		err = s.Expire(&stepping{Context: ctx, cancel: cancel, left: looks},
+			memory.Expiry{Records: memory.RecordLimits{Tokens: 100}})
 		if err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,8 @@ func TestRefusedEvents(t *testing.T) {
 func TestRefusalIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	unfit := memory.Answered{Trace: memory.Trace{Channel: general, Answer: id(9), Recalled: []memory.TraceHit{{Relevance: math.Inf(1)}}}}
+	unfit := memory.Answered{Trace: memory.Trace{Channel: general, Answer: id(9),
+		Recalled: []memory.TraceHit{{Relevance: math.Inf(1)}}}}
 	s.engine.writer.turn <- struct{}{}
 	var outcomes []<-chan error
 	for _, e := range []memory.Event{posted(general, 1, "first"), unfit, posted(general, 2, "last")} {
@@ -54,7 +55,8 @@ func TestRefusalIsOnesOwn(t *testing.T) {
 	}
 	<-s.engine.writer.turn
 	for i, outcome := range outcomes {
-		if err := wait.For(t, "a batch", outcome); errors.Is(err, memory.ErrRefused) != (i == 1) || err != nil && i != 1 {
+		if err := wait.For(t, "a batch", outcome); errors.Is(err, memory.ErrRefused) != (i == 1) ||
+			err != nil && i != 1 {
 			t.Errorf("batch %d: %v", i, err)
 		}
 	}

@@ -96,10 +96,12 @@ func TestReindexGoesOn(t *testing.T) {
 // terms are those of full text, with the rows and the places where they stand.
 func terms(t *testing.T, s *Store) string {
 	t.Helper()
-	execute(t, s.engine.write, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main, fulltext, instance)")
+	execute(t, s.engine.write, `CREATE VIRTUAL TABLE IF NOT EXISTS temp.instance USING fts5vocab(main,
+		fulltext, instance)`)
 	var all string
 	must(t, s.engine.write.QueryRowContext(bg,
-		"SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset) FROM temp.instance").Scan(&all))
+		`SELECT group_concat(term || ' ' || doc || ' ' || offset ORDER BY term, doc, offset)
+			FROM temp.instance`).Scan(&all))
 	return all
 }
 
@@ -119,7 +121,8 @@ var spoiled = map[string]string{
 	"miscounted":        "UPDATE channel SET messages = messages - 1",
 	"not present":       "DELETE FROM presence WHERE author = 1",
 	"present too long":  "UPDATE presence SET last = last + 1",
-	"a lost star":       "INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m JOIN channel c ON c.no = m.channel LIMIT 2",
+	"a lost star": `INSERT INTO star SELECT c.id, m.id, 1, 5 FROM message m
+		JOIN channel c ON c.no = m.channel LIMIT 2`,
 }
 
 func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
@@ -163,7 +166,8 @@ func TestReindexGoesOnWithVectors(t *testing.T) {
 func TestWrittenAndAsked(t *testing.T) {
 	t.Parallel()
 	s := populated(t) // 31 messages of users 1 to 3 in one channel, and an answer
-	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general, Kind: memory.PublicThread}},
+	apply(t, s, memory.ChannelSeen{Channel: memory.Channel{ID: 77, Guild: guild, Parent: general,
+		Kind: memory.PublicThread}},
 		posted(77, 300, "in a thread"), posted(secret, 300, "elsewhere"))
 	var ids []memory.MessageID
 	if err := s.Written(t.Context(), memory.Everywhere, 1, func(m memory.Message) error {
@@ -176,20 +180,31 @@ func TestWrittenAndAsked(t *testing.T) {
 		t.Errorf("%d messages, %v", len(ids), err)
 	}
 	here := 0
-	if err := s.Written(t.Context(), guild, 1, func(memory.Message) error { here++; return nil }); err != nil || here != len(ids) {
+	if err := s.Written(t.Context(), guild, 1, func(memory.Message) error {
+		here++
+		return nil
+	}); err != nil || here != len(ids) {
 		t.Errorf("%d messages in the guild, %v", here, err)
 	}
-	if err := s.Written(t.Context(), 5, 1, func(m memory.Message) error { t.Errorf("elsewhere %+v", m); return nil }); err != nil {
+	if err := s.Written(t.Context(), 5, 1, func(m memory.Message) error {
+		t.Errorf("elsewhere %+v", m)
+		return nil
+	}); err != nil {
 		t.Error(err)
 	}
 	stop := errors.New("enough")
-	if err := s.Written(t.Context(), memory.Everywhere, 1, func(memory.Message) error { return stop }); !errors.Is(err, stop) {
+	if err := s.Written(t.Context(), memory.Everywhere, 1, func(memory.Message) error {
+		return stop
+	}); !errors.Is(err, stop) {
 		t.Error(err)
 	}
-	if err := s.Apply(t.Context(), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(6), Asker: 3}}); err != nil {
+	if err := s.Apply(t.Context(),
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(6),
+			Asker: 3}}); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := s.Traces(t.Context(), memory.TraceQuery{Asker: 3}); err != nil || len(all) != 1 || all[0].Answer != id(95) {
+	if all, err := s.Traces(t.Context(), memory.TraceQuery{Asker: 3}); err != nil || len(all) != 1 ||
+		all[0].Answer != id(95) {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -29,7 +29,8 @@ type Restored struct {
 // What the database that was there knows to be forgotten, deleted, edited or decided later than in the backup is so in
 // the copy as well, before it takes its place. Whenever it is cut short, one of the two is there, whole. progress, if
 // not nil, is told what it is at and how far.
-func Restore(ctx context.Context, dir, from string, progress func(what string, done, total int64)) (r Restored, err error) {
+func Restore(ctx context.Context, dir, from string,
+	progress func(what string, done, total int64)) (r Restored, err error) {
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
@@ -54,16 +55,21 @@ func Restore(ctx context.Context, dir, from string, progress func(what string, d
 	return r, removeLeftovers(dir)
 }
 
-func restore(ctx context.Context, dir, from string, progress func(what string, done, total int64)) (r Restored, err error) {
+func restore(ctx context.Context, dir, from string,
+	progress func(what string, done, total int64)) (r Restored, err error) {
 	path, copied := filepath.Join(dir, FileName), filepath.Join(dir, restoringName)
 	if err := os.Mkdir(copied, 0o700); err != nil {
 		return r, err
 	}
-	err = copyFile(ctx, from, filepath.Join(copied, FileName), func(done, total int64) { progress("copying", done, total) })
+	err = copyFile(ctx, from, filepath.Join(copied, FileName), func(done, total int64) {
+		progress("copying", done, total)
+	})
 	if err != nil {
 		return r, err
 	}
-	options := Options{Check: true, Progress: func(done, total int) { progress("indexing words", int64(done), int64(total)) }}
+	options := Options{Check: true, Progress: func(done, total int) {
+		progress("indexing words", int64(done), int64(total))
+	}}
 	s, err := Open(ctx, copied, options) // so that it is sound, and of the present version
 	if err != nil {
 		return r, err
@@ -106,14 +112,17 @@ func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken
 }
 
 // carryOutAll carries out every forgetting that was begun.
-func (s *Store) carryOutAll(ctx context.Context, progress func(what string, done, total int64)) ([]memory.Receipt, error) {
+func (s *Store) carryOutAll(ctx context.Context,
+	progress func(what string, done, total int64)) ([]memory.Receipt, error) {
 	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
 		return nil, err
 	}
 	var receipts []memory.Receipt
 	for _, f := range unfinished {
-		receipt, err := s.Resume(ctx, f.Forgetting.ID, func(done, total int) { progress("forgetting", int64(done), int64(total)) })
+		receipt, err := s.Resume(ctx, f.Forgetting.ID, func(done, total int) {
+			progress("forgetting", int64(done), int64(total))
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +140,8 @@ func present(ctx context.Context, path string) (whole bool, damage error) {
 	var version int
 	db, err := openReading(path)
 	if err == nil {
-		err = db.QueryRowContext(ctx, "SELECT user_version FROM pragma_user_version, (SELECT count(*) FROM sqlite_schema)").Scan(&version)
+		err = db.QueryRowContext(ctx, `SELECT user_version FROM pragma_user_version, (SELECT count(*)
+			FROM sqlite_schema)`).Scan(&version)
 		err = errors.Join(err, db.Close())
 	}
 	if err == nil && version > len(migrations) {

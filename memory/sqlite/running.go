@@ -41,7 +41,8 @@ func LockRunning(dir string, now time.Time) (release func() error, err error) {
 	}
 	if !locked {
 		who, _ := os.ReadFile(path)
-		return nil, fmt.Errorf("%w (%s): stop it, or give this one a data directory of its own", ErrRunning, cmp.Or(strings.TrimSpace(string(who)), "starting now"))
+		return nil, fmt.Errorf("%w (%s): stop it, or give this one a data directory of its own", ErrRunning,
+			cmp.Or(strings.TrimSpace(string(who)), "starting now"))
 	}
 	who := fmt.Sprintf("process %d, since %s\n", os.Getpid(), now.UTC().Format("2006-01-02 15:04 MST"))
 	_ = os.WriteFile(path, []byte(who), 0o600) // on a full disk the lock holds all the same

@@ -85,7 +85,8 @@ var mustTell = []string{"guild", "channel", "tombstone", "forgetting", "opted", 
 // OpenSalvage reads the database in dir, which nobody may have open (ErrInUse), but for its messages. most is
 // how long the operator keeps messages; 0: without end. progress, if not nil, is told how many pages it has
 // seen.
-func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration, progress func(done, total int)) (_ *Salvage, err error) {
+func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration,
+	progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{
 		Damaged: map[string]int{}, Places: map[memory.ChannelID]*SalvagedPlace{}, orphans: map[string][]uint32{}, people: map[memory.GuildID][]memory.Person{},
 		byNumber: map[int64]*SalvagedPlace{}, names: map[memory.Spot]string{}, gone: map[memory.Spot]bool{}, doomed: map[int64]bool{}, kept: map[memory.ChannelID]memory.MessageID{},
@@ -143,12 +144,14 @@ func layouts(ctx context.Context) (map[string]*layout, error) {
 	query := `SELECT t.name, coalesce(s.sql, ''), NOT t.wr, c.name, c.type, c."notnull" OR c.pk > 0 AND t.wr, NOT t.wr AND c.pk = 1 AND c.type = 'INTEGER'
 		FROM pragma_table_list t JOIN pragma_table_info(t.name) c LEFT JOIN sqlite_schema s ON s.name = t.name
 		WHERE t.schema = 'main' AND t.type IN ('table', 'virtual', 'shadow') ORDER BY t.name, c.cid`
-	all := map[string]*layout{"sqlite_schema": {name: "sqlite_schema", table: true, shape: []columnKind{{text: true}, {text: true}, {text: true}, {}, {text: true, null: true}},
+	all := map[string]*layout{"sqlite_schema": {name: "sqlite_schema", table: true,
+		shape:   []columnKind{{text: true}, {text: true}, {text: true}, {}, {text: true, null: true}},
 		columns: map[string]int{"type": 0, "name": 1, "rootpage": 3, "sql": 4}}}
 	return all, sqlstore.Each(ctx, db, func(scan sqlstore.Scanner) error {
 		var table, create, column, kind string
 		var numbered, full, number bool
-		if err := scan(&table, &create, &numbered, &column, &kind, &full, &number); err != nil || table == "sqlite_schema" {
+		if err := scan(&table, &create, &numbered, &column, &kind, &full, &number); err != nil ||
+			table == "sqlite_schema" {
 			return err
 		}
 		l := all[table]
@@ -230,7 +233,8 @@ func (s *Salvage) look() {
 }
 
 // wanted are the tables that are read, in that order.
-var wanted = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting", "opted", "doomed", "fact", "lore", "derived", "source", "message"}
+var wanted = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
+	"opted", "doomed", "fact", "lore", "derived", "source", "message"}
 
 // roots reads where the trees begin, and what they lead to.
 func (s *Salvage) roots(seen pages) {
@@ -392,7 +396,8 @@ func (s *Salvage) readPlaces() {
 		g := s.guild(memory.GuildID(r.number("id")))
 		g.Name, g.Left = r.text("name"), sqlstore.FromMillis(r.number("gone"))
 		if chosen := r.number("chosen"); chosen != 0 {
-			s.Events = append(s.Events, memory.Chose{Guild: g.ID, Choice: memory.Choice(r.number("choice")), At: sqlstore.FromMillis(chosen)})
+			s.Events = append(s.Events, memory.Chose{Guild: g.ID, Choice: memory.Choice(r.number("choice")),
+				At: sqlstore.FromMillis(chosen)})
 		}
 		if g.Name != "" && g.ID != memory.LocalGuild && g.ID != memory.DirectGuild {
 			s.Events = append(s.Events, memory.GuildNamed{Guild: g.ID, Name: g.Name})
@@ -424,8 +429,10 @@ func (s *Salvage) readPlaces() {
 		}
 		c.Settings = set[c.ID]
 		if chosen := r.number("chosen"); chosen != 0 {
-			s.Events = append(s.Events, memory.ChannelSeen{Channel: memory.Channel{ID: c.ID, Guild: c.Guild, Parent: c.Parent, Kind: c.Kind, Name: c.Name, Owner: c.Owner, Unplaced: true}},
-				memory.Chose{Guild: c.Guild, Channel: c.ID, Choice: memory.Choice(r.number("choice")), At: sqlstore.FromMillis(chosen)})
+			s.Events = append(s.Events, memory.ChannelSeen{Channel: memory.Channel{ID: c.ID, Guild: c.Guild,
+				Parent: c.Parent, Kind: c.Kind, Name: c.Name, Owner: c.Owner, Unplaced: true}},
+				memory.Chose{Guild: c.Guild, Channel: c.ID, Choice: memory.Choice(r.number("choice")),
+					At: sqlstore.FromMillis(chosen)})
 		}
 		g := s.guild(c.Guild)
 		g.Channels = append(g.Channels, c)
@@ -445,7 +452,8 @@ func (s *Salvage) readDecisions() (open bool) {
 		forgotten = append(forgotten, f)
 	}
 	for _, r := range s.rows("opted") {
-		e := memory.Opted{Guild: memory.GuildID(r.number("guild")), User: memory.UserID(r.number("user")), Out: r.number("out") == 1, At: sqlstore.FromMillis(r.number("at"))}
+		e := memory.Opted{Guild: memory.GuildID(r.number("guild")), User: memory.UserID(r.number("user")),
+			Out: r.number("out") == 1, At: sqlstore.FromMillis(r.number("at"))}
 		s.decided.Opt(e.Guild, e.User, e.Out)
 		forgotten = append(forgotten, e)
 	}
@@ -513,11 +521,13 @@ func (s *Salvage) readPeople() {
 // readTold reads the facts and the lore that aren't gone.
 func (s *Salvage) readTold() {
 	for _, r := range s.rows("fact") {
-		e := memory.FactTold{Guild: memory.GuildID(r.number("guild")), User: memory.UserID(r.number("user")), Fact: memory.Fact{
-			ID: r.number("id"), Text: r.text("text"), Alias: r.number("alias") != 0, By: memory.UserID(r.number("by")),
-			Channel: memory.ChannelID(r.number("channel")), Message: memory.MessageID(r.number("message")),
-		}}
-		out := s.decided.OptedOut(e.Guild, e.User) || e.Fact.Message != 0 && s.isGone(e.Guild, e.Fact.Channel, e.Fact.Message, 0)
+		e := memory.FactTold{Guild: memory.GuildID(r.number("guild")), User: memory.UserID(r.number("user")),
+			Fact: memory.Fact{
+				ID: r.number("id"), Text: r.text("text"), Alias: r.number("alias") != 0, By: memory.UserID(r.number("by")),
+				Channel: memory.ChannelID(r.number("channel")), Message: memory.MessageID(r.number("message")),
+			}}
+		out := s.decided.OptedOut(e.Guild, e.User) || e.Fact.Message != 0 &&
+			s.isGone(e.Guild, e.Fact.Channel, e.Fact.Message, 0)
 		if !r.isNull("text") && !out {
 			s.Events = append(s.Events, e)
 		}
@@ -535,7 +545,8 @@ func (s *Salvage) readTold() {
 	})
 	_ = s.each("source", func(r salvagedRow) error {
 		if k, ok := lore[r.number("derived")]; ok {
-			sources[k] = append(sources[k], memory.Spot{Channel: memory.ChannelID(r.number("place")), Message: memory.MessageID(r.number("id"))})
+			sources[k] = append(sources[k], memory.Spot{Channel: memory.ChannelID(r.number("place")),
+				Message: memory.MessageID(r.number("id"))})
 		}
 		return nil
 	})
@@ -548,9 +559,12 @@ func (s *Salvage) readTold() {
 			Channel: memory.ChannelID(r.number("channel")), At: memory.MessageID(r.number("at")).Time(),
 		}
 		l.Sources = sources[loreID{l.Guild, l.ID}]
-		gone := r.isNull("text") || json.Unmarshal([]byte(r.text("own")), &l.Own) != nil || s.decided.OptedOut(l.Guild, l.By) ||
+		gone := r.isNull("text") || json.Unmarshal([]byte(r.text("own")), &l.Own) != nil ||
+			s.decided.OptedOut(l.Guild, l.By) ||
 			s.isGone(l.Guild, l.Channel, memory.FirstMessageID(l.At), l.By) ||
-			slices.ContainsFunc(l.Sources, func(at memory.Spot) bool { return s.isGone(l.Guild, at.Channel, at.Message, 0) })
+			slices.ContainsFunc(l.Sources, func(at memory.Spot) bool {
+				return s.isGone(l.Guild, at.Channel, at.Message, 0)
+			})
 		if l, err := l.Checked(); err == nil && !gone {
 			s.Events = append(s.Events, memory.LoreTold{Lore: l})
 		}
@@ -558,12 +572,14 @@ func (s *Salvage) readTold() {
 }
 
 // isGone reports whether a message is deleted or forgotten, or older than it may be.
-func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID, author memory.UserID) bool {
+func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID,
+	author memory.UserID) bool {
 	at := memory.Channel{Guild: guild, ID: channel}
 	if p := s.Places[channel]; p != nil {
 		at = p.Channel
 	}
-	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decided.Forgotten(at, id, author) || id < s.kept[channel]
+	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decided.Forgotten(at, id, author) ||
+		id < s.kept[channel]
 }
 
 // People are those of a guild.
@@ -576,7 +592,8 @@ func (s *Salvage) NameOf(channel memory.ChannelID, id memory.MessageID) string {
 
 // Messages has do take each message that was read and isn't gone.
 func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) error {
-	twice := map[[2]int64]bool{} // those that were read, where a page may be there twice; damage may give two the same row
+	// those that were read, where a page may be there twice; damage may give two the same row
+	twice := map[[2]int64]bool{}
 	err := s.each("message", func(r salvagedRow) error {
 		which := [2]int64{r.row, r.number("id")}
 		if err := ctx.Err(); err != nil || twice[which] {
@@ -598,7 +615,8 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 			return nil
 		}
 		switch p.Read++; {
-		case s.doomed[r.row], s.decided.OptedOut(c.Guild, m.Author), s.gone[memory.Spot{Channel: c.ID, Message: m.ID}], s.decided.Forgotten(c, m.ID, m.Author):
+		case s.doomed[r.row], s.decided.OptedOut(c.Guild, m.Author),
+			s.gone[memory.Spot{Channel: c.ID, Message: m.ID}], s.decided.Forgotten(c, m.ID, m.Author):
 			s.Left.Gone++
 			return nil
 		case m.Kind.Recalled():

@@ -37,7 +37,8 @@ func salvageable(t *testing.T) string {
 	return fixture.Dir(t, "salvageable", func(dir string) {
 		s := openOnce(t, dir)
 		apply(t, s, memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Harbour", Channels: []memory.Channel{
-			{ID: general, Guild: guild, Name: "general"}, {ID: secret, Guild: guild, Name: "secret"}, {ID: 3000, Guild: guild, Name: "harbour", Owner: 7},
+			{ID: general, Guild: guild, Name: "general"}, {ID: secret, Guild: guild,
+				Name: "secret"}, {ID: 3000, Guild: guild, Name: "harbour", Owner: 7},
 		}}, At: id(0).Time()})
 		var events []memory.Event
 		for n := range salvaged {
@@ -47,17 +48,21 @@ func salvageable(t *testing.T) string {
 			}
 			m := posted([]memory.ChannelID{general, general, 3000, secret}[n%4], n, marked(n, length))
 			m.Message.Author = memory.UserID(1 + n%10)
-			events = append(events, m, memory.PersonSeen{Person: memory.Person{Guild: guild, ID: m.Message.Author, Username: fmt.Sprint("user", m.Message.Author)}})
+			events = append(events, m, memory.PersonSeen{Person: memory.Person{Guild: guild,
+				ID: m.Message.Author, Username: fmt.Sprint("user", m.Message.Author)}})
 		}
 		apply(t, s, events...)
 		apply(t, s, memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 1, Text: "sails", By: 2}},
-			memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 2, Text: "of what is gone", By: 2, Channel: general, Message: id(4)}},
-			memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "the boat", Text: "is red", By: 2, At: id(1).Time(), Sources: []memory.Spot{{Channel: general, Message: id(0)}}}},
+			memory.FactTold{Guild: guild, User: 2, Fact: memory.Fact{ID: 2, Text: "of what is gone", By: 2,
+				Channel: general, Message: id(4)}},
+			memory.LoreTold{Lore: memory.Lore{ID: 1, Guild: guild, Name: "the boat", Text: "is red", By: 2,
+				At: id(1).Time(), Sources: []memory.Spot{{Channel: general, Message: id(0)}}}},
 			memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Ignore, At: id(1).Time()},
 			memory.Opted{Guild: guild, User: 1 + outsMessage, Out: true, At: id(salvaged).Time()},
 			deleted(general, 4))
 		carryOutAll(t, s)
-		forget(t, s, memory.Forgetting{Guild: guild, User: 9, Channel: general, Before: id(100).Time(), Why: memory.WhyPurge, At: id(salvaged).Time()})
+		forget(t, s, memory.Forgetting{Guild: guild, User: 9, Channel: general, Before: id(100).Time(),
+			Why: memory.WhyPurge, At: id(salvaged).Time()})
 		apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: secret, At: id(salvaged).Time()})
 		closed(t, s)
 	})
@@ -104,7 +109,8 @@ func TestSalvageOfASoundFile(t *testing.T) {
 		if there == staysGone(n) {
 			t.Errorf("message %d is there: %t", n, there)
 		}
-		if there && (!strings.HasPrefix(m.Content, marked(n, 1)) || m.Author != memory.UserID(1+n%10) || m.Guild != guild) {
+		if there && (!strings.HasPrefix(m.Content, marked(n, 1)) || m.Author != memory.UserID(1+n%10) ||
+			m.Guild != guild) {
 			t.Errorf("message %d is %+v", n, m)
 		}
 	}
@@ -139,7 +145,8 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	}
 	back := posted(general, 8, "of what was purged")
 	back.Message.Author = 9
-	apply(t, fresh, posted(secret, 3, "of the deleted channel"), posted(general, 4, "deleted"), back, posted(general, 5, "stays"))
+	apply(t, fresh, posted(secret, 3, "of the deleted channel"), posted(general, 4, "deleted"), back,
+		posted(general, 5, "stays"))
 	for channel, want := range map[memory.ChannelID]int{secret: 0, general: 1} {
 		if log, err := fresh.Log(bg, channel, 0, id(salvaged), 10); err != nil || len(log) != want {
 			t.Errorf("%d: %v, %v", channel, log, err)
@@ -149,7 +156,9 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	if err != nil || g.Name != "Harbour" {
 		t.Errorf("the guild is %+v, %v", g, err)
 	}
-	if !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == 3000 && c.Choice == memory.Ignore && c.Owner == 7 }) {
+	if !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool {
+		return c.ID == 3000 && c.Choice == memory.Ignore && c.Owner == 7
+	}) {
 		t.Errorf("the channels are %+v", g.Channels)
 	}
 	people, err := fresh.People(bg, guild)
@@ -247,7 +256,9 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 		there bool
 	}{
 		{"whole", func() {}, true},
-		{"its last write was cut short", func() { copies["-wal"] = append(copies["-wal"], copies["-wal"][32:132]...) }, true},
+		{"its last write was cut short", func() {
+			copies["-wal"] = append(copies["-wal"], copies["-wal"][32:132]...)
+		}, true},
 		{"its salt is damaged", func() { copies["-wal"][32+8] ^= 1 }, false},
 		{"a page is damaged", func() { copies["-wal"][32+8] ^= 1; copies["-wal"][32+24+17] ^= 1 }, false},
 		{"not a log", func() { copies["-wal"][0] ^= 1 }, false},
@@ -259,7 +270,8 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(dir, FileName+end), b, 0o600))
 		}
 		s, got := salvage(t, dir)
-		if m := got[id(salvaged)]; (m.Content == "written last") != c.there || slices.Contains(s.Unsure, FileName+"-wal") == c.there {
+		if m := got[id(salvaged)]; (m.Content == "written last") != c.there ||
+			slices.Contains(s.Unsure, FileName+"-wal") == c.there {
 			t.Errorf("%s: got %q, unsure of %q", c.name, m.Content, s.Unsure)
 		}
 	}
@@ -310,7 +322,8 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 		f.readLog(log)
 		return f.logLost
 	}
-	for name, sound := range map[string][]byte{"whole": log, "without what was there before": log[:end], "cut short": log[:end+frame/2]} {
+	for name, sound := range map[string][]byte{"whole": log, "without what was there before": log[:end],
+		"cut short": log[:end+frame/2]} {
 		if isLost(bytes.NewReader(sound)) {
 			t.Errorf("%s: it is taken to be damaged", name)
 		}
@@ -318,7 +331,8 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 	for at := 32; at < end; at += frame {
 		for bit := range 24 * 8 { // of what stands before the page
 			damaged := slices.Clone(log)
-			if damaged[at+bit/8] ^= 1 << (bit % 8); !isLost(bytes.NewReader(damaged)) || !isLost(bytes.NewReader(damaged[:end])) {
+			if damaged[at+bit/8] ^= 1 << (bit % 8); !isLost(bytes.NewReader(damaged)) ||
+				!isLost(bytes.NewReader(damaged[:end])) {
 				t.Errorf("bit %d of the frame at %d: nobody notices", bit, at)
 			}
 		}
@@ -349,7 +363,8 @@ func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	n := 0
-	if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return nil }); err != nil || n == 0 || s.Left.Expired == 0 {
+	if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return nil }); err != nil ||
+		n == 0 || s.Left.Expired == 0 {
 		t.Errorf("%d messages, left out %+v, %v", n, s.Left, err)
 	}
 }
@@ -370,7 +385,8 @@ func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 	conn := raw(t, from)
 	number := func(n int) (b []byte) {
 		var row int64
-		if err := conn.QueryRowContext(bg, "SELECT row FROM message WHERE id = ?", int64(id(n))).Scan(&row); err != nil {
+		if err := conn.QueryRowContext(bg, "SELECT row FROM message WHERE id = ?",
+			int64(id(n))).Scan(&row); err != nil {
 			t.Fatal(err)
 		}
 		for shift := 42; shift >= 0; shift -= 7 {

@@ -145,7 +145,8 @@ func TestStainsThatMayHaveMoved(t *testing.T) {
 		now  *stain
 		same bool
 	}{
-		{&stain{3, 10, []byte("..copy..")}, true}, {&stain{3, 12, []byte("copy")}, true}, {&stain{3, 13, []byte("op")}, true},
+		{&stain{3, 10, []byte("..copy..")}, true}, {&stain{3, 12, []byte("copy")},
+			true}, {&stain{3, 13, []byte("op")}, true},
 		{nil, false}, {&stain{3, 12, []byte("cosy")}, false}, {&stain{3, 11, []byte("copy")}, false},
 		{&stain{3, 9, []byte("...copy..")}, false}, {&stain{3, 10, []byte("..copy...")}, false},
 	} {
@@ -233,7 +234,8 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 		page     []byte
 		from, to int
 	}{
-		{somePage(13, 3, 400), 14, 400}, {somePage(10, 0, 512), 8, 512}, {somePage(2, 1, 500), 14, 500}, {somePage(5, 100, 212), 212, 212},
+		{somePage(13, 3, 400), 14, 400}, {somePage(10, 0, 512), 8, 512}, {somePage(2, 1, 500), 14,
+			500}, {somePage(5, 100, 212), 212, 212},
 		{somePage(0, 3, 400), 0, 0}, {somePage(7, 3, 400), 0, 0}, // what isn't of a tree
 		{somePage(13, 3, 513), 0, 0}, {somePage(13, 300, 400), 0, 0}, {somePage(13, 3, 0), 0, 0}, // what no page can be
 	} {
@@ -243,7 +245,8 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 			}
 		}
 		from, got := unusedMiddle(c.page, 2)
-		if from != c.from && c.to > 0 || len(got) != c.to-c.from || bytes.ContainsFunc(got, func(r rune) bool { return r != 1 }) {
+		if from != c.from && c.to > 0 || len(got) != c.to-c.from ||
+			bytes.ContainsFunc(got, func(r rune) bool { return r != 1 }) {
 			t.Errorf("of %v %d bytes are unused", c.page[:8], len(got))
 		}
 	}

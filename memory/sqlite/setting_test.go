@@ -8,7 +8,8 @@ import (
 
 // persona is a setting of a channel, or with 0 of the guild, of the nth minute.
 func persona(channel memory.ChannelID, n int, text string) memory.SettingChosen {
-	return memory.SettingChosen{Guild: guild, Channel: channel, Key: memory.SettingPersona, Value: text, At: id(n).Time()}
+	return memory.SettingChosen{Guild: guild, Channel: channel, Key: memory.SettingPersona, Value: text,
+		At: id(n).Time()}
 }
 
 // What a persona said leaves the file when it is changed or taken back, and with its channel or its guild.
@@ -24,9 +25,11 @@ func TestPersonasLeaveTheFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, emptyDir(t))
-			apply(t, s, posted(general, 1, "hello"), persona(general, 2, "You are Huitzilopochtli."), persona(0, 2, "You are kind."))
+			apply(t, s, posted(general, 1, "hello"), persona(general, 2, "You are Huitzilopochtli."),
+				persona(0, 2, "You are kind."))
 			leaves(t, s, gone, "Huitzilopochtli")
-			if there := len(holding(t, s.engine.dir, "You are kind.")) > 0; there == (name == "the guild is forgotten") {
+			if there := len(holding(t, s.engine.dir,
+				"You are kind.")) > 0; there == (name == "the guild is forgotten") {
 				t.Errorf("whether the guild's is there: %v", there)
 			}
 		})

@@ -59,7 +59,8 @@ func scopeFilter(scope memory.Scope, guild int64, nos []int64) filter {
 // allows reports whether the row at i may be found.
 func (f *filter) allows(t *table, i int32) bool {
 	c := int(t.channels[i])
-	return c < len(f.channels) && f.channels[c] && (f.always() || t.rows[i].last >= f.since && t.rows[i].first < f.until)
+	return c < len(f.channels) && f.channels[c] && (f.always() || t.rows[i].last >= f.since &&
+		t.rows[i].first < f.until)
 }
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }

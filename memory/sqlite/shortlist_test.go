@@ -21,7 +21,8 @@ func emptyIndex(t rapid.TB, dimensions int) *index {
 	t.Helper()
 	c, err := newCollection()
 	must(t, err)
-	return &index{guild: 1, space: memory.Space{Name: "test", Dimensions: dimensions}, collection: c, table: newTable(dimensions)}
+	return &index{guild: 1, space: memory.Space{Name: "test", Dimensions: dimensions}, collection: c,
+		table: newTable(dimensions)}
 }
 
 func cosineOf(a, b []float32) float64 {
@@ -41,7 +42,8 @@ func recall(t *testing.T, vectors, questions [][]float32) float64 {
 	t.Helper()
 	x := emptyIndex(t, len(vectors[0]))
 	for i, v := range vectors {
-		must(t, x.put(storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits + 1, steps: quantise(v)}))
+		must(t, x.put(storedVector{segment: 1<<sqlstore.SegmentBits + int64(i),
+			channel: 1<<sqlstore.ChannelBits + 1, steps: quantise(v)}))
 	}
 	if !x.table.isSketched() {
 		t.Fatalf("%d segments have no sketches", len(vectors))
@@ -125,7 +127,8 @@ func TestRecallAmongHashedText(t *testing.T) {
 	must(t, err)
 	var questions [][]float32
 	for range 50 {
-		questions = append(questions, embed.Builtin{}.EmbedTerms(text.QueryTerms(sentence(r)), func(string) float64 { return 1 }))
+		questions = append(questions, embed.Builtin{}.EmbedTerms(text.QueryTerms(sentence(r)),
+			func(string) float64 { return 1 }))
 	}
 	for what, questions := range map[string][][]float32{"questions": questions, "segments": vectors[:50]} {
 		got := recall(t, vectors, questions)
@@ -157,7 +160,8 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				for range rapid.IntRange(1, 8).Draw(t, "how many") {
-					v := storedVector{segment: 1<<sqlstore.SegmentBits + rapid.Int64Range(0, 60).Draw(t, "segment"), channel: channel.Draw(t, "channel"), steps: draw("vector")}
+					v := storedVector{segment: 1<<sqlstore.SegmentBits + rapid.Int64Range(0, 60).Draw(t,
+						"segment"), channel: channel.Draw(t, "channel"), steps: draw("vector")}
 					v.first = memory.MessageID(when.Draw(t, "first"))
 					v.last = v.first + memory.MessageID(when.Draw(t, "length"))
 					scan[v.segment] = v
@@ -182,7 +186,8 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 				var want []sqlstore.Near
 				for _, v := range scan {
 					if slices.Contains(nos, v.channel) && v.last >= f.since && v.first < f.until {
-						want = append(want, sqlstore.Near{Segment: v.segment, Similarity: float32(cosineOf(question, dequantise(v.steps)))})
+						want = append(want, sqlstore.Near{Segment: v.segment,
+							Similarity: float32(cosineOf(question, dequantise(v.steps)))})
 					}
 				}
 				slices.SortFunc(want, func(a, b sqlstore.Near) int { return cmp.Compare(b.Similarity, a.Similarity) })
@@ -193,7 +198,8 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 				}
 				for i, n := range got { // of equals, any
 					v, ok := scan[n.Segment]
-					if difference := n.Similarity - want[i].Similarity; !ok || !slices.Contains(nos, v.channel) || max(difference, -difference) > 1e-5 {
+					if difference := n.Similarity - want[i].Similarity; !ok ||
+						!slices.Contains(nos, v.channel) || max(difference, -difference) > 1e-5 {
 						t.Fatalf("found %v, want %v", got, want)
 					}
 				}
@@ -206,7 +212,8 @@ func TestIndexFindsWhatAScanFinds(t *testing.T) {
 // checkTable checks that an index holds what it was given, once each.
 func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
 	count := len(want)
-	if x.collection.Count() != count || len(x.table.rows) != count || len(x.table.channels) != count || len(x.table.at) != count || x.count.Load() != int64(count) {
+	if x.collection.Count() != count || len(x.table.rows) != count || len(x.table.channels) != count ||
+		len(x.table.at) != count || x.count.Load() != int64(count) {
 		t.Fatalf("of %d there are %d documents, %d rows", count, x.collection.Count(), len(x.table.rows))
 	}
 	if sketched := x.table.isSketched(); count > x.table.few && !sketched || count <= x.table.few*9/10 && sketched {
@@ -214,7 +221,8 @@ func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
 	}
 	for i, r := range x.table.rows {
 		v := want[r.segment]
-		if x.table.at[r.segment] != int32(i) || r.first != v.first || r.last != v.last || !slices.Equal(r.vector, dequantise(v.steps)) ||
+		if x.table.at[r.segment] != int32(i) || r.first != v.first || r.last != v.last ||
+			!slices.Equal(r.vector, dequantise(v.steps)) ||
 			int64(x.table.channels[i]) != v.channel-1<<sqlstore.ChannelBits {
 			t.Fatalf("%+v is not %+v", r, v)
 		}
@@ -222,12 +230,14 @@ func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
 			if !x.table.isSketched() {
 				continue
 			}
-			if fresh := appendSketch(nil, x.table.sketcher.turned(r.vector, k, nil)); !slices.Equal(x.table.sketch(k, int32(i)), fresh) {
+			if fresh := appendSketch(nil, x.table.sketcher.turned(r.vector, k,
+				nil)); !slices.Equal(x.table.sketch(k, int32(i)), fresh) {
 				t.Fatalf("the sketch of %d is another's", r.segment)
 			}
 		}
 	}
-	if size := int64(count)*(perVector+4*int64(x.space.Dimensions)) + int64(8*(len(x.table.sketches[0])+len(x.table.sketches[1]))); x.size.Load() != size && count > 0 {
+	if size := int64(count)*(perVector+4*int64(x.space.Dimensions)) +
+		int64(8*(len(x.table.sketches[0])+len(x.table.sketches[1]))); x.size.Load() != size && count > 0 {
 		t.Fatalf("%d rows take %d bytes, not %d", count, x.size.Load(), size)
 	}
 }
@@ -250,7 +260,8 @@ func theShortlistLiesInScope(t *testing.T, few int) {
 	question := make([]float32, 64)
 	question[3] = 1
 	for i := range all {
-		v := storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits + int64(i%100), first: 1, last: 1}
+		v := storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits +
+			int64(i%100), first: 1, last: 1}
 		vector := slices.Clone(question)
 		if i%100 == 7 { // these are far
 			for n := range vector {
@@ -260,7 +271,8 @@ func theShortlistLiesInScope(t *testing.T, few int) {
 		v.steps = quantise(vector)
 		must(t, x.put(v))
 	}
-	found, err := x.nearest(t.Context(), question, scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 7}), 50)
+	found, err := x.nearest(t.Context(), question,
+		scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 7}), 50)
 	if err != nil || len(found) != all/100 {
 		t.Errorf("found %d of %d, %v", len(found), all/100, err)
 	}

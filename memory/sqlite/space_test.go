@@ -83,11 +83,13 @@ func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space)
 	if space, err := s.Space(bg); err != nil || space != use {
 		t.Errorf("in use is %v, %v; want %v", space, err, use)
 	}
-	if hits, err := s.Nearest(bg, in(general, secret), use, pointing(1).vector("apples", use.Dimensions), 100); err != nil || len(hits) == 0 {
+	if hits, err := s.Nearest(bg, in(general, secret), use, pointing(1).vector("apples", use.Dimensions),
+		100); err != nil || len(hits) == 0 {
 		t.Errorf("in %v: %v, %v", use, hits, err)
 	}
 	for _, other := range others {
-		if hits, err := s.Nearest(bg, in(general, secret), other, pointing(1).vector("apples", other.Dimensions), 100); !errors.Is(err, memory.ErrNoVectors) {
+		if hits, err := s.Nearest(bg, in(general, secret), other,
+			pointing(1).vector("apples", other.Dimensions), 100); !errors.Is(err, memory.ErrNoVectors) {
 			t.Errorf("in %v, which isn't in use: %v, %v", other, hits, err)
 		}
 	}
@@ -158,7 +160,8 @@ func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	wantWaiting(t, s, 10)
 	embedSome(t, s, 9, 4)
 	wantBeside(t, s, 4)
-	apply(t, s, posted(general, 20_000, "pears"), edited(general, 0, "plums"), deleted(general, 1000, 9000), edited(general, 1000*5, "quinces"))
+	apply(t, s, posted(general, 20_000, "pears"), edited(general, 0, "plums"), deleted(general, 1000, 9000),
+		edited(general, 1000*5, "quinces"))
 	wantBeside(t, s, 4-2) // what was torn is gone there as well
 	checkSound(t, s)
 	wantSpace(t, s, oldSpace, newSpace)
@@ -244,7 +247,8 @@ func TestGoingBackToTheOldSpace(t *testing.T) {
 	wantWaiting(t, s, 2) // what changed meanwhile
 	embedAll(t, s, 1)
 	checkSound(t, s)
-	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil || len(hits) != 7 {
+	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil ||
+		len(hits) != 7 {
 		t.Errorf("%d of 7 are found, %v", len(hits), err)
 	}
 	s = openIn(t, dir, newSpace) // all over again: nothing of the first attempt is used
@@ -272,7 +276,8 @@ func TestAThirdSpace(t *testing.T) {
 	must(t, s.Embedded(bg, segments[5:], [][]float32{{1, 2, 3}}))
 	wantBeside(t, s, 1)
 	must(t, s.Embedded(bg, segments[:1], make([][]float32, 1))) // nothing to embed there; not so in use
-	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil || len(hits) != 6 {
+	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil ||
+		len(hits) != 6 {
 		t.Errorf("%d of 6 are found, %v", len(hits), err)
 	}
 	must(t, s.Embedded(bg, segments[:5], make([][]float32, 5)))
@@ -327,7 +332,8 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 		wantSpace(t, s, oldSpace, newSpace)
 		checkSound(t, s)
 	}
-	if hits, err := b.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil || len(hits) != 6 {
+	if hits, err := b.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil ||
+		len(hits) != 6 {
 		t.Errorf("%d of 6 are found, %v", len(hits), err)
 	}
 	stale, err := a.Pending(bg, 10)

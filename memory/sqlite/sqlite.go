@@ -145,12 +145,14 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) e
 }
 
 func (e *engine) open(ctx context.Context, path string, patience time.Duration) (err error) {
-	e.vectors.limit, e.vectors.patience, e.vectors.loading = e.options.IndexLimit, evictedPatience, make(chan struct{}, loadsAtOnce)
+	e.vectors.limit, e.vectors.patience, e.vectors.loading = e.options.IndexLimit, evictedPatience,
+		make(chan struct{}, loadsAtOnce)
 	e.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	e.writer.name, e.writer.patience = rand.Text(), patience
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	if e.writeDB, err = sql.Open("sqlite", file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
+	if e.writeDB, err = sql.Open("sqlite",
+		file+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=synchronous(1)&_pragma=cache_size(-16000)&"+common); err != nil {
 		return err
 	}
 	if e.write, err = e.writeDB.Conn(ctx); err != nil {
@@ -167,7 +169,8 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if e.watch.conn, err = e.read.Conn(ctx); err != nil {
 		return err
 	}
-	e.writer.scrubbed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+scrubbedKey+"'").Scan(new(int)))
+	e.writer.scrubbed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
+		scrubbedKey+"'").Scan(new(int)))
 	return err
 }
 

@@ -15,22 +15,26 @@ func TestRestoredAnswersThatWereTaken(t *testing.T) {
 	answer := func(n, question int) []memory.Event {
 		a := posted(general, n, "an answer")
 		a.Message.Kind = memory.FromHark
-		return []memory.Event{a, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(n), Asker: 8, Question: id(question), Sources: from(general, question)}}}
+		return []memory.Event{a, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general,
+			Answer: id(n), Asker: 8, Question: id(question), Sources: from(general, question)}}}
 	}
 	apply(t, s, posted(general, 1, "a question"), posted(general, 2, "another"), posted(general, 3, "a third"))
 	for i := range 3 {
 		apply(t, s, answer(5+i, 1+i)...)
 	}
 	backup := backUp(t, s)
-	apply(t, s, deleted(general, 1), memory.Edited{Guild: guild, Channel: general, ID: id(2), Content: "another one", At: id(9).Time()}, deleted(general, 7))
+	apply(t, s, deleted(general, 1), memory.Edited{Guild: guild, Channel: general, ID: id(2),
+		Content: "another one", At: id(9).Time()}, deleted(general, 7))
 	closed(t, s)
 	s, _ = restored(t, s.engine.dir, backup)
-	if all, err := s.Withdrawn(bg, 9); err != nil || len(all) != 2 || all[0].Message != id(5) || !all[0].Unasked || !all[0].First ||
+	if all, err := s.Withdrawn(bg, 9); err != nil || len(all) != 2 || all[0].Message != id(5) ||
+		!all[0].Unasked || !all[0].First ||
 		all[1].Message != id(6) || all[1].Unasked {
 		t.Errorf("withdrawn %+v, %v", all, err)
 	}
 	for i := range 3 {
-		apply(t, s, memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(5 + i)}}, answer(5+i, 3)[0])
+		apply(t, s, memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(5 + i)}},
+			answer(5+i, 3)[0])
 	}
 	log, err := s.Log(bg, general, 0, id(100), 10)
 	var ids []memory.MessageID
@@ -48,9 +52,11 @@ func answerFrom(n int, text string, sources ...memory.Source) []memory.Event {
 	a := posted(general, n, text)
 	a.Message.Kind = memory.FromHark
 	for i := range sources {
-		sources[i].Kind, sources[i].Channel, sources[i].ID = memory.SourceMessage, general, int64(id(int(sources[i].ID)))
+		sources[i].Kind, sources[i].Channel, sources[i].ID = memory.SourceMessage, general,
+			int64(id(int(sources[i].ID)))
 	}
-	return []memory.Event{a, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(n), Asker: 8, Sources: sources}}}
+	return []memory.Event{a, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general,
+		Answer: id(n), Asker: 8, Sources: sources}}}
 }
 
 // reopened restores a backup in the place of a store.

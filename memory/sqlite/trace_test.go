@@ -14,12 +14,15 @@ import (
 func TestTracesAreFoundByIndex(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
-	for index, q := range map[string]memory.TraceQuery{"SEARCH n USING PRIMARY KEY (user=?)": {Asker: 1}, "trace_parts": {Channel: general, Answer: 1}} {
+	for index, q := range map[string]memory.TraceQuery{"SEARCH n USING PRIMARY KEY (user=?)": {Asker: 1},
+		"trace_parts": {Channel: general, Answer: 1}} {
 		s.engine.statements.by = nil
 		_, err := s.Traces(bg, q)
 		must(t, err)
 		queries, plan := slices.Collect(maps.Keys(s.engine.statements.by)), ""
-		query := queries[slices.IndexFunc(queries, func(q string) bool { return strings.Contains(q, "named") || strings.Contains(q, "parts") })]
+		query := queries[slices.IndexFunc(queries, func(q string) bool {
+			return strings.Contains(q, "named") || strings.Contains(q, "parts")
+		})]
 		err = sqlstore.Each(bg, s.engine.read, func(scan func(...any) error) error {
 			var step string
 			err := scan(new(int), new(int), new(int), &step)

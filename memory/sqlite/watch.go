@@ -36,12 +36,14 @@ func (e *engine) Notice(ctx context.Context) error {
 		return nil
 	}
 	var last string
-	if _, err := sqlstore.Found(w.conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
+	if _, err := sqlstore.Found(w.conn.QueryRowContext(ctx,
+		"SELECT value FROM meta WHERE key = 'writer'").Scan(&last)); err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
 	}
 	// If the last to write was this engine itself, it noticed the others then.
 	if last != e.writer.name {
-		err := errors.Join(e.loadSpace(ctx), w.read(ctx, func(q sqlstore.Querier) error { return e.changed(ctx, q, false) }))
+		err := errors.Join(e.loadSpace(ctx),
+			w.read(ctx, func(q sqlstore.Querier) error { return e.changed(ctx, q, false) }))
 		if err != nil {
 			return fmt.Errorf("read what others wrote: %w", explain(err))
 		}

@@ -120,7 +120,8 @@ func (t *tx) noticeOthers() error {
 	e.writer.version = version
 	t.others = true
 	var err error
-	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey + "'").Scan(new(int))); err != nil {
+	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey +
+		"'").Scan(new(int))); err != nil {
 		return err
 	}
 	if err := t.exec("INSERT OR REPLACE INTO meta VALUES ('writer', ?)", e.writer.name); err != nil {

@@ -99,17 +99,19 @@ func TestConcurrentGroupCommit(t *testing.T) {
 // A panic in the midst of a transaction undoes it, is an error to the others, and leaves the store usable.
 func TestConcurrentPanic(t *testing.T) {
 	t.Parallel()
-	s, err := Open(t.Context(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space(), Tokens: func(text string) int {
-		if strings.HasPrefix(text, "boom") {
-			panic("the counter broke")
-		}
-		return 1
-	}})
+	s, err := Open(t.Context(), emptyDir(t), Options{Space: memorytest.Embedder{}.Space(),
+		Tokens: func(text string) int {
+			if strings.HasPrefix(text, "boom") {
+				panic("the counter broke")
+			}
+			return 1
+		}})
 	must(t, err)
 	defer s.Close()
 	apply(t, s, posted(general, 1, "apples"))
 	s.engine.writer.turn <- struct{}{}
-	outcomes := []<-chan error{queue(t, bg, s, posted(general, 2, "apples")), queue(t, bg, s, edited(general, 1, "boom"))}
+	outcomes := []<-chan error{queue(t, bg, s, posted(general, 2, "apples")),
+		queue(t, bg, s, edited(general, 1, "boom"))}
 	<-s.engine.writer.turn
 	for _, outcome := range outcomes {
 		if err := wait.For(t, "what was queued", outcome); err == nil {

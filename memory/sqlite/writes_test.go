@@ -35,11 +35,14 @@ var writes = map[string]func(*Store) error{
 		newer := posted(general, 3, "number3 in other words")
 		newer.Message.Edited = id(600).Time()
 		return s.Apply(bg, reply, notice, newer,
-			posted(secret, 1, "a new channel"), posted(general, 40, "older than most"), posted(general, 90, "came after its edit"),
+			posted(secret, 1, "a new channel"), posted(general, 40, "older than most"), posted(general, 90,
+				"came after its edit"),
 			edited(general, 4, "number4 in other words"), edited(general, 5000, "an early edit"),
 			deleted(general, 5, 6, 7, 91), deleted(general, 70),
 			memory.Named{Channel: general, ID: id(8), Name: "eight"},
-			memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 1, Name: "everyone"}}, Channels: []memory.Channel{{ID: general, Name: "general"}, {ID: 3000, Name: "fresh"}}}},
+			memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard",
+				Roles: []memory.Role{{ID: 1, Name: "everyone"}}, Channels: []memory.Channel{{ID: general,
+					Name: "general"}, {ID: 3000, Name: "fresh"}}}},
 			memory.ChannelSeen{Channel: memory.Channel{ID: secret, Guild: guild, Name: "secret"}},
 			memory.RoleSeen{Guild: 200, Role: memory.Role{ID: 2}}, memory.RoleGone{Guild: guild, Role: 5},
 			memory.ChannelGone{Guild: guild, Channel: general},
@@ -51,7 +54,8 @@ var writes = map[string]func(*Store) error{
 	"see a channel":  applies(memory.ChannelSeen{Channel: memory.Channel{ID: general, Name: "x"}}),
 	"see a new role": applies(memory.RoleSeen{Guild: 200}),
 	"keep a trace": func(s *Store) error {
-		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60), Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")}})
+		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60),
+			Question: id(9), Sources: from(general, 9), Prompt: sentPrompt("number")}})
 	},
 	"forget what was spent": func(s *Store) error { return s.Expire(bg, memory.Expiry{Spending: idAt(3)}) },
 	"keep records": func(s *Store) error {
@@ -62,7 +66,8 @@ var writes = map[string]func(*Store) error{
 	"keep records and forget them": func(s *Store) error {
 		named := recorded("named", 9, 4)
 		named.Record.Kwargs = map[string]any{"user": 3}
-		return s.Apply(bg, recorded("one", 8, 1), named, memory.Forgetting{Guild: guild, User: 3, Why: memory.WhyMember, At: idAt(900)})
+		return s.Apply(bg, recorded("one", 8, 1), named, memory.Forgetting{Guild: guild, User: 3,
+			Why: memory.WhyMember, At: idAt(900)})
 	},
 	"keep records and edit their question": applies(recorded("one", 8, 1), edited(general, 8, "another question")),
 	"make a key": func(s *Store) error {
@@ -76,21 +81,27 @@ var writes = map[string]func(*Store) error{
 	},
 	"write an answer anew": func(s *Store) error {
 		first, more, other := ofHark(97), ofHark(98), ofHark(99)
-		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Parts: []memory.MessageID{id(98)}, Question: id(9), Asker: 1, Sources: from(general, 9)}
-		made := memory.Trace{Guild: guild, Channel: general, Answer: id(99), Question: id(9), Asker: 1, Sources: from(general, 9, 97)}
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97),
+			Parts: []memory.MessageID{id(98)}, Question: id(9), Asker: 1, Sources: from(general, 9)}
+		made := memory.Trace{Guild: guild, Channel: general, Answer: id(99), Question: id(9), Asker: 1,
+			Sources: from(general, 9, 97)}
 		anew := trace
 		anew.Parts = nil
 		return s.Apply(bg, first, more, other, memory.Answered{Trace: trace}, memory.Answered{Trace: made},
-			memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(97)}}, first, memory.Answered{Trace: anew}, memory.Answered{Trace: made})
+			memory.Rewritten{Guild: guild, Channel: general,
+				IDs: []memory.MessageID{id(97)}}, first, memory.Answered{Trace: anew}, memory.Answered{Trace: made})
 	},
 	"write an answer anew that went": func(s *Store) error {
 		answer := ofHark(97)
-		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Question: id(9), Asker: 1, Sources: from(general, 9, 8)}
-		return s.Apply(bg, answer, memory.Answered{Trace: trace}, memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{id(8)}},
+		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(97), Question: id(9), Asker: 1,
+			Sources: from(general, 9, 8)}
+		return s.Apply(bg, answer, memory.Answered{Trace: trace},
+			memory.Deleted{Guild: guild, Channel: general, IDs: []memory.MessageID{id(8)}},
 			memory.Rewritten{Guild: guild, Channel: general, IDs: []memory.MessageID{id(97)}}, answer)
 	},
 	"keep a trace of what is gone": func(s *Store) error {
-		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60), Parts: []memory.MessageID{id(61)}, Question: id(20), Sources: from(general, 20)}})
+		return s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(60),
+			Parts: []memory.MessageID{id(61)}, Question: id(20), Sources: from(general, 20)}})
 	},
 	"store vectors": func(s *Store) error {
 		segments, err := s.Pending(bg, 100)
@@ -115,13 +126,15 @@ var writes = map[string]func(*Store) error{
 var works = map[string]struct{ before, do func(*Store) error }{
 	"carry out a forgetting": {
 		func(s *Store) error {
-			return s.Apply(bg, append(notes(), memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(2000).Time()},
+			return s.Apply(bg, append(notes(), memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge,
+				At: id(2000).Time()},
 				memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: id(2000).Time()})...)
 		}, goOn,
 	},
 	"take what was restored out": {
 		func(s *Store) error {
-			_, err := s.engine.write.ExecContext(bg, "INSERT INTO forgetting (id, guild, channel, user, before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')", int64(id(20)))
+			_, err := s.engine.write.ExecContext(bg, `INSERT INTO forgetting (id, guild, channel, user,
+				before, why, at, done, receipt) VALUES (7, 100, 1000, 3, ?, 'purge', 0, 0, '{}')`, int64(id(20)))
 			return err
 		}, goOn,
 	},
@@ -139,7 +152,8 @@ var works = map[string]struct{ before, do func(*Store) error }{
 	"switch over and sweep": {
 		func(s *Store) error { return inSpace(s, "one") },
 		func(s *Store) error {
-			beside := sqlstore.New(s.engine, sqlstore.Options{Space: memory.Space{Name: "one", Dimensions: 2}, Tokens: words})
+			beside := sqlstore.New(s.engine, sqlstore.Options{Space: memory.Space{Name: "one", Dimensions: 2},
+				Tokens: words})
 			if err := sqlstore.Open(bg, beside); err != nil {
 				return err
 			}
@@ -168,48 +182,72 @@ func goOn(s *Store) error {
 
 // inSpace opens a store's file for another space.
 func inSpace(s *Store, name string) error {
-	return sqlstore.Open(bg, sqlstore.New(s.engine, sqlstore.Options{Space: memory.Space{Name: name, Dimensions: 2}, Tokens: words}))
+	return sqlstore.Open(bg, sqlstore.New(s.engine,
+		sqlstore.Options{Space: memory.Space{Name: name, Dimensions: 2}, Tokens: words}))
 }
 
 // notes are events about everything that is kept beside messages and structure.
 func notes() []memory.Event {
 	fact := func(id int64, message memory.MessageID) memory.FactTold {
-		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1, Channel: general, Message: message}}
+		return memory.FactTold{Guild: guild, User: 1, Fact: memory.Fact{ID: id, Text: "sails", By: 1,
+			Channel: general, Message: message}}
 	}
 	lore := func(id int64, n int, sources ...memory.Spot) memory.LoreTold {
-		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project X", Text: "is due", Own: []string{"it"}, By: 1, Channel: general, At: idAt(n), Sources: sources}}
+		return memory.LoreTold{Lore: memory.Lore{ID: id, Guild: guild, Name: "Project X", Text: "is due",
+			Own: []string{"it"}, By: 1, Channel: general, At: idAt(n), Sources: sources}}
 	}
 	late := summed(general, 11)
 	late.Summary.Sources[0].Edited = 5
 	return []memory.Event{
-		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard", Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
-			{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1}, {Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
-		}}, At: id(1).Time()},
-		memory.PersonSeen{Person: memory.Person{ID: 1, Guild: guild, Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
-		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1, Fact: 4}, fact(4, 0),
-		lore(1, 4), lore(2, 4, memory.Spot{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3, 4, memory.Spot{Channel: general, Message: id(20)}),
+		memory.GuildSeen{Guild: memory.Guild{ID: guild, Name: "Orchard",
+			Roles: []memory.Role{{ID: 5, Name: "crew"}}, Channels: []memory.Channel{
+				{ID: general, Name: "general", Overwrites: []memory.Overwrite{{Role: 5, Allow: 1},
+					{Role: 6}}}, {ID: 3000, Kind: memory.PublicThread, Parent: general},
+			}}, At: id(1).Time()},
+		memory.PersonSeen{Person: memory.Person{ID: 1, Guild: guild,
+			Username: "ann"}}, memory.PersonLeft{Guild: guild, User: 1},
+		fact(1, 0), fact(2, id(7)), fact(3, id(20)), fact(4, id(8)), memory.FactGone{Guild: guild, User: 1,
+			Fact: 4}, fact(4, 0),
+		lore(1, 4), lore(2, 4, memory.Spot{Channel: general, Message: id(7)}), lore(1, 5), lore(1, 3), lore(3,
+			4, memory.Spot{Channel: general, Message: id(20)}),
 		memory.LoreGone{Guild: guild, ID: 5}, lore(5, 4), lore(6, 4),
 		memory.Posted{Message: memory.Message{ID: id(88), Guild: guild, Channel: general, Kind: memory.FromHark}},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1, Sources: fromLore(6)}}, lore(6, 5),
-		summed(general, 7), summed(general, 9), summed(general, 9), late, memory.Summarised{Guild: guild, Channel: general, Until: id(13), Evicted: []memory.MessageID{id(9)}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(88), Asker: 1,
+			Sources: fromLore(6)}}, lore(6, 5),
+		summed(general, 7), summed(general, 9), summed(general, 9), late, memory.Summarised{Guild: guild,
+			Channel: general, Until: id(13), Evicted: []memory.MessageID{id(9)}},
 		summed(general, 9), summed(general, 14),
-		memory.Posted{Message: memory.Message{ID: id(89), Guild: guild, Channel: general, Kind: memory.FromHark}}, usedSummary(id(89), id(14)),
+		memory.Posted{Message: memory.Message{ID: id(89), Guild: guild, Channel: general,
+			Kind: memory.FromHark}}, usedSummary(id(89), id(14)),
 		usedSummary(id(97), id(14)), summed(9999, 3),
-		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true, At: id(9).Time()},
+		memory.Learn{Guild: guild, On: true, At: id(9).Time()}, memory.Learn{Guild: guild, User: 1, On: true,
+			At: id(9).Time()},
 		memory.Learned{Guild: guild, Channel: general, Until: id(3)},
-		memory.Opted{Guild: guild, User: 9, Out: true, At: id(9).Time()}, memory.Posted{Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
+		memory.Opted{Guild: guild, User: 9, Out: true,
+			At: id(9).Time()}, memory.Posted{
+			Message: memory.Message{ID: id(801), Guild: guild, Channel: general, Author: 9}},
 		memory.Posted{Message: memory.Message{ID: id(90), Guild: guild, Channel: general, Author: 9}},
-		memory.Chose{Guild: guild, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Channel: 3000, Choice: memory.Remember, At: id(9).Time()},
-		memory.Chose{Guild: guild, Channel: 3001, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild, Choice: memory.Ignore, At: id(8).Time()},
-		memory.Asked{Guild: guild, Channel: general, Message: id(2)}, memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "search", At: id(9).Time()},
+		memory.Chose{Guild: guild, Choice: memory.Remember, At: id(9).Time()}, memory.Chose{Guild: guild,
+			Channel: 3000, Choice: memory.Remember, At: id(9).Time()},
+		memory.Chose{Guild: guild, Channel: 3001, Choice: memory.Remember,
+			At: id(9).Time()}, memory.Chose{Guild: guild, Choice: memory.Ignore, At: id(8).Time()},
+		memory.Asked{Guild: guild, Channel: general, Message: id(2)}, memory.SettingChosen{Guild: guild,
+			Channel: general, Key: memory.SettingMode, Value: "search", At: id(9).Time()},
 		memory.LimitChosen{Guild: guild, At: id(9).Time()}, spent(1, 3, 10), spent(1, 3, 12), spent(9, 4, 5),
-		memory.Starred{Guild: guild, Channel: general, ID: id(3), On: true, At: id(9).Time()}, memory.Starred{Guild: guild, Channel: general, ID: id(91), On: true, At: id(9).Time()},
-		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true, At: id(9).Time()}, posted(general, 91, "was starred before"),
-		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802, "live").Message, Live: true},
-		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general, Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Sources: from(general, 9), Named: []memory.UserID{1, 2}, Prompt: sentPrompt("number")}},
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3), Asker: 1, Sources: slices.Concat(from(general, 3), fromFacts(1), fromLore(1))}},
-		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild, Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
+		memory.Starred{Guild: guild, Channel: general, ID: id(3), On: true,
+			At: id(9).Time()}, memory.Starred{Guild: guild, Channel: general, ID: id(91), On: true, At: id(9).Time()},
+		memory.Starred{Guild: guild, Channel: general, ID: id(20), On: true,
+			At: id(9).Time()}, posted(general, 91, "was starred before"),
+		memory.Heard{Guild: guild, Channel: 3000, ID: id(11)}, memory.Posted{Message: posted(general, 802,
+			"live").Message, Live: true},
+		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: general,
+			Until: 9}}, memory.GapFound{}, memory.GapFilled{Gap: memory.Gap{Channel: general, Until: 9}, Through: 9},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9),
+			Asker: 1, Sources: from(general, 9), Named: []memory.UserID{1, 2}, Prompt: sentPrompt("number")}},
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(29), Question: id(3),
+			Asker: 1, Sources: slices.Concat(from(general, 3), fromFacts(1), fromLore(1))}},
+		memory.Marked{Channel: general, Message: id(71)}, memory.RoleGone{Guild: guild,
+			Role: 5}, memory.RoleGone{Guild: guild, Role: 8}, memory.GuildLeft{Guild: guild, At: id(900).Time()},
 	}
 }
 
@@ -217,7 +255,8 @@ func notes() []memory.Event {
 func usedSummary(answer, id memory.MessageID) memory.Event {
 	return memory.Answered{Trace: memory.Trace{
 		Guild: guild, Channel: general, Answer: answer, Asker: 1,
-		Sources: []memory.Source{{Kind: memory.SourceSummary, Channel: general, ID: int64(id), Version: id.Time().UnixMilli(), Repeats: true}},
+		Sources: []memory.Source{{Kind: memory.SourceSummary, Channel: general, ID: int64(id),
+			Version: id.Time().UnixMilli(), Repeats: true}},
 	}}
 }
 
@@ -229,7 +268,8 @@ func forgets(f memory.Forgetting) func(*Store) error { return applies(append(not
 
 func init() {
 	writes["edit what lore is from"] = func(s *Store) error {
-		l := memory.Lore{ID: 4, Guild: guild, Name: "Project X", Text: "is due", By: 1, At: idAt(9), Sources: []memory.Spot{{Channel: general, Message: id(19)}}}
+		l := memory.Lore{ID: 4, Guild: guild, Name: "Project X", Text: "is due", By: 1, At: idAt(9),
+			Sources: []memory.Spot{{Channel: general, Message: id(19)}}}
 		return s.Apply(bg, memory.LoreTold{Lore: l}, edited(general, 19, "otherwise"))
 	}
 	writes["sum up"] = func(s *Store) error {
@@ -239,13 +279,17 @@ func init() {
 	}
 	writes["edit what a summary is from"] = applies(summed(general, 19), edited(general, 19, "otherwise"))
 	writes["condense"] = applies(condensed(general, "it is long", 13, 19))
-	writes["condense again"] = applies(condensed(general, "it is long", 13, 19), condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
-	writes["end a session"] = applies(condensed(general, "it is long", 13, 19), memory.CondensedGone{Guild: guild, Channel: general, Until: id(29)})
+	writes["condense again"] = applies(condensed(general, "it is long", 13, 19),
+		condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
+	writes["end a session"] = applies(condensed(general, "it is long", 13, 19),
+		memory.CondensedGone{Guild: guild, Channel: general, Until: id(29)})
 	writes["notes"] = applies(notes()...)
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
-		"lore":  memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off", At: idAt(9)}},
+		"lore": memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off",
+			At: idAt(9)}},
 		"learn": memory.Learn{Guild: guild, On: true, At: id(9).Time()},
-		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95), Question: id(9), Asker: 1, Sources: append(from(general, 9), fromFacts(1)...)}},
+		"trace": memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(95),
+			Question: id(9), Asker: 1, Sources: append(from(general, 9), fromFacts(1)...)}},
 	} {
 		writes[name] = applies(e)
 	}
@@ -259,8 +303,10 @@ func init() {
 		f.Why, f.At = memory.WhyPurge, id(2000).Time()
 		writes[name] = forgets(f)
 	}
-	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: id(2000).Time()})
-	writes["delete a channel"] = applies(memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
+	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft,
+		At: id(2000).Time()})
+	writes["delete a channel"] = applies(memory.ChannelDeleted{Guild: guild, Channel: general,
+		At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
 }
 
 // populated is a store with something for every operation to work on.
@@ -279,9 +325,12 @@ func populate(t *testing.T, s *Store) {
 		apply(t, s, posted(general, n, fmt.Sprintf("number%d of the messages", n)))
 	}
 	drain(t, s)
-	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92), edited(general, 90, "came before its message"), edited(general, 91, "never"),
+	apply(t, s, posted(general, 95, "the newest"), deleted(general, 20, 92),
+		edited(general, 90, "came before its message"), edited(general, 91, "never"),
 		posted(general, 71, "an answer"), memory.Named{Channel: general, ID: id(7), Name: "seven"})
-	if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71), Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general, 6), Prompt: sentPrompt("number")}}); err != nil {
+	if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(71),
+		Parts: []memory.MessageID{id(72)}, Question: id(6), Sources: from(general,
+			6), Prompt: sentPrompt("number")}}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -46,7 +46,8 @@ func (t *transaction) apply(e *event) error {
 	case memory.ShutOut:
 		return t.shutOut(v)
 	case memory.QuestionOpened:
-		return t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", int64(v.Question.Channel), int64(v.Question.ID), int64(v.Question.Guild))
+		return t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+			int64(v.Question.Channel), int64(v.Question.ID), int64(v.Question.Guild))
 	case memory.QuestionClosed:
 		return t.exec("DELETE FROM question WHERE channel = ? AND id = ?", int64(v.Channel), int64(v.ID))
 	case memory.Spent:
@@ -190,7 +191,8 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) e
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	early, err := Found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content", m.Channel, m.ID).Scan(&edited, &content))
+	early, err := Found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content",
+		m.Channel, m.ID).Scan(&edited, &content))
 	if err != nil {
 		return err
 	}
@@ -200,7 +202,8 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) e
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}
-	if _, err := Found(t.row("SELECT starred FROM star WHERE channel = ? AND id = ?", int64(m.Channel), int64(m.ID)).Scan(&m.Starred)); err != nil {
+	if _, err := Found(t.row("SELECT starred FROM star WHERE channel = ? AND id = ?", int64(m.Channel),
+		int64(m.ID)).Scan(&m.Starred)); err != nil {
 		return err
 	}
 	return t.insert(c, m, whole, terms)
@@ -239,7 +242,8 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 // their own, since some edits tell of the text only.
 func (t *transaction) replace(c *channel, row int64, old storedMessage, m memory.Message) error {
 	now := old
-	newWhole, newText := millis(m.Edited) > old.whole, newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
+	newWhole, newText := millis(m.Edited) > old.whole, newer(millis(m.Edited), m.Content, millis(old.Edited),
+		old.Content)
 	if !newWhole && !newText {
 		return nil
 	}
@@ -261,7 +265,8 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	}
 	text := now.Text()
 	now.Tokens = t.store.options.Tokens(text)
-	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
+	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ?
+		WHERE row = ?`,
 		int64(now.ReplyTo), millis(now.Edited), now.whole, now.Tokens, now.Content, extra, row)
 	if err != nil || text == old.Text() {
 		return err
@@ -277,7 +282,8 @@ func (t *transaction) update(c *channel, row int64, old, now storedMessage) erro
 	if old.Kind != memory.FromHark {
 		return t.invalidate(made, cause{hide: hideRepeats})
 	}
-	if err := t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{}); err != nil { // it grows while it is sent
+	// it grows while it is sent
+	if err := t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{}); err != nil {
 		return err
 	}
 	return t.dropPromptsFrom(aMessage, int64(old.Channel), int64(old.ID))
@@ -359,11 +365,13 @@ func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, u
 // delete removes a message for good, whether it is there or yet to come, with all that was made from it.
 func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, hide hiding) error {
 	t.changed.Text = true
-	if err := t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", int64(channelID), int64(id)); err != nil {
+	if err := t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", int64(channelID),
+		int64(id)); err != nil {
 		return err
 	}
 	for _, table := range []string{"early_edit", "called", "star", "taken", "rewritten", "question"} {
-		if err := t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", int64(channelID), int64(id)); err != nil {
+		if err := t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", int64(channelID),
+			int64(id)); err != nil {
 			return err
 		}
 	}
@@ -373,7 +381,8 @@ func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, hi
 	if err := t.unshow(channelID, id); err != nil {
 		return err
 	}
-	if err := t.invalidate(madeFrom(aMessage, int64(channelID), int64(id)), cause{hide, memory.Spot{Channel: channelID, Message: id}}); err != nil {
+	if err := t.invalidate(madeFrom(aMessage, int64(channelID), int64(id)),
+		cause{hide, memory.Spot{Channel: channelID, Message: id}}); err != nil {
 		return err
 	}
 	c, err := t.knownChannel(channelID)

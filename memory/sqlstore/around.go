@@ -10,12 +10,14 @@ import (
 
 // The statements that read a stretch. They are prepared once: a search asks for some hundred stretches.
 const (
-	readBefore = "SELECT " + MessageColumns + " FROM said WHERE channel = ? AND id < ? AND id > ? ORDER BY id DESC LIMIT ?"
-	readFrom   = "SELECT " + MessageColumns + " FROM said WHERE channel = ? AND id >= ? AND id > ? ORDER BY id LIMIT ?"
+	readBefore = "SELECT " + MessageColumns +
+		" FROM said WHERE channel = ? AND id < ? AND id > ? ORDER BY id DESC LIMIT ?"
+	readFrom = "SELECT " + MessageColumns + " FROM said WHERE channel = ? AND id >= ? AND id > ? ORDER BY id LIMIT ?"
 )
 
 // Around implements memory.Store.
-func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
@@ -26,7 +28,8 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	if before <= 0 && after <= 0 {
 		return s.messages(ctx, channel, "id IN (SELECT value FROM json_each(?)) ORDER BY id", jsonOf(ids))
 	}
-	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))), min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32))
+	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))),
+		min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32))
 	if err != nil {
 		return nil, s.failed(err, "read messages of channel %d", channel)
 	}
@@ -36,7 +39,8 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	return all, nil
 }
 
-func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID, before, after int) ([]memory.Message, error) {
+func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
 	var r stretchReader
 	err := s.engine.Snapshot(ctx, func(q Querier) error {
 		r = stretchReader{ctx: ctx, q: q, no: no}

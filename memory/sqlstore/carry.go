@@ -10,7 +10,8 @@ import (
 )
 
 // Forget implements memory.Store.
-func (s *Store) Forget(ctx context.Context, f memory.Forgetting, progress func(done, total int)) (memory.Receipt, error) {
+func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
+	progress func(done, total int)) (memory.Receipt, error) {
 	if f.At.IsZero() {
 		f.At = time.Now()
 	}
@@ -41,7 +42,8 @@ func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, mor
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error) {
 	where, args := "done = 0 ORDER BY id", []any(nil)
 	if user != 0 {
-		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC", []any{int64(guild), int64(user)}
+		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
+			[]any{int64(guild), int64(user)}
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Receipt) error {
 		var body []byte
@@ -88,7 +90,8 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err err
 	var o order
 	var begun bool
 	var body []byte
-	err = scanForgetting(t.row("SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
+	err = scanForgetting(t.row("SELECT "+ForgettingColumns+
+		", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
 		&r.Forgetting, &o, &begun, &done, &body)
 	if err != nil {
 		return r, false, orNotFound(err)
@@ -131,7 +134,8 @@ func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) err
 }
 
 func (t *transaction) takeOutSome() (int, error) {
-	rows, terms, err := t.termsOf("SELECT m.row, m.kind, m.content, m.extra FROM doomed d CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?", takeOutStep)
+	rows, terms, err := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
+		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?`, takeOutStep)
 	if err != nil {
 		return 0, err
 	}
@@ -153,7 +157,8 @@ func (t *transaction) takeOutSome() (int, error) {
 // finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
 func (t *transaction) finish(id int64) error {
 	var o order
-	ok, err := Found(scanForgetting(t.row("SELECT "+ForgettingColumns+" FROM forgetting WHERE id = ?", id).Scan, &memory.Forgetting{}, &o))
+	ok, err := Found(scanForgetting(t.row("SELECT "+ForgettingColumns+" FROM forgetting WHERE id = ?",
+		id).Scan, &memory.Forgetting{}, &o))
 	if !ok || err != nil {
 		return err
 	}

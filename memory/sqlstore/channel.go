@@ -67,14 +67,16 @@ func (t *transaction) knownChannel(id memory.ChannelID) (*channel, error) {
 	}
 	c := &channel{}
 	at := memory.Channel{ID: id}
-	ok, err := Found(t.row("SELECT no, guild, parent, kind, name, owner, unplaced FROM channel WHERE id = ?", int64(id)).
+	ok, err := Found(t.row("SELECT no, guild, parent, kind, name, owner, unplaced FROM channel WHERE id = ?",
+		int64(id)).
 		Scan(&c.no, &at.Guild, &at.Parent, &at.Kind, &at.Name, &at.Owner, &at.Unplaced))
 	if !ok || err != nil {
 		return nil, err
 	}
 	c.place(at)
 	first, end := c.no<<SequenceBits, (c.no+1)<<SequenceBits
-	if err := t.row("SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2", first, end).Scan(&c.next); err != nil {
+	if err := t.row("SELECT coalesce(max(row), ?1) + 1 FROM message WHERE row >= ?1 AND row < ?2", first,
+		end).Scan(&c.next); err != nil {
 		return nil, err
 	}
 	err = t.row(`SELECT max(coalesce((SELECT max(id) FROM message WHERE channel = ?1), ?3),
@@ -115,7 +117,8 @@ func (t *transaction) addChannel(c memory.Channel) error {
 		return err
 	}
 	if GuildOf(no) != guild {
-		return fmt.Errorf("guild %d has %d channels, as many as can be numbered: %w", c.Guild, 1<<ChannelBits-1, memory.ErrRefused)
+		return fmt.Errorf("guild %d has %d channels, as many as can be numbered: %w", c.Guild,
+			1<<ChannelBits-1, memory.ErrRefused)
 	}
 	overwrites, err := json.Marshal(c.Overwrites)
 	if err != nil {
@@ -125,7 +128,8 @@ func (t *transaction) addChannel(c memory.Channel) error {
 	var heard memory.MessageID
 	var choice memory.Choice
 	var chosen int64
-	if err := t.row("SELECT choice, chosen FROM guild WHERE id = ?", int64(c.Guild)).Scan(&choice, &chosen); err != nil {
+	if err := t.row("SELECT choice, chosen FROM guild WHERE id = ?", int64(c.Guild)).Scan(&choice,
+		&chosen); err != nil {
 		return err
 	}
 	if remembers(choice) {
@@ -135,7 +139,8 @@ func (t *transaction) addChannel(c memory.Channel) error {
 	if err != nil {
 		return err
 	}
-	return t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited, unplaced, overwrites) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	return t.exec(`INSERT INTO channel (no, heard, id, guild, parent, kind, name, owner, age_limited,
+		unplaced, overwrites) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		no, int64(heard), int64(c.ID), int64(c.Guild), int64(c.Parent), int(c.Kind), name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites))
 }
 
@@ -155,7 +160,8 @@ func (t *transaction) guildNo(id memory.GuildID) (int64, error) {
 			return 0, err
 		}
 		if no > maxGuilds {
-			return 0, fmt.Errorf("there are %d guilds already, as many as can be numbered: %w", maxGuilds, memory.ErrRefused)
+			return 0, fmt.Errorf("there are %d guilds already, as many as can be numbered: %w", maxGuilds,
+				memory.ErrRefused)
 		}
 	}
 	if t.store.ingest.guildNos == nil {
@@ -207,8 +213,11 @@ func (t *transaction) before(c *channel, id memory.MessageID) (before []memory.P
 
 func (t *transaction) readBefore(no int64, id memory.MessageID) ([]memory.Placed, error) {
 	sizes := map[int64]int{}
-	placed, err := list(t.ctx, t, func(scan Scanner, p *memory.Placed) error { return scan(&p.ID, &p.Author, &p.Segment) },
-		"SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC LIMIT ?", no, int64(id), memory.LookBack)
+	placed, err := list(t.ctx, t, func(scan Scanner, p *memory.Placed) error {
+		return scan(&p.ID, &p.Author, &p.Segment)
+	},
+		`SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC
+			LIMIT ?`, no, int64(id), memory.LookBack)
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +287,8 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (storedMessage, in
 	ok, err := Found(t.row(`SELECT m.row, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment, m.content, m.extra, c.id, c.guild,
 		EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, int64(id)).
-		Scan(&row, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.whole, &m.Starred, &m.Tokens, &m.segment, &m.Content, &extra, &m.Channel, &m.Guild, &m.doomed))
+		Scan(&row, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.whole, &m.Starred, &m.Tokens, &m.segment,
+			&m.Content, &extra, &m.Channel, &m.Guild, &m.doomed))
 	if !ok || err != nil {
 		return m, 0, err
 	}

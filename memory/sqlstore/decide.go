@@ -35,7 +35,8 @@ const endless memory.MessageID = 1<<63 - 1
 
 // orderOf is what f covers.
 func orderOf(f memory.Forgetting) order {
-	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why, whole: f.Before.IsZero() && f.Why != memory.WhyDeleted}
+	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why, whole: f.Before.IsZero() &&
+		f.Why != memory.WhyDeleted}
 	switch {
 	case f.Why == memory.WhyDeleted:
 		o.end = endless
@@ -155,7 +156,8 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 	if t.store.ingest.dropped.has(channel, id) {
 		return true, nil
 	}
-	if gone, err := Found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel), int64(id)).Scan(new(int))); gone || err != nil {
+	if gone, err := Found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel),
+		int64(id)).Scan(new(int))); gone || err != nil {
 		return gone, err
 	}
 	d, err := t.decisions()
@@ -188,7 +190,8 @@ func (t *transaction) opt(e memory.Opted) error {
 	d.out[member{e.Guild, e.User}] = e.Out
 	t.store.ingest.dropped = dropped{} // what comes of somebody who is in again isn't dropped any more
 	if e.Out {
-		if err := t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", int64(e.Guild), int64(e.User)); err != nil {
+		if err := t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", int64(e.Guild),
+			int64(e.User)); err != nil {
 			return err
 		}
 	}
@@ -202,7 +205,8 @@ func (t *transaction) opt(e memory.Opted) error {
 
 // OptedOut implements memory.Store.
 func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	out, err := Found(s.row(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", int64(guild), int64(user)).Scan(new(int)))
+	out, err := Found(s.row(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", int64(guild),
+		int64(user)).Scan(new(int)))
 	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 
@@ -227,14 +231,16 @@ func (t *transaction) choose(e memory.Chose) error {
 	if chosen != 0 && at <= chosen {
 		return nil
 	}
-	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at, id); err != nil || e.Choice == memory.Ignore || e.Choice == was {
+	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at,
+		id); err != nil || e.Choice == memory.Ignore || e.Choice == was {
 		return err
 	}
 	// What was edited while it wasn't remembered isn't known.
 	if err := t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At}); err != nil {
 		return err
 	}
-	return t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, int64(e.Guild), int64(e.Channel), int64(memory.FirstMessageID(e.At)))
+	return t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, int64(e.Guild), int64(e.Channel),
+		int64(memory.FirstMessageID(e.At)))
 }
 
 func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

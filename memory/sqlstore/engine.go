@@ -37,7 +37,8 @@ type Engine interface {
 	CountText(ctx context.Context, q TextQuery) (int, error)
 	// Nearest has hits made of the segments nearest to a vector, nearest first: of more, until there are as
 	// many as q asks for. ErrNoVectors as Store.Nearest.
-	Nearest(ctx context.Context, q VectorQuery, hits func([]Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error)
+	Nearest(ctx context.Context, q VectorQuery,
+		hits func([]Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error)
 
 	// Explain adds to an error of the database's what to do about it.
 	Explain(err error) error

@@ -19,7 +19,9 @@ type event struct {
 // prepare checks and cleans events, so that only the file itself can make applying them fail.
 func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	prepared := make([]event, len(events))
-	return prepared, inHalves(len(events), func(from, to int) error { return s.prepareSome(events[from:to], prepared[from:to]) })
+	return prepared, inHalves(len(events), func(from, to int) error {
+		return s.prepareSome(events[from:to], prepared[from:to])
+	})
 }
 
 func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
@@ -62,7 +64,8 @@ func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 				return fmt.Errorf("keep what a session was condensed to: %w: %w", err, memory.ErrRefused)
 			}
 			prepared[i].Event = memory.SessionCondensed{Condensed: c}
-		case memory.Deleted, memory.Rewritten, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen, memory.GuildNamed, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
+		case memory.Deleted, memory.Rewritten, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen,
+			memory.GuildNamed, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
 			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
 			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Absent, memory.ShutOut, memory.QuestionOpened, memory.QuestionClosed, memory.Marked,
 			memory.LoreGone, memory.CondensedGone:

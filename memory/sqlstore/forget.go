@@ -22,7 +22,8 @@ func (t *transaction) forget(f memory.Forgetting) (id int64, err error) {
 		int64(o.guild), int64(o.channel), int64(o.user), string(o.why), int64(o.end), o.whole); err != nil {
 		return 0, err
 	}
-	err = t.row(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt) VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`,
+	err = t.row(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`,
 		int64(o.guild), int64(o.channel), int64(o.user), int64(o.end), string(o.why), millis(f.At), o.whole).Scan(&id)
 	if err != nil {
 		return 0, err
@@ -38,7 +39,8 @@ func (t *transaction) forgetOnce(f memory.Forgetting) error {
 	}
 	o := orderOf(f)
 	for _, k := range d.ledger {
-		if k.guild == o.guild && k.channel == o.channel && k.user == o.user && k.why == o.why && k.end >= o.end && (k.whole || !o.whole) {
+		if k.guild == o.guild && k.channel == o.channel && k.user == o.user && k.why == o.why &&
+			k.end >= o.end && (k.whole || !o.whole) {
 			return nil
 		}
 	}
@@ -70,13 +72,15 @@ func (t *transaction) begin(id int64, o order) error {
 	if err != nil {
 		return err
 	}
-	t.store.ingest.channels, t.store.ingest.segments, t.store.ingest.decisions = nil, nil, nil // read again, the order with them
+	// read again, the order with them
+	t.store.ingest.channels, t.store.ingest.segments, t.store.ingest.decisions = nil, nil, nil
 	return t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", string(body), id)
 }
 
 // find looks up which channels it is about.
 func (b *beginning) find() error {
-	ids, err := column[memory.ChannelID](b.ctx, b, "SELECT id FROM channel WHERE "+concerned, int64(b.of.guild), int64(b.of.channel))
+	ids, err := column[memory.ChannelID](b.ctx, b, "SELECT id FROM channel WHERE "+concerned,
+		int64(b.of.guild), int64(b.of.channel))
 	b.channels = jsonOf(ids)
 	return err
 }
@@ -113,7 +117,8 @@ func (b *beginning) doom() error {
 	if b.of.user != 0 {                    // a channel's rows are one range of the table, which is read in order
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
 	}
-	n, err := b.Exec("INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c CROSS JOIN said m ON "+which+" WHERE "+covered, b.args(b.id)...)
+	n, err := b.Exec(`INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c
+		CROSS JOIN said m ON `+which+" WHERE "+covered, b.args(b.id)...)
 	b.Messages = n
 	return err
 }
@@ -135,9 +140,11 @@ const doomedHere = `FROM doomed d CROSS JOIN message m ON m.row = d.row CROSS JO
 func (b *beginning) uncount() error {
 	counted := doomedHere + " AND m.kind IN (" + recalledKinds + ")"
 	if err := b.execAll([]any{b.id},
-		`UPDATE presence SET messages = messages - gone.n FROM (SELECT m.channel, m.author, count(*) AS n `+counted+` GROUP BY 1, 2) gone
+		`UPDATE presence SET messages = messages - gone.n FROM (SELECT m.channel, m.author, count(*) AS n `+
+			counted+` GROUP BY 1, 2) gone
 			WHERE presence.channel = gone.channel AND presence.author = gone.author`,
-		`UPDATE channel SET messages = messages - gone.n FROM (SELECT m.channel, count(*) AS n `+counted+` GROUP BY 1) gone WHERE channel.no = gone.channel`,
+		`UPDATE channel SET messages = messages - gone.n FROM (SELECT m.channel, count(*) AS n `+counted+
+			` GROUP BY 1) gone WHERE channel.no = gone.channel`,
 	); err != nil {
 		return err
 	}
@@ -146,8 +153,10 @@ func (b *beginning) uncount() error {
 
 // tearSegments takes the messages out of their segments, whose vectors go.
 func (b *beginning) tearSegments() error {
-	torn, err := column[int64](b.ctx, b, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = (SELECT count(*) FROM meta WHERE key = 'next')
-		FROM (SELECT m.segment, count(*) AS n `+doomedHere+` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id)
+	torn, err := column[int64](b.ctx, b,
+		`UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = (SELECT count(*) FROM meta WHERE key = 'next')
+		FROM (SELECT m.segment, count(*) AS n `+doomedHere+
+			` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id)
 	if err != nil || len(torn) == 0 {
 		return err
 	}
@@ -191,14 +200,16 @@ func (b *beginning) dropNames() error {
 	default:
 		return nil
 	}
-	names, err := column[string](b.ctx, b, "SELECT name FROM channel WHERE name <> '' AND id IN (SELECT value FROM json_each(?1)) AND "+which, b.args()...)
+	names, err := column[string](b.ctx, b, `SELECT name FROM channel WHERE name <> '' AND id IN (SELECT value
+		FROM json_each(?1)) AND `+which, b.args()...)
 	if err != nil || len(names) == 0 {
 		return err
 	}
 	for _, name := range names {
 		// What marks up text is written otherwise in a prompt, and what is long is cut.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if _, err := b.dropPromptsWhere("((guild = ?1 OR ?1 = ?2) OR guild = ?3) AND instr(body, ?4) > 0", int64(b.of.guild), int64(memory.Everywhere),
+		if _, err := b.dropPromptsWhere("((guild = ?1 OR ?1 = ?2) OR guild = ?3) AND instr(body, ?4) > 0",
+			int64(b.of.guild), int64(memory.Everywhere),
 			int64(memory.LocalGuild), append(words, "")[0]); err != nil {
 			return err
 		}
@@ -211,7 +222,8 @@ func (b *beginning) dropPeople() error {
 	if b.of.channel != 0 || !b.of.whole {
 		return nil
 	}
-	if err := b.exec("DELETE FROM learn WHERE (guild = ?1 OR ?1 = ?2) AND (user = ?3 OR ?3 = 0)", int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
+	if err := b.exec("DELETE FROM learn WHERE (guild = ?1 OR ?1 = ?2) AND (user = ?3 OR ?3 = 0)",
+		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
 		return err
 	}
 	if err := b.dropSpending(); err != nil {
@@ -233,22 +245,26 @@ func (b *beginning) dropStructure() error {
 		return nil
 	}
 	if b.of.why == memory.WhyLeft {
-		if err := b.exec("UPDATE guild SET gone = max(gone, 1) WHERE (id = ?1 OR ?1 = ?2)", int64(b.of.guild), int64(memory.Everywhere)); err != nil {
+		if err := b.exec("UPDATE guild SET gone = max(gone, 1) WHERE (id = ?1 OR ?1 = ?2)", int64(b.of.guild),
+			int64(memory.Everywhere)); err != nil {
 			return err
 		}
 	}
-	if err := b.transaction.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind IN (?3, ?4) AND (guild = ?1 OR ?1 = ?2) AND " + absent,
+	if err := b.transaction.invalidate(selection{`SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived
+		WHERE kind IN (?3, ?4) AND (guild = ?1 OR ?1 = ?2) AND ` + absent,
 		[]any{int64(b.of.guild), int64(memory.Everywhere), int(aSummary), int(aCondensed)}}, cause{}); err != nil {
 		return err
 	}
 	if err := b.execAll([]any{int64(b.of.guild), int64(memory.Everywhere)},
 		"DELETE FROM role WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE (guild = ?1 OR ?1 = ?2) AND "+absent+")",
-		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= `+fmt.Sprint(int(memory.DirectChannel))+` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
+		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= `+fmt.Sprint(int(memory.DirectChannel))+
+			` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
 			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE (guild = ?1 OR ?1 = ?2) AND `+absent,
 		"DELETE FROM gap WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
 		"DELETE FROM role_limit WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
-		fmt.Sprintf("UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0, gone = 0 WHERE (id = ?1 OR ?1 = ?2) AND (gone <> 0 OR id = %d)", memory.LocalGuild),
+		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0,
+			since = 0, gone = 0 WHERE (id = ?1 OR ?1 = ?2) AND (gone <> 0 OR id = %d)`, memory.LocalGuild),
 	); err != nil {
 		return err
 	}
@@ -259,7 +275,9 @@ func (b *beginning) dropStructure() error {
 
 // dropUnused deletes the channels and guilds of which nothing is known any more.
 func (t *transaction) dropUnused(guild memory.GuildID) error {
-	return t.execAll([]any{int64(guild), int64(memory.Everywhere)}, "DELETE FROM channel WHERE (guild = ?1 OR ?1 = ?2)"+unused, "DELETE FROM guild WHERE (id = ?1 OR ?1 = ?2)"+empty)
+	return t.execAll([]any{int64(guild), int64(memory.Everywhere)},
+		"DELETE FROM channel WHERE (guild = ?1 OR ?1 = ?2)"+
+			unused, "DELETE FROM guild WHERE (id = ?1 OR ?1 = ?2)"+empty)
 }
 
 // absent is the condition for what belongs to guilds that Hark isn't in.

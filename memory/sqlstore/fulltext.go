@@ -37,14 +37,16 @@ func (s *Store) FullText(ctx context.Context, scope memory.Scope, terms []string
 }
 
 // Frequencies implements memory.Store.
-func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int, counts []int, err error) {
+func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []string, limit int) (messages int,
+	counts []int, err error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return 0, nil, err
 	}
 	counts = make([]int, len(terms))
 	limit = max(limit, 0)
 	nos := s.channelNos(scope)
-	if err := s.row(ctx, "SELECT coalesce(sum(messages), 0) FROM channel WHERE no IN (SELECT value FROM json_each(?))", jsonOf(nos)).Scan(&messages); err != nil {
+	if err := s.row(ctx, `SELECT coalesce(sum(messages), 0) FROM channel
+		WHERE no IN (SELECT value FROM json_each(?))`, jsonOf(nos)).Scan(&messages); err != nil {
 		return 0, nil, s.failed(err, "count messages")
 	}
 	for _, channels := range byGuild(nos) {
@@ -95,7 +97,8 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 		return newest
 	}
 	// Of each channel the index gives it at once.
-	err := s.row(ctx, "SELECT coalesce(max((SELECT max(id) FROM message WHERE channel = no)), 0) FROM channel").Scan(&newest)
+	err := s.row(ctx, `SELECT coalesce(max((SELECT max(id) FROM message WHERE channel = no)), 0)
+		FROM channel`).Scan(&newest)
 	if err != nil {
 		return 1<<63 - 1
 	}
@@ -113,7 +116,8 @@ func FirstAt(t time.Time) memory.MessageID {
 
 // inScope reports whether a message's time and author lie within scope.
 func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool {
-	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) && (scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
+	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) &&
+		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
 }
 
 // termsOf are the rows of the messages that a query finds, and what full text is to hold of each.

@@ -23,7 +23,8 @@ func readLimits(ctx context.Context, q Querier, guilds map[memory.GuildID]*memor
 			g.Limits = append(g.Limits, l)
 		}
 		return err
-	}, "SELECT guild, role, messages, tokens FROM role_limit WHERE messages <> ?1 OR tokens <> ?1 ORDER BY guild, role", memory.AsConfigured)
+	}, `SELECT guild, role, messages, tokens FROM role_limit WHERE messages <> ?1 OR tokens <> ?1
+		ORDER BY guild, role`, memory.AsConfigured)
 }
 
 // spend keeps what a question took, as far as that may be kept.

@@ -18,7 +18,8 @@ func (t *transaction) tellLore(l memory.Lore) error {
 	}
 	var taken bool
 	var last memory.MessageID
-	known, err := Found(t.row("SELECT text IS NULL, at FROM lore WHERE guild = ? AND id = ?", int64(l.Guild), l.ID).Scan(&taken, &last))
+	known, err := Found(t.row("SELECT text IS NULL, at FROM lore WHERE guild = ? AND id = ?", int64(l.Guild),
+		l.ID).Scan(&taken, &last))
 	at := memory.FirstMessageID(l.At)
 	if err != nil || taken || known && at <= last {
 		return err
@@ -65,9 +66,11 @@ func (t *transaction) putLore(l memory.Lore, at memory.MessageID) error {
 	}
 	var sources []memory.Source
 	for _, s := range l.Sources {
-		sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: s.Channel, ID: int64(s.Message), Repeats: true})
+		sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: s.Channel,
+			ID: int64(s.Message), Repeats: true})
 	}
-	return t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
+	return t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at},
+		sources, nil)
 }
 
 func (t *transaction) loreChanged(guild memory.GuildID) {
@@ -99,8 +102,10 @@ func (t *transaction) loseLore(g invalid) error {
 
 // selectLore reads the lore for which a condition on l holds.
 func selectLore(schema, where string) string {
-	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, " + strings.Replace(sourcesColumn, "source", schema+"source", 1) +
-		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.kind = " + fmt.Sprint(int(aLore)) + " AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
+	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, " +
+		strings.Replace(sourcesColumn, "source", schema+"source", 1) +
+		" FROM " + schema + "lore l JOIN " + schema + "derived d ON d.kind = " + fmt.Sprint(int(aLore)) +
+		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
 }
 
 // scanLore reads what a row of selectLore tells.
@@ -148,11 +153,13 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 // takeOldLore takes away what the database that is replaced knows to be gone, and takes over what changed there since.
 func (t *transaction) takeOldLore(r *Taken) error {
 	gone := 0
-	if err := t.eachKey(func(guild, id int64) error { gone++; return t.takeLore(memory.GuildID(guild), id) }, `SELECT guild, id FROM old.lore o WHERE o.text IS NULL
+	if err := t.eachKey(func(guild, id int64) error { gone++; return t.takeLore(memory.GuildID(guild), id) },
+		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`); err != nil {
 		return err
 	}
-	changed, err := list(t.ctx, t, scanLore, selectLore("old.", "EXISTS (SELECT 1 FROM main.lore m WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)"))
+	changed, err := list(t.ctx, t, scanLore,
+		selectLore("old.", "EXISTS (SELECT 1 FROM main.lore m WHERE m.guild = l.guild AND m.id = l.id AND m.text IS NOT NULL AND m.at < l.at)"))
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 // Nearest implements memory.Store.
-func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32, limit int) ([]memory.VectorHit, error) {
+func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Space, vector []float32,
+	limit int) ([]memory.VectorHit, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
@@ -23,7 +24,8 @@ const segmentMessages = `SELECT s.id, s.channel, m.id, m.author FROM json_each(?
 	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
 
 // vectorHits reads the messages of segments from the file, which has the last word on what exists, and where.
-func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []Near, limit int) ([]memory.VectorHit, error) {
+func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []Near,
+	limit int) ([]memory.VectorHit, error) {
 	ids := s.channelIDs()
 	channels := make(map[int64]bool, len(nos))
 	for _, no := range nos {

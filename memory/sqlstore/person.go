@@ -51,7 +51,8 @@ func (t *transaction) tellFact(e memory.FactTold) error {
 		return err
 	}
 	var taken bool
-	if _, err := Found(t.row("SELECT text IS NULL FROM fact WHERE guild = ? AND id = ?", int64(e.Guild), e.Fact.ID).Scan(&taken)); err != nil || taken {
+	if _, err := Found(t.row("SELECT text IS NULL FROM fact WHERE guild = ? AND id = ?", int64(e.Guild),
+		e.Fact.ID).Scan(&taken)); err != nil || taken {
 		return err
 	}
 	if e.Fact.Message != 0 {
@@ -149,7 +150,8 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.
 func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memory.UserID) ([]memory.Person, error) {
 	args, ofPerson, ofFact := []any{int64(guild)}, "", ""
 	if len(ids) > 0 {
-		args, ofPerson, ofFact = append(args, jsonOf(ids)), " AND p.id IN (SELECT value FROM json_each(?))", " AND user IN (SELECT value FROM json_each(?))"
+		args, ofPerson, ofFact = append(args, jsonOf(ids)), " AND p.id IN (SELECT value FROM json_each(?))",
+			" AND user IN (SELECT value FROM json_each(?))"
 	}
 	known := map[memory.UserID]*memory.Person{}
 	err := s.engine.Snapshot(ctx, func(q Querier) error {
@@ -166,7 +168,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 			}
 			return json.Unmarshal([]byte(roles.String), &p.Roles)
 		}, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles, coalesce(l.at, 0) FROM person p
-			LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`+ofPerson, args...)
+			LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`+
+			ofPerson, args...)
 		if err != nil {
 			return err
 		}
@@ -181,7 +184,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 			}
 			p.Facts = append(p.Facts, f)
 			return err
-		}, "SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ? AND text IS NOT NULL"+ofFact+" ORDER BY id", args...)
+		}, `SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ?
+			AND text IS NOT NULL`+ofFact+" ORDER BY id", args...)
 		if err != nil {
 			return err
 		}
@@ -198,7 +202,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 }
 
 // Presence implements memory.Store.
-func (s *Store) Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
+func (s *Store) Presence(ctx context.Context, scope memory.Scope,
+	users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}

@@ -24,7 +24,8 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) error {
 	if err := t.dropPrompt(trace.Channel, trace.Answer); err != nil || p == nil || !same {
 		return err
 	}
-	if gone, err := t.namesForgotten(trace.Guild, namedIn(trace), memory.FirstMessageID(p.Built)-1); gone || err != nil {
+	if gone, err := t.namesForgotten(trace.Guild, namedIn(trace), memory.FirstMessageID(p.Built)-1); gone ||
+		err != nil {
 		return err
 	}
 	body, err := json.Marshal(promptBody{p.Messages, p.Boundaries})
@@ -37,18 +38,21 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) error {
 
 // namesForgotten reports whether any of named has opted out, or was forgotten as a whole, with the guild or
 // alone, since a moment. What is asked at the command line may name people of any guild.
-func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID, since memory.MessageID) (bool, error) {
+func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID,
+	since memory.MessageID) (bool, error) {
 	if len(named) == 0 {
 		return false, nil
 	}
 	return Found(t.row(`SELECT 1 FROM opted WHERE out = 1 AND (guild = ?1 OR ?1 = ?2) AND user IN (SELECT value FROM json_each(?3))
-		UNION ALL SELECT 1 FROM (`+forgottenSince+`) AS f WHERE user = 0 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1`, int64(guild), int64(memory.LocalGuild), jsonOf(named),
+		UNION ALL SELECT 1 FROM (`+forgottenSince+
+		`) AS f WHERE user = 0 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1`, int64(guild), int64(memory.LocalGuild), jsonOf(named),
 		int64(since), int64(memory.Everywhere)).Scan(new(int)))
 }
 
 // forgottenSince selects who was forgotten as a whole in a guild (?1), or with any if that is the command
 // line's (?2), since a moment (?4): 0 is everybody. ?5 is memory.Everywhere.
-const forgottenSince = "SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4 AND (guild IN (?1, ?5) OR ?1 = ?2)"
+const forgottenSince = `SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4
+	AND (guild IN (?1, ?5) OR ?1 = ?2)`
 
 // dropPrompt takes the prompt of an answer away.
 func (t *transaction) dropPrompt(channel memory.ChannelID, answer memory.MessageID) error {

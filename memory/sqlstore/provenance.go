@@ -60,7 +60,8 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 		return err
 	}
 	var no int64
-	if err := t.row("INSERT INTO derived (kind, place, id, guild, channel, author, at) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no",
+	if err := t.row(`INSERT INTO derived (kind, place, id, guild, channel, author, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`,
 		int(d.kind), d.place(), d.id, int64(d.guild), int64(d.channel), int64(d.author), int64(d.at)).Scan(&no); err != nil {
 		return err
 	}
@@ -85,7 +86,8 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 // underive forgets what a thing was made from, and tells whether anything was known.
 func (t *transaction) underive(d derived) (bool, error) {
 	var no int64
-	ok, err := Found(t.row("DELETE FROM derived WHERE kind = ? AND place = ? AND id = ? RETURNING no", int(d.kind), d.place(), d.id).Scan(&no))
+	ok, err := Found(t.row("DELETE FROM derived WHERE kind = ? AND place = ? AND id = ? RETURNING no",
+		int(d.kind), d.place(), d.id).Scan(&no))
 	for _, query := range []string{"DELETE FROM source WHERE derived = ?", "DELETE FROM named WHERE derived = ?"} {
 		if ok && err == nil {
 			err = t.exec(query, no)
@@ -115,12 +117,14 @@ type selection struct {
 
 // madeFrom selects what was made from something.
 func madeFrom(k kind, place, id int64) selection {
-	return selection{"SELECT derived, repeats, 0 AS itself FROM source WHERE kind = ? AND place = ? AND id = ?", []any{int(k), place, id}}
+	return selection{`SELECT derived, repeats, 0 AS itself FROM source WHERE kind = ? AND place = ?
+		AND id = ?`, []any{int(k), place, id}}
 }
 
 // only is s without all kinds but some.
 func (s selection) only(kinds ...kind) selection {
-	s.query = "SELECT * FROM (" + s.query + ") AS all_kinds WHERE (SELECT kind FROM derived WHERE no = derived) IN (SELECT value FROM json_each(?))"
+	s.query = "SELECT * FROM (" + s.query +
+		") AS all_kinds WHERE (SELECT kind FROM derived WHERE no = derived) IN (SELECT value FROM json_each(?))"
 	s.args = append(s.args, jsonOf(kinds))
 	return s
 }
@@ -139,7 +143,8 @@ const (
 // sources as well.
 func (s selection) closure(how hiding) string {
 	const next = " UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0 FROM gone CROSS JOIN derived d ON d.no = gone.derived"
-	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived, iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s) AS first`+
+	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived,
+		iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s) AS first`+
 		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind) AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
 		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.parts) p
 			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d`+
@@ -170,7 +175,8 @@ func (t *transaction) invalidate(s selection, why cause) error {
 		err := scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
 		all = append(all, g)
 		return err
-	}, s.closure(why.hide)+fmt.Sprintf(` SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
+	}, s.closure(why.hide)+fmt.Sprintf(
+		` SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
 		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...)
 	if err != nil {
 		return err
@@ -210,7 +216,8 @@ func (t *transaction) lose(g invalid, deleted memory.Spot) error {
 		return t.loseLore(g)
 	case aSummary:
 		t.lost.Summaries++
-		return t.exec("UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL WHERE channel = ? AND id = ?", int64(g.channel), g.id)
+		return t.exec(`UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL
+			WHERE channel = ? AND id = ?`, int64(g.channel), g.id)
 	case aCondensed:
 		t.lost.Summaries++
 		return t.exec("DELETE FROM condensed WHERE channel = ?", int64(g.channel))
@@ -236,9 +243,11 @@ func (t *transaction) stand(guild memory.GuildID, s memory.Source) (standing, er
 	query, args := "", []any{s.ID, s.Version, int64(s.Channel)}
 	switch s.Kind {
 	case memory.SourceFact:
-		query, args = "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ? AND id = ? AND text IS NULL)", []any{int64(guild), s.ID}
+		query, args = "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ? AND id = ? AND text IS NULL)",
+			[]any{int64(guild), s.ID}
 	case memory.SourceLore:
-		query, args = "SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND (at = ?2 OR ?2 = 0) AND text IS NOT NULL)", args[:2]
+		query, args = `SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND (at = ?2 OR ?2 = 0)
+			AND text IS NOT NULL)`, args[:2]
 	case memory.SourceSummary:
 		query = "SELECT EXISTS (SELECT 1 FROM summary WHERE id = ? AND made = ? AND channel = ? AND text IS NOT NULL)"
 	default:

@@ -108,7 +108,8 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
 			last = max(last, sorted[i].last)
 		}
-		err := Each(ctx, q, scanRow, "SELECT segment, "+MessageColumns+" FROM said WHERE channel = ? AND id BETWEEN ? AND ?", from.no, int64(from.first), int64(last))
+		err := Each(ctx, q, scanRow, "SELECT segment, "+MessageColumns+
+			" FROM said WHERE channel = ? AND id BETWEEN ? AND ?", from.no, int64(from.first), int64(last))
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +165,8 @@ func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version
 			same[now], kept = v, append(kept, v.Segment)
 		}
 		return err
-	}, "SELECT id, version, channel, first, last FROM segment WHERE id IN (SELECT value FROM json_each(?))", jsonOf(ids))
+	}, "SELECT id, version, channel, first, last FROM segment WHERE id IN (SELECT value FROM json_each(?))",
+		jsonOf(ids))
 	if err != nil {
 		return nil, err
 	}

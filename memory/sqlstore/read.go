@@ -31,7 +31,8 @@ func Each(ctx context.Context, q Querier, f func(scan Scanner) error, query stri
 }
 
 // list are the rows that q answers, each as read reads it.
-func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) error, query string, args ...any) ([]T, error) {
+func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) error, query string,
+	args ...any) ([]T, error) {
 	var all []T
 	err := Each(ctx, q, func(scan Scanner) error {
 		var one T
@@ -123,7 +124,8 @@ const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, con
 func ScanMessage(scan Scanner, m *memory.Message) error {
 	var edited int64
 	var extra sql.NullString
-	if err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.Content, &extra); err != nil {
+	if err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.Content,
+		&extra); err != nil {
 		return err
 	}
 	m.Edited = FromMillis(edited)
@@ -139,7 +141,8 @@ func (s *Store) place(id memory.ChannelID) (guild memory.GuildID, no int64, ok b
 }
 
 // messages are those of a channel that a condition holds for.
-func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string, args ...any) ([]memory.Message, error) {
+func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
+	args ...any) ([]memory.Message, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
@@ -157,12 +160,14 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
 	var id memory.MessageID
-	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", int64(channel), memory.Clean(name)).Scan(&id)
+	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", int64(channel),
+		memory.Clean(name)).Scan(&id)
 	return id, s.failed(orNotFound(err), "message %q of channel %d", name, channel)
 }
 
 // NameOf implements memory.Store.
-func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error) {
+func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
+	ids []memory.MessageID) (map[memory.MessageID]string, error) {
 	names := map[memory.MessageID]string{}
 	err := Each(ctx, s.engine, func(scan Scanner) error {
 		var id memory.MessageID
@@ -170,7 +175,8 @@ func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID, ids []memo
 		err := scan(&id, &name)
 		names[id] = name
 		return err
-	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", int64(channel), jsonOf(ids))
+	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))",
+		int64(channel), jsonOf(ids))
 	return names, s.failed(err, "read the names of messages")
 }
 

@@ -53,7 +53,8 @@ func (t *transaction) keepRecord(r preparedRecord) error {
 		return err
 	}
 	var no int64
-	added, err := Found(t.row(`INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`,
+	added, err := Found(t.row(`INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`,
 		r.CallID, int64(r.Channel), int64(r.Asker), millis(r.Timestamp), string(r.Speaker), r.Method, r.tokens, r.body).Scan(&no))
 	if !added || err != nil {
 		return err
@@ -64,7 +65,8 @@ func (t *transaction) keepRecord(r preparedRecord) error {
 			sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: r.Channel, ID: int64(id)})
 		}
 	}
-	return t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker, at: momentOf(r.Record)}, sources, named)
+	return t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker,
+		at: momentOf(r.Record)}, sources, named)
 }
 
 // momentOf is when a record's question was asked, as an id of a message: what falls under an order that ends later.
@@ -92,8 +94,10 @@ func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Rec
 	if !q.Since.IsZero() {
 		since = ceilMillis(q.Since)
 	}
-	all, err := list(ctx, s.engine, scanJSON[memory.Record], `SELECT body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
-		AND (speaker = ?4 OR ?4 = '') AND (method = ?5 OR ?5 = '') AND (asker = ?6 OR ?6 = 0) ORDER BY at `+direction+`, no `+direction+` LIMIT ?7`,
+	all, err := list(ctx, s.engine, scanJSON[memory.Record],
+		`SELECT body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
+		AND (speaker = ?4 OR ?4 = '') AND (method = ?5 OR ?5 = '') AND (asker = ?6 OR ?6 = 0) ORDER BY at `+
+			direction+`, no `+direction+` LIMIT ?7`,
 		jsonOf(q.Channels), since, until, string(q.Speaker), q.Method, int64(q.Asker), limit)
 	return all, s.failed(err, "read records of calls")
 }
@@ -133,7 +137,8 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 	if l.Tokens > 0 {
 		tokens = int64(l.Tokens)
 	}
-	gone, err := column[int64](ctx, s.engine, `SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
+	gone, err := column[int64](ctx, s.engine,
+		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
 		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS ranked
 		WHERE at < ? OR nth > ? OR cost > ?`,
 		millis(l.Before), count, tokens)
@@ -169,7 +174,8 @@ func (s *Store) fingerprintKey(ctx context.Context) ([]byte, error) {
 		fresh := make([]byte, memory.FingerprintKeyBytes)
 		_, _ = rand.Read(fresh) // never fails
 		if err := s.writing(ctx, func(t *transaction) error {
-			if err := t.exec("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", fingerprintKey, hex.EncodeToString(fresh)); err != nil {
+			if err := t.exec("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", fingerprintKey,
+				hex.EncodeToString(fresh)); err != nil {
 				return err
 			}
 			return t.row("SELECT value FROM meta WHERE key = ?", fingerprintKey).Scan(&stored)

@@ -113,20 +113,23 @@ const (
 		SELECT coalesce(cut.channel, s.channel) FROM cut FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
 			WHERE s.id IS NULL OR cut.segment IS NULL OR s.size <> cut.size OR cut.first < s.first OR cut.last > s.last
 		UNION SELECT channel FROM said WHERE (segment = 0) = (kind IN (` + recalledKinds + `))`
-	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT channel, count(*) AS n FROM said WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m
+	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT channel, count(*) AS n FROM said
+		WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m
 			ON m.channel = c.no WHERE c.messages <> coalesce(m.n, 0)
 		UNION SELECT coalesce(m.channel, p.channel) FROM (` + presences + ` GROUP BY 1, 2) m
 			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS DISTINCT FROM m.messages OR p.last IS DISTINCT FROM m.last
 		UNION SELECT c.no FROM star s CROSS JOIN channel c ON c.id = s.channel CROSS JOIN message m ON m.channel = c.no AND m.id = s.id
 			WHERE m.starred <> s.starred`
-	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" + recalledKinds + ")"
+	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" +
+		recalledKinds + ")"
 )
 
 // countAgain counts what was said in a channel and by whom, and marks what is starred.
 func (t *transaction) countAgain(no int64) error {
 	t.changed.structure = true
 	return t.execAll([]any{no},
-		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+recalledKinds+")) WHERE no = ?1",
+		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+
+			recalledKinds+")) WHERE no = ?1",
 		"DELETE FROM presence WHERE channel = ?1",
 		"INSERT INTO presence (channel, author, messages, last) "+presences+" AND channel = ?1 GROUP BY 1, 2",
 		`UPDATE message SET starred = s.starred FROM star s JOIN channel c ON c.id = s.channel
@@ -189,7 +192,8 @@ func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory
 		err := ScanMessage(behind(scan, &row), &m)
 		messages, rows = append(messages, m), append(rows, row)
 		return err
-	}, "SELECT row, "+MessageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+") ORDER BY id LIMIT 500", no, int64(after))
+	}, "SELECT row, "+MessageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
+		") ORDER BY id LIMIT 500", no, int64(after))
 	return messages, rows, err
 }
 
@@ -202,7 +206,8 @@ func (s *Store) finishWords(ctx context.Context, progress func(done, total int))
 	var done, total int
 	if progress != nil {
 		after, _ := strconv.ParseInt(state, 10, 64)
-		if err := s.row(ctx, "SELECT count(*) FILTER (WHERE row <= ?), count(*) FROM message", after).Scan(&done, &total); err != nil {
+		if err := s.row(ctx, "SELECT count(*) FILTER (WHERE row <= ?), count(*) FROM message",
+			after).Scan(&done, &total); err != nil {
 			return s.failed(err, "index again")
 		}
 	}
@@ -235,7 +240,8 @@ func (t *transaction) indexMore() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	rows, terms, err := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000", after)
+	rows, terms, err := t.termsOf(`SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row
+		LIMIT 1000`, after)
 	if err != nil {
 		return 0, err
 	}

@@ -25,7 +25,8 @@ func (t *transaction) rewrite(e memory.Rewritten) error {
 		if err := t.unshow(e.Channel, id); err != nil {
 			return err
 		}
-		if err := t.invalidate(madeFrom(aMessage, int64(e.Channel), int64(id)).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{}); err != nil {
+		if err := t.invalidate(madeFrom(aMessage, int64(e.Channel), int64(id)).only(aFact, aLore, aSummary,
+			aCondensed, aRecord), cause{}); err != nil {
 			return err
 		}
 		if err := t.untake(e.Guild, e.Channel, id); err != nil {
@@ -60,9 +61,12 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) erro
 	args := []any{int(anAnswer), int64(e.Channel), messages, int64(answer), int(aShown)}
 	const these = " WHERE a.kind IN (?1, ?5) AND a.place = ?2 AND a.id = ?4"
 	for _, query := range []string{
-		"INSERT INTO source (derived, kind, place, id, version, repeats) SELECT b.derived, s.kind, s.place, s.id, s.version, s.repeats * b.repeats" + made +
-			"CROSS JOIN source s ON s.derived = a.no" + these + " ON CONFLICT (kind, place, id, derived) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)",
-		"INSERT INTO named (user, derived) SELECT n.user, b.derived" + made + "CROSS JOIN named n ON n.derived = a.no" + these + " ON CONFLICT DO NOTHING",
+		`INSERT INTO source (derived, kind, place, id, version, repeats)
+			SELECT b.derived, s.kind, s.place, s.id, s.version, s.repeats * b.repeats` + made +
+			"CROSS JOIN source s ON s.derived = a.no" + these +
+			" ON CONFLICT (kind, place, id, derived) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)",
+		"INSERT INTO named (user, derived) SELECT n.user, b.derived" + made +
+			"CROSS JOIN named n ON n.derived = a.no" + these + " ON CONFLICT DO NOTHING",
 	} {
 		if err := t.exec(query, args...); err != nil {
 			return err
@@ -104,7 +108,8 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) erro
 
 // untake has a message that went with a source count as never logged, unless it is forgotten.
 func (t *transaction) untake(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) error {
-	taken, err := Found(t.row("DELETE FROM tombstone WHERE channel = ?1 AND id = ?2 AND EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2) RETURNING 1",
+	taken, err := Found(t.row(`DELETE FROM tombstone WHERE channel = ?1 AND id = ?2 AND EXISTS (SELECT 1
+		FROM taken WHERE channel = ?1 AND id = ?2) RETURNING 1`,
 		int64(channel), int64(id)).Scan(new(int)))
 	if !taken || err != nil {
 		return err
@@ -134,7 +139,8 @@ func (t *transaction) settleRewritten(trace memory.Trace) error {
 		if row == 0 {
 			continue
 		}
-		if err := t.exec("UPDATE rewritten SET edited = ? WHERE channel = ? AND id = ? AND edited IS NULL", millis(now.Edited), int64(trace.Channel), int64(id)); err != nil {
+		if err := t.exec("UPDATE rewritten SET edited = ? WHERE channel = ? AND id = ? AND edited IS NULL",
+			millis(now.Edited), int64(trace.Channel), int64(id)); err != nil {
 			return err
 		}
 	}
@@ -144,6 +150,7 @@ func (t *transaction) settleRewritten(trace memory.Trace) error {
 // isRewritten reports whether a source was written anew since the answer was made from it: what it said then is gone.
 func (t *transaction) isRewritten(source memory.Source) (bool, error) {
 	var since sql.NullInt64
-	ok, err := Found(t.row("SELECT edited FROM rewritten WHERE channel = ? AND id = ?", int64(source.Channel), source.ID).Scan(&since))
+	ok, err := Found(t.row("SELECT edited FROM rewritten WHERE channel = ? AND id = ?", int64(source.Channel),
+		source.ID).Scan(&since))
 	return ok && (!since.Valid || source.Version < since.Int64), err
 }

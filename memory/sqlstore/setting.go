@@ -29,7 +29,9 @@ func (t *transaction) isForgottenSetting(e memory.SettingChosen) (bool, error) {
 		where.parent = c.parent
 	}
 	id := memory.FirstMessageID(e.At)
-	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.takesSetting(e.Key) && o.coversAll(where, id) }), err
+	return slices.ContainsFunc(d.ledger, func(o order) bool {
+		return o.takesSetting(e.Key) && o.coversAll(where, id)
+	}), err
 }
 
 // takesSettings reports whether an order is about all of a channel or a guild, with which goes what was set there.

@@ -9,7 +9,8 @@ import "hark/memory"
 // leaveShown notes which messages Discord goes on showing of an answer that goes.
 func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) error {
 	for _, id := range messages {
-		if err := t.put("shown", 2, "channel, id, derived, question", int64(g.channel), int64(id), g.no, int64(question)); err != nil {
+		if err := t.put("shown", 2, "channel, id, derived, question", int64(g.channel), int64(id), g.no,
+			int64(question)); err != nil {
 			return err
 		}
 	}
@@ -33,7 +34,8 @@ func (t *transaction) settleShown(channel memory.ChannelID, no int64) error {
 // unshow notes that Discord shows a message no more, or not as it was.
 func (t *transaction) unshow(channel memory.ChannelID, id memory.MessageID) error {
 	var no int64
-	shown, err := Found(t.row("DELETE FROM shown WHERE channel = ? AND id = ? RETURNING derived", int64(channel), int64(id)).Scan(&no))
+	shown, err := Found(t.row("DELETE FROM shown WHERE channel = ? AND id = ? RETURNING derived",
+		int64(channel), int64(id)).Scan(&no))
 	if !shown || err != nil {
 		return err
 	}
@@ -52,14 +54,16 @@ func (t *transaction) withdrawShown(g invalid, deleted memory.Spot) error {
 }
 
 // shownOf is an answer of which nothing is left but what Discord shows, as far as its trace would tell where that is.
-func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool, err error) {
+func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
+	answer memory.MessageID) (trace memory.Trace, known bool, err error) {
 	trace = memory.Trace{Guild: guild, Channel: channel, Answer: answer}
 	err = t.eachKey(func(id, _ int64) error {
 		if known = true; id != int64(answer) {
 			trace.Parts = append(trace.Parts, memory.MessageID(id))
 		}
 		return nil
-	}, "SELECT s.id, s.channel FROM derived d CROSS JOIN shown s ON s.derived = d.no WHERE d.kind = ? AND d.place = ? AND d.id = ? ORDER BY s.id",
+	}, `SELECT s.id, s.channel FROM derived d CROSS JOIN shown s ON s.derived = d.no WHERE d.kind = ?
+		AND d.place = ? AND d.id = ? ORDER BY s.id`,
 		int(aShown), int64(channel), int64(answer))
 	return trace, known, err
 }

@@ -80,7 +80,8 @@ func (t *transaction) useSpace() error {
 
 // abandon gives up the space that was to follow.
 func (t *transaction) abandon() error {
-	if err := t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'"); err != nil {
+	if err := t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0",
+		"DELETE FROM meta WHERE key = 'next'"); err != nil {
 		return err
 	}
 	return t.note("sweep", "")
@@ -90,7 +91,8 @@ func (t *transaction) abandon() error {
 func (t *transaction) switchOver() error {
 	var next string
 	var missing bool
-	if err := t.row("SELECT coalesce((SELECT value FROM meta WHERE key = 'next'), ''), EXISTS (SELECT 1 FROM segment WHERE next = 1)").Scan(&next, &missing); err != nil || next == "" || missing {
+	if err := t.row(`SELECT coalesce((SELECT value FROM meta WHERE key = 'next'), ''), EXISTS (SELECT 1
+		FROM segment WHERE next = 1)`).Scan(&next, &missing); err != nil || next == "" || missing {
 		return err
 	}
 	t.changed.Space = true
@@ -162,7 +164,8 @@ func (t *transaction) sweepStep() error {
 // tear deletes a segment's vectors, in whatever space.
 func (t *transaction) tear(segment int64) error {
 	t.changed.Gone = append(t.changed.Gone, segment)
-	return t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+beside.table+" WHERE segment = ?")
+	return t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+
+		beside.table+" WHERE segment = ?")
 }
 
 const spaceColumns = `coalesce((SELECT value FROM meta WHERE key = 'space'), ''), coalesce((SELECT value FROM meta WHERE key = 'next'), '')`

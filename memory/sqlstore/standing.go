@@ -41,8 +41,10 @@ func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) 
 	if err != nil {
 		return err
 	}
-	if err := t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4", int64(trace.Answer), int(anAnswer), int64(channel), int64(answer)); err != nil {
+	if err := t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
+		int64(trace.Answer), int(anAnswer), int64(channel), int64(answer)); err != nil {
 		return err
 	}
-	return t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?", int64(trace.Answer), jsonOf(trace.Parts), string(body), int64(channel), int64(answer))
+	return t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
+		int64(trace.Answer), jsonOf(trace.Parts), string(body), int64(channel), int64(answer))
 }

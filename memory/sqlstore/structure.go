@@ -28,7 +28,8 @@ func (t *transaction) applyStructure(e memory.Event) error {
 	case memory.ChannelSeen:
 		return t.seeChannel(v.Channel)
 	case memory.ChannelGone:
-		return t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", int64(v.Channel)) // Discord may leave its guild out
+		// Discord may leave its guild out
+		return t.exec("UPDATE channel SET unplaced = 1 WHERE id = ?", int64(v.Channel))
 	case memory.ChannelDeleted:
 		return t.deleteChannel(v)
 	case memory.RoleSeen:
@@ -95,7 +96,8 @@ func (t *transaction) loseRole(gone memory.RoleGone) error {
 	if _, err := t.guildNo(gone.Guild); err != nil {
 		return err
 	}
-	if err := t.exec("DELETE FROM role WHERE guild = ? AND id = ?", int64(gone.Guild), int64(gone.Role)); err != nil || gone.Role == memory.RoleID(gone.Guild) {
+	if err := t.exec("DELETE FROM role WHERE guild = ? AND id = ?", int64(gone.Guild),
+		int64(gone.Role)); err != nil || gone.Role == memory.RoleID(gone.Guild) {
 		return err
 	}
 	left := map[int64]string{}
@@ -109,7 +111,9 @@ func (t *transaction) loseRole(gone memory.RoleGone) error {
 		if err := json.Unmarshal(stored, &all); err != nil {
 			return fmt.Errorf("read the overwrites of a channel: %w", err)
 		}
-		kept := slices.DeleteFunc(slices.Clone(all), func(o memory.Overwrite) bool { return o.Role == gone.Role && o.User == 0 })
+		kept := slices.DeleteFunc(slices.Clone(all), func(o memory.Overwrite) bool {
+			return o.Role == gone.Role && o.User == 0
+		})
 		if len(kept) == len(all) {
 			return nil
 		}
@@ -194,8 +198,10 @@ func (t *transaction) seeChannel(c memory.Channel) error {
 		return err
 	}
 	known.place(c)
-	return t.exec("UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END, owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?",
-		int64(c.Parent), int(c.Kind), c.Name == "" && !gone, name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites), known.no)
+	return t.exec(`UPDATE channel SET parent = ?, kind = ?, name = CASE WHEN ? THEN name ELSE ? END,
+		owner = ?, age_limited = ?, unplaced = ?, overwrites = ? WHERE no = ?`,
+		int64(c.Parent), int(c.Kind), c.Name == "" &&
+			!gone, name, int64(c.Owner), c.AgeLimited, c.Unplaced, string(overwrites), known.no)
 }
 
 // nameOf is what is kept of a channel's name: nothing if it is gone, because the channel was deleted, or it
@@ -224,7 +230,8 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) error {
 	if _, err := t.guildNo(guild); err != nil {
 		return err
 	}
-	return t.put("role", 2, "guild, id, name, permissions, bot", int64(guild), int64(r.ID), memory.Clean(r.Name), int64(r.Permissions), int64(r.Bot))
+	return t.put("role", 2, "guild, id, name, permissions, bot", int64(guild), int64(r.ID),
+		memory.Clean(r.Name), int64(r.Permissions), int64(r.Bot))
 }
 
 // numbers are the file's numbers of channels, and back.
@@ -240,7 +247,8 @@ func (s *Store) reload(ctx context.Context, q Querier) error {
 	if err != nil {
 		return err
 	}
-	nos := numbers{of: map[memory.ChannelID]int64{}, ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}}
+	nos := numbers{of: map[memory.ChannelID]int64{}, ids: map[int64]memory.ChannelID{},
+		guilds: map[int64]memory.GuildID{}}
 	if err := readChannels(ctx, q, guilds, nos); err != nil {
 		return err
 	}
@@ -291,7 +299,8 @@ func readChannels(ctx context.Context, q Querier, guilds map[memory.GuildID]*mem
 		var no int64
 		var c memory.Channel
 		var overwrites []byte
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut, &overwrites, &c.Choice, &c.Learned); err != nil {
+		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited,
+			&c.Unplaced, &c.Shut, &overwrites, &c.Choice, &c.Learned); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(overwrites, &c.Overwrites); err != nil {
@@ -300,7 +309,8 @@ func readChannels(ctx context.Context, q Querier, guilds map[memory.GuildID]*mem
 		nos.of[c.ID], nos.ids[no], nos.guilds[no] = no, c.ID, c.Guild
 		guilds[c.Guild].Channels = append(guilds[c.Guild].Channels, c)
 		return nil
-	}, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.shut, c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
+	}, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.shut,
+		c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
 }
 
 // Guilds implements memory.Store.

@@ -33,17 +33,20 @@ func (t *transaction) summarise(e memory.Summarised) error {
 	if c == nil || err != nil {
 		return err // forgotten with its guild
 	}
-	if err := t.exec("UPDATE channel SET summarised = max(summarised, ?) WHERE no = ?", int64(e.Until), c.no); err != nil {
+	if err := t.exec("UPDATE channel SET summarised = max(summarised, ?) WHERE no = ?", int64(e.Until),
+		c.no); err != nil {
 		return err
 	}
 	if e.Summary == nil {
 		if err := t.makeRoom(e); err != nil {
 			return err
 		}
-		return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NULL", int64(e.Channel), int64(e.Until))
+		return t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NULL", int64(e.Channel),
+			int64(e.Until))
 	}
 	var made int64
-	known, err := Found(t.row("SELECT made FROM summary WHERE channel = ? AND id = ?", int64(e.Channel), int64(e.Until)).Scan(&made))
+	known, err := Found(t.row("SELECT made FROM summary WHERE channel = ? AND id = ?", int64(e.Channel),
+		int64(e.Until)).Scan(&made))
 	if err != nil || known && made >= millis(e.Summary.Made) {
 		return err
 	}
@@ -51,7 +54,8 @@ func (t *transaction) summarise(e memory.Summarised) error {
 	if same, err := t.areSame(c.guild, sources); err != nil {
 		return err
 	} else if !same {
-		return t.exec("INSERT INTO summary (channel, id, after, made, model, kind, topics) VALUES (?, ?, ?, 0, '', '', '') ON CONFLICT DO NOTHING",
+		return t.exec(`INSERT INTO summary (channel, id, after, made, model, kind, topics)
+			VALUES (?, ?, ?, 0, '', '', '') ON CONFLICT DO NOTHING`,
 			int64(e.Channel), int64(e.Until), int64(e.After))
 	}
 	if err := t.makeRoom(e); err != nil {
@@ -67,7 +71,8 @@ func (t *transaction) summarise(e memory.Summarised) error {
 func summarySources(channel memory.ChannelID, from []memory.SummarySource) []memory.Source {
 	all := make([]memory.Source, len(from))
 	for i, s := range from {
-		all[i] = memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(s.Message), Version: s.Edited, Repeats: true}
+		all[i] = memory.Source{Kind: memory.SourceMessage, Channel: channel, ID: int64(s.Message),
+			Version: s.Edited, Repeats: true}
 	}
 	return all
 }
@@ -88,7 +93,8 @@ func (t *transaction) makeRoom(e memory.Summarised) error {
 		if _, err := t.underive(derived{kind: aSummary, channel: e.Channel, id: int64(id)}); err != nil {
 			return err
 		}
-		if err := t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NOT NULL", int64(e.Channel), int64(id)); err != nil {
+		if err := t.exec("DELETE FROM summary WHERE channel = ? AND id = ? AND text IS NOT NULL",
+			int64(e.Channel), int64(id)); err != nil {
 			return err
 		}
 	}
@@ -139,7 +145,8 @@ func (s *Store) SummaryBacklog(ctx context.Context, since memory.MessageID) ([]m
 	}, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
 		WHERE s.text IS NULL
 		UNION ALL SELECT * FROM (SELECT c.guild, c.id, iif(c.summarised > 0, c.summarised, ?1) AS after, (SELECT m.id FROM said m
-			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c) AS fresh
+			WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+
+		recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c) AS fresh
 		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, max(int64(since)-1, 0))
 	return all, s.failed(err, "read what is to be summed up")
 }

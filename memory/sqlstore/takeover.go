@@ -56,7 +56,8 @@ func (t *transaction) takeChoices(r *Taken) error {
 	unknown, err := list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
 		return scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name, &c.Owner)
-	}, `SELECT guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.channel)`)
+	}, `SELECT guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
+		AND id NOT IN (SELECT id FROM main.channel)`)
 	if err != nil {
 		return err
 	}
@@ -65,11 +66,13 @@ func (t *transaction) takeChoices(r *Taken) error {
 			return err
 		}
 	}
-	if err := t.exec("INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)"); err != nil {
+	if err := t.exec(`INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild
+		WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)`); err != nil {
 		return err
 	}
 	for _, table := range []string{"guild", "channel"} {
-		n, err := t.Exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen FROM old." + table + " o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen")
+		n, err := t.Exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen FROM old." +
+			table + " o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen")
 		if err != nil {
 			return err
 		}
@@ -80,12 +83,14 @@ func (t *transaction) takeChoices(r *Taken) error {
 
 // takeWithdrawn takes over which answers Discord shows still.
 func (t *transaction) takeWithdrawn(*Taken) error {
-	return t.exec("INSERT INTO main.withdrawn (guild, channel, message, first) SELECT guild, channel, message, first FROM old.withdrawn WHERE true ORDER BY no ON CONFLICT DO NOTHING")
+	return t.exec(`INSERT INTO main.withdrawn (guild, channel, message, first)
+		SELECT guild, channel, message, first FROM old.withdrawn WHERE true ORDER BY no ON CONFLICT DO NOTHING`)
 }
 
 // takeTaken takes over why answers are gone.
 func (t *transaction) takeTaken(*Taken) error {
-	if err := t.exec("UPDATE main.withdrawn SET unasked = 1 WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)"); err != nil {
+	if err := t.exec(`UPDATE main.withdrawn SET unasked = 1
+		WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)`); err != nil {
 		return err
 	}
 	return t.exec(`INSERT INTO main.taken SELECT channel, id FROM old.taken o
@@ -95,10 +100,14 @@ func (t *transaction) takeTaken(*Taken) error {
 // takeShown takes over what answers were made from that Discord shows still, and that aren't kept.
 func (t *transaction) takeShown(*Taken) error {
 	for _, query := range []string{
-		`INSERT INTO main.derived (kind, place, id, guild, channel, author, at) SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.shown SELECT s.channel, s.id, d.no, s.question` + shownBefore + `CROSS JOIN old.shown s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats` + shownBefore + `CROSS JOIN old.source s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.named SELECT n.user, d.no` + shownBefore + `CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
+		`INSERT INTO main.derived (kind, place, id, guild, channel, author, at)
+			SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1 ON CONFLICT DO NOTHING`,
+		`INSERT INTO main.shown SELECT s.channel, s.id, d.no, s.question` + shownBefore +
+			`CROSS JOIN old.shown s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
+		`INSERT INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats` + shownBefore +
+			`CROSS JOIN old.source s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
+		`INSERT INTO main.named SELECT n.user, d.no` + shownBefore +
+			`CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
 	} {
 		if err := t.exec(query, int(aShown)); err != nil {
 			return err
@@ -131,10 +140,12 @@ func (t *transaction) takeRewritten(*Taken) error {
 		} else if gone { // with the first message of its answer
 			continue
 		}
-		if err := t.rewrite(e); err != nil { // so that what was made from them is known to be made from what they were made from
+		// so that what was made from them is known to be made from what they were made from
+		if err := t.rewrite(e); err != nil {
 			return err
 		}
-		if _, err := t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.IDs[0]}, e.IDs, true); err != nil {
+		if _, err := t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.IDs[0]}, e.IDs,
+			true); err != nil {
 			return err
 		}
 	}
@@ -142,7 +153,8 @@ func (t *transaction) takeRewritten(*Taken) error {
 }
 
 func (t *transaction) takeFacts(r *Taken) error {
-	return t.eachKey(func(guild, id int64) error { r.Facts++; return t.takeFact(memory.GuildID(guild), id) }, `SELECT guild, id FROM old.fact o
+	return t.eachKey(func(guild, id int64) error { r.Facts++; return t.takeFact(memory.GuildID(guild), id) },
+		`SELECT guild, id FROM old.fact o
 		WHERE o.text IS NULL AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`)
 }
 
@@ -153,7 +165,9 @@ func (t *transaction) takeDeleted(r *Taken) error {
 		there   bool
 		taken   bool // with something that it was made from: others that it tells of weren't deleted
 	}
-	all, err := list(t.ctx, t, func(scan Scanner, d *deleted) error { return scan(&d.channel, &d.id, &d.there, &d.taken) }, `SELECT o.channel, o.id, m.row IS NOT NULL,
+	all, err := list(t.ctx, t, func(scan Scanner, d *deleted) error {
+		return scan(&d.channel, &d.id, &d.there, &d.taken)
+	}, `SELECT o.channel, o.id, m.row IS NOT NULL,
 		EXISTS (SELECT 1 FROM old.taken k WHERE k.channel = o.channel AND k.id = o.id) FROM old.tombstone o
 		LEFT JOIN main.channel c ON c.id = o.channel LEFT JOIN main.message m ON m.channel = c.no AND m.id = o.id
 		WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)

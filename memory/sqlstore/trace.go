@@ -25,7 +25,8 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	if err != nil {
 		return err
 	}
-	if err := t.put("trace", 2, "channel, answer, parts, body", int64(trace.Channel), int64(trace.Answer), jsonOf(trace.Parts), string(body)); err != nil {
+	if err := t.put("trace", 2, "channel, answer, parts, body", int64(trace.Channel), int64(trace.Answer),
+		jsonOf(trace.Parts), string(body)); err != nil {
 		return err
 	}
 	if err := t.settleRewritten(trace); err != nil {
@@ -58,15 +59,18 @@ func (t *transaction) keepTrace(trace memory.Trace) error {
 	} else if forgotten {
 		lost, hide = true, hideAll
 	}
-	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer), at: trace.Answer}
+	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer),
+		at: trace.Answer}
 	if err := t.derive(made, sources, namedIn(trace)); err != nil {
 		return err
 	}
 	if err := t.addSourcesOfSummaries(made); err != nil {
 		return err
 	}
-	if lost || d.out[member{trace.Guild, trace.Asker}] { // a source was deleted or edited while the answer was being written
-		return t.invalidate(selection{"SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived WHERE kind = ? AND place = ? AND id = ?",
+	// a source was deleted or edited while the answer was being written
+	if lost || d.out[member{trace.Guild, trace.Asker}] {
+		return t.invalidate(selection{`SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived
+			WHERE kind = ? AND place = ? AND id = ?`,
 			[]any{int(anAnswer), made.place(), made.id}}, cause{hide: hide})
 	}
 	return t.keepPrompt(trace, same && asked)
@@ -88,7 +92,8 @@ func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) (bool
 	} else if trace.Question != 0 {
 		since = trace.Question
 	}
-	return Found(t.row("SELECT 1 FROM ("+forgottenSince+") AS f WHERE ?6 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1", int64(trace.Guild),
+	return Found(t.row("SELECT 1 FROM ("+forgottenSince+
+		") AS f WHERE ?6 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1", int64(trace.Guild),
 		int64(memory.LocalGuild), jsonOf(namedIn(trace)), int64(since-1), int64(memory.Everywhere), sourceGone).Scan(new(int)))
 }
 
@@ -125,7 +130,8 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 	case q.Answer == 0:
 		all, err = s.traces(ctx, q.Prompts, tracesBefore, int64(cmp.Or(q.Before, endless)), limit)
 	default:
-		if all, err = s.traces(ctx, q.Prompts, traceOf, int64(q.Channel), int64(q.Answer)); err == nil && len(all) == 0 {
+		if all, err = s.traces(ctx, q.Prompts, traceOf, int64(q.Channel), int64(q.Answer)); err == nil &&
+			len(all) == 0 {
 			all, err = s.traces(ctx, q.Prompts, traceByPart, int64(q.Channel), int64(q.Answer))
 		}
 	}
@@ -174,9 +180,11 @@ func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) error {
 }
 
 // traceOf is the trace that is kept under the first message of an answer.
-func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool, err error) {
+func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace,
+	known bool, err error) {
 	var body []byte
-	known, err = Found(t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(channel), int64(answer)).Scan(&body))
+	known, err = Found(t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(channel),
+		int64(answer)).Scan(&body))
 	if err == nil && known {
 		err = json.Unmarshal(body, &trace)
 	}
@@ -185,7 +193,8 @@ func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID)
 
 // deleteParts deletes messages of an answer, and tells which were there still. Withdrawn, Discord is to show
 // them no more.
-func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, withdrawn bool) (there []memory.MessageID, err error) {
+func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
+	withdrawn bool) (there []memory.MessageID, err error) {
 	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
 	for _, id := range parts {
 		if gone, err := t.isGone(trace.Guild, trace.Channel, id); err != nil {
@@ -201,7 +210,8 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, 
 		if err := t.delete(trace.Channel, id, hideNone); err != nil {
 			return nil, err
 		}
-		if err := t.exec("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", int64(trace.Channel), int64(id)); err != nil {
+		if err := t.exec("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", int64(trace.Channel),
+			int64(id)); err != nil {
 			return nil, err
 		}
 		there = append(there, id)
@@ -211,7 +221,8 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID, 
 
 // withdraw has Discord show a message of an answer no more. unasked says that the question was deleted.
 func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool) error {
-	return t.exec("INSERT INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+	return t.exec(`INSERT INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`,
 		int64(answer.guild), int64(answer.channel), int64(id), int64(id) == answer.id, unasked)
 }
 

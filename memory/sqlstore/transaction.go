@@ -156,7 +156,8 @@ func (t *transaction) flush() error {
 		}
 	}
 	for channel, change := range t.counts {
-		if err := t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?", change, int64(t.heard[channel]), channel); err != nil {
+		if err := t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
+			change, int64(t.heard[channel]), channel); err != nil {
 			return err
 		}
 	}
@@ -200,7 +201,8 @@ func (t *transaction) flushPresence(key presenceKey, c *presenceChange) error {
 	if err != nil || !c.removed {
 		return err
 	}
-	if err := t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", key.channel, key.author); err != nil {
+	if err := t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", key.channel,
+		key.author); err != nil {
 		return err
 	}
 	// Reading back through the channel is slow for somebody who hasn't written for long, but only deleting does it.
