@@ -38,6 +38,7 @@ type ask struct {
 	unasked bool   // nothing is asked any more: the mention was taken away
 	brief   bool   // only its text is known
 	quiet   bool   // whoever asks is told elsewhere that too many wait
+	resumed bool   // an earlier process accepted it
 	round   string // tells apart what is sent for it from what was sent when it was asked before
 }
 

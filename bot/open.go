@@ -56,6 +56,7 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	if a == nil { // deleted, or it asks nothing any more
 		a = &ask{id: q.ID, guild: q.Guild, channel: q.Channel, unasked: true}
 	}
+	a.resumed = true
 	shown, err := b.shownOf(ctx, q)
 	if err != nil {
 		return err

@@ -1,11 +1,14 @@
 package bot
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -104,12 +107,7 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	t.Helper()
 	s = catching(t).run(t).ready(t)
 	s.stops(t)
-	q = s.ask("when?")
-	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
-		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
-	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel,
-		Author: a.asker, Content: q.Content}}
-	s.apply(t, said, a.opened())
+	q, a := s.leavesOpen(t)
 	if begun {
 		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
 		d.buttons = a.buttons(locale{}, false)
@@ -122,6 +120,49 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 		stump = s.discord.Sent(s.channel)[1]
 	}
 	return s, q, stump
+}
+
+// leavesOpen has somebody ask, and the log hold that it is to be answered.
+func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ask) {
+	t.Helper()
+	q := s.ask("when?")
+	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
+		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
+	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel,
+		Author: a.asker, Content: q.Content}}
+	s.apply(t, said, a.opened())
+	return q, a
+}
+
+// What was accepted is answered after a restart, though more of it waits than is accepted at a time.
+func TestAllQuestionsLeftOpenAreAnswered(t *testing.T) {
+	t.Parallel()
+	s, last, _ := opens(t, false)
+	for range waitingQuestions + 2 {
+		last, _ = s.leavesOpen(t)
+	}
+	takenUp := make(chan struct{})
+	s.oracle.answer = func(ctx context.Context, _ answer.Question, _ func(string)) (answer.Answer, error) {
+		select {
+		case <-takenUp:
+		case <-ctx.Done():
+		}
+		return answer.Answer{Text: "Friday"}, nil
+	}
+	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+	s.discord.WaitFor("the last to be looked at", func() bool {
+		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
+			return strings.HasSuffix(r.Path, fmt.Sprint("/messages/", last.ID))
+		})
+	})
+	close(takenUp)
+	s.closed(t)
+	s.idle(t)
+	if got := s.replies(); len(got) != waitingQuestions+3 || slices.ContainsFunc(got, func(text string) bool {
+		return !strings.HasPrefix(text, "Friday")
+	}) {
+		t.Errorf("the answers are %q", got)
+	}
 }
 
 func TestQuestionsLeftOpenAreAnswered(t *testing.T) {

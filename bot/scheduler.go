@@ -69,15 +69,16 @@ func newScheduler[J any](run func(J), done func()) *scheduler[J] {
 }
 
 // put has a job run when it is its turn, unless there is a *fullError or errStopped. It doesn't wait. who is 0 for
-// somebody who isn't to be told that there are too many.
-func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, job J) error {
+// somebody who isn't to be told that there are too many. A job that an earlier process accepted is accepted again.
+func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, accepted bool,
+	job J) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return errStopped
 	}
 	q := s.place(guild, channel)
-	if full := len(q.waiting) >= waitingQuestions; full || q.tenant.waiting >= guildQuestions {
+	if full := len(q.waiting) >= waitingQuestions; !accepted && (full || q.tenant.waiting >= guildQuestions) {
 		err := &fullError{waiting: len(q.waiting), first: who != 0 && !q.told[who]}
 		if !full {
 			err.waiting, err.guild = q.tenant.waiting, true

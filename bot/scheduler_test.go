@@ -46,7 +46,7 @@ func newDesk() *desk {
 // asks puts a job, and tells how it was refused.
 func (d *desk) asks(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, id int) error {
 	defer synctest.Wait()
-	return d.put(guild, channel, who, job{guild, channel, id})
+	return d.put(guild, channel, who, false, job{guild, channel, id})
 }
 
 // holds has a job go on until lets ends it.
@@ -100,7 +100,7 @@ func TestSchedulerIsFairAndLosesNothing(t *testing.T) {
 			for id := range rapid.IntRange(1, 150).Draw(rt, "questions") {
 				guild := rapid.IntRange(1, 3).Draw(rt, "guild")
 				channel := memory.ChannelID(100*guild + rapid.IntRange(1, 12).Draw(rt, "channel"))
-				if d.put(memory.GuildID(guild), channel, 1, job{memory.GuildID(guild), channel, id + 1}) == nil {
+				if d.put(memory.GuildID(guild), channel, 1, false, job{memory.GuildID(guild), channel, id + 1}) == nil {
 					taken++
 				}
 				if rapid.IntRange(0, 9).Draw(rt, "later?") == 0 {

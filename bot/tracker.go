@@ -165,7 +165,7 @@ func (t *tracker) enqueue(last context.Context, a *ask) bool {
 	if a.quiet {
 		who = 0
 	}
-	err := t.scheduler.put(a.guild, a.channel, who, a)
+	err := t.scheduler.put(a.guild, a.channel, who, a.resumed, a)
 	if err == nil {
 		return true
 	}
@@ -173,7 +173,7 @@ func (t *tracker) enqueue(last context.Context, a *ask) bool {
 	t.quota.back(a.membership(), a.when())
 	if full, is := errors.AsType[*fullError](err); is {
 		t.count(tooManyWait)
-		if full.first && len(a.shown) == 0 { // else it has an answer, or a part of one, from before a restart
+		if full.first {
 			t.scheduler.start(func() {
 				t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.guild, a.channel), full))
 			})
