@@ -167,16 +167,18 @@ const (
 // counter counts a question's terms in messages. Words recur, so it remembers what it has found out about them.
 type counter struct {
 	question
-	batch    text.Batch
+	batch    *text.Batch
 	position map[string]int       // of the question's terms
 	likeness map[string][]float64 // of a term to each of the question's; nil if it is like none
 }
 
 func newCounter(q question) *counter {
 	c := &counter{question: q, position: map[string]int{}, likeness: map[string][]float64{}}
+	terms := make([]string, len(q.terms))
 	for i, t := range q.terms {
-		c.position[t.term] = i
+		c.position[t.term], terms[i] = i, t.term
 	}
+	c.batch = text.NearTo(terms)
 	return c
 }
 

@@ -30,6 +30,22 @@ func Terms(s string) []string { return new(Batch).Terms(s) }
 type Batch struct {
 	stems map[string]string
 	env   snowballstem.Env
+	near  map[[2]byte]bool // how the words begin that are stemmed; nil: all are
+}
+
+// unlike stands in the place of a word that isn't stemmed.
+const unlike = "\x00"
+
+// NearTo returns a Batch for comparing texts with terms. Its Terms has a placeholder for each word whose
+// stem can't begin as one of them: stemming is most of the work.
+func NearTo(terms []string) *Batch {
+	b := &Batch{near: map[[2]byte]bool{}}
+	for _, t := range terms {
+		if len(t) > 1 {
+			b.near[[2]byte{t[0], t[1]}] = true
+		}
+	}
+	return b
 }
 
 // Terms is as the function of the same name.
@@ -45,7 +61,11 @@ func (b *Batch) Terms(s string) []string {
 	return terms
 }
 
+// stem relies on that stemming changes the beginning of no word that isn't irregular.
 func (b *Batch) stem(word string) string {
+	if b.near != nil && len(word) > 2 && !b.near[[2]byte{word[0], word[1]}] && irregular[word] == "" {
+		return unlike
+	}
 	if s, ok := b.stems[word]; ok {
 		return s
 	}

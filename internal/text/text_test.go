@@ -104,6 +104,17 @@ func FuzzTerms(f *testing.F) {
 				t.Errorf("torn term %q", term)
 			}
 		}
+		for i, term := range NearTo(terms).Terms(s) {
+			if term != terms[i] {
+				t.Errorf("near to itself, %q is %q", terms[i], term)
+			}
+		}
+		for _, term := range terms[:min(len(terms), 10)] {
+			near := NearTo([]string{term}).Terms(s)
+			if len(near) != len(terms) || !slices.Contains(near, term) {
+				t.Errorf("near to %q the terms are %q", term, near)
+			}
+		}
 		for _, q := range QueryTerms(s) {
 			if !slices.Contains(terms, q) {
 				t.Errorf("query term %q doesn't find its own text %q", q, s)
@@ -127,6 +138,9 @@ func TestBatchStemsAsTheFunctionDoes(t *testing.T) {
 		if got, want := batch.Terms(s), Terms(s); !slices.Equal(got, want) {
 			t.Errorf("a batch's Terms(%q) = %q, want %q", s, got, want)
 		}
+	}
+	if got := NearTo([]string{"go", "dog"}).Terms("she went running with dogs"); !slices.Equal(got, []string{"go", unlike, "dog"}) {
+		t.Errorf("near to two terms, the terms are %q", got)
 	}
 }
 

@@ -30,7 +30,7 @@ func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore
 		query.WriteString(" AND t.author IN (SELECT value FROM json_each(?))")
 		args = append(args, listOf(q.Authors))
 	}
-	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
+	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?+0) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
 	var found []sqlstore.TextMatch
 	err := sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error {
 		var m sqlstore.TextMatch
@@ -46,7 +46,7 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 	var query strings.Builder
 	query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext")
 	args := matching(&query, q)
-	query.WriteString(" LIMIT ?)")
+	query.WriteString(" LIMIT ?+0)")
 	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error { return scan(&n) }, query.String(),
 		append(args, q.Limit)...)
 	return n, err

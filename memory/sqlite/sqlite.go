@@ -169,6 +169,9 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if e.watch.conn, err = e.read.Conn(ctx); err != nil {
 		return err
 	}
+	if e.watch.version, err = e.watch.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
+		return errors.Join(err, e.watch.conn.Close())
+	}
 	e.writer.scrubbed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
 		scrubbedKey+"'").Scan(new(int)))
 	return err

@@ -12,9 +12,10 @@ import (
 
 // watch sees what other processes commit, so that nobody is answered from memory what the file no longer says.
 type watch struct {
-	mu   sync.Mutex
-	conn *sql.Conn // of its own: each connection has its own PRAGMA data_version
-	seen int64     // its last value
+	mu      sync.Mutex
+	conn    *sql.Conn // of its own: each connection has its own PRAGMA data_version
+	version *sql.Stmt // reads it
+	seen    int64     // its last value
 }
 
 // Watch implements sqlstore.Engine.
@@ -29,7 +30,7 @@ func (e *engine) Notice(ctx context.Context) error {
 	defer w.mu.Unlock()
 	ctx = context.WithoutCancel(ctx) // an interrupted connection is of no use any more
 	var version int64
-	if err := w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&version); err != nil {
+	if err := w.version.QueryRowContext(ctx).Scan(&version); err != nil {
 		return fmt.Errorf("look for the writes of others: %w", explain(err))
 	}
 	if version == w.seen {
@@ -72,12 +73,12 @@ func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) err
 func (w *watch) settle(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.conn.QueryRowContext(ctx, "PRAGMA data_version").Scan(&w.seen)
+	return w.version.QueryRowContext(ctx).Scan(&w.seen)
 }
 
 func (w *watch) close() error {
 	if w.conn == nil {
 		return nil
 	}
-	return w.conn.Close()
+	return errors.Join(w.version.Close(), w.conn.Close())
 }

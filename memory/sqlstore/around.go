@@ -8,11 +8,12 @@ import (
 	"hark/memory"
 )
 
-// The statements that read a stretch. They are prepared once: a search asks for some hundred stretches.
+// The statements that read a stretch. They are prepared once: a search asks for some hundred stretches. Here and
+// elsewhere a limit is ?+0, because SQLite prepares a statement anew whose limit is a bare parameter.
 const (
 	readBefore = "SELECT " + MessageColumns +
-		" FROM said WHERE channel = ? AND id < ? AND id > ? ORDER BY id DESC LIMIT ?"
-	readFrom = "SELECT " + MessageColumns + " FROM said WHERE channel = ? AND id >= ? AND id > ? ORDER BY id LIMIT ?"
+		" FROM said WHERE channel = ? AND id < ? AND id > ? ORDER BY id DESC LIMIT ?+0"
+	readFrom = "SELECT " + MessageColumns + " FROM said WHERE channel = ? AND id >= ? AND id > ? ORDER BY id LIMIT ?+0"
 )
 
 // Around implements memory.Store.

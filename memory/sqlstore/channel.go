@@ -217,7 +217,7 @@ func (t *transaction) readBefore(no int64, id memory.MessageID) ([]memory.Placed
 		return scan(&p.ID, &p.Author, &p.Segment)
 	},
 		`SELECT id, author, segment FROM said WHERE channel = ? AND id < ? AND segment <> 0 ORDER BY id DESC
-			LIMIT ?`, no, int64(id), memory.LookBack)
+			LIMIT ?+0`, no, int64(id), memory.LookBack)
 	if err != nil {
 		return nil, err
 	}

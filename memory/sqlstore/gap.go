@@ -124,5 +124,5 @@ func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memor
 // Log implements memory.Store.
 func (s *Store) Log(ctx context.Context, channel memory.ChannelID, after, until memory.MessageID,
 	limit int) ([]memory.Message, error) {
-	return s.messages(ctx, channel, "id > ? AND id <= ? ORDER BY id LIMIT ?", int64(after), int64(until), max(limit, 0))
+	return s.messages(ctx, channel, "id > ? AND id <= ? ORDER BY id LIMIT ?+0", int64(after), int64(until), max(limit, 0))
 }

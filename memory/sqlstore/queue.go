@@ -78,7 +78,7 @@ func readWaiting(ctx context.Context, q Querier, to side, limit int) ([]*waiting
 		*to = w
 		return scan(&w.ID, &w.Version, &w.no, &w.first, &w.last, &w.Channel, &w.guild)
 	}, `SELECT s.id, s.version, s.channel, s.first, s.last, c.id, c.guild
-		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?`, limit)
+		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
 }
 
 // readSegments reads the messages of segments. Where people talk at once the segments of a channel overlap: each

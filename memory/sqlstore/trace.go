@@ -112,7 +112,7 @@ func (t *transaction) addSourcesOfSummaries(answer derived) error {
 
 // Where traces are found.
 var (
-	tracesBefore = "trace t WHERE t.answer < ? ORDER BY t.answer DESC, t.channel LIMIT ?"
+	tracesBefore = "trace t WHERE t.answer < ? ORDER BY t.answer DESC, t.channel LIMIT ?+0"
 	traceOf      = "trace t WHERE t.channel = ? AND t.answer = ?"
 	// SQLite would else read all of the channel's traces.
 	traceByPart  = "trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]' AND ? IN (SELECT value FROM json_each(t.parts))"
@@ -241,6 +241,6 @@ func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageI
 func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, error) {
 	all, err := list(ctx, s.engine, func(scan Scanner, w *memory.Withdrawn) error {
 		return scan(&w.Guild, &w.Channel, &w.Message, &w.First, &w.Unasked)
-	}, "SELECT guild, channel, message, first, unasked FROM withdrawn ORDER BY no LIMIT ?", max(limit, 0))
+	}, "SELECT guild, channel, message, first, unasked FROM withdrawn ORDER BY no LIMIT ?+0", max(limit, 0))
 	return all, s.failed(err, "read which answers were withdrawn")
 }
