@@ -55,7 +55,7 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 		t.refuse(a.id)
 		return sheet{}, refusal(limitReached(x.locale, h))
 	}
-	if !t.enqueue(ctx, a) {
+	if taken, _ := t.enqueue(ctx, a); !taken {
 		return sheet{}, busyNow
 	}
 	c.bot.queue.put(item{events: []memory.Event{a.opened()}})

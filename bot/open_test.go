@@ -155,10 +155,12 @@ func TestAllQuestionsLeftOpenAreAnswered(t *testing.T) {
 			return strings.HasSuffix(r.Path, fmt.Sprint("/messages/", last.ID))
 		})
 	})
+	s.ask("and now?") // which isn't refused for them
+	s.sees(t, "all was asked")
 	close(takenUp)
 	s.closed(t)
 	s.idle(t)
-	if got := s.replies(); len(got) != waitingQuestions+3 || slices.ContainsFunc(got, func(text string) bool {
+	if got := s.replies(); len(got) != waitingQuestions+4 || slices.ContainsFunc(got, func(text string) bool {
 		return !strings.HasPrefix(text, "Friday")
 	}) {
 		t.Errorf("the answers are %q", got)

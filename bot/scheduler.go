@@ -47,10 +47,25 @@ type tenant struct {
 // channelQueue is what waits in a channel behind the job that runs.
 type channelQueue[J any] struct {
 	tenant  *tenant
-	waiting []J
+	waiting []waitingJob[J]
 	busy    bool
 	turn    int
 	told    map[memory.UserID]bool // that there are too many
+}
+
+type waitingJob[J any] struct {
+	job      J
+	accepted bool // by an earlier process, so that it takes no place from what is asked now
+}
+
+// accepted counts what waits that this process accepted.
+func (q *channelQueue[J]) accepted() (n int) {
+	for _, w := range q.waiting {
+		if !w.accepted {
+			n++
+		}
+	}
+	return n
 }
 
 // fullError is that too many jobs wait.
@@ -78,17 +93,23 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 		return errStopped
 	}
 	q := s.place(guild, channel)
-	if full := len(q.waiting) >= waitingQuestions; !accepted && (full || q.tenant.waiting >= guildQuestions) {
-		err := &fullError{waiting: len(q.waiting), first: who != 0 && !q.told[who]}
-		if !full {
-			err.waiting, err.guild = q.tenant.waiting, true
+	inGuild := 0
+	for _, other := range s.queues {
+		if other.tenant == q.tenant {
+			inGuild += other.accepted()
+		}
+	}
+	if n := q.accepted(); !accepted && (n >= waitingQuestions || inGuild >= guildQuestions) {
+		err := &fullError{waiting: n, first: who != 0 && !q.told[who]}
+		if n < waitingQuestions {
+			err.waiting, err.guild = inGuild, true
 		}
 		if err.first {
 			q.told[who] = true
 		}
 		return err
 	}
-	q.waiting = append(q.waiting, job)
+	q.waiting = append(q.waiting, waitingJob[J]{job, accepted})
 	if q.tenant.waiting++; q.tenant.waiting == 1 {
 		q.tenant.turn = s.turn()
 	}
@@ -126,7 +147,7 @@ func (s *scheduler[J]) dispatch() {
 		if q == nil {
 			return
 		}
-		job := q.waiting[0]
+		job := q.waiting[0].job
 		q.waiting, q.busy = q.waiting[1:], true
 		q.turn = s.turn()
 		q.tenant.waiting, q.tenant.busy, q.tenant.turn = q.tenant.waiting-1, q.tenant.busy+1, q.turn
@@ -196,7 +217,9 @@ func (s *scheduler[J]) close() (left []J) {
 	defer s.mu.Unlock()
 	s.closed = true
 	for _, q := range s.queues {
-		left = append(left, q.waiting...)
+		for _, w := range q.waiting {
+			left = append(left, w.job)
+		}
 		q.waiting, q.tenant.waiting = nil, 0
 	}
 	return left

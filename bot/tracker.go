@@ -85,18 +85,19 @@ func newTracker(b *Bot) *tracker {
 // take has a question answered, unless it was taken before, or too much is asked, and reports whether it will
 // be. It waits for nobody. last is the context of what is said about it.
 func (t *tracker) take(last context.Context, a *ask) bool {
-	taken := t.accept(last, a)
-	if !t.isOpen(a.id) {
+	taken, said := t.accept(last, a)
+	if !said && !t.isOpen(a.id) {
 		t.bot.queue.put(item{events: []memory.Event{a.closed()}})
 	}
 	return taken
 }
 
-func (t *tracker) accept(last context.Context, a *ask) bool {
+// accept is as take. said is true if something is said instead of an answer, which closes the question.
+func (t *tracker) accept(last context.Context, a *ask) (taken, said bool) {
 	g := t.bot.admit.lookup(last, a.guild)
 	a.parent = parentOf(g, a.channel)
 	if a = t.hear(a, silentIn(g, a.channel)); a == nil {
-		return false
+		return false, false
 	}
 	h, purpose := t.paused(g, a.channel, a.when()), "p"
 	if h != nil {
@@ -105,12 +106,12 @@ func (t *tracker) accept(last context.Context, a *ask) bool {
 		return t.enqueue(last, a)
 	}
 	t.refuse(a.id)
-	if t.isFirst(a, h) {
+	if said = t.isFirst(a, h); said {
 		t.scheduler.start(func() {
 			t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.guild, a.channel), h))
 		})
 	}
-	return false
+	return false, said
 }
 
 // parentOf is the channel that a thread is in, or 0.
@@ -159,15 +160,15 @@ func (t *tracker) count(why string) {
 	t.bot.cfg.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
 }
 
-// enqueue has a question answered that may be asked, if not too many wait, and reports whether it will be.
-func (t *tracker) enqueue(last context.Context, a *ask) bool {
+// enqueue has a question answered that may be asked, if not too many wait. It returns the same as accept.
+func (t *tracker) enqueue(last context.Context, a *ask) (taken, said bool) {
 	who := a.asker
 	if a.quiet {
 		who = 0
 	}
 	err := t.scheduler.put(a.guild, a.channel, who, a.resumed, a)
 	if err == nil {
-		return true
+		return true, false
 	}
 	t.refuse(a.id)
 	t.quota.back(a.membership(), a.when())
@@ -178,10 +179,12 @@ func (t *tracker) enqueue(last context.Context, a *ask) bool {
 				t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.guild, a.channel), full))
 			})
 		}
-	} else if !a.quiet {
+		return false, full.first
+	}
+	if !a.quiet {
 		t.miss(last, a)
 	}
-	return false
+	return false, true
 }
 
 // close has no more questions answered, and tells those who wait. It returns how many there are.
