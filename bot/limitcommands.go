@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -53,8 +54,8 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 // chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
 func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[memory.RoleID]memory.Limit) error {
 	var events []memory.Event
-	for role, limit := range limits {
-		if limit != x.server.LimitOf(role) {
+	for _, role := range slices.Sorted(maps.Keys(limits)) {
+		if limit := limits[role]; limit != x.server.LimitOf(role) {
 			events = append(events, memory.LimitChosen{Guild: x.guild(),
 				RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()})
 		}
