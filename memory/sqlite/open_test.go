@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -119,6 +120,34 @@ func TestOpenWithoutOptionsAndTwiceClosed(t *testing.T) {
 	wantError(t, s.Apply(t.Context(), posted(general, 2, "apples")))
 	if _, err = s.Guilds(t.Context()); err == nil {
 		t.Error("a closed store answers")
+	}
+}
+
+// Who reads a store while it is closed gets an answer or an error.
+func TestReadingWhileClosing(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		s := openOnce(t, t.TempDir())
+		apply(t, s, posted(general, 1, "apples"))
+		var readers sync.WaitGroup
+		begun := make(chan struct{}, 4)
+		for range 4 {
+			readers.Go(func() {
+				for first := true; ; first = false {
+					if _, err := s.Guilds(context.Background()); err != nil {
+						return
+					}
+					if first {
+						begun <- struct{}{}
+					}
+				}
+			})
+		}
+		for range 4 {
+			<-begun
+		}
+		closed(t, s)
+		readers.Wait()
 	}
 }
 

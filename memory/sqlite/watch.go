@@ -76,8 +76,11 @@ func (w *watch) settle(ctx context.Context) error {
 	return w.version.QueryRowContext(ctx).Scan(&w.seen)
 }
 
+// close waits for a Notice under way, which reads by the statement that goes.
 func (w *watch) close() error {
-	if w.conn == nil {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.version == nil {
 		return nil
 	}
 	return errors.Join(w.version.Close(), w.conn.Close())
