@@ -384,7 +384,7 @@ func TestAhead(t *testing.T) {
 func TestNoAnswerInTime(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("ask: what: %w", context.DeadlineExceeded)
-	golden.Seen(t, amiss("model", err, "wait").String())
+	golden.Seen(t, amiss(err, "wait").of("model").String())
 }
 
 func TestParted(t *testing.T) {

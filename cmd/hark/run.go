@@ -63,7 +63,7 @@ func (r *runner) run(ctx context.Context) error {
 		r.notify.watch(ctx, r.alive)
 		return nil
 	})
-	if cfg.Web.Listen != "" && cfg.Web.Listen != "off" {
+	if cfg.Web.Listen != "" {
 		server, err := web.Listen(cfg.Web.Listen, r.ready.err, r.gauges.Handler(r.gauges.read))
 		if err != nil {
 			return err
@@ -295,7 +295,7 @@ func (f *flags) healthCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if cfg.Web.Listen == "" || cfg.Web.Listen == "off" {
+			if cfg.Web.Listen == "" {
 				return fmt.Errorf("web.listen is off: there is nobody to ask")
 			}
 			return web.Check(c.Context(), cfg.Web.Listen)
