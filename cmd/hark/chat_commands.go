@@ -32,13 +32,9 @@ func (t *conversation) commands() []*cobra.Command {
 	}
 	for _, c := range all {
 		c.Use = "/" + c.Use
-		c.SilenceUsage, c.SilenceErrors, c.CompletionOptions.DisableDefaultCmd = true, true, true
+		c.CompletionOptions.DisableDefaultCmd = true
 		c.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-		c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return refuseEmpty(c) }
-		c.SetFlagErrorFunc(flagError)
-		c.SetHelpFunc(f.help)
-		c.SetOut(t.out)
-		c.SetErr(t.warn)
+		f.setUp(c)
 	}
 	return all
 }

@@ -78,14 +78,10 @@ func (e *evaluation) run(c *cobra.Command, sets []string) error {
 	}
 	if e.compare {
 		var comparison eval.Comparison
-		err := eachSet(sets, func(path, name string) error {
+		if err := eachSet(sets, func(path, name string) error {
 			return evaluator.Compare(c.Context(), path, &comparison, e.progress("asking "+name))
-		})
-		if c.Context().Err() != nil {
-			return interrupted("interrupted")
-		}
-		if err != nil {
-			return err
+		}); err != nil {
+			return cutShort(c.Context(), err, "interrupted")
 		}
 		return comparison.Write(c.OutOrStdout())
 	}

@@ -67,6 +67,14 @@ func (s interrupted) Error() string { return string(s) }
 // Is makes it a context.Canceled.
 func (interrupted) Is(target error) bool { return target == context.Canceled }
 
+// cutShort is err, or what has become of the work if a command failed because it was told to end.
+func cutShort(ctx context.Context, err error, became string) error {
+	if err != nil && ctx.Err() != nil {
+		return interrupted(became)
+	}
+	return err
+}
+
 // interruption is the sentence about a command that was told to end, whatever it was doing.
 func interruption(err error) string {
 	if told, ok := errors.AsType[interrupted](err); ok {

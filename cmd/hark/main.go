@@ -63,10 +63,8 @@ type environment struct {
 func run(ctx context.Context, env environment, args []string) int {
 	root := newRoot(&env)
 	root.SetArgs(args)
-	root.SetIn(env.stdin)
 	out := &output{Writer: env.stdout}
 	root.SetOut(out)
-	root.SetErr(env.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		err = out.failed
@@ -115,18 +113,13 @@ type flags struct {
 func newRoot(env *environment) *cobra.Command {
 	f := &flags{env: env}
 	root := &cobra.Command{
-		Use:           "hark",
-		Short:         "A Discord bot with a long memory",
-		Long:          "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return refuseEmpty(c) },
+		Use:   "hark",
+		Short: "A Discord bot with a long memory",
+		Long:  "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
+		Args:  knownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(f.help)
+	f.setUp(root)
 	root.Version = buildVersion()
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "",
@@ -142,6 +135,16 @@ func newRoot(env *environment) *cobra.Command {
 		f.migrateCommand())
 	f.completeFlags(root)
 	return root
+}
+
+// setUp has a command tell of errors and of itself as all do.
+func (f *flags) setUp(c *cobra.Command) {
+	c.SilenceUsage, c.SilenceErrors, c.PersistentPreRunE = true, true, refuseEmpty
+	c.SetFlagErrorFunc(flagError)
+	c.SetHelpFunc(f.help)
+	c.SetIn(f.env.stdin)
+	c.SetOut(f.env.stdout)
+	c.SetErr(f.env.stderr)
 }
 
 // knownCommand refuses what isn't a command, with the nearest that is.
@@ -163,7 +166,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 
 // refuseEmpty refuses flags that are given and empty, as "--user $NAME" is where NAME isn't set: they mustn't
 // widen what is meant to everybody.
-func refuseEmpty(c *cobra.Command) (err error) {
+func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
 		if list, ok := f.Value.(pflag.SliceValue); ok {

@@ -12,21 +12,13 @@ import (
 
 // receiptJSON is a receipt as --json prints it.
 type receiptJSON struct {
-	Guild     string     `json:"guild,omitempty"` // empty: all servers
-	Channel   string     `json:"channel,omitempty"`
-	User      string     `json:"user,omitempty"`
-	Before    *time.Time `json:"before,omitempty"`
-	At        time.Time  `json:"at"`
-	Messages  int        `json:"messages"`
-	Segments  int        `json:"segments"`
-	Vectors   int        `json:"vectors"`
-	Answers   int        `json:"answers"`
-	Facts     int        `json:"facts"`
-	Lore      int        `json:"lore"`
-	Summaries int        `json:"summaries"`
-	Records   int        `json:"records"`
-	People    int        `json:"people"`
-	OutOf     []string   `json:"out_of_reach"`
+	Guild   string    `json:"guild,omitempty"` // empty: all servers
+	Channel string    `json:"channel,omitempty"`
+	User    string    `json:"user,omitempty"`
+	Before  time.Time `json:"before,omitzero"`
+	At      time.Time `json:"at"`
+	memory.Receipt
+	OutOf []string `json:"out_of_reach"`
 }
 
 // print prints what went, and what Hark can't reach.
@@ -64,21 +56,16 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 }
 
 func receiptOf(r memory.Receipt, reach []string) receiptJSON {
-	out := receiptJSON{
-		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore,
-		Summaries: r.Summaries, Records: r.Records, People: r.People, OutOf: reach,
+	f := r.Forgetting
+	out := receiptJSON{Before: f.Before, At: f.At.UTC().Truncate(time.Second), Receipt: r, OutOf: reach}
+	if f.Guild != memory.Everywhere {
+		out.Guild = f.Guild.String()
 	}
-	if r.Forgetting.Guild != memory.Everywhere {
-		out.Guild = r.Forgetting.Guild.String()
+	if f.Channel != 0 {
+		out.Channel = f.Channel.String()
 	}
-	if r.Forgetting.Channel != 0 {
-		out.Channel = r.Forgetting.Channel.String()
-	}
-	if r.Forgetting.User != 0 {
-		out.User = r.Forgetting.User.String()
-	}
-	if !r.Forgetting.Before.IsZero() {
-		out.Before = &r.Forgetting.Before
+	if f.User != 0 {
+		out.User = f.User.String()
 	}
 	return out
 }
