@@ -177,24 +177,13 @@ func doneAgain(r sqlite.Restored) string {
 	for _, receipt := range r.Forgettings {
 		messages += receipt.Messages
 	}
-	var parts []string
 	of := " of " + plural(messages, "message")
-	for _, p := range []struct {
-		n         int
-		one, many string
-	}{
-		{len(r.Forgettings), "forgetting" + of, "forgettings" + of},
-		{r.Deleted, "deletion", "deletions"},
-		{r.Edited, "edit", "edits"},
-		{r.Facts, "fact was taken away", "facts were taken away"},
-		{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
-		{r.OptOuts, "member opted out or in", "members opted out or in"},
-		{r.Choices, "choice of what to remember", "choices of what to remember"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, counted(p.n, p.one, p.many))
-		}
-	}
+	parts := there(
+		count{len(r.Forgettings), "forgetting" + of, "forgettings" + of}, count{r.Deleted, "deletion", ""},
+		count{r.Edited, "edit", ""}, count{r.Facts, "fact was taken away", "facts were taken away"},
+		count{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
+		count{r.OptOuts, "member opted out or in", "members opted out or in"},
+		count{r.Choices, "choice of what to remember", "choices of what to remember"})
 	if len(parts) == 0 {
 		return "Nothing had to be forgotten again."
 	}

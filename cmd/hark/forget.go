@@ -82,7 +82,7 @@ func (o *forgetting) check() error {
 func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	before, err := o.goOn(c.Context(), k)
 	if err != nil {
-		return o.ended(c, err)
+		return cutShort(c.Context(), err, goesOn)
 	}
 	if o.expired {
 		return o.forgetExpired(c, k)
@@ -108,7 +108,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		}
 		begun, err := o.finish(c.Context(), k)
 		if err != nil {
-			return o.ended(c, err)
+			return cutShort(c.Context(), err, goesOn)
 		}
 		for _, r := range begun { // in each server, which is a part of what is meant
 			r.Forgetting.Guild = target.Guild
@@ -117,7 +117,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	}
 	receipt, err := o.carryOut(c.Context(), k, target, before)
 	if err != nil {
-		return o.ended(c, err)
+		return cutShort(c.Context(), err, goesOn)
 	}
 	return o.print(c, k, receipt)
 }
@@ -150,19 +150,14 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
 		add(&receipt, gone)
 		if err != nil {
-			return o.ended(c, err)
+			return cutShort(ctx, err, goesOn)
 		}
 	}
 	return o.print(c, k, receipt)
 }
 
-// ended is what to say of a forgetting that ended with err.
-func (o *forgetting) ended(c *cobra.Command, err error) error {
-	if c.Context().Err() != nil {
-		return interrupted("interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file")
-	}
-	return err
-}
+// goesOn is what becomes of a forgetting that is cut short.
+const goesOn = "interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file"
 
 // target is what is to be forgotten, also in words, and the person's names where one is meant.
 func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string,
@@ -224,11 +219,8 @@ func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
 		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"),
 			plural(len(people), "server"))
 	}
-	if e.Lore > 0 {
-		text += ", " + pieces(e.Lore)
-	}
-	if e.Summaries > 0 {
-		text += ", " + summaryCount(e.Summaries)
+	for _, more := range there(lore(e.Lore), summaries(e.Summaries)) {
+		text += ", " + more
 	}
 	if o.guild != "" && o.user == "" && o.channel == "" && o.before == "" {
 		text += ", its people, channels and settings"

@@ -35,8 +35,7 @@ func (f *flags) importCommand() *cobra.Command {
 			for _, path := range paths {
 				got, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
-					return interrupted("interrupted; what was read of " + path +
-						" so far is kept: import it again to go on")
+					return interrupted("interrupted; what was read of " + path + " so far is kept: import it again to go on")
 				}
 				all.add(got)
 				if got.Messages > 0 || err == nil {
@@ -156,23 +155,20 @@ func (i imported) total(files, unread int) string {
 // line is what is said of a file.
 func (i imported) line(path string) string {
 	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), plural(i.Channels, "channel"))
-	if i.Questions > 0 {
-		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(i.Questions, "question"))
-	}
-	if i.Events > 0 {
-		line += fmt.Sprintf("; and %s about what was decided, forgotten and told", plural(i.Events, "line"))
-	}
-	if i.Answers > 0 {
-		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(i.Answers, "answer"))
-	}
-	if i.dropped > 0 {
-		line += fmt.Sprintf("; %s left out: they were deleted or forgotten here, or their author has opted out", plural(i.dropped, "message"))
-	}
-	if i.Direct > 0 {
-		line += fmt.Sprintf("; of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line", plural(i.Direct, "channel"))
-	}
-	if i.Skipped > 0 {
-		line += fmt.Sprintf("; %s skipped, the first: %s", plural(i.Skipped, "unreadable message"), i.FirstSkipped)
+	for _, part := range []struct {
+		n          int
+		noun, says string
+	}{
+		{i.Questions, "question", "\"hark eval\" asks its %s"},
+		{i.Events, "line", "and %s about what was decided, forgotten and told"},
+		{i.Answers, "answer", "%s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it"},
+		{i.dropped, "message", "%s left out: they were deleted or forgotten here, or their author has opted out"},
+		{i.Direct, "channel", "of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line"},
+		{i.Skipped, "unreadable message", "%s skipped, the first: " + strings.ReplaceAll(i.FirstSkipped, "%", "%%")},
+	} {
+		if part.n > 0 {
+			line += "; " + fmt.Sprintf(part.says, plural(part.n, part.noun))
+		}
 	}
 	return line
 }

@@ -26,25 +26,14 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	if o.json {
 		return printJSON(c.OutOrStdout(), receiptOf(r, outOfReach(k)))
 	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		text string
-	}{
-		{r.Segments, plural(r.Segments, "segment")}, {r.Vectors, plural(r.Vectors, "vector")}, {r.Answers,
-			plural(r.Answers, "answer")},
-		{r.Facts, plural(r.Facts, "fact")}, {r.Lore, pieces(r.Lore)}, {r.Summaries, summaryCount(r.Summaries)},
-		{r.Records, counted(r.Records, "record of a call", "records of calls")},
-	} {
-		if p.n > 0 {
-			parts = append(parts, p.text)
-		}
-	}
-	if r.People > 0 {
+	parts := there(count{r.Segments, "segment", ""}, count{r.Vectors, "vector", ""}, count{r.Answers, "answer", ""},
+		count{r.Facts, "fact", ""}, lore(r.Lore), summaries(r.Summaries),
+		count{r.Records, "record of a call", "records of calls"})
+	switch {
+	case r.People > 0 && r.Forgetting.User == 0:
+		parts = append(parts, fmt.Sprintf("what was known of %d people", r.People))
+	case r.People > 0:
 		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
-		if r.Forgetting.User == 0 {
-			parts[len(parts)-1] = fmt.Sprintf("what was known of %d people", r.People)
-		}
 	}
 	line := "Forgotten: " + plural(r.Messages, "message")
 	if len(parts) > 0 {
@@ -70,11 +59,8 @@ func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 	return out
 }
 
-// pieces is "1 piece of lore" or "2 pieces of lore".
-func pieces(n int) string { return plural(n, "piece") + " of lore" }
-
-// summaryCount is "1 summary" or "2 summaries".
-func summaryCount(n int) string { return counted(n, "summary", "summaries") }
+func lore(n int) count      { return count{n, "piece of lore", "pieces of lore"} }
+func summaries(n int) count { return count{n, "summary", "summaries"} }
 
 // outOfReach is where what was forgotten may be still.
 func outOfReach(k *kept) []string {

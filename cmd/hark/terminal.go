@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,6 +136,22 @@ func words[T ~string](names []T) []string {
 
 // listed are names to choose from, with commas between them.
 func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }
+
+// count is a number of things, with what one is called, and what several are if not one with an s.
+type count struct {
+	n         int
+	one, many string
+}
+
+// there are those of all that aren't 0, each as "1 message" or "2 messages".
+func there(all ...count) (some []string) {
+	for _, c := range all {
+		if c.n > 0 {
+			some = append(some, counted(c.n, c.one, cmp.Or(c.many, c.one+"s")))
+		}
+	}
+	return some
+}
 
 // plural is "1 message" or "2 messages".
 func plural(n int, noun string) string { return counted(n, noun, noun+"s") }

@@ -63,9 +63,7 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 				1 / count[q.set] / float64(len(count))})
 		}
 	}
-	var mean, square [4]float64
-	for step := 1.0; step <= 2000; step++ {
-		var slope [4]float64
+	descend(c.weights[:], 2000, 0.02, func(slope []float64) {
 		for _, p := range points {
 			d := logistic(c.weights, p.x)
 			if p.right {
@@ -75,12 +73,7 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 				slope[j] += p.weight * d * x
 			}
 		}
-		for j := range slope {
-			mean[j] = 0.9*mean[j] + 0.1*slope[j]
-			square[j] = 0.999*square[j] + 0.001*slope[j]*slope[j]
-			c.weights[j] -= 0.02 * mean[j] / (1 - math.Pow(0.9, step)) / (math.Sqrt(square[j]/(1-math.Pow(0.999, step))) + 1e-8)
-		}
-	}
+	})
 	return c
 }
 
