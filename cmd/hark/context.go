@@ -71,18 +71,18 @@ type jsonSummary struct {
 
 // jsonCondensed is what the older part of the session was condensed to.
 type jsonCondensed struct {
-	Until   string    `json:"until"` // the last message that it tells of
-	Text    string    `json:"text"`
-	Sources []string  `json:"sources"`
-	Made    time.Time `json:"made"`
-	Model   string    `json:"model"`
+	Until   memory.MessageID `json:"until,string"` // the last message that it tells of
+	Text    string           `json:"text"`
+	Sources []string         `json:"sources"`
+	Made    time.Time        `json:"made"`
+	Model   string           `json:"model"`
 }
 
 func condensedJSON(c *memory.Condensed) *jsonCondensed {
 	if c == nil {
 		return nil
 	}
-	out := &jsonCondensed{Until: c.Until.String(), Text: c.Text, Made: c.Made.UTC(), Model: c.Model}
+	out := &jsonCondensed{Until: c.Until, Text: c.Text, Made: c.Made.UTC(), Model: c.Model}
 	for _, s := range c.Sources {
 		out.Sources = append(out.Sources, s.Message.String())
 	}

@@ -60,7 +60,7 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	receipt, _ := w.hark(0, "forget", "--user", "jane", "--yes", "--json")
 	var told receiptJSON
 	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 ||
-		told.User != w.jane.ID.String() {
+		told.User.String() != w.jane.ID.String() {
 		t.Errorf("%v: %s", err, receipt)
 	}
 	w.keeps("ana-canary")

@@ -12,11 +12,11 @@ import (
 
 // receiptJSON is a receipt as --json prints it.
 type receiptJSON struct {
-	Guild   string    `json:"guild,omitempty"` // empty: all servers
-	Channel string    `json:"channel,omitempty"`
-	User    string    `json:"user,omitempty"`
-	Before  time.Time `json:"before,omitzero"`
-	At      time.Time `json:"at"`
+	Guild   string           `json:"guild,omitempty"` // empty: all servers
+	Channel memory.ChannelID `json:"channel,string,omitempty"`
+	User    memory.UserID    `json:"user,string,omitempty"`
+	Before  time.Time        `json:"before,omitzero"`
+	At      time.Time        `json:"at"`
 	memory.Receipt
 	OutOf []string `json:"out_of_reach"`
 }
@@ -46,15 +46,10 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 
 func receiptOf(r memory.Receipt, reach []string) receiptJSON {
 	f := r.Forgetting
-	out := receiptJSON{Before: f.Before, At: f.At.UTC().Truncate(time.Second), Receipt: r, OutOf: reach}
+	out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
+		Receipt: r, OutOf: reach}
 	if f.Guild != memory.Everywhere {
 		out.Guild = f.Guild.String()
-	}
-	if f.Channel != 0 {
-		out.Channel = f.Channel.String()
-	}
-	if f.User != 0 {
-		out.User = f.User.String()
 	}
 	return out
 }

@@ -163,15 +163,15 @@ func (a *asking) tellLacks(r search.Result) {
 
 // shownHit is a hit as --json prints it.
 type shownHit struct {
-	Relevance float64   `json:"relevance"`
-	Channel   string    `json:"channel"`
-	ChannelID string    `json:"channel_id"`
-	MessageID string    `json:"message_id"`
-	Name      string    `json:"name,omitempty"` // in the file it was imported from
-	Author    string    `json:"author"`
-	Time      time.Time `json:"time"`
-	Text      string    `json:"text"`
-	Why       []string  `json:"why"`
+	Relevance float64          `json:"relevance"`
+	Channel   string           `json:"channel"`
+	ChannelID memory.ChannelID `json:"channel_id,string"`
+	MessageID memory.MessageID `json:"message_id,string"`
+	Name      string           `json:"name,omitempty"` // in the file it was imported from
+	Author    string           `json:"author"`
+	Time      time.Time        `json:"time"`
+	Text      string           `json:"text"`
+	Why       []string         `json:"why"`
 }
 
 func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error {
@@ -210,10 +210,9 @@ func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	}
 	called, err := k.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
-		Relevance: h.Relevance, Channel: k.channelName(m.Guild,
-			m.Channel), ChannelID: m.Channel.String(), MessageID: m.ID.String(),
-		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(),
-			m.Author.String()), Time: m.Time(), Text: m.Text(), Why: []string{},
+		Relevance: h.Relevance, Channel: k.channelName(m.Guild, m.Channel), ChannelID: m.Channel, MessageID: m.ID,
+		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(),
+		Text: m.Text(), Why: []string{},
 	}
 	for _, w := range h.Why {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))

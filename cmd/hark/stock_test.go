@@ -122,7 +122,7 @@ func TestForgettingTellsWhomAndWhat(t *testing.T) {
 	c.run(0, "forget", "--channel", "tools", "--before", "2024-05-03T13:00:00Z", "--yes", "--json")
 	var r receiptJSON
 	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil || r.Guild != "600" ||
-		r.Channel != "601" || r.Messages != 1 || r.Before.IsZero() {
+		r.Channel != 601 || r.Messages != 1 || r.Before.IsZero() {
 		t.Errorf("%v: %s", err, c.out.String())
 	}
 	c.run(0, "forget", "--guild", "shed", "--before", "1h", "--yes")
