@@ -157,19 +157,12 @@ func check(set imports.Set) error {
 	if len(set.Messages) == 0 {
 		return errors.New("the set has no messages")
 	}
-	said := map[string]map[string]bool{}
-	for _, m := range set.Messages {
-		if said[m.Channel] == nil {
-			said[m.Channel] = map[string]bool{}
-		}
-		said[m.Channel][m.ID] = true
-	}
 	for _, q := range set.Questions {
-		if said[q.Channel] == nil {
+		if set.Messages[q.Channel] == nil {
 			return fmt.Errorf("question %s is about channel %s, of which the set has no messages", q.ID, q.Channel)
 		}
 		for _, id := range q.Evidence {
-			if !said[q.Channel][id] {
+			if !set.Messages[q.Channel][id] {
 				return fmt.Errorf("question %s has evidence %s, which is no message of channel %s", q.ID, id, q.Channel)
 			}
 		}

@@ -182,24 +182,21 @@ func (e *export) locate() error {
 	if channel == 0 || guild == 0 && e.guild.ID != "0" {
 		return errors.New("the export has no ids of its guild and channel: export the channel again with DiscordChatExporter")
 	}
-	e.place = memory.Channel{
+	e.place = unplaced(memory.Channel{
 		ID: channel, Guild: guild, Parent: idOf[memory.ChannelID](e.channel.Parent),
-		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name), Unplaced: true,
-	}
-	if e.place.Guild == memory.DirectGuild {
-		e.place.Kind, e.place.Parent = memory.DirectChannel, 0
-	}
+		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name),
+	})
 	return nil
 }
 
 // retime gives a message another id where its own isn't one of Discord's, which tell the time: then it says
 // another than the message's time stamp. The file's id becomes its name, as in a recall set.
 func (p *post) retime(m exportMessage) error {
-	at, err := time.Parse(time.RFC3339, string(m.Time))
-	if err != nil || at.Sub(p.ID.Time()).Abs() <= time.Minute {
+	at := timeOf(m.Time)
+	if at.IsZero() || at.Sub(p.ID.Time()).Abs() <= time.Minute {
 		return nil
 	}
-	id, err := messageID(at.UTC(), string(m.ID))
+	id, err := messageID(at, string(m.ID))
 	if err != nil {
 		return err
 	}
@@ -213,19 +210,14 @@ func (p *post) retime(m exportMessage) error {
 func (e *export) message(ctx context.Context, m exportMessage) error {
 	id := idOf[memory.MessageID](m.ID)
 	if id == 0 {
-		e.b.skip(fmt.Sprintf("message %d (before byte %d) has no id", e.count, e.dec.InputOffset()))
-		return nil
+		return e.b.skip("message %d (before byte %d) has no id", e.count, e.dec.InputOffset())
 	}
 	p := &post{Message: memory.Message{
 		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
-		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
+		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned, Edited: timeOf(m.Edited),
 	}}
-	if at, err := time.Parse(time.RFC3339, string(m.Edited)); err == nil {
-		p.Edited = at.UTC()
-	}
 	if err := p.retime(m); err != nil {
-		e.b.skip(fmt.Sprintf("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err))
-		return nil
+		return e.b.skip("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err)
 	}
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
 		p.people = append(p.people, u.person(e.place.Guild))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hark/memory"
 )
@@ -40,6 +41,15 @@ func idOf[ID ~int64](s text) ID {
 		return 0
 	}
 	return ID(max(id, 0))
+}
+
+// timeOf is the time that s holds; zero if it holds none.
+func timeOf(s text) time.Time {
+	at, err := time.Parse(time.RFC3339, string(s))
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 // joinLines joins those of parts that aren't blank.
