@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,13 +83,20 @@ func tableOf(s section, t table, part reflect.Type) (all []section) {
 // within is the key of a setting in a section.
 func within(section, name string) string { return strings.TrimPrefix(section+"."+name, ".") }
 
+// documented are the sections of c that tell of themselves and their settings, which those within a table don't.
+func documented(c *Config) []section {
+	all := slices.DeleteFunc(sectionsOf(c), func(s section) bool { return s.name != "" && s.help == "" })
+	for i := range all {
+		all[i].fields = slices.DeleteFunc(all[i].fields, func(f field) bool { return f.help() == "" })
+	}
+	return all
+}
+
 // variables are the settings of c that have variables, in order.
 func variables(c *Config) (fields []field) {
-	for _, s := range sectionsOf(c) {
-		for _, f := range s.fields {
-			if !s.list && f.help() != "" {
-				fields = append(fields, f)
-			}
+	for _, s := range documented(c) {
+		if !s.list {
+			fields = append(fields, s.fields...)
 		}
 	}
 	return fields
