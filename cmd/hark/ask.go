@@ -71,23 +71,20 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 // read reads a line and no more, for what follows may be for others.
 func (a *asker) read(question string) (string, error) {
 	fmt.Fprintln(a.out, question)
-	var line []byte
-	for b := make([]byte, 1); ; {
-		n, err := a.in.Read(b)
-		switch {
-		case n > 0 && b[0] == '\n':
-			return string(line), nil
-		case n > 0:
-			line = append(line, b[0])
-		case err == io.EOF && len(line) > 0:
-			return string(line), nil
-		case err == io.EOF:
-			return "", errUnanswered
-		case err != nil:
-			return "", err
-		}
+	line, err := bufio.NewReader(bytewise{a.in}).ReadString('\n')
+	switch {
+	case err == io.EOF && line == "":
+		return "", errUnanswered
+	case err == io.EOF:
+		err = nil
 	}
+	return line, err
 }
+
+// bytewise reads a byte at a time.
+type bytewise struct{ io.Reader }
+
+func (b bytewise) Read(p []byte) (int, error) { return b.Reader.Read(p[:min(1, len(p))]) }
 
 // yes asks whether something shall be done.
 func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, error) {

@@ -141,10 +141,10 @@ const maxLine = 1 << 20
 
 // lines says every line of r until they end. One that is too long is passed over.
 func (t *conversation) lines(ctx context.Context, r io.Reader) error {
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := bufio.NewReaderSize(r, maxLine)
 	first := true
 	return t.sayAll(ctx, func() (string, error) {
-		line, whole, err := readLine(in, maxLine)
+		line, whole, err := readLine(in)
 		if !whole {
 			t.unanswered = true
 			fmt.Fprintf(t.warn, "hark: a line is longer than %d bytes and was passed over: break it up\n", maxLine)
@@ -156,26 +156,17 @@ func (t *conversation) lines(ctx context.Context, r io.Reader) error {
 	}, func(err error) error { return err })
 }
 
-// readLine is the next line of in without its end; nothing of it if it is longer than limit bytes, which whole
-// tells. The error is io.EOF after the last line.
-func readLine(in *bufio.Reader, limit int) (line string, whole bool, err error) {
-	var b []byte
-	whole = true
-	for {
-		part, err := in.ReadSlice('\n')
-		if whole = whole && len(b)+len(part) <= limit; whole {
-			b = append(b, part...)
-		} else {
-			b = nil
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case errors.Is(err, io.EOF) && len(b)+len(part) > 0:
-			err = nil // the next read tells of the end again
-		}
-		return strings.TrimRight(string(b), "\r\n"), whole, err
+// readLine is the next line of in without its end; nothing of it if it is longer than in's buffer, which whole tells.
+// The error is io.EOF after the last line.
+func readLine(in *bufio.Reader) (line string, whole bool, err error) {
+	part, more, err := in.ReadLine()
+	if whole = !more; whole {
+		line = string(part)
 	}
+	for more && err == nil {
+		_, more, err = in.ReadLine()
+	}
+	return line, whole, err
 }
 
 // sayAll says what read returns until it returns an error, or somebody says that it is to end. What saying

@@ -44,8 +44,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
 	list := &cobra.Command{
-		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return t.listLore(c) },
+		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments, RunE: t.with(t.listLore),
 	}
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Show lore with all its names and where it is from", Args: oneLore,
@@ -105,20 +104,28 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		add, list, show, edit, remove)
 }
 
-// withLore is a command that is given the memory and the lore that it names.
-func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command,
+// with is a command that is given the memory as it is now.
+func (t *conversation) with(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		k, err := t.app.kept(c.Context())
 		if err != nil {
 			return err
 		}
+		return do(c, k, args)
+	}
+}
+
+// withLore is a command that is given the memory and the lore that it names.
+func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command,
+	[]string) error {
+	return t.with(func(c *cobra.Command, k *kept, args []string) error {
 		l, err := k.loreCalled(c.Context(), t.place.within(), args[0])
 		if err != nil {
 			return err
 		}
 		return do(c, k, l)
-	}
+	})
 }
 
 // forgets applies what takes something away, and empties the log of what was there.
@@ -186,11 +193,7 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	return l, nil
 }
 
-func (t *conversation) listLore(c *cobra.Command) error {
-	k, err := t.app.kept(c.Context())
-	if err != nil {
-		return err
-	}
+func (t *conversation) listLore(c *cobra.Command, k *kept, _ []string) error {
 	all, err := k.allLore(c.Context(), t.place.within())
 	if err == nil && len(all) == 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
