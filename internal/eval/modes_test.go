@@ -16,18 +16,9 @@ import (
 	"hark/memory"
 )
 
-func file(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "modes.tsv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func TestReadModes(t *testing.T) {
 	t.Parallel()
-	got, err := ReadModes(file(t, "\ufeff# labelled by hand\n\nsearch\tsearch_memory,recall_lore\tand in june?\r\ngeneral\t-\t hi \n   \n# no more"))
+	got, err := ReadModes(write(t, "modes.tsv", "\ufeff# labelled by hand\n\nsearch\tsearch_memory,recall_lore\tand in june?\r\ngeneral\t-\t hi \n   \n# no more"))
 	want := []ModeLine{
 		{Line: 3, Want: builder.ModeSearch, Tools: []string{"search_memory", "recall_lore"}, Question: "and in june?"},
 		{Line: 4, Want: builder.ModeGeneral, Question: "hi"},
@@ -39,7 +30,7 @@ func TestReadModes(t *testing.T) {
 	for _, text := range []string{
 		"", "# none\n", "general\t-\thi\nsearch - who?\n", "general\t-\thi\tthere", "\n#\nlookup\t-\twho?", "general\t\thi", "general\tsearch_memory,,notes\thi", "general\t-\t ", "general\t-\t\xff",
 	} {
-		path := file(t, text)
+		path := write(t, "modes.tsv", text)
 		lines, err := ReadModes(path)
 		if err == nil || lines != nil {
 			t.Fatalf("%q: %v, %v", text, lines, err)
@@ -183,31 +174,14 @@ func TestModeReportAsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	var short, long strings.Builder
-	if err := errors.Join(r.Write(&short, false), r.Write(&long, true)); err != nil {
-		t.Fatal(err)
-	}
+	r.Write(&short, false)
+	r.Write(&long, true)
 	rest, ok := strings.CutPrefix(long.String(), short.String())
 	if why := r.Wrong[0].Why; !ok || rest != "\nline 6: general, inferred as creation by \""+why+
 		"\": \"write a haiku\"\nline 8: analysis, inferred as general by \"thanks\": \"thanks\"\n" {
 		t.Errorf("the wrong ones are\n%s", rest)
 	}
 	golden.Seen(t, short.String())
-	whole := long.Len()
-	for room := 0; room < whole; room += 20 {
-		if err := r.Write(&narrow{room}, true); err == nil {
-			t.Errorf("of %d bytes %d were written, unnoticed", whole, room)
-		}
-	}
-}
-
-// narrow takes so many bytes.
-type narrow struct{ room int }
-
-func (n *narrow) Write(p []byte) (int, error) {
-	if n.room -= len(p); n.room < 0 {
-		return 0, errors.New("no room")
-	}
-	return len(p), nil
 }
 
 func TestMeasuringModesEnds(t *testing.T) {
