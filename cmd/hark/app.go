@@ -158,13 +158,6 @@ func recordRetention(c config.Config) memory.RecordRetention {
 		Tokens: c.Memory.RecordsTokens}
 }
 
-// forgetOld does for a command that keeps prompts and records what "hark run" does all the time.
-func (a *app) forgetOld(ctx context.Context) error {
-	now := time.Now()
-	return a.store.Expire(ctx, memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()),
-		Records: recordRetention(a.config).At(now)})
-}
-
 func (a *app) close() error { return a.store.Close() }
 
 // standIn embeds while the configured embedder can't because of err, and says so. The file's vectors stay as they are:

@@ -30,8 +30,10 @@ func (f *flags) chatCommand() *cobra.Command {
 		Args: noArguments,
 		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error {
 			p, err := a.placeOf(c.Context(), channel)
-			if err == nil {
-				err = a.forgetOld(c.Context())
+			if err == nil { // as "hark run" does all the time
+				now := time.Now()
+				err = a.store.Expire(c.Context(), memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()),
+					Records: recordRetention(a.config).At(now)})
 			}
 			if err != nil {
 				return err

@@ -28,7 +28,9 @@ func (t *conversation) commands() []*cobra.Command {
 			"Show what is remembered about something, and why it was found"), t.catchUpCommand(),
 		f.contextCommand("context QUESTION",
 			"Show the exact prompt that a question would make, its mode, and the tokens of each section"),
-		t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand(),
+		t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(),
+		{Use: "quit", Short: "End the talk", Args: noArguments,
+			RunE: func(*cobra.Command, []string) error { return io.EOF }},
 	}
 	for _, c := range all {
 		c.Use = "/" + c.Use
@@ -181,11 +183,6 @@ func (t *conversation) helpCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-func (t *conversation) quitCommand() *cobra.Command {
-	return &cobra.Command{Use: "quit", Short: "End the talk", Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return io.EOF }}
 }
 
 // agrees asks a question that is to be answered by yes or no.
