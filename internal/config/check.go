@@ -42,7 +42,8 @@ func (s *settings) check() {
 		`at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
 	s.wantOneOf(c.Builder.Language, "builder.language", languages)
 	s.checkSections(c.Builder.Sections)
-	s.want(isZone(c.Answer.Timezone), "answer.timezone",
+	_, err := time.LoadLocation(c.Answer.Timezone)
+	s.want(err == nil && c.Answer.Timezone != "", "answer.timezone",
 		`the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
 	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen",
 		`a host and port, such as "127.0.0.1:8765", or "off"`)
@@ -107,11 +108,6 @@ func (s *settings) wantOneOf(value, key string, known []string) {
 func IsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-func isZone(name string) bool {
-	_, err := time.LoadLocation(name)
-	return name != "" && err == nil
 }
 
 func isListen(address string) bool {

@@ -53,7 +53,9 @@ func CheckEnv(environ []string) error {
 	var problems []error
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || isKubernetes(name) {
+		// each container has these from Kubernetes, for a service named "hark"
+		kubernetes := name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") || strings.HasPrefix(name, "HARK_SERVICE_")
+		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || kubernetes {
 			continue
 		}
 		problems = append(problems, fmt.Errorf("%s is not a variable of Hark's; did you mean %s?", name,
@@ -72,10 +74,4 @@ func nearestVariable(name string, known []string) string {
 		keys[i] = key(k)
 	}
 	return known[slices.Index(keys, nearest(key(name), keys))]
-}
-
-// isKubernetes reports whether a variable is one of those that Kubernetes gives each container for a service
-// named "hark".
-func isKubernetes(name string) bool {
-	return name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") || strings.HasPrefix(name, "HARK_SERVICE_")
 }

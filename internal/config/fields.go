@@ -130,9 +130,9 @@ func (f field) set(value any) (ok bool) {
 		n, ok = value.(int64)
 		*to = new(int(n))
 	case **float64:
-		var x float64
-		x, ok = number(value)
-		*to = &x
+		x, isFloat := value.(float64)
+		n, isInt := value.(int64)
+		*to, ok = new(x+float64(n)), isFloat || isInt
 	case *Duration:
 		to.Duration, ok = duration(value)
 	case *Headers:
@@ -156,14 +156,6 @@ func (f field) wants() string {
 		return `a time with its unit, such as "90s", "1h30m" or "30d"`
 	}
 	return "text in quotes"
-}
-
-func number(value any) (float64, bool) {
-	if n, ok := value.(int64); ok {
-		return float64(n), true
-	}
-	x, ok := value.(float64)
-	return x, ok
 }
 
 func duration(value any) (time.Duration, bool) {

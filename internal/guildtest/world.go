@@ -30,7 +30,7 @@ type Member struct {
 // Everybody lists all members there can be. Nobody tells Hark of roles that are given or taken, so whatever people had
 // when they wrote last, they may have any by now.
 func (w World) Everybody() []Member {
-	ids := []memory.UserID{w.Guild.Owner, w.stranger()}
+	ids := []memory.UserID{w.Guild.Owner, memory.UserID(w.Guild.ID) + 1} // and a stranger, of whom no overwrite tells
 	for id := range w.People {
 		ids = append(ids, id)
 	}
@@ -51,9 +51,6 @@ func (w World) Everybody() []Member {
 	}
 	return all
 }
-
-// stranger is somebody of whom no overwrite tells.
-func (w World) stranger() memory.UserID { return memory.UserID(w.Guild.ID) + 1 }
 
 // anyRoles are all the roles that somebody can have at once.
 func (w World) anyRoles() [][]memory.RoleID {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -262,7 +263,7 @@ func (m exportMessage) text() string {
 	for _, s := range append(m.Stickers, m.Forwarded.Stickers...) {
 		parts = append(parts, "[sticker: "+string(s.Name)+"]")
 	}
-	return joinLines(parts)
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
 }
 
 func (b exportBody) embeds() []string {

@@ -2,9 +2,7 @@ package imports
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"hark/memory"
@@ -50,9 +48,4 @@ func timeOf(s text) time.Time {
 		return time.Time{}
 	}
 	return at.UTC()
-}
-
-// joinLines joins those of parts that aren't blank.
-func joinLines(parts []string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
 }

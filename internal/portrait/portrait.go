@@ -126,7 +126,13 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 		return e, false, err
 	}
 	for _, p := range people {
-		e.describe(p)
+		e.Username, e.Display, e.Nick, e.Bot, e.Learning = p.Username, p.Name, p.Nick, p.Bot, p.Learn
+		for _, r := range p.Roles {
+			e.Roles = append(e.Roles, r.String())
+		}
+		for _, f := range p.Facts {
+			e.Facts = append(e.Facts, Fact{f.Text, f.Alias, f.By, f.Channel, f.Message})
+		}
 	}
 	lore, err := s.Lore(ctx, g.ID)
 	if err != nil {
@@ -159,17 +165,6 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 		})
 	}
 	return e, e.OptedOut || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Receipts) > 0, err
-}
-
-// describe takes over what is known of p.
-func (e *Server) describe(p memory.Person) {
-	e.Username, e.Display, e.Nick, e.Bot, e.Learning = p.Username, p.Name, p.Nick, p.Bot, p.Learn
-	for _, r := range p.Roles {
-		e.Roles = append(e.Roles, r.String())
-	}
-	for _, f := range p.Facts {
-		e.Facts = append(e.Facts, Fact{f.Text, f.Alias, f.By, f.Channel, f.Message})
-	}
 }
 
 // kindGoesOn stands for the kind of a summary of a session that goes on.

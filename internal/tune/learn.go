@@ -173,20 +173,15 @@ func addSlope(slope []float64, q question, w, scale []float64, share float64) {
 	}
 }
 
-func score(w []float64, c candidate) float64 {
-	sum := 0.0
-	for i, x := range c.features {
-		sum += w[i] * x
-	}
-	return sum
-}
-
 // ranked are a question's candidates, best first, with their scores.
 func ranked(q question, w []float64) (order []candidate, scores []float64) {
 	at := make([]int, len(q.candidates))
 	all := make([]float64, len(q.candidates))
 	for i, c := range q.candidates {
-		at[i], all[i] = i, score(w, c)
+		at[i] = i
+		for j, x := range c.features {
+			all[i] += w[j] * x
+		}
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(all[b], all[a]) })
 	for _, i := range at {
