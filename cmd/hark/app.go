@@ -111,35 +111,26 @@ func (a *app) options() answer.Options {
 	}
 }
 
-// open is open for a command at the terminal, which tells what is amiss.
-func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
-	a, err := open(ctx, c, nil, 0, f.progress("indexing words"))
-	if err != nil {
-		return nil, err
-	}
-	a.missing = func(model string) {
-		fmt.Fprintf(f.env.stderr, "hark: the model %q is set and isn't configured: the configured one answers\n", model)
-	}
-	for _, amiss := range []error{a.standIn, a.tight} {
-		if amiss != nil {
-			fmt.Fprintln(f.env.stderr, "hark:", amiss)
-		}
-	}
-	return a, nil
-}
-
-// withApp is a command that is given an app.
+// withApp is a command at the terminal that is given an app, and tells what is amiss with it.
 func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := f.load()
 		if err != nil {
 			return err
 		}
-		a, err := f.open(c.Context(), cfg)
+		a, err := open(c.Context(), cfg, nil, 0, f.progress("indexing words"))
 		if err != nil {
 			return err
 		}
 		defer a.close()
+		a.missing = func(model string) {
+			fmt.Fprintf(f.env.stderr, "hark: the model %q is set and isn't configured: the configured one answers\n", model)
+		}
+		for _, amiss := range []error{a.standIn, a.tight} {
+			if amiss != nil {
+				fmt.Fprintln(f.env.stderr, "hark:", amiss)
+			}
+		}
 		return do(c, a, args)
 	}
 }

@@ -31,10 +31,7 @@ type kept struct {
 
 // openKept opens the memory, which must be there.
 func (f *flags) openKept(ctx context.Context) (*kept, error) {
-	cfg, err := f.load()
-	if err == nil {
-		err = mustRemember(cfg.Data)
-	}
+	cfg, err := f.loadKept()
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +79,16 @@ func newKept(ctx context.Context, store *sqlite.Store, cfg config.Config) (*kept
 	return k, nil
 }
 
-// mustRemember refuses a data directory without a memory.
-func mustRemember(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", dir)
+// loadKept reads the configuration, of which the data directory must hold a memory.
+func (f *flags) loadKept() (config.Config, error) {
+	cfg, err := f.load()
+	if err != nil {
+		return cfg, err
 	}
-	return nil
+	if _, err := os.Stat(filepath.Join(cfg.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return cfg, fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", cfg.Data)
+	}
+	return cfg, nil
 }
 
 // guildName is what people call a guild.

@@ -17,11 +17,8 @@ import (
 
 // salvage writes what can be read of a damaged database.
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
-	cfg, err := f.load()
+	cfg, err := f.loadKept()
 	if err != nil {
-		return err
-	}
-	if err := mustRemember(cfg.Data); err != nil {
 		return err
 	}
 	s, err := sqlite.OpenSalvage(c.Context(), cfg.Data, time.Now(), cfg.Memory.Retention.Duration,
