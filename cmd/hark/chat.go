@@ -339,8 +339,7 @@ func (t *conversation) using(tool string) {
 	fmt.Fprintf(t.warn, "%shark: %s …%s\n", t.colour.dim, printable(tool), t.colour.off)
 }
 
-// print shows an answer, what of it wasn't streamed, and what it cites. An extractive one tells its sources
-// itself.
+// print shows an answer, as far as it wasn't streamed, and what it cites. One that quotes tells its sources itself.
 func (t *conversation) print(a answer.Answer) {
 	switch {
 	case t.live == nil:
@@ -371,8 +370,7 @@ func (t *conversation) nextID() memory.MessageID {
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls. Where nobody is called that, they have the id that
-// the name gives, and aren't known.
+// personCalled is the person of a guild whom name calls, or else nobody known, with the id that the name gives.
 func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person,
 	known bool, err error) {
 	people, err := a.store.People(ctx, guild)

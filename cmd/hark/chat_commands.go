@@ -41,8 +41,7 @@ func (t *conversation) commands() []*cobra.Command {
 	return all
 }
 
-// command does what a line says if that is a command, and reports whether it is one. The error is io.EOF
-// where the talk is to end, and ctx's where all is.
+// command uses a line that is a command, and reports whether it is one. The error is io.EOF where the talk ends.
 func (t *conversation) command(ctx context.Context, line string) (bool, error) {
 	m := slash.FindStringSubmatch(line)
 	if m == nil {

@@ -136,8 +136,7 @@ func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
 	return t.app.store.Erase(ctx, true)
 }
 
-// keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its
-// name, or if it wasn't kept.
+// keepLore keeps lore, with more events, and says so. It fails if other lore there has its name, or it wasn't kept.
 func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
 	l, err := l.Checked()
 	if err != nil {
@@ -263,8 +262,7 @@ func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, e
 	return all, nil
 }
 
-// loreCalled is the lore with that name, alias or id in a guild, or Everywhere. What has it for a name goes before what
-// has it for an alias.
+// loreCalled is the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
 func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
 	all, err := k.allLore(ctx, in)
 	if err != nil {
@@ -283,8 +281,7 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 // now is the time, as exact as it is kept.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// propose asks whoever asked whether what the model would have remembered shall be. What they don't agree to
-// is nowhere kept.
+// propose asks whether to keep what the model would have remembered. What isn't agreed to is nowhere kept.
 func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
 	for _, p := range a.Proposals {
 		l := p.Lore

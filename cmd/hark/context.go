@@ -131,8 +131,7 @@ func modeReason(m answer.Mode) string {
 	return oneLine(m.Why)
 }
 
-// printSections prints a line for each section: what it took, what became of its items and, as far as p tells, where it
-// stands.
+// printSections prints a line for each section: what it took, what became of its items, and where p has it.
 func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) {
 	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling",
 		"items", "cut", "left out", "why, where")

@@ -104,8 +104,7 @@ func amiss(err error, advice string) finding {
 	return finding{Detail: detail, Advice: cmp.Or(own, advice)}
 }
 
-// parted cuts an error's sentence in what happened and what to do, which stands behind its first colon
-// outside of parentheses.
+// parted cuts an error's sentence at its first colon outside of parentheses: what happened, and what to do.
 func parted(sentence string) (happened, advice string) {
 	depth := 0
 	for i, r := range sentence {

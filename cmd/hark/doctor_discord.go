@@ -168,8 +168,7 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// ahead is by how much our clock is, at least, where an answer of that date, which has whole seconds, was
-// sent between two times.
+// ahead is by how much our clock is, at least, if an answer of that date, in whole seconds, came between two times.
 func ahead(sent, received, date time.Time) time.Duration {
 	switch {
 	case date.After(received):

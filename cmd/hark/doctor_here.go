@@ -125,8 +125,7 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	return open, err
 }
 
-// mainFiles are the files to be told of: what SQLite puts beside the database is as the database is, and
-// comes and goes.
+// mainFiles are the files to be told of, without those that SQLite puts beside the database, which come and go.
 func mainFiles(files []string) string {
 	database := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == sqlite.FileName })
 	return strings.Join(slices.DeleteFunc(slices.Clone(files), func(path string) bool {
@@ -134,8 +133,7 @@ func mainFiles(files []string) string {
 	}), ", ")
 }
 
-// makePrivate takes a data directory and its files from others' eyes, and returns which it took. A directory
-// that only its group can get at stays so.
+// makePrivate makes a directory and its files private, unless only a group can see it, and returns which it changed.
 func makePrivate(dir string) (taken []string, err error) {
 	open, err := canRead(dir, groupOrOthers)
 	for _, path := range open {
@@ -219,8 +217,7 @@ func (d *doctor) dataDirectory(context.Context) finding {
 	return found
 }
 
-// checkDirectory writes a file to the directory, or to the nearest that is there and in which it would be
-// made, and removes it.
+// checkDirectory writes a file to dir, or to the nearest directory above it that is there, and removes it.
 func checkDirectory(dir string) (at string, err error) {
 	for at = dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil {

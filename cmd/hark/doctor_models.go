@@ -34,8 +34,7 @@ func (d *doctor) addModels(add func(name string, check func(context.Context) fin
 	}
 }
 
-// model asks a model, whose settings are in that section, for the shortest of answers, or, where that shall
-// cost nothing, whether it is there.
+// model asks a model, whose settings are in that section, for a short answer, or, to be brief, whether it is there.
 func (d *doctor) model(ctx context.Context, section string, client *llm.Client) finding {
 	how := ""
 	var err error

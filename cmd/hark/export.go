@@ -140,8 +140,7 @@ func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (exports.Peop
 	return exports.PeopleOf(people), err
 }
 
-// writeMessage writes a line of an export. called are the names that messages have in the file that they are
-// from, if they have.
+// writeMessage writes a line of an export. called are the names of messages in the file that they are from.
 func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People,
 	called func(memory.MessageID) string) error {
 	e := exports.In(c, m, people)

@@ -228,8 +228,7 @@ func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
 	return text
 }
 
-// optOut has nothing remembered of somebody any more: in one guild, or in all, whether they have been heard
-// there or not.
+// optOut has nothing remembered of somebody any more, in one guild or in all, whether they were heard there or not.
 func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	guilds := []memory.GuildID{target.Guild}
 	if target.Guild == memory.Everywhere {
@@ -245,8 +244,7 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by
-// name any more.
+// goOn finishes what was interrupted: it was confirmed then, and who is meant may not be known by name any more.
 func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
 	receipts, err := o.finish(ctx, k)
 	for _, r := range receipts {
@@ -294,8 +292,7 @@ func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forget
 	return receipt, err
 }
 
-// deleteLater deletes what target would select were it said before target.At: what is from a file with wrong
-// dates, or of a clock that is ahead.
+// deleteLater deletes what target would select if it weren't dated after target.At, by a wrong clock or a file.
 func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
 	var events []memory.Event
 	for _, g := range k.guilds {

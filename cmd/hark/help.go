@@ -97,8 +97,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// wrapped is text in lines of at most width columns, behind indent. Lines that begin with a space are copied,
-// so they stay as they are.
+// wrapped is text in lines of at most width columns, behind indent. Lines that begin with a space stay as they are.
 func wrapped(text, indent string, width int) string {
 	var b strings.Builder
 	column := 0

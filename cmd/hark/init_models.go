@@ -96,8 +96,7 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 // doctor checks what is configured so far.
 func (s *setup) doctor() *doctor { return &doctor{env: s.env, config: s.config} }
 
-// untilWell asks for a server until check finds nothing amiss with it, or it is to be kept anyway. It offers
-// what was chosen before.
+// untilWell asks for a server until check finds nothing amiss, or it is to be kept anyway. It offers the last choice.
 func (s *setup) untilWell(ctx context.Context, usual server,
 	ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
 	for {

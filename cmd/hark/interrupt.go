@@ -13,8 +13,7 @@ type interrupts struct {
 	end atomic.Pointer[context.CancelFunc] // of what Ctrl-C ends instead of the command; nil for nothing
 }
 
-// watch returns a context that ends with ctx, or at the first interrupt that nothing smaller takes. The second
-// one ends the process.
+// watch returns a context that ends at the first interrupt that nothing smaller takes. The second ends the process.
 func (i *interrupts) watch(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)

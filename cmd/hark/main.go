@@ -164,8 +164,7 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q; \"%s --help\" shows what there is", args[0], c.CommandPath())
 }
 
-// refuseEmpty refuses flags that are given and empty, as "--user $NAME" is where NAME isn't set: they mustn't
-// widen what is meant to everybody.
+// refuseEmpty refuses flags that are empty, as by "--user $NAME": they must not widen what is meant to everybody.
 func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
@@ -258,8 +257,7 @@ func buildVersion() string {
 	return "unknown"
 }
 
-// buildRevision is the commit that Hark was built from, as far as the build knows, and whether anything was
-// changed since.
+// buildRevision is the commit that Hark was built from, if it is known, and whether anything was changed since.
 func buildRevision() (revision string, changed bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

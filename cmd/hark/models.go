@@ -11,8 +11,7 @@ import (
 	"hark/internal/tokens"
 )
 
-// modelRetries is how often a call that came to nothing is made again: within four seconds, if the server
-// doesn't say more.
+// modelRetries is how often a failed call is made again: within four seconds, if the server doesn't say more.
 const modelRetries = 3
 
 // newModels are the models that the configuration names, the default first; none if it names none.

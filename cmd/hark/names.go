@@ -155,8 +155,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 	return only("channel", name, all, "its id will do too")
 }
 
-// personCalled is the person whom name calls in guild or Everywhere, and who they are there. An id is taken although
-// nobody is known by it.
+// personCalled is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.
 func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}

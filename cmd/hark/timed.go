@@ -30,8 +30,7 @@ func watchModels(models *llm.Models, m *metrics.Metrics) {
 	}, func(model string) { m.ModelFallbacks.WithLabelValues(model).Inc() })
 }
 
-// timed is what ask returns. It counts how long that took, or that something of that name failed by itself,
-// rather than because nobody waits for it any more.
+// timed is what ask returns. It counts how long that took, or that it failed by itself while somebody waited for it.
 func timed[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) },
 	ask func() (T, error)) (T, error) {
 	began := time.Now()

@@ -151,8 +151,7 @@ func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 	return *t.Prompt, ""
 }
 
-// printTrace prints how an answer came about: a line about it and one for each section of its prompt, of
-// which p, if it is there, tells where they stand.
+// printTrace prints how an answer came about: a line about it, and one for each section, with where p has it.
 func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
 		t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,

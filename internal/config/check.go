@@ -11,8 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// longestOperator is how many characters may say who runs Hark, so that there is room for the rest of what
-// /privacy shows.
+// longestOperator is how many characters may say who runs Hark: /privacy needs room for the rest.
 const longestOperator = 300
 
 // check notes every value that is of its type but can't be used.
@@ -80,8 +79,7 @@ func (s *settings) checkTags(f field) {
 	}
 }
 
-// want notes what the setting at a place (see marks) should be. The value itself stays out of the message: an
-// address may hold a password.
+// want notes what the setting at a place (see marks) should be, without its value: an address may hold a password.
 func (s *settings) want(ok bool, place, what string) {
 	if ok {
 		return

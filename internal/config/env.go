@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// lookup is a variable's value. An empty variable is as good as none: that is what an unset one becomes on
-// its way through a compose file.
+// lookup is a variable's value. An empty one is as good as none: compose files make that of unset ones.
 func lookup(env func(string) (string, bool), name string) (string, bool) {
 	value, _ := env(name)
 	return value, value != ""
@@ -40,8 +39,7 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 	}
 }
 
-// CheckEnv finds, in an environment as os.Environ gives it, variables that are meant for Hark and that
-// nothing reads.
+// CheckEnv finds, in an environment as of os.Environ, variables that are meant for Hark and that nothing reads.
 func CheckEnv(environ []string) error {
 	known := []string{"HARK_CONFIG"}
 	for _, f := range variables(new(Default())) {

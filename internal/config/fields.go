@@ -33,8 +33,7 @@ func (f field) secret() bool {
 // secretive is a value that holds secrets, if it is set.
 type secretive interface{ IsSet() bool }
 
-// section is a titled group of settings. The first has no name; those within a table have no help, for the
-// table tells of them.
+// section is a titled group of settings. The first has no name; those within a table have no help.
 type section struct {
 	name, help, example string
 	list                bool // it may be written any number of times, as [[name]]

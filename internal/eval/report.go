@@ -72,8 +72,7 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Lacks are sentences on what the figures don't show: questions that were answered without the embedder or
-// the reranker, since these failed.
+// Lacks say what the figures don't show: questions answered without the embedder or the reranker, which failed.
 func (r *Report) Lacks() []string {
 	var lacks []string
 	if r.textOnly > 0 {

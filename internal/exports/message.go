@@ -11,8 +11,7 @@ import (
 	"hark/memory"
 )
 
-// Message is a message as exports tell it. Those of a channel have the form of a recall set's, and what
-// "hark import" needs besides to put those of Discord's back to where they were.
+// Message is a message as exports tell it, in the form of a recall set's, with what "hark import" needs besides.
 type Message struct {
 	Type      string           `json:"type,omitempty"`
 	Server    string           `json:"server,omitempty"`

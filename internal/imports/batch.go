@@ -14,8 +14,7 @@ import (
 const (
 	batchEvents = 500
 	batchBytes  = 4 << 20
-	// maxSeen bounds the memory that keeping count of people and channels takes: beyond it they are told
-	// again, and channels counted again.
+	// maxSeen bounds memory: beyond it people and channels are told again, and channels counted again.
 	maxSeen = 100_000
 )
 
@@ -35,8 +34,7 @@ type batch struct {
 	people   map[memory.GuildID]map[memory.UserID]memory.Person // known
 }
 
-// post is a message on its way. Those of recall sets have a name, and get their final id when the batch is
-// full.
+// post is a message on its way. One with a name gets its final id when the batch is full.
 type post struct {
 	memory.Message
 	name    string

@@ -14,8 +14,7 @@ import (
 	"hark/memory"
 )
 
-// The parts of an export that are kept, as DiscordChatExporter writes them. Its URLs expire and its roles
-// are those of long ago, so they are not.
+// The parts of an export that are kept. Its URLs expire and its roles are those of long ago, so they aren't.
 type (
 	exportGuild struct {
 		ID   text `json:"id"`
@@ -235,8 +234,7 @@ func (e *export) replyTo(m exportMessage) memory.MessageID {
 	return idOf[memory.MessageID](m.Reference.Message)
 }
 
-// kind tells who speaks. Modern accounts are exported with the discriminator 0000 like webhooks, but only
-// webhooks are bots as well.
+// kind tells who speaks. Modern accounts have the discriminator 0000 like webhooks, but only those are bots as well.
 func (m exportMessage) kind() memory.Kind {
 	switch {
 	case !spoken[m.Type]:

@@ -13,8 +13,7 @@ import (
 	"hark/memory"
 )
 
-// Set is a recall set: conversations, and questions about them with the messages that answer them. Its ids and names
-// are its own.
+// Set is a recall set: conversations, and questions about them with the messages that answer them, by its own ids.
 type Set struct {
 	Messages  map[string]map[string]bool // which there are, by channel and id
 	Questions []SetQuestion
@@ -44,8 +43,7 @@ type setLine struct {
 	exportedLine
 }
 
-// ReadSet reads a whole recall set, plain or gzipped, into memory. Unlike Read it takes no message that it
-// can't read: what is measured must be whole.
+// ReadSet reads a recall set, plain or gzipped. Unlike Read it skips nothing: what is measured must be whole.
 func ReadSet(r io.Reader) (Set, error) {
 	src, err := open(r)
 	if err != nil {

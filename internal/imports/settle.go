@@ -55,8 +55,7 @@ func (b *batch) settle(ctx context.Context) error {
 	return b.resolveReplies(ctx, settled)
 }
 
-// resolveReplies finds the messages that were replied to: in the batch or, being earlier in the file, in
-// the store. What comes later in time is no reply.
+// resolveReplies finds what was replied to, in the batch or in the store. What comes later in time is no reply.
 func (b *batch) resolveReplies(ctx context.Context, settled map[called]memory.MessageID) error {
 	for _, p := range b.posts {
 		for _, name := range p.answers {

@@ -8,8 +8,7 @@ import (
 	"hark/memory"
 )
 
-// text is a string of a file, made storable. Numbers are taken as they are written, as some tools write ids
-// without quotes; anything else is empty.
+// text is a string of a file, made storable, or a number as it is written; anything else is empty.
 type text string
 
 // UnmarshalJSON never fails: what is no text is missing, and whoever needs it says so.

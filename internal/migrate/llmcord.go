@@ -26,8 +26,7 @@ var errNotLlmcord = errors.New("it isn't llmcord's config.yaml: that has the key
 // groups are the sections into which some versions put what others have at the top.
 var groups = []string{"discord", "behavior", "llm"}
 
-// Llmcord makes Hark's configuration of llmcord's config.yaml, of whatever version. The error says, with the line, what
-// can't be read.
+// Llmcord makes Hark's configuration of any version of llmcord's config.yaml. Errors name the line.
 func Llmcord(data []byte) (Result, error) {
 	root, err := parse(data)
 	if err != nil {

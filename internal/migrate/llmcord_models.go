@@ -135,8 +135,7 @@ func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string 
 	return headers
 }
 
-// parameters takes those of a model's parameters that Hark has, and returns how many tokens an answer may have; 0 if it
-// isn't said.
+// parameters takes a model's parameters that Hark has, and returns how many tokens an answer may have; 0 if unsaid.
 func (l *llmcord) parameters(p pair, m *model) (most int) {
 	for _, q := range pairs(p.value) {
 		at := pair{key: p.key + "." + q.key, line: q.line}

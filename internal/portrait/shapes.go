@@ -40,8 +40,7 @@ type Server struct {
 	Receipts []Receipt `json:"receipts,omitempty"`
 }
 
-// Fact is one about somebody. It is told only where Channel may be read, if it has one, and has a message if
-// it was learned from that.
+// Fact is one about somebody. It is told only where Channel may be read; Message is what it was learned from.
 type Fact struct {
 	Text    string           `json:"text"`
 	Alias   bool             `json:"alias,omitempty"`

@@ -96,8 +96,7 @@ func (t *tally) share(bin int) float64 { return t[bin].right / max(t[bin].all, 1
 // promised is how many hits of the best two fifths are to be right in each set.
 var promised = map[int]float64{bins - 1: 0.82, bins - 2: 0.55}
 
-// cautious lowers the curve until it promises no more than it keeps in any set: what holds for all of them
-// together can be too much for the hardest.
+// cautious lowers the curve until it promises no more than it keeps in any set, even in the hardest.
 func (c curve) cautious(questions []question, weights func(int) []float64) curve {
 	const step, most = 0.05, 60
 	for range most {
