@@ -135,7 +135,7 @@ func (e *export) object(ctx context.Context) error {
 		case "messages":
 			err = e.messages(ctx)
 		default:
-			err = e.skip()
+			err = e.decode(new(json.RawMessage)) // which is passed over
 		}
 		if err != nil {
 			return err
@@ -291,7 +291,7 @@ func (u exportUser) person(guild memory.GuildID) memory.Person {
 	return p
 }
 
-// token, more, decode and skip are the decoder's, with no item longer than maxItem.
+// token, more and decode are the decoder's, with no item longer than maxItem.
 
 func (e *export) token() (json.Token, error) {
 	e.src.item()
@@ -310,14 +310,6 @@ func (e *export) decode(v any) error {
 	var ill *json.UnmarshalTypeError
 	if errors.As(err, &ill) {
 		return nil
-	}
-	return e.fault(err)
-}
-
-func (e *export) skip() error {
-	value, err := e.token()
-	if err == nil {
-		err = skipRest(e.dec, value)
 	}
 	return e.fault(err)
 }

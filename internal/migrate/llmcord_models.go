@@ -3,6 +3,7 @@ package migrate
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -139,7 +140,8 @@ func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string 
 func (l *llmcord) parameters(p pair, m *model) (most int) {
 	for _, q := range pairs(p.value) {
 		at := pair{key: p.key + "." + q.key, line: q.line}
-		x, is := number(q.value)
+		x, err := strconv.ParseFloat(scalar(q.value), 64)
+		is := err == nil
 		switch {
 		case q.key == "temperature" && is && x >= 0 && x <= 2:
 			m.Temperature = &x
