@@ -82,24 +82,6 @@ func TestMeasureModes(t *testing.T) {
 		o.Why == "" || len(o.Tools) != 1 || o.Question != "and cleo" {
 		t.Errorf("outcome %+v", o)
 	}
-	figures := func(wanted, inferred, right int, precision, recall float64) ModeFigures {
-		return ModeFigures{Wanted: wanted, Inferred: inferred, As: map[builder.Mode]int{"": right},
-			Precision: &precision, Recall: &recall}
-	}
-	for i, want := range []ModeFigures{
-		figures(3, 3, 2, 2.0/3, 2.0/3), figures(1, 2, 1, 0.5, 1), figures(2, 2, 2, 1, 1), {}, {Wanted: 1,
-			Recall: new(0.0)},
-	} {
-		got := r.Modes[i]
-		if got.Mode != builder.Modes()[i] || got.Wanted != want.Wanted || got.Inferred != want.Inferred ||
-			got.As[got.Mode] != want.As[""] ||
-			!reflect.DeepEqual(got.Precision, want.Precision) || !reflect.DeepEqual(got.Recall, want.Recall) {
-			t.Errorf("%s: %+v", got.Mode, got)
-		}
-	}
-	if got := r.Modes[0].As[builder.ModeCreation]; got != 1 {
-		t.Errorf("general, taken for creation: %d", got)
-	}
 	sent := 0
 	for _, o := range outcomes {
 		sent += b.InstructionTokens(o.Got)
