@@ -80,7 +80,7 @@ func (o *forgetting) check() error {
 }
 
 func (o *forgetting) run(c *cobra.Command, k *kept) error {
-	before, err := o.goOn(c.Context(), k)
+	before, err := o.finish(c.Context(), k, true)
 	if err != nil {
 		return cutShort(c.Context(), err, goesOn)
 	}
@@ -106,7 +106,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
-		begun, err := o.finish(c.Context(), k)
+		begun, err := o.finish(c.Context(), k, false)
 		if err != nil {
 			return cutShort(c.Context(), err, goesOn)
 		}
@@ -244,22 +244,9 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// goOn finishes what was interrupted: it was confirmed then, and who is meant may not be known by name any more.
-func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
-	receipts, err := o.finish(ctx, k)
-	for _, r := range receipts {
-		whose := ""
-		if r.Forgetting.User != 0 {
-			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
-		}
-		fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
-			plural(r.Messages, "message"))
-	}
-	return receipts, err
-}
-
-// finish carries out what was begun.
-func (o *forgetting) finish(ctx context.Context, k *kept) (receipts []memory.Receipt, err error) {
+// finish carries out what was begun, and with tell says so of what was interrupted before: it was confirmed then, and
+// who is meant may not be known by name any more.
+func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts []memory.Receipt, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
@@ -267,6 +254,14 @@ func (o *forgetting) finish(ctx context.Context, k *kept) (receipts []memory.Rec
 			return receipts, err
 		}
 		receipts = append(receipts, r)
+		whose := ""
+		if r.Forgetting.User != 0 {
+			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
+		}
+		if tell {
+			fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
+				plural(r.Messages, "message"))
+		}
 	}
 	return receipts, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -167,15 +168,7 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 	if err != nil {
 		fmt.Fprintln(s.out, amiss(err, "name one").of("models"))
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch {
-		case fits(a) == fits(b):
-			return 0
-		case fits(a):
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
 	chosen.model, err = s.name(ctx, "Model", names, chosen.model)
 	return chosen, err
 }

@@ -89,9 +89,9 @@ func below(text string) string {
 	return "        " + strings.ReplaceAll(printable(text), "\n", "\n        ")
 }
 
-// printHit prints something that was found, and why.
-func printHit(w io.Writer, mark string, relevance float64, heading, text string, why []string) {
-	fmt.Fprintf(w, "%s %.2f  %s\n%s\n", mark, relevance, heading, below(text))
+// printHit prints something that was found under a heading, and why.
+func printHit(w io.Writer, heading, text string, why []string) {
+	fmt.Fprintf(w, "%s\n%s\n", heading, below(text))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(why, "; ")))
 	}
