@@ -110,6 +110,9 @@ type flags struct {
 	talk   *conversation // in which a command is used; nil for one of the command line's
 }
 
+// otherCommands is the heading of commands such as cobra's own.
+const otherCommands = "Other"
+
 func newRoot(env *environment) *cobra.Command {
 	f := &flags{env: env}
 	root := &cobra.Command{
@@ -125,14 +128,27 @@ func newRoot(env *environment) *cobra.Command {
 	root.PersistentFlags().StringVar(&f.config, "config", "",
 		"configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
-	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(),
-		f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"),
-		f.contextCommand("context QUERY",
-			"Show the exact prompt that a question would make, with the tokens of each section"),
-		f.traceCommand(),
-		f.evalCommand(), f.initCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
-		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(),
-		f.migrateCommand())
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Set up and run", []*cobra.Command{f.doctorCommand(), f.healthCommand(), f.initCommand(), f.migrateCommand(),
+			f.runCommand()}},
+		{"Ask, and see why", []*cobra.Command{f.chatCommand(), f.contextCommand("context QUERY",
+			"Show the exact prompt that a question would make, with the tokens of each section"), f.evalCommand(),
+			f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"), f.traceCommand()}},
+		{"Memory", []*cobra.Command{f.backfillCommand(), f.exportCommand(), f.forgetCommand(), f.importCommand()}},
+		{"Data", []*cobra.Command{f.backupCommand(), f.reindexCommand(), f.restoreCommand()}},
+		{otherCommands, []*cobra.Command{versionCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+		}
+		root.AddCommand(g.commands...)
+	}
+	root.SetHelpCommandGroupID(otherCommands)
+	root.SetCompletionCommandGroupID(otherCommands)
 	f.completeFlags(root)
 	return root
 }
