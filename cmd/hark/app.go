@@ -48,7 +48,12 @@ type app struct {
 func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
 	progress func(done, total int)) (*app, error) {
 	a := &app{config: c, tight: squeezed(c), models: newModels(c), metrics: metrics.Or(m)}
-	watchModels(a.models, a.metrics)
+	a.models.Watch(func(model string, took time.Duration, failed error) {
+		a.metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
+		if failed != nil {
+			a.metrics.ModelErrors.WithLabelValues(model, llm.KindOf(failed).String()).Inc()
+		}
+	}, func(model string) { a.metrics.ModelFallbacks.WithLabelValues(model).Inc() })
 	var err error
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err

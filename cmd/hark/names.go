@@ -238,9 +238,8 @@ func only[T any](what, name string, all []candidate[T], hint string) (is T, err 
 
 // hostOf is the host of a URL.
 func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return address
+	if u, err := url.Parse(address); err == nil {
+		return cmp.Or(u.Host, address)
 	}
-	return u.Host
+	return address
 }

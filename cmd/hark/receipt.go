@@ -24,7 +24,13 @@ type receiptJSON struct {
 // print prints what went, and what Hark can't reach.
 func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	if o.json {
-		return printJSON(c.OutOrStdout(), receiptOf(r, outOfReach(k)))
+		f := r.Forgetting
+		out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
+			Receipt: r, OutOf: outOfReach(k)}
+		if f.Guild != memory.Everywhere {
+			out.Guild = f.Guild.String()
+		}
+		return printJSON(c.OutOrStdout(), out)
 	}
 	parts := there(count{r.Segments, "segment", ""}, count{r.Vectors, "vector", ""}, count{r.Answers, "answer", ""},
 		count{r.Facts, "fact", ""}, lore(r.Lore), summaries(r.Summaries),
@@ -42,16 +48,6 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	fmt.Fprintln(c.OutOrStdout(), line+".")
 	fmt.Fprintln(c.OutOrStdout(), "Out of Hark's reach: "+strings.Join(outOfReach(k), "; ")+".")
 	return nil
-}
-
-func receiptOf(r memory.Receipt, reach []string) receiptJSON {
-	f := r.Forgetting
-	out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
-		Receipt: r, OutOf: reach}
-	if f.Guild != memory.Everywhere {
-		out.Guild = f.Guild.String()
-	}
-	return out
 }
 
 func lore(n int) count      { return count{n, "piece of lore", "pieces of lore"} }
