@@ -18,11 +18,11 @@ import (
 // hark runs a command on the world's memory and returns what it printed.
 func (w *world) hark(code int, args ...string) (stdout, stderr string) {
 	w.Helper()
-	out, failed := &buffer{}, &buffer{}
-	if got := run(w.Context(), w.environment(out, failed), args); got != code {
-		w.Fatalf("hark %s: exit code %d\n%s%s", strings.Join(args, " "), got, out, failed)
+	got, stdout, stderr := w.runs("", args...)
+	if got != code {
+		w.Fatalf("hark %s: exit code %d\n%s%s", strings.Join(args, " "), got, stdout, stderr)
 	}
-	return out.String(), failed.String()
+	return stdout, stderr
 }
 
 // told runs a command, and compares what it says with testdata/seen.txtar.
