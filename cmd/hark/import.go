@@ -35,7 +35,8 @@ func (f *flags) importCommand() *cobra.Command {
 			for _, path := range paths {
 				got, err := f.importFile(c.Context(), a, path)
 				if c.Context().Err() != nil {
-					return interrupted("interrupted; what was read of " + path + " so far is kept: import it again to go on")
+					return interrupted("interrupted; what was read of " + path +
+						" so far is kept: import it again to go on")
 				}
 				all.add(got)
 				if got.Messages > 0 || err == nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"hark/internal/exports"
 )
 
 // toTheMinute is the form of times.
@@ -63,9 +64,8 @@ func drives(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bid
 // printJSON prints v for people and machines: what could drive a terminal is escaped, as JSON allows.
 func printJSON(w io.Writer, v any) error {
 	var text strings.Builder
-	e := json.NewEncoder(&text)
+	e := exports.NewEncoder(&text)
 	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}

@@ -52,7 +52,8 @@ func CheckEnv(environ []string) error {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		// each container has these from Kubernetes, for a service named "hark"
-		kubernetes := name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") || strings.HasPrefix(name, "HARK_SERVICE_")
+		kubernetes := name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") ||
+			strings.HasPrefix(name, "HARK_SERVICE_")
 		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || kubernetes {
 			continue
 		}

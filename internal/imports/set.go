@@ -112,7 +112,8 @@ func (b *batch) setMessage(ctx context.Context, l setLine, id memory.MessageID) 
 		ID: id, Guild: memory.LocalGuild, Channel: ChannelID(string(l.Channel)), Kind: memory.FromSystem,
 		Content: string(l.Text),
 	}}
-	b.channel(memory.Channel{ID: p.Channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: string(l.Channel)})
+	b.channel(memory.Channel{ID: p.Channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel,
+		Name: string(l.Channel)})
 	if author := strings.TrimSpace(string(l.Author)); author != "" {
 		p.Kind = memory.FromMember
 		p.people = []memory.Person{{ID: UserID(author), Guild: memory.LocalGuild, Username: author}}

@@ -5,7 +5,6 @@ package portrait
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -108,8 +107,7 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 
 // Write writes it as JSON.
 func (p Person) Write(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
+	encoder := exports.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(p)
 }
@@ -160,8 +158,9 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 	for _, r := range receipts {
 		f := r.Forgetting
 		e.Receipts = append(e.Receipts, Receipt{
-			ID: f.ID, At: f.At.UTC().Truncate(time.Second), Why: string(f.Why), Before: f.Before.UTC(), Messages: r.Messages,
-			Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Records: r.Records,
+			ID: f.ID, At: f.At.UTC().Truncate(time.Second), Why: string(f.Why), Before: f.Before.UTC(),
+			Messages: r.Messages, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries,
+			Records: r.Records,
 		})
 	}
 	return e, e.OptedOut || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Receipts) > 0, err
@@ -231,8 +230,7 @@ func (r *room) Write(p []byte) (int, error) {
 // take adds v to one of a Person's lists, if there is room for it.
 func take[T any](r *room, list *[]T, v T) error {
 	*list = append(*list, v)
-	encoder := json.NewEncoder(r)
-	encoder.SetEscapeHTML(false)
+	encoder := exports.NewEncoder(r)
 	encoder.SetIndent("    ", "  ")
 	return encoder.Encode(v)
 }
