@@ -267,19 +267,17 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 		r.log.Info().Int("segments", total).Msg("indexed by meaning")
 		return
 	}
-	r.log.Info().Int("done", done).Int("segments", total).Stringer("left",
-		left.Round(time.Second)).Msg("indexing by meaning")
+	r.log.Info().Int("done", done).Int("segments", total).Stringer("left", left.Round(time.Second)).
+		Msg("indexing by meaning")
 }
 
 // forgotten tells what was forgotten without anybody's waiting for it.
 func (r *runner) forgotten(done memory.Receipt) {
 	f := done.Forgetting
-	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel",
-		f.Channel).Str("why", string(f.Why)).
-		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors",
-		done.Vectors).Int("answers", done.Answers).
-		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("records",
-		done.Records).Int("people", done.People).Msg("forgot")
+	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).
+		Str("why", string(f.Why)).Int("messages", done.Messages).Int("segments", done.Segments).
+		Int("vectors", done.Vectors).Int("answers", done.Answers).Int("facts", done.Facts).Int("lore", done.Lore).
+		Int("summaries", done.Summaries).Int("records", done.Records).Int("people", done.People).Msg("forgot")
 }
 
 // expiring warns of what waits to be forgotten because of its age.

@@ -82,10 +82,8 @@ func salvaged(s *sqlite.Salvage, n int) string {
 	for _, left := range []struct {
 		n   int
 		why string
-	}{
-		{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"}, {s.Left.Expired,
-			"older than they are kept"}, {s.Left.Answers, "Hark's own answers"},
-	} {
+	}{{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"},
+		{s.Left.Expired, "older than they are kept"}, {s.Left.Answers, "Hark's own answers"}} {
 		if left.n > 0 {
 			line += fmt.Sprintf("\nLeft out %s: %s.", plural(left.n, "message"), left.why)
 		}

@@ -155,9 +155,8 @@ func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
 		t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
-		oneLine(k.channelName(t.Guild,
-			t.Channel)), oneLine(guildName(k.guildOf(t.Guild))), oneLine(cmp.Or(t.Model, "no model")),
-		t.Total.Seconds())
+		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(k.guildOf(t.Guild))),
+		oneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return
 	}

@@ -49,8 +49,8 @@ func stock() builder.Input {
 	}
 	for id := range memory.UserID(stockPeople) {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: id + 1, Name: name(id + 1), LastActive: now.Add(-time.Duration(id) * time.Hour), Data: text(4,
-				16), Main: id == 0,
+			ID: id + 1, Name: name(id + 1), LastActive: now.Add(-time.Duration(id) * time.Hour), Data: text(4, 16),
+			Main: id == 0,
 		})
 	}
 	for i := range stockHistory {

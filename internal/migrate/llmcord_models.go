@@ -89,9 +89,8 @@ func also(m model) string {
 	for _, p := range []struct {
 		is   bool
 		what string
-	}{
-		{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil,
-			"temperature"}, {m.Vision, "vision"}} {
+	}{{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil, "temperature"},
+		{m.Vision, "vision"}} {
 		if p.is {
 			s += ", " + p.what
 		}
