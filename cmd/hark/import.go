@@ -185,9 +185,8 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }
 
-// importable are the ends of the names of files that are taken from a directory, and foreign those of exports
-// in another form, which are taken to have said what to do about them. A file that is named itself may be
-// called anything.
+// importable and foreign are the ends of names that are taken from a directory: of exports, and of those in
+// another form, to say what to do about them. A file that is named itself may be called anything.
 var (
 	importable = []string{".json", ".jsonl", ".ndjson", ".gz"}
 	foreign    = []string{".html", ".htm", ".csv", ".txt"}

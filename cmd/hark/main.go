@@ -51,9 +51,8 @@ type environment struct {
 	discord *http.Client
 	// space, if not nil, stands for diskSpace.
 	space func(dir string) (free, total uint64, err error)
-	// progress, if not nil, is called by "hark run" whenever the bot, the house or a worker has done
-	// something that neither Discord nor the log is told of. Tests wait by it. It is called from several
-	// goroutines and must not wait.
+	// progress, if not nil, is called by "hark run" when something was done that neither Discord nor the log is
+	// told of. Tests wait by it. It is called from several goroutines and must not wait.
 	progress func()
 	// unchecked leaves out the checks at the start, for tests that count requests.
 	unchecked bool

@@ -33,9 +33,8 @@ type Value struct {
 	To  any
 }
 
-// Edit is a file's text with values in place of what it says of their keys, and added where it says nothing.
-// All else stays as it is, comments too. The error is of a file that says it in a way that can't be changed
-// so.
+// Edit is a file's text with values set, in place of what it says of their keys or added. All else stays, comments
+// too. It fails where the file says it in a way that can't be changed so.
 func Edit(text string, values []Value) (string, error) {
 	var want, got map[string]any
 	if toml.Unmarshal([]byte(text), &want) != nil {

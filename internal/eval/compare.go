@@ -12,9 +12,8 @@ import (
 	"hark/search"
 )
 
-// Comparison tells how often evidence is found with each ingredient of recall switched off. The weights of
-// the others stay: it shows what an ingredient does, not how well recall could do without it; for that, see
-// internal/tune.
+// Comparison tells how often evidence is found with each ingredient of recall switched off, the others' weights
+// being the same. How well recall can do without one, internal/tune tells.
 type Comparison struct {
 	sets []*compared
 }

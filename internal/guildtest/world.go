@@ -123,9 +123,8 @@ func (w World) reads(m Member, c memory.Channel) bool {
 		(c.Kind != memory.VoiceChannel || w.may(m, memory.Connect, c))
 }
 
-// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who will
-// see it could have read that. One that only the viewer sees, who isn't nil, depends on them, unless nobody
-// knows their roles.
+// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who see it
+// could read that. What only viewer sees depends on them, if their roles are known.
 func (w World) Allowed(audience []Member, at, from memory.Channel, viewer *Member) bool {
 	r, rKnown := w.home(at)
 	c, cKnown := w.home(from)

@@ -9,8 +9,7 @@ import (
 )
 
 // exportedLine is what "hark export" tells of a message besides what recall sets do. One with a server is
-// Discord's, and comes back to the place where it was said, under its own id: what was forgotten there
-// doesn't come back.
+// Discord's, and comes back to its place under its own id, unless it was forgotten there.
 type exportedLine struct {
 	Server    text            `json:"server"`
 	ChannelID text            `json:"channel_id"`

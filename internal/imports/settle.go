@@ -21,9 +21,8 @@ type (
 	}
 )
 
-// settle gives the named messages of the batch their final ids and resolves their replies. An id that
-// another message has already moves on to the next of its millisecond; who came first shows in the store,
-// so that a second import finds each message where it is.
+// settle gives the named messages of the batch their final ids and resolves their replies. An id that another has,
+// in the store or the batch, moves on to the next of its millisecond, each time the same.
 func (b *batch) settle(ctx context.Context) error {
 	taken := map[place]string{}
 	settled := map[called]memory.MessageID{}
