@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	runtimemetrics "runtime/metrics"
-	"sync/atomic"
 
 	"hark/bot"
 	"hark/internal/metrics"
@@ -21,15 +20,10 @@ type running struct {
 	bot *bot.Bot
 }
 
-// readiness is why Hark isn't ready, as whoever runs at the time tells.
-type readiness struct{ ask atomic.Pointer[func() error] }
-
-func (r *readiness) set(ask func() error) { r.ask.Store(&ask) }
-
-// err is nil if it is ready.
-func (r *readiness) err() error {
-	if ask := r.ask.Load(); ask != nil {
-		return (*ask)()
+// notReady is why Hark isn't ready, as whoever runs at the time tells; nil if it is.
+func (r *runner) notReady() error {
+	if tell := r.ready.Load(); tell != nil {
+		return (*tell)()
 	}
 	return errors.New("starting")
 }
@@ -44,7 +38,7 @@ func (r *runner) readGauges(ctx context.Context, set setGauge) {
 		{Name: "/memory/classes/heap/released:bytes"}}
 	runtimemetrics.Read(memory)
 	set(m.BuildInfo, 1, buildVersion(), runtime.Version())
-	set(m.Ready, truth(r.ready.err() == nil))
+	set(m.Ready, truth(r.notReady() == nil))
 	set(m.StartTime, float64(r.started.UnixMilli())/1000)
 	set(m.Memory, float64(memory[0].Value.Uint64()-memory[1].Value.Uint64()))
 	set(m.Goroutines, float64(runtime.NumGoroutine()))

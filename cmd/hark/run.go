@@ -45,7 +45,7 @@ type runner struct {
 
 	log     zerolog.Logger
 	notify  *notifier
-	ready   readiness
+	ready   atomic.Pointer[func() error] // see notReady
 	metrics *metrics.Metrics
 	started time.Time
 	now     atomic.Pointer[running] // nil before anything runs
@@ -67,7 +67,7 @@ func (r *runner) run(ctx context.Context) error {
 		return nil
 	})
 	if cfg.Web.Listen != "" {
-		server, err := web.Listen(cfg.Web.Listen, r.ready.err, r.metrics.Handler(r.readGauges))
+		server, err := web.Listen(cfg.Web.Listen, r.notReady, r.metrics.Handler(r.readGauges))
 		if err != nil {
 			return err
 		}
@@ -112,14 +112,15 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 		if !r.wait || !forOperator {
 			return err
 		}
-		why := err
-		r.ready.set(func() error { return why }) // before the log says so
-		r.notify.send(status(why.Error()))
+		r.ready.Store(new(func() error { return err })) // before the log says so
+		r.notify.send(status(err.Error()))
 		r.log.Error().Msg(err.Error())
 		r.log.Info().Msg(waitingForChange)
-		if cfg, err = r.changed(ctx, cfg); err != nil {
-			return nil // told to stop
+		changed, stopped := r.changed(ctx, cfg)
+		if stopped != nil {
+			return nil
 		}
+		cfg = changed
 	}
 }
 
@@ -197,7 +198,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	a.answers.LookUpBy(door.LookUp)
-	r.ready.set(door.Ready)
+	r.ready.Store(new(door.Ready))
 	r.now.Store(&running{a, door})
 	defer r.now.Store(nil) // before the store is closed
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
