@@ -175,9 +175,9 @@ func TestExportHoldsOnesOwnOnly(t *testing.T) {
 			t.Errorf("%q is in %s", strange, text)
 		}
 	}
-	if p.User != s.bo.ID.String() || len(p.Servers) != 1 || p.Servers[0].Name != "Garden" ||
+	if p.User.String() != s.bo.ID.String() || len(p.Servers) != 1 || p.Servers[0].Name != "Garden" ||
 		p.Servers[0].Username != "bo" || len(p.Servers[0].Facts) != 3 ||
-		p.Servers[0].Facts[1].By != s.ana.ID.String() || len(p.Servers[0].Lore) != 1 {
+		p.Servers[0].Facts[1].By.String() != s.ana.ID.String() || len(p.Servers[0].Lore) != 1 {
 		t.Errorf("%+v", p)
 	}
 	if len(p.Messages) != 2 || p.Messages[0].ID != said.ID.String() || p.Messages[0].Channel != "general" ||

@@ -137,7 +137,7 @@ func pack(p portrait.Person, most int) (upload, error) {
 	if err := p.Write(&plain); err != nil {
 		return upload{}, fmt.Errorf("write an export: %w", err)
 	}
-	file := upload{name: "hark-" + p.User + ".json", kind: kindJSON, data: plain.Bytes()}
+	file := upload{name: "hark-" + p.User.String() + ".json", kind: kindJSON, data: plain.Bytes()}
 	if plain.Len() <= most {
 		return file, nil
 	}

@@ -48,7 +48,12 @@ type app struct {
 func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience time.Duration,
 	progress func(done, total int)) (*app, error) {
 	a := &app{config: c, tight: squeezed(c), models: newModels(c), metrics: metrics.Or(m)}
-	watchModels(a.models, a.metrics)
+	a.models.Watch(func(model string, took time.Duration, failed error) {
+		a.metrics.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
+		if failed != nil {
+			a.metrics.ModelErrors.WithLabelValues(model, llm.KindOf(failed).String()).Inc()
+		}
+	}, func(model string) { a.metrics.ModelFallbacks.WithLabelValues(model).Inc() })
 	var err error
 	if a.reranker, err = newReranker(c); err != nil {
 		return nil, err
@@ -111,35 +116,26 @@ func (a *app) options() answer.Options {
 	}
 }
 
-// open is open for a command at the terminal, which tells what is amiss.
-func (f *flags) open(ctx context.Context, c config.Config) (*app, error) {
-	a, err := open(ctx, c, nil, 0, f.progress("indexing words"))
-	if err != nil {
-		return nil, err
-	}
-	a.missing = func(model string) {
-		fmt.Fprintf(f.env.stderr, "hark: the model %q is set and isn't configured: the configured one answers\n", model)
-	}
-	for _, amiss := range []error{a.standIn, a.tight} {
-		if amiss != nil {
-			fmt.Fprintln(f.env.stderr, "hark:", amiss)
-		}
-	}
-	return a, nil
-}
-
-// withApp is a command that is given an app.
+// withApp is a command at the terminal that is given an app, and tells what is amiss with it.
 func (f *flags) withApp(do func(c *cobra.Command, a *app, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		cfg, err := f.load()
 		if err != nil {
 			return err
 		}
-		a, err := f.open(c.Context(), cfg)
+		a, err := open(c.Context(), cfg, nil, 0, f.progress("indexing words"))
 		if err != nil {
 			return err
 		}
 		defer a.close()
+		a.missing = func(model string) {
+			fmt.Fprintf(f.env.stderr, "hark: the model %q is set and isn't configured: the configured one answers\n", model)
+		}
+		for _, amiss := range []error{a.standIn, a.tight} {
+			if amiss != nil {
+				fmt.Fprintln(f.env.stderr, "hark:", amiss)
+			}
+		}
 		return do(c, a, args)
 	}
 }
@@ -156,13 +152,6 @@ func policy(c config.Config) memory.Policy {
 func recordRetention(c config.Config) memory.RecordRetention {
 	return memory.RecordRetention{Age: c.Memory.KeepRecords(), Count: c.Memory.RecordsMax,
 		Tokens: c.Memory.RecordsTokens}
-}
-
-// forgetOld does for a command that keeps prompts and records what "hark run" does all the time.
-func (a *app) forgetOld(ctx context.Context) error {
-	now := time.Now()
-	return a.store.Expire(ctx, memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()),
-		Records: recordRetention(a.config).At(now)})
 }
 
 func (a *app) close() error { return a.store.Close() }

@@ -71,23 +71,20 @@ func (a *asker) ask(ctx context.Context, question string, secret bool) (string, 
 // read reads a line and no more, for what follows may be for others.
 func (a *asker) read(question string) (string, error) {
 	fmt.Fprintln(a.out, question)
-	var line []byte
-	for b := make([]byte, 1); ; {
-		n, err := a.in.Read(b)
-		switch {
-		case n > 0 && b[0] == '\n':
-			return string(line), nil
-		case n > 0:
-			line = append(line, b[0])
-		case err == io.EOF && len(line) > 0:
-			return string(line), nil
-		case err == io.EOF:
-			return "", errUnanswered
-		case err != nil:
-			return "", err
-		}
+	line, err := bufio.NewReader(bytewise{a.in}).ReadString('\n')
+	switch {
+	case err == io.EOF && line == "":
+		return "", errUnanswered
+	case err == io.EOF:
+		err = nil
 	}
+	return line, err
 }
+
+// bytewise reads a byte at a time.
+type bytewise struct{ io.Reader }
+
+func (b bytewise) Read(p []byte) (int, error) { return b.Reader.Read(p[:min(1, len(p))]) }
 
 // yes asks whether something shall be done.
 func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, error) {
@@ -112,8 +109,7 @@ func (a *asker) yes(ctx context.Context, question string, usual bool) (bool, err
 	}
 }
 
-// choose asks for one of options, by its number or its text, and returns which it is. usual is taken for an
-// empty answer.
+// choose asks for one of options, by its number or its text, and returns which it is. usual is for an empty answer.
 func (a *asker) choose(ctx context.Context, question string, options []string, usual int) (int, error) {
 	fmt.Fprintln(a.out, question)
 	for i, option := range options {
@@ -139,8 +135,7 @@ func (a *asker) choose(ctx context.Context, question string, options []string, u
 // mostListed is how many names are listed at once.
 const mostListed = 40
 
-// name asks for a name, which may be one of names and then be told by its number. usual is taken for an empty
-// answer, unless it is empty itself.
+// name asks for a name, or the number of one of names. usual, if there is one, is taken for an empty answer.
 func (a *asker) name(ctx context.Context, question string, names []string, usual string) (string, error) {
 	shown := names[:min(len(names), mostListed)]
 	for i, n := range shown {
@@ -212,8 +207,7 @@ func saysYes(line string) bool {
 	return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes")
 }
 
-// soon is what read returns, unless ctx is done before. A read that never returns is left behind: the process
-// ends then.
+// soon is what read returns, unless ctx is done before: then read is left behind, and the process ends.
 func soon(ctx context.Context, read func() (string, error)) (string, error) {
 	type line struct {
 		text string

@@ -63,11 +63,11 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 		}
 		after = memory.FirstMessageID(from) - 1
 	}
-	listed, err := memory.PastOf(c.Context(), k, k.guildOf(channel.Guild), channel.ID)
+	g, now := k.guildOf(channel.Guild), time.Now()
+	listed, err := memory.PastOf(c.Context(), k, g, channel.ID)
 	if err != nil {
 		return err
 	}
-	g, now := k.guildOf(channel.Guild), time.Now()
 	// older ones would be forgotten at once
 	if keep, _, _ := g.Retention(channel.ID, k.config.Memory.Retention.Duration); keep > 0 {
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
@@ -163,10 +163,9 @@ func (k *kept) tellGaps(c *cobra.Command) error {
 		if gap.After > 0 {
 			from = gap.After.Time().Format(toTheMinute)
 		}
-		fmt.Fprintf(c.OutOrStdout(), "#%s of %s: %s fetched; left is from %s to %s (%s)\n",
-			oneLine(k.channelName(gap.Guild,
-				gap.Channel)), oneLine(guildName(k.guildOf(gap.Guild))), plural(gap.Fetched, "message"),
-			from, gap.Until.Time().Format(toTheMinute), why)
+		at := memory.Channel{Guild: gap.Guild, ID: gap.Channel, Name: k.channelName(gap.Guild, gap.Channel)}
+		fmt.Fprintf(c.OutOrStdout(), "%s: %s fetched; left is from %s to %s (%s)\n", k.called(at),
+			plural(gap.Fetched, "message"), from, gap.Until.Time().Format(toTheMinute), why)
 	}
 	if len(gaps) == 0 {
 		fmt.Fprintln(c.OutOrStdout(), "Nothing is to be fetched.")

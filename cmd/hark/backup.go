@@ -18,12 +18,12 @@ var oneFile = exactly(1, "which file? Write its name behind %q")
 
 // backupJSON is what --json tells of a backup.
 type backupJSON struct {
-	File     string     `json:"file"`
-	Bytes    int64      `json:"bytes"`
-	Guilds   int        `json:"guilds"`
-	Channels int        `json:"channels"`
-	Messages int        `json:"messages"`
-	Newest   *time.Time `json:"newest,omitempty"` // when the newest message was sent
+	File     string    `json:"file"`
+	Bytes    int64     `json:"bytes"`
+	Guilds   int       `json:"guilds"`
+	Channels int       `json:"channels"`
+	Messages int       `json:"messages"`
+	Newest   time.Time `json:"newest,omitzero"` // when the newest message was sent
 }
 
 func (f *flags) backupCommand() *cobra.Command {
@@ -56,12 +56,8 @@ func (f *flags) backupCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				out := backupJSON{File: args[0], Bytes: info.Size, Guilds: info.Guilds,
-					Channels: info.Channels, Messages: info.Messages}
-				if !info.Newest.IsZero() {
-					out.Newest = &info.Newest
-				}
-				return printJSON(c.OutOrStdout(), out)
+				return printJSON(c.OutOrStdout(), backupJSON{args[0], info.Size, info.Guilds, info.Channels,
+					info.Messages, info.Newest})
 			}
 			fmt.Fprintf(c.OutOrStdout(), "%s: %s, %s\n%s\n", args[0], size(info.Size), holds(info), private)
 			return nil
@@ -79,10 +75,7 @@ func (f *flags) backUp(ctx context.Context, k *kept, path string, force bool) (s
 		bar.ChangeMax64(max(total, 1))
 		_ = bar.Set64(done)
 	})
-	if err != nil && ctx.Err() != nil {
-		return info, interrupted("interrupted; there is no backup, and one that was there before is as it was")
-	}
-	return info, err
+	return info, cutShort(ctx, err, "interrupted; there is no backup, and one that was there before is as it was")
 }
 
 // holds is what a backup holds, in words.
@@ -159,14 +152,11 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 		}
 		show(int(done), int(total))
 	})
-	if err != nil && c.Context().Err() != nil {
-		return interrupted("interrupted; the memory is as it was")
-	}
 	if errors.Is(err, sqlite.ErrInUse) {
-		return fmt.Errorf("the memory is in use: %w", err)
+		err = fmt.Errorf("the memory is in use: %w", err)
 	}
 	if err != nil {
-		return err
+		return cutShort(c.Context(), err, "interrupted; the memory is as it was")
 	}
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "Restored to %s.\n", dir)
@@ -187,24 +177,13 @@ func doneAgain(r sqlite.Restored) string {
 	for _, receipt := range r.Forgettings {
 		messages += receipt.Messages
 	}
-	var parts []string
 	of := " of " + plural(messages, "message")
-	for _, p := range []struct {
-		n         int
-		one, many string
-	}{
-		{len(r.Forgettings), "forgetting" + of, "forgettings" + of},
-		{r.Deleted, "deletion", "deletions"},
-		{r.Edited, "edit", "edits"},
-		{r.Facts, "fact was taken away", "facts were taken away"},
-		{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
-		{r.OptOuts, "member opted out or in", "members opted out or in"},
-		{r.Choices, "choice of what to remember", "choices of what to remember"},
-	} {
-		if p.n > 0 {
-			parts = append(parts, counted(p.n, p.one, p.many))
-		}
-	}
+	parts := there(
+		count{len(r.Forgettings), "forgetting" + of, "forgettings" + of}, count{r.Deleted, "deletion", ""},
+		count{r.Edited, "edit", ""}, count{r.Facts, "fact was taken away", "facts were taken away"},
+		count{r.Lore, "piece of lore was taken away or changed", "pieces of lore were taken away or changed"},
+		count{r.OptOuts, "member opted out or in", "members opted out or in"},
+		count{r.Choices, "choice of what to remember", "choices of what to remember"})
 	if len(parts) == 0 {
 		return "Nothing had to be forgotten again."
 	}

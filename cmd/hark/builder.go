@@ -102,8 +102,7 @@ func sections(c config.Builder) (map[builder.SectionType]builder.Limits, error) 
 // noLabel is what an operator writes who wants nothing where a label would be.
 const noLabel = "none"
 
-// labels are those of prompts: the language's, but for those that the operator has named. The error names the key that
-// can't be used.
+// labels are the language's, but for those that the operator has named. The error names the key that can't be used.
 func labels(c config.Builder) (builder.Labels, error) {
 	l, ok := builder.LabelsIn(c.Language, c.Emoji)
 	if !ok {

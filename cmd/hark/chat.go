@@ -30,8 +30,10 @@ func (f *flags) chatCommand() *cobra.Command {
 		Args: noArguments,
 		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error {
 			p, err := a.placeOf(c.Context(), channel)
-			if err == nil {
-				err = a.forgetOld(c.Context())
+			if err == nil { // as "hark run" does all the time
+				now := time.Now()
+				err = a.store.Expire(c.Context(), memory.Expiry{Prompts: now.Add(-a.config.Memory.KeepPrompts()),
+					Records: recordRetention(a.config).At(now)})
 			}
 			if err != nil {
 				return err
@@ -141,10 +143,10 @@ const maxLine = 1 << 20
 
 // lines says every line of r until they end. One that is too long is passed over.
 func (t *conversation) lines(ctx context.Context, r io.Reader) error {
-	in := bufio.NewReaderSize(r, 64<<10)
+	in := bufio.NewReaderSize(r, maxLine)
 	first := true
 	return t.sayAll(ctx, func() (string, error) {
-		line, whole, err := readLine(in, maxLine)
+		line, whole, err := readLine(in)
 		if !whole {
 			t.unanswered = true
 			fmt.Fprintf(t.warn, "hark: a line is longer than %d bytes and was passed over: break it up\n", maxLine)
@@ -156,26 +158,17 @@ func (t *conversation) lines(ctx context.Context, r io.Reader) error {
 	}, func(err error) error { return err })
 }
 
-// readLine is the next line of in without its end; nothing of it if it is longer than limit bytes, which whole
-// tells. The error is io.EOF after the last line.
-func readLine(in *bufio.Reader, limit int) (line string, whole bool, err error) {
-	var b []byte
-	whole = true
-	for {
-		part, err := in.ReadSlice('\n')
-		if whole = whole && len(b)+len(part) <= limit; whole {
-			b = append(b, part...)
-		} else {
-			b = nil
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			continue
-		case errors.Is(err, io.EOF) && len(b)+len(part) > 0:
-			err = nil // the next read tells of the end again
-		}
-		return strings.TrimRight(string(b), "\r\n"), whole, err
+// readLine is the next line of in without its end; nothing of it if it is longer than in's buffer, which whole tells.
+// The error is io.EOF after the last line.
+func readLine(in *bufio.Reader) (line string, whole bool, err error) {
+	part, more, err := in.ReadLine()
+	if whole = !more; whole {
+		line = string(part)
 	}
+	for more && err == nil {
+		_, more, err = in.ReadLine()
+	}
+	return line, whole, err
 }
 
 // sayAll says what read returns until it returns an error, or somebody says that it is to end. What saying
@@ -346,8 +339,7 @@ func (t *conversation) using(tool string) {
 	fmt.Fprintf(t.warn, "%shark: %s …%s\n", t.colour.dim, printable(tool), t.colour.off)
 }
 
-// print shows an answer, what of it wasn't streamed, and what it cites. An extractive one tells its sources
-// itself.
+// print shows an answer, as far as it wasn't streamed, and what it cites. One that quotes tells its sources itself.
 func (t *conversation) print(a answer.Answer) {
 	switch {
 	case t.live == nil:
@@ -378,8 +370,7 @@ func (t *conversation) nextID() memory.MessageID {
 	return t.last
 }
 
-// personCalled is the person of a guild whom name calls. Where nobody is called that, they have the id that
-// the name gives, and aren't known.
+// personCalled is the person of a guild whom name calls, or else nobody known, with the id that the name gives.
 func (a *app) personCalled(ctx context.Context, guild memory.GuildID, name string) (_ memory.Person,
 	known bool, err error) {
 	people, err := a.store.People(ctx, guild)

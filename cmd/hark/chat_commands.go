@@ -28,23 +28,20 @@ func (t *conversation) commands() []*cobra.Command {
 			"Show what is remembered about something, and why it was found"), t.catchUpCommand(),
 		f.contextCommand("context QUESTION",
 			"Show the exact prompt that a question would make, its mode, and the tokens of each section"),
-		t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(), t.quitCommand(),
+		t.whyCommand(), t.loreCommand(f), t.memoryCommand(f), t.asCommand(), t.helpCommand(),
+		{Use: "quit", Short: "End the talk", Args: noArguments,
+			RunE: func(*cobra.Command, []string) error { return io.EOF }},
 	}
 	for _, c := range all {
 		c.Use = "/" + c.Use
-		c.SilenceUsage, c.SilenceErrors, c.CompletionOptions.DisableDefaultCmd = true, true, true
+		c.CompletionOptions.DisableDefaultCmd = true
 		c.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-		c.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return refuseEmpty(c) }
-		c.SetFlagErrorFunc(flagError)
-		c.SetHelpFunc(f.help)
-		c.SetOut(t.out)
-		c.SetErr(t.warn)
+		f.setUp(c)
 	}
 	return all
 }
 
-// command does what a line says if that is a command, and reports whether it is one. The error is io.EOF
-// where the talk is to end, and ctx's where all is.
+// command uses a line that is a command, and reports whether it is one. The error is io.EOF where the talk ends.
 func (t *conversation) command(ctx context.Context, line string) (bool, error) {
 	m := slash.FindStringSubmatch(line)
 	if m == nil {
@@ -185,11 +182,6 @@ func (t *conversation) helpCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-func (t *conversation) quitCommand() *cobra.Command {
-	return &cobra.Command{Use: "quit", Short: "End the talk", Args: noArguments,
-		RunE: func(*cobra.Command, []string) error { return io.EOF }}
 }
 
 // agrees asks a question that is to be answered by yes or no.

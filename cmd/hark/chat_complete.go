@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// pastLines are the lines that can be called back with the arrow keys. They are in memory only, and go where
-// something was forgotten.
+// pastLines are the lines that the arrow keys call back, in memory only. They go where something was forgotten.
 type pastLines struct{ lines []string }
 
 // mostPast is how many lines can be called back.
@@ -34,8 +33,7 @@ func (p *pastLines) clear() {
 	}
 }
 
-// complete is a line with the word before the cursor completed as far as there is one way to. Where there are
-// several, tell is told them.
+// complete is a line with the word before the cursor completed. Where there are several ways, tell is told them.
 func (t *conversation) complete(ctx context.Context, line string, at int,
 	tell func(words []string)) (string, int, bool) {
 	before := line[:at]

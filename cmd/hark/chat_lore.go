@@ -44,8 +44,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
 	list := &cobra.Command{
-		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return t.listLore(c) },
+		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments, RunE: t.with(t.listLore),
 	}
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Show lore with all its names and where it is from", Args: oneLore,
@@ -105,20 +104,28 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		add, list, show, edit, remove)
 }
 
-// withLore is a command that is given the memory and the lore that it names.
-func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command,
+// with is a command that is given the memory as it is now.
+func (t *conversation) with(do func(c *cobra.Command, k *kept, args []string) error) func(*cobra.Command,
 	[]string) error {
 	return func(c *cobra.Command, args []string) error {
 		k, err := t.app.kept(c.Context())
 		if err != nil {
 			return err
 		}
+		return do(c, k, args)
+	}
+}
+
+// withLore is a command that is given the memory and the lore that it names.
+func (t *conversation) withLore(do func(c *cobra.Command, k *kept, l memory.Lore) error) func(*cobra.Command,
+	[]string) error {
+	return t.with(func(c *cobra.Command, k *kept, args []string) error {
 		l, err := k.loreCalled(c.Context(), t.place.within(), args[0])
 		if err != nil {
 			return err
 		}
 		return do(c, k, l)
-	}
+	})
 }
 
 // forgets applies what takes something away, and empties the log of what was there.
@@ -129,8 +136,7 @@ func (t *conversation) forgets(ctx context.Context, gone memory.Event) error {
 	return t.app.store.Erase(ctx, true)
 }
 
-// keepLore keeps lore, together with more, and says so. It is an error if other lore of the server has its
-// name, or if it wasn't kept.
+// keepLore keeps lore, with more events, and says so. It fails if other lore there has its name, or it wasn't kept.
 func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string, more ...memory.Event) error {
 	l, err := l.Checked()
 	if err != nil {
@@ -186,11 +192,7 @@ func (o *loreChange) change(l memory.Lore) (memory.Lore, error) {
 	return l, nil
 }
 
-func (t *conversation) listLore(c *cobra.Command) error {
-	k, err := t.app.kept(c.Context())
-	if err != nil {
-		return err
-	}
+func (t *conversation) listLore(c *cobra.Command, k *kept, _ []string) error {
 	all, err := k.allLore(c.Context(), t.place.within())
 	if err == nil && len(all) == 0 {
 		fmt.Fprintf(c.ErrOrStderr(), "There is no lore yet: tell some with \"%s add\".\n", c.Parent().CommandPath())
@@ -260,8 +262,7 @@ func (k *kept) allLore(ctx context.Context, in memory.GuildID) ([]memory.Lore, e
 	return all, nil
 }
 
-// loreCalled is the lore with that name, alias or id in a guild, or Everywhere. What has it for a name goes before what
-// has it for an alias.
+// loreCalled is the lore with that name, alias or id in a guild, or Everywhere. Names go before aliases.
 func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (memory.Lore, error) {
 	all, err := k.allLore(ctx, in)
 	if err != nil {
@@ -280,8 +281,7 @@ func (k *kept) loreCalled(ctx context.Context, in memory.GuildID, name string) (
 // now is the time, as exact as it is kept.
 func now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
 
-// propose asks whoever asked whether what the model would have remembered shall be. What they don't agree to
-// is nowhere kept.
+// propose asks whether to keep what the model would have remembered. What isn't agreed to is nowhere kept.
 func (t *conversation) propose(ctx context.Context, q answer.Question, a answer.Answer) error {
 	for _, p := range a.Proposals {
 		l := p.Lore

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,30 +20,24 @@ const longestFact = 500
 var errElsewhere = errors.New("this is a channel of Discord's, to which nothing is added from here: say it in Discord")
 
 func (t *conversation) memoryCommand(f *flags) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "memory",
-		Short: "What I know about you: show it, add to it, take it back",
-		Args:  knownCommand,
-		RunE:  func(c *cobra.Command, _ []string) error { return t.showMe(c.Context(), c.OutOrStdout()) },
-	}
-	yes := false
+	yes, showMe := false, t.with(t.showMe)
 	removing := &cobra.Command{
 		Use: "remove NUMBER", Short: "Take back something that I was told about you, by its number in /memory show", Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, f, strings.Join(args, " "), yes) },
 	}
 	forgetting := &cobra.Command{
 		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you", Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error { return t.forgetMe(c, f, yes) },
+		RunE: t.with(func(c *cobra.Command, k *kept, _ []string) error { return t.forgetMe(c, k, f, yes) }),
 	}
 	for _, c := range []*cobra.Command{removing, forgetting} {
 		c.Flags().BoolVar(&yes, "yes", false, "don't ask")
 	}
-	c.AddCommand(
-		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: noArguments,
-			RunE: func(c *cobra.Command, _ []string) error { return t.showMe(c.Context(), c.OutOrStdout()) }},
+	c := family("memory", "What I know about you: show it, add to it, take it back", "",
+		&cobra.Command{Use: "show", Short: "Show all that I know about you here", Args: noArguments, RunE: showMe},
 		&cobra.Command{Use: "add TEXT", Short: "Tell me something about yourself", Args: cobra.ArbitraryArgs,
 			RunE: func(c *cobra.Command, args []string) error { return t.addFact(c, strings.Join(args, " ")) }},
 		removing, forgetting)
+	c.RunE = showMe
 	return c
 }
 
@@ -54,26 +47,23 @@ func (t *conversation) me(ctx context.Context) (memory.Person, error) {
 	return p, err
 }
 
-func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
+func (t *conversation) showMe(c *cobra.Command, k *kept, _ []string) error {
+	ctx, w := c.Context(), c.OutOrStdout()
 	p, err := t.me(ctx)
 	if err != nil {
 		return err
 	}
-	if out, err := t.app.store.OptedOut(ctx, p.Guild, p.ID); err != nil {
+	if out, err := k.OptedOut(ctx, p.Guild, p.ID); err != nil {
 		return err
 	} else if out {
 		fmt.Fprintf(w, "%s has opted out: I keep nothing of theirs.\n", oneLine(t.speaker))
 		return nil
 	}
-	k, err := t.app.kept(ctx)
-	if err != nil {
-		return err
-	}
 	var scope memory.Scope
 	for _, c := range k.guildOf(p.Guild).Channels {
 		scope.Channels = append(scope.Channels, c.ID)
 	}
-	wrote, err := t.app.store.Presence(ctx, scope, []memory.UserID{p.ID})
+	wrote, err := k.Presence(ctx, scope, []memory.UserID{p.ID})
 	if err != nil {
 		return err
 	}
@@ -83,13 +73,13 @@ func (t *conversation) showMe(ctx context.Context, w io.Writer) error {
 			names = append(names, oneLine(n))
 		}
 	}
-	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n", oneLine(t.speaker), strings.Join(names, ", "))
-	line := "  messages: none"
+	messages := "none"
 	if at := wrote[p.ID]; at.Messages > 0 {
-		line = fmt.Sprintf("  messages: %d, the last on %s", at.Messages,
+		messages = fmt.Sprintf("%d, the last on %s", at.Messages,
 			at.Last.In(t.app.config.Answer.Location()).Format(toTheMinute))
 	}
-	fmt.Fprintln(w, line)
+	fmt.Fprintf(w, "What I know about %s here\n  names: %s\n  messages: %s\n", oneLine(t.speaker),
+		strings.Join(names, ", "), messages)
 	for i, f := range p.Facts {
 		text := oneLine(f.Text)
 		if f.Alias {
@@ -161,12 +151,8 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 }
 
 // forgetMe forgets what the speaker wrote, and what is known of them.
-func (t *conversation) forgetMe(c *cobra.Command, f *flags, yes bool) error {
+func (t *conversation) forgetMe(c *cobra.Command, k *kept, f *flags, yes bool) error {
 	p, err := t.me(c.Context())
-	if err != nil {
-		return err
-	}
-	k, err := t.app.kept(c.Context())
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ func TestChatWithAModelShowsItsSources(t *testing.T) {
 	model, data := llmtest.New(t), t.TempDir()
 	c := commandLine{T: t, env: map[string]string{
 		"HARK_LLM_MODEL": "test-model", "HARK_LLM_BASE_URL": model.URL(), "HARK_ANSWER_TIMEZONE": "Europe/Berlin"}}
-	c.stdin = `{"type":"message","channel":"garden/1","id":"1","author":"Jane","time":"2024-05-31T12:00:00Z","text":"The zebra is here."}` + "\n"
-	c.importText(data)
+	line := `{"type":"message","channel":"garden/1","id":"1","author":"Jane","time":"2024-05-31T12:00:00Z","text":"The zebra is here."}` + "\n"
+	c.run(0, "import", writeFile(t, line), "--data", data)
 	model.Queue(llmtest.Say("It is here [1], I think [7]."))
 	c.stdin = "Ana: @hark where is the zebra?\n"
 	c.run(0, "chat", "--data", data)
@@ -32,12 +32,6 @@ func TestChatWithoutItsModelQuotes(t *testing.T) {
 	if !strings.Contains(c.out.String(), "> the zebra is here\n") || !strings.Contains(c.err.String(), "llm.api_key") {
 		t.Errorf("got %q; told %q", c.out.String(), c.err.String())
 	}
-}
-
-// importText imports stdin.
-func (c *commandLine) importText(data string) {
-	c.Helper()
-	c.run(0, "import", writeFile(c.T, c.stdin), "--data", data)
 }
 
 // In the terminal it is told that a tool is used.

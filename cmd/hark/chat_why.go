@@ -34,7 +34,7 @@ func (t *conversation) whyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			printExplanation(c.OutOrStdout(), x, t.app.builder.Labels(), t.app.config.Answer.Location())
+			t.app.printExplanation(c.OutOrStdout(), x)
 			return nil
 		},
 	}
@@ -60,10 +60,10 @@ func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error)
 }
 
 // printExplanation says how an answer came about.
-func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone *time.Location) {
+func (a *app) printExplanation(w io.Writer, x answer.Explanation) {
 	t := x.Trace
 	p := printer{w}
-	p.say("How the answer of %s came about", t.Answer.Time().In(zone).Format(toTheMinute))
+	p.say("How the answer of %s came about", t.Answer.Time().In(a.config.Answer.Location()).Format(toTheMinute))
 	switch {
 	case t.Model == "":
 		p.say("No model wrote it: I quoted what I recalled.")
@@ -93,8 +93,8 @@ func printExplanation(w io.Writer, x answer.Explanation, l builder.Labels, zone 
 	for _, lore := range x.Lore {
 		p.say("  %s\n%s", oneLine(lore.Name), below(lore.Text))
 	}
-	p.explained("Recalled, and used:", used, l)
-	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, l)
+	p.explained("Recalled, and used:", used, a)
+	p.explained("Recalled, and left out"+whyLeftOut(t)+":", dropped, a)
 	if around > 0 {
 		p.say("Besides, I had %s around these, or from the conversation, before me.", plural(around, "message"))
 	}
@@ -125,7 +125,7 @@ type printer struct{ io.Writer }
 func (p printer) say(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
 // explained prints messages under a heading, or nothing.
-func (p printer) explained(heading string, all []answer.Explained, l builder.Labels) {
+func (p printer) explained(heading string, all []answer.Explained, a *app) {
 	if len(all) == 0 {
 		return
 	}
@@ -136,17 +136,14 @@ func (p printer) explained(heading string, all []answer.Explained, l builder.Lab
 			line += fmt.Sprintf("[%d] ", r.Number)
 		}
 		if r.Relevance > 0 {
-			line += fmt.Sprintf("%s %.2f  ", l.Relevance(r.Relevance), r.Relevance)
+			line += a.marked(r.Relevance)
 		}
 		line += fmt.Sprintf("%s in #%s, %s", oneLine(r.Source.Author), oneLine(r.Source.Place),
 			r.Source.Time.Format(toTheMinute))
 		if r.Changed {
 			line += ", edited since"
 		}
-		p.say("%s\n%s", line, below(r.Text))
-		if len(r.Why) > 0 {
-			p.say("        (%s)", printable(strings.Join(r.Why, "; ")))
-		}
+		printHit(p, line, r.Text, r.Why)
 	}
 }
 

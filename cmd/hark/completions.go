@@ -12,8 +12,7 @@ import (
 	"hark/memory"
 )
 
-// completeFlags has shells offer the values of flags that are one of several: those of a fixed list, and the
-// names of what is remembered.
+// completeFlags has shells offer the values of flags: those of fixed lists, and names of what is remembered.
 func (f *flags) completeFlags(root *cobra.Command) {
 	fixed := func(values ...string) cobra.CompletionFunc {
 		return cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)

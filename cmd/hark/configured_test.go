@@ -81,10 +81,8 @@ func TestWindowIsToldAndObeyed(t *testing.T) {
 	w.holds(w.log.String(), `"level":"warn","window":4500,"prompt":3500,"answer":1000`)
 	w.env["HARK_LLM_WINDOW"] = "900"
 	w.stop()
-	if code := run(t.Context(), w.environment(&buffer{}, w.log), []string{"run"}); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
-	lines := strings.Split(strings.TrimSpace(w.log.String()), "\n")
+	_, told := w.hark(1, "run")
+	lines := strings.Split(strings.TrimSpace(told), "\n")
 	w.sees(lines[len(lines)-1])
 }
 

@@ -71,18 +71,18 @@ type jsonSummary struct {
 
 // jsonCondensed is what the older part of the session was condensed to.
 type jsonCondensed struct {
-	Until   string    `json:"until"` // the last message that it tells of
-	Text    string    `json:"text"`
-	Sources []string  `json:"sources"`
-	Made    time.Time `json:"made"`
-	Model   string    `json:"model"`
+	Until   memory.MessageID `json:"until,string"` // the last message that it tells of
+	Text    string           `json:"text"`
+	Sources []string         `json:"sources"`
+	Made    time.Time        `json:"made"`
+	Model   string           `json:"model"`
 }
 
 func condensedJSON(c *memory.Condensed) *jsonCondensed {
 	if c == nil {
 		return nil
 	}
-	out := &jsonCondensed{Until: c.Until.String(), Text: c.Text, Made: c.Made.UTC(), Model: c.Model}
+	out := &jsonCondensed{Until: c.Until, Text: c.Text, Made: c.Made.UTC(), Model: c.Model}
 	for _, s := range c.Sources {
 		out.Sources = append(out.Sources, s.Message.String())
 	}
@@ -131,8 +131,7 @@ func modeReason(m answer.Mode) string {
 	return oneLine(m.Why)
 }
 
-// printSections prints a line for each section: what it took, what became of its items and, as far as p tells, where it
-// stands.
+// printSections prints a line for each section: what it took, what became of its items, and where p has it.
 func printSections(w io.Writer, indent string, uses []memory.TraceUse, p memory.Prompt) {
 	fmt.Fprintf(w, "%s%-18s %6s %6s %7s %5s %5s %8s  %s\n", indent, "section", "tokens", "floor", "ceiling",
 		"items", "cut", "left out", "why, where")

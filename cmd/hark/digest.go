@@ -47,15 +47,6 @@ func (a *app) condenses() bool {
 	return a.config.Memory.Summaries != summariesOff && a.config.Memory.Summaries != summariesExtract
 }
 
-// warnOfWindow says that prompts are shorter than configured.
-func (r *runner) warnOfWindow(a *app) {
-	if a.tight != nil {
-		c := a.config
-		r.log.Warn().Int("window", windowOf(c)).Int("prompt", promptTokens(c)).Int("answer",
-			c.LLM.MaxTokens).Msg(a.tight.Error())
-	}
-}
-
 // startWorkers has done by the side what models do: learning, summing up and condensing.
 func (r *runner) startWorkers(ctx context.Context, group *errgroup.Group, a *app) {
 	a.digest.Failed = func(kind digest.Kind, channel memory.ChannelID, err error) {

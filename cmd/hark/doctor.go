@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,23 +74,25 @@ func (f finding) String() string {
 	return oneLine(line)
 }
 
-// well is a finding that all is.
-func well(check, format string, args ...any) finding {
-	return finding{Check: check, OK: true, Detail: fmt.Sprintf(format, args...)}
+// well is a finding that all is. What is checked is named by doctor.checks, unless a check has several findings.
+func well(format string, args ...any) finding {
+	return finding{OK: true, Detail: fmt.Sprintf(format, args...)}
 }
 
 // advised is a finding that all is well, and what could be better.
-func advised(check, detail, advice string) finding {
-	return finding{Check: check, OK: true, Detail: detail, Advice: advice}
-}
+func advised(detail, advice string) finding { return finding{OK: true, Detail: detail, Advice: advice} }
 
 // failed is a finding of err, which doesn't say what to do.
-func failed(check string, err error, advice string) finding {
-	return finding{Check: check, Detail: err.Error(), Advice: advice}
+func failed(err error, advice string) finding { return finding{Detail: err.Error(), Advice: advice} }
+
+// of is f as the finding of a check.
+func (f finding) of(check string) finding {
+	f.Check = check
+	return f
 }
 
 // amiss is a finding of err, which may say itself what to do; if it doesn't, advice is that.
-func amiss(check string, err error, advice string) finding {
+func amiss(err error, advice string) finding {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	for _, server := range []string{"the rerank server", "the embedding server"} {
 		text = text[max(0, strings.Index(text, server)):] // without what was attempted
@@ -98,14 +101,10 @@ func amiss(check string, err error, advice string) finding {
 	if errors.Is(err, context.DeadlineExceeded) {
 		detail, own = "there was no answer in time", ""
 	}
-	if own != "" {
-		advice = own
-	}
-	return finding{Check: check, Detail: detail, Advice: advice}
+	return finding{Detail: detail, Advice: cmp.Or(own, advice)}
 }
 
-// parted cuts an error's sentence in what happened and what to do, which stands behind its first colon
-// outside of parentheses.
+// parted cuts an error's sentence at its first colon outside of parentheses: what happened, and what to do.
 func parted(sentence string) (happened, advice string) {
 	depth := 0
 	for i, r := range sentence {
@@ -130,10 +129,10 @@ func (f *flags) examine(ctx context.Context, tell func(finding)) {
 	if err == nil {
 		_, err = newBuilder(cfg)
 	}
-	tell(f.configuration(err))
+	tell(f.configuration(err).of("configuration"))
 	d := doctor{env: f.env, config: cfg}
 	if err != nil {
-		tell(d.versions(ctx))
+		tell(d.versions(ctx).of("versions"))
 		return
 	}
 	d.examine(ctx, tell)
@@ -147,30 +146,40 @@ type doctor struct {
 	brief bool
 }
 
+// checks are all that there are, in the order in which they are told of.
+func (d *doctor) checks() (all []func(context.Context) []finding) {
+	add := func(name string, check func(context.Context) finding) {
+		all = append(all, func(ctx context.Context) []finding { return []finding{check(ctx).of(name)} })
+	}
+	add("versions", d.versions)
+	add("data directory", d.dataDirectory)
+	add("database", d.database)
+	if !d.brief && d.config.Web.Listen != "" {
+		add("health checks", d.health)
+	}
+	all = append(all, d.discord)
+	d.addModels(add)
+	add("reranker", d.reranker)
+	add("embedder", d.embedder)
+	return all
+}
+
 // examine makes all checks at the same time, each for so long as examineTime.
 func (d *doctor) examine(ctx context.Context, tell func(finding)) {
-	one := func(check func(context.Context) finding) func(context.Context) []finding {
-		return func(ctx context.Context) []finding { return []finding{check(ctx)} }
-	}
-	parts := []func(context.Context) []finding{
-		one(d.versions), one(d.dataDirectory), one(d.database), d.health, d.discord}
-	for _, m := range d.models() {
-		parts = append(parts, one(m))
-	}
-	parts = append(parts, one(d.reranker), one(d.embedder))
 	var work sync.WaitGroup
 	defer work.Wait()
-	found := make([]chan []finding, len(parts))
-	for i, part := range parts {
-		found[i] = make(chan []finding, 1)
+	var found []chan []finding
+	for _, check := range d.checks() {
+		of := make(chan []finding, 1)
+		found = append(found, of)
 		work.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, examineTime)
 			defer cancel()
-			found[i] <- part(ctx)
+			of <- check(ctx)
 		})
 	}
-	for _, findings := range found {
-		for _, f := range <-findings {
+	for _, of := range found {
+		for _, f := range <-of {
 			if ctx.Err() != nil {
 				return
 			}
@@ -197,10 +206,10 @@ func logChecks(ctx context.Context, f *flags, cfg config.Config, log zerolog.Log
 		}
 		event.Str("check", found.Check).Str("advice", oneLine(found.Advice)).Msg(oneLine(found.Detail))
 	}
-	tell(f.configuration(nil))
+	tell(f.configuration(nil).of("configuration"))
 	d.examine(ctx, tell)
 	if ctx.Err() == nil {
-		log.Info().Int("checks", n).Int("wrong", wrong).Int("advice",
-			advised).Msg("checked; \"hark doctor\" tells more")
+		log.Info().Int("checks", n).Int("wrong", wrong).Int("advice", advised).
+			Msg("checked; \"hark doctor\" tells more")
 	}
 }

@@ -22,11 +22,10 @@ func (d *doctor) discord(ctx context.Context) []finding {
 	defer cancel()
 	watch := &watch{next: d.env.transport()}
 	account, found := checkAccount(ctx, d.config, watch)
-	if account == nil {
-		return append(found, d.clock(ctx, watch))
+	if account != nil {
+		found = append(append(found, d.guilds(ctx, account)...), gateway(ctx, account).of("gateway"))
 	}
-	found = append(found, d.guilds(ctx, account)...)
-	return append(found, gateway(ctx, account), d.clock(ctx, watch))
+	return append(found, d.clock(ctx, watch).of("clock"))
 }
 
 // checkAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
@@ -36,14 +35,14 @@ func checkAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 			Timeout: discordTime},
 	})
 	if err != nil {
-		return nil, []finding{amiss("Discord", err, "check the network, and discord.api_url if you set it")}
+		return nil, []finding{amiss(err, "check the network, and discord.api_url if you set it").of("Discord")}
 	}
-	intents := well("intents", "the Message Content intent is on")
+	intents := well("the Message Content intent is on")
 	if !account.Content {
-		intents = amiss("intents", bot.ErrIntents, "")
+		intents = amiss(bot.ErrIntents, "")
 	}
-	return account, []finding{well("Discord", "it takes the token; Hark is %s, application %s", account.Name,
-		account.App), intents}
+	takes := well("it takes the token; Hark is %s, application %s", account.Name, account.App)
+	return account, []finding{takes.of("Discord"), intents.of("intents")}
 }
 
 // transport is by what requests are made to Discord.
@@ -58,47 +57,42 @@ func (e *environment) transport() http.RoundTripper {
 func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
 	guilds, err := a.Guilds(ctx)
 	if err != nil {
-		return []finding{failed("permissions", err, "try again later")}
+		return []finding{failed(err, "try again later").of("permissions")}
 	}
 	var found []finding
+	add := func(check string, f finding) { found = append(found, f.of(check)) }
 	dev := memory.GuildID(d.config.Discord.Guild())
 	lonely := dev != 0
 	for _, g := range guilds {
-		found = append(found, permissions(a, g))
+		add("permissions in "+g.Name, permissions(a, g))
 		if g.ID == dev {
 			lonely = false
-			found = append(found, advised("commands", "only "+g.Name+" has them",
+			add("commands", advised("only "+g.Name+" has them",
 				"when Hark isn't changed any more, take discord.dev_guild away"))
 		}
 	}
 	if len(guilds) == 0 {
-		found = append(found, advised("permissions", "Hark is in no server yet", "invite it: "+bot.InviteURL(a.App, 0)))
+		add("permissions", advised("Hark is in no server yet", "invite it: "+bot.InviteURL(a.App, 0)))
 	}
 	if lonely {
-		found = append(found, finding{Check: "commands",
-			Detail: fmt.Sprintf("only the server %d is to have them, and Hark isn't there", dev),
+		add("commands", finding{Detail: fmt.Sprintf("only the server %d is to have them, and Hark isn't there", dev),
 			Advice: "change discord.dev_guild or take it away, or invite Hark: " + bot.InviteURL(a.App, dev)})
 	}
 	return found
 }
 
 func permissions(a *bot.Account, g bot.Membership) finding {
-	f := well("permissions in "+g.Name, "Hark has all that it needs")
-	if g.Untold && !g.NoCommands {
-		return advised(f.Check, "unknown: Discord didn't tell them",
-			"look in the server's settings, or try again later")
-	}
-	if len(g.Missing) == 0 && !g.NoCommands {
-		return f
-	}
-	f.OK = false
 	missing := g.Missing
-	if g.NoCommands {
+	switch {
+	case g.NoCommands:
 		missing = append(missing, "the scope applications.commands")
+	case g.Untold:
+		return advised("unknown: Discord didn't tell them", "look in the server's settings, or try again later")
+	case len(missing) == 0:
+		return well("Hark has all that it needs")
 	}
-	f.Detail = "missing: " + strings.Join(missing, ", ")
-	f.Advice = "somebody who manages that server grants it with " + bot.InviteURL(a.App, g.ID)
-	return f
+	return finding{Detail: "missing: " + strings.Join(missing, ", "),
+		Advice: "somebody who manages that server grants it with " + bot.InviteURL(a.App, g.ID)}
 }
 
 // fewStarts are so few that something must be restarting Hark all the time.
@@ -107,9 +101,9 @@ const fewStarts = 100
 func gateway(ctx context.Context, a *bot.Account) finding {
 	s, err := a.Starts(ctx)
 	if err != nil {
-		return failed("gateway", err, "try again later")
+		return failed(err, "try again later")
 	}
-	f := well("gateway", "%d of %d connections are left today", s.Remaining, s.Total)
+	f := well("%d of %d connections are left today", s.Remaining, s.Total)
 	switch {
 	case s.Remaining == 0:
 		f.OK = false
@@ -129,32 +123,29 @@ const most = 5 * time.Second
 
 // clock compares our clock with Discord's, or if Discord can't be asked, with that of the model's server.
 func (d *doctor) clock(ctx context.Context, discord *watch) finding {
-	const check = "clock"
 	whose := "Discord's"
 	off := discord.off.Load()
 	if off == nil && d.config.LLM.Model != "" {
 		whose = "that of the model's server"
 		other := &watch{next: http.DefaultTransport}
-		request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.config.LLM.BaseURL, nil)
-		if err == nil {
-			answer, err := other.RoundTrip(request)
-			if err == nil {
+		if request, err := http.NewRequestWithContext(ctx, http.MethodHead, d.config.LLM.BaseURL, nil); err == nil {
+			if answer, err := other.RoundTrip(request); err == nil {
 				answer.Body.Close()
 			}
 		}
 		off = other.off.Load()
 	}
 	if off == nil {
-		return advised(check, "there is nobody whose clock it could be compared with", "check it by hand: date -u")
+		return advised("there is nobody whose clock it could be compared with", "check it by hand: date -u")
 	}
 	if off.Abs() <= most {
-		return well(check, "it agrees with %s", whose)
+		return well("it agrees with %s", whose)
 	}
 	how := "ahead of"
 	if *off < 0 {
 		how = "behind"
 	}
-	return finding{Check: check, Detail: fmt.Sprintf("it is %v %s %s", off.Abs().Round(time.Second), how, whose),
+	return finding{Detail: fmt.Sprintf("it is %v %s %s", off.Abs().Round(time.Second), how, whose),
 		Advice: "have it set over the network, on Linux with: timedatectl set-ntp true"}
 }
 
@@ -177,8 +168,7 @@ func (w *watch) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// ahead is by how much our clock is, at least, where an answer of that date, which has whole seconds, was
-// sent between two times.
+// ahead is by how much our clock is, at least, if an answer of that date, in whole seconds, came between two times.
 func ahead(sent, received, date time.Time) time.Duration {
 	switch {
 	case date.After(received):

@@ -20,33 +20,32 @@ import (
 
 // configuration tells whether it can be read, and by whom; err is what reading it came to.
 func (f *flags) configuration(err error) finding {
-	const check = "configuration"
 	path, _ := config.Find(f.config, f.env.lookup)
 	if err != nil {
-		return finding{Check: check, Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
+		return finding{Detail: strings.ReplaceAll(err.Error(), "\n", "; "),
 			Advice: "correct that: config.example.toml shows all that can be set"}
 	}
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return well(check, "there is no file; the environment and the defaults are what counts")
+		return well("there is no file; the environment and the defaults are what counts")
 	}
 	var held []string
 	if err == nil {
 		held, err = config.SecretsIn(path)
 	}
 	if err != nil {
-		return failed(check, err, "make "+path+" readable for the user that Hark runs as")
+		return failed(err, "make "+path+" readable for the user that Hark runs as")
 	}
 	open := info.Mode().Perm() & groupOrOthers
 	if open == 0 || len(held) == 0 || runtime.GOOS == "windows" {
-		return well(check, "%s can be read", path)
+		return well("%s can be read", path)
 	}
 	who, meant := "everybody on this machine", open&everybody == 0
 	if meant {
 		who = "its group"
 	}
 	detail := fmt.Sprintf("%s holds secrets (%s), and %s can get at it", path, strings.Join(held, ", "), who)
-	return finding{Check: check, OK: meant, Detail: detail, Advice: "chmod 600 " + path}
+	return finding{OK: meant, Detail: detail, Advice: "chmod 600 " + path}
 }
 
 // versions tells of what Hark is made.
@@ -58,8 +57,7 @@ func (d *doctor) versions(ctx context.Context) finding {
 	} else if revision != "" {
 		of = " (commit " + revision + ")"
 	}
-	return well("versions", "Hark %s%s, %s, SQLite %s, %s/%s", cmp.Or(version, "without a version"), of,
-		runtime.Version(),
+	return well("Hark %s%s, %s, SQLite %s, %s/%s", cmp.Or(version, "without a version"), of, runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
 
@@ -127,8 +125,7 @@ func canRead(dir string, who os.FileMode) (open []string, err error) {
 	return open, err
 }
 
-// mainFiles are the files to be told of: what SQLite puts beside the database is as the database is, and
-// comes and goes.
+// mainFiles are the files to be told of, without those that SQLite puts beside the database, which come and go.
 func mainFiles(files []string) string {
 	database := slices.IndexFunc(files, func(path string) bool { return filepath.Base(path) == sqlite.FileName })
 	return strings.Join(slices.DeleteFunc(slices.Clone(files), func(path string) bool {
@@ -136,8 +133,7 @@ func mainFiles(files []string) string {
 	}), ", ")
 }
 
-// makePrivate takes a data directory and its files from others' eyes, and returns which it took. A directory
-// that only its group can get at stays so.
+// makePrivate makes a directory and its files private, unless only a group can see it, and returns which it changed.
 func makePrivate(dir string) (taken []string, err error) {
 	open, err := canRead(dir, groupOrOthers)
 	for _, path := range open {
@@ -163,29 +159,24 @@ func makePrivate(dir string) (taken []string, err error) {
 }
 
 // health tells whether the health checks can be served where they are to be.
-func (d *doctor) health(ctx context.Context) []finding {
-	const check = "health checks"
+func (d *doctor) health(ctx context.Context) finding {
 	address := d.config.Web.Listen
-	if d.brief || address == "" || address == "off" {
-		return nil
-	}
 	listener, err := net.Listen("tcp", address)
-	if err == nil {
+	switch {
+	case err == nil:
 		listener.Close()
-		return []finding{well(check, "they can be served at %s", address)}
+		return well("they can be served at %s", address)
+	case !errors.Is(err, syscall.EADDRINUSE):
+		return failed(err, "set web.listen to an address that Hark may use")
 	}
-	if errors.Is(err, syscall.EADDRINUSE) {
-		if running, _ := sqlite.IsRunning(d.config.Data); running && web.Check(ctx, address) == nil {
-			return []finding{well(check, "the running Hark serves them at %s", address)}
-		}
-		return []finding{{Check: check, Detail: fmt.Sprintf("another program has %s", address),
-			Advice: "stop it, or set web.listen to a free address"}}
+	if running, _ := sqlite.IsRunning(d.config.Data); running && web.Check(ctx, address) == nil {
+		return well("the running Hark serves them at %s", address)
 	}
-	return []finding{failed(check, err, "set web.listen to an address that Hark may use")}
+	return finding{Detail: fmt.Sprintf("another program has %s", address),
+		Advice: "stop it, or set web.listen to a free address"}
 }
 
 func (d *doctor) dataDirectory(context.Context) finding {
-	const check = "data directory"
 	dir := d.config.Data
 	at, err := checkDirectory(dir)
 	if err != nil {
@@ -195,17 +186,17 @@ func (d *doctor) dataDirectory(context.Context) finding {
 		} else if info, gone := os.Stat(dir); gone != nil || !info.IsDir() {
 			advice = "make it, or name another with --data or HARK_DATA"
 		}
-		return failed(check, err, advice)
+		return failed(err, advice)
 	}
 	others, err := canRead(dir, everybody)
 	if err = cmp.Or(openable(dir), err); err != nil {
-		return failed(check, err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
+		return failed(err, "give it to the user that Hark runs as (in the container: chown -R 65532:65532 "+dir+")")
 	}
 	if len(others) > 0 {
-		return finding{Check: check, Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
+		return finding{Detail: fmt.Sprintf("others on this machine can get at %s", mainFiles(others)),
 			Advice: "\"hark run\" makes that private at its start, or: chmod 700 " + dir}
 	}
-	found := well(check, "Hark can write to %s", dir)
+	found := well("Hark can write to %s", dir)
 	if group, err := canRead(dir, groupOrOthers); err == nil && len(group) > 0 {
 		found.Detail += fmt.Sprintf("; the group can get at %s", mainFiles(group))
 		found.Advice = "\"hark run\" makes the files private at its start; if the group isn't meant to see the directory either: chmod 700 " + dir
@@ -226,8 +217,7 @@ func (d *doctor) dataDirectory(context.Context) finding {
 	return found
 }
 
-// checkDirectory writes a file to the directory, or to the nearest that is there and in which it would be
-// made, and removes it.
+// checkDirectory writes a file to dir, or to the nearest directory above it that is there, and removes it.
 func checkDirectory(dir string) (at string, err error) {
 	for at = dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); err == nil {
@@ -247,24 +237,21 @@ func checkDirectory(dir string) (at string, err error) {
 }
 
 func (d *doctor) database(ctx context.Context) finding {
-	const check = "database"
 	seen, err := sqlite.Look(ctx, d.config.Data)
 	switch {
 	case err != nil:
 		return ofDatabase(err)
 	case !seen.Exists:
-		return well(check, "there is none yet; the first start makes it")
+		return well("there is none yet; the first start makes it")
 	case seen.Bytes == 0:
-		found := well(check, "the file is empty: nothing is remembered; the next start makes a new one")
-		found.Advice = "if there was something in it, restore a backup with \"hark restore FILE\""
-		return found
+		return advised("the file is empty: nothing is remembered; the next start makes a new one",
+			"if there was something in it, restore a backup with \"hark restore FILE\"")
 	case seen.Version < seen.Known:
-		return well(check, "version %d, %s; the next start brings it to version %d", seen.Version,
+		return well("version %d, %s; the next start brings it to version %d", seen.Version,
 			size(seen.Bytes), seen.Known)
 	}
-	found := well(check, "%s in %s of %s; version %d, %s", plural(seen.Messages, "message"),
-		plural(seen.Channels, "channel"),
-		plural(seen.Guilds, "guild"), seen.Version, size(seen.Bytes))
+	found := well("%s in %s of %s; version %d, %s", plural(seen.Messages, "message"),
+		plural(seen.Channels, "channel"), plural(seen.Guilds, "guild"), seen.Version, size(seen.Bytes))
 	if seen.Waiting > 0 {
 		found.Detail += fmt.Sprintf("; %s without a vector", plural(seen.Waiting, "segment"))
 	}
@@ -291,7 +278,7 @@ func (d *doctor) database(ctx context.Context) finding {
 
 // ofDatabase is a finding of an error of the database.
 func ofDatabase(err error) finding {
-	found := failed("database", err, sqlite.Rescue)
+	found := failed(err, sqlite.Rescue)
 	found.Detail = strings.Replace(found.Detail, ": "+sqlite.Rescue, "", 1)
 	for _, known := range []struct{ says, advice string }{
 		{"newer Hark", "use the newer Hark"},

@@ -6,41 +6,36 @@ import (
 	"strings"
 	"time"
 
-	"hark/internal/config"
 	"hark/internal/llm"
 	"hark/memory"
 	"hark/memory/sqlite"
 )
 
-// models are the checks of all models that are configured.
-func (d *doctor) models() []func(context.Context) finding {
+// addModels adds the checks of all models that are configured.
+func (d *doctor) addModels(add func(name string, check func(context.Context) finding)) {
 	models := newModels(d.config)
-	if models.Default() == nil {
-		return []func(context.Context) finding{func(context.Context) finding {
-			return well("model", "none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
-		}}
+	one := func(name, section string, client *llm.Client) {
+		add(name, func(ctx context.Context) finding { return d.model(ctx, section, client) })
 	}
-	var checks []func(context.Context) finding
 	for i, name := range models.Names() {
-		check, section := "model", "llm."
-		if i > 0 {
-			check, section = fmt.Sprintf("model %q", name), "llm.models."
+		if i == 0 {
+			one("model", "llm.", models.Default().Client)
+		} else {
+			one(fmt.Sprintf("model %q", name), "llm.models.", models.ByName(name).Client)
 		}
-		checks = append(checks, func(ctx context.Context) finding {
-			return d.model(ctx, check, section, models.ByName(name).Client)
-		})
 	}
 	if fallback := models.Fallback(); fallback != nil {
-		checks = append(checks, func(ctx context.Context) finding {
-			return d.model(ctx, "fallback model", "llm.fallback.", fallback)
+		one("fallback model", "llm.fallback.", fallback)
+	}
+	if models.Default() == nil {
+		add("model", func(context.Context) finding {
+			return well("none is configured: answers quote what was said; set llm.model (and llm.base_url) for more")
 		})
 	}
-	return checks
 }
 
-// model asks a model, whose settings are in that section, for the shortest of answers, or, where that shall
-// cost nothing, whether it is there.
-func (d *doctor) model(ctx context.Context, check, section string, client *llm.Client) finding {
+// model asks a model, whose settings are in that section, for a short answer, or, to be brief, whether it is there.
+func (d *doctor) model(ctx context.Context, section string, client *llm.Client) finding {
 	how := ""
 	var err error
 	if d.brief {
@@ -51,7 +46,7 @@ func (d *doctor) model(ctx context.Context, check, section string, client *llm.C
 		how = fmt.Sprintf("it answered within %v", took.Round(time.Millisecond))
 	}
 	if err != nil {
-		f := amiss(check, err, "its server may still be loading it: look at its log, and try again")
+		f := amiss(err, "its server may still be loading it: look at its log, and try again")
 		own := strings.NewReplacer("llm.api_key", section+"api_key", "llm.base_url", section+"base_url",
 			"llm.model", section+"model")
 		f.Detail, f.Advice = own.Replace(f.Detail), own.Replace(f.Advice)
@@ -60,38 +55,37 @@ func (d *doctor) model(ctx context.Context, check, section string, client *llm.C
 	window, room := client.Window()
 	switch {
 	case window == 0:
-		return well(check, "%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
+		return well("%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
 	case room < d.config.Builder.MaxTokens:
-		f := well(check, "%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
+		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
 		return f
 	}
-	return well(check, "%s: %s; its window has %d tokens", client.Name(), how, window)
+	return well("%s: %s; its window has %d tokens", client.Name(), how, window)
 }
 
 // reranker asks which of two texts answers a question.
 func (d *doctor) reranker(ctx context.Context) finding {
-	const check = "reranker"
 	const advice = "check search.rerank_url, search.rerank_model and search.rerank_key"
 	r, err := newReranker(d.config)
 	if err != nil {
-		return amiss(check, err, advice)
+		return amiss(err, advice)
 	}
 	if r == nil {
-		return well(check, "none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order")
+		return well("none is configured, and none is needed; with one (search.rerank_url) what is recalled comes in a better order")
 	}
 	started := time.Now()
 	scores, err := r.Rerank(ctx, "What colour is the sky?",
 		[]string{"Bread is baked in an oven.", "The sky is blue today."})
 	if err != nil {
-		return amiss(check, err, advice)
+		return amiss(err, advice)
 	}
 	if scores[0] >= scores[1] {
-		return finding{Check: check, Detail: r.Name() +
+		return finding{Detail: r.Name() +
 			" takes bread for a better answer than the sky where the sky is asked about",
 			Advice: "is it a reranking model? (search.rerank_model)"}
 	}
-	return well(check, "%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
+	return well("%s tells what answers a question, in %v", r.Name(), time.Since(started).Round(time.Millisecond))
 }
 
 // samples are as long as segments are.
@@ -104,17 +98,10 @@ func (d *doctor) embedder(ctx context.Context) finding {
 	if d.brief {
 		n = 1
 	}
-	return checkEmbedder(ctx, d.config, n, use, next)
-}
-
-// checkEmbedder asks the embedder for n vectors. use and next are where the stored ones lie, and those that
-// follow them.
-func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory.Space) finding {
-	const check = "embedder"
 	const advice = "check embedding.base_url, embedding.model and embedding.api_key"
-	e, err := newEmbedder(ctx, c, next, use)
+	e, err := newEmbedder(ctx, d.config, next, use)
 	if err != nil {
-		return amiss(check, err, advice)
+		return amiss(err, advice)
 	}
 	texts := make([]string, n)
 	for i := range texts {
@@ -123,7 +110,7 @@ func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory
 	}
 	started := time.Now()
 	if _, err := e.Embed(ctx, memory.ForStorage, texts); err != nil {
-		f := amiss(check, err, advice)
+		f := amiss(err, advice)
 		if strings.Contains(f.Detail, "vectors of length") {
 			f.Advice = "name the model that made the stored vectors, or give embedding.dimensions the new length: \"hark reindex\" then makes all anew"
 		}
@@ -131,7 +118,7 @@ func checkEmbedder(ctx context.Context, c config.Config, n int, use, next memory
 	}
 	took := max(time.Since(started), time.Microsecond)
 	space := e.Space()
-	f := well(check, "%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
+	f := well("%s gives %d dimensions, %.0f texts a second", space.Name, space.Dimensions,
 		float64(n)/took.Seconds())
 	switch {
 	case use == (memory.Space{}) || use == space:

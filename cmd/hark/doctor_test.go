@@ -244,40 +244,18 @@ func TestDoctor(t *testing.T) {
 
 // doctor is what "hark doctor" says, and its exit code.
 func (w *world) doctor(args ...string) (code int, said string) {
-	out := &buffer{}
-	env := w.environment(out, w.log)
-	if w.nowhere {
-		env.discord = nil
-	}
-	if w.free > 0 {
-		env.space = func(string) (uint64, uint64, error) { return w.free, 1 << 30, nil }
-	} else {
-		env.space = func(string) (uint64, uint64, error) { return 1 << 40, 1 << 41, nil }
-	}
-	code = run(w.Context(), env, append([]string{"doctor"}, args...))
-	return code, out.String()
+	code, said, told := w.runs("", append([]string{"doctor"}, args...)...)
+	_, _ = w.log.Write([]byte(told))
+	return code, said
 }
 
-// remember has a Hark of the world's configuration remember a text.
+// remember has a Hark of the world's configuration remember a text, with its vectors.
 func (w *world) remember(text string) {
 	w.Helper()
-	chat := w.environment(&buffer{}, w.log)
-	chat.stdin = strings.NewReader("Ana: " + text + "\n")
-	if code := run(w.Context(), chat, []string{"chat"}); code != 0 {
-		w.Fatalf("exit code %d: %s", code, w.log)
+	if code, _, told := w.runs("Ana: "+text+"\n", "chat"); code != 0 {
+		w.Fatalf("exit code %d: %s", code, told)
 	}
-	f := flags{env: &chat}
-	cfg, err := f.load()
-	if err != nil {
-		w.Fatal(err)
-	}
-	a, err := open(w.Context(), cfg, nil, 0, nil)
-	if err != nil {
-		w.Fatal(err)
-	}
-	if err := errors.Join(a.index(w.Context(), nil), a.close()); err != nil {
-		w.Fatal(err)
-	}
+	w.hark(0, "search", text) // makes those that are missing
 }
 
 func (w *world) chmod(mode os.FileMode) {
@@ -384,7 +362,7 @@ func TestAhead(t *testing.T) {
 func TestNoAnswerInTime(t *testing.T) {
 	t.Parallel()
 	err := fmt.Errorf("ask: what: %w", context.DeadlineExceeded)
-	golden.Seen(t, amiss("model", err, "wait").String())
+	golden.Seen(t, amiss(err, "wait").of("model").String())
 }
 
 func TestParted(t *testing.T) {

@@ -74,19 +74,11 @@ func (f *flags) exportCommand() *cobra.Command {
 }
 
 // exportTo has write fill the file called out, or the output.
-func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) error) (err error) {
+func exportTo(c *cobra.Command, out string, force bool, write func(io.Writer) error) error {
 	if out == "" {
-		err = write(c.OutOrStdout())
-	} else {
-		err = writeOut(out, force, write)
+		return cutShort(c.Context(), write(c.OutOrStdout()), "interrupted; what was printed is not all")
 	}
-	if err != nil && c.Context().Err() != nil {
-		if out == "" {
-			return interrupted("interrupted; what was printed is not all")
-		}
-		return interrupted("interrupted; no file was written")
-	}
-	return err
+	return cutShort(c.Context(), writeOut(out, force, write), "interrupted; no file was written")
 }
 
 // writeOut has write fill a file that only its owner can read. It appears when it is complete.
@@ -148,8 +140,7 @@ func (k *kept) peopleOf(ctx context.Context, guild memory.GuildID) (exports.Peop
 	return exports.PeopleOf(people), err
 }
 
-// writeMessage writes a line of an export. called are the names that messages have in the file that they are
-// from, if they have.
+// writeMessage writes a line of an export. called are the names of messages in the file that they are from.
 func writeMessage(lines *json.Encoder, c memory.Channel, m memory.Message, people exports.People,
 	called func(memory.MessageID) string) error {
 	e := exports.In(c, m, people)

@@ -80,9 +80,9 @@ func (o *forgetting) check() error {
 }
 
 func (o *forgetting) run(c *cobra.Command, k *kept) error {
-	before, err := o.goOn(c.Context(), k)
+	before, err := o.finish(c.Context(), k, true)
 	if err != nil {
-		return o.ended(c, err)
+		return cutShort(c.Context(), err, goesOn)
 	}
 	if o.expired {
 		return o.forgetExpired(c, k)
@@ -106,9 +106,9 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 		if err := optOut(c.Context(), k, target); err != nil {
 			return err
 		}
-		begun, err := o.finish(c.Context(), k)
+		begun, err := o.finish(c.Context(), k, false)
 		if err != nil {
-			return o.ended(c, err)
+			return cutShort(c.Context(), err, goesOn)
 		}
 		for _, r := range begun { // in each server, which is a part of what is meant
 			r.Forgetting.Guild = target.Guild
@@ -117,7 +117,7 @@ func (o *forgetting) run(c *cobra.Command, k *kept) error {
 	}
 	receipt, err := o.carryOut(c.Context(), k, target, before)
 	if err != nil {
-		return o.ended(c, err)
+		return cutShort(c.Context(), err, goesOn)
 	}
 	return o.print(c, k, receipt)
 }
@@ -150,19 +150,14 @@ func (o *forgetting) forgetExpired(c *cobra.Command, k *kept) error {
 		gone, err := k.Forget(ctx, f, o.progress("forgetting"))
 		add(&receipt, gone)
 		if err != nil {
-			return o.ended(c, err)
+			return cutShort(ctx, err, goesOn)
 		}
 	}
 	return o.print(c, k, receipt)
 }
 
-// ended is what to say of a forgetting that ended with err.
-func (o *forgetting) ended(c *cobra.Command, err error) error {
-	if c.Context().Err() != nil {
-		return interrupted("interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file")
-	}
-	return err
-}
+// goesOn is what becomes of a forgetting that is cut short.
+const goesOn = "interrupted; what it had begun with counts as forgotten, and \"hark run\" or any \"hark forget\" goes on taking it out of the file"
 
 // target is what is to be forgotten, also in words, and the person's names where one is meant.
 func (o *forgetting) target(ctx context.Context, k *kept) (t memory.Forgetting, what string,
@@ -224,11 +219,8 @@ func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
 		text += fmt.Sprintf(", %s, and what is known of them in %s", plural(e.Facts, "fact"),
 			plural(len(people), "server"))
 	}
-	if e.Lore > 0 {
-		text += ", " + pieces(e.Lore)
-	}
-	if e.Summaries > 0 {
-		text += ", " + summaryCount(e.Summaries)
+	for _, more := range there(lore(e.Lore), summaries(e.Summaries)) {
+		text += ", " + more
 	}
 	if o.guild != "" && o.user == "" && o.channel == "" && o.before == "" {
 		text += ", its people, channels and settings"
@@ -236,8 +228,7 @@ func (o *forgetting) extent(e memory.Extent, people []memory.Person) string {
 	return text
 }
 
-// optOut has nothing remembered of somebody any more: in one guild, or in all, whether they have been heard
-// there or not.
+// optOut has nothing remembered of somebody any more, in one guild or in all, whether they were heard there or not.
 func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	guilds := []memory.GuildID{target.Guild}
 	if target.Guild == memory.Everywhere {
@@ -253,23 +244,9 @@ func optOut(ctx context.Context, k *kept, target memory.Forgetting) error {
 	return k.Apply(ctx, events...)
 }
 
-// goOn takes out what was interrupted before: it was confirmed then, and who is meant may not be known by
-// name any more.
-func (o *forgetting) goOn(ctx context.Context, k *kept) ([]memory.Receipt, error) {
-	receipts, err := o.finish(ctx, k)
-	for _, r := range receipts {
-		whose := ""
-		if r.Forgetting.User != 0 {
-			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
-		}
-		fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
-			plural(r.Messages, "message"))
-	}
-	return receipts, err
-}
-
-// finish carries out what was begun.
-func (o *forgetting) finish(ctx context.Context, k *kept) (receipts []memory.Receipt, err error) {
+// finish carries out what was begun, and with tell says so of what was interrupted before: it was confirmed then, and
+// who is meant may not be known by name any more.
+func (o *forgetting) finish(ctx context.Context, k *kept, tell bool) (receipts []memory.Receipt, err error) {
 	unfinished, err := k.Forgettings(ctx, memory.Everywhere, 0)
 	for _, u := range unfinished {
 		r, err := k.Resume(ctx, u.Forgetting.ID, o.progress("forgetting"))
@@ -277,6 +254,14 @@ func (o *forgetting) finish(ctx context.Context, k *kept) (receipts []memory.Rec
 			return receipts, err
 		}
 		receipts = append(receipts, r)
+		whose := ""
+		if r.Forgetting.User != 0 {
+			whose = fmt.Sprintf(" of person %d", r.Forgetting.User)
+		}
+		if tell {
+			fmt.Fprintf(o.env.stderr, "A forgetting%s that was interrupted is complete now: %s gone.\n", whose,
+				plural(r.Messages, "message"))
+		}
 	}
 	return receipts, err
 }
@@ -302,8 +287,7 @@ func (o *forgetting) carryOut(ctx context.Context, k *kept, target memory.Forget
 	return receipt, err
 }
 
-// deleteLater deletes what target would select were it said before target.At: what is from a file with wrong
-// dates, or of a clock that is ahead.
+// deleteLater deletes what target would select if it weren't dated after target.At, by a wrong clock or a file.
 func (k *kept) deleteLater(ctx context.Context, target memory.Forgetting) (n int, err error) {
 	var events []memory.Event
 	for _, g := range k.guilds {

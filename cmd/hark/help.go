@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -14,20 +13,6 @@ import (
 
 	"hark/internal/config"
 )
-
-// group is a heading that help shows commands under.
-type group struct {
-	title string
-	names []string
-}
-
-var groups = []group{
-	{"Set up and run", []string{"doctor", "healthcheck", "init", "migrate", "run"}},
-	{"Ask, and see why", []string{"chat", "context", "eval", "search", "trace"}},
-	{"Memory", []string{"backfill", "export", "forget", "import"}},
-	{"Data", []string{"backup", "reindex", "restore"}},
-	{"Other", []string{"completion", "help", "version"}},
-}
 
 // usualWidth is how wide a terminal is taken to be that doesn't tell.
 const usualWidth = 80
@@ -74,20 +59,16 @@ func (f *flags) help(c *cobra.Command, _ []string) {
 	fmt.Fprint(c.OutOrStdout(), b.String())
 }
 
-// writeCommands lists the commands below c: those of Hark itself under their headings.
+// writeCommands lists the commands below c, under the headings of their groups.
 func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
-	longest, all := 0, group{title: "Commands"}
+	longest := 0
 	for _, sub := range c.Commands() {
-		longest, all.names = max(longest, len(sub.Name())), append(all.names, sub.Name())
+		longest = max(longest, len(sub.Name()))
 	}
-	shown := groups
-	if c.HasParent() {
-		shown = []group{all}
-	}
-	for _, g := range shown {
-		title := "\n" + g.title + ":\n"
+	for _, g := range append(c.Groups(), &cobra.Group{Title: "Commands"}) {
+		title := "\n" + g.Title + ":\n"
 		for _, sub := range c.Commands() {
-			if sub.Hidden || !slices.Contains(g.names, sub.Name()) {
+			if sub.Hidden || sub.GroupID != g.ID {
 				continue
 			}
 			text := wrapped(sub.Short, strings.Repeat(" ", longest+4), width)
@@ -97,8 +78,7 @@ func writeCommands(b *strings.Builder, c *cobra.Command, width int) {
 	}
 }
 
-// wrapped is text in lines of at most width columns, behind indent. Lines that begin with a space are copied,
-// so they stay as they are.
+// wrapped is text in lines of at most width columns, behind indent. Lines that begin with a space stay as they are.
 func wrapped(text, indent string, width int) string {
 	var b strings.Builder
 	column := 0

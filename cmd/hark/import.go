@@ -156,23 +156,20 @@ func (i imported) total(files, unread int) string {
 // line is what is said of a file.
 func (i imported) line(path string) string {
 	line := fmt.Sprintf("%s: %s, in %s", path, i.counts(), plural(i.Channels, "channel"))
-	if i.Questions > 0 {
-		line += fmt.Sprintf("; \"hark eval\" asks its %s", plural(i.Questions, "question"))
-	}
-	if i.Events > 0 {
-		line += fmt.Sprintf("; and %s about what was decided, forgotten and told", plural(i.Events, "line"))
-	}
-	if i.Answers > 0 {
-		line += fmt.Sprintf("; %s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it", plural(i.Answers, "answer"))
-	}
-	if i.dropped > 0 {
-		line += fmt.Sprintf("; %s left out: they were deleted or forgotten here, or their author has opted out", plural(i.dropped, "message"))
-	}
-	if i.Direct > 0 {
-		line += fmt.Sprintf("; of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line", plural(i.Direct, "channel"))
-	}
-	if i.Skipped > 0 {
-		line += fmt.Sprintf("; %s skipped, the first: %s", plural(i.Skipped, "unreadable message"), i.FirstSkipped)
+	for _, part := range []struct {
+		n          int
+		noun, says string
+	}{
+		{i.Questions, "question", "\"hark eval\" asks its %s"},
+		{i.Events, "line", "and %s about what was decided, forgotten and told"},
+		{i.Answers, "answer", "%s of Hark's left out: what they drew on isn't known, so they couldn't be forgotten with it"},
+		{i.dropped, "message", "%s left out: they were deleted or forgotten here, or their author has opted out"},
+		{i.Direct, "channel", "of these %s of direct messages: Hark tells of them in the same direct message and nowhere else, if memory.direct is on, and not at the command line"},
+		{i.Skipped, "unreadable message", "%s skipped, the first: " + strings.ReplaceAll(i.FirstSkipped, "%", "%%")},
+	} {
+		if part.n > 0 {
+			line += "; " + fmt.Sprintf(part.says, plural(part.n, part.noun))
+		}
 	}
 	return line
 }
@@ -188,9 +185,8 @@ func (f *flags) indexNow(ctx context.Context, a *app) error {
 	return a.index(ctx, func(done int) { _ = bar.Set(done) })
 }
 
-// importable are the ends of the names of files that are taken from a directory, and foreign those of exports
-// in another form, which are taken to have said what to do about them. A file that is named itself may be
-// called anything.
+// importable and foreign are the ends of names that are taken from a directory: of exports, and of those in
+// another form, to say what to do about them. A file that is named itself may be called anything.
 var (
 	importable = []string{".json", ".jsonl", ".ndjson", ".gz"}
 	foreign    = []string{".html", ".htm", ".csv", ".txt"}

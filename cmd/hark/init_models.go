@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"hark/internal/config"
 	"hark/internal/llm"
-	"hark/memory/sqlite"
 )
 
 // Where models are served, in the order in which they are offered.
@@ -59,8 +59,7 @@ func (s *setup) askModel(ctx context.Context) error {
 		if l.BaseURL, l.APIKey, l.Model = chosen.url, chosen.key, chosen.model; chosen.model == "" {
 			return nil
 		}
-		d := doctor{env: s.env, config: s.config}
-		return []finding{d.model(ctx, "model", "llm.", newModels(s.config).Default().Client)}
+		return []finding{s.doctor().model(ctx, "llm.", newModels(s.config).Default().Client).of("model")}
 	})
 	if err == nil {
 		s.setServer("llm", before, chosen)
@@ -83,8 +82,7 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 		if chosen.model != before.model {
 			e.Dimensions = 0 // that of another model
 		}
-		use, next := sqlite.StoredSpaces(ctx, s.config.Data)
-		return []finding{checkEmbedder(ctx, s.config, samples, use, next)}
+		return []finding{s.doctor().embedder(ctx).of("embedder")}
 	})
 	if err != nil {
 		return err
@@ -96,8 +94,10 @@ func (s *setup) askEmbedder(ctx context.Context) error {
 	return nil
 }
 
-// untilWell asks for a server until check finds nothing amiss with it, or it is to be kept anyway. It offers
-// what was chosen before.
+// doctor checks what is configured so far.
+func (s *setup) doctor() *doctor { return &doctor{env: s.env, config: s.config} }
+
+// untilWell asks for a server until check finds nothing amiss, or it is to be kept anyway. It offers the last choice.
 func (s *setup) untilWell(ctx context.Context, usual server,
 	ask func(usual server) (server, error), check func(context.Context, server) []finding) (server, error) {
 	for {
@@ -166,17 +166,9 @@ func (s *setup) askServer(ctx context.Context, question, none string, usual serv
 	names, err := llm.New(llm.Config{BaseURL: chosen.url, APIKey: chosen.key.Reveal(), Timeout: listTime}).List(listing)
 	cancel()
 	if err != nil {
-		fmt.Fprintln(s.out, amiss("models", err, "name one"))
+		fmt.Fprintln(s.out, amiss(err, "name one").of("models"))
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
-		switch {
-		case fits(a) == fits(b):
-			return 0
-		case fits(a):
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(truth(fits(b)), truth(fits(a))) })
 	chosen.model, err = s.name(ctx, "Model", names, chosen.model)
 	return chosen, err
 }

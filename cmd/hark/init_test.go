@@ -14,10 +14,8 @@ import (
 // initialise has "hark init" asked with these answers, and returns what it says and the file's text.
 func (w *world) initialise(code int, answers ...string) (out, asked, file string) {
 	w.Helper()
-	stdout, stderr := &buffer{}, &buffer{}
-	env := w.environment(stdout, stderr)
-	env.stdin = strings.NewReader(strings.Join(answers, "\n") + "\n")
-	if got := run(w.Context(), env, []string{"init"}); got != code {
+	got, stdout, stderr := w.runs(strings.Join(answers, "\n")+"\n", "init")
+	if got != code {
 		w.Errorf("exit code %d:\n%s%s", got, stdout, stderr)
 	}
 	data, err := os.ReadFile(w.env["HARK_CONFIG"])
@@ -28,7 +26,7 @@ func (w *world) initialise(code int, answers ...string) (out, asked, file string
 	if err != nil || len(entries) > 1 {
 		w.Errorf("beside the file there are %v, %v", entries, err)
 	}
-	return stdout.String(), stderr.String(), string(data)
+	return stdout, stderr, string(data)
 }
 
 // toInit is a world in which nothing is configured but where Discord is.

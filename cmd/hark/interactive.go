@@ -77,9 +77,8 @@ func (s *screen) renew() {
 	s.term.History = s.past
 }
 
-// keys are what is typed. Where it clears, Ctrl-C takes back a line that has begun, and ends the input only
-// where there is none: the terminal itself can't tell, so it is given clearLine, and the end if that found
-// the line empty.
+// keys are what is typed. With clears, Ctrl-C takes back a line that has begun, and ends the input where there is
+// none: the terminal is given clearLine, and the end if that found the line empty.
 type keys struct {
 	in     io.Reader
 	rest   []byte // typed, and not given to the terminal yet

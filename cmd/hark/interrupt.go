@@ -13,8 +13,7 @@ type interrupts struct {
 	end atomic.Pointer[context.CancelFunc] // of what Ctrl-C ends instead of the command; nil for nothing
 }
 
-// watch returns a context that ends with ctx, or at the first interrupt that nothing smaller takes. The second
-// one ends the process.
+// watch returns a context that ends at the first interrupt that nothing smaller takes. The second ends the process.
 func (i *interrupts) watch(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -66,6 +65,14 @@ func (s interrupted) Error() string { return string(s) }
 
 // Is makes it a context.Canceled.
 func (interrupted) Is(target error) bool { return target == context.Canceled }
+
+// cutShort is err, or what has become of the work if a command failed because it was told to end.
+func cutShort(ctx context.Context, err error, became string) error {
+	if err != nil && ctx.Err() != nil {
+		return interrupted(became)
+	}
+	return err
+}
 
 // interruption is the sentence about a command that was told to end, whatever it was doing.
 func interruption(err error) string {

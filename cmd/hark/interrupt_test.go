@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,5 +109,19 @@ func TestInterruptEndsWhatStandsAside(t *testing.T) {
 	done()
 	if i.take() {
 		t.Error("it took an interrupt after it was done")
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("disk full") }
+
+// What can't be printed is told of, whatever prints it.
+func TestFullOutputIsToldOf(t *testing.T) {
+	t.Parallel()
+	modes, failed := writeFile(t, "general\t-\thello there\n"), &buffer{}
+	code := run(t.Context(), environmentWith(nil, "", full{}, failed), []string{"eval", "--modes", modes})
+	if code != 1 || failed.String() != "hark: disk full\n" {
+		t.Errorf("exit code %d: %s", code, failed)
 	}
 }

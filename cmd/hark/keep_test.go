@@ -18,11 +18,11 @@ import (
 // hark runs a command on the world's memory and returns what it printed.
 func (w *world) hark(code int, args ...string) (stdout, stderr string) {
 	w.Helper()
-	out, failed := &buffer{}, &buffer{}
-	if got := run(w.Context(), w.environment(out, failed), args); got != code {
-		w.Fatalf("hark %s: exit code %d\n%s%s", strings.Join(args, " "), got, out, failed)
+	got, stdout, stderr := w.runs("", args...)
+	if got != code {
+		w.Fatalf("hark %s: exit code %d\n%s%s", strings.Join(args, " "), got, stdout, stderr)
 	}
-	return out.String(), failed.String()
+	return stdout, stderr
 }
 
 // told runs a command, and compares what it says with testdata/seen.txtar.
@@ -60,7 +60,7 @@ func TestForgetBesideARunningHark(t *testing.T) {
 	receipt, _ := w.hark(0, "forget", "--user", "jane", "--yes", "--json")
 	var told receiptJSON
 	if err := json.Unmarshal([]byte(receipt), &told); err != nil || told.Messages != 1 ||
-		told.User != w.jane.ID.String() {
+		told.User.String() != w.jane.ID.String() {
 		t.Errorf("%v: %s", err, receipt)
 	}
 	w.keeps("ana-canary")

@@ -115,9 +115,8 @@ func (l *live) print(s string) {
 // escapes are the codes that rendered puts into words.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// rendered shows a growing Markdown text as a terminal can: bold as bold, quotations with a bar, links by
-// their text. It changes single words, so that an answer can be shown while it is being written, and what it
-// doesn't know stays as it is.
+// rendered shows a growing Markdown text as a terminal can: bold, quotations with a bar, links by their text. It
+// changes single words, so that an answer can be shown while it is written.
 type rendered struct {
 	bold, plain string // escape codes; empty where the terminal is to have none
 	strong      bool   // within **

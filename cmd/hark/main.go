@@ -51,9 +51,8 @@ type environment struct {
 	discord *http.Client
 	// space, if not nil, stands for diskSpace.
 	space func(dir string) (free, total uint64, err error)
-	// progress, if not nil, is called by "hark run" whenever the bot, the house or a worker has done
-	// something that neither Discord nor the log is told of. Tests wait by it. It is called from several
-	// goroutines and must not wait.
+	// progress, if not nil, is called by "hark run" when something was done that neither Discord nor the log is
+	// told of. Tests wait by it. It is called from several goroutines and must not wait.
 	progress func()
 	// unchecked leaves out the checks at the start, for tests that count requests.
 	unchecked bool
@@ -63,10 +62,8 @@ type environment struct {
 func run(ctx context.Context, env environment, args []string) int {
 	root := newRoot(&env)
 	root.SetArgs(args)
-	root.SetIn(env.stdin)
 	out := &output{Writer: env.stdout}
 	root.SetOut(out)
-	root.SetErr(env.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		err = out.failed
@@ -112,36 +109,57 @@ type flags struct {
 	talk   *conversation // in which a command is used; nil for one of the command line's
 }
 
+// otherCommands is the heading of commands such as cobra's own.
+const otherCommands = "Other"
+
 func newRoot(env *environment) *cobra.Command {
 	f := &flags{env: env}
 	root := &cobra.Command{
-		Use:           "hark",
-		Short:         "A Discord bot with a long memory",
-		Long:          "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
-
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return refuseEmpty(c) },
+		Use:   "hark",
+		Short: "A Discord bot with a long memory",
+		Long:  "Hark remembers what is said in a Discord server and answers with that in mind.\nIt says only what everybody who can read the answer could have read themselves.",
+		Args:  knownCommand,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(flagError)
-	root.SetHelpFunc(f.help)
+	f.setUp(root)
 	root.Version = buildVersion()
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "",
 		"configuration `file` (default config.toml, if there is one)")
 	root.PersistentFlags().StringVar(&f.data, "data", "", "data `directory` (default ./data, or HARK_DATA)")
-	root.AddCommand(f.runCommand(), f.chatCommand(), f.importCommand(),
-		f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"),
-		f.contextCommand("context QUERY",
-			"Show the exact prompt that a question would make, with the tokens of each section"),
-		f.traceCommand(),
-		f.evalCommand(), f.initCommand(), f.doctorCommand(), f.healthCommand(), versionCommand(),
-		f.backupCommand(), f.restoreCommand(), f.exportCommand(), f.forgetCommand(), f.reindexCommand(), f.backfillCommand(),
-		f.migrateCommand())
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Set up and run", []*cobra.Command{f.doctorCommand(), f.healthCommand(), f.initCommand(), f.migrateCommand(),
+			f.runCommand()}},
+		{"Ask, and see why", []*cobra.Command{f.chatCommand(), f.contextCommand("context QUERY",
+			"Show the exact prompt that a question would make, with the tokens of each section"), f.evalCommand(),
+			f.searchCommand("search QUERY", "Show what would be recalled for a question, and why"), f.traceCommand()}},
+		{"Memory", []*cobra.Command{f.backfillCommand(), f.exportCommand(), f.forgetCommand(), f.importCommand()}},
+		{"Data", []*cobra.Command{f.backupCommand(), f.reindexCommand(), f.restoreCommand()}},
+		{otherCommands, []*cobra.Command{versionCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+		}
+		root.AddCommand(g.commands...)
+	}
+	root.SetHelpCommandGroupID(otherCommands)
+	root.SetCompletionCommandGroupID(otherCommands)
 	f.completeFlags(root)
 	return root
+}
+
+// setUp has a command tell of errors and of itself as all do.
+func (f *flags) setUp(c *cobra.Command) {
+	c.SilenceUsage, c.SilenceErrors, c.PersistentPreRunE = true, true, refuseEmpty
+	c.SetFlagErrorFunc(flagError)
+	c.SetHelpFunc(f.help)
+	c.SetIn(f.env.stdin)
+	c.SetOut(f.env.stdout)
+	c.SetErr(f.env.stderr)
 }
 
 // knownCommand refuses what isn't a command, with the nearest that is.
@@ -161,9 +179,8 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return fmt.Errorf("unknown command %q; \"%s --help\" shows what there is", args[0], c.CommandPath())
 }
 
-// refuseEmpty refuses flags that are given and empty, as "--user $NAME" is where NAME isn't set: they mustn't
-// widen what is meant to everybody.
-func refuseEmpty(c *cobra.Command) (err error) {
+// refuseEmpty refuses flags that are empty, as by "--user $NAME": they must not widen what is meant to everybody.
+func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		empty := f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == ""
 		if list, ok := f.Value.(pflag.SliceValue); ok {
@@ -255,8 +272,7 @@ func buildVersion() string {
 	return "unknown"
 }
 
-// buildRevision is the commit that Hark was built from, as far as the build knows, and whether anything was
-// changed since.
+// buildRevision is the commit that Hark was built from, if it is known, and whether anything was changed since.
 func buildRevision() (revision string, changed bool) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

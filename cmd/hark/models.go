@@ -11,8 +11,7 @@ import (
 	"hark/internal/tokens"
 )
 
-// modelRetries is how often a call that came to nothing is made again: within four seconds, if the server
-// doesn't say more.
+// modelRetries is how often a failed call is made again: within four seconds, if the server doesn't say more.
 const modelRetries = 3
 
 // newModels are the models that the configuration names, the default first; none if it names none.
@@ -20,9 +19,9 @@ func newModels(c config.Config) *llm.Models {
 	l := c.LLM
 	one := func(m config.Model) llm.Named {
 		made := llm.Config{
-			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Window: cmp.Or(m.Window,
-				tokens.Window(m.Model)), Vision: m.Vision,
-			Headers: m.Headers.Reveal(), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration, Retries: modelRetries,
+			Model: m.Model, BaseURL: m.BaseURL, APIKey: m.APIKey.Reveal(), Headers: m.Headers.Reveal(), Vision: m.Vision,
+			Window: cmp.Or(m.Window, tokens.Window(m.Model)), MaxTokens: l.MaxTokens, Timeout: l.Timeout.Duration,
+			Retries: modelRetries,
 		}
 		if m.Temperature != nil {
 			made.Temperature = new(float32(*m.Temperature))

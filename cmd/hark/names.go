@@ -31,10 +31,7 @@ type kept struct {
 
 // openKept opens the memory, which must be there.
 func (f *flags) openKept(ctx context.Context) (*kept, error) {
-	cfg, err := f.load()
-	if err == nil {
-		err = mustRemember(cfg.Data)
-	}
+	cfg, err := f.loadKept()
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +79,16 @@ func newKept(ctx context.Context, store *sqlite.Store, cfg config.Config) (*kept
 	return k, nil
 }
 
-// mustRemember refuses a data directory without a memory.
-func mustRemember(dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", dir)
+// loadKept reads the configuration, of which the data directory must hold a memory.
+func (f *flags) loadKept() (config.Config, error) {
+	cfg, err := f.load()
+	if err != nil {
+		return cfg, err
 	}
-	return nil
+	if _, err := os.Stat(filepath.Join(cfg.Data, sqlite.FileName)); errors.Is(err, fs.ErrNotExist) {
+		return cfg, fmt.Errorf("nothing is remembered in %s: name the right directory with --data or HARK_DATA", cfg.Data)
+	}
+	return cfg, nil
 }
 
 // guildName is what people call a guild.
@@ -154,8 +155,7 @@ func (k *kept) channelCalled(guild memory.GuildID, name string) (memory.Channel,
 	return only("channel", name, all, "its id will do too")
 }
 
-// personCalled is the person whom name calls in guild or Everywhere, and who they are there. An id is taken although
-// nobody is known by it.
+// personCalled is the person whom name calls in guild or Everywhere. An id is taken although nobody is known by it.
 func (k *kept) personCalled(ctx context.Context, guild memory.GuildID, name string) (memory.UserID,
 	[]memory.Person, error) {
 	known, called := map[memory.UserID][]memory.Person{}, map[memory.UserID]bool{}
@@ -238,9 +238,8 @@ func only[T any](what, name string, all []candidate[T], hint string) (is T, err 
 
 // hostOf is the host of a URL.
 func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return address
+	if u, err := url.Parse(address); err == nil {
+		return cmp.Or(u.Host, address)
 	}
-	return u.Host
+	return address
 }

@@ -73,9 +73,6 @@ func TestAFullDiskIsNamed(t *testing.T) {
 			w.sees(strings.ReplaceAll(line, full, "DATA"))
 		}
 	}
-	out, log := &buffer{}, &buffer{}
-	if code := run(w.Context(), w.environment(out, log), []string{"run"}); code != 1 {
-		t.Errorf("exit code %d", code)
-	}
-	w.sees(strings.ReplaceAll(log.String(), full, "DATA"))
+	_, told := w.hark(1, "run")
+	w.sees(strings.ReplaceAll(told, full, "DATA"))
 }

@@ -12,47 +12,34 @@ import (
 
 // receiptJSON is a receipt as --json prints it.
 type receiptJSON struct {
-	Guild     string     `json:"guild,omitempty"` // empty: all servers
-	Channel   string     `json:"channel,omitempty"`
-	User      string     `json:"user,omitempty"`
-	Before    *time.Time `json:"before,omitempty"`
-	At        time.Time  `json:"at"`
-	Messages  int        `json:"messages"`
-	Segments  int        `json:"segments"`
-	Vectors   int        `json:"vectors"`
-	Answers   int        `json:"answers"`
-	Facts     int        `json:"facts"`
-	Lore      int        `json:"lore"`
-	Summaries int        `json:"summaries"`
-	Records   int        `json:"records"`
-	People    int        `json:"people"`
-	OutOf     []string   `json:"out_of_reach"`
+	Guild   string           `json:"guild,omitempty"` // empty: all servers
+	Channel memory.ChannelID `json:"channel,string,omitempty"`
+	User    memory.UserID    `json:"user,string,omitempty"`
+	Before  time.Time        `json:"before,omitzero"`
+	At      time.Time        `json:"at"`
+	memory.Receipt
+	OutOf []string `json:"out_of_reach"`
 }
 
 // print prints what went, and what Hark can't reach.
 func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	if o.json {
-		return printJSON(c.OutOrStdout(), receiptOf(r, outOfReach(k)))
-	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		text string
-	}{
-		{r.Segments, plural(r.Segments, "segment")}, {r.Vectors, plural(r.Vectors, "vector")}, {r.Answers,
-			plural(r.Answers, "answer")},
-		{r.Facts, plural(r.Facts, "fact")}, {r.Lore, pieces(r.Lore)}, {r.Summaries, summaryCount(r.Summaries)},
-		{r.Records, counted(r.Records, "record of a call", "records of calls")},
-	} {
-		if p.n > 0 {
-			parts = append(parts, p.text)
+		f := r.Forgetting
+		out := receiptJSON{Channel: f.Channel, User: f.User, Before: f.Before, At: f.At.UTC().Truncate(time.Second),
+			Receipt: r, OutOf: outOfReach(k)}
+		if f.Guild != memory.Everywhere {
+			out.Guild = f.Guild.String()
 		}
+		return printJSON(c.OutOrStdout(), out)
 	}
-	if r.People > 0 {
+	parts := there(count{r.Segments, "segment", ""}, count{r.Vectors, "vector", ""}, count{r.Answers, "answer", ""},
+		count{r.Facts, "fact", ""}, lore(r.Lore), summaries(r.Summaries),
+		count{r.Records, "record of a call", "records of calls"})
+	switch {
+	case r.People > 0 && r.Forgetting.User == 0:
+		parts = append(parts, fmt.Sprintf("what was known of %d people", r.People))
+	case r.People > 0:
 		parts = append(parts, "what was known of a person in "+plural(r.People, "server"))
-		if r.Forgetting.User == 0 {
-			parts[len(parts)-1] = fmt.Sprintf("what was known of %d people", r.People)
-		}
 	}
 	line := "Forgotten: " + plural(r.Messages, "message")
 	if len(parts) > 0 {
@@ -63,31 +50,8 @@ func (o *forgetting) print(c *cobra.Command, k *kept, r memory.Receipt) error {
 	return nil
 }
 
-func receiptOf(r memory.Receipt, reach []string) receiptJSON {
-	out := receiptJSON{
-		At: r.Forgetting.At.UTC().Truncate(time.Second), Messages: r.Messages, Segments: r.Segments, Vectors: r.Vectors, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore,
-		Summaries: r.Summaries, Records: r.Records, People: r.People, OutOf: reach,
-	}
-	if r.Forgetting.Guild != memory.Everywhere {
-		out.Guild = r.Forgetting.Guild.String()
-	}
-	if r.Forgetting.Channel != 0 {
-		out.Channel = r.Forgetting.Channel.String()
-	}
-	if r.Forgetting.User != 0 {
-		out.User = r.Forgetting.User.String()
-	}
-	if !r.Forgetting.Before.IsZero() {
-		out.Before = &r.Forgetting.Before
-	}
-	return out
-}
-
-// pieces is "1 piece of lore" or "2 pieces of lore".
-func pieces(n int) string { return plural(n, "piece") + " of lore" }
-
-// summaryCount is "1 summary" or "2 summaries".
-func summaryCount(n int) string { return counted(n, "summary", "summaries") }
+func lore(n int) count      { return count{n, "piece of lore", "pieces of lore"} }
+func summaries(n int) count { return count{n, "summary", "summaries"} }
 
 // outOfReach is where what was forgotten may be still.
 func outOfReach(k *kept) []string {

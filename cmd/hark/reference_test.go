@@ -37,22 +37,6 @@ func TestCommandLineReference(t *testing.T) {
 	golden.File(t, "../../docs/command-line.md", b.String())
 }
 
-// Every command has its place in the help.
-func TestCommandsAreGrouped(t *testing.T) {
-	t.Parallel()
-	grouped := map[string]bool{}
-	for _, g := range groups {
-		for _, name := range g.names {
-			grouped[name] = true
-		}
-	}
-	for _, c := range newRoot(&environment{lookup: func(string) (string, bool) { return "", false }}).Commands() {
-		if !grouped[c.Name()] {
-			t.Errorf("%s is in no group of the help", c.Name())
-		}
-	}
-}
-
 func describeCommands(b *strings.Builder, of *cobra.Command) {
 	for _, c := range of.Commands() {
 		if c.Hidden || c.Name() == "help" || c.Name() == "completion" {

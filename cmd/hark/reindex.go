@@ -18,11 +18,8 @@ func (f *flags) reindexCommand() *cobra.Command {
 			"was when it is called again.",
 		Args: noArguments,
 		PreRunE: func(*cobra.Command, []string) error {
-			cfg, err := f.load()
-			if err != nil {
-				return err
-			}
-			return mustRemember(cfg.Data)
+			_, err := f.loadKept()
+			return err
 		},
 		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error { return f.reindex(c, a) }),
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -42,10 +43,12 @@ type runner struct {
 	wait bool
 	look time.Duration // between looks at the configuration while waiting
 
-	log    zerolog.Logger
-	notify *notifier
-	ready  readiness
-	gauges gauges
+	log     zerolog.Logger
+	notify  *notifier
+	ready   atomic.Pointer[func() error] // see notReady
+	metrics *metrics.Metrics
+	started time.Time
+	now     atomic.Pointer[running] // nil before anything runs
 }
 
 // run runs until ctx is done or, unless it is to wait, until something is wrong that only the operator can mend.
@@ -57,14 +60,14 @@ func (r *runner) run(ctx context.Context) error {
 	r.log = newLogger(cfg.Log, r.env.stderr, r.env.lookup)
 	r.notify = newNotifier(r.env.lookup, os.Getpid())
 	defer context.AfterFunc(ctx, r.notify.stopping)()
-	r.gauges.Metrics, r.gauges.ready, r.gauges.started = metrics.New(), r.ready.err, time.Now()
+	r.metrics, r.started = metrics.New(), time.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		r.notify.watch(ctx, r.alive)
 		return nil
 	})
-	if cfg.Web.Listen != "" && cfg.Web.Listen != "off" {
-		server, err := web.Listen(cfg.Web.Listen, r.ready.err, r.gauges.Handler(r.gauges.read))
+	if cfg.Web.Listen != "" {
+		server, err := web.Listen(cfg.Web.Listen, r.notReady, r.metrics.Handler(r.readGauges))
 		if err != nil {
 			return err
 		}
@@ -89,7 +92,7 @@ var errStopped = errors.New("stopped")
 
 // alive reports whether the store can be read, if there is one: what a restart may mend. Of Discord it asks nothing.
 func (r *runner) alive(ctx context.Context) bool {
-	now := r.gauges.now.Load()
+	now := r.now.Load()
 	if now == nil {
 		return true
 	}
@@ -104,27 +107,25 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}
-		if !r.wait || !forOperator(err) {
+		// these stay until the operator changes the configuration
+		forOperator := errors.Is(err, bot.ErrNoToken) || errors.Is(err, bot.ErrToken) || errors.Is(err, bot.ErrIntents)
+		if !r.wait || !forOperator {
 			return err
 		}
-		why := err
-		r.ready.set(func() error { return why }) // before the log says so
-		r.notify.send(status(why.Error()))
+		r.ready.Store(new(func() error { return err })) // before the log says so
+		r.notify.send(status(err.Error()))
 		r.log.Error().Msg(err.Error())
 		r.log.Info().Msg(waitingForChange)
-		if cfg, err = r.changed(ctx, cfg); err != nil {
-			return nil // told to stop
+		changed, stopped := r.changed(ctx, cfg)
+		if stopped != nil {
+			return nil
 		}
+		cfg = changed
 	}
 }
 
 // waitingForChange is logged while nothing can be done until the configuration is another.
 const waitingForChange = "waiting for the configuration to change"
-
-// forOperator reports whether err will stay until the operator changes the configuration.
-func forOperator(err error) bool {
-	return errors.Is(err, bot.ErrNoToken) || errors.Is(err, bot.ErrToken) || errors.Is(err, bot.ErrIntents)
-}
 
 // changed waits until the configuration is another than cfg and can be read.
 func (r *runner) changed(ctx context.Context, cfg config.Config) (config.Config, error) {
@@ -161,7 +162,7 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Strs("files", taken).Msg(
 			"others on this machine could read what is remembered: the data directory is private now")
 	}
-	a, err := open(ctx, cfg, r.gauges.Metrics, vectorPatience, func(done, total int) {
+	a, err := open(ctx, cfg, r.metrics, vectorPatience, func(done, total int) {
 		if done == total {
 			r.log.Info().Int("messages", total).Msg("indexed words anew")
 		}
@@ -179,7 +180,10 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		r.log.Warn().Err(a.standIn).Msg("the embedder that is configured can't be used")
 	}
 	r.dropStreams(cfg.Data)
-	r.warnOfWindow(a)
+	if a.tight != nil {
+		r.log.Warn().Int("window", windowOf(cfg)).Int("prompt", promptTokens(cfg)).Int("answer", cfg.LLM.MaxTokens).
+			Msg(a.tight.Error())
+	}
 	a.missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("a model is set and isn't configured: the configured one answers")
 	}
@@ -194,9 +198,9 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		return err
 	}
 	a.answers.LookUpBy(door.LookUp)
-	r.ready.set(door.Ready)
-	r.gauges.now.Store(&running{a, door})
-	defer r.gauges.now.Store(nil) // before the store is closed
+	r.ready.Store(new(door.Ready))
+	r.now.Store(&running{a, door})
+	defer r.now.Store(nil) // before the store is closed
 	r.log.Info().Str("version", buildVersion()).Str("data", cfg.Data).Str("model", cfg.LLM.Model).Msg("starting")
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -213,7 +217,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 		}}
 	group.Go(func() error { return indexer.Run(ctx) })
 	house := memory.House{Store: timedLog{a.store, a.metrics}, Retention: cfg.Memory.Retention.Duration,
-		Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring, Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
+		Prompts: cfg.Memory.KeepPrompts(), Records: recordRetention(cfg), Done: r.forgotten, Waits: r.expiring,
+		Progress: r.env.progress, Failed: func(err error, wait time.Duration) {
 			r.log.Warn().Err(err).Dur("wait", wait).Msg("forgetting is delayed")
 		}}
 	group.Go(func() error { return house.Run(ctx) })
@@ -263,19 +268,17 @@ func (r *runner) indexed(done, total int, left time.Duration) {
 		r.log.Info().Int("segments", total).Msg("indexed by meaning")
 		return
 	}
-	r.log.Info().Int("done", done).Int("segments", total).Stringer("left",
-		left.Round(time.Second)).Msg("indexing by meaning")
+	r.log.Info().Int("done", done).Int("segments", total).Stringer("left", left.Round(time.Second)).
+		Msg("indexing by meaning")
 }
 
 // forgotten tells what was forgotten without anybody's waiting for it.
 func (r *runner) forgotten(done memory.Receipt) {
 	f := done.Forgetting
-	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel",
-		f.Channel).Str("why", string(f.Why)).
-		Int("messages", done.Messages).Int("segments", done.Segments).Int("vectors",
-		done.Vectors).Int("answers", done.Answers).
-		Int("facts", done.Facts).Int("lore", done.Lore).Int("summaries", done.Summaries).Int("records",
-		done.Records).Int("people", done.People).Msg("forgot")
+	r.log.Info().Int64("forgetting", f.ID).Stringer("guild", f.Guild).Stringer("channel", f.Channel).
+		Str("why", string(f.Why)).Int("messages", done.Messages).Int("segments", done.Segments).
+		Int("vectors", done.Vectors).Int("answers", done.Answers).Int("facts", done.Facts).Int("lore", done.Lore).
+		Int("summaries", done.Summaries).Int("records", done.Records).Int("people", done.People).Msg("forgot")
 }
 
 // expiring warns of what waits to be forgotten because of its age.
@@ -295,7 +298,7 @@ func (f *flags) healthCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if cfg.Web.Listen == "" || cfg.Web.Listen == "off" {
+			if cfg.Web.Listen == "" {
 				return fmt.Errorf("web.listen is off: there is nobody to ask")
 			}
 			return web.Check(c.Context(), cfg.Web.Listen)

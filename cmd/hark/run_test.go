@@ -82,15 +82,10 @@ func TestHealthcheck(t *testing.T) {
 	w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
 	w.start()
 	w.env = map[string]string{"HARK_WEB_LISTEN": w.waitLog(`"address":"([^"]+)"`)}
-	err := &buffer{}
-	if code := run(t.Context(), w.environment(&buffer{}, err), []string{"healthcheck"}); code != 0 {
-		t.Errorf("exit code %d: %s", code, err)
-	}
+	w.hark(0, "healthcheck")
 	w.stop()
-	if code := run(t.Context(), w.environment(&buffer{}, err), []string{"healthcheck"}); code != 1 {
-		t.Errorf("exit code %d of a Hark that is no more", code)
-	}
-	w.holds(err.String(), "is Hark running?")
+	_, told := w.hark(1, "healthcheck")
+	w.holds(told, "is Hark running?")
 }
 
 // wait runs "hark run --wait", looking at the configuration all the time.

@@ -17,11 +17,8 @@ import (
 
 // salvage writes what can be read of a damaged database.
 func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) error {
-	cfg, err := f.load()
+	cfg, err := f.loadKept()
 	if err != nil {
-		return err
-	}
-	if err := mustRemember(cfg.Data); err != nil {
 		return err
 	}
 	s, err := sqlite.OpenSalvage(c.Context(), cfg.Data, time.Now(), cfg.Memory.Retention.Duration,
@@ -85,10 +82,8 @@ func salvaged(s *sqlite.Salvage, n int) string {
 	for _, left := range []struct {
 		n   int
 		why string
-	}{
-		{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"}, {s.Left.Expired,
-			"older than they are kept"}, {s.Left.Answers, "Hark's own answers"},
-	} {
+	}{{s.Left.Gone, "deleted or forgotten, or by somebody who has opted out"},
+		{s.Left.Expired, "older than they are kept"}, {s.Left.Answers, "Hark's own answers"}} {
 		if left.n > 0 {
 			line += fmt.Sprintf("\nLeft out %s: %s.", plural(left.n, "message"), left.why)
 		}

@@ -18,8 +18,15 @@ import (
 	"hark/internal/golden"
 )
 
-// TestScripts runs scripts. What an operator sees of their commands is in testdata/session; the scripts check
-// what is done, and what must not be shown.
+// TestScripts runs scripts. What an operator sees of their commands is in testdata/session; the scripts check what is
+// done, and what must not be shown. Besides testscript's commands they have these:
+//
+//	run ARGUMENT…      run a command of Hark's, which must fail after a "!", and note what is seen
+//	try ARGUMENT…      run one that shows more than the script is about
+//	input FILE         have the next command read it
+//	set NAME=VALUE     set a variable
+//	firstline PATTERN  the first line of stdout matches it
+//	private FILE…      only their owner can read the files
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
@@ -34,7 +41,14 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"run": runNoted, "try": runUnnoted, "input": input, "set": setVariable,
+			"run": func(s *testscript.TestScript, neg bool, args []string) { runInSession(s, neg, args, true) },
+			"try": func(s *testscript.TestScript, neg bool, args []string) { runInSession(s, neg, args, false) },
+			"input": func(s *testscript.TestScript, _ bool, args []string) {
+				sessionOf(s).stdin = s.ReadFile(args[0])
+			},
+			"set": func(s *testscript.TestScript, _ bool, args []string) {
+				sessionOf(s).env = append(sessionOf(s).env, args[0])
+			},
 			"firstline": firstLine, "private": private},
 	})
 }
@@ -43,18 +57,11 @@ type sessionKey struct{}
 
 func sessionOf(s *testscript.TestScript) *session { return s.Value(sessionKey{}).(*session) }
 
-// runNoted is the command "run ARGUMENT…": it runs a command of Hark's, which must fail after a "!", and
-// notes what is seen.
-func runNoted(s *testscript.TestScript, neg bool, args []string) { runInSession(s, neg, args, true) }
-
-// runUnnoted is the command "try ARGUMENT…": "run" for what shows more than the script is about.
-func runUnnoted(s *testscript.TestScript, neg bool, args []string) { runInSession(s, neg, args, false) }
-
 func runInSession(s *testscript.TestScript, neg bool, args []string, noted bool) {
 	got, err := sessionOf(s).run(args)
 	s.Check(err)
 	if noted {
-		sessionOf(s).note(args, got)
+		sessionOf(s).seen.WriteString(transcript(args, got) + "\n")
 	}
 	fmt.Fprint(s.Stdout(), got.Stdout)
 	fmt.Fprint(s.Stderr(), got.Stderr)
@@ -63,17 +70,6 @@ func runInSession(s *testscript.TestScript, neg bool, args []string, noted bool)
 	}
 }
 
-// input is the command "input FILE": the next command reads it.
-func input(s *testscript.TestScript, _ bool, args []string) {
-	sessionOf(s).stdin = s.ReadFile(args[0])
-}
-
-// setVariable is the command "set NAME=VALUE".
-func setVariable(s *testscript.TestScript, _ bool, args []string) {
-	sessionOf(s).env = append(sessionOf(s).env, args[0])
-}
-
-// firstLine is the command "firstline PATTERN": the first line of stdout matches it.
 func firstLine(s *testscript.TestScript, neg bool, args []string) {
 	line, _, _ := strings.Cut(s.ReadFile("stdout"), "\n")
 	if neg || len(args) != 1 {
@@ -84,7 +80,6 @@ func firstLine(s *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// private is the command "private FILE…": only their owner can read the files.
 func private(s *testscript.TestScript, neg bool, args []string) {
 	for _, name := range args {
 		info, err := os.Stat(s.MkAbs(name))
@@ -189,11 +184,6 @@ func (s *session) run(args []string) (outcome, error) {
 		return outcome{}, fmt.Errorf("hark %s: %w", strings.Join(args, " "), err)
 	}
 	return got, nil
-}
-
-// note notes what is seen of a command.
-func (s *session) note(args []string, got outcome) {
-	s.seen.WriteString(transcript(args, got) + "\n")
 }
 
 // transcript is a command and what is seen of it at a terminal, where lines of standard error are marked.

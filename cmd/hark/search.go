@@ -124,13 +124,13 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
 	if !a.json {
 		for _, h := range r.Result.Lore {
-			mark := app.builder.Labels().Relevance(h.Relevance)
-			printHit(c.OutOrStdout(), mark, h.Relevance, "lore: "+oneLine(h.Lore.Name), h.Lore.Text, []string{h.Why})
+			heading := app.marked(h.Relevance) + "lore: " + oneLine(h.Lore.Name)
+			printHit(c.OutOrStdout(), heading, h.Lore.Text, []string{h.Why})
 		}
 		for _, h := range r.Earlier {
-			heading := fmt.Sprintf("summary, %s, %s", h.Summary.Kind,
+			heading := fmt.Sprintf("📜 %.2f  summary, %s, %s", h.Relevance, h.Summary.Kind,
 				h.Summary.To().In(app.config.Answer.Location()).Format(toTheMinute))
-			printHit(c.OutOrStdout(), "📜", h.Relevance, heading, h.Summary.Text, h.Why)
+			printHit(c.OutOrStdout(), heading, h.Summary.Text, h.Why)
 		}
 		if len(hits) == 0 && len(r.Result.Lore)+len(r.Earlier) > 0 {
 			return nil
@@ -163,15 +163,15 @@ func (a *asking) tellLacks(r search.Result) {
 
 // shownHit is a hit as --json prints it.
 type shownHit struct {
-	Relevance float64   `json:"relevance"`
-	Channel   string    `json:"channel"`
-	ChannelID string    `json:"channel_id"`
-	MessageID string    `json:"message_id"`
-	Name      string    `json:"name,omitempty"` // in the file it was imported from
-	Author    string    `json:"author"`
-	Time      time.Time `json:"time"`
-	Text      string    `json:"text"`
-	Why       []string  `json:"why"`
+	Relevance float64          `json:"relevance"`
+	Channel   string           `json:"channel"`
+	ChannelID memory.ChannelID `json:"channel_id,string"`
+	MessageID memory.MessageID `json:"message_id,string"`
+	Name      string           `json:"name,omitempty"` // in the file it was imported from
+	Author    string           `json:"author"`
+	Time      time.Time        `json:"time"`
+	Text      string           `json:"text"`
+	Why       []string         `json:"why"`
 }
 
 func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error {
@@ -195,11 +195,16 @@ func (a *app) printHits(c *cobra.Command, asJSON bool, hits []search.Hit) error 
 		fmt.Fprintln(c.ErrOrStderr(), "Nothing was found.")
 	}
 	for _, s := range shown {
-		heading := fmt.Sprintf("%s in #%s, %s", oneLine(s.Author), oneLine(s.Channel),
+		heading := fmt.Sprintf("%s%s in #%s, %s", a.marked(s.Relevance), oneLine(s.Author), oneLine(s.Channel),
 			s.Time.In(a.config.Answer.Location()).Format(toTheMinute))
-		printHit(c.OutOrStdout(), a.builder.Labels().Relevance(s.Relevance), s.Relevance, heading, s.Text, s.Why)
+		printHit(c.OutOrStdout(), heading, s.Text, s.Why)
 	}
 	return nil
+}
+
+// marked is how relevant something is, as it stands in front of it.
+func (a *app) marked(relevance float64) string {
+	return fmt.Sprintf("%s %.2f  ", a.builder.Labels().Relevance(relevance), relevance)
 }
 
 func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
@@ -210,10 +215,9 @@ func (k *kept) shown(ctx context.Context, h search.Hit) (shownHit, error) {
 	}
 	called, err := k.NameOf(ctx, m.Channel, []memory.MessageID{m.ID})
 	s := shownHit{
-		Relevance: h.Relevance, Channel: k.channelName(m.Guild,
-			m.Channel), ChannelID: m.Channel.String(), MessageID: m.ID.String(),
-		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(),
-			m.Author.String()), Time: m.Time(), Text: m.Text(), Why: []string{},
+		Relevance: h.Relevance, Channel: k.channelName(m.Guild, m.Channel), ChannelID: m.Channel, MessageID: m.ID,
+		Name: called[m.ID], Author: cmp.Or(people[m.Author].DisplayName(), m.Author.String()), Time: m.Time(),
+		Text: m.Text(), Why: []string{},
 	}
 	for _, w := range h.Why {
 		s.Why = append(s.Why, strings.TrimSpace(w.Kind+" "+w.Detail))

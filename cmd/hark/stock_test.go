@@ -122,7 +122,7 @@ func TestForgettingTellsWhomAndWhat(t *testing.T) {
 	c.run(0, "forget", "--channel", "tools", "--before", "2024-05-03T13:00:00Z", "--yes", "--json")
 	var r receiptJSON
 	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil || r.Guild != "600" ||
-		r.Channel != "601" || r.Messages != 1 || r.Before == nil {
+		r.Channel != 601 || r.Messages != 1 || r.Before.IsZero() {
 		t.Errorf("%v: %s", err, c.out.String())
 	}
 	c.run(0, "forget", "--guild", "shed", "--before", "1h", "--yes")
@@ -135,20 +135,17 @@ func TestOptingOutEverywhere(t *testing.T) {
 	c, data := stocked(t)
 	c.run(0, "forget", "--user", "12345", "--opt-out", "--yes")
 	c.run(0, "forget", "--user", "8", "--guild", "garden", "--opt-out", "--yes")
-	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	for _, at := range []struct {
-		guild memory.GuildID
-		user  memory.UserID
-		want  bool
-	}{
-		{500, 12345, true}, {600, 12345, true}, {memory.DirectGuild, 12345, true}, {500, 8, true}, {600, 8,
-			false}, {500, 7, false}} {
-		if out, err := store.OptedOut(t.Context(), at.guild, at.user); err != nil || out != at.want {
-			t.Errorf("%d in %d has opted out: %t, %v", at.user, at.guild, out, err)
+	opened(t, data, func(store *sqlite.Store) error {
+		for _, at := range []struct {
+			guild memory.GuildID
+			user  memory.UserID
+			want  bool
+		}{{500, 12345, true}, {600, 12345, true}, {memory.DirectGuild, 12345, true}, {500, 8, true}, {600, 8, false},
+			{500, 7, false}} {
+			if out, err := store.OptedOut(t.Context(), at.guild, at.user); err != nil || out != at.want {
+				t.Errorf("%d in %d has opted out: %t, %v", at.user, at.guild, out, err)
+			}
 		}
-	}
+		return nil
+	})
 }

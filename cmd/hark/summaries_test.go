@@ -155,17 +155,15 @@ func TestTheFirstTalkIsSummedUpWheneverTheNextIs(t *testing.T) {
 		stdin: "Ann: my personal best for the charity 5K is 25:50\nAnn: and I have new shoes\n"}
 	c.run(0, "chat")
 	c.run(0, "chat") // the second talk doesn't put the first behind it
-	store, err := sqlite.Open(t.Context(), data, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
-	left, err := store.SummaryBacklog(t.Context(), memory.FirstMessageID(time.Now().AddDate(0, 0, 90)))
-	if err != nil || len(left) != 1 {
-		t.Fatalf("%+v, %v", left, err)
-	}
-	if all, err := store.Log(t.Context(), left[0].Channel, left[0].After, left[0].Until, 9); err != nil ||
-		len(all) != 4 {
-		t.Errorf("%d messages, %v", len(all), err)
-	}
+	opened(t, data, func(store *sqlite.Store) error {
+		left, err := store.SummaryBacklog(t.Context(), memory.FirstMessageID(time.Now().AddDate(0, 0, 90)))
+		if err != nil || len(left) != 1 {
+			t.Fatalf("%+v, %v", left, err)
+		}
+		all, err := store.Log(t.Context(), left[0].Channel, left[0].After, left[0].Until, 9)
+		if len(all) != 4 {
+			t.Errorf("%d messages", len(all))
+		}
+		return err
+	})
 }

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"hark/internal/exports"
 )
 
 // toTheMinute is the form of times.
@@ -62,9 +64,8 @@ func drives(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bid
 // printJSON prints v for people and machines: what could drive a terminal is escaped, as JSON allows.
 func printJSON(w io.Writer, v any) error {
 	var text strings.Builder
-	e := json.NewEncoder(&text)
+	e := exports.NewEncoder(&text)
 	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return err
 	}
@@ -88,9 +89,9 @@ func below(text string) string {
 	return "        " + strings.ReplaceAll(printable(text), "\n", "\n        ")
 }
 
-// printHit prints something that was found, and why.
-func printHit(w io.Writer, mark string, relevance float64, heading, text string, why []string) {
-	fmt.Fprintf(w, "%s %.2f  %s\n%s\n", mark, relevance, heading, below(text))
+// printHit prints something that was found under a heading, and why.
+func printHit(w io.Writer, heading, text string, why []string) {
+	fmt.Fprintf(w, "%s\n%s\n", heading, below(text))
 	if len(why) > 0 {
 		fmt.Fprintf(w, "        (%s)\n", printable(strings.Join(why, "; ")))
 	}
@@ -135,6 +136,22 @@ func words[T ~string](names []T) []string {
 
 // listed are names to choose from, with commas between them.
 func listed[T ~string](names []T) string { return strings.Join(words(names), ", ") }
+
+// count is a number of things, with what one is called, and what several are if not one with an s.
+type count struct {
+	n         int
+	one, many string
+}
+
+// there are those of all that aren't 0, each as "1 message" or "2 messages".
+func there(all ...count) (some []string) {
+	for _, c := range all {
+		if c.n > 0 {
+			some = append(some, counted(c.n, c.one, cmp.Or(c.many, c.one+"s")))
+		}
+	}
+	return some
+}
 
 // plural is "1 message" or "2 messages".
 func plural(n int, noun string) string { return counted(n, noun, noun+"s") }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"hark/internal/embed"
-	"hark/internal/llm"
 	"hark/internal/metrics"
 	"hark/internal/rerank"
 	"hark/memory"
@@ -20,18 +19,7 @@ const (
 	ofReranking = "reranking"
 )
 
-// watchModels has m count what models are asked, and how often the fallback is asked in the place of one.
-func watchModels(models *llm.Models, m *metrics.Metrics) {
-	models.Watch(func(model string, took time.Duration, failed error) {
-		m.ModelSeconds.WithLabelValues(model).Observe(took.Seconds())
-		if failed != nil {
-			m.ModelErrors.WithLabelValues(model, llm.KindOf(failed).String()).Inc()
-		}
-	}, func(model string) { m.ModelFallbacks.WithLabelValues(model).Inc() })
-}
-
-// timed is what ask returns. It counts how long that took, or that something of that name failed by itself,
-// rather than because nobody waits for it any more.
+// timed is what ask returns. It counts how long that took, or that it failed by itself while somebody waited for it.
 func timed[T any](ctx context.Context, m *metrics.Metrics, what string, took interface{ Observe(float64) },
 	ask func() (T, error)) (T, error) {
 	began := time.Now()

@@ -151,14 +151,12 @@ func (k *kept) promptOf(t memory.Trace) (p memory.Prompt, why string) {
 	return *t.Prompt, ""
 }
 
-// printTrace prints how an answer came about: a line about it and one for each section of its prompt, of
-// which p, if it is there, tells where they stand.
+// printTrace prints how an answer came about: a line about it, and one for each section, with where p has it.
 func (k *kept) printTrace(w io.Writer, t memory.Trace, p memory.Prompt) {
 	fmt.Fprintf(w, "%s  %d  #%s in %s, %s, %.1f s\n",
 		t.Answer.Time().In(k.config.Answer.Location()).Format(toTheMinute), t.Answer,
-		oneLine(k.channelName(t.Guild,
-			t.Channel)), oneLine(guildName(k.guildOf(t.Guild))), oneLine(cmp.Or(t.Model, "no model")),
-		t.Total.Seconds())
+		oneLine(k.channelName(t.Guild, t.Channel)), oneLine(guildName(k.guildOf(t.Guild))),
+		oneLine(cmp.Or(t.Model, "no model")), t.Total.Seconds())
 	if len(t.Sections) == 0 {
 		return
 	}
@@ -225,29 +223,29 @@ func joined(t memory.Trace, p memory.Prompt) string {
 
 // jsonTrace is a trace as --json prints it.
 type jsonTrace struct {
-	Answer    string        `json:"answer"`
-	Time      time.Time     `json:"time"`
-	Server    string        `json:"server"`
-	Channel   string        `json:"channel"`
-	ChannelID string        `json:"channel_id"`
-	Question  string        `json:"question"`
-	Model     string        `json:"model,omitempty"` // empty: the answer quotes
-	Layout    string        `json:"layout,omitempty"`
-	Mode      string        `json:"mode,omitempty"`
-	Tokens    int           `json:"tokens"`
-	MaxTokens int           `json:"max_tokens"`
-	Window    int           `json:"window,omitempty"`     // 0 if it isn't known
-	Use       float64       `json:"window_use,omitempty"` // from 0 to 1
-	Warning   bool          `json:"warning"`              // the window is nearly full
-	Recalled  int           `json:"recalled"`
-	HeldBack  int           `json:"held_back,omitempty"`
-	Condensed int           `json:"condensed,omitempty"` // messages of the session that a summary stood for
-	TextOnly  bool          `json:"text_only,omitempty"`
-	SearchMS  int64         `json:"search_ms"`
-	TotalMS   int64         `json:"total_ms"`
-	Sections  []jsonSection `json:"sections"`
-	Calls     []jsonCall    `json:"tool_calls,omitempty"`
-	Prompt    *jsonKept     `json:"prompt,omitempty"`
+	Answer    memory.MessageID `json:"answer,string"`
+	Time      time.Time        `json:"time"`
+	Server    memory.GuildID   `json:"server,string"`
+	Channel   string           `json:"channel"`
+	ChannelID memory.ChannelID `json:"channel_id,string"`
+	Question  memory.MessageID `json:"question,string"`
+	Model     string           `json:"model,omitempty"` // empty: the answer quotes
+	Layout    string           `json:"layout,omitempty"`
+	Mode      string           `json:"mode,omitempty"`
+	Tokens    int              `json:"tokens"`
+	MaxTokens int              `json:"max_tokens"`
+	Window    int              `json:"window,omitempty"`     // 0 if it isn't known
+	Use       float64          `json:"window_use,omitempty"` // from 0 to 1
+	Warning   bool             `json:"warning"`              // the window is nearly full
+	Recalled  int              `json:"recalled"`
+	HeldBack  int              `json:"held_back,omitempty"`
+	Condensed int              `json:"condensed,omitempty"` // messages of the session that a summary stood for
+	TextOnly  bool             `json:"text_only,omitempty"`
+	SearchMS  int64            `json:"search_ms"`
+	TotalMS   int64            `json:"total_ms"`
+	Sections  []jsonSection    `json:"sections"`
+	Calls     []jsonCall       `json:"tool_calls,omitempty"`
+	Prompt    *jsonKept        `json:"prompt,omitempty"`
 }
 
 // jsonCall is a call of a tool.
@@ -275,10 +273,11 @@ type jsonKept struct {
 
 func (k *kept) traceJSON(t memory.Trace) jsonTrace {
 	return jsonTrace{
-		Answer: t.Answer.String(), Time: t.Answer.Time().UTC(), Server: t.Guild.String(), Channel: k.channelName(t.Guild, t.Channel), ChannelID: t.Channel.String(),
-		Question: t.Question.String(), Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens, MaxTokens: t.MaxTokens,
-		Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull, Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
-		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(), Sections: sectionsJSON(t.Sections,
-			memory.Prompt{}), Calls: callsJSON(t.Calls),
+		Answer: t.Answer, Time: t.Answer.Time().UTC(), Server: t.Guild, Channel: k.channelName(t.Guild, t.Channel),
+		ChannelID: t.Channel, Question: t.Question, Model: t.Model, Layout: t.Layout, Mode: t.Mode, Tokens: t.Tokens,
+		MaxTokens: t.MaxTokens, Window: t.Window, Use: t.Use(), Warning: t.Use() >= memory.NearlyFull,
+		Recalled: len(t.Recalled), HeldBack: t.HeldBack, Condensed: condensedIn(t), TextOnly: t.TextOnly,
+		SearchMS: t.Search.Milliseconds(), TotalMS: t.Total.Milliseconds(),
+		Sections: sectionsJSON(t.Sections, memory.Prompt{}), Calls: callsJSON(t.Calls),
 	}
 }

@@ -68,7 +68,7 @@ func TestTraceShowsThePromptAsItWasSent(t *testing.T) {
 	if err := json.Unmarshal([]byte(asJSON), &told); err != nil {
 		t.Fatal(err)
 	}
-	if told.Answer != id || told.Layout != "sections" || told.Model != "test-model" || told.Warning ||
+	if told.Answer.String() != id || told.Layout != "sections" || told.Model != "test-model" || told.Warning ||
 		len(told.Prompt.Messages) != 2 {
 		t.Errorf("told %s", asJSON)
 	}

@@ -85,7 +85,25 @@ func (w *world) configure(text string) {
 func (w *world) environment(stdout, stderr *buffer) environment {
 	e := environmentWith(w.env, "", stdout, stderr)
 	e.discord, e.progress, e.unchecked = w.discord.Client(), w.discord.Poke, !w.checks
+	if w.nowhere {
+		e.discord = nil
+	}
+	e.space = func(string) (uint64, uint64, error) {
+		if w.free > 0 {
+			return w.free, 1 << 30, nil
+		}
+		return 1 << 40, 1 << 41, nil
+	}
 	return e
+}
+
+// runs runs a command to its end.
+func (w *world) runs(stdin string, args ...string) (code int, stdout, stderr string) {
+	out, failed := &buffer{}, &buffer{}
+	env := w.environment(out, failed)
+	env.stdin = strings.NewReader(stdin)
+	code = run(w.Context(), env, args)
+	return code, out.String(), failed.String()
 }
 
 // environmentWith is an environment with variables, and something to read.

@@ -11,8 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// longestOperator is how many characters may say who runs Hark, so that there is room for the rest of what
-// /privacy shows.
+// longestOperator is how many characters may say who runs Hark: /privacy needs room for the rest.
 const longestOperator = 300
 
 // check notes every value that is of its type but can't be used.
@@ -42,7 +41,8 @@ func (s *settings) check() {
 		`at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
 	s.wantOneOf(c.Builder.Language, "builder.language", languages)
 	s.checkSections(c.Builder.Sections)
-	s.want(isZone(c.Answer.Timezone), "answer.timezone",
+	_, err := time.LoadLocation(c.Answer.Timezone)
+	s.want(err == nil && c.Answer.Timezone != "", "answer.timezone",
 		`the IANA name of a time zone, such as "UTC" or "Europe/Berlin"`)
 	s.want(c.Web.Listen == "" || isListen(c.Web.Listen), "web.listen",
 		`a host and port, such as "127.0.0.1:8765", or "off"`)
@@ -79,8 +79,7 @@ func (s *settings) checkTags(f field) {
 	}
 }
 
-// want notes what the setting at a place (see marks) should be. The value itself stays out of the message: an
-// address may hold a password.
+// want notes what the setting at a place (see marks) should be, without its value: an address may hold a password.
 func (s *settings) want(ok bool, place, what string) {
 	if ok {
 		return
@@ -107,11 +106,6 @@ func (s *settings) wantOneOf(value, key string, known []string) {
 func IsAddress(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
-}
-
-func isZone(name string) bool {
-	_, err := time.LoadLocation(name)
-	return name != "" && err == nil
 }
 
 func isListen(address string) bool {

@@ -15,9 +15,8 @@ import (
 // DefaultFile is read when no file is named. It needn't exist.
 const DefaultFile = "config.toml"
 
-// Config is every setting. The tags tell all of it: Default, Example, Reference and the checks are made from
-// them. A number is above 0, or 0 for what "zero" says; a time is above 0 where there is one "such" as is
-// meant.
+// Config is every setting. Default, Example, Reference and the checks are made from the tags. A number is above 0,
+// or 0 for what "zero" says; a time with "such" is above 0.
 type Config struct {
 	Data      string    `toml:"data" default:"./data" help:"Where everything is kept: one directory, created if need be. Back it up and keep it private."`
 	Discord   Discord   `toml:"discord" help:"The bot's account at Discord."`

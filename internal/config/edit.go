@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,9 +33,8 @@ type Value struct {
 	To  any
 }
 
-// Edit is a file's text with values in place of what it says of their keys, and added where it says nothing.
-// All else stays as it is, comments too. The error is of a file that says it in a way that can't be changed
-// so.
+// Edit is a file's text with values set, in place of what it says of their keys or added. All else stays, comments
+// too. It fails where the file says it in a way that can't be changed so.
 func Edit(text string, values []Value) (string, error) {
 	var want, got map[string]any
 	if toml.Unmarshal([]byte(text), &want) != nil {
@@ -71,54 +69,28 @@ func with(tree any, key []string, value any) map[string]any {
 var errCannotEdit = errors.New(
 	"the file is written in a way that can't be changed here: put the key into its section by hand")
 
-// A section's name in its first line, and a value that is no table or list.
-var sectionLine = regexp.MustCompile(`(?m)^[ \t]*\[+[ \t]*([^\]\n]*?)[ \t]*\]+.*$`)
-
-const tomlScalar = `("""(?s:.*?)"""|'''(?s:.*?)'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s#]+)`
-
-// edit sets one key, in its section or where it is written in full before all sections. Edit sees whether it
-// is set then: a line within a text may look like one of the file's.
+// edit sets one key, in place, else in its section, else in one that it adds. Edit sees whether it is set then.
 func edit(text string, v Value) (string, error) {
 	value, err := tomlValue(v.To)
 	if err != nil {
 		return "", err
 	}
+	m := newMarks([]byte(text))
+	if at := m.at[v.Key].value; at.Length > 0 {
+		return text[:at.Offset] + value + text[at.Offset+at.Length:], nil
+	}
 	dot := strings.LastIndexByte(v.Key, '.')
-	section, key := v.Key[:max(dot, 0)], v.Key[dot+1:]
-	lines := append(sectionLine.FindAllStringSubmatchIndex(text, -1), []int{len(text)})
-	if edited, ok := assign(text, 0, lines[0][0], v.Key, value); ok {
-		return edited, nil
-	}
-	line := key + " = " + value + "\n"
-	for i, at := range lines[:len(lines)-1] {
-		if text[at[2]:at[3]] != section {
-			continue
-		}
-		if edited, ok := assign(text, at[1], lines[i+1][0], key, value); ok {
-			return edited, nil
-		}
-		if at[1] == len(text) {
-			return text + "\n" + line, nil
-		}
-		return text[:at[1]+1] + line + text[at[1]+1:], nil
-	}
-	if section == "" {
+	section, line := v.Key[:max(dot, 0)], v.Key[dot+1:]+" = "+value+"\n"
+	switch head := m.at[section]; {
+	case section == "":
 		return line + text, nil
-	}
-	if text != "" {
+	case head.header:
+		before, after, _ := strings.Cut(text[head.offset:], "\n")
+		return text[:head.offset] + before + "\n" + line + after, nil
+	case text != "":
 		text = strings.TrimRight(text, "\n") + "\n\n"
 	}
 	return text + "[" + section + "]\n" + line, nil
-}
-
-// assign gives a key a value that is written in a part of a text.
-func assign(text string, from, to int, key, value string) (string, bool) {
-	at := regexp.MustCompile(`(?m)^[ \t]*"?` + regexp.QuoteMeta(key) + `"?[ \t]*=[ \t]*` +
-		tomlScalar).FindStringSubmatchIndex(text[from:to])
-	if at == nil {
-		return "", false
-	}
-	return text[:from+at[2]] + value + text[from+at[3]:], true
 }
 
 func tomlValue(v any) (string, error) {

@@ -8,8 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// lookup is a variable's value. An empty variable is as good as none: that is what an unset one becomes on
-// its way through a compose file.
+// lookup is a variable's value. An empty one is as good as none: compose files make that of unset ones.
 func lookup(env func(string) (string, bool), name string) (string, bool) {
 	value, _ := env(name)
 	return value, value != ""
@@ -40,8 +39,7 @@ func (s *settings) readEnv(env func(string) (string, bool)) {
 	}
 }
 
-// CheckEnv finds, in an environment as os.Environ gives it, variables that are meant for Hark and that
-// nothing reads.
+// CheckEnv finds, in an environment as of os.Environ, variables that are meant for Hark and that nothing reads.
 func CheckEnv(environ []string) error {
 	known := []string{"HARK_CONFIG"}
 	for _, f := range variables(new(Default())) {
@@ -53,7 +51,10 @@ func CheckEnv(environ []string) error {
 	var problems []error
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || isKubernetes(name) {
+		// each container has these from Kubernetes, for a service named "hark"
+		kubernetes := name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") ||
+			strings.HasPrefix(name, "HARK_SERVICE_")
+		if !strings.HasPrefix(name, "HARK_") || slices.Contains(known, name) || kubernetes {
 			continue
 		}
 		problems = append(problems, fmt.Errorf("%s is not a variable of Hark's; did you mean %s?", name,
@@ -72,10 +73,4 @@ func nearestVariable(name string, known []string) string {
 		keys[i] = key(k)
 	}
 	return known[slices.Index(keys, nearest(key(name), keys))]
-}
-
-// isKubernetes reports whether a variable is one of those that Kubernetes gives each container for a service
-// named "hark".
-func isKubernetes(name string) bool {
-	return name == "HARK_PORT" || strings.HasPrefix(name, "HARK_PORT_") || strings.HasPrefix(name, "HARK_SERVICE_")
 }

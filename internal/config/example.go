@@ -13,10 +13,7 @@ func Example() string {
 	var b strings.Builder
 	comment(&b, exampleHead)
 	c := Default()
-	for _, s := range sectionsOf(&c) {
-		if s.name != "" && s.help == "" { // of a table, which tells of it
-			continue
-		}
+	for _, s := range documented(&c) {
 		if s.list {
 			s.writeList(&b)
 			continue
@@ -30,9 +27,12 @@ func Example() string {
 			fmt.Fprintf(&b, "# %s\n", s.example)
 		}
 		for _, f := range s.fields {
-			if f.help() != "" {
-				b.WriteByte('\n')
-				f.write(&b, last(f.key))
+			b.WriteByte('\n')
+			comment(&b, f.help())
+			if value := f.toml(); value != "" {
+				fmt.Fprintf(&b, "%s = %s\n", last(f.key), value)
+			} else {
+				fmt.Fprintf(&b, "# %s = %s\n", last(f.key), f.example())
 			}
 		}
 	}
@@ -51,18 +51,9 @@ func (s section) writeList(b *strings.Builder) {
 	}
 }
 
-func (f field) write(b *strings.Builder, key string) {
-	comment(b, f.help())
-	if value := f.toml(); value != "" {
-		fmt.Fprintf(b, "%s = %s\n", key, value)
-		return
-	}
-	fmt.Fprintf(b, "# %s = %s\n", key, f.example())
-}
-
-// comment writes text as comment lines of at most 100 characters.
 func comment(b *strings.Builder, text string) { commentAs(b, "#", text) }
 
+// commentAs writes text as comment lines of at most 100 characters.
 func commentAs(b *strings.Builder, mark, text string) {
 	for paragraph := range strings.Lines(text) {
 		fill(b, mark, mark, 100, paragraph)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,8 +33,7 @@ func (f field) secret() bool {
 // secretive is a value that holds secrets, if it is set.
 type secretive interface{ IsSet() bool }
 
-// section is a titled group of settings. The first has no name; those within a table have no help, for the
-// table tells of them.
+// section is a titled group of settings. The first has no name; those within a table have no help.
 type section struct {
 	name, help, example string
 	list                bool // it may be written any number of times, as [[name]]
@@ -82,13 +82,20 @@ func tableOf(s section, t table, part reflect.Type) (all []section) {
 // within is the key of a setting in a section.
 func within(section, name string) string { return strings.TrimPrefix(section+"."+name, ".") }
 
+// documented are the sections of c that tell of themselves and their settings, which those within a table don't.
+func documented(c *Config) []section {
+	all := slices.DeleteFunc(sectionsOf(c), func(s section) bool { return s.name != "" && s.help == "" })
+	for i := range all {
+		all[i].fields = slices.DeleteFunc(all[i].fields, func(f field) bool { return f.help() == "" })
+	}
+	return all
+}
+
 // variables are the settings of c that have variables, in order.
 func variables(c *Config) (fields []field) {
-	for _, s := range sectionsOf(c) {
-		for _, f := range s.fields {
-			if !s.list && f.help() != "" {
-				fields = append(fields, f)
-			}
+	for _, s := range documented(c) {
+		if !s.list {
+			fields = append(fields, s.fields...)
 		}
 	}
 	return fields
@@ -122,9 +129,9 @@ func (f field) set(value any) (ok bool) {
 		n, ok = value.(int64)
 		*to = new(int(n))
 	case **float64:
-		var x float64
-		x, ok = number(value)
-		*to = &x
+		x, isFloat := value.(float64)
+		n, isInt := value.(int64)
+		*to, ok = new(x+float64(n)), isFloat || isInt
 	case *Duration:
 		to.Duration, ok = duration(value)
 	case *Headers:
@@ -148,14 +155,6 @@ func (f field) wants() string {
 		return `a time with its unit, such as "90s", "1h30m" or "30d"`
 	}
 	return "text in quotes"
-}
-
-func number(value any) (float64, bool) {
-	if n, ok := value.(int64); ok {
-		return float64(n), true
-	}
-	x, ok := value.(float64)
-	return x, ok
 }
 
 func duration(value any) (time.Duration, bool) {

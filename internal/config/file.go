@@ -19,7 +19,7 @@ import (
 // rules; the positions come from the parser, for the decoder tells them for its own errors only.
 func (s *settings) parse(path string, data []byte) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	f := file{settings: s, path: path, at: marks{data: data, at: map[string]mark{}, items: map[string]int{}}}
+	f := file{settings: s, path: path}
 	var tree map[string]any
 	if err := toml.Unmarshal(data, &tree); err != nil {
 		where := path
@@ -30,8 +30,8 @@ func (s *settings) parse(path string, data []byte) {
 		s.problem(where, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 		return
 	}
-	f.at.read()
-	for place, m := range f.at.at {
+	f.at = newMarks(data).at
+	for place, m := range f.at {
 		s.from[place] = f.position(m)
 	}
 	f.table("", "", reflect.ValueOf(s.config).Elem(), tree)
@@ -47,7 +47,7 @@ func (s *settings) parse(path string, data []byte) {
 type file struct {
 	*settings
 	path  string
-	at    marks
+	at    map[string]mark // see marks
 	found []problem
 }
 
@@ -61,7 +61,7 @@ func (f *file) position(m mark) string { return fmt.Sprintf("%s:%d:%d", f.path, 
 
 // wrong notes a problem at a place of a setting.
 func (f *file) wrong(place, format string, args ...any) {
-	f.found = append(f.found, problem{f.at.at[place], fmt.Sprintf(format, args...)})
+	f.found = append(f.found, problem{f.at[place], fmt.Sprintf(format, args...)})
 }
 
 // table takes what the file says of v, which is a section or a table.
@@ -97,7 +97,7 @@ func (f *file) take(key, place string, v reflect.Value, said any) {
 	all, isArray := said.([]any)
 	one, isTable := said.(map[string]any)
 	_, known := v.Interface().(table)
-	switch header := f.at.at[place].header; {
+	switch header := f.at[place].header; {
 	case isList(v.Type()):
 		v.Set(reflect.MakeSlice(v.Type(), len(all), len(all)))
 		for i, item := range all {
@@ -149,7 +149,7 @@ func (f *file) unknown(key, place string, said any) {
 			keys = append(keys, field.key)
 		}
 	}
-	if _, isTable := said.(map[string]any); !isTable && !f.at.at[place].header {
+	if _, isTable := said.(map[string]any); !isTable && !f.at[place].header {
 		f.wrong(place, "unknown key %s; did you mean %s?", key, nearest(key, keys))
 		return
 	}
@@ -167,13 +167,16 @@ type marks struct {
 	items map[string]int // by place of a list: which part is being read, from 1
 }
 
-// mark is where a key stands first.
+// mark is where a key stands first, or its section's header does.
 type mark struct {
-	line, column int
-	header       bool // it is a section's
+	line, column, offset int
+	header               bool           // it is a section's
+	value                unstable.Range // that it has, if that is no table or list
 }
 
-func (m *marks) read() {
+// newMarks are those of a file, as far as it is TOML.
+func newMarks(data []byte) *marks {
+	m := &marks{data: data, at: map[string]mark{}, items: map[string]int{}}
 	var p unstable.Parser
 	p.Reset(m.data)
 	section := ""
@@ -188,6 +191,7 @@ func (m *marks) read() {
 			m.keyValue(section, e)
 		}
 	}
+	return m
 }
 
 // key marks a key in a section, with the sections on its way, and returns its place.
@@ -196,7 +200,7 @@ func (m *marks) key(place string, n *unstable.Node, header bool) string {
 	for it := n.Key(); it.Next(); {
 		if where.line == 0 {
 			before := m.data[:it.Node().Raw.Offset]
-			where = mark{line: 1 + bytes.Count(before, []byte("\n")),
+			where = mark{line: 1 + bytes.Count(before, []byte("\n")), offset: len(before),
 				column: len(before) - bytes.LastIndexByte(before, '\n')}
 		}
 		if item := m.items[place]; item > 0 {
@@ -204,7 +208,7 @@ func (m *marks) key(place string, n *unstable.Node, header bool) string {
 		}
 		place = within(place, quoted(string(it.Node().Data)))
 		where.header = header && it.IsLast()
-		if _, known := m.at[place]; !known {
+		if old, known := m.at[place]; !known || where.header && !old.header {
 			m.at[place] = where
 		}
 	}
@@ -230,6 +234,10 @@ func (m *marks) keyValue(section string, n *unstable.Node) {
 				m.inline(m.next(place, m.at[place]), it.Node())
 			}
 		}
+	default:
+		at := m.at[place]
+		at.value = value.Raw
+		m.at[place] = at
 	}
 }
 

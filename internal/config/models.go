@@ -32,8 +32,7 @@ type Model struct {
 	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
 }
 
-// All are the models that people can choose among, the default first under its own name; none where there is
-// no default.
+// All are the models that people can choose among, the default first by its own name; none without a default.
 func (l LLM) All() []Model {
 	if l.Model == "" {
 		return nil
@@ -130,8 +129,7 @@ func (s *settings) readKeys(env func(string) (string, bool)) {
 	}
 }
 
-// inherit gives the further models and the fallback what they leave to the default. Its key and headers may be secret: they go to
-// its own server only.
+// inherit gives other models what they leave to the default. Its key and headers go to its own server only.
 func (l *LLM) inherit() {
 	own := func(base *string, key *Secret, headers *Headers, temperature **float64) {
 		if *base == "" {

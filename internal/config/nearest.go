@@ -2,8 +2,7 @@ package config
 
 import "strings"
 
-// Near is the word of known that word was most likely meant to be, if it is no further from it than a slip of
-// the fingers.
+// Near is the word of known that word was most likely meant to be, if it differs by a slip of the fingers only.
 func Near(word string, known []string) (near string, ok bool) {
 	least := 0
 	for _, k := range known {

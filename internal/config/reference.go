@@ -24,30 +24,24 @@ func Reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	c := Default()
-	for _, s := range sectionsOf(&c) {
-		if s.name != "" && s.help == "" { // of a table, which tells of it
-			continue
-		}
+	for _, s := range documented(&c) {
+		heading, described := "## ["+s.name+"]", field.described
 		switch {
 		case s.list:
-			s.describeList(&b)
-			continue
+			heading, described = "### [["+s.name+"]]", field.describedInList
 		case s.name == "":
-			b.WriteString("\n## Without a section\n\n")
-		default:
-			fmt.Fprintf(&b, "\n## [%s]\n\n", s.name)
-			for text := range strings.Lines(s.help) {
-				paragraph(&b, "", text)
-				b.WriteByte('\n')
-			}
-			if s.example != "" {
-				fmt.Fprintf(&b, "```toml\n[%s]\n%s\n```\n", s.name, s.example)
-			}
+			heading = "## Without a section"
+		}
+		b.WriteString("\n" + heading + "\n\n")
+		for text := range strings.Lines(s.help) {
+			paragraph(&b, "", text)
+			b.WriteByte('\n')
+		}
+		if s.example != "" {
+			fmt.Fprintf(&b, "```toml\n[%s]\n%s\n```\n", s.name, s.example)
 		}
 		for _, f := range s.fields {
-			if f.help() != "" {
-				paragraph(&b, "- ", f.described())
-			}
+			paragraph(&b, "- ", described(f))
 		}
 	}
 	return b.String()
@@ -69,13 +63,8 @@ func (f field) described() string {
 	return fmt.Sprintf("**`%s`** (`%s`; %s). %s", f.key, f.env(), holds, f.help())
 }
 
-func (s section) describeList(b *strings.Builder) {
-	fmt.Fprintf(b, "\n### [[%s]]\n\n", s.name)
-	paragraph(b, "", s.help)
-	b.WriteByte('\n')
-	for _, f := range s.fields {
-		paragraph(b, "- ", fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example(), f.help()))
-	}
+func (f field) describedInList() string {
+	return fmt.Sprintf("**`%s`** (such as `%s`). %s", last(f.key), f.example(), f.help())
 }
 
 // paragraph writes text in lines of at most 130 characters, the first of them behind a mark.

@@ -4,8 +4,7 @@ import "fmt"
 
 // Secret is a text that must not be seen: it prints, logs and marshals as "[set]" or "[not set]".
 type Secret struct {
-	// A pointer, so that where fmt can't call Format, as in another type's unexported field, an address is
-	// all that shows.
+	// A pointer: where fmt can't call Format, as in another type's unexported field, only an address shows.
 	value *string
 }
 

@@ -43,8 +43,7 @@ func NewServer(s Server) (*Server, error) {
 	return &s, nil
 }
 
-// Post sends body as JSON and returns the answer, of which no more than limit bytes are read. An answer other
-// than 200 is a Refusal.
+// Post sends body as JSON and returns at most limit bytes of the answer. One other than 200 is a Refusal.
 func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error) {
 	data, err := json.Marshal(body)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"hark/search"
 )
 
-// Comparison tells how often evidence is found with each ingredient of recall switched off. The weights of
-// the others stay: it shows what an ingredient does, not how well recall could do without it; for that, see
-// internal/tune.
+// Comparison tells how often evidence is found with each ingredient of recall switched off, the others' weights
+// being the same. How well recall can do without one, internal/tune tells.
 type Comparison struct {
 	sets []*compared
 }
@@ -23,13 +22,8 @@ type Comparison struct {
 type compared struct {
 	set       string
 	questions int
-	rows      []row
-}
-
-// row counts the questions with evidence among the first five and ten, with something switched off.
-type row struct {
-	off       string
-	five, ten int
+	offs      []string           // what was switched off, in order
+	found     map[string]*[2]int // with that off, the questions with evidence among the first five and ten
 }
 
 // What is switched off beside the ingredients of ranking: where candidates come from.
@@ -41,7 +35,7 @@ const (
 
 // Compare asks a set's questions, as Run does, and adds what it found to c. A reranker has no part in it.
 func (e *Evaluator) Compare(ctx context.Context, path string, c *Comparison, progress func(done, total int)) error {
-	to := &compared{set: SetName(path)}
+	to := &compared{set: SetName(path), found: map[string]*[2]int{}}
 	c.sets = append(c.sets, to)
 	return e.questions(ctx, path, progress, func(a *asker, q imports.SetQuestion) error {
 		if len(q.Evidence) == 0 {
@@ -60,7 +54,7 @@ func (e *Evaluator) Compare(ctx context.Context, path string, c *Comparison, pro
 		for _, off := range []string{offNothing, offVectors, offFullText} {
 			candidates, err := engines[off].Candidates(ctx, a.query(q))
 			if err != nil {
-				return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
+				return err
 			}
 			to.add(off, ahead(candidates, evidence, search.Ingredient{}))
 			if off != offNothing {
@@ -106,23 +100,18 @@ func ahead(candidates []search.Candidate, evidence map[memory.MessageID]bool, wi
 
 // add counts a question that has so many candidates ahead of its evidence.
 func (c *compared) add(off string, ahead int) {
-	at := 0
-	for at < len(c.rows) && c.rows[at].off != off {
-		at++
+	if c.found[off] == nil {
+		c.offs, c.found[off] = append(c.offs, off), &[2]int{}
 	}
-	if at == len(c.rows) {
-		c.rows = append(c.rows, row{off: off})
-	}
-	if ahead < 5 {
-		c.rows[at].five++
-	}
-	if ahead < 10 {
-		c.rows[at].ten++
+	for i, most := range []int{5, 10} {
+		if ahead < most {
+			c.found[off][i]++
+		}
 	}
 }
 
-// Write prints the table, in percent of each set's questions.
-func (c *Comparison) Write(w io.Writer) error {
+// Write prints the table, in percent of each set's questions. That w fails is for w to tell.
+func (c *Comparison) Write(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "switched off\t")
 	var shown []*compared
@@ -134,14 +123,14 @@ func (c *Comparison) Write(w io.Writer) error {
 	}
 	fmt.Fprintln(table)
 	if len(shown) > 0 {
-		for i, r := range shown[0].rows { // the same in each
-			fmt.Fprintf(table, "%s\t", r.off)
+		for _, off := range shown[0].offs { // the same in each
+			fmt.Fprintf(table, "%s\t", off)
 			for _, s := range shown {
 				n := float64(s.questions) / 100
-				fmt.Fprintf(table, "%.1f\t%.1f\t", float64(s.rows[i].five)/n, float64(s.rows[i].ten)/n)
+				fmt.Fprintf(table, "%.1f\t%.1f\t", float64(s.found[off][0])/n, float64(s.found[off][1])/n)
 			}
 			fmt.Fprintln(table)
 		}
 	}
-	return table.Flush()
+	table.Flush()
 }

@@ -33,8 +33,8 @@ func TestCompare(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := c.Write(&b); err != nil || done != 3 {
-		t.Fatal(done, err)
+	if c.Write(&b); done != 3 {
+		t.Errorf("told of %d questions", done)
 	}
 	got := map[string]string{}
 	for line := range strings.Lines(b.String()) {
@@ -56,13 +56,9 @@ func TestCompare(t *testing.T) {
 	if want := 4 + len(search.Ingredients()); len(got) != want {
 		t.Errorf("%d lines, want %d:\n%s", len(got), want, b.String())
 	}
-	if err := c.Write(full{}); err == nil {
-		t.Error("no error of a full disk")
-	}
 	b.Reset()
-	if err := new(Comparison).Write(&b); err != nil || !strings.HasPrefix(strings.TrimSpace(b.String()),
-		"switched off") {
-		t.Errorf("of nothing: %q, %v", b.String(), err)
+	if new(Comparison).Write(&b); !strings.HasPrefix(strings.TrimSpace(b.String()), "switched off") {
+		t.Errorf("of nothing: %q", b.String())
 	}
 }
 

@@ -61,13 +61,12 @@ type Evaluator struct {
 // if not nil, is told the questions done of all. A set without questions has no outcomes.
 func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error,
 	progress func(done, total int)) error {
-	name := SetName(path)
 	return e.questions(ctx, path, progress, func(a *asker, q imports.SetQuestion) error {
 		outcome, err := a.ask(ctx, q)
 		if err != nil {
-			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
+			return err
 		}
-		outcome.Set = name
+		outcome.Set = SetName(path)
 		return each(outcome)
 	})
 }
@@ -82,13 +81,11 @@ type Sample struct {
 
 // Examine is as Run, but passes on all that was scored, with its features.
 func (e *Evaluator) Examine(ctx context.Context, path string, each func(Sample) error) error {
-	name := SetName(path)
-	return e.questions(ctx, path, nil, func(a *asker, q imports.SetQuestion) error {
-		candidates, err := a.engine.Candidates(ctx, a.query(q))
-		if err != nil {
-			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
+	return e.questions(ctx, path, nil, func(a *asker, q imports.SetQuestion) (err error) {
+		s := Sample{Set: SetName(path), Channel: q.Channel}
+		if s.Candidates, err = a.engine.Candidates(ctx, a.query(q)); err != nil {
+			return err
 		}
-		s := Sample{Set: name, Channel: q.Channel, Candidates: candidates}
 		if s.Evidence, s.Near, err = a.evidence(ctx, q); err != nil {
 			return err
 		}
@@ -122,7 +119,7 @@ func (e *Evaluator) questions(ctx context.Context, path string, progress func(do
 	}
 	for i, q := range set.Questions {
 		if err := ask(asker, q); err != nil {
-			return err
+			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
 		}
 		if progress != nil {
 			progress(i+1, len(set.Questions))
@@ -157,19 +154,12 @@ func check(set imports.Set) error {
 	if len(set.Messages) == 0 {
 		return errors.New("the set has no messages")
 	}
-	said := map[string]map[string]bool{}
-	for _, m := range set.Messages {
-		if said[m.Channel] == nil {
-			said[m.Channel] = map[string]bool{}
-		}
-		said[m.Channel][m.ID] = true
-	}
 	for _, q := range set.Questions {
-		if said[q.Channel] == nil {
+		if set.Messages[q.Channel] == nil {
 			return fmt.Errorf("question %s is about channel %s, of which the set has no messages", q.ID, q.Channel)
 		}
 		for _, id := range q.Evidence {
-			if !said[q.Channel][id] {
+			if !set.Messages[q.Channel][id] {
 				return fmt.Errorf("question %s has evidence %s, which is no message of channel %s", q.ID, id, q.Channel)
 			}
 		}

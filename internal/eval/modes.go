@@ -91,8 +91,7 @@ type ModeOutcome struct {
 	Question string       `json:"question"`
 }
 
-// MeasureModes infers the mode of each line, has b build a stock context in it and in the general one, and passes each
-// outcome on.
+// MeasureModes infers each line's mode, builds a stock context in it and in the general one, and passes outcomes on.
 func MeasureModes(ctx context.Context, b *builder.Builder, lines []ModeLine,
 	each func(ModeOutcome) error) (*ModeReport, error) {
 	r := newModeReport(b)

@@ -138,8 +138,9 @@ func part(n, all int) *float64 {
 	return new(float64(n) / float64(all))
 }
 
-// Write prints the report, parts in percent, with the questions that were told wrongly if wrong is set.
-func (r *ModeReport) Write(w io.Writer, wrong bool) error {
+// Write prints the report, parts in percent, with the questions that were told wrongly if wrong is set. That w fails is
+// for w to tell.
+func (r *ModeReport) Write(w io.Writer, wrong bool) {
 	fmt.Fprintf(w, "%d questions, %d of them told rightly: %.1f %%\n\n", r.Questions, r.Right, 100*r.Accuracy)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "wanted, and inferred as\t")
@@ -159,27 +160,19 @@ func (r *ModeReport) Write(w io.Writer, wrong bool) error {
 		fmt.Fprintf(table, "%d\t", f.Instructions)
 	}
 	fmt.Fprintln(table, "\t\t")
-	if err := table.Flush(); err != nil {
-		return err
-	}
+	table.Flush()
 	fmt.Fprintf(w, "\non average %.0f tokens of instructions are sent, all modules at once would be %d: %.1f %% are saved\n\n",
 		r.Instructions, r.AllInstructions, 100*r.Saved)
 	fmt.Fprint(table, "items in a stock context\tof\tgeneral\tinferred\t\n")
 	for _, s := range r.Sections {
 		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t\n", s.Section, s.Items, s.General, s.Inferred)
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(w, "\n%d of %d questions show less of anything than in the general mode\n",
-		r.Less, r.Questions); err != nil || !wrong {
-		return err
-	}
-	return r.writeWrong(w)
-}
-
-func (r *ModeReport) writeWrong(w io.Writer) error {
+	table.Flush()
+	fmt.Fprintf(w, "\n%d of %d questions show less of anything than in the general mode\n", r.Less, r.Questions)
 	for i, o := range r.Wrong {
+		if !wrong {
+			break
+		}
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
@@ -187,12 +180,8 @@ func (r *ModeReport) writeWrong(w io.Writer) error {
 		if o.Why != "" {
 			why = fmt.Sprintf(" by %q", o.Why)
 		}
-		if _, err := fmt.Fprintf(w, "line %d: %s, inferred as %s%s: %q\n", o.Line, o.Want, o.Got, why,
-			o.Question); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "line %d: %s, inferred as %s%s: %q\n", o.Line, o.Want, o.Got, why, o.Question)
 	}
-	return nil
 }
 
 func percent(p *float64) string {

@@ -16,18 +16,9 @@ import (
 	"hark/memory"
 )
 
-func file(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "modes.tsv")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func TestReadModes(t *testing.T) {
 	t.Parallel()
-	got, err := ReadModes(file(t, "\ufeff# labelled by hand\n\nsearch\tsearch_memory,recall_lore\tand in june?\r\ngeneral\t-\t hi \n   \n# no more"))
+	got, err := ReadModes(write(t, "modes.tsv", "\ufeff# labelled by hand\n\nsearch\tsearch_memory,recall_lore\tand in june?\r\ngeneral\t-\t hi \n   \n# no more"))
 	want := []ModeLine{
 		{Line: 3, Want: builder.ModeSearch, Tools: []string{"search_memory", "recall_lore"}, Question: "and in june?"},
 		{Line: 4, Want: builder.ModeGeneral, Question: "hi"},
@@ -39,7 +30,7 @@ func TestReadModes(t *testing.T) {
 	for _, text := range []string{
 		"", "# none\n", "general\t-\thi\nsearch - who?\n", "general\t-\thi\tthere", "\n#\nlookup\t-\twho?", "general\t\thi", "general\tsearch_memory,,notes\thi", "general\t-\t ", "general\t-\t\xff",
 	} {
-		path := file(t, text)
+		path := write(t, "modes.tsv", text)
 		lines, err := ReadModes(path)
 		if err == nil || lines != nil {
 			t.Fatalf("%q: %v, %v", text, lines, err)
@@ -90,24 +81,6 @@ func TestMeasureModes(t *testing.T) {
 	if o := outcomes[4]; o.Line != 5 || o.Want != builder.ModeSearch || o.Got != builder.ModeSearch ||
 		o.Why == "" || len(o.Tools) != 1 || o.Question != "and cleo" {
 		t.Errorf("outcome %+v", o)
-	}
-	figures := func(wanted, inferred, right int, precision, recall float64) ModeFigures {
-		return ModeFigures{Wanted: wanted, Inferred: inferred, As: map[builder.Mode]int{"": right},
-			Precision: &precision, Recall: &recall}
-	}
-	for i, want := range []ModeFigures{
-		figures(3, 3, 2, 2.0/3, 2.0/3), figures(1, 2, 1, 0.5, 1), figures(2, 2, 2, 1, 1), {}, {Wanted: 1,
-			Recall: new(0.0)},
-	} {
-		got := r.Modes[i]
-		if got.Mode != builder.Modes()[i] || got.Wanted != want.Wanted || got.Inferred != want.Inferred ||
-			got.As[got.Mode] != want.As[""] ||
-			!reflect.DeepEqual(got.Precision, want.Precision) || !reflect.DeepEqual(got.Recall, want.Recall) {
-			t.Errorf("%s: %+v", got.Mode, got)
-		}
-	}
-	if got := r.Modes[0].As[builder.ModeCreation]; got != 1 {
-		t.Errorf("general, taken for creation: %d", got)
 	}
 	sent := 0
 	for _, o := range outcomes {
@@ -183,31 +156,14 @@ func TestModeReportAsText(t *testing.T) {
 		t.Fatal(err)
 	}
 	var short, long strings.Builder
-	if err := errors.Join(r.Write(&short, false), r.Write(&long, true)); err != nil {
-		t.Fatal(err)
-	}
+	r.Write(&short, false)
+	r.Write(&long, true)
 	rest, ok := strings.CutPrefix(long.String(), short.String())
 	if why := r.Wrong[0].Why; !ok || rest != "\nline 6: general, inferred as creation by \""+why+
 		"\": \"write a haiku\"\nline 8: analysis, inferred as general by \"thanks\": \"thanks\"\n" {
 		t.Errorf("the wrong ones are\n%s", rest)
 	}
 	golden.Seen(t, short.String())
-	whole := long.Len()
-	for room := 0; room < whole; room += 20 {
-		if err := r.Write(&narrow{room}, true); err == nil {
-			t.Errorf("of %d bytes %d were written, unnoticed", whole, room)
-		}
-	}
-}
-
-// narrow takes so many bytes.
-type narrow struct{ room int }
-
-func (n *narrow) Write(p []byte) (int, error) {
-	if n.room -= len(p); n.room < 0 {
-		return 0, errors.New("no room")
-	}
-	return len(p), nil
 }
 
 func TestMeasuringModesEnds(t *testing.T) {

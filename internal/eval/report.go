@@ -72,8 +72,7 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Lacks are sentences on what the figures don't show: questions that were answered without the embedder or
-// the reranker, since these failed.
+// Lacks say what the figures don't show: questions answered without the embedder or the reranker, which failed.
 func (r *Report) Lacks() []string {
 	var lacks []string
 	if r.textOnly > 0 {
@@ -115,8 +114,8 @@ func share(evidence, found []string, fraction bool) float64 {
 	return float64(n) / float64(len(evidence))
 }
 
-// Write prints the table, figures in percent and times in milliseconds.
-func (r *Report) Write(w io.Writer) error {
+// Write prints the table, figures in percent and times in milliseconds. That w fails is for w to tell.
+func (r *Report) Write(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "set\tquestions\tany@5\tany@10\trecall@10\t")
 	for _, budget := range Budgets {
@@ -131,14 +130,12 @@ func (r *Report) Write(w io.Writer) error {
 		}
 		fmt.Fprintf(table, "%.1f\t%.1f\t\n", percentile(t.millis, 50), percentile(t.millis, 95))
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	return r.writeReliability(w)
+	table.Flush()
+	r.writeReliability(w)
 }
 
 // writeReliability prints how many of the hits of each relevance were evidence or direct neighbours of it.
-func (r *Report) writeReliability(w io.Writer) error {
+func (r *Report) writeReliability(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "\nof hits with a relevance of\t")
 	for _, t := range r.sets {
@@ -158,7 +155,7 @@ func (r *Report) writeReliability(w io.Writer) error {
 		}
 		fmt.Fprintln(table)
 	}
-	return table.Flush()
+	table.Flush()
 }
 
 // percentile is the p-th percentile of values by the nearest rank; 0 of none.

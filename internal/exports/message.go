@@ -11,28 +11,27 @@ import (
 	"hark/memory"
 )
 
-// Message is a message as exports tell it. Those of a channel have the form of a recall set's, and what
-// "hark import" needs besides to put those of Discord's back to where they were.
+// Message is a message as exports tell it, in the form of a recall set's, with what "hark import" needs besides.
 type Message struct {
-	Type      string        `json:"type,omitempty"`
-	Server    string        `json:"server,omitempty"`
-	Channel   string        `json:"channel"`
-	ChannelID string        `json:"channel_id"`
-	In        string        `json:"in,omitempty"` // the channel's kind
-	Parent    string        `json:"parent_id,omitempty"`
-	Owner     string        `json:"owner_id,omitempty"` // who made the thread
-	ID        string        `json:"id"`
-	Author    string        `json:"author,omitempty"`
-	AuthorID  string        `json:"author_id,omitempty"`
-	Username  string        `json:"username,omitempty"` // where it isn't the author's name
-	Kind      string        `json:"kind,omitempty"`     // who speaks, if not a person
-	Time      time.Time     `json:"time"`
-	Edited    *time.Time    `json:"edited,omitempty"`
-	Text      string        `json:"text"`
-	Files     []memory.File `json:"files,omitempty"`
-	ReplyTo   []string      `json:"reply_to,omitempty"`
-	Mentions  []Named       `json:"mentions,omitempty"`
-	Starred   bool          `json:"starred,omitempty"`
+	Type      string           `json:"type,omitempty"`
+	Server    string           `json:"server,omitempty"`
+	Channel   string           `json:"channel"`
+	ChannelID memory.ChannelID `json:"channel_id,string"`
+	In        string           `json:"in,omitempty"` // the channel's kind
+	Parent    memory.ChannelID `json:"parent_id,string,omitempty"`
+	Owner     memory.UserID    `json:"owner_id,string,omitempty"` // who made the thread
+	ID        string           `json:"id"`
+	Author    string           `json:"author,omitempty"`
+	AuthorID  memory.UserID    `json:"author_id,string,omitempty"`
+	Username  string           `json:"username,omitempty"` // where it isn't the author's name
+	Kind      string           `json:"kind,omitempty"`     // who speaks, if not a person
+	Time      time.Time        `json:"time"`
+	Edited    time.Time        `json:"edited,omitzero"`
+	Text      string           `json:"text"`
+	Files     []memory.File    `json:"files,omitempty"`
+	ReplyTo   []string         `json:"reply_to,omitempty"`
+	Mentions  []Named          `json:"mentions,omitempty"`
+	Starred   bool             `json:"starred,omitempty"`
 }
 
 // Event is something besides messages that another store is to know, as exports tell it.
@@ -47,8 +46,8 @@ func EventOf(e memory.Event) Event { return Event{Type: "event", Event: imports.
 
 // Named is somebody who is mentioned.
 type Named struct {
-	ID   string `json:"id"`
-	Name string `json:"name,omitempty"`
+	ID   memory.UserID `json:"id,string"`
+	Name string        `json:"name,omitempty"`
 }
 
 // People are those of a guild, by id.
@@ -66,24 +65,21 @@ func PeopleOf(all []memory.Person) People {
 // Of is m as exports tell it, but for the place.
 func Of(m memory.Message, people People) Message {
 	e := Message{
-		ChannelID: m.Channel.String(), ID: m.ID.String(), Kind: imports.SpeakerWord(m.Kind),
-		Time: m.Time(), Text: m.Content, Files: m.Files, Starred: m.Starred,
-	}
-	if !m.Edited.IsZero() {
-		e.Edited = &m.Edited
+		ChannelID: m.Channel, ID: m.ID.String(), AuthorID: m.Author, Kind: imports.SpeakerWord(m.Kind),
+		Time: m.Time(), Edited: m.Edited, Text: m.Content, Files: m.Files, Starred: m.Starred,
 	}
 	if m.ReplyTo != 0 {
 		e.ReplyTo = []string{m.ReplyTo.String()}
 	}
 	if m.Author != 0 {
 		p := people[m.Author]
-		e.Author, e.AuthorID = cmp.Or(p.DisplayName(), m.Author.String()), m.Author.String()
+		e.Author = cmp.Or(p.DisplayName(), m.Author.String())
 		if p.Username != e.Author {
 			e.Username = p.Username
 		}
 	}
 	for _, u := range m.Mentions {
-		e.Mentions = append(e.Mentions, Named{u.String(), people[u].DisplayName()})
+		e.Mentions = append(e.Mentions, Named{u, people[u].DisplayName()})
 	}
 	return e
 }
@@ -93,12 +89,9 @@ func In(c memory.Channel, m memory.Message, people People) Message {
 	e := Of(m, people)
 	e.Type, e.Channel = "message", cmp.Or(c.Name, c.ID.String())
 	if c.Guild != memory.LocalGuild {
-		e.Server, e.In = c.Guild.String(), imports.ChannelWord(c.Kind)
-		if c.Parent != 0 {
-			e.Parent = c.Parent.String()
-		}
-		if c.Owner != 0 && c.Name != "" { // it is needed for the name only: with them that goes
-			e.Owner = c.Owner.String()
+		e.Server, e.In, e.Parent = c.Guild.String(), imports.ChannelWord(c.Kind), c.Parent
+		if c.Name != "" { // the owner is needed for the name only: with them that goes
+			e.Owner = c.Owner
 		}
 	}
 	return e

@@ -29,8 +29,7 @@ func (g *guild) number(least, most int, of string) int {
 // ghost is a role that only overwrites tell of.
 const ghost = 10
 
-// Draw draws a small guild in which much can go wrong, of two channels to as many as are given. All its ids lie from
-// base on, and below base + 100.
+// Draw draws a small guild in which much can go wrong. All its ids lie from base on, and below base + 100.
 func Draw(t *rapid.T, base int64, channels int) World {
 	g := &guild{T: t, base: base, World: World{People: map[memory.UserID]memory.Person{}}}
 	g.Guild = memory.Guild{ID: memory.GuildID(g.role(0)), Owner: g.user(1)}

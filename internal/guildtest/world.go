@@ -30,7 +30,7 @@ type Member struct {
 // Everybody lists all members there can be. Nobody tells Hark of roles that are given or taken, so whatever people had
 // when they wrote last, they may have any by now.
 func (w World) Everybody() []Member {
-	ids := []memory.UserID{w.Guild.Owner, w.stranger()}
+	ids := []memory.UserID{w.Guild.Owner, memory.UserID(w.Guild.ID) + 1} // and a stranger, of whom no overwrite tells
 	for id := range w.People {
 		ids = append(ids, id)
 	}
@@ -51,9 +51,6 @@ func (w World) Everybody() []Member {
 	}
 	return all
 }
-
-// stranger is somebody of whom no overwrite tells.
-func (w World) stranger() memory.UserID { return memory.UserID(w.Guild.ID) + 1 }
 
 // anyRoles are all the roles that somebody can have at once.
 func (w World) anyRoles() [][]memory.RoleID {
@@ -126,9 +123,8 @@ func (w World) reads(m Member, c memory.Channel) bool {
 		(c.Kind != memory.VoiceChannel || w.may(m, memory.Connect, c))
 }
 
-// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who will
-// see it could have read that. One that only the viewer sees, who isn't nil, depends on them, unless nobody
-// knows their roles.
+// Allowed is the rule: an answer in the channel at may use what was said in from, if all of audience who see it
+// could read that. What only viewer sees depends on them, if their roles are known.
 func (w World) Allowed(audience []Member, at, from memory.Channel, viewer *Member) bool {
 	r, rKnown := w.home(at)
 	c, cKnown := w.home(from)

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,7 @@ import (
 const (
 	batchEvents = 500
 	batchBytes  = 4 << 20
-	// maxSeen bounds the memory that keeping count of people and channels takes: beyond it they are told,
-	// and counted, again.
+	// maxSeen bounds memory: beyond it people and channels are told again, and channels counted again.
 	maxSeen = 100_000
 )
 
@@ -34,8 +34,7 @@ type batch struct {
 	people   map[memory.GuildID]map[memory.UserID]memory.Person // known
 }
 
-// post is a message on its way. Those of recall sets have a name, and get their final id when the batch is
-// full.
+// post is a message on its way. One with a name gets its final id when the batch is full.
 type post struct {
 	memory.Message
 	name    string
@@ -86,9 +85,7 @@ func (b *batch) person(ctx context.Context, p memory.Person, said memory.Message
 	if len(b.told) >= maxSeen {
 		clear(b.told)
 	}
-	if b.told[key] = said; !told {
-		b.sum.People++
-	}
+	b.told[key] = said
 	if k, ok := known[p.ID]; ok {
 		if k.DisplayName() != "" {
 			return nil
@@ -140,12 +137,11 @@ func (b *batch) post(ctx context.Context, p *post) error {
 	return b.flush(ctx)
 }
 
-// skip counts a message that can't be read.
-func (b *batch) skip(why string) {
+// skip counts a message that can't be read. It is no error.
+func (b *batch) skip(why string, args ...any) error {
 	b.sum.Skipped++
-	if b.sum.FirstSkipped == "" {
-		b.sum.FirstSkipped = why
-	}
+	b.sum.FirstSkipped = cmp.Or(b.sum.FirstSkipped, fmt.Sprintf(why, args...))
+	return nil
 }
 
 // flush passes on what has been gathered.

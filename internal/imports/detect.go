@@ -71,48 +71,29 @@ func foreign(head []byte) error {
 func kindOf(dec *json.Decoder) (Kind, error) {
 	_, err := dec.Token()
 	for err == nil && dec.More() {
-		var key, value json.Token
+		var key json.Token
 		if key, err = dec.Token(); err != nil {
 			break
 		}
 		if key == "guild" || key == "messages" {
 			return DiscordExport, nil
 		}
-		if value, err = dec.Token(); err != nil {
+		var value json.RawMessage
+		if err = dec.Decode(&value); err != nil {
 			break
 		}
-		_, text := value.(string)
-		switch {
-		case key == "channel" && value == json.Delim('{'):
+		switch word := string(value); {
+		case key == "channel" && word[0] == '{':
 			return DiscordExport, nil
-		case key == "channel" && text, key == "type" && (value == "message" || value == "question" || value == "event"):
+		case key == "channel" && word[0] == '"',
+			key == "type" && (word == `"message"` || word == `"question"` || word == `"event"`):
 			return RecallSet, nil
 		case key == "type":
 			return "", nil
 		}
-		err = skipRest(dec, value)
 	}
 	if err == nil {
 		_, err = dec.Token()
 	}
 	return "", err
-}
-
-// skipRest passes over the rest of a value that begins with token.
-func skipRest(dec *json.Decoder, token json.Token) error {
-	for depth := 0; ; {
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth == 0 {
-			return nil
-		}
-		var err error
-		if token, err = dec.Token(); err != nil {
-			return err
-		}
-	}
 }

@@ -7,14 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"hark/memory"
 )
 
-// The parts of an export that are kept, as DiscordChatExporter writes them. Its URLs expire and its roles
-// are those of long ago, so they are not.
+// The parts of an export that are kept. Its URLs expire and its roles are those of long ago, so they aren't.
 type (
 	exportGuild struct {
 		ID   text `json:"id"`
@@ -135,7 +135,7 @@ func (e *export) object(ctx context.Context) error {
 		case "messages":
 			err = e.messages(ctx)
 		default:
-			err = e.skip()
+			err = e.decode(new(json.RawMessage)) // which is passed over
 		}
 		if err != nil {
 			return err
@@ -182,24 +182,21 @@ func (e *export) locate() error {
 	if channel == 0 || guild == 0 && e.guild.ID != "0" {
 		return errors.New("the export has no ids of its guild and channel: export the channel again with DiscordChatExporter")
 	}
-	e.place = memory.Channel{
+	e.place = unplaced(memory.Channel{
 		ID: channel, Guild: guild, Parent: idOf[memory.ChannelID](e.channel.Parent),
-		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name), Unplaced: true,
-	}
-	if e.place.Guild == memory.DirectGuild {
-		e.place.Kind, e.place.Parent = memory.DirectChannel, 0
-	}
+		Kind: channelKinds[e.channel.Type], Name: string(e.channel.Name),
+	})
 	return nil
 }
 
 // retime gives a message another id where its own isn't one of Discord's, which tell the time: then it says
 // another than the message's time stamp. The file's id becomes its name, as in a recall set.
 func (p *post) retime(m exportMessage) error {
-	at, err := time.Parse(time.RFC3339, string(m.Time))
-	if err != nil || at.Sub(p.ID.Time()).Abs() <= time.Minute {
+	at := timeOf(m.Time)
+	if at.IsZero() || at.Sub(p.ID.Time()).Abs() <= time.Minute {
 		return nil
 	}
-	id, err := messageID(at.UTC(), string(m.ID))
+	id, err := messageID(at, string(m.ID))
 	if err != nil {
 		return err
 	}
@@ -213,19 +210,14 @@ func (p *post) retime(m exportMessage) error {
 func (e *export) message(ctx context.Context, m exportMessage) error {
 	id := idOf[memory.MessageID](m.ID)
 	if id == 0 {
-		e.b.skip(fmt.Sprintf("message %d (before byte %d) has no id", e.count, e.dec.InputOffset()))
-		return nil
+		return e.b.skip("message %d (before byte %d) has no id", e.count, e.dec.InputOffset())
 	}
 	p := &post{Message: memory.Message{
 		ID: id, Guild: e.place.Guild, Channel: e.place.ID, Kind: m.kind(),
-		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned,
+		Content: m.text(), Files: m.files(), ReplyTo: e.replyTo(m), Starred: m.IsPinned, Edited: timeOf(m.Edited),
 	}}
-	if at, err := time.Parse(time.RFC3339, string(m.Edited)); err == nil {
-		p.Edited = at.UTC()
-	}
 	if err := p.retime(m); err != nil {
-		e.b.skip(fmt.Sprintf("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err))
-		return nil
+		return e.b.skip("message %d (before byte %d) has a %v", e.count, e.dec.InputOffset(), err)
 	}
 	for _, u := range append([]exportUser{m.Author}, m.Mentions...) {
 		p.people = append(p.people, u.person(e.place.Guild))
@@ -242,8 +234,7 @@ func (e *export) replyTo(m exportMessage) memory.MessageID {
 	return idOf[memory.MessageID](m.Reference.Message)
 }
 
-// kind tells who speaks. Modern accounts are exported with the discriminator 0000 like webhooks, but only
-// webhooks are bots as well.
+// kind tells who speaks. Modern accounts have the discriminator 0000 like webhooks, but only those are bots as well.
 func (m exportMessage) kind() memory.Kind {
 	switch {
 	case !spoken[m.Type]:
@@ -270,7 +261,7 @@ func (m exportMessage) text() string {
 	for _, s := range append(m.Stickers, m.Forwarded.Stickers...) {
 		parts = append(parts, "[sticker: "+string(s.Name)+"]")
 	}
-	return joinLines(parts)
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
 }
 
 func (b exportBody) embeds() []string {
@@ -300,7 +291,7 @@ func (u exportUser) person(guild memory.GuildID) memory.Person {
 	return p
 }
 
-// token, more, decode and skip are the decoder's, with no item longer than maxItem.
+// token, more and decode are the decoder's, with no item longer than maxItem.
 
 func (e *export) token() (json.Token, error) {
 	e.src.item()
@@ -319,14 +310,6 @@ func (e *export) decode(v any) error {
 	var ill *json.UnmarshalTypeError
 	if errors.As(err, &ill) {
 		return nil
-	}
-	return e.fault(err)
-}
-
-func (e *export) skip() error {
-	value, err := e.token()
-	if err == nil {
-		err = skipRest(e.dec, value)
 	}
 	return e.fault(err)
 }

@@ -40,7 +40,7 @@ func TestExportBecomesEvents(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	sum := s.read(t, exportHead+exportMessages)
-	if want := (Summary{Kind: DiscordExport, Channels: 1, People: 2, Messages: 2}); sum != want {
+	if want := (Summary{Kind: DiscordExport, Channels: 1, Messages: 2}); sum != want {
 		t.Errorf("got %+v, want %+v", sum, want)
 	}
 	if got := s.guilds[5001]; got != "Harbour" {

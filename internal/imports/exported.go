@@ -3,16 +3,13 @@ package imports
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
-	"time"
 
 	"hark/memory"
 )
 
 // exportedLine is what "hark export" tells of a message besides what recall sets do. One with a server is
-// Discord's, and comes back to the place where it was said, under its own id: what was forgotten there
-// doesn't come back.
+// Discord's, and comes back to its place under its own id, unless it was forgotten there.
 type exportedLine struct {
 	Server    text            `json:"server"`
 	ChannelID text            `json:"channel_id"`
@@ -69,43 +66,24 @@ func kindCalled[K memory.ChannelKind | memory.Kind](words map[K]string, word tex
 
 // exported adds a message of Discord's.
 func (b *batch) exported(ctx context.Context, number int, l setLine) error {
-	place, ok := l.place()
+	place := unplaced(memory.Channel{
+		ID: idOf[memory.ChannelID](l.ChannelID), Guild: idOf[memory.GuildID](l.Server),
+		Parent: idOf[memory.ChannelID](l.Parent), Owner: idOf[memory.UserID](l.Owner),
+		Kind: kindCalled(channelWords, l.In), Name: string(l.Channel),
+	})
+	known := place.Guild != 0 && place.Guild != memory.LocalGuild || l.Server == text(memory.DirectGuild.String())
 	id := idOf[memory.MessageID](l.ID)
-	if !ok || id == 0 {
-		b.skip(fmt.Sprintf("line %d has a server, but not the ids that Discord gave the server, the channel and the message", number))
-		return nil
+	if !known || place.ID == 0 || id == 0 {
+		return b.skip("line %d has a server, but not the ids that Discord gave the server, the channel and the message",
+			number)
 	}
 	p := &post{Message: memory.Message{
 		ID: id, Guild: place.Guild, Channel: place.ID, Kind: kindCalled(speakerWords, l.Kind), Content: string(l.Text),
+		Starred: l.Starred, Edited: timeOf(l.Edited),
 	}}
 	if p.Kind == memory.FromHark { // what it drew on isn't told, so it couldn't be forgotten with that
 		b.sum.Answers++
 		return nil
-	}
-	l.complete(p)
-	b.channel(place)
-	return b.post(ctx, p)
-}
-
-// place is the channel of a message of Discord's. Discord hasn't confirmed it, so it is unplaced.
-func (l setLine) place() (memory.Channel, bool) {
-	c := memory.Channel{
-		ID: idOf[memory.ChannelID](l.ChannelID), Guild: idOf[memory.GuildID](l.Server), Parent: idOf[memory.ChannelID](l.Parent),
-		Owner: idOf[memory.UserID](l.Owner), Kind: kindCalled(channelWords,
-			l.In), Name: string(l.Channel), Unplaced: true,
-	}
-	known := c.Guild != 0 || l.Server == text(memory.DirectGuild.String())
-	if c.Guild == memory.DirectGuild {
-		c.Kind, c.Parent = memory.DirectChannel, 0
-	}
-	return c, known && c.ID != 0 && c.Guild != memory.LocalGuild
-}
-
-// complete tells p what only lines of exports do.
-func (l setLine) complete(p *post) {
-	p.Starred = l.Starred
-	if at, err := time.Parse(time.RFC3339, string(l.Edited)); err == nil {
-		p.Edited = at.UTC()
 	}
 	for _, f := range l.Files {
 		p.Files = append(p.Files, memory.File{Name: string(f.Name), Description: string(f.Description)})
@@ -123,6 +101,16 @@ func (l setLine) complete(p *post) {
 		p.people = append(p.people, memory.Person{ID: idOf[memory.UserID](u.ID), Guild: p.Guild,
 			Username: string(u.Name)})
 	}
+	b.channel(place)
+	return b.post(ctx, p)
+}
+
+// unplaced is a channel of Discord's as a file tells of it: where it lies Discord hasn't confirmed.
+func unplaced(c memory.Channel) memory.Channel {
+	if c.Unplaced = true; c.Guild == memory.DirectGuild {
+		c.Kind, c.Parent = memory.DirectChannel, 0
+	}
+	return c
 }
 
 // events are what "hark export --salvage" tells besides messages: what was decided and forgotten, so that it
@@ -144,13 +132,11 @@ func EventName(e memory.Event) string { return reflect.TypeOf(e).Name() }
 func (b *batch) event(ctx context.Context, number int, l setLine) error {
 	kind, ok := events[string(l.Event)]
 	if !ok {
-		b.skip(fmt.Sprintf("line %d has an event of an unknown kind", number))
-		return nil
+		return b.skip("line %d has an event of an unknown kind", number)
 	}
 	e := reflect.New(kind)
 	if err := json.Unmarshal(l.Body, e.Interface()); err != nil {
-		b.skip(fmt.Sprintf("line %d has an event that can't be read: %v", number, err))
-		return nil
+		return b.skip("line %d has an event that can't be read: %v", number, err)
 	}
 	b.sum.Events++
 	if b.events = append(b.events, e.Elem().Interface().(memory.Event)); len(b.events) < batchEvents {

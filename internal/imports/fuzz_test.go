@@ -3,7 +3,6 @@ package imports
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"hark/memory"
 )
@@ -18,9 +17,9 @@ func FuzzReadSet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file string) {
 		checkRead(t, file)
 		set, err := ReadSet(strings.NewReader(file))
-		for _, m := range set.Messages {
-			if m.ID == "" || m.Channel == "" || !utf8.ValidString(m.Text) {
-				t.Errorf("message %+v, %v", m, err)
+		for channel, ids := range set.Messages {
+			if channel == "" || len(ids) == 0 || ids[""] {
+				t.Errorf("messages %v of channel %q, %v", ids, channel, err)
 			}
 		}
 	})

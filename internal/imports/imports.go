@@ -27,7 +27,6 @@ const (
 type Summary struct {
 	Kind         Kind
 	Channels     int
-	People       int
 	Messages     int
 	Questions    int    // of a recall set; they are not imported
 	Answers      int    // of Hark's own; they are not imported

@@ -149,7 +149,7 @@ func TestReadRecognisesFilesByTheirContent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sum := newShelf().read(t, file)
-			want := Summary{Kind: RecallSet, Channels: 1, People: 2, Messages: 3, Questions: 1}
+			want := Summary{Kind: RecallSet, Channels: 1, Messages: 3, Questions: 1}
 			if sum != want {
 				t.Errorf("got %+v, want %+v", sum, want)
 			}

@@ -13,21 +13,10 @@ import (
 	"hark/memory"
 )
 
-// Set is a recall set: conversations, and questions about them with the messages that answer them.
+// Set is a recall set: conversations, and questions about them with the messages that answer them, by its own ids.
 type Set struct {
-	Messages  []SetMessage
+	Messages  map[string]map[string]bool // which there are, by channel and id
 	Questions []SetQuestion
-}
-
-// SetMessage is a message of a recall set. Its ids and names are the set's own.
-type SetMessage struct {
-	Channel string
-	ID      string
-	Author  string // empty for notices
-	Time    time.Time
-	Text    string
-	ReplyTo []string // ids; only in annotated chat logs, where the first of a conversation replies to itself
-	Thread  string   // the conversation it belongs to; only in annotated chat logs
 }
 
 // SetQuestion is a question about a channel of a recall set.
@@ -36,8 +25,7 @@ type SetQuestion struct {
 	ID       string
 	Text     string
 	Time     time.Time // when it is asked
-	Category string
-	Evidence []string // ids of the messages that answer it
+	Evidence []string  // ids of the messages that answer it
 }
 
 // setLine is a line of the file.
@@ -49,16 +37,13 @@ type setLine struct {
 	Time     text            `json:"time"`
 	Text     text            `json:"text"`
 	ReplyTo  []text          `json:"reply_to"`
-	Thread   text            `json:"thread"`
-	Category text            `json:"category"`
 	Evidence []text          `json:"evidence"`
 	Event    text            `json:"event"` // what kind of event Body is, in a line of that type
 	Body     json.RawMessage `json:"body"`
 	exportedLine
 }
 
-// ReadSet reads a whole recall set, plain or gzipped, into memory. Unlike Read it takes no message that it
-// can't read: what is measured must be whole.
+// ReadSet reads a recall set, plain or gzipped. Unlike Read it skips nothing: what is measured must be whole.
 func ReadSet(r io.Reader) (Set, error) {
 	src, err := open(r)
 	if err != nil {
@@ -71,7 +56,7 @@ func ReadSet(r io.Reader) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	var set Set
+	set := Set{Messages: map[string]map[string]bool{}}
 	err = eachLine(src, func(number int, l setLine) error {
 		if l.Type == "event" { // it is about no message
 			return nil
@@ -80,14 +65,15 @@ func ReadSet(r io.Reader) (Set, error) {
 		if err != nil {
 			return fmt.Errorf("line %d %w", number, err)
 		}
+		channel, id := string(l.Channel), string(l.ID)
 		if l.Type == "question" {
-			set.Questions = append(set.Questions, SetQuestion{
-				Channel: string(l.Channel), ID: string(l.ID), Text: string(l.Text), Time: at,
-				Category: string(l.Category), Evidence: texts(l.Evidence),
-			})
+			set.Questions = append(set.Questions, SetQuestion{channel, id, string(l.Text), at, texts(l.Evidence)})
 			return nil
 		}
-		set.Messages = append(set.Messages, l.message(at))
+		if set.Messages[channel] == nil {
+			set.Messages[channel] = map[string]bool{}
+		}
+		set.Messages[channel][id] = true
 		return nil
 	})
 	return set, err
@@ -107,35 +93,34 @@ func readSet(ctx context.Context, src *source, b *batch) error {
 			return b.event(ctx, number, l)
 		}
 		at, err := l.check()
-		if err != nil {
-			b.skip(fmt.Sprintf("line %d %v", number, err))
-			return nil
-		}
-		if l.Server != "" {
+		switch {
+		case err != nil:
+			return b.skip("line %d %v", number, err)
+		case l.Server != "":
 			return b.exported(ctx, number, l)
 		}
-		m := l.message(at)
-		id, err := messageID(at, m.ID)
+		id, err := messageID(at, string(l.ID))
 		if err != nil {
-			b.skip(fmt.Sprintf("line %d has a %v", number, err))
-			return nil
+			return b.skip("line %d has a %v", number, err)
 		}
-		return b.setMessage(ctx, m, id)
+		return b.setMessage(ctx, l, id)
 	})
 }
 
-func (b *batch) setMessage(ctx context.Context, m SetMessage, id memory.MessageID) error {
-	p := &post{name: m.ID, Message: memory.Message{
-		ID: id, Guild: memory.LocalGuild, Channel: ChannelID(m.Channel), Kind: memory.FromSystem, Content: m.Text,
+func (b *batch) setMessage(ctx context.Context, l setLine, id memory.MessageID) error {
+	p := &post{name: string(l.ID), Message: memory.Message{
+		ID: id, Guild: memory.LocalGuild, Channel: ChannelID(string(l.Channel)), Kind: memory.FromSystem,
+		Content: string(l.Text),
 	}}
-	b.channel(memory.Channel{ID: p.Channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel, Name: m.Channel})
-	if m.Author != "" {
+	b.channel(memory.Channel{ID: p.Channel, Guild: memory.LocalGuild, Kind: memory.LocalChannel,
+		Name: string(l.Channel)})
+	if author := strings.TrimSpace(string(l.Author)); author != "" {
 		p.Kind = memory.FromMember
-		p.people = []memory.Person{{ID: UserID(m.Author), Guild: memory.LocalGuild, Username: m.Author}}
+		p.people = []memory.Person{{ID: UserID(author), Guild: memory.LocalGuild, Username: author}}
 	}
-	for _, name := range m.ReplyTo {
-		if name != m.ID {
-			p.answers = append(p.answers, name)
+	for _, name := range l.ReplyTo {
+		if name != l.ID { // in annotated chat logs the first of a conversation replies to itself
+			p.answers = append(p.answers, string(name))
 		}
 	}
 	return b.post(ctx, p)
@@ -151,18 +136,11 @@ func (l setLine) check() (time.Time, error) {
 	case l.ID == "":
 		return time.Time{}, errors.New("has no id")
 	}
-	at, err := time.Parse(time.RFC3339, string(l.Time))
-	if err != nil {
-		return time.Time{}, errors.New("has no time of the form 2024-05-31T12:00:00Z")
+	at := timeOf(l.Time)
+	if at.IsZero() {
+		return at, errors.New("has no time of the form 2024-05-31T12:00:00Z")
 	}
-	return at.UTC(), nil
-}
-
-func (l setLine) message(at time.Time) SetMessage {
-	return SetMessage{
-		Channel: string(l.Channel), ID: string(l.ID), Author: strings.TrimSpace(string(l.Author)), Time: at,
-		Text: string(l.Text), ReplyTo: texts(l.ReplyTo), Thread: string(l.Thread),
-	}
+	return at, nil
 }
 
 // eachLine calls do for each line of the file.

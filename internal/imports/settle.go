@@ -21,9 +21,8 @@ type (
 	}
 )
 
-// settle gives the named messages of the batch their final ids and resolves their replies. An id that
-// another message has already moves on to the next of its millisecond; who came first shows in the store,
-// so that a second import finds each message where it is.
+// settle gives the named messages of the batch their final ids and resolves their replies. An id that another has,
+// in the store or the batch, moves on to the next of its millisecond, each time the same.
 func (b *batch) settle(ctx context.Context) error {
 	taken := map[place]string{}
 	settled := map[called]memory.MessageID{}
@@ -55,8 +54,7 @@ func (b *batch) settle(ctx context.Context) error {
 	return b.resolveReplies(ctx, settled)
 }
 
-// resolveReplies finds the messages that were replied to: in the batch or, being earlier in the file, in
-// the store. What comes later in time is no reply.
+// resolveReplies finds what was replied to, in the batch or in the store. What comes later in time is no reply.
 func (b *batch) resolveReplies(ctx context.Context, settled map[called]memory.MessageID) error {
 	for _, p := range b.posts {
 		for _, name := range p.answers {

@@ -2,15 +2,13 @@ package imports
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
-	"strings"
+	"time"
 
 	"hark/memory"
 )
 
-// text is a string of a file, made storable. Numbers are taken as they are written, as some tools write ids
-// without quotes; anything else is empty.
+// text is a string of a file, made storable, or a number as it is written; anything else is empty.
 type text string
 
 // UnmarshalJSON never fails: what is no text is missing, and whoever needs it says so.
@@ -42,7 +40,11 @@ func idOf[ID ~int64](s text) ID {
 	return ID(max(id, 0))
 }
 
-// joinLines joins those of parts that aren't blank.
-func joinLines(parts []string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return strings.TrimSpace(p) == "" }), "\n")
+// timeOf is the time that s holds; zero if it holds none.
+func timeOf(s text) time.Time {
+	at, err := time.Parse(time.RFC3339, string(s))
+	if err != nil {
+		return time.Time{}
+	}
+	return at.UTC()
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -26,8 +26,7 @@ var errNotLlmcord = errors.New("it isn't llmcord's config.yaml: that has the key
 // groups are the sections into which some versions put what others have at the top.
 var groups = []string{"discord", "behavior", "llm"}
 
-// Llmcord makes Hark's configuration of llmcord's config.yaml, of whatever version. The error says, with the line, what
-// can't be read.
+// Llmcord makes Hark's configuration of any version of llmcord's config.yaml. Errors name the line.
 func Llmcord(data []byte) (Result, error) {
 	root, err := parse(data)
 	if err != nil {
@@ -68,7 +67,8 @@ func Llmcord(data []byte) (Result, error) {
 	if l.file.LLM.Model == "" {
 		l.left(pair{key: "models"}, "none could be taken over, so Hark answers by quoting what was said until you name one in llm.model")
 	}
-	l.TOML, err = l.file.text("Made of llmcord's config.yaml. config.example.toml shows all that there is.")
+	made, err := toml.Marshal(l.file)
+	l.TOML = append([]byte("# Made of llmcord's config.yaml. config.example.toml shows all that there is.\n\n"), made...)
 	return l.Result, err
 }
 
@@ -193,10 +193,4 @@ func (l *llmcord) tellProviders() {
 		l.left(pair{key: "providers"}, "no model was taken over from %s, so neither were the keys",
 			strings.Join(idle, ", "))
 	}
-}
-
-// number is a number that a key holds.
-func number(n *yaml.Node) (float64, bool) {
-	x, err := strconv.ParseFloat(scalar(n), 64)
-	return x, err == nil
 }

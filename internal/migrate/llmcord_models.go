@@ -3,6 +3,7 @@ package migrate
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -88,9 +89,8 @@ func also(m model) string {
 	for _, p := range []struct {
 		is   bool
 		what string
-	}{
-		{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil,
-			"temperature"}, {m.Vision, "vision"}} {
+	}{{m.APIKey != "", "api_key"}, {len(m.Headers) > 0, "headers"}, {m.Temperature != nil, "temperature"},
+		{m.Vision, "vision"}} {
 		if p.is {
 			s += ", " + p.what
 		}
@@ -135,12 +135,12 @@ func (l *llmcord) headers(provider string, server *yaml.Node) map[string]string 
 	return headers
 }
 
-// parameters takes those of a model's parameters that Hark has, and returns how many tokens an answer may have; 0 if it
-// isn't said.
+// parameters takes a model's parameters that Hark has, and returns how many tokens an answer may have; 0 if unsaid.
 func (l *llmcord) parameters(p pair, m *model) (most int) {
 	for _, q := range pairs(p.value) {
 		at := pair{key: p.key + "." + q.key, line: q.line}
-		x, is := number(q.value)
+		x, err := strconv.ParseFloat(scalar(q.value), 64)
+		is := err == nil
 		switch {
 		case q.key == "temperature" && is && x >= 0 && x <= 2:
 			m.Temperature = &x

@@ -4,14 +4,6 @@
 // became of it, and that no value shows in what it says: any may be secret.
 package migrate
 
-import (
-	"bytes"
-	"fmt"
-	"strings"
-
-	"github.com/pelletier/go-toml/v2"
-)
-
 // Result is what became of a configuration.
 type Result struct {
 	TOML  []byte // Hark's configuration. It holds the token and keys
@@ -57,15 +49,4 @@ type model struct {
 	Vision      bool              `toml:"vision,omitempty"`
 	Temperature *float64          `toml:"temperature,omitempty"`
 	Headers     map[string]string `toml:"headers,omitempty,inline"`
-}
-
-// text is the file as it is written, under a comment.
-func (f file) text(comment string) ([]byte, error) {
-	var b bytes.Buffer
-	for line := range strings.Lines(comment) {
-		fmt.Fprintf(&b, "# %s\n", strings.TrimSuffix(line, "\n"))
-	}
-	b.WriteByte('\n')
-	err := toml.NewEncoder(&b).Encode(f)
-	return b.Bytes(), err
 }

@@ -39,8 +39,7 @@ func resolve(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// pairs are those of a mapping, in order, each key once with what was said of it last; none if n is no mapping. What is
-// merged into it ("<<") comes first.
+// pairs are those of a mapping, in order, each key once with its last value. What is merged into it comes first.
 func pairs(n *yaml.Node) (all []pair) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil

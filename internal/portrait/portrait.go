@@ -5,13 +5,11 @@ package portrait
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"time"
 
 	"hark/internal/exports"
@@ -55,7 +53,7 @@ var ErrTooLarge = errors.New("there is too much of it")
 
 // Of is all that is kept about somebody, as far as v looks.
 func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error) {
-	e := Person{User: user.String(), Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{},
+	e := Person{User: user, Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{},
 		Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
 	room := &room{cmp.Or(v.Most, math.MaxInt)}
 	guilds := map[memory.GuildID]*memory.Guild{}
@@ -66,14 +64,11 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 			channels = append(channels, c.ID)
 		}
 		server, known, err := v.server(ctx, s, g, user)
+		if err == nil && known {
+			err = take(room, &e.Servers, server)
+		}
 		if err != nil {
 			return e, err
-		}
-		if known {
-			if err := room.take(server); err != nil {
-				return e, err
-			}
-			e.Servers = append(e.Servers, server)
 		}
 	}
 	err := s.Written(ctx, memory.Everywhere, user, func(m memory.Message) error {
@@ -82,48 +77,37 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 			return ctx.Err()
 		}
 		x := exports.Of(m, nil)
-		x.Author, x.AuthorID = "", "" // whom all of it is about
+		x.Author, x.AuthorID = "", 0 // whom all of it is about
 		x.Server, x.Channel = m.Guild.String(), v.Channel(g, m.Channel)
-		e.Messages = append(e.Messages, x)
-		return errors.Join(ctx.Err(), room.take(x))
+		return errors.Join(ctx.Err(), take(room, &e.Messages, x))
 	})
 	if err != nil {
 		return e, err
 	}
 	traces, err := s.Traces(ctx, memory.TraceQuery{Asker: user})
+	for _, t := range traces {
+		if err == nil && guilds[t.Guild] != nil {
+			err = take(room, &e.Questions, Question{t.Guild, t.Channel, t.Question, t.Answer, t.Model})
+		}
+	}
 	if err != nil {
 		return e, err
-	}
-	for _, t := range traces {
-		if guilds[t.Guild] == nil {
-			continue
-		}
-		q := Question{t.Guild.String(), t.Channel.String(), t.Question.String(), t.Answer.String(), t.Model}
-		e.Questions = append(e.Questions, q)
-		if err := room.take(q); err != nil {
-			return e, err
-		}
 	}
 	calls, err := s.Records(ctx, memory.RecordQuery{Channels: channels, Asker: user, Oldest: true})
-	if err != nil {
-		return e, err
-	}
 	for _, call := range calls {
-		if err := room.take(call); err != nil {
-			return e, err
+		if err == nil {
+			err = take(room, &e.Calls, call)
 		}
 	}
-	e.Calls = append(e.Calls, calls...)
-	if len(e.Servers) == 0 && len(e.Messages) == 0 && len(e.Questions) == 0 && len(e.Calls) == 0 {
-		return e, fmt.Errorf("%w about %d", ErrNothing, user)
+	if err == nil && len(e.Servers)+len(e.Messages)+len(e.Questions)+len(e.Calls) == 0 {
+		err = fmt.Errorf("%w about %d", ErrNothing, user)
 	}
-	return e, nil
+	return e, err
 }
 
 // Write writes it as JSON.
 func (p Person) Write(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
+	encoder := exports.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(p)
 }
@@ -131,18 +115,22 @@ func (p Person) Write(w io.Writer) error {
 // server is what is known of somebody in g, if anything.
 func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (e Server, known bool,
 	err error) {
-	e = Server{ID: g.ID.String(), Name: v.Guild(g)}
+	e = Server{ID: g.ID, Name: v.Guild(g)}
 	if e.OptedOut, err = s.OptedOut(ctx, g.ID, user); err != nil {
 		return e, false, err
 	}
-	known = e.OptedOut
 	people, err := s.People(ctx, g.ID, user)
 	if err != nil {
 		return e, false, err
 	}
 	for _, p := range people {
-		known = true
-		e.describe(p)
+		e.Username, e.Display, e.Nick, e.Bot, e.Learning = p.Username, p.Name, p.Nick, p.Bot, p.Learn
+		for _, r := range p.Roles {
+			e.Roles = append(e.Roles, r.String())
+		}
+		for _, f := range p.Facts {
+			e.Facts = append(e.Facts, Fact{f.Text, f.Alias, f.By, f.Channel, f.Message})
+		}
 	}
 	lore, err := s.Lore(ctx, g.ID)
 	if err != nil {
@@ -150,59 +138,32 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 	}
 	for _, l := range lore {
 		if l.By == user && (v.Lore == nil || v.Lore(l)) {
-			e.Lore, known = append(e.Lore, LoreOf(l)), true
+			e.Lore = append(e.Lore, LoreOf(l))
 		}
 	}
 	if e.Summaries, err = summariesFrom(ctx, s, g, user); err != nil {
 		return e, false, err
 	}
+	e.Tokens = map[string]int{}
 	for _, day := range []time.Time{v.Now, v.Now.AddDate(0, 0, -1)} {
 		spent, err := s.Spending(ctx, g.ID, day)
 		if err != nil {
 			return e, false, err
 		}
 		if n := spent[user]; n > 0 {
-			if e.Tokens == nil {
-				e.Tokens = map[string]int{}
-			}
-			e.Tokens[day.UTC().Format(time.DateOnly)], known = n, true
+			e.Tokens[day.UTC().Format(time.DateOnly)] = n
 		}
 	}
 	receipts, err := s.Forgettings(ctx, g.ID, user)
 	for _, r := range receipts {
-		e.Receipts, known = append(e.Receipts, receiptOf(r)), true
+		f := r.Forgetting
+		e.Receipts = append(e.Receipts, Receipt{
+			ID: f.ID, At: f.At.UTC().Truncate(time.Second), Why: string(f.Why), Before: f.Before.UTC(),
+			Messages: r.Messages, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries,
+			Records: r.Records,
+		})
 	}
-	return e, known, err
-}
-
-func receiptOf(r memory.Receipt) Receipt {
-	return Receipt{
-		ID: strconv.FormatInt(r.Forgetting.ID,
-			10), At: r.Forgetting.At.UTC().Truncate(time.Second), Why: string(r.Forgetting.Why),
-		Before:   r.Forgetting.Before.UTC(),
-		Messages: r.Messages, Answers: r.Answers, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Records: r.Records,
-	}
-}
-
-// describe takes over what is known of p.
-func (e *Server) describe(p memory.Person) {
-	e.Username, e.Display, e.Nick, e.Bot = p.Username, p.Name, p.Nick, p.Bot
-	for _, r := range p.Roles {
-		e.Roles = append(e.Roles, r.String())
-	}
-	if !p.Learn.IsZero() {
-		e.Learning = &p.Learn
-	}
-	for _, f := range p.Facts {
-		x := Fact{Text: f.Text, Alias: f.Alias, By: f.By.String()}
-		if f.Channel != 0 {
-			x.Channel = f.Channel.String()
-		}
-		if f.Message != 0 {
-			x.Message = f.Message.String()
-		}
-		e.Facts = append(e.Facts, x)
-	}
+	return e, e.OptedOut || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Receipts) > 0, err
 }
 
 // kindGoesOn stands for the kind of a summary of a session that goes on.
@@ -266,10 +227,10 @@ func (r *room) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take counts v as an element of one of a Person's lists.
-func (r *room) take(v any) error {
-	encoder := json.NewEncoder(r)
-	encoder.SetEscapeHTML(false)
+// take adds v to one of a Person's lists, if there is room for it.
+func take[T any](r *room, list *[]T, v T) error {
+	*list = append(*list, v)
+	encoder := exports.NewEncoder(r)
 	encoder.SetIndent("    ", "  ")
 	return encoder.Encode(v)
 }

@@ -63,9 +63,7 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 				1 / count[q.set] / float64(len(count))})
 		}
 	}
-	var mean, square [4]float64
-	for step := 1.0; step <= 2000; step++ {
-		var slope [4]float64
+	descend(c.weights[:], 2000, 0.02, func(slope []float64) {
 		for _, p := range points {
 			d := logistic(c.weights, p.x)
 			if p.right {
@@ -75,12 +73,7 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 				slope[j] += p.weight * d * x
 			}
 		}
-		for j := range slope {
-			mean[j] = 0.9*mean[j] + 0.1*slope[j]
-			square[j] = 0.999*square[j] + 0.001*slope[j]*slope[j]
-			c.weights[j] -= 0.02 * mean[j] / (1 - math.Pow(0.9, step)) / (math.Sqrt(square[j]/(1-math.Pow(0.999, step))) + 1e-8)
-		}
-	}
+	})
 	return c
 }
 
@@ -103,8 +96,7 @@ func (t *tally) share(bin int) float64 { return t[bin].right / max(t[bin].all, 1
 // promised is how many hits of the best two fifths are to be right in each set.
 var promised = map[int]float64{bins - 1: 0.82, bins - 2: 0.55}
 
-// cautious lowers the curve until it promises no more than it keeps in any set: what holds for all of them
-// together can be too much for the hardest.
+// cautious lowers the curve until it promises no more than it keeps in any set, even in the hardest.
 func (c curve) cautious(questions []question, weights func(int) []float64) curve {
 	const step, most = 0.05, 60
 	for range most {

@@ -82,7 +82,7 @@ const (
 
 // learn finds the weights under which a choice among a question's candidates, each with a probability that
 // grows with e to its score, is likeliest to fall on evidence (ListNet's loss for sets of right answers),
-// each set counting the same. It climbs by Adam (Kingma and Ba, 2015) and always finds the same.
+// each set counting the same. It always finds the same.
 func learn(questions []question, features, without int) []float64 {
 	count := map[string]float64{}
 	for _, q := range questions {
@@ -91,28 +91,37 @@ func learn(questions []question, features, without int) []float64 {
 		}
 	}
 	scale := spread(questions, features)
-	w, mean, square := make([]float64, features), make([]float64, features), make([]float64, features)
-	for step := 1.0; step <= steps; step++ {
-		slope := make([]float64, features)
+	w := make([]float64, features)
+	descend(w, steps, pace, func(slope []float64) {
 		for _, q := range questions {
 			if q.learnable() {
 				addSlope(slope, q, w, scale, 1/count[q.set]/float64(len(count)))
 			}
 		}
 		for i := range w {
-			if i == without {
-				continue
+			if slope[i] += penalty * w[i]; i == without {
+				slope[i] = 0
 			}
-			slope[i] += penalty * w[i]
-			mean[i] = 0.9*mean[i] + 0.1*slope[i]
-			square[i] = 0.999*square[i] + 0.001*slope[i]*slope[i]
-			w[i] -= pace * mean[i] / (1 - math.Pow(0.9, step)) / (math.Sqrt(square[i]/(1-math.Pow(0.999, step))) + 1e-8)
 		}
-	}
+	})
 	for i := range w {
 		w[i] /= scale[i]
 	}
 	return w
+}
+
+// descend takes w, which begins at 0, so many steps down the slope, by Adam (Kingma and Ba, 2015).
+func descend(w []float64, steps int, pace float64, addSlope func(slope []float64)) {
+	mean, square := make([]float64, len(w)), make([]float64, len(w))
+	for step := 1.0; step <= float64(steps); step++ {
+		slope := make([]float64, len(w))
+		addSlope(slope)
+		for i, d := range slope {
+			mean[i] = 0.9*mean[i] + 0.1*d
+			square[i] = 0.999*square[i] + 0.001*d*d
+			w[i] -= pace * mean[i] / (1 - math.Pow(0.9, step)) / (math.Sqrt(square[i]/(1-math.Pow(0.999, step))) + 1e-8)
+		}
+	}
 }
 
 // spread is the root mean square of each feature, by which it is divided while learning.
@@ -164,20 +173,15 @@ func addSlope(slope []float64, q question, w, scale []float64, share float64) {
 	}
 }
 
-func score(w []float64, c candidate) float64 {
-	sum := 0.0
-	for i, x := range c.features {
-		sum += w[i] * x
-	}
-	return sum
-}
-
 // ranked are a question's candidates, best first, with their scores.
 func ranked(q question, w []float64) (order []candidate, scores []float64) {
 	at := make([]int, len(q.candidates))
 	all := make([]float64, len(q.candidates))
 	for i, c := range q.candidates {
-		at[i], all[i] = i, score(w, c)
+		at[i] = i
+		for j, x := range c.features {
+			all[i] += w[j] * x
+		}
 	}
 	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(all[b], all[a]) })
 	for _, i := range at {
