@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"hark/internal/text"
 )
 
 const (
@@ -27,15 +29,7 @@ func cutAt(s string, limit int) int {
 }
 
 // runeOffset is where the n-th character of s begins; len(s) if it has no more than n.
-func runeOffset(s string, n int) int {
-	for i := range s {
-		if n <= 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
-}
+func runeOffset(s string, n int) int { return len(text.Cut(s, n)) }
 
 // graphemeBefore is the last boundary between graphemes of s that is not after end. Between two printable
 // ASCII characters there always is one; elsewhere the graphemes are walked from such a place on.

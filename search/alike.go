@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"hark/internal/text"
 )
 
 // shown remembers what has been said, so that nothing is shown twice.
@@ -78,5 +80,5 @@ func turns(word string) bool {
 }
 
 // negating are words that turn what a text says. "Don't" is "don" and "t" here.
-var negating = setOf(`no not never none nobody nothing neither nor without t cannot cancelled canceled
+var negating = text.SetOf(`no not never none nobody nothing neither nor without t cannot cancelled canceled
 	nicht kein keine nie pas jamais aucun nunca jamás ni sin`)

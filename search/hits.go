@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -123,28 +122,18 @@ func tellWords(q Query, hits []Hit) {
 // twice, and the first time answers nothing.
 func repeats(question string) func(*entry) bool {
 	terms := map[string]bool{}
-	question = withoutHark(question)
+	question = text.WithoutHark(question)
 	for _, t := range text.Terms(question) {
 		terms[t] = true
 	}
 	same := normalised(question)
 	return func(e *entry) bool {
-		body := withoutHark(e.Text())
+		body := text.WithoutHark(e.Text())
 		if !e.signs.asks {
 			return same != "" && normalised(body) == same
 		}
 		return !slices.ContainsFunc(text.Terms(body), func(t string) bool { return !terms[t] })
 	}
-}
-
-// atHark is how Hark is spoken to where Discord makes no mention of it.
-var atHark = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b`)
-
-func withoutHark(s string) string {
-	if !strings.Contains(s, "@") {
-		return s
-	}
-	return atHark.ReplaceAllString(s, "$1")
 }
 
 // normalised is s without what doesn't change what it says.

@@ -50,6 +50,5 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 
 // oneLine is at most n characters of s, on one line.
 func oneLine(s string, n int) string {
-	runes := []rune(strings.Join(strings.Fields(s), " "))
-	return string(runes[:min(n, len(runes))])
+	return text.Cut(strings.Join(strings.Fields(s), " "), n)
 }

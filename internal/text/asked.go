@@ -13,7 +13,12 @@ var atHark = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b`)
 func SpeaksToHark(s string) bool { return atHark.MatchString(s) }
 
 // WithoutHark is s without "@hark".
-func WithoutHark(s string) string { return atHark.ReplaceAllString(s, "$1") }
+func WithoutHark(s string) string {
+	if !strings.Contains(s, "@") {
+		return s
+	}
+	return atHark.ReplaceAllString(s, "$1")
+}
 
 // interrogatives are words that a question begins with.
 var interrogatives = strings.Fields(

@@ -8,6 +8,19 @@ import (
 	"github.com/rivo/uniseg"
 )
 
+// Cut is the first n characters of s, in code points.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}
+
 // runesEach is how many code points a grapheme may take on average: a family emoji has seven.
 const runesEach = 4
 

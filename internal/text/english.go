@@ -5,7 +5,7 @@ import "strings"
 // stopWords are left out of the index and of questions: they are in every text, or in every link. Those of
 // other languages than English are found to be common by counting: many are words of content in another one
 // ("die", "war", "fast").
-var stopWords = setOf(`
+var stopWords = SetOf(`
 www com
 a about above after again against all also am an and any are as at be because been before being below
 between both but by can could did do does doing down during each few for from further had has have having
@@ -36,7 +36,8 @@ understand understood; wake woke woken; wear wore worn; weave wove woven; weep w
 win won; woman women; write wrote written
 `)
 
-func setOf(words string) map[string]bool {
+// SetOf is the words of a list.
+func SetOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {
 		set[w] = true

@@ -96,14 +96,14 @@ func writeHost(b *strings.Builder, host string) {
 }
 
 // secondLevel are what some countries' registries put between a name and their own.
-var secondLevel = setOf("ac co com edu gov net org")
+var secondLevel = SetOf("ac co com edu gov net org")
 
 // tracks reports whether a field of a query tells who follows a link instead of where it leads.
 func tracks(key string) bool {
 	return strings.HasPrefix(key, "utm_") || strings.HasPrefix(key, "_hs") || tracking[key]
 }
 
-var tracking = setOf(`fbclid gclid dclid gbraid wbraid msclkid yclid twclid ttclid igsh igshid mc_cid mc_eid mkt_tok
+var tracking = SetOf(`fbclid gclid dclid gbraid wbraid msclkid yclid twclid ttclid igsh igshid mc_cid mc_eid mkt_tok
 	ref_src ref_url si spm vero_id _ga _gl`)
 
 // isRandom reports whether a field's value is a long row of letters and digits, such as a signature.

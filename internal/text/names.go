@@ -107,7 +107,7 @@ func emitChain(s string, chain []token, joined bool, f func(word)) {
 		numbers = append([]string{whole.String()}, numbers...)
 	}
 	for i, n := range numbers {
-		if n = clip(n); n != "" && (i == 0 || n != numbers[0]) {
+		if n = Cut(n, maxTerm); n != "" && (i == 0 || n != numbers[0]) {
 			f(word{n, false})
 		}
 	}

@@ -76,6 +76,6 @@ func withoutForeignEnding(stem, word string) string {
 }
 
 // wholeStems are frequent stems of English whose end is no ending, or without which they would be other words.
-var wholeStems = setOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")
+var wholeStems = SetOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")
 
 func isConsonant(c byte) bool { return strings.IndexByte("aeiou", c) < 0 }

@@ -89,7 +89,7 @@ func (t token) word() string {
 	if t.unspaced {
 		return t.text
 	}
-	return clip(withoutClitic(strings.ToLower(t.text)))
+	return Cut(withoutClitic(strings.ToLower(t.text)), maxTerm)
 }
 
 func isWordRune(r rune) bool {
@@ -138,21 +138,6 @@ var negations = map[string]string{
 	"hasn": "has", "hadn": "had", "mustn": "must", "needn": "need",
 }
 
-// clip cuts a word after maxTerm runes.
-func clip(w string) string {
-	if len(w) <= maxTerm {
-		return w
-	}
-	n := 0
-	for i := range w {
-		if n == maxTerm {
-			return w[:i]
-		}
-		n++
-	}
-	return w
-}
-
 // appendUnspaced appends the pairs of neighbouring characters of run, and each single one too if singles.
 // Marks belong to the character before them.
 func appendUnspaced(terms []string, run string, singles bool) []string {
@@ -162,10 +147,10 @@ func appendUnspaced(terms []string, run string, singles bool) []string {
 			return
 		}
 		if singles {
-			terms = append(terms, clip(run[start:end]))
+			terms = append(terms, Cut(run[start:end], maxTerm))
 		}
 		if previous >= 0 {
-			terms = append(terms, clip(run[previous:end]))
+			terms = append(terms, Cut(run[previous:end], maxTerm))
 		}
 		previous, start = start, -1
 	}
