@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hark/internal/digest"
 	"hark/memory"
 )
 
@@ -77,26 +78,18 @@ func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue,
 	if err := follow(slices.Compact(rest)); err != nil {
 		return nil, err
 	}
-	return e.usableIn(ctx, q.Channel, now, t.from, inOrder(found))
+	return now.derivation(q.Channel, t.from).usable(ctx, inOrder(found))
 }
 
-// usableIn are those of a channel's messages, which are in order, that somebody said who agrees, and that may
-// be said again.
-func (e *Engine) usableIn(ctx context.Context, channel memory.ChannelID, now reach, present memory.MessageID,
-	messages []memory.Message) ([]memory.Message, error) {
-	return usableBy(ctx, e.derivationIn(channel, now, present), messages)
-}
-
-// usableBy are those of messages, which are in order, that somebody said who agrees, and that a derivation of
-// their channel allows.
-func usableBy(ctx context.Context, own *derivation, messages []memory.Message) ([]memory.Message, error) {
+// usable are those of the channel's messages, which are in order, that somebody said who agrees, and that may be
+// said again.
+func (d *derivation) usable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	messages = slices.DeleteFunc(messages, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
-	messages, err := own.consents.given(ctx, messages)
+	messages, err := d.consents.given(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
-	own.hasSeen(messages)
-	return own.allowed(ctx, messages)
+	return d.allowed(ctx, messages)
 }
 
 // starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be
@@ -107,8 +100,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 	if !thread.Kind.IsThread() {
 		return nil, nil
 	}
-	same := func(m memory.Message) bool { return m.ID == id }
-	if slices.ContainsFunc(shown, same) || slices.ContainsFunc(t.sources, same) {
+	if digest.Has(shown, id) || digest.Has(t.sources, id) {
 		return nil, nil
 	}
 	for _, channel := range []memory.ChannelID{thread.Parent, thread.ID} {
@@ -117,7 +109,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 		}
 		found, err := e.log.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 		if err == nil {
-			found, err = e.usableIn(ctx, channel, now, math.MaxInt64, found)
+			found, err = now.derivation(channel, math.MaxInt64).usable(ctx, found)
 		}
 		if len(found) > 0 || err != nil {
 			return found, err
@@ -130,9 +122,8 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chain []memory.Message) {
 	id := q.ReplyTo
 	for range chainDepth {
-		is := func(m memory.Message) bool { return m.ID == id }
-		i := slices.IndexFunc(before, is)
-		if i < 0 || slices.ContainsFunc(shown, is) || slices.ContainsFunc(chain, is) {
+		i := slices.IndexFunc(before, func(m memory.Message) bool { return m.ID == id })
+		if i < 0 || digest.Has(shown, id) || digest.Has(chain, id) {
 			break
 		}
 		chain, id = append(chain, before[i]), before[i].ReplyTo

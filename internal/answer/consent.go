@@ -12,7 +12,7 @@ import (
 // agreed to, and this is the second lock on the same door.
 type consents struct {
 	log Log
-	out map[member]bool // who has opted out, as far as it was asked
+	in  map[member]bool // who hasn't opted out, as far as it was asked
 }
 
 type member struct {
@@ -20,34 +20,35 @@ type member struct {
 	user  memory.UserID
 }
 
-func (e *Engine) newConsents() consents { return consents{log: e.log, out: map[member]bool{}} }
-
-// isOut reports whether somebody has opted out in a guild.
-func (c consents) isOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+// agrees reports whether somebody hasn't opted out in a guild.
+func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
 	who := member{guild, user}
-	if out, known := c.out[who]; known {
-		return out, nil
+	if in, known := c.in[who]; known {
+		return in, nil
 	}
 	out, err := c.log.OptedOut(ctx, guild, user)
-	if err == nil {
-		c.out[who] = out
+	if err != nil {
+		return false, err
 	}
-	return out, err
+	c.in[who] = !out
+	return !out, nil
+}
+
+// agree reports whether all agree who are mentioned in messages.
+func (c consents) agree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
+	for _, m := range messages {
+		for _, who := range m.Mentions {
+			if ok, err := c.agrees(ctx, guild, who); !ok || err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
 }
 
 // given are those of messages whose authors haven't opted out.
 func (c consents) given(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
-	var kept []memory.Message
-	for _, m := range messages {
-		out, err := c.isOut(ctx, m.Guild, m.Author)
-		if err != nil {
-			return nil, err
-		}
-		if !out {
-			kept = append(kept, m)
-		}
-	}
-	return kept, nil
+	return digest.Keep(messages, func(m memory.Message) (bool, error) { return c.agrees(ctx, m.Guild, m.Author) })
 }
 
 // messages are those of a channel that are there, and whose authors haven't opted out.
@@ -62,29 +63,45 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 
 // of is what is left of a result without those who have opted out.
 func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
+	result, err := withMessages(ctx, result, c.given)
+	if err != nil {
+		return search.Result{}, err
+	}
+	result.People, err = digest.Keep(result.People, func(p search.Participant) (bool, error) {
+		return c.agrees(ctx, p.Person.Guild, p.Person.ID)
+	})
+	return result, err
+}
+
+// withMessages is a result with those of its messages that are left, as they are.
+func withMessages(ctx context.Context, result search.Result,
+	leave func(context.Context, []memory.Message) ([]memory.Message, error)) (search.Result, error) {
+	var all []memory.Message
+	for _, hit := range result.Hits {
+		all = append(append(all, hit.Message), hit.Excerpt...)
+	}
+	left, err := leave(ctx, all)
+	is := map[spot]memory.Message{}
+	for _, m := range left {
+		is[spot{m.Channel, m.ID}] = m
+	}
 	var hits []search.Hit
 	for _, hit := range result.Hits {
-		left, err := c.given(ctx, append([]memory.Message{hit.Message}, hit.Excerpt...))
-		if err != nil {
-			return search.Result{}, err
+		m, there := is[spot{hit.Message.Channel, hit.Message.ID}]
+		if !there {
+			continue
 		}
-		if len(left) > 0 && left[0].ID == hit.Message.ID {
-			hit.Excerpt = left[1:]
-			hits = append(hits, hit)
+		var excerpt []memory.Message
+		for _, e := range hit.Excerpt {
+			if e, there := is[spot{e.Channel, e.ID}]; there {
+				excerpt = append(excerpt, e)
+			}
 		}
+		hit.Message, hit.Excerpt = m, excerpt
+		hits = append(hits, hit)
 	}
-	var people []search.Participant
-	for _, p := range result.People {
-		out, err := c.isOut(ctx, p.Person.Guild, p.Person.ID)
-		if err != nil {
-			return search.Result{}, err
-		}
-		if !out {
-			people = append(people, p)
-		}
-	}
-	result.Hits, result.People = hits, people
-	return result, nil
+	result.Hits = hits
+	return result, err
 }
 
 // remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never

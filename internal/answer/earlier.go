@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"hark/builder"
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -25,12 +26,8 @@ func (e *Engine) earlier(ctx context.Context, q Question, r *recalled,
 	if err != nil {
 		return nil, err
 	}
-	said := map[memory.MessageID]bool{}
-	for _, m := range shown {
-		said[m.ID] = true
-	}
 	all = slices.DeleteFunc(slices.Clone(q.Filter.Summaries.SummariesOf(all)), func(s memory.Summary) bool {
-		unseen := func(source memory.SummarySource) bool { return !said[source.Message] }
+		unseen := func(source memory.SummarySource) bool { return !digest.Has(shown, source.Message) }
 		before, after := s.From().Before(r.asked.Since), !r.asked.Until.IsZero() && !s.To().Before(r.asked.Until)
 		return before || after || !slices.ContainsFunc(s.Sources, unseen) // the session itself is shown
 	})
@@ -53,25 +50,13 @@ func asEarlier(hits []search.SummaryHit) []builder.Earlier {
 	return in
 }
 
-// concernsOut reports whether somebody is mentioned in what a summary is from who has opted out since.
-func concernsOut(ctx context.Context, of consents, said map[spot]memory.Message, s memory.Summary) (bool, error) {
+// agreed reports whether all agree still who are mentioned in what a summary is from.
+func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
 	sources := make([]memory.Message, len(s.Sources))
 	for i, source := range s.Sources {
-		sources[i] = said[spot{s.Channel, source.Message}]
+		sources[i] = r.said[spot{s.Channel, source.Message}]
 	}
-	return mentionsOut(ctx, of, s.Guild, sources)
-}
-
-// mentionsOut reports whether somebody is mentioned in messages who has opted out.
-func mentionsOut(ctx context.Context, of consents, guild memory.GuildID, messages []memory.Message) (bool, error) {
-	for _, m := range messages {
-		for _, who := range m.Mentions {
-			if out, err := of.isOut(ctx, guild, who); out || err != nil {
-				return out, err
-			}
-		}
-	}
-	return false, nil
+	return now.agree(ctx, s.Guild, sources)
 }
 
 // holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
@@ -84,7 +69,7 @@ func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.Ch
 		return false, nil
 	}
 	for _, s := range summaries {
-		if out, err := concernsOut(ctx, now.consents, r.said, s); out || err != nil {
+		if ok, err := r.agreed(ctx, now.consents, s); !ok || err != nil {
 			return false, err
 		}
 	}

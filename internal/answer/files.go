@@ -19,6 +19,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/memory"
 )
 
@@ -210,8 +211,7 @@ func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	}
 	a.done.Wait()
 	return slices.DeleteFunc(slices.Clone(a.all), func(f attachment) bool {
-		return f.Message != 0 && f.Message != q.ID &&
-			!slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == f.Message })
+		return f.Message != 0 && f.Message != q.ID && !digest.Has(session, f.Message)
 	})
 }
 

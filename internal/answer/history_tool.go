@@ -85,7 +85,7 @@ func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery
 	if err != nil {
 		return nil, false, err
 	}
-	audience := e.derivationIn(q.Channel, now, math.MaxInt64)
+	audience := now.derivation(q.Channel, math.MaxInt64)
 	for _, r := range all {
 		at := tellable{r, said[r.Question], said[r.Answer]}
 		if len(now.asked.Authors) > 0 && !slices.Contains(now.asked.Authors, r.Asker) || !asked.matches(at) {
@@ -129,7 +129,7 @@ func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error
 	if r.Question != 0 && r.question == nil || r.question == nil && r.answer == nil {
 		return false, nil
 	}
-	if out, err := audience.consents.isOut(ctx, r.Guild, r.Asker); out || err != nil {
+	if ok, err := audience.consents.agrees(ctx, r.Guild, r.Asker); !ok || err != nil {
 		return false, err
 	}
 	if r.Answer == 0 {

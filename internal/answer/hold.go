@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -49,7 +50,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if (len(session) > 0 && !r.unlogged || len(condensed) > 0) && !now.here {
 		return false, nil
 	}
-	if out, err := mentionsOut(ctx, now.consents, q.Guild, condensed); out || err != nil {
+	if ok, err := now.consents.agree(ctx, q.Guild, condensed); !ok || err != nil {
 		return false, err
 	}
 	if given, err := now.consents.given(ctx, session); len(given) < len(session) || err != nil {
@@ -59,11 +60,11 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 		return false, nil
 	}
 	for channel, sent := range r.shown.byChannel() {
-		ids, was := make([]memory.MessageID, len(sent)), map[memory.MessageID]memory.Message{}
-		for i, m := range sent {
-			ids[i], was[m.ID] = m.ID, m
+		was := map[memory.MessageID]memory.Message{}
+		for _, m := range sent {
+			was[m.ID] = m
 		}
-		found, err := now.consents.messages(ctx, channel, ids)
+		found, err := now.consents.messages(ctx, channel, digest.IDs(sent))
 		if len(found) < len(sent) || err != nil {
 			return false, err
 		}
@@ -72,7 +73,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 			present = max(r.from, now.attended)
 		}
 		// Hark's own answers among them are judged by what they were made from, which may have been closed since.
-		allowed, err := e.derivationIn(channel, now, present).allowed(ctx, inOrder(slices.Clone(found)))
+		allowed, err := now.derivation(channel, present).allowed(ctx, inOrder(slices.Clone(found)))
 		if len(allowed) < len(found) || err != nil {
 			return false, err
 		}
@@ -99,7 +100,7 @@ func isAnother(was, now memory.Message) bool {
 // holdsPeople reports whether nobody of people has opted out, and all that was told of them is still so.
 func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) (bool, error) {
 	for _, p := range people {
-		if out, err := now.consents.isOut(ctx, p.Person.Guild, p.Person.ID); out || err != nil {
+		if ok, err := now.consents.agrees(ctx, p.Person.Guild, p.Person.ID); !ok || err != nil {
 			return false, err
 		}
 		known, _ := now.names.person(p.Person.ID)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hark/builder"
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -78,7 +79,7 @@ func (m *manifest) take(o Outcome) {
 			m.numbers[h.Message.ID] = h.number
 		}
 		m.next = max(m.next, h.number+1)
-		if !slices.ContainsFunc(m.hits, func(known search.Hit) bool { return known.Message.ID == h.Message.ID }) {
+		if !isHit(m.hits, h.Message) {
 			m.hits = append(m.hits, h.Hit) // else the prompt had no room for it
 		}
 	}
@@ -128,6 +129,11 @@ func (m *manifest) hit(n int) (search.Hit, bool) {
 	return m.hits[at], true
 }
 
+// isHit reports whether a message is among hits.
+func isHit(hits []search.Hit, m memory.Message) bool {
+	return slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Message.ID == m.ID })
+}
+
 // byChannel are the messages of the manifest.
 func (m *manifest) byChannel() map[memory.ChannelID][]memory.Message {
 	all := map[memory.ChannelID][]memory.Message{}
@@ -146,13 +152,8 @@ func (m *manifest) recalled(cited map[spot]bool) (all []memory.TraceHit) {
 			Number: m.numbers[hit.Message.ID], Context: m.known[at], Cited: cited[at],
 		})
 	}
-	condensed := map[memory.MessageID]bool{}
-	for _, said := range m.condensed {
-		condensed[said.ID] = true
-	}
 	for _, said := range m.messages {
-		isHit := slices.ContainsFunc(m.hits, func(h search.Hit) bool { return h.Message.ID == said.ID })
-		if !isHit && !condensed[said.ID] {
+		if !isHit(m.hits, said) && !digest.Has(m.condensed, said.ID) {
 			all = append(all, memory.TraceHit{Channel: said.Channel, Message: said.ID, Context: true,
 				Edited: editedAt(said)})
 		}

@@ -108,12 +108,8 @@ func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 
 // build searches and has the prompt built. The part of the session that is shown needs no finding.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) error {
-	skip := []memory.MessageID{q.ID}
-	for _, m := range shown {
-		skip = append(skip, m.ID)
-	}
 	var err error
-	if r.result, err = e.find(ctx, q, r, r.asked, skip); err != nil {
+	if r.result, err = e.find(ctx, q, r, r.asked, append(digest.IDs(shown), q.ID)); err != nil {
 		return err
 	}
 	if r.summaries, err = e.earlier(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
@@ -183,7 +179,16 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	if result, err = r.consents.of(ctx, result); err != nil {
 		return search.Result{}, err
 	}
-	return e.upstream.found(ctx, result)
+	return withMessages(ctx, result, e.upstream.now)
+}
+
+// places are messages to be looked at, by channel, each once.
+type places map[memory.ChannelID][]memory.MessageID
+
+func (p places) add(channel memory.ChannelID, id memory.MessageID) {
+	if id != 0 && !slices.Contains(p[channel], id) {
+		p[channel] = append(p[channel], id)
+	}
 }
 
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
@@ -205,8 +210,8 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(),
-		settings: e.settings(), attended: math.MaxInt64}
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(),
+		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {

@@ -121,22 +121,12 @@ func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []me
 		return t, nil, err
 	}
 	if t.condensed == nil {
-		own = e.derivationIn(q.Channel, now, t.from)
+		own = now.derivation(q.Channel, t.from)
 	} else {
-		sitting = sitting[slices.IndexFunc(sitting, func(m memory.Message) bool {
-			return m.ID == t.condensed.Until
-		})+1:]
+		sitting = digest.After(sitting, t.condensed.Until)
 	}
-	own.hasSeen(sitting)
 	said, err = own.allowed(ctx, sitting)
 	return t, said, err
-}
-
-func (e *Engine) derivationIn(channel memory.ChannelID, now reach, present memory.MessageID) *derivation {
-	return &derivation{
-		log: e.log, consents: now.consents, channel: channel, scope: now.scope, lore: now.lore, hidden: now.hidden, present: present,
-		known: map[memory.MessageID]bool{}, elsewhere: map[memory.ChannelID]*derivation{}, fine: map[spot]bool{},
-	}
 }
 
 // joined are messages as turns. Those that follow one another in the sitting, of one author and within a few
@@ -175,9 +165,7 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {
 		turns[i] = asTurn(messages, n)
-		turns[i].Replied = q.ReplyTo != 0 && slices.ContainsFunc(messages, func(m memory.Message) bool {
-			return m.ID == q.ReplyTo
-		})
+		turns[i].Replied = q.ReplyTo != 0 && digest.Has(messages, q.ReplyTo)
 		if m := messages[0]; m.Channel != q.Channel {
 			if cut := text.Clip(turns[i].Content, starterShown); cut != turns[i].Content {
 				turns[i].Content, turns[i].Tokens = cut, 0

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -103,8 +104,5 @@ func (r *recalled) knows(q Question) []memory.MessageID {
 	for _, s := range r.Prompt.Shown {
 		ids = append(ids, s.Message)
 	}
-	for _, m := range slices.Concat(r.shown.session, r.shown.told) {
-		ids = append(ids, m.ID)
-	}
-	return ids
+	return append(ids, digest.IDs(slices.Concat(r.shown.session, r.shown.told))...)
 }

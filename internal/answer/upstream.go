@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"hark/memory"
-	"hark/search"
 )
 
 // LookUp is what there is of messages that are about to be used, as it is at their source now, in the same
@@ -58,37 +57,4 @@ func (l *upstream) now(ctx context.Context, messages []memory.Message) ([]memory
 	started := time.Now()
 	defer func() { left.Add(-int64(time.Since(started))) }()
 	return l.lookUp(ctx, messages, max(time.Duration(left.Load()), 0))
-}
-
-// found is a result with its messages looked up.
-func (l *upstream) found(ctx context.Context, result search.Result) (search.Result, error) {
-	var all []memory.Message
-	for _, hit := range result.Hits {
-		all = append(append(all, hit.Message), hit.Excerpt...)
-	}
-	now, err := l.now(ctx, all)
-	if err != nil || l.lookUp == nil {
-		return result, err
-	}
-	is := map[spot]memory.Message{}
-	for _, m := range now {
-		is[spot{m.Channel, m.ID}] = m
-	}
-	var hits []search.Hit
-	for _, hit := range result.Hits {
-		m, there := is[spot{hit.Message.Channel, hit.Message.ID}]
-		if !there {
-			continue
-		}
-		var excerpt []memory.Message
-		for _, e := range hit.Excerpt {
-			if e, there := is[spot{e.Channel, e.ID}]; there {
-				excerpt = append(excerpt, e)
-			}
-		}
-		hit.Message, hit.Excerpt = m, excerpt
-		hits = append(hits, hit)
-	}
-	result.Hits = hits
-	return result, nil
 }

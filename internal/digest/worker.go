@@ -304,11 +304,7 @@ func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err er
 	if s.place, err = w.placeOf(ctx, s.Stretch); err != nil || s.place == nil {
 		return false, err
 	}
-	ids := make([]memory.MessageID, len(s.said))
-	for i, m := range s.said {
-		ids[i] = m.ID
-	}
-	now, err := w.Log.Around(ctx, s.Channel, ids, 0, 0)
+	now, err := w.Log.Around(ctx, s.Channel, IDs(s.said), 0, 0)
 	if err == nil {
 		now, err = w.speaking(ctx, k, s.place, now)
 	}
@@ -317,23 +313,17 @@ func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err er
 }
 
 // speaking are those of messages that a kind of digest is made from, and whose authors haven't opted out.
-func (w *Worker) speaking(
-	ctx context.Context, k kind, p *place, messages []memory.Message,
-) (said []memory.Message, err error) {
-	for _, m := range messages {
+func (w *Worker) speaking(ctx context.Context, k kind, p *place, messages []memory.Message) ([]memory.Message, error) {
+	return Keep(messages, func(m memory.Message) (bool, error) {
 		if !k.takes(p, m) {
-			continue
+			return false, nil
 		}
 		out, known := p.out[m.Author]
-		if !known {
-			if out, err = w.Log.OptedOut(ctx, p.guild, m.Author); err != nil {
-				return nil, err
-			}
-			p.out[m.Author] = out
+		if known {
+			return !out, nil
 		}
-		if !out {
-			said = append(said, m)
-		}
-	}
-	return said, nil
+		out, err := w.Log.OptedOut(ctx, p.guild, m.Author)
+		p.out[m.Author] = out
+		return !out, err
+	})
 }
