@@ -46,14 +46,12 @@ func eventIn(question string, now time.Time) event {
 		}
 		e.terms = append(e.terms, text.QueryTerms(w)...)
 	}
-	switch m[1] {
-	case "before", "until":
-		e.when = beforeIt
-	case "after", "since":
-		e.when = afterIt
-	}
+	e.when = sides[m[1]]
 	return e
 }
+
+// sides are where what is asked for lies, by the word that says so.
+var sides = map[string]side{"before": beforeIt, "until": beforeIt, "after": afterIt, "since": afterIt}
 
 // find works out when the event was: in the middle of what was said of it by all its words or, where nobody
 // did, by all but the last ones.

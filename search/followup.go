@@ -113,12 +113,11 @@ func withEarlier(question string, turns []string) string {
 
 // addEarlier adds the terms of turns to those of the question, the less weighty the farther back.
 func (q *question) addEarlier(turns []string) {
-	share := 1.0
+	share, added := 1.0, 0
 	known := map[string]bool{}
 	for _, t := range q.terms {
 		known[t.term] = true
 	}
-	added := 0
 	for _, turn := range turns {
 		share *= earlierShare
 		for _, term := range text.QueryTerms(turn) {

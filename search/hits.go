@@ -104,10 +104,7 @@ func tellWords(q Query, hits []Hit) {
 		if i < 0 {
 			continue
 		}
-		held := map[string]bool{}
-		for _, t := range batch.Terms(h.Message.Text()) {
-			held[t] = true
-		}
+		held := setOf(batch.Terms(h.Message.Text()))
 		var words []string
 		for _, t := range asked {
 			if held[t] {
@@ -121,12 +118,8 @@ func tellWords(q Query, hits []Hit) {
 // repeats tells of a message whether it asks what the question asks, in no more words: people ask the same
 // twice, and the first time answers nothing.
 func repeats(question string) func(*entry) bool {
-	terms := map[string]bool{}
 	question = text.WithoutHark(question)
-	for _, t := range text.Terms(question) {
-		terms[t] = true
-	}
-	same := normalised(question)
+	terms, same := setOf(text.Terms(question)), normalised(question)
 	return func(e *entry) bool {
 		body := text.WithoutHark(e.Text())
 		if !e.signs.asks {

@@ -15,19 +15,13 @@ const QuestionTimeout = 4 * time.Second
 // QuestionTimeout at most.
 type Breaker struct {
 	memory.Embedder
-	breaker endpoint.Breaker
+	endpoint.Breaker
 }
 
 // NewBreaker returns a Breaker of an embedder.
 func NewBreaker(e memory.Embedder) *Breaker {
-	return &Breaker{Embedder: e, breaker: endpoint.Breaker{What: "embedder"}}
+	return &Breaker{Embedder: e, Breaker: endpoint.Breaker{What: "embedder"}}
 }
-
-// Resting reports whether the embedder is left alone for now.
-func (b *Breaker) Resting() bool { return b.breaker.Resting() }
-
-// Health is how the embedder did of late.
-func (b *Breaker) Health() endpoint.Health { return b.breaker.Health() }
 
 // Embed implements memory.Embedder. While the embedder is left alone, the error has a method RetryAfter that tells for
 // how long.
@@ -36,7 +30,7 @@ func (b *Breaker) Embed(ctx context.Context, purpose memory.Purpose, texts []str
 	if purpose == memory.ForSearch {
 		limit = QuestionTimeout
 	}
-	err = b.breaker.Do(ctx, limit, func(ctx context.Context) error {
+	err = b.Do(ctx, limit, func(ctx context.Context) error {
 		vectors, err = b.Embedder.Embed(ctx, purpose, texts)
 		return err
 	})
