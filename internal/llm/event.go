@@ -16,22 +16,24 @@ type event struct {
 	prompt, completion int
 }
 
-// wireEvent is an event as servers write it, streamed or not. Thoughts have fields of their own, and some
-// give them twice.
+// wireMessage is a message, or a part of one. Thoughts have fields of their own, and some give them twice.
+type wireMessage struct {
+	Content content
+	Refusal string
+	Calls   []piece `json:"tool_calls"`
+
+	Reasoning        thought
+	ReasoningContent thought `json:"reasoning_content"`
+}
+
+// wireEvent is an event as servers write it, streamed or not.
 type wireEvent struct {
 	Object  string
 	Type    string
 	Choices []struct {
 		Index          int
-		Delta, Message struct {
-			Content content
-			Refusal string
-			Calls   []piece `json:"tool_calls"`
-
-			Reasoning        thought
-			ReasoningContent thought `json:"reasoning_content"`
-		}
-		FinishReason string `json:"finish_reason"`
+		Delta, Message wireMessage
+		FinishReason   string `json:"finish_reason"`
 	}
 	Usage struct {
 		Prompt     int `json:"prompt_tokens"`
@@ -62,10 +64,11 @@ func parseEvent(raw []byte) (e event, err error) {
 		if c.FinishReason == "error" {
 			return event{}, f
 		}
-		e.text += c.Delta.Content.text + c.Message.Content.text + c.Delta.Refusal + c.Message.Refusal
-		e.thought += int(c.Delta.Content.thought + max(c.Delta.Reasoning, c.Delta.ReasoningContent))
-		e.thought += int(c.Message.Content.thought + max(c.Message.Reasoning, c.Message.ReasoningContent))
-		e.calls = append(append(e.calls, c.Delta.Calls...), c.Message.Calls...)
+		for _, said := range []wireMessage{c.Delta, c.Message} {
+			e.text += said.Content.text + said.Refusal
+			e.thought += int(said.Content.thought + max(said.Reasoning, said.ReasoningContent))
+			e.calls = append(e.calls, said.Calls...)
+		}
 		e.finish = c.FinishReason
 	}
 	return e, nil

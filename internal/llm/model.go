@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"hark/internal/chat"
 )
@@ -41,7 +42,8 @@ func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (c
 	}
 	reply, passed, second := m.fallback.chat(ctx, r, delta)
 	var refused *Error
-	if errors.As(second, &refused) && refused.noTools && !passed && !inUse(r) {
+	called := func(m chat.Message) bool { return len(m.Calls) > 0 }
+	if errors.As(second, &refused) && refused.noTools && !passed && !slices.ContainsFunc(r.Messages, called) {
 		r.Tools = nil // rather than to ask the first once more, for whose failure one may have waited long
 		reply, _, second = m.fallback.chat(ctx, r, delta)
 	}
@@ -56,14 +58,4 @@ func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (c
 func mendable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Kind == TooLong || e.noTools || e.noImages)
-}
-
-// inUse tells whether tools were called already.
-func inUse(r chat.Request) bool {
-	for _, m := range r.Messages {
-		if len(m.Calls) > 0 {
-			return true
-		}
-	}
-	return false
 }

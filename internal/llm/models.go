@@ -22,16 +22,16 @@ type Models struct {
 }
 
 // NewModels makes clients of named, of which the first is the default. fallback stands in for each of them;
-// nil if there is none. Breakers in the configurations are replaced.
+// nil if there is none.
 func NewModels(named []Named, fallback *Config) *Models {
 	m := &Models{models: map[string]*Model{}}
 	breakers := map[string]*endpoint.Breaker{}
 	client := func(config Config) *Client {
 		c := New(config)
-		if breakers[c.endpoint()] == nil {
-			breakers[c.endpoint()] = &endpoint.Breaker{What: "model's server"}
+		if known := breakers[c.endpoint()]; known != nil {
+			c.config.Breaker = known
 		}
-		c.config.Breaker = breakers[c.endpoint()]
+		breakers[c.endpoint()] = c.config.Breaker
 		return c
 	}
 	if fallback != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"hark/internal/endpoint"
+	"hark/internal/text"
 )
 
 const maxRefusal = 64 << 10 // bytes read of an answer that is an error
@@ -106,30 +107,25 @@ func (f failure) noModel() bool {
 
 func (f failure) says(any ...string) bool {
 	message := strings.ToLower(f.message)
-	for _, phrase := range any {
-		if strings.Contains(message, phrase) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(any, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
-// conceal is text without the key and the values of headers, which may be keys too.
-func (c *Client) conceal(text string) string {
+// conceal is what a server says without the key and the values of headers, which may be keys too.
+func (c *Client) conceal(said string) string {
 	for _, secret := range append(slices.Collect(maps.Values(c.config.Headers)), c.config.APIKey) {
 		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
+			said = strings.ReplaceAll(said, secret, "…")
 		}
 	}
-	return text
+	return said
 }
 
 // clean is a server's message without secrets and of bearable length, on one line.
 func (c *Client) clean(message string) string {
 	message = c.conceal(message)
 	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
-	if runes := []rune(message); len(runes) > 200 {
-		message = string(runes[:200]) + "…"
+	if cut := text.Cut(message, 200); cut != message {
+		return cut + "…"
 	}
 	return message
 }
