@@ -19,23 +19,19 @@ func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts 
 		parts[k] = min(d.need, d.floor, left)
 		left -= parts[k]
 	}
+	return serve(left, order, demands, parts, func(d *demand) int64 { return d.ceiling })
+}
+
+// serve gives each demand, in order of priority, of what is left, up to a limit. It returns what is left then.
+func serve(left int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64,
+	limit func(*demand) int64) int64 {
 	for _, k := range order {
 		d := &demands[k]
-		more := min(max(0, min(d.need, d.ceiling)-parts[k]), left)
+		more := min(max(0, min(d.need, limit(d))-parts[k]), left)
 		parts[k] += more
 		left -= more
 	}
 	return left
-}
-
-// raise gives each demand, in order of priority, of what is left, up to its raised ceiling.
-func raise(left int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64) {
-	for _, k := range order {
-		d := &demands[k]
-		more := min(max(0, min(d.need, d.ceiling+d.raised)-parts[k]), left)
-		parts[k] += more
-		left -= more
-	}
 }
 
 // share is a section's part of a budget: its floor and its ceiling, of a whole.

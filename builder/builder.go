@@ -171,13 +171,13 @@ func (b *Builder) Build(in Input) Prompt {
 // the order they stand there.
 func (b *Builder) History(in Input, maxChars int) (string, []Shown) {
 	w := b.begin(in)
-	w.charsCount, w.tokensDont = true, true
+	w.charsCount = true
 	s := &w.sections[kindHistory]
 	w.planHistory(s, size{tokens: noLimit, chars: maxChars})
 	w.fill(s, size{tokens: noLimit, chars: maxChars})
 	if s.shown == 0 {
 		return "", nil
 	}
-	w.buf = w.appendHistory(w.buf[:0], s)
+	w.putHistory(s)
 	return string(w.buf), w.shownLines(s)
 }

@@ -19,9 +19,7 @@ func (w *work) earlierStamp(e *Earlier) (s size) {
 	if e.Time.IsZero() || w.plain() {
 		return s
 	}
-	if !w.tokensDont {
-		s.tokens = w.stampTokens(e.Time)
-	}
+	s.tokens = w.stampTokens(e.Time)
 	if w.charsCount {
 		w.scratch = appendStamp(w.scratch[:0], e.Time, w.in.Now, false)
 		s.chars = runes(w.scratch) + 1
@@ -36,17 +34,14 @@ func (w *work) oldestFirst(s *section) []int {
 	return order
 }
 
-// appendEarlier writes the summaries, oldest first, a line each.
-func (w *work) appendEarlier(s *section) {
-	w.buf = append(w.buf, w.b.labels.Earlier...)
+// putEarlier writes the summaries, oldest first, a line each.
+func (w *work) putEarlier(s *section) {
+	w.put(w.b.labels.Earlier)
 	for _, i := range w.oldestFirst(s) {
-		w.buf = append(w.buf, '\n')
-		w.buf = append(w.buf, w.b.labels.EarlierMark...)
+		w.put("\n", w.b.labels.EarlierMark)
 		if e := &w.in.PreviousContext[s.entries[i].index]; !e.Time.IsZero() {
-			w.buf = appendStamp(w.buf, e.Time, w.in.Now, false)
-			w.buf = append(w.buf, ' ')
+			w.buf = append(appendStamp(w.buf, e.Time, w.in.Now, false), ' ')
 		}
-		p := &s.entries[i].pieces[0]
-		w.buf = w.appendPiece(w.buf, p, p.at)
+		w.putPiece(&s.entries[i].pieces[0])
 	}
 }

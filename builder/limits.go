@@ -18,12 +18,6 @@ type Limits struct {
 	Modes []Mode
 }
 
-// limited are the sections whose items compete for the budget.
-var limited = map[SectionType]kind{
-	SectionSession: kindSession, SectionParticipants: kindParticipants, SectionHistory: kindHistory,
-	SectionPreviousContext: kindEarlier, SectionLore: kindLore, SectionFiles: kindFiles,
-}
-
 // DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants.
 // SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there.
 func DefaultSections(layout Layout) map[SectionType]Limits {
@@ -61,7 +55,7 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 		if _, there := all[section]; !there {
 			return shares{}, fmt.Errorf("section %q: there is none of that name whose size can be set", section)
 		}
-		_, competes := limited[section]
+		competes := slices.Contains(sectionTypes[:], section)
 		switch {
 		case limits.Floor < 0 || limits.Ceiling < limits.Floor:
 			return shares{}, fmt.Errorf("section %s: a floor of %d and a ceiling of %d tokens: want 0 <= floor <= ceiling", section, limits.Floor, limits.Ceiling)
@@ -78,13 +72,11 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 		all[section] = limits
 	}
 	s.system, s.query = int64(all[SectionSystem].Ceiling), int64(all[SectionQuery].Ceiling)
-	for section, k := range limited {
+	for k, section := range sectionTypes {
 		limits := all[section]
 		s.sections[k] = share{floor: int64(limits.Floor), ceiling: int64(limits.Ceiling),
 			priority: limits.Priority, modes: limits.Modes}
-	}
-	for k := range sectionKinds {
-		s.order[k] = k
+		s.order[k] = kind(k)
 	}
 	slices.SortStableFunc(s.order[:], func(a, b kind) int { return s.sections[b].priority - s.sections[a].priority })
 	return s, nil

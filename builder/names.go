@@ -102,9 +102,7 @@ func (w *work) appendPerson(dst []byte, id memory.UserID, name []byte) []byte {
 	if len(name) == 0 {
 		return dst
 	}
-	dst = append(dst, " ("...)
-	dst = append(dst, name...)
-	return append(dst, ')')
+	return append(append(append(dst, " ("...), name...), ')')
 }
 
 // appendSpeaker appends what stands before a turn's content. Whoever has an id is told by it: a name alone

@@ -80,10 +80,8 @@ func (w *work) report(tokens int) Report {
 	b := w.b
 	all := int64(w.maxTokens())
 	share := func(of int64) int { return int(of * all / b.shares.whole) }
-	titles := [...]string{headSystem, headPrevious, headSession, headQuery}
-	if w.plain() {
-		titles = [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
-	}
+	titles, names := w.headings(), b.labels.sectionTitles()
+	names[kindSession] = titles[2]
 	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.system), Included: 1,
 		Tokens: w.systemTokens() + b.costs.titles[kindSession]}
 	if w.personaShown != w.persona || w.rulesShown < len(w.rules.lines) {
@@ -92,7 +90,7 @@ func (w *work) report(tokens int) Report {
 	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
 		Tokens: w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession]}
 	if w.queryShown == "" {
-		query.Tokens += w.b.tally.of([]byte(b.labels.NoText))
+		query.Tokens += b.Tokens(b.labels.NoText)
 	}
 	if w.queryHead {
 		query.Tokens += w.queryFixed
@@ -100,8 +98,6 @@ func (w *work) report(tokens int) Report {
 	if w.queryShown != w.query {
 		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
 	}
-	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier,
-		b.labels.Lore, "Files"}
 	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer,
 		Sections: make([]SectionReport, 0, 8)}
 	r.Sections = append(r.Sections, system)

@@ -9,7 +9,7 @@ const condensedAt = -1
 // the newest first.
 func (w *work) planSession(s *section, most size) {
 	s.items = w.items(kindSession)
-	s.head = w.head(kindSession, "")
+	s.head = w.head(kindSession)
 	if w.b.options.Layout == LayoutChat {
 		s.head.tokens = MessageOverhead // the turns make what stands before them a message of its own
 	}
@@ -94,15 +94,11 @@ func (w *work) shownTurns() (turns []int, condensed bool) {
 // appendSession writes the summary and the turns under their heading.
 func (w *work) appendSession() {
 	s := &w.sections[kindSession]
-	heading := headSession
-	if w.plain() {
-		heading = plainSession
-	}
-	w.title(SectionSession, heading)
+	w.title(SectionSession, w.headings()[2])
 	for n, i := range w.oldestFirst(s) {
 		e := &s.entries[i]
 		if n > 0 {
-			w.buf = append(w.buf, '\n')
+			w.put("\n")
 		}
 		if e.index == condensedAt {
 			w.appendCondensed(&e.pieces[0])
@@ -110,7 +106,7 @@ func (w *work) appendSession() {
 		}
 		t := &w.in.Session[e.index]
 		if n > 0 && w.plain() && t.Role != RoleAssistant {
-			w.buf = append(w.buf, '\n')
+			w.put("\n")
 		}
 		w.appendTurn(t, &e.pieces[0])
 	}
@@ -119,18 +115,16 @@ func (w *work) appendSession() {
 // appendCondensed writes the summary of the session's older part. It is indented, so that no line of its own
 // begins as a turn does.
 func (w *work) appendCondensed(p *piece) {
-	w.buf = append(w.buf, w.b.labels.Condensed...)
-	w.buf = append(w.buf, "\n  "...)
-	w.buf = w.appendPiece(w.buf, p, p.at)
+	w.put(w.b.labels.Condensed, "\n  ")
+	w.putPiece(p)
 }
 
 func (w *work) appendTurn(t *Turn, p *piece) {
 	if !w.plain() && !t.Time.IsZero() {
-		w.buf = appendStamp(w.buf, t.Time, w.in.Now, false)
-		w.buf = append(w.buf, ' ')
+		w.buf = append(appendStamp(w.buf, t.Time, w.in.Now, false), ' ')
 	}
 	w.buf = w.appendSpeaker(w.buf, t)
-	w.buf = w.appendPiece(w.buf, p, p.at)
+	w.putPiece(p)
 }
 
 // appendTurnMessages writes each turn as a message, and the summary as one of a user's: what it tells is data.
@@ -144,7 +138,7 @@ func (w *work) appendTurnMessages() {
 			w.appendCondensed(&e.pieces[0])
 		case w.in.Session[e.index].Role == RoleAssistant:
 			role = RoleAssistant
-			w.buf = w.appendPiece(w.buf, &e.pieces[0], e.pieces[0].at)
+			w.putPiece(&e.pieces[0])
 		default:
 			w.appendTurn(&w.in.Session[e.index], &e.pieces[0])
 		}

@@ -1,6 +1,9 @@
 package builder
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // recentSpan is how long ago something is recent.
 const recentSpan = 24 * time.Hour
@@ -35,16 +38,13 @@ func appendUnits(dst []byte, n int, one, more string) []byte {
 	if n == 1 {
 		return append(dst, one...)
 	}
-	return appendCounted(dst, more, n)
+	return fmt.Appendf(dst, more, n)
 }
 
 // agoForms are the longest forms of appendAgo, each with as many digits as it can have.
 func (l *Labels) agoForms() [8]string {
-	counted := func(format string, n int) string { return string(appendCounted(nil, format, n)) }
-	return [...]string{
-		l.JustNow, l.Minute, counted(l.Minutes, 59), l.Hour, counted(l.Hours, 23), l.Day, counted(l.Days,
-			7), "2008-08-08",
-	}
+	return [...]string{l.JustNow, l.Minute, fmt.Sprintf(l.Minutes, 59), l.Hour, fmt.Sprintf(l.Hours, 23), l.Day,
+		fmt.Sprintf(l.Days, 7), "2008-08-08"}
 }
 
 // recent reports whether t is within the last 24 hours. Clocks differ: the future is.
