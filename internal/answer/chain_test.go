@@ -12,10 +12,7 @@ import (
 // shownIn are the turns of a session that is shown, oldest first, each as its messages.
 func (w *world) shownIn(q Question) []string {
 	w.t.Helper()
-	r, err := w.engine.recall(w.t.Context(), q)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := w.recall(q)
 	var turns []string
 	for _, i := range r.Prompt.Turns {
 		var said []string
@@ -88,10 +85,7 @@ func TestLongChainsAreCut(t *testing.T) {
 	}
 	q := w.asks(lobby, "And?")
 	q.ReplyTo = last
-	r, err := w.engine.recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(q)
 	if r.older != chainMost || r.turns[chainDepth-5][0].Content != "19" {
 		t.Errorf("%d older turns, %v", r.older, r.turns[:r.older])
 	}

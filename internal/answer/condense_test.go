@@ -191,10 +191,7 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 			counted, failed)
 	}
 	q := w.asksAt(30*time.Minute, lobby, "What is the budget, and who comes when?")
-	r, err := w.engine.Recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recalled(q)
 	_, session, _ := strings.Cut(r.Prompt.String(), "=== CURRENT SESSION ===\n")
 	has(t, session, condensedTitle+"\n  Ann: ", "480 euros. Ann: ", "12 tents.", "Ben comes at 17:30. Ann: ")
 	c := made[2]
@@ -275,10 +272,7 @@ func TestBurstsAreCondensedWhole(t *testing.T) {
 	if counted, failed := w.condensings(); len(made) != 1 || model.asked != 2 || counted != 2 || failed != 0 {
 		t.Fatalf("made %d, asked %d times, counted %d and %d failures", len(made), model.asked, counted, failed)
 	}
-	r, err := w.engine.recall(t.Context(), w.asksAt(time.Second, lobby, "And?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(w.asksAt(time.Second, lobby, "And?"))
 	told := map[memory.MessageID]bool{}
 	for _, s := range made[0].Sources {
 		told[s.Message] = true

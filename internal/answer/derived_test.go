@@ -13,11 +13,8 @@ import (
 func (w *world) answered(ago time.Duration, text string, sources ...memory.Source) memory.MessageID {
 	w.t.Helper()
 	id := w.says(ago, lobby, oracle, text)
-	if err := w.store.Apply(w.t.Context(),
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann,
-			Sources: sources}}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann,
+		Sources: sources}})
 	return id
 }
 
@@ -37,9 +34,7 @@ func TestAllPartsOfALongAnswerAreJudgedTogether(t *testing.T) {
 			w.says(2*time.Minute, lobby, oracle, tt.words+" end")
 		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: first, Parts: []memory.MessageID{more},
 			Sources: []memory.Source{source(tt.channel, from)}}
-		if err := w.store.Apply(t.Context(), memory.Answered{Trace: trace}); err != nil {
-			t.Fatal(err)
-		}
+		w.apply(memory.Answered{Trace: trace})
 	}
 	p := w.prompt(w.asks(lobby, "So?"))
 	has(t, p, "open begin", "open end")

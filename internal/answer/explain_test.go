@@ -100,9 +100,7 @@ func TestExplanationsShowWhatIsThereNow(t *testing.T) {
 		}
 	}
 	a.Trace.Sources = slices.DeleteFunc(a.Trace.Sources, func(s memory.Source) bool { return s.ID == int64(dropped) })
-	if err := w.store.Apply(t.Context(), memory.Answered{Trace: a.Trace}); err != nil {
-		t.Fatal(err)
-	}
+	w.apply(memory.Answered{Trace: a.Trace})
 	w.apply(memory.Edited{Guild: guild, Channel: harbor, ID: dropped, Content: "The canoe is mended", At: noon})
 	x := w.explainedTo(lobby, a.Trace.Parts[0], ann)
 	if got := textsIn(x); !slices.Equal(got, []string{"The canoe is blue", "The canoe is mended"}) {
@@ -147,11 +145,8 @@ func TestExplanationsThatThereAreNone(t *testing.T) {
 	w := newWorld(t, nil)
 	said := w.says(time.Hour, lobby, ben, "The canoe is blue")
 	bare := w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark})
-	if err := w.store.Apply(t.Context(),
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: bare,
-			Sources: []memory.Source{source(lobby, said)}}}); err != nil {
-		t.Fatal(err)
-	}
+	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: bare,
+		Sources: []memory.Source{source(lobby, said)}}})
 	sentence := ""
 	for name, q := range map[string]Question{
 		"of nothing":               {Guild: guild, Channel: lobby, Asker: ann},

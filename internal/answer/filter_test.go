@@ -47,10 +47,7 @@ func TestFilterNarrowsWhatIsRecalled(t *testing.T) {
 			In: []memory.ChannelID{lobby}}, []memory.MessageID{late}, 0},
 	} {
 		q.Filter = tt.filter
-		r, err := w.engine.Recall(t.Context(), q)
-		if err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
+		r := w.recalled(q)
 		for _, h := range r.Result.Lore {
 			if len(tt.filter.In) > 0 && !slices.Contains(tt.filter.In, h.Lore.Channel) {
 				t.Errorf("%s: recalled lore of %d", tt.name, h.Lore.Channel)

@@ -51,10 +51,7 @@ func FuzzQuestion(f *testing.F) {
 		if from != 0 {
 			q.Filter.From = []memory.UserID{memory.UserID(from)}
 		}
-		r, err := w.engine.Recall(t.Context(), q)
-		if err != nil {
-			t.Fatalf("%q in %d from %d: %v", s, in, from, err)
-		}
+		r := w.recalled(q)
 		a, err := w.engine.Answer(t.Context(), q, nil)
 		if err != nil {
 			t.Fatalf("%q in %d from %d: %v", s, in, from, err)

@@ -143,10 +143,7 @@ func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
 	w.apply(memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 5, Text: "has a canoe", By: cleo,
 		Channel: harbor, Message: said}})
 	q := w.asks(lobby, "which canoe race of Ben was fine?")
-	r, err := w.engine.recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(q)
 	for _, shown := range r.Prompt.Shown {
 		if shown.Message == said {
 			t.Fatal("the source is shown, which proves nothing")

@@ -29,9 +29,7 @@ func TestOwnAnswersFromLoreAreRepeatedOnlyWithIt(t *testing.T) {
 		id := w.says(time.Duration(9-i)*time.Minute, lobby, oracle, text)
 		trace := memory.Trace{Guild: guild, Channel: lobby, Answer: id, Asker: ann,
 			Sources: []memory.Source{{Kind: memory.SourceLore, ID: int64(i + 1)}}}
-		if err := w.store.Apply(t.Context(), memory.Answered{Trace: trace}); err != nil {
-			t.Fatal(err)
-		}
+		w.apply(memory.Answered{Trace: trace})
 	}
 	p := w.prompt(w.asks(lobby, "So?"))
 	has(t, p, "openly told")

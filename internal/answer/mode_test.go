@@ -117,10 +117,7 @@ func TestModeOfAnAnswer(t *testing.T) {
 			}
 			q := w.asks(den, tt.question)
 			q.Mode = tt.asked
-			r, err := w.engine.Recall(t.Context(), q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := w.recalled(q)
 			if m := r.Mode; m.Is != tt.want || m.By != tt.by ||
 				(m.Why != "") != (tt.want != builder.ModeGeneral && (tt.by == ModeQuestion || tt.by == ModeEarlier)) {
 				t.Errorf("got %+v, want %s by %s", m, tt.want, tt.by)

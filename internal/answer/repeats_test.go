@@ -95,10 +95,9 @@ func TestWhatStandsInAnAnswerIsRepeated(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	rapid.Check(t, func(t *rapid.T) {
-		said := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,12}`).Draw(t, "said")
-		if len(text.QueryTerms(said)) == 0 {
-			t.Skip("nothing but stop words")
-		}
+		said := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,12}`).Filter(func(s string) bool {
+			return len(text.QueryTerms(s)) > 0
+		}).Draw(t, "said")
 		shown := newManifest()
 		shown.add(memory.Message{Channel: lobby, ID: 1, Content: said})
 		a := Answer{Text: rapid.SampledFrom([]string{"", "I think: ", "Yes, "}).Draw(t, "before") + said +

@@ -14,10 +14,7 @@ import (
 
 func (w *world) sessionOf(q Question) []string {
 	w.t.Helper()
-	r, err := w.engine.recall(w.t.Context(), q)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := w.recall(q)
 	var said []string
 	for _, m := range r.session {
 		said = append(said, m.Content)
@@ -77,10 +74,7 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 	for i := range 30 {
 		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, strings.Repeat("Blah blah and so on. ", 60))
 	}
-	r, err := w.engine.recall(t.Context(), w.asks(lobby, "What is the lighthouse password?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(w.asks(lobby, "What is the lighthouse password?"))
 	if len(r.session) != 31 || len(r.shown.session) >= 31 {
 		t.Fatalf("%d of %d turns sent", len(r.shown.session), len(r.session))
 	}

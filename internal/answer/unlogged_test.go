@@ -79,10 +79,7 @@ func TestWhatIsNotLoggedIsSentAndNotKept(t *testing.T) {
 	said := []memory.Message{before(5*time.Minute, ben, "The lighthouse password is swordfish"),
 		before(4*time.Minute, oracle, "Noted.")}
 	q := unlogged("What is the lighthouse password?", said...)
-	r, err := w.engine.recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(q)
 	turns := r.asTurns(q, r.names)
 	if len(turns) != 2 || turns[0].Role != builder.RoleUser || turns[0].Speaker != "Ben" ||
 		turns[1].Role != builder.RoleAssistant {
