@@ -51,7 +51,10 @@ func FuzzQuestion(f *testing.F) {
 		if from != 0 {
 			q.Filter.From = []memory.UserID{memory.UserID(from)}
 		}
-		r := w.recalled(q)
+		r, err := w.engine.Recall(t.Context(), q)
+		if err != nil {
+			t.Fatalf("%q in %d from %d: %v", s, in, from, err)
+		}
 		a, err := w.engine.Answer(t.Context(), q, nil)
 		if err != nil {
 			t.Fatalf("%q in %d from %d: %v", s, in, from, err)

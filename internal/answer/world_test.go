@@ -2,7 +2,9 @@ package answer
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -290,4 +292,19 @@ func (w *world) promptOf(channel memory.ChannelID, answer memory.MessageID) *mem
 		return t.Prompt
 	}
 	return nil
+}
+
+// long asks for more draws, so many that all kinds of what is drawn must be among them.
+var long = os.Getenv("HARK_LONG") != ""
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	checks := "30"
+	if long {
+		checks = "200"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }
