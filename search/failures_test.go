@@ -15,16 +15,13 @@ import (
 
 var errDown = errors.New("down")
 
-// badEmbedder fails, or answers with too little.
-type badEmbedder struct {
-	vectors [][]float32
-	err     error
-}
+// embeds does as told with a text, in the space of the built-in embedder.
+type embeds func(text string) ([][]float32, error)
 
-func (badEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
+func (embeds) Space() memory.Space { return embed.Builtin{}.Space() }
 
-func (b badEmbedder) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
-	return b.vectors, b.err
+func (e embeds) Embed(_ context.Context, _ memory.Purpose, texts []string) ([][]float32, error) {
+	return e(texts[0])
 }
 
 func TestSearchWithoutVectors(t *testing.T) {
@@ -32,18 +29,20 @@ func TestSearchWithoutVectors(t *testing.T) {
 	k, ids := gossip(t)
 	fresh := newTalk(t) // nothing embedded yet
 	only := fresh.say(t, dawn, green, marta, "who mends roofs is Hale")
+	gives := func(err error, vectors ...[]float32) *search.Engine {
+		return search.New(k.store, k.store, embeds(func(string) ([][]float32, error) { return vectors, err }))
+	}
 	for name, c := range map[string]struct {
 		engine   *search.Engine
 		best     memory.MessageID
 		textOnly bool
 	}{
-		"embedder down":    {search.New(k.store, k.store, badEmbedder{err: errDown}), ids["roof"], true},
-		"no vector at all": {search.New(k.store, k.store, badEmbedder{}), ids["roof"], true},
-		"nothing to embed": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil}}), ids["roof"], false},
-		"nothing embedded": {fresh.engine(), only, true},
-		"as it should be":  {k.engine(), ids["roof"], false},
-		"too many, somehow": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil, nil}}),
-			ids["roof"], true},
+		"embedder down":     {gives(errDown), ids["roof"], true},
+		"no vector at all":  {gives(nil), ids["roof"], true},
+		"nothing to embed":  {gives(nil, nil), ids["roof"], false},
+		"nothing embedded":  {fresh.engine(), only, true},
+		"as it should be":   {k.engine(), ids["roof"], false},
+		"too many, somehow": {gives(nil, nil, nil), ids["roof"], true},
 	} {
 		r, err := c.engine.Search(t.Context(), ask("who mends roofs", green))
 		if err != nil || len(r.Hits) == 0 || r.Hits[0].Message.ID != c.best || r.TextOnly != c.textOnly {
@@ -52,24 +51,13 @@ func TestSearchWithoutVectors(t *testing.T) {
 	}
 }
 
-// plainEmbedder embeds questions without knowing their terms, as an endpoint does; what has no terms is as
-// "roof" to it.
-type plainEmbedder struct{}
-
-func (plainEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
-
-func (plainEmbedder) Embed(ctx context.Context, p memory.Purpose, texts []string) ([][]float32, error) {
-	vectors, err := embed.Builtin{}.Embed(ctx, p, texts)
-	if err == nil && vectors[0] == nil {
-		return embed.Builtin{}.Embed(ctx, p, []string{"roof"})
-	}
-	return vectors, err
-}
-
+// An endpoint embeds questions without knowing their terms; this one takes all for "roof".
 func TestSearchByMeaningAlone(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
-	r, err := search.New(k.store, k.store, plainEmbedder{}).Search(t.Context(), ask("what about it?", green))
+	r, err := search.New(k.store, k.store, embeds(func(string) ([][]float32, error) {
+		return embed.Builtin{}.Embed(t.Context(), memory.ForSearch, []string{"roof"})
+	})).Search(t.Context(), ask("what about it?", green))
 	if err != nil || r.TextOnly || !slices.Contains(hitIDs(r), ids["roof"]) {
 		t.Fatalf("%v, text only %v, %v", hitIDs(r), r.TextOnly, err)
 	}
@@ -82,24 +70,16 @@ func TestSearchByMeaningAlone(t *testing.T) {
 	}
 }
 
-// remote is an embedder elsewhere, which mustn't be asked.
-type remote struct{ t *testing.T }
-
-func (remote) Space() memory.Space { return embed.Builtin{}.Space() }
-
-func (r remote) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
-	r.t.Error("a question went to a server")
-	return nil, errDown
-}
-
 func TestLocalSearchesAskNobody(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
 	q := ask("who mends roofs", green)
 	q.Local = true
 	j := &judge{score: prefers("goat")}
-	e := search.New(k.store, k.store, remote{t}).WithReranker(j)
-	r, err := e.Search(t.Context(), q)
+	r, err := search.New(k.store, k.store, embeds(func(string) ([][]float32, error) {
+		t.Error("a question went to a server")
+		return nil, errDown
+	})).WithReranker(j).Search(t.Context(), q)
 	if err != nil || r.Hits[0].Message.ID != ids["roof"] || !r.TextOnly {
 		t.Errorf("found %v, %v", hitIDs(r), err)
 	}

@@ -1,13 +1,11 @@
 package search_test
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"hark/internal/embed"
 	"hark/memory"
 	"hark/search"
 )
@@ -68,22 +66,6 @@ func TestPeopleAreIntroducedByName(t *testing.T) {
 	}
 }
 
-// telling is a directory that knows facts about Pim.
-type telling struct {
-	search.Directory
-	facts []memory.Fact
-}
-
-func (d telling) People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
-	people, err := d.Directory.People(ctx, guild, ids...)
-	for i := range people {
-		if people[i].ID == pim {
-			people[i].Facts = d.facts
-		}
-	}
-	return people, err
-}
-
 func TestFactsAreKnownWhereTheyWereSaid(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
@@ -93,7 +75,7 @@ func TestFactsAreKnownWhereTheyWereSaid(t *testing.T) {
 		{ID: 3, By: pim, Text: "likes stout", Channel: pub, Message: ids["beer"]},
 		{ID: 4, By: pim, Text: "Stoutface", Alias: true, Channel: pub, Message: ids["beer"]},
 	}
-	e := search.New(k.store, telling{k.store, facts}, embed.Builtin{})
+	e := k.knowing(nil, facts...)
 	for _, tt := range []struct {
 		question string
 		channels []memory.ChannelID
@@ -104,12 +86,8 @@ func TestFactsAreKnownWhereTheyWereSaid(t *testing.T) {
 		{"what does stoutface say?", []memory.ChannelID{green, pub}, "[1 2 3 4]"},
 		{"what does stoutface say?", []memory.ChannelID{green}, ""},
 	} {
-		r, err := e.Search(t.Context(), ask(tt.question, tt.channels...))
-		if err != nil {
-			t.Fatal(err)
-		}
 		got := ""
-		for _, p := range r.People {
+		for _, p := range find(t, e, ask(tt.question, tt.channels...)).People {
 			if p.Person.ID == pim && p.Main {
 				var told []int64
 				for _, f := range p.Person.Facts {
@@ -131,20 +109,12 @@ func TestAliasesSelectSpeakers(t *testing.T) {
 	k.say(t, dawn, green, oswin, "I would like some supper")
 	wanted := k.say(t, dawn.Add(time.Hour), green, pim, "we had supper outside")
 	k.index(t)
-	facts := []memory.Fact{{ID: 2, By: pim, Text: "Goatherd", Alias: true}}
-	e := search.New(k.store, telling{k.store, facts}, embed.Builtin{})
-	r, err := e.Search(t.Context(), ask("what did the goatherd say of supper?", green))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := k.knowing(nil, memory.Fact{ID: 2, By: pim, Text: "Goatherd", Alias: true})
+	r := find(t, e, ask("what did the goatherd say of supper?", green))
 	if r.Hits[0].Message.ID != wanted {
 		t.Fatalf("hits %v, want %d first", hitIDs(r), wanted)
 	}
-	found := false
-	for _, w := range r.Hits[0].Why {
-		found = found || w.Kind == "author"
-	}
-	if !found {
+	if !isFor(r.Hits[0], "author") {
 		t.Errorf("found by %+v", r.Hits[0].Why)
 	}
 }
