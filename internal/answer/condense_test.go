@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 // keeper is a model that answers with a nod, and condenses to the lines with a figure in them.
 type keeper struct {
+	name     string // if it isn't keeper-1
 	mu       sync.Mutex
 	asked    int                                                 // to condense
 	got      []chat.Message                                      // what it was sent for that
@@ -27,7 +29,7 @@ type keeper struct {
 	before   func()                                              // called before it answers
 }
 
-func (*keeper) Name() string { return "keeper-1" }
+func (k *keeper) Name() string { return cmp.Or(k.name, "keeper-1") }
 
 func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
 	if q.Messages[0].Content != digest.CondenseInstruction {
@@ -362,17 +364,12 @@ func TestWhatIsNeverCondensed(t *testing.T) {
 	}
 }
 
-// localKeeper is a keeper of another name.
-type localKeeper struct{ keeper }
-
-func (*localKeeper) Name() string { return "local" }
-
 // A session is condensed by the model, and measured by the builder, that answer where it is; by nobody else,
 // for what was said there may not be for others.
 func TestPlacesModelCondenses(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]*keeper{"beside another": {}, "alone": nil} {
-		local := &localKeeper{}
+		local := &keeper{name: "local"}
 		var model Model
 		if own != nil {
 			model = own

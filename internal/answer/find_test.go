@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // finds is what Ann finds in the lobby.
@@ -17,9 +18,13 @@ func (w *world) finds(q Question) []memory.MessageID {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var ids []memory.MessageID
-	for _, found := range f.Found {
-		ids = append(ids, found.Message)
+	return sorted(f.Found, func(f Found) memory.MessageID { return f.Message })
+}
+
+// sorted are the ids of all, in order.
+func sorted[T any](all []T, id func(T) memory.MessageID) (ids []memory.MessageID) {
+	for _, one := range all {
+		ids = append(ids, id(one))
 	}
 	slices.Sort(ids)
 	return ids
@@ -31,12 +36,7 @@ func (w *world) looks(q Question, found []Found) []memory.MessageID {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var ids []memory.MessageID
-	for _, s := range seen {
-		ids = append(ids, s.Message.ID)
-	}
-	slices.Sort(ids)
-	return ids
+	return sorted(seen, func(s Seen) memory.MessageID { return s.Message.ID })
 }
 
 // seeks is a search of Ann's that no message asks.
@@ -194,11 +194,7 @@ func TestFilterNarrowsWhatIsRecalled(t *testing.T) {
 				t.Errorf("%s: recalled lore of %d", tt.name, h.Lore.Channel)
 			}
 		}
-		var got []memory.MessageID
-		for _, h := range r.Result.Hits {
-			got = append(got, h.Message.ID)
-		}
-		slices.Sort(got)
+		got := sorted(r.Result.Hits, func(h search.Hit) memory.MessageID { return h.Message.ID })
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: recalled %d, want %d", tt.name, got, tt.want)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/digest"
 	"hark/internal/golden"
 	"hark/memory"
 )
@@ -78,13 +79,6 @@ func lines(t *testing.T, out Outcome) (all []map[string]any) {
 	return all
 }
 
-func idsIn(messages []memory.Message) (ids []memory.MessageID) {
-	for _, m := range messages {
-		ids = append(ids, m.ID)
-	}
-	return ids
-}
-
 func TestHistoryIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -101,8 +95,8 @@ func TestHistoryIsTold(t *testing.T) {
 		t.Fatalf("%s\n%s", out.Summary, out.Text)
 	}
 	golden.Seen(t, out.Text)
-	if want := []memory.MessageID{second, reply2, first, reply}; !slices.Equal(idsIn(out.Shown), want) {
-		t.Errorf("shown %v, want %v", idsIn(out.Shown), want)
+	if want := []memory.MessageID{second, reply2, first, reply}; !slices.Equal(digest.IDs(out.Shown), want) {
+		t.Errorf("shown %v, want %v", digest.IDs(out.Shown), want)
 	}
 	hasNot(t, out.Text, "ferry", "Cleo")
 

@@ -62,7 +62,7 @@ func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
 	gone := w.says(2*day, harbor, ben, "The lighthouse password is swordfish")
 	edited := w.says(day, harbor, cleo, "The lighthouse password will be changed")
 	session := w.says(time.Minute, lobby, cleo, "who knows about swordfish?")
-	model := &talker{name: "small"}
+	model := talks("small")
 	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
 	w.engine.LookUpBy(func(ctx context.Context, messages []memory.Message, _ time.Duration) ([]memory.Message, error) {
 		if ctx.Value(lookUpLeft{}) == nil {

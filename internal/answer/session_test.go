@@ -115,73 +115,70 @@ func TestOverlappingExcerptsShowEachMessageOnce(t *testing.T) {
 	has(t, p, "#harbor")
 }
 
-// faulty fails the n-th call of its log, or, with only, the n-th of one kind.
+// faulty fails the n-th call of its log.
 type faulty struct {
 	Log
-	n    int
-	only string
+	n int
 }
 
 var errDisk = errors.New("the disk is on fire")
 
-func try[T any](f *faulty, what string, call func() (T, error)) (T, error) {
-	if f.only == "" || f.only == what {
-		if f.n--; f.n == 0 {
-			return *new(T), errDisk
-		}
+func try[T any](f *faulty, call func() (T, error)) (T, error) {
+	if f.n--; f.n == 0 {
+		return *new(T), errDisk
 	}
 	return call()
 }
 
 func (f *faulty) Guilds(ctx context.Context) ([]memory.GuildID, error) {
-	return try(f, "guilds", func() ([]memory.GuildID, error) { return f.Log.Guilds(ctx) })
+	return try(f, func() ([]memory.GuildID, error) { return f.Log.Guilds(ctx) })
 }
 
 func (f *faulty) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
-	return try(f, "guild", func() (*memory.Guild, error) { return f.Log.Guild(ctx, id) })
+	return try(f, func() (*memory.Guild, error) { return f.Log.Guild(ctx, id) })
 }
 
 func (f *faulty) People(ctx context.Context, id memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
-	return try(f, "people", func() ([]memory.Person, error) { return f.Log.People(ctx, id, ids...) })
+	return try(f, func() ([]memory.Person, error) { return f.Log.People(ctx, id, ids...) })
 }
 
 func (f *faulty) Lore(ctx context.Context, id memory.GuildID) ([]memory.Lore, error) {
-	return try(f, "lore", func() ([]memory.Lore, error) { return f.Log.Lore(ctx, id) })
+	return try(f, func() ([]memory.Lore, error) { return f.Log.Lore(ctx, id) })
 }
 
 func (f *faulty) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
-	return try(f, "records", func() ([]memory.Record, error) { return f.Log.Records(ctx, q) })
+	return try(f, func() ([]memory.Record, error) { return f.Log.Records(ctx, q) })
 }
 
 func (f *faulty) Summaries(ctx context.Context, id memory.ChannelID) ([]memory.Summary, error) {
-	return try(f, "summaries", func() ([]memory.Summary, error) { return f.Log.Summaries(ctx, id) })
+	return try(f, func() ([]memory.Summary, error) { return f.Log.Summaries(ctx, id) })
 }
 
 func (f *faulty) Condensed(ctx context.Context, id memory.ChannelID) ([]memory.Condensed, error) {
-	return try(f, "condensed", func() ([]memory.Condensed, error) { return f.Log.Condensed(ctx, id) })
+	return try(f, func() ([]memory.Condensed, error) { return f.Log.Condensed(ctx, id) })
 }
 
 func (f *faulty) Apply(ctx context.Context, events ...memory.Event) error {
-	_, err := try(f, "apply", func() (any, error) { return nil, f.Log.Apply(ctx, events...) })
+	_, err := try(f, func() (any, error) { return nil, f.Log.Apply(ctx, events...) })
 	return err
 }
 
 func (f *faulty) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID,
 	before, after int) ([]memory.Message, error) {
-	return try(f, "around", func() ([]memory.Message, error) { return f.Log.Around(ctx, c, ids, before, after) })
+	return try(f, func() ([]memory.Message, error) { return f.Log.Around(ctx, c, ids, before, after) })
 }
 
 func (f *faulty) Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error) {
-	return try(f, "trace", func() ([]memory.Trace, error) { return f.Log.Traces(ctx, q) })
+	return try(f, func() ([]memory.Trace, error) { return f.Log.Traces(ctx, q) })
 }
 
 func (f *faulty) OptedOut(ctx context.Context, g memory.GuildID, u memory.UserID) (bool, error) {
-	return try(f, "opted out", func() (bool, error) { return f.Log.OptedOut(ctx, g, u) })
+	return try(f, func() (bool, error) { return f.Log.OptedOut(ctx, g, u) })
 }
 
 func (f *faulty) Presence(ctx context.Context, scope memory.Scope,
 	users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
-	return try(f, "presence", func() (map[memory.UserID]memory.Presence, error) {
+	return try(f, func() (map[memory.UserID]memory.Presence, error) {
 		return f.Log.Presence(ctx, scope, users)
 	})
 }

@@ -1,7 +1,6 @@
 package answer
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,25 +8,10 @@ import (
 	"time"
 
 	"hark/builder"
-	"hark/internal/chat"
 	"hark/internal/golden"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
-
-// talker is a model with a name, which says it and remembers what it was asked.
-type talker struct {
-	name string
-	got  []chat.Request
-}
-
-func (c *talker) Name() string { return c.name }
-
-func (c *talker) Chat(_ context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
-	c.got = append(c.got, r)
-	delta("I am " + c.name)
-	return chat.Reply{Text: "I am " + c.name}, nil
-}
 
 // sets is a setting of a channel, or with the channel 0 of the guild.
 func sets(channel memory.ChannelID, key memory.Setting, value string) memory.Event {
@@ -36,7 +20,7 @@ func sets(channel memory.ChannelID, key memory.Setting, value string) memory.Eve
 
 func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	t.Parallel()
-	small, large := &talker{name: "small"}, &talker{name: "large"}
+	small, large := talks("small"), talks("large")
 	w := newWorld(t, small)
 	var missed, built []string
 	builders := map[string]*builder.Builder{}
@@ -114,7 +98,7 @@ func TestSettingsThatChangeWhileAnswering(t *testing.T) {
 		w.apply(sets(lobby, memory.SettingModel, "other"))
 	}}
 	w.engine = w.over(w.store, model, builder.Options{},
-		Options{Models: map[string]Model{"other": &talker{name: "other"}}})
+		Options{Models: map[string]Model{"other": talks("other")}})
 	if a := w.answer(w.asks(lobby, "hello")); a.Text != "Noted." || a.Trace.Model != "parrot-1" {
 		t.Errorf("%q by %q", a.Text, a.Trace.Model)
 	}

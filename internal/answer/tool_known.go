@@ -12,8 +12,6 @@ import (
 	"hark/search"
 )
 
-type loreArguments struct{ Name string }
-
 // recallLore tells what was told to be remembered under a name, or which names there are. It is offered where
 // there is lore.
 func recallLore() tool {
@@ -23,7 +21,7 @@ func recallLore() tool {
 	return t
 }
 
-func (t *Turn) recallLore(ctx context.Context, a loreArguments) (Outcome, error) {
+func (t *Turn) recallLore(ctx context.Context, a struct{ Name string }) (Outcome, error) {
 	all, said, err := t.e.toldLore(ctx, t.r.reach, t.loreHere())
 	if err != nil {
 		return Outcome{}, err
@@ -65,8 +63,6 @@ func (t *Turn) loreHere() []memory.Lore {
 		})
 }
 
-type personArguments struct{ Name string }
-
 // getParticipant tells of a person what the prompt's participants section would.
 func getParticipant() tool {
 	return newTool("get_participant",
@@ -76,7 +72,7 @@ func getParticipant() tool {
 		(*Turn).getParticipant)
 }
 
-func (t *Turn) getParticipant(ctx context.Context, a personArguments) (Outcome, error) {
+func (t *Turn) getParticipant(ctx context.Context, a struct{ Name string }) (Outcome, error) {
 	people, err := t.e.peopleCalled(ctx, t, a.Name)
 	if err != nil {
 		return Outcome{}, err
@@ -97,8 +93,6 @@ func (t *Turn) getParticipant(ctx context.Context, a personArguments) (Outcome, 
 	return o, nil
 }
 
-type timeArguments struct{ Zone string }
-
 // currentTime tells the time at which the question was asked, which is now for the answer.
 func currentTime() tool {
 	return newTool("current_time", "The date, the weekday and the time now.",
@@ -107,7 +101,7 @@ func currentTime() tool {
 		(*Turn).currentTime)
 }
 
-func (t *Turn) currentTime(_ context.Context, a timeArguments) (Outcome, error) {
+func (t *Turn) currentTime(_ context.Context, a struct{ Zone string }) (Outcome, error) {
 	zone := t.Zone()
 	if a.Zone = strings.TrimSpace(a.Zone); a.Zone != "" {
 		var err error

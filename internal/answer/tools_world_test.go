@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,20 +22,24 @@ import (
 	"hark/memory"
 )
 
-// caller is a model that goes through steps, one a request, and then says "Done.".
+// caller is a model that goes through steps, one a request, and then always says the same.
 type caller struct {
-	steps []step
-	got   []chat.Request
+	name, says string // if they aren't caller-1 and "Done."
+	steps      []step
+	got        []chat.Request
 }
+
+// talks is a model that says its name.
+func talks(name string) *caller { return &caller{name: name, says: "I am " + name} }
 
 // step is what a model does when it is asked.
 type step func(r chat.Request) (chat.Reply, error)
 
-func (*caller) Name() string { return "caller-1" }
+func (m *caller) Name() string { return cmp.Or(m.name, "caller-1") }
 
 func (m *caller) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	m.got = append(m.got, r)
-	reply, err := chat.Reply{Text: "Done."}, error(nil)
+	reply, err := chat.Reply{Text: cmp.Or(m.says, "Done.")}, error(nil)
 	if n := len(m.got); n <= len(m.steps) {
 		reply, err = m.steps[n-1](r)
 	}
