@@ -175,11 +175,7 @@ func asEarlier(hits []search.SummaryHit) []builder.Earlier {
 
 // agreed reports whether all agree still who are mentioned in what a summary is from.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
-	sources := make([]memory.Message, len(s.Sources))
-	for i, source := range s.Sources {
-		sources[i] = r.said[spot{s.Channel, source.Message}]
-	}
-	return now.agree(ctx, s.Guild, sources)
+	return now.agree(ctx, s.Guild, digest.Each(ofSummary(s).from, func(at spot) memory.Message { return r.said[at] }))
 }
 
 // holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.

@@ -37,10 +37,7 @@ func (v voice) isDue(turns [][]memory.Message, n names) bool {
 	if len(turns) >= dueTurns || len(turns) < condenseLeast {
 		return len(turns) >= dueTurns
 	}
-	in := make([]builder.Turn, len(turns))
-	for i, messages := range turns {
-		in[i] = asTurn(messages, n)
-	}
+	in := digest.Each(turns, func(messages []memory.Message) builder.Turn { return asTurn(messages, n) })
 	tokens, room := v.builder.SessionUse(in)
 	return 10*tokens >= dueTenths*room
 }
@@ -101,10 +98,7 @@ func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitti
 	if !digest.Has(sitting, c.Until) {
 		return nil, nil // it is of another session, or too much was said since
 	}
-	ids := make([]memory.MessageID, len(c.Sources))
-	for i, source := range c.Sources {
-		ids[i] = source.Message
-	}
+	ids := digest.Each(c.Sources, func(s memory.SummarySource) memory.MessageID { return s.Message })
 	sources, err := e.log.Around(ctx, q.Channel, ids, 0, 0)
 	if err != nil {
 		return nil, err

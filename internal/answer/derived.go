@@ -81,7 +81,7 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 				return false, nil
 			}
 			if !d.fine[at] {
-				used.add(at.channel, at.id)
+				used.add(at)
 			}
 		}
 	}

@@ -82,7 +82,7 @@ func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, err
 	wanted := places{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
-			wanted.add(hit.Channel, hit.Message)
+			wanted.add(spot{hit.Channel, hit.Message})
 		}
 	}
 	there := map[spot]memory.Message{}

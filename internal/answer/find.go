@@ -90,8 +90,7 @@ func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, e
 	wanted := places{}
 	for _, f := range found {
 		if slices.Contains(r.scope.Channels, f.Channel) {
-			wanted.add(f.Channel, f.Message)
-			wanted.add(f.Channel, f.Before)
+			wanted.add(spot{f.Channel, f.Message}, spot{f.Channel, f.Before})
 		}
 	}
 	if err := e.lookUp(ctx, r, wanted); err != nil {

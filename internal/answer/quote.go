@@ -86,7 +86,7 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
 		}
 		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(r.settings.Zone).Format("2 Jan 2006 15:04"))
 	}
-	shown.addOrigins(r.said, nil, shown.lore, nil)
+	shown.addOrigins(r.said, digest.Each(shown.lore, ofLore))
 }
 
 // quotable are the hits to quote: the best, and at most two that are hardly worse. A question that Hark was asked
@@ -151,9 +151,5 @@ func standsBeside(relevance, best float64) bool {
 }
 
 func reasonKinds(h search.Hit) []string {
-	kinds := make([]string, len(h.Why))
-	for i, w := range h.Why {
-		kinds[i] = w.Kind
-	}
-	return kinds
+	return digest.Each(h.Why, func(w search.Reason) string { return w.Kind })
 }

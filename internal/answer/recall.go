@@ -189,9 +189,11 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 // places are messages to be looked at, by channel, each once.
 type places map[memory.ChannelID][]memory.MessageID
 
-func (p places) add(channel memory.ChannelID, id memory.MessageID) {
-	if id != 0 && !slices.Contains(p[channel], id) {
-		p[channel] = append(p[channel], id)
+func (p places) add(spots ...spot) {
+	for _, at := range spots {
+		if at.id != 0 && !slices.Contains(p[at.channel], at.id) {
+			p[at.channel] = append(p[at.channel], at.id)
+		}
 	}
 }
 
@@ -296,11 +298,7 @@ func hiddenFacts(channels []memory.ChannelID, people []memory.Person) map[int64]
 
 func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	if q.Everywhere && q.Operator {
-		all := make([]memory.ChannelID, len(g.Channels))
-		for i, c := range g.Channels {
-			all[i] = c.ID
-		}
-		return all
+		return digest.Each(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
 	}
 	place := search.Place{Channel: q.Channel, Operator: q.Operator}
 	if q.OnlyAsker {
@@ -327,16 +325,11 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore,
 	map[spot]memory.Message, error) {
 	r := &recalled{reach: now}
-	for _, l := range lore {
-		r.result.Lore = append(r.result.Lore, search.LoreHit{Lore: l})
-	}
+	r.result.Lore = digest.Each(lore, func(l memory.Lore) search.LoreHit { return search.LoreHit{Lore: l} })
 	if err := e.settle(ctx, r); err != nil {
 		return nil, nil, fmt.Errorf("read what lore is from: %w", err)
 	}
-	told := make([]memory.Lore, len(r.result.Lore))
-	for i, hit := range r.result.Lore {
-		told[i] = hit.Lore
-	}
+	told := loreOf(r.result.Lore)
 	slices.SortFunc(told, func(a, b memory.Lore) int {
 		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
 	})

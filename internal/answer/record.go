@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"hark/builder"
+	"hark/internal/digest"
 	"hark/memory"
 )
 
@@ -197,14 +198,12 @@ func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 
 // SectionUses is what a report says of sections as traces tell it, in the order of the prompt.
 func SectionUses(r builder.Report) []memory.TraceUse {
-	uses := make([]memory.TraceUse, len(r.Sections))
-	for i, s := range r.Sections {
-		uses[i] = memory.TraceUse{
+	return digest.Each(r.Sections, func(s builder.SectionReport) memory.TraceUse {
+		return memory.TraceUse{
 			Section: string(s.Type), Tokens: s.Tokens, Floor: s.Floor, Ceiling: s.Ceiling,
 			Included: s.Included, Cut: s.Cut, Dropped: s.Dropped, Why: string(s.Why),
 		}
-	}
-	return uses
+	})
 }
 
 // namedIn are all whom the prompt names, or may: the asker, those whom the question is about, whoever told something of

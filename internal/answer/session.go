@@ -67,10 +67,7 @@ func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dia
 		return dialogue{}, err
 	}
 	t.older = len(older)
-	for _, m := range older {
-		t.turns = append(t.turns, []memory.Message{m})
-	}
-	t.turns = append(t.turns, turns...)
+	t.turns = append(digest.Each(older, func(m memory.Message) []memory.Message { return []memory.Message{m} }), turns...)
 	t.session = slices.Concat(t.turns...)
 	return t, nil
 }
@@ -185,11 +182,7 @@ func asTurn(messages []memory.Message, n names) builder.Turn {
 		turn.Role = builder.RoleAssistant
 	}
 	if len(messages) > 1 {
-		lines := make([]string, len(messages))
-		for i, m := range messages {
-			lines[i] = m.Text()
-		}
-		turn.Content, turn.Tokens = strings.Join(lines, "\n"), 0
+		turn.Content, turn.Tokens = strings.Join(digest.Each(messages, memory.Message.Text), "\n"), 0
 	}
 	return turn
 }

@@ -16,45 +16,29 @@ import (
 // and leaves out what has lost one, and lore that may not be used.
 func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	wanted := places{}
-	for _, p := range r.result.People {
-		for _, f := range p.Person.Facts {
-			wanted.add(f.Channel, f.Message)
-		}
-	}
-	for _, hit := range r.result.Lore {
-		for _, s := range hit.Lore.Sources {
-			wanted.add(s.Channel, s.Message)
-		}
-	}
-	for _, hit := range r.summaries {
-		for _, s := range hit.Summary.Sources {
-			wanted.add(hit.Summary.Channel, s.Message)
-		}
+	for _, made := range madeOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
+		wanted.add(made.from...)
 	}
 	if err := e.lookUp(ctx, r, wanted); err != nil {
 		return err
 	}
-	lost := func(channel memory.ChannelID, id memory.MessageID) bool {
-		_, there := r.said[spot{channel, id}]
-		return !there
+	lost := func(made sourceText) bool {
+		return slices.ContainsFunc(made.from, func(at spot) bool {
+			_, there := r.said[at]
+			return !there
+		})
 	}
 	for i := range r.result.People {
 		facts := &r.result.People[i].Person.Facts
-		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool {
-			return f.Message != 0 && lost(f.Channel, f.Message)
-		})
+		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool { return lost(ofFact(f)) })
 	}
 	r.result.Lore = slices.DeleteFunc(r.result.Lore, func(hit search.LoreHit) bool {
-		return !r.usable(hit.Lore) || slices.ContainsFunc(hit.Lore.Sources, func(s memory.Spot) bool {
-			return lost(s.Channel, s.Message)
-		})
+		return !r.usable(hit.Lore) || lost(ofLore(hit.Lore))
 	})
 	var err error
 	r.summaries, err = digest.Keep(r.summaries, func(hit search.SummaryHit) (bool, error) {
 		ok, err := r.agreed(ctx, r.consents, hit.Summary)
-		return ok && !slices.ContainsFunc(hit.Summary.Sources, func(s memory.SummarySource) bool {
-			return lost(hit.Summary.Channel, s.Message)
-		}), err
+		return ok && !lost(ofSummary(hit.Summary)), err
 	})
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hark/builder"
 	"hark/internal/chat"
 	"hark/internal/digest"
 	"hark/memory"
@@ -101,11 +102,8 @@ type outcomes struct {
 
 // knows are the messages that the model has before it, and the question.
 func (r *recalled) knows(q Question) []memory.MessageID {
-	ids := []memory.MessageID{q.ID}
-	for _, s := range r.Prompt.Shown {
-		ids = append(ids, s.Message)
-	}
-	return append(ids, digest.IDs(slices.Concat(r.shown.session, r.shown.told))...)
+	shown := digest.Each(r.Prompt.Shown, func(s builder.Shown) memory.MessageID { return s.Message })
+	return slices.Concat([]memory.MessageID{q.ID}, shown, digest.IDs(r.shown.session), digest.IDs(r.shown.told))
 }
 
 // What a talk with tools has at least, in tokens, where the model's window is known.
@@ -121,10 +119,7 @@ type offer struct {
 }
 
 func (o offer) names() (names []string) {
-	for _, t := range o.tools {
-		names = append(names, t.Name)
-	}
-	return names
+	return digest.Each(o.tools, func(t tool) string { return t.Name })
 }
 
 // offered are the tools for an answer to q; none where tools are off, where the model refuses them, and where

@@ -6,13 +6,18 @@ import (
 	"hark/memory"
 )
 
+// Each is what a function makes of each of all.
+func Each[A, B any](all []A, of func(A) B) []B {
+	made := make([]B, len(all))
+	for i, one := range all {
+		made[i] = of(one)
+	}
+	return made
+}
+
 // IDs are those of messages.
 func IDs(messages []memory.Message) []memory.MessageID {
-	ids := make([]memory.MessageID, len(messages))
-	for i, m := range messages {
-		ids[i] = m.ID
-	}
-	return ids
+	return Each(messages, func(m memory.Message) memory.MessageID { return m.ID })
 }
 
 // Has reports whether the message with an id is among messages.
