@@ -63,6 +63,25 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 	return c.given(ctx, found)
 }
 
+// there are the wanted messages that are there, and whose authors haven't opted out, as far as they are allowed.
+func (c consents) there(ctx context.Context, wanted places,
+	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[spot]memory.Message, error) {
+	there := map[spot]memory.Message{}
+	for channel, ids := range wanted {
+		messages, err := c.messages(ctx, channel, ids)
+		if err == nil && allowed != nil {
+			messages, err = allowed(channel, messages)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			there[spot{channel, m.ID}] = m
+		}
+	}
+	return there, nil
+}
+
 // of is what is left of a result without those who have opted out.
 func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
 	result, err := withMessages(ctx, result, c.given)

@@ -85,15 +85,9 @@ func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, err
 			wanted.add(spot{hit.Channel, hit.Message})
 		}
 	}
-	there := map[spot]memory.Message{}
-	for channel, ids := range wanted {
-		found, err := now.consents.messages(ctx, channel, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range found {
-			there[spot{channel, m.ID}] = m
-		}
+	there, err := now.consents.there(ctx, wanted, nil)
+	if err != nil {
+		return nil, err
 	}
 	var told []Explained
 	for _, hit := range t.Recalled {

@@ -43,23 +43,14 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	return err
 }
 
-// lookUp reads what facts, lore and summaries were said in.
-func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted places) error {
-	r.said = map[spot]memory.Message{}
-	for channel, ids := range wanted {
-		messages, err := r.consents.messages(ctx, channel, ids)
-		if err != nil {
-			return err
-		}
-		// What Hark said is judged by what it was made from, wherever it was said.
-		if messages, err = r.derivation(channel, math.MaxInt64).allowed(ctx, inOrder(messages)); err != nil {
-			return err
-		}
-		for _, m := range messages {
-			r.said[spot{channel, m.ID}] = m
-		}
-	}
-	return nil
+// lookUp reads what facts, lore and summaries were said in. What Hark said is judged by what it was made from,
+// wherever it was said.
+func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted places) (err error) {
+	r.said, err = r.consents.there(ctx, wanted, func(channel memory.ChannelID,
+		messages []memory.Message) ([]memory.Message, error) {
+		return r.derivation(channel, math.MaxInt64).allowed(ctx, inOrder(messages))
+	})
+	return err
 }
 
 // readLore reads the lore that may be used in the scope: told by nobody who has opted out.
