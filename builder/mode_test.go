@@ -99,64 +99,44 @@ func (r Report) section(t SectionType) SectionReport {
 func TestSectionsAsSet(t *testing.T) {
 	t.Parallel()
 	in := crowd()
-	set := func(change func(map[SectionType]Limits)) Options {
-		all := DefaultSections(LayoutSections)
-		change(all)
-		return Options{Sections: all}
-	}
+	type set = map[SectionType]Limits
 	for _, c := range []struct {
 		name    string
 		o       Options
 		section SectionType
 		holds   func(SectionReport) bool
 	}{
-		{"ceiling", set(func(l map[SectionType]Limits) {
-			l[SectionHistory] = Limits{Priority: 1, Ceiling: 200}
-		}), SectionHistory,
+		{"ceiling", Options{Sections: set{SectionHistory: {Priority: 1, Ceiling: 200}}}, SectionHistory,
 			func(s SectionReport) bool { return s.Tokens <= 200 && s.Included > 0 && s.Why == WhyCeiling }},
-		{"nothing", set(func(l map[SectionType]Limits) { l[SectionHistory] = Limits{} }), SectionHistory,
+		{"nothing", Options{Sections: set{SectionHistory: {}}}, SectionHistory,
 			func(s SectionReport) bool { return s.Included == 0 && s.Dropped > 0 && s.Why == WhyCeiling }},
-		{"first", set(func(l map[SectionType]Limits) { l[SectionLore] = Limits{Priority: 9, Ceiling: 4000} }),
-			SectionLore,
+		{"first", Options{Sections: set{SectionLore: {Priority: 9, Ceiling: 4000}}}, SectionLore,
 			func(s SectionReport) bool { return s.Tokens > 400 }},
-		{"last", set(func(l map[SectionType]Limits) {
-			l[SectionLore] = Limits{Priority: 9, Ceiling: 4000}
-			l[SectionHistory] = Limits{Priority: 8, Ceiling: 4000}
-			l[SectionSession] = Limits{Priority: 7, Ceiling: 4000}
-			l[SectionParticipants] = Limits{Priority: 6, Ceiling: 4000}
-		}), SectionPreviousContext, func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
-		{"floor", set(func(l map[SectionType]Limits) {
-			l[SectionSession] = Limits{Priority: 9, Ceiling: 4000}
-			l[SectionLore] = Limits{Floor: 350, Ceiling: 400}
-		}), SectionLore, func(s SectionReport) bool { return s.Tokens > 200 }},
-		{"other mode", set(func(l map[SectionType]Limits) {
-			l[SectionLore] = Limits{Ceiling: 400, Modes: []Mode{ModeSearch, ModeCreation}}
-		}), SectionLore,
-			func(s SectionReport) bool { return s.Included == 0 && s.Dropped > 0 && s.Why == WhyMode }},
-		{"its mode", set(func(l map[SectionType]Limits) {
-			l[SectionLore] = Limits{Priority: 9, Ceiling: 400, Modes: []Mode{ModeGeneral}}
-		}), SectionLore,
-			func(s SectionReport) bool { return s.Included > 0 }},
-		{"characters", Options{MaxChars: 300}, SectionHistory, func(s SectionReport) bool {
-			return s.Dropped > 0 && s.Why == WhyCharacters
-		}},
+		{"last", Options{Sections: set{SectionLore: {Priority: 9, Ceiling: 4000},
+			SectionHistory: {Priority: 8, Ceiling: 4000}, SectionSession: {Priority: 7, Ceiling: 4000},
+			SectionParticipants: {Priority: 6, Ceiling: 4000}}}, SectionPreviousContext,
+			func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
+		{"floor", Options{Sections: set{SectionSession: {Priority: 9, Ceiling: 4000},
+			SectionLore: {Floor: 350, Ceiling: 400}}}, SectionLore,
+			func(s SectionReport) bool { return s.Tokens > 200 }},
+		{"other mode", Options{Sections: set{SectionLore: {Ceiling: 400, Modes: []Mode{ModeSearch, ModeCreation}}}},
+			SectionLore, func(s SectionReport) bool { return s.Included == 0 && s.Dropped > 0 && s.Why == WhyMode }},
+		{"its mode", Options{Sections: set{SectionLore: {Priority: 9, Ceiling: 400, Modes: []Mode{ModeGeneral}}}},
+			SectionLore, func(s SectionReport) bool { return s.Included > 0 }},
+		{"characters", Options{MaxChars: 300}, SectionHistory,
+			func(s SectionReport) bool { return s.Dropped > 0 && s.Why == WhyCharacters }},
 		{"count", Options{Layout: LayoutPlain, MaxTokens: 20_000}, SectionPreviousContext,
 			func(s SectionReport) bool { return s.Included == plainSummaries && s.Why == WhyCount }},
-		{"exchanges", Options{Layout: LayoutPlain}, SectionSession, func(s SectionReport) bool {
-			return s.Dropped > 0 && s.Why == WhyCount
-		}},
-		{"query", Options{MaxTokens: 300}, SectionQuery, func(s SectionReport) bool {
-			return s.Cut == 1 && s.Why == WhyCeiling
-		}},
-		{"all", Options{MaxTokens: 100_000}, SectionHistory, func(s SectionReport) bool {
-			return s.Dropped+s.Cut == 0 && s.Why == ""
-		}},
-		{"system", Options{MaxTokens: 300}, SectionSystem, func(s SectionReport) bool {
-			return s.Cut == 1 && s.Why == WhyCeiling
-		}},
-		{"instruction", Options{MaxTokens: 50}, SectionInstruction, func(s SectionReport) bool {
-			return s.Included == 0 && s.Why == WhyBudget
-		}},
+		{"exchanges", Options{Layout: LayoutPlain}, SectionSession,
+			func(s SectionReport) bool { return s.Dropped > 0 && s.Why == WhyCount }},
+		{"query", Options{MaxTokens: 300}, SectionQuery,
+			func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
+		{"all", Options{MaxTokens: 100_000}, SectionHistory,
+			func(s SectionReport) bool { return s.Dropped+s.Cut == 0 && s.Why == "" }},
+		{"system", Options{MaxTokens: 300}, SectionSystem,
+			func(s SectionReport) bool { return s.Cut == 1 && s.Why == WhyCeiling }},
+		{"instruction", Options{MaxTokens: 50}, SectionInstruction,
+			func(s SectionReport) bool { return s.Included == 0 && s.Why == WhyBudget }},
 	} {
 		p := newBuilder(t, c.o).Build(in)
 		if s := p.Report.section(c.section); !c.holds(s) {
