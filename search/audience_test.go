@@ -36,11 +36,14 @@ const (
 	aside
 )
 
-const reads = memory.ViewChannel | memory.ReadMessageHistory
+const (
+	castleID = memory.GuildID(everyone)
+	reads    = memory.ViewChannel | memory.ReadMessageHistory
+)
 
 // castle is a guild whose hall and room everybody reads, changed by change.
 func castle(change func(g *memory.Guild, hall, room *memory.Channel)) *memory.Guild {
-	g := &memory.Guild{ID: memory.GuildID(everyone), Owner: owner, Roles: []memory.Role{
+	g := &memory.Guild{ID: castleID, Owner: owner, Roles: []memory.Role{
 		{ID: everyone, Permissions: reads | memory.Connect}, {ID: modRole}, {ID: mutedRole}},
 		Channels: []memory.Channel{{ID: hall}, {ID: room},
 			{ID: post, Parent: room, Kind: memory.PublicThread}, {ID: aside, Parent: room, Kind: memory.PrivateThread}}}
