@@ -53,9 +53,21 @@ func TestTerms(t *testing.T) {
 	}
 }
 
+// saying is a text with the terms that it has.
+type saying struct{ text, want string }
+
+func says(t *testing.T, all []saying, terms func(string) []string) {
+	t.Helper()
+	for _, c := range all {
+		if got := strings.Join(terms(c.text), " "); got != c.want {
+			t.Errorf("the terms of %q are %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
 func TestQueryTermsAreOnceAndInPairs(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ text, want string }{
+	says(t, []saying{
 		{"dogs and a dog", "dog"},
 		{"今天", "今天"},
 		{"猫", "猫"},
@@ -63,11 +75,7 @@ func TestQueryTermsAreOnceAndInPairs(t *testing.T) {
 		{"parseHTTPRequest parse_http", "parsehttprequest pars http request parsehttp"},
 		{"v1.2.3", "v1.2.3 1.2.3 v1 2 3"},
 		{"the 猫 and 天天天", "猫 天天"},
-	} {
-		if got := strings.Join(QueryTerms(c.text), " "); got != c.want {
-			t.Errorf("QueryTerms(%q) = %q, want %q", c.text, got, c.want)
-		}
-	}
+	}, QueryTerms)
 }
 
 func TestWords(t *testing.T) {
