@@ -95,7 +95,7 @@ func newCosts(l *Labels, layout Layout, count Counter) costs {
 		persona:     count.Count(defaultPersona) + 2,
 		reminder:    count.Count(reminder) + 2,
 	}
-	for kind, title := range [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore} {
+	for kind, title := range l.sectionTitles() {
 		c.titles[kind] = count.Count(title) + 2
 	}
 	c.systemHead = max(count.Count(headSystem), count.Count(plainSystem)) + count.Count(leastRule) + 2
@@ -123,25 +123,20 @@ func lineStart(start string, count func(string) int) int {
 
 // marksTokens is what an item's marks take, beside what stands after them.
 func (b *Builder) marksTokens(on [6]bool) int {
-	count := func(text string) int { return b.tally.of([]byte(text)) }
 	shown, rest := string(appendMarks(nil, &b.marks, on)), b.costs.stamp
 	if b.options.Citations {
 		shown += "[8]"
-		rest += count("[8]")
+		rest += b.Tokens("[8]")
 	}
-	return max(0, lineStart(shown+" [08-08 08:08] ", count)-rest)
+	return max(0, lineStart(shown+" [08-08 08:08] ", b.Tokens)-rest)
 }
 
 func appendTag(dst []byte, id int64) []byte {
-	dst = append(dst, "<@"...)
-	dst = strconv.AppendInt(dst, id, 10)
-	return append(dst, '>')
+	return append(strconv.AppendInt(append(dst, "<@"...), id, 10), '>')
 }
 
 func appendNumber(dst []byte, n int) []byte {
-	dst = append(dst, '[')
-	dst = strconv.AppendInt(dst, int64(n), 10)
-	return append(dst, ']')
+	return append(strconv.AppendInt(append(dst, '['), int64(n), 10), ']')
 }
 
 func runes(text []byte) int { return utf8.RuneCount(text) }

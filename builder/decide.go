@@ -2,6 +2,7 @@ package builder
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,34 +19,24 @@ func (b *Builder) leastTokens() int {
 // instructions are a mode's rules and what they take.
 type instructions struct {
 	lines  []string
-	tokens []int // of the first n+1 lines together
+	tokens []int // of the first n lines together, n being the index
 }
 
 func newInstructions(lines []string, count Counter) *instructions {
-	i := &instructions{lines: lines, tokens: make([]int, len(lines))}
-	total := 0
+	i := &instructions{lines: lines, tokens: []int{0}}
 	for n, line := range lines {
-		total += count.Count(line) + 1
-		i.tokens[n] = total
+		i.tokens = append(i.tokens, i.tokens[n]+count.Count(line)+1)
 	}
 	return i
 }
 
 // all is what all lines take.
-func (i *instructions) all() int {
-	if len(i.tokens) == 0 {
-		return 0
-	}
-	return i.tokens[len(i.tokens)-1]
-}
+func (i *instructions) all() int { return i.tokens[len(i.lines)] }
 
 // within is how many lines so many tokens hold.
 func (i *instructions) within(tokens int) int {
-	n := 0
-	for n < len(i.tokens) && i.tokens[n] <= tokens {
-		n++
-	}
-	return n
+	next, _ := slices.BinarySearch(i.tokens, max(0, tokens)+1)
+	return next - 1
 }
 
 func (w *work) planPersona() {
@@ -125,7 +116,7 @@ func (w *work) decide(budget int) {
 	left = distribute(left, shares.order[:], &demands, &parts)
 	if !w.modest {
 		told += take(int64(max(0, w.rules.all()-general)), max(0, shares.system*all-told-persona))
-		raise(left, shares.order[:], &demands, &parts)
+		serve(left, shares.order[:], &demands, &parts, func(d *demand) int64 { return d.ceiling + d.raised })
 	}
 
 	w.queryHead = head >= int64(w.queryFixed)*whole
@@ -146,7 +137,7 @@ func (w *work) decide(budget int) {
 		w.fill(s, size{int(parts[k] / whole), w.charRoom[k]})
 		w.tokens += s.used.tokens
 	}
-	if !w.bare && w.recalledAny() == w.plain() {
+	if !w.bare && w.recalledAny(howManyShown) == w.plain() {
 		w.tokens += w.b.costs.nothing
 	}
 }
@@ -155,10 +146,8 @@ func (w *work) decide(budget int) {
 // of the history there was.
 func (w *work) insteadOf() string {
 	text := w.b.labels.Nothing
-	for k := range w.sections {
-		if kind(k).isRecalled() && w.sections[k].items > 0 {
-			text = ""
-		}
+	if w.recalledAny(func(s *section) int { return s.items }) {
+		text = ""
 	}
 	if n := w.sections[kindHistory].items; n > 0 {
 		text = w.moreText(n)
@@ -169,22 +158,21 @@ func (w *work) insteadOf() string {
 	return text
 }
 
-// recalledAny reports whether anything stands under the previous context's heading.
-func (w *work) recalledAny() bool {
+// recalledAny reports whether there is any of the sections that stand under the previous context's heading.
+func (w *work) recalledAny(of func(*section) int) bool {
 	for k := range w.sections {
-		if kind(k).isRecalled() && w.sections[k].shown > 0 {
+		if kind(k).isRecalled() && of(&w.sections[k]) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
+func howManyShown(s *section) int { return s.shown }
+
 // systemTokens are those of the persona and the rules that are shown.
 func (w *work) systemTokens() int {
-	tokens := 0
-	if w.rulesShown > 0 {
-		tokens = w.rules.tokens[w.rulesShown-1]
-	}
+	tokens := w.rules.tokens[w.rulesShown]
 	switch {
 	case w.personaShown == w.persona:
 		tokens += w.personaSize
@@ -233,11 +221,7 @@ func (w *work) fitPersona(tokens int) string {
 
 func (w *work) sizeOfMore(n int) size {
 	text := w.moreText(n)
-	s := size{chars: utf8.RuneCountInString(text) + 1}
-	if !w.tokensDont {
-		s.tokens = w.b.tally.of([]byte(text)) + 1
-	}
-	return s
+	return size{w.b.Tokens(text) + 1, utf8.RuneCountInString(text) + 1}
 }
 
 func (w *work) moreText(n int) string {
@@ -245,4 +229,15 @@ func (w *work) moreText(n int) string {
 		return w.b.labels.MoreOne
 	}
 	return fmt.Sprintf(w.b.labels.More, n)
+}
+
+// InstructionTokens is how many tokens the rules take that are told where there is room for all, with the
+// modules of these modes. What is common to all modes counts once. The plain layout has no modules.
+func (b *Builder) InstructionTokens(modes ...Mode) int {
+	common := newInstructions(rules(b.options, "", noTools), b.tally.count).all()
+	tokens := common
+	for _, m := range modes {
+		tokens += b.modes[noTools][m].all() - common
+	}
+	return tokens
 }

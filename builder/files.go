@@ -78,7 +78,7 @@ func (w *work) appendFiles() {
 			begun = true
 		}
 		w.buf = w.appendFileHead(w.buf, f)
-		w.buf = append(w.buf, fileText.newline...)
-		w.buf = w.appendPiece(w.buf, &e.pieces[0], e.pieces[0].at)
+		w.put(fileText.newline)
+		w.putPiece(&e.pieces[0])
 	}
 }

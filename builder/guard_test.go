@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"testing"
 	"unicode"
 	"unicode/utf8"
 )
@@ -134,5 +135,149 @@ func visible(t failer, s string) {
 				t.Errorf("U+%04X is hidden in %q", r, line)
 			}
 		}
+	}
+}
+
+// full has something in every section.
+func full() Input {
+	in := everywhere("words")
+	in.Participants = append(in.Participants, Participant{ID: 9, Name: "Nine"})
+	in.Session = append(in.Session, Turn{Speaker: "Ann", Author: 1, Content: "one\n\ntwo"},
+		Turn{Role: RoleAssistant, Content: "three"})
+	return in
+}
+
+func TestBoundaries(t *testing.T) {
+	t.Parallel()
+	labels := DefaultLabels()
+	all := func(in Input) Input { return in }
+	for _, c := range []struct {
+		name   string
+		layout Layout
+		change func(Input) Input
+		want   []string // each section's type, its message and how its text begins
+	}{
+		{"everything", LayoutSections, all, []string{
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" +
+				labels.Earlier, "participants 1 " + labels.Participants,
+			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 1 " +
+				headSession, "current_query 1 " + headQuery, "instruction 1 " + reminder,
+		}},
+		{"nothing recalled", LayoutSections, func(in Input) Input {
+			return Input{Now: in.Now, Query: in.Query}
+		}, []string{
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" +
+				labels.Nothing, "current_query 1 " + headQuery, "instruction 1 " + reminder,
+		}},
+		{"nothing from earlier sessions", LayoutSections, func(in Input) Input {
+			in.PreviousContext, in.Lore = nil, nil
+			return in
+		}, []string{
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious, "participants 1 " +
+				labels.Participants,
+			"history 1 " + labels.History, "current_session 1 " + headSession, "current_query 1 " +
+				headQuery, "instruction 1 " + reminder,
+		}},
+		{"plain", LayoutPlain, all, []string{
+			"system_prompt 0 " + plainSystem, "previous_context 1 " + plainPrevious +
+				"\nwords", "history 1 [", "lore 1 words",
+			"current_session 1 " + plainSession, "current_query 1 " + plainQuery, "instruction 1 " + reminder,
+		}},
+		{"plain, nothing recalled", LayoutPlain, func(in Input) Input {
+			return Input{Now: in.Now, Query: in.Query}
+		}, []string{
+			"system_prompt 0 " + plainSystem, "current_query 1 " + plainQuery, "instruction 1 " + reminder,
+		}},
+		{"chat", LayoutChat, all, []string{
+			"system_prompt 0 " + headSystem, "previous_context 1 " + headPrevious + "\n" +
+				labels.Earlier, "participants 1 " + labels.Participants,
+			"history 1 " + labels.History, "lore 1 " + labels.Lore, "current_session 2 " +
+				labels.Condensed, "current_session 3 ", "current_session 4 words", "current_session 5 words",
+			"current_session 6 Ordinary.", "current_session 7 <@12> (words)", "current_session 8 <@1> (Ann)", "current_session 9 three", "current_query 10 " + headQuery,
+			"instruction 10 " + reminder,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			in := c.change(full())
+			p := newBuilder(t, Options{Layout: c.layout}).Build(in)
+			bounded(t, p)
+			if p.Layout() != c.layout {
+				t.Errorf("the layout is %q", p.Layout())
+			}
+			if len(p.Boundaries) != len(c.want) {
+				t.Fatalf("%d sections, want %d: %+v in\n%s", len(p.Boundaries), len(c.want), p.Boundaries, p)
+			}
+			for i, b := range p.Boundaries {
+				if got := fmt.Sprint(b.Type, " ", b.Message, " ",
+					p.Messages[b.Message].Content[b.Start:b.End]); !strings.HasPrefix(got, c.want[i]) {
+					t.Errorf("section %d is %q, want it to begin with %q", i, got, c.want[i])
+				}
+			}
+		})
+	}
+}
+
+// sectionsStand checks that each section of the report stands in p as often as it should.
+func sectionsStand(t failer, o Options, p Prompt) {
+	t.Helper()
+	there := map[SectionType]int{}
+	for _, b := range p.Boundaries {
+		there[b.Type]++
+	}
+	for _, s := range p.Report.Sections {
+		want := min(s.Included, 1)
+		switch {
+		case s.Type == SectionSession && o.Layout == LayoutChat:
+			want = s.Included
+		case s.Type == SectionPreviousContext && (o.Layout != LayoutPlain || there[SectionHistory]+
+			there[SectionLore] > 0):
+			want = 1 // the heading
+		}
+		if there[s.Type] != want {
+			t.Errorf("%s stands in the prompt %d times, want %d: %+v", s.Type, there[s.Type], want, p.Boundaries)
+		}
+	}
+}
+
+// bounded checks that the sections of p's messages are in order, that they don't overlap, that each begins
+// with its title, and that nothing is outside them but empty lines.
+func bounded(t failer, p Prompt) {
+	t.Helper()
+	message, at, last := 0, 0, -1
+	order := map[SectionType]int{}
+	for i, s := range p.Report.Sections {
+		order[s.Type] = i
+	}
+	titles := map[SectionType]string{}
+	if p.layout != LayoutPlain {
+		labels := DefaultLabels()
+		titles = map[SectionType]string{SectionParticipants: labels.Participants,
+			SectionHistory: labels.History, SectionLore: labels.Lore}
+	}
+	for i, b := range p.Boundaries {
+		if b.Message != message {
+			if rest := p.Messages[message].Content[at:]; b.Message != message+1 || rest != "" {
+				t.Fatalf("section %d is in message %d, after message %d with %q left", i, b.Message, message, rest)
+			}
+			message, at = b.Message, 0
+		}
+		content := p.Messages[message].Content
+		if b.Start < at || b.End <= b.Start || b.End > len(content) {
+			t.Fatalf("section %d goes from %d to %d, after %d, in %d bytes", i, b.Start, b.End, at, len(content))
+		}
+		if gap := content[at:b.Start]; strings.Trim(gap, "\n") != "" || at > 0 && gap == "" {
+			t.Fatalf("%q stands before section %d", gap, i)
+		}
+		if title := titles[b.Type]; !strings.HasPrefix(content[b.Start:b.End], title) {
+			t.Errorf("%s begins with %q", b.Type, content[b.Start:min(b.End, b.Start+40)])
+		}
+		if order[b.Type] < last {
+			t.Errorf("%s stands too late: %+v", b.Type, p.Boundaries)
+		}
+		at, last = b.End, order[b.Type]
+	}
+	if rest := p.Messages[message].Content[at:]; message != len(p.Messages)-1 || rest != "" {
+		t.Errorf("after the last section stands %q, in message %d of %d", rest, message, len(p.Messages))
 	}
 }

@@ -68,6 +68,11 @@ func (l *Labels) marks() [6]string {
 	return [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred}
 }
 
+// sectionTitles are those over the items of each section.
+func (l *Labels) sectionTitles() [sectionKinds]string {
+	return [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore, "Files"}
+}
+
 // titles are those that members' text could forge.
 func (l *Labels) titles() []string {
 	return []string{l.Participants, l.History, l.Earlier, l.Condensed, l.Lore}
@@ -91,14 +96,6 @@ func appendMarks(dst []byte, marks *[6]string, on [6]bool) []byte {
 }
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// appendCounted appends the label format with n in it.
-func appendCounted(dst []byte, format string, n int) []byte {
-	before, after, _ := strings.Cut(format, "%d")
-	dst = append(dst, before...)
-	dst = strconv.AppendInt(dst, int64(n), 10)
-	return append(dst, after...)
-}
 
 // LabelError says which label can't be used, and why.
 type LabelError struct {

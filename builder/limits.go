@@ -18,12 +18,6 @@ type Limits struct {
 	Modes []Mode
 }
 
-// limited are the sections whose items compete for the budget.
-var limited = map[SectionType]kind{
-	SectionSession: kindSession, SectionParticipants: kindParticipants, SectionHistory: kindHistory,
-	SectionPreviousContext: kindEarlier, SectionLore: kindLore, SectionFiles: kindFiles,
-}
-
 // DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants.
 // SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there.
 func DefaultSections(layout Layout) map[SectionType]Limits {
@@ -61,7 +55,7 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 		if _, there := all[section]; !there {
 			return shares{}, fmt.Errorf("section %q: there is none of that name whose size can be set", section)
 		}
-		_, competes := limited[section]
+		competes := slices.Contains(sectionTypes[:], section)
 		switch {
 		case limits.Floor < 0 || limits.Ceiling < limits.Floor:
 			return shares{}, fmt.Errorf("section %s: a floor of %d and a ceiling of %d tokens: want 0 <= floor <= ceiling", section, limits.Floor, limits.Ceiling)
@@ -78,14 +72,71 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 		all[section] = limits
 	}
 	s.system, s.query = int64(all[SectionSystem].Ceiling), int64(all[SectionQuery].Ceiling)
-	for section, k := range limited {
+	for k, section := range sectionTypes {
 		limits := all[section]
 		s.sections[k] = share{floor: int64(limits.Floor), ceiling: int64(limits.Ceiling),
 			priority: limits.Priority, modes: limits.Modes}
-	}
-	for k := range sectionKinds {
-		s.order[k] = k
+		s.order[k] = kind(k)
 	}
 	slices.SortStableFunc(s.order[:], func(a, b kind) int { return s.sections[b].priority - s.sections[a].priority })
 	return s, nil
 }
+
+// demand is what a section asks of a budget.
+type demand struct {
+	need    int64 // to hold all of it
+	floor   int64
+	ceiling int64
+	raised  int64 // what the mode adds to the ceiling
+}
+
+// distribute gives each demand, in order of priority, first up to its floor and then up to its ceiling, and
+// none more than it needs. It returns what is left. With floors and ceilings that grow in proportion to total+c, for a
+// constant c of at least 0, no part of a larger total is smaller: what is left after some demands is a linear function
+// of the total that starts at or below zero, so that it grows wherever it is positive.
+func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64) int64 {
+	left := max(0, total)
+	for _, k := range order {
+		d := &demands[k]
+		parts[k] = min(d.need, d.floor, left)
+		left -= parts[k]
+	}
+	return serve(left, order, demands, parts, func(d *demand) int64 { return d.ceiling })
+}
+
+// serve gives each demand, in order of priority, of what is left, up to a limit. It returns what is left then.
+func serve(left int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64,
+	limit func(*demand) int64) int64 {
+	for _, k := range order {
+		d := &demands[k]
+		more := min(max(0, min(d.need, limit(d))-parts[k]), left)
+		parts[k] += more
+		left -= more
+	}
+	return left
+}
+
+// share is a section's part of a budget: its floor and its ceiling, of a whole.
+type share struct {
+	floor, ceiling int64
+	priority       int
+	modes          []Mode
+}
+
+// shares are a layout's parts of a budget of tokens, and scale with it.
+type shares struct {
+	whole    int64
+	system   int64
+	query    int64
+	sections [sectionKinds]share
+	order    [sectionKinds]kind // by priority
+}
+
+// charShares are the parts of a budget of characters, in thousandths. Only the history may take what the others
+// leave.
+var charShares = shares{whole: 1000, sections: [sectionKinds]share{
+	kindParticipants: {floor: 40, ceiling: 250},
+	kindHistory:      {floor: 150, ceiling: 1000},
+	kindEarlier:      {floor: 50, ceiling: 250},
+	kindLore:         {floor: 50, ceiling: 250},
+}}

@@ -32,16 +32,14 @@ func (b *Builder) Part(in Input, maxTokens int) Part {
 func (b *Builder) part(in Input, room int) Part {
 	w := b.begin(in)
 	w.alone, w.charsCount = true, false
-	w.buf = w.buf[:0]
 	p := Part{}
 	for _, k := range []struct {
 		kind  kind
 		plan  func(*section, size)
 		write func(*section)
 	}{
-		{kindParticipants, w.planParticipants, func(s *section) { w.appendPeople(s) }},
-		{kindHistory, w.planHistory, func(s *section) { w.buf = w.appendHistory(w.buf, s) }},
-		{kindLore, w.planLore, func(s *section) { w.appendLoreLines(s) }},
+		{kindParticipants, w.planParticipants, w.putPeople}, {kindHistory, w.planHistory, w.putHistory},
+		{kindLore, w.planLore, w.putLore},
 	} {
 		s, most := &w.sections[k.kind], size{tokens: room - 1, chars: noLimit} // a new line
 		k.plan(s, most)

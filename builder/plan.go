@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // How much of a text is shown before there is room for more, in characters.
@@ -35,7 +36,6 @@ type work struct {
 	b          *Builder
 	in         Input
 	charsCount bool // whether characters are limited
-	tokensDont bool // whether tokens aren't
 	allTurns   bool // whether the session has no most number of exchanges
 	alone      bool // whether a part is built, without titles
 	first      int  // the history's first number
@@ -119,14 +119,14 @@ func (w *work) mostOf(k kind) size {
 }
 
 // head is what a section's title and the lines round it take.
-func (w *work) head(k kind, title string) size {
+func (w *work) head(k kind) size {
 	if w.alone {
 		return size{}
 	}
 	if w.plain() && k != kindSession {
 		return size{2, 2}
 	}
-	return size{w.b.costs.titles[k], runes([]byte(title)) + 2}
+	return size{w.b.costs.titles[k], utf8.RuneCountInString(w.b.labels.sectionTitles()[k]) + 2}
 }
 
 func (w *work) plain() bool { return w.b.options.Layout == LayoutPlain }
@@ -135,7 +135,7 @@ func (w *work) planParticipants(s *section, most size) {
 	if w.plain() && (!w.alone || len(w.in.History) > 0) {
 		return
 	}
-	s.items, s.head = len(w.in.Participants), w.head(kindParticipants, w.b.labels.Participants)
+	s.items, s.head = len(w.in.Participants), w.head(kindParticipants)
 	c := &w.b.costs
 	for i := range w.in.Participants {
 		p := &w.in.Participants[i]
@@ -161,7 +161,7 @@ func (w *work) planParticipants(s *section, most size) {
 
 func (w *work) planHistory(s *section, most size) {
 	order := w.byRelevance()
-	s.items, s.head = len(order), w.head(kindHistory, w.b.labels.History)
+	s.items, s.head = len(order), w.head(kindHistory)
 	for _, i := range order {
 		item := &w.in.History[i]
 		e := entry{index: i, lead: min(max(0, item.Hit), len(item.Lines)-1)}
@@ -210,9 +210,6 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 			s.chars++
 		}
 	}
-	if w.tokensDont {
-		return s
-	}
 	c := &w.b.costs
 	s.tokens = w.stampTokens(item.Lines[0].Time)
 	if w.plain() {
@@ -252,7 +249,7 @@ func (w *work) marks(item *Item) (on [6]bool) {
 }
 
 func (w *work) planEarlier(s *section, most size) {
-	s.items, s.head = len(w.in.PreviousContext), w.head(kindEarlier, w.b.labels.Earlier)
+	s.items, s.head = len(w.in.PreviousContext), w.head(kindEarlier)
 	fixed := w.textFixed(w.b.costs.earlierMark, w.b.labels.EarlierMark)
 	for n, i := range w.earlierByRelevance() {
 		if w.plain() && n == plainSummaries {
@@ -267,7 +264,7 @@ func (w *work) planEarlier(s *section, most size) {
 }
 
 func (w *work) planLore(s *section, most size) {
-	s.items, s.head = len(w.in.Lore), w.head(kindLore, w.b.labels.Lore)
+	s.items, s.head = len(w.in.Lore), w.head(kindLore)
 	fixed := w.textFixed(w.b.costs.person, w.b.labels.Person)
 	for i, text := range w.in.Lore {
 		if !w.add(s, entry{index: i, fixed: fixed, pieces: []piece{w.measure(text, 0, bareLine, loreChars)}}, most) {
@@ -288,14 +285,13 @@ func (w *work) textFixed(tokens int, mark string) size {
 func (w *work) planChars() {
 	var demands [sectionKinds]demand
 	var parts [sectionKinds]int64
-	charOrder := &w.b.shares.order
 	total := int64(w.b.options.MaxChars)
 	for k := range demands {
 		s := charShares.sections[k]
 		demands[k] = demand{need: int64(w.wants(kind(k)).chars) * charShares.whole, floor: s.floor * total,
 			ceiling: s.ceiling * total}
 	}
-	distribute(total*charShares.whole, charOrder[:], &demands, &parts)
+	distribute(total*charShares.whole, w.b.shares.order[:], &demands, &parts)
 	for k := range parts {
 		w.charRoom[k] = int(parts[k] / charShares.whole)
 		if !w.charsCount || !kind(k).isRecalled() {

@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
 
@@ -243,4 +244,155 @@ func TestCutsBetweenGraphemes(t *testing.T) {
 			t.Errorf("%q begins within a grapheme of %q", tail, s)
 		}
 	})
+}
+
+// holds checks what is promised of every prompt.
+func holds(t failer, o Options, p Prompt) {
+	t.Helper()
+	counter := holdsCounter
+	most := o.MaxTokens
+	if most == 0 {
+		most = DefaultMaxTokens
+	}
+	total, bytes := promptOverhead, 0
+	for i, m := range p.Messages {
+		total += counter.Count(m.Content) + MessageOverhead
+		if i > 0 {
+			bytes += len(m.Content)
+		}
+		if !utf8.ValidString(m.Content) {
+			t.Errorf("not valid UTF-8: %q", m.Content)
+		}
+	}
+	if total > most {
+		t.Errorf("%d tokens of at most %d", total, most)
+	}
+	if bytes > most && p.Report.Tokens != total {
+		t.Errorf("reported %d tokens, counted %d", p.Report.Tokens, total)
+	}
+	if p.Report.Tokens > most || p.Report.MaxTokens != most {
+		t.Errorf("reported %d tokens of %d", p.Report.Tokens, p.Report.MaxTokens)
+	}
+	if p.Messages[0].Role != RoleSystem || p.Messages[len(p.Messages)-1].Role != RoleUser {
+		t.Errorf("roles %v … %v", p.Messages[0].Role, p.Messages[len(p.Messages)-1].Role)
+	}
+	if o.MaxChars > 0 && o.Layout != LayoutPlain {
+		body := section1(p, headPrevious)
+		nothing := o.Labels.Nothing
+		if nothing == "" {
+			nothing = english.Nothing
+		}
+		if n := utf8.RuneCountInString(body); n > max(o.MaxChars, utf8.RuneCountInString(nothing)) {
+			t.Errorf("%d characters of context of at most %d", n, o.MaxChars)
+		}
+	}
+	for _, s := range p.Report.Sections {
+		ceiling := s.Ceiling
+		if s.Type == SectionSystem {
+			ceiling += 8 // its title, which is there whatever the budget is
+		}
+		if s.Ceiling > 0 && s.Type != SectionQuery && s.Tokens > ceiling {
+			t.Errorf("%s has %d tokens, above its ceiling of %d", s.Type, s.Tokens, s.Ceiling)
+		}
+		if s.Included < 0 || s.Dropped < 0 || s.Cut > s.Included {
+			t.Errorf("report %+v", s)
+		}
+		if out := s.Dropped + s.Cut; out > 0 != (s.Why != "") {
+			t.Errorf("%s left out or cut %d: %q", s.Type, out, s.Why)
+		}
+	}
+}
+
+// failer is what testing.T and rapid.T have in common.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// section1 is the body of a section of the first user message.
+func section1(p Prompt, heading string) string {
+	_, after, _ := strings.Cut(p.Messages[1].Content, heading+"\n")
+	body, _, _ := strings.Cut("\n"+after, "\n\n=== ") // nothing at all stands there where the budget is smallest
+	return strings.TrimPrefix(body, "\n")
+}
+
+// holdsCounter counts as what is stored is counted.
+var holdsCounter = tokenstest.For("")
+
+func newBuilder(t failer, o Options) *Builder {
+	t.Helper()
+	b, err := New(o, holdsCounter)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return b
+}
+
+// The fast path and the slow one agree, and what comes out of either is one text, which looks like nothing else and
+// can be read.
+func FuzzEscape(f *testing.F) {
+	for _, text := range injections(f) {
+		f.Add(text)
+	}
+	b := newBuilder(f, Options{Citations: true})
+	guard := newGuard(DefaultLabels(), true)
+	f.Fuzz(func(t *testing.T, text string) {
+		r := &reader{failer: t, b: b}
+		for _, how := range []*block{inLine, bareLine, indented, bareText, answerText, ownText, nameInLine, bareName} {
+			got := string(b.escape.appendSafe(nil, text, how))
+			if !utf8.ValidString(got) {
+				t.Fatalf("%q became %q", text, got)
+			}
+			if b.escape.isSafe(text, how) && text == strings.TrimSpace(text) && got != text {
+				t.Fatalf("%q is said to be safe and became %q", text, got)
+			}
+			visible(t, got)
+			if lines := splitLines(strings.ReplaceAll(got, how.newline, "")); len(lines) > 1 {
+				t.Fatalf("%q became %q", text, got)
+			}
+			if how.newline == " " {
+				continue // a name: there is no telling its lines apart, and they begin none
+			}
+			if !how.operator {
+				for i, line := range strings.Split(got, how.newline) {
+					starts := i > 0 && how.newline[0] == '\n' || i == 0 && how.bare
+					if err := guard.check(line, starts); err != nil {
+						t.Fatalf("%q became %q: %v", text, got, err)
+					}
+				}
+			}
+			if got != "" {
+				r.legible("text", got, strings.TrimSpace(text), how)
+			}
+		}
+	})
+}
+
+// wordLabels have no emoji, and signs that members' lists have too.
+func wordLabels() Labels {
+	l := DefaultLabels()
+	l.Participants, l.History, l.Earlier, l.Condensed, l.Lore = "## People", "## History", "## Earlier",
+		"## Before", "§§ Lore"
+	l.Person, l.DataMark, l.Neighbour, l.EarlierMark, l.More, l.MoreOne = "- ", "  - ", "  | ", "", "%d more", "1 more"
+	l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred = "", "", "", "", "", "*"
+	return l
+}
+
+// keeps checks that each line of small is in large, and, unless that has room for more of them, no shorter.
+func keeps(t failer, small, large Prompt) {
+	t.Helper()
+	if len(small.Shown) > len(large.Shown) {
+		t.Errorf("%d lines, with more room %d", len(small.Shown), len(large.Shown))
+		return
+	}
+	for i, s := range small.Shown {
+		l := large.Shown[i]
+		if l.Item != s.Item || l.Message != s.Message {
+			t.Errorf("message %d stands where %d was", l.Message, s.Message)
+		}
+		if l.Fraction < s.Fraction && len(small.Shown) == len(large.Shown) {
+			t.Errorf("%v of message %d, with more room %v", s.Fraction, s.Message, l.Fraction)
+		}
+	}
 }

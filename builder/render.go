@@ -1,5 +1,7 @@
 package builder
 
+import "strings"
+
 // render writes the messages as decided into buf, one after the other.
 func (w *work) render() {
 	w.buf, w.ends, w.roles, w.bounds = w.buf[:0], w.ends[:0], w.roles[:0], w.bounds[:0]
@@ -31,60 +33,68 @@ func (w *work) begun() bool {
 func (w *work) title(t SectionType, text string) {
 	w.gap()
 	w.section(t)
-	w.buf = append(w.buf, text...)
-	w.buf = append(w.buf, '\n')
+	w.put(text, "\n")
 }
 
 func (w *work) gap() {
 	if w.begun() {
-		w.buf = append(w.buf, "\n\n"...)
+		w.put("\n\n")
 	}
 }
 
+// put writes texts.
+func (w *work) put(texts ...string) {
+	for _, text := range texts {
+		w.buf = append(w.buf, text...)
+	}
+}
+
+// putPiece writes as much of p as was decided.
+func (w *work) putPiece(p *piece) { w.buf = w.appendPiece(w.buf, p, p.at) }
+
 func (w *work) appendSystem() {
-	between := "\n\n"
-	if w.plain() {
-		w.title(SectionSystem, plainSystem)
-		between = "\n"
-	} else {
-		w.title(SectionSystem, headSystem)
-	}
+	w.title(SectionSystem, w.headings()[0])
 	w.buf = w.b.escape.appendSafe(w.buf, w.personaShown, ownText)
-	for n, rule := range w.rules.lines[:w.rulesShown] {
-		switch {
-		case n > 0:
-			w.buf = append(w.buf, '\n')
-		case w.personaShown != "":
-			w.buf = append(w.buf, between...)
-		}
-		w.buf = append(w.buf, rule...)
+	rules := strings.Join(w.rules.lines[:w.rulesShown], "\n")
+	switch {
+	case w.personaShown == "" && rules == "":
+		rules = leastRule
+	case w.personaShown != "" && rules != "" && w.plain():
+		w.put("\n")
+	case w.personaShown != "" && rules != "":
+		w.put("\n\n")
 	}
-	if w.personaShown == "" && w.rulesShown == 0 {
-		w.buf = append(w.buf, leastRule...)
+	w.put(rules)
+}
+
+// headings are those of the system message, of what was recalled, of the session and of the query.
+func (w *work) headings() [4]string {
+	if w.plain() {
+		return [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
 	}
+	return [...]string{headSystem, headPrevious, headSession, headQuery}
 }
 
 // appendPrevious writes what was recalled: summaries, people, history, lore.
 func (w *work) appendPrevious() {
-	any := w.recalledAny()
+	any := w.recalledAny(howManyShown)
 	if w.plain() {
 		if any {
 			w.title(SectionPreviousContext, plainPrevious)
-			w.appendPlain()
+			w.putPlain()
 		}
 		return
 	}
 	w.gap()
 	w.section(SectionPreviousContext)
-	w.buf = append(w.buf, headPrevious...)
+	w.put(headPrevious)
 	if !any {
 		if text := w.insteadOf(); text != "" {
-			w.buf = append(w.buf, '\n')
-			w.buf = append(w.buf, text...)
+			w.put("\n", text)
 		}
 		return
 	}
-	w.buf = append(w.buf, '\n')
+	w.put("\n")
 	start := len(w.buf)
 	for _, k := range []kind{kindEarlier, kindParticipants, kindHistory, kindLore} {
 		s := &w.sections[k]
@@ -92,43 +102,43 @@ func (w *work) appendPrevious() {
 			continue
 		}
 		if len(w.buf) > start {
-			w.buf = append(w.buf, "\n\n"...)
+			w.put("\n\n")
 		}
 		if k != kindEarlier { // that begins with the heading
 			w.section(sectionTypes[k])
 		}
 		switch k {
 		case kindEarlier:
-			w.appendEarlier(s)
+			w.putEarlier(s)
 		case kindParticipants:
-			w.buf = append(append(w.buf, w.b.labels.Participants...), '\n')
-			w.appendPeople(s)
+			w.put(w.b.labels.Participants, "\n")
+			w.putPeople(s)
 		case kindHistory:
-			w.buf = w.appendHistory(w.buf, s)
+			w.putHistory(s)
 		case kindLore:
-			w.buf = append(append(w.buf, w.b.labels.Lore...), '\n')
-			w.appendLoreLines(s)
+			w.put(w.b.labels.Lore, "\n")
+			w.putLore(s)
 		}
 	}
 }
 
-// appendPlain writes what was recalled as paragraphs.
-func (w *work) appendPlain() {
+// putPlain writes what was recalled as paragraphs.
+func (w *work) putPlain() {
 	start := len(w.buf)
 	gap := func() {
 		if len(w.buf) > start {
-			w.buf = append(w.buf, "\n\n"...)
+			w.put("\n\n")
 		}
 	}
 	earlier := &w.sections[kindEarlier]
 	for _, i := range w.oldestFirst(earlier) {
 		gap()
-		w.buf = w.appendPiece(w.buf, &earlier.entries[i].pieces[0], earlier.entries[i].pieces[0].at)
+		w.putPiece(&earlier.entries[i].pieces[0])
 	}
 	if s := &w.sections[kindHistory]; s.shown > 0 {
 		gap()
 		w.section(SectionHistory)
-		w.buf = w.appendHistory(w.buf, s)
+		w.putHistory(s)
 	}
 	lore := &w.sections[kindLore]
 	for i := range lore.entries[:lore.shown] {
@@ -136,35 +146,32 @@ func (w *work) appendPlain() {
 		if i == 0 {
 			w.section(SectionLore)
 		}
-		w.buf = w.appendPiece(w.buf, &lore.entries[i].pieces[0], lore.entries[i].pieces[0].at)
+		w.putPiece(&lore.entries[i].pieces[0])
 	}
 }
 
-// appendLoreLines writes the lore, a line each.
-func (w *work) appendLoreLines(s *section) {
+// putLore writes the lore, a line each.
+func (w *work) putLore(s *section) {
 	for i := range s.shown {
 		if i > 0 {
-			w.buf = append(w.buf, '\n')
+			w.put("\n")
 		}
-		p := &s.entries[i].pieces[0]
-		w.buf = append(w.buf, w.b.labels.Person...)
-		w.buf = w.appendPiece(w.buf, p, p.at)
+		w.put(w.b.labels.Person)
+		w.putPiece(&s.entries[i].pieces[0])
 	}
 }
 
-// appendPeople writes who is introduced.
-func (w *work) appendPeople(s *section) {
+// putPeople writes who is introduced.
+func (w *work) putPeople(s *section) {
 	for i := range s.entries[:s.shown] {
 		e := &s.entries[i]
 		if i > 0 {
-			w.buf = append(w.buf, '\n')
+			w.put("\n")
 		}
 		w.buf = w.appendParticipant(w.buf, &w.in.Participants[e.index])
 		for j := range e.pieces {
-			w.buf = append(w.buf, '\n')
-			w.buf = append(w.buf, w.b.labels.DataMark...)
-			w.buf = append(w.buf, w.b.labels.Data...)
-			w.buf = w.appendPiece(w.buf, &e.pieces[j], e.pieces[j].at)
+			w.put("\n", w.b.labels.DataMark, w.b.labels.Data)
+			w.putPiece(&e.pieces[j])
 		}
 	}
 }
@@ -176,40 +183,33 @@ func (w *work) appendParticipant(dst []byte, p *Participant) []byte {
 	if p.LastActive.IsZero() {
 		return dst
 	}
-	dst = append(dst, " | "...)
-	dst = append(dst, w.b.labels.LastActive...)
+	dst = append(append(dst, " | "...), w.b.labels.LastActive...)
 	return w.b.labels.appendAgo(dst, p.LastActive, w.in.Now)
 }
 
-// appendHistory appends the history with its title, which the plain layout has none of.
-func (w *work) appendHistory(dst []byte, s *section) []byte {
-	start := len(dst)
+// putHistory writes the history with its title, which the plain layout has none of.
+func (w *work) putHistory(s *section) {
+	start := len(w.buf)
 	if !w.plain() && !w.alone {
-		dst = append(dst, w.b.labels.History...)
+		w.put(w.b.labels.History)
 	}
 	for n := range s.entries[:s.shown] {
 		e := &s.entries[n]
 		item := &w.in.History[e.index]
-		if w.plain() && len(dst) > start {
-			dst = append(dst, '\n')
+		if w.plain() && len(w.buf) > start {
+			w.put("\n")
 		}
 		for i := range item.Lines {
-			if len(dst) > start {
-				dst = append(dst, '\n')
+			if len(w.buf) > start {
+				w.put("\n")
 			}
-			dst = w.appendLineStart(dst, item, e, i, w.first+n)
-			if p := &e.pieces[i]; p.safe && p.at == len(p.text) {
-				dst = append(dst, p.text...)
-			} else {
-				dst = w.appendPiece(dst, p, p.at)
-			}
+			w.buf = w.appendLineStart(w.buf, item, e, i, w.first+n)
+			w.putPiece(&e.pieces[i])
 		}
 	}
 	if s.more {
-		dst = append(dst, '\n')
-		dst = append(dst, w.moreText(s.items-s.shown)...)
+		w.put("\n", w.moreText(s.items-s.shown))
 	}
-	return dst
 }
 
 // appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel
@@ -238,35 +238,28 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 	if len(dst) > start {
 		dst = append(dst, ' ')
 	}
-	dst = appendStamp(dst, item.Lines[0].Time, w.in.Now, false)
-	dst = append(dst, ' ')
+	dst = append(appendStamp(dst, item.Lines[0].Time, w.in.Now, false), ' ')
 	if item.Channel != "" {
-		dst = append(dst, w.channel(item.Channel)...)
-		dst = append(dst, ' ')
+		dst = append(append(dst, w.channel(item.Channel)...), ' ')
 	}
 	return dst
 }
 
 func (w *work) appendQuery() {
-	if w.plain() {
-		w.title(SectionQuery, plainQuery)
-	} else {
-		w.title(SectionQuery, headQuery)
-		if w.queryHead {
-			w.buf = appendStamp(w.buf, w.in.Now, w.in.Now, true)
-			w.buf = append(w.buf, ' ')
-			w.buf = w.appendSpeaker(w.buf, &w.in.Query)
-		}
+	w.title(SectionQuery, w.headings()[3])
+	if w.queryHead && !w.plain() {
+		w.buf = append(appendStamp(w.buf, w.in.Now, w.in.Now, true), ' ')
+		w.buf = w.appendSpeaker(w.buf, &w.in.Query)
 	}
 	start := len(w.buf)
 	w.buf = w.b.escape.appendSafe(w.buf, w.queryShown, w.queryBlock())
 	if len(w.buf) == start {
-		w.buf = append(w.buf, w.b.labels.NoText...)
+		w.put(w.b.labels.NoText)
 	}
 	w.appendFiles()
 	if !w.bare {
 		w.gap()
 		w.section(SectionInstruction)
-		w.buf = append(w.buf, reminder...)
+		w.put(reminder)
 	}
 }

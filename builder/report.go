@@ -1,6 +1,8 @@
 package builder
 
-import "strings"
+import (
+	"strings"
+)
 
 // check counts what was written, unless it can't have more tokens than the budget: no text has more than bytes, and
 // those of the system message are known. It reports whether it is within the budget.
@@ -80,10 +82,8 @@ func (w *work) report(tokens int) Report {
 	b := w.b
 	all := int64(w.maxTokens())
 	share := func(of int64) int { return int(of * all / b.shares.whole) }
-	titles := [...]string{headSystem, headPrevious, headSession, headQuery}
-	if w.plain() {
-		titles = [...]string{plainSystem, plainPrevious, plainSession, plainQuery}
-	}
+	titles, names := w.headings(), b.labels.sectionTitles()
+	names[kindSession] = titles[2]
 	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.system), Included: 1,
 		Tokens: w.systemTokens() + b.costs.titles[kindSession]}
 	if w.personaShown != w.persona || w.rulesShown < len(w.rules.lines) {
@@ -92,7 +92,7 @@ func (w *work) report(tokens int) Report {
 	query := SectionReport{Type: SectionQuery, Title: titles[3], Ceiling: share(b.shares.query), Included: 1,
 		Tokens: w.count(w.queryShown, w.queryBlock()) + b.costs.titles[kindSession]}
 	if w.queryShown == "" {
-		query.Tokens += w.b.tally.of([]byte(b.labels.NoText))
+		query.Tokens += b.Tokens(b.labels.NoText)
 	}
 	if w.queryHead {
 		query.Tokens += w.queryFixed
@@ -100,8 +100,6 @@ func (w *work) report(tokens int) Report {
 	if w.queryShown != w.query {
 		query.Cut, query.Why = 1, whyCut(w.querySize, query.Ceiling)
 	}
-	names := [sectionKinds]string{titles[2], b.labels.Participants, b.labels.History, b.labels.Earlier,
-		b.labels.Lore, "Files"}
 	r := Report{Tokens: tokens, MaxTokens: w.maxTokens(), Window: b.options.Window, Answer: b.options.Answer,
 		Sections: make([]SectionReport, 0, 8)}
 	r.Sections = append(r.Sections, system)
@@ -165,4 +163,54 @@ func whyCut(tokens, ceiling int) Why {
 		return WhyCeiling
 	}
 	return WhyBudget
+}
+
+// Boundary is where a section stands in a prompt: the bytes from Start to End of a message's content, the section's
+// title included, the empty lines round it not. The heading that stands over all that was recalled belongs to
+// SectionPreviousContext. In the chat layout each turn is a section of its own.
+type Boundary struct {
+	Type       SectionType
+	Message    int // the index in Prompt.Messages
+	Start, End int
+}
+
+// section begins a section at the end of buf; it ends where the next one or its message does.
+func (w *work) section(t SectionType) {
+	start := len(w.buf)
+	if len(w.ends) > 0 {
+		start -= w.ends[len(w.ends)-1]
+	}
+	w.bounds = append(w.bounds, Boundary{Type: t, Message: len(w.ends), Start: start})
+}
+
+// boundaries are where the sections of the messages stand.
+func (w *work) boundaries(messages []ChatMessage) []Boundary {
+	all := make([]Boundary, len(w.bounds))
+	for i, b := range w.bounds {
+		text := messages[b.Message].Content
+		if i+1 < len(w.bounds) && w.bounds[i+1].Message == b.Message {
+			text = text[:w.bounds[i+1].Start]
+		}
+		b.End = b.Start + len(strings.TrimRight(text[b.Start:], "\n"))
+		all[i] = b
+	}
+	return all
+}
+
+// Layout is the form that the prompt has.
+func (p Prompt) Layout() Layout { return p.layout }
+
+// Join is the whole prompt that messages of this layout make, as Prompt.String.
+func (l Layout) Join(messages []ChatMessage) string {
+	var b strings.Builder
+	for i, m := range messages {
+		if i > 0 {
+			b.WriteString("\n\n")
+		}
+		if l == LayoutChat {
+			b.WriteString("[" + m.Role + "]\n")
+		}
+		b.WriteString(m.Content)
+	}
+	return b.String()
 }

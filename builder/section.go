@@ -130,19 +130,16 @@ func (w *work) sizeOf(p *piece, bytes, tokens int) (s size) {
 	} else {
 		tokens = 0
 	}
-	switch {
-	case tokens > 0 && !w.charsCount:
-		return size{tokens: tokens + spaceTokens(p.text)}
-	case tokens > 0 && w.charsCount:
-		return size{tokens + spaceTokens(p.text), utf8.RuneCountInString(p.text)}
+	if tokens == 0 || w.charsCount {
+		w.scratch = w.appendPiece(w.scratch[:0], p, bytes)
 	}
-	w.scratch = w.appendPiece(w.scratch[:0], p, bytes)
-	if !w.tokensDont {
-		s.tokens = w.b.tally.of(w.scratch) + spaceTokens(p.text)
+	if tokens == 0 {
+		tokens = w.b.tally.of(w.scratch)
 	}
 	if w.charsCount {
 		s.chars = runes(w.scratch)
 	}
+	s.tokens = tokens + spaceTokens(p.text)
 	return s
 }
 

@@ -1,6 +1,10 @@
 package builder
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // condensedAt is the index of the session's summary among its turns.
 const condensedAt = -1
@@ -9,7 +13,7 @@ const condensedAt = -1
 // the newest first.
 func (w *work) planSession(s *section, most size) {
 	s.items = w.items(kindSession)
-	s.head = w.head(kindSession, "")
+	s.head = w.head(kindSession)
 	if w.b.options.Layout == LayoutChat {
 		s.head.tokens = MessageOverhead // the turns make what stands before them a message of its own
 	}
@@ -94,15 +98,11 @@ func (w *work) shownTurns() (turns []int, condensed bool) {
 // appendSession writes the summary and the turns under their heading.
 func (w *work) appendSession() {
 	s := &w.sections[kindSession]
-	heading := headSession
-	if w.plain() {
-		heading = plainSession
-	}
-	w.title(SectionSession, heading)
+	w.title(SectionSession, w.headings()[2])
 	for n, i := range w.oldestFirst(s) {
 		e := &s.entries[i]
 		if n > 0 {
-			w.buf = append(w.buf, '\n')
+			w.put("\n")
 		}
 		if e.index == condensedAt {
 			w.appendCondensed(&e.pieces[0])
@@ -110,7 +110,7 @@ func (w *work) appendSession() {
 		}
 		t := &w.in.Session[e.index]
 		if n > 0 && w.plain() && t.Role != RoleAssistant {
-			w.buf = append(w.buf, '\n')
+			w.put("\n")
 		}
 		w.appendTurn(t, &e.pieces[0])
 	}
@@ -119,18 +119,16 @@ func (w *work) appendSession() {
 // appendCondensed writes the summary of the session's older part. It is indented, so that no line of its own
 // begins as a turn does.
 func (w *work) appendCondensed(p *piece) {
-	w.buf = append(w.buf, w.b.labels.Condensed...)
-	w.buf = append(w.buf, "\n  "...)
-	w.buf = w.appendPiece(w.buf, p, p.at)
+	w.put(w.b.labels.Condensed, "\n  ")
+	w.putPiece(p)
 }
 
 func (w *work) appendTurn(t *Turn, p *piece) {
 	if !w.plain() && !t.Time.IsZero() {
-		w.buf = appendStamp(w.buf, t.Time, w.in.Now, false)
-		w.buf = append(w.buf, ' ')
+		w.buf = append(appendStamp(w.buf, t.Time, w.in.Now, false), ' ')
 	}
 	w.buf = w.appendSpeaker(w.buf, t)
-	w.buf = w.appendPiece(w.buf, p, p.at)
+	w.putPiece(p)
 }
 
 // appendTurnMessages writes each turn as a message, and the summary as one of a user's: what it tells is data.
@@ -144,7 +142,7 @@ func (w *work) appendTurnMessages() {
 			w.appendCondensed(&e.pieces[0])
 		case w.in.Session[e.index].Role == RoleAssistant:
 			role = RoleAssistant
-			w.buf = w.appendPiece(w.buf, &e.pieces[0], e.pieces[0].at)
+			w.putPiece(&e.pieces[0])
 		default:
 			w.appendTurn(&w.in.Session[e.index], &e.pieces[0])
 		}
@@ -172,3 +170,44 @@ func (b *Builder) SessionUse(turns []Turn) (tokens, room int) {
 
 // MaxTokens is how many tokens a prompt may have.
 func (b *Builder) MaxTokens() int { return b.options.MaxTokens }
+
+// earlierByRelevance are the indices of the summaries, the most relevant first, of equals the newest.
+func (w *work) earlierByRelevance() []int {
+	order := upTo(len(w.in.PreviousContext))
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(w.in.PreviousContext[b].Relevance, w.in.PreviousContext[a].Relevance), b-a)
+	})
+	return order
+}
+
+// earlierStamp is what the time of a summary takes.
+func (w *work) earlierStamp(e *Earlier) (s size) {
+	if e.Time.IsZero() || w.plain() {
+		return s
+	}
+	s.tokens = w.stampTokens(e.Time)
+	if w.charsCount {
+		w.scratch = appendStamp(w.scratch[:0], e.Time, w.in.Now, false)
+		s.chars = runes(w.scratch) + 1
+	}
+	return s
+}
+
+// oldestFirst are where the summaries that are shown stand in s, in order of time.
+func (w *work) oldestFirst(s *section) []int {
+	order := upTo(s.shown)
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.entries[a].index, s.entries[b].index) })
+	return order
+}
+
+// putEarlier writes the summaries, oldest first, a line each.
+func (w *work) putEarlier(s *section) {
+	w.put(w.b.labels.Earlier)
+	for _, i := range w.oldestFirst(s) {
+		w.put("\n", w.b.labels.EarlierMark)
+		if e := &w.in.PreviousContext[s.entries[i].index]; !e.Time.IsZero() {
+			w.buf = append(appendStamp(w.buf, e.Time, w.in.Now, false), ' ')
+		}
+		w.putPiece(&s.entries[i].pieces[0])
+	}
+}

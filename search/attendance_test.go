@@ -180,50 +180,37 @@ func TestAttendance(t *testing.T) {
 		between func(a *search.Attendance, g *memory.Guild)
 		want    []int
 	}{
-		{"nothing happened", overwrites(nil, nil), hall, func(*search.Attendance, *memory.Guild) {}, []int{10, 20}},
+		{"nothing happened", overwrites(nil, nil), hall, sees(), []int{10, 20}},
 		{"a member of old writes", overwrites(nil, nil), hall, met(bob, begun, nil), []int{10, 20}},
 		{"somebody joins and writes", overwrites(nil, nil), hall, met(bob, begun.Add(15*time.Second), nil), []int{20}},
 		{"somebody who may have been given the role writes", secret, hall,
 			met(ann, begun, []memory.RoleID{modRole}), []int{20}},
 		{"somebody who can't view it writes", secret, hall, met(bob, begun.Add(15*time.Second), nil), []int{10, 20}},
-		{"another channel is opened", secret, hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: room, Guild: g.ID,
-				Overwrites: list{allow(everyone, reads)}}}})
-		}, []int{10, 20}},
-		{"it is renamed", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: g.ID, Name: "new"}}})
-		}, []int{10, 20}},
-		{"it is closed and opened again", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{
-				memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: g.ID,
-					Overwrites: list{deny(everyone, memory.ViewChannel)}}},
-				memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: g.ID}}})
-		}, []int{20}},
-		{"a role that brings nothing is made", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.RoleSeen{Guild: g.ID, Role: memory.Role{ID: 998}}})
-		}, []int{10, 20}},
-		{"a role that brings all is made", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.RoleSeen{Guild: g.ID, Role: memory.Role{ID: 998, Permissions: reads}}})
-		}, []int{20}},
-		{"a role is taken away", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.RoleGone{Guild: g.ID, Role: mutedRole}})
-		}, []int{20}},
+		{"another channel is opened", secret, hall, sees(memory.ChannelSeen{Channel: memory.Channel{ID: room,
+			Guild: castleID, Overwrites: list{allow(everyone, reads)}}}), []int{10, 20}},
+		{"it is renamed", overwrites(nil, nil), hall,
+			sees(memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: castleID, Name: "new"}}), []int{10, 20}},
+		{"it is closed and opened again", overwrites(nil, nil), hall, sees(memory.ChannelSeen{Channel: memory.Channel{
+			ID: hall, Guild: castleID, Overwrites: list{deny(everyone, memory.ViewChannel)}}},
+			memory.ChannelSeen{Channel: memory.Channel{ID: hall, Guild: castleID}}), []int{20}},
+		{"a role that brings nothing is made", overwrites(nil, nil), hall,
+			sees(memory.RoleSeen{Guild: castleID, Role: memory.Role{ID: 998}}), []int{10, 20}},
+		{"a role that brings all is made", overwrites(nil, nil), hall,
+			sees(memory.RoleSeen{Guild: castleID, Role: memory.Role{ID: 998, Permissions: reads}}), []int{20}},
+		{"a role is taken away", overwrites(nil, nil), hall,
+			sees(memory.RoleGone{Guild: castleID, Role: mutedRole}), []int{20}},
 		{"the guild is renamed", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
 			a.Observe([]memory.Event{memory.GuildSeen{Guild: *g}})
 		}, []int{10, 20}},
 		{"Hark was away", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
 			a.Observe([]memory.Event{memory.GuildSeen{Guild: *g, At: begun.Add(15 * time.Second)}})
 		}, []int{20}},
-		{"a thread of a channel that changed", overwrites(nil, nil), post, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.ChannelSeen{Channel: memory.Channel{ID: room, Guild: g.ID,
-				Overwrites: list{allow(modRole, reads)}}}})
-		}, []int{20}},
-		{"a private thread", overwrites(nil, nil), aside, func(*search.Attendance, *memory.Guild) {}, nil},
-		{"the channel is gone", overwrites(nil, nil), hall, func(a *search.Attendance, g *memory.Guild) {
-			a.Observe([]memory.Event{memory.ChannelGone{Guild: g.ID, Channel: hall}})
-		}, nil},
-		{"roles unknown", func(g *memory.Guild, _, _ *memory.Channel) { g.Roles = nil }, hall,
-			func(*search.Attendance, *memory.Guild) {}, nil},
+		{"a thread of a channel that changed", overwrites(nil, nil), post, sees(memory.ChannelSeen{
+			Channel: memory.Channel{ID: room, Guild: castleID, Overwrites: list{allow(modRole, reads)}}}), []int{20}},
+		{"a private thread", overwrites(nil, nil), aside, sees(), nil},
+		{"the channel is gone", overwrites(nil, nil), hall,
+			sees(memory.ChannelGone{Guild: castleID, Channel: hall}), nil},
+		{"roles unknown", func(g *memory.Guild, _, _ *memory.Channel) { g.Roles = nil }, hall, sees(), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -246,6 +233,11 @@ func TestAttendance(t *testing.T) {
 			}
 		})
 	}
+}
+
+// sees has Hark hear of something.
+func sees(events ...memory.Event) func(*search.Attendance, *memory.Guild) {
+	return func(a *search.Attendance, _ *memory.Guild) { a.Observe(events) }
 }
 
 // met has somebody write elsewhere.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hark/internal/text"
 )
 
 // dateRange is a span of time that a text speaks of.
@@ -80,7 +82,7 @@ func datesIn(s string, now time.Time) []dateRange {
 	return dates
 }
 
-var sidesBefore = setOf("before until till by")
+var sidesBefore = text.SetOf("before until till by")
 
 var unitBefore = regexp.MustCompile(`(?:day|week|month|year)s?\s+before\s+(?:the\s+)?$`)
 
@@ -177,7 +179,7 @@ var ambiguous = map[string]bool{"may": true, "march": true, "mar": true, "sep": 
 	"april": true, "june": true, "august": true}
 
 // monthsFollow are words after which these are months.
-var monthsFollow = setOf("in last since until during of this early late by before after between from")
+var monthsFollow = text.SetOf("in last since until during of this early late by before after between from")
 
 func monthNumber(name string) string {
 	return strconv.Itoa(1 + slices.IndexFunc(months[:], func(m string) bool { return strings.HasPrefix(m, name[:3]) }))

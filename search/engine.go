@@ -189,9 +189,9 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 
 // weigh counts in how many messages each of terms is, and how many messages there are.
 func (e *Engine) weigh(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
-	list := make([]string, len(terms))
-	for i, t := range terms {
-		list[i] = t.term
+	var list []string
+	for _, t := range terms {
+		list = append(list, t.term)
 	}
 	limit := countLimit
 	if len(terms) > 2*maxTerms { // counting takes its time, and the rare ones matter

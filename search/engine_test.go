@@ -38,7 +38,7 @@ func TestSearchFinds(t *testing.T) {
 			continue
 		}
 		h := r.Hits[0]
-		if !slices.ContainsFunc(h.Why, func(y search.Reason) bool { return y.Kind == c.why && y.Weight > 0 }) {
+		if !isFor(h, c.why) {
 			t.Errorf("%q: found for %v, want %q among it", c.question, h.Why, c.why)
 		}
 		if r.TextOnly {
@@ -71,9 +71,7 @@ func TestSearchRanksAnswerBeforeQuestion(t *testing.T) {
 	if slices.Contains(hitIDs(r), ids["ask roof"]) {
 		t.Error("a hit only repeats the question")
 	}
-	if r.Hits[0].Message.ID != ids["roof"] || !slices.ContainsFunc(r.Hits[0].Why, func(y search.Reason) bool {
-		return y.Kind == "answers"
-	}) {
+	if r.Hits[0].Message.ID != ids["roof"] || !isFor(r.Hits[0], "answers") {
 		t.Errorf("the answer isn't first, or not as one: %v", r.Hits[0])
 	}
 }

@@ -9,21 +9,19 @@ import (
 
 	"hark/internal/embed"
 	"hark/memory"
+	"hark/memory/sqlite"
 	"hark/search"
 )
 
 var errDown = errors.New("down")
 
-// badEmbedder fails, or answers with too little.
-type badEmbedder struct {
-	vectors [][]float32
-	err     error
-}
+// embeds does as told with a text, in the space of the built-in embedder.
+type embeds func(text string) ([][]float32, error)
 
-func (badEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
+func (embeds) Space() memory.Space { return embed.Builtin{}.Space() }
 
-func (b badEmbedder) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
-	return b.vectors, b.err
+func (e embeds) Embed(_ context.Context, _ memory.Purpose, texts []string) ([][]float32, error) {
+	return e(texts[0])
 }
 
 func TestSearchWithoutVectors(t *testing.T) {
@@ -31,18 +29,20 @@ func TestSearchWithoutVectors(t *testing.T) {
 	k, ids := gossip(t)
 	fresh := newTalk(t) // nothing embedded yet
 	only := fresh.say(t, dawn, green, marta, "who mends roofs is Hale")
+	gives := func(err error, vectors ...[]float32) *search.Engine {
+		return search.New(k.store, k.store, embeds(func(string) ([][]float32, error) { return vectors, err }))
+	}
 	for name, c := range map[string]struct {
 		engine   *search.Engine
 		best     memory.MessageID
 		textOnly bool
 	}{
-		"embedder down":    {search.New(k.store, k.store, badEmbedder{err: errDown}), ids["roof"], true},
-		"no vector at all": {search.New(k.store, k.store, badEmbedder{}), ids["roof"], true},
-		"nothing to embed": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil}}), ids["roof"], false},
-		"nothing embedded": {fresh.engine(), only, true},
-		"as it should be":  {k.engine(), ids["roof"], false},
-		"too many, somehow": {search.New(k.store, k.store, badEmbedder{vectors: [][]float32{nil, nil}}),
-			ids["roof"], true},
+		"embedder down":     {gives(errDown), ids["roof"], true},
+		"no vector at all":  {gives(nil), ids["roof"], true},
+		"nothing to embed":  {gives(nil, nil), ids["roof"], false},
+		"nothing embedded":  {fresh.engine(), only, true},
+		"as it should be":   {k.engine(), ids["roof"], false},
+		"too many, somehow": {gives(nil, nil, nil), ids["roof"], true},
 	} {
 		r, err := c.engine.Search(t.Context(), ask("who mends roofs", green))
 		if err != nil || len(r.Hits) == 0 || r.Hits[0].Message.ID != c.best || r.TextOnly != c.textOnly {
@@ -51,24 +51,13 @@ func TestSearchWithoutVectors(t *testing.T) {
 	}
 }
 
-// plainEmbedder embeds questions without knowing their terms, as an endpoint does; what has no terms is as
-// "roof" to it.
-type plainEmbedder struct{}
-
-func (plainEmbedder) Space() memory.Space { return embed.Builtin{}.Space() }
-
-func (plainEmbedder) Embed(ctx context.Context, p memory.Purpose, texts []string) ([][]float32, error) {
-	vectors, err := embed.Builtin{}.Embed(ctx, p, texts)
-	if err == nil && vectors[0] == nil {
-		return embed.Builtin{}.Embed(ctx, p, []string{"roof"})
-	}
-	return vectors, err
-}
-
+// An endpoint embeds questions without knowing their terms; this one takes all for "roof".
 func TestSearchByMeaningAlone(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
-	r, err := search.New(k.store, k.store, plainEmbedder{}).Search(t.Context(), ask("what about it?", green))
+	r, err := search.New(k.store, k.store, embeds(func(string) ([][]float32, error) {
+		return embed.Builtin{}.Embed(t.Context(), memory.ForSearch, []string{"roof"})
+	})).Search(t.Context(), ask("what about it?", green))
 	if err != nil || r.TextOnly || !slices.Contains(hitIDs(r), ids["roof"]) {
 		t.Fatalf("%v, text only %v, %v", hitIDs(r), r.TextOnly, err)
 	}
@@ -81,24 +70,16 @@ func TestSearchByMeaningAlone(t *testing.T) {
 	}
 }
 
-// remote is an embedder elsewhere, which mustn't be asked.
-type remote struct{ t *testing.T }
-
-func (remote) Space() memory.Space { return embed.Builtin{}.Space() }
-
-func (r remote) Embed(context.Context, memory.Purpose, []string) ([][]float32, error) {
-	r.t.Error("a question went to a server")
-	return nil, errDown
-}
-
 func TestLocalSearchesAskNobody(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
 	q := ask("who mends roofs", green)
 	q.Local = true
 	j := &judge{score: prefers("goat")}
-	e := search.New(k.store, k.store, remote{t}).WithReranker(j)
-	r, err := e.Search(t.Context(), q)
+	r, err := search.New(k.store, k.store, embeds(func(string) ([][]float32, error) {
+		t.Error("a question went to a server")
+		return nil, errDown
+	})).WithReranker(j).Search(t.Context(), q)
 	if err != nil || r.Hits[0].Message.ID != ids["roof"] || !r.TextOnly {
 		t.Errorf("found %v, %v", hitIDs(r), err)
 	}
@@ -125,5 +106,70 @@ func TestSearchTellsOfFailures(t *testing.T) {
 	}
 	if _, err := k.engine().Introduce(t.Context(), ask("Pim", green)); err == nil {
 		t.Error("introduces from a store that is closed")
+	}
+}
+
+// elsewhere embeds in a space of its own; it fails, or finds the same in every question.
+type elsewhere struct{ err error }
+
+func (elsewhere) Space() memory.Space { return memory.Space{Name: "elsewhere", Dimensions: 2} }
+
+func (e elsewhere) Embed(_ context.Context, _ memory.Purpose, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i := range vectors {
+		vectors[i] = []float32{1, 1}
+	}
+	return vectors, e.err
+}
+
+// A question is embedded by the embedder of the space in use: by the built-in one until the endpoint's vectors are
+// complete, by the endpoint from then on. Without its embedder full text finds alone, and the result says so.
+func TestSearchEmbedsInTheSpaceInUse(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	opened := func(space memory.Space) *sqlite.Store {
+		s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: space})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		return s
+	}
+	first := opened(embed.Builtin{}.Space())
+	k := &talk{store: first, all: map[memory.MessageID]memory.Message{}}
+	said := k.say(t, dawn, green, marta, "Hale mends roofs")
+	k.index(t)
+	store := opened(elsewhere{}.Space())
+	wantMeaning := func(what string, meaning bool, embedders ...memory.Embedder) {
+		t.Helper()
+		r, err := search.New(store, store, embedders...).Search(t.Context(), ask("who mends roofs", green))
+		if err != nil || len(r.Hits) != 1 || r.Hits[0].Message.ID != said || r.TextOnly == meaning {
+			t.Errorf("%s: %v, text only %v, %v", what, hitIDs(r), r.TextOnly, err)
+		}
+	}
+	wantMeaning("both are at hand while the vectors are made", true, elsewhere{}, embed.Builtin{})
+	wantMeaning("the new one is down, but not asked", true, elsewhere{errDown}, embed.Builtin{})
+	wantMeaning("only the new one is at hand", false, elsewhere{})
+	wantMeaning("none is at hand", false)
+	if err := (&memory.Indexer{Queue: store, Embedder: elsewhere{}}).Drain(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	wantMeaning("the vectors are complete", true, elsewhere{}, embed.Builtin{})
+	wantMeaning("the new one is down", false, elsewhere{errDown}, embed.Builtin{})
+	wantMeaning("only the old one is at hand", false, embed.Builtin{})
+}
+
+// spaceless is a store that can't tell its space.
+type spaceless struct{ *sqlite.Store }
+
+func (spaceless) Space(context.Context) (memory.Space, error) { return memory.Space{}, errDown }
+
+func TestSearchTellsWhenTheSpaceIsUnknown(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	store := spaceless{k.store}
+	if _, err := search.New(store, store, embed.Builtin{}).Search(t.Context(),
+		ask("who mends roofs", green)); !errors.Is(err, errDown) {
+		t.Errorf("got %v", err)
 	}
 }

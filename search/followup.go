@@ -57,18 +57,18 @@ func RefersBack(question string) bool {
 }
 
 var (
-	persons   = setOf("he him she they them sie er elle ils elles ella ellos")
-	things    = setOf("it its these those else davon damit dafur dazu darauf cela eso esto ello")
-	owners    = setOf("his her hers their theirs")
-	pointers  = setOf("this that")
-	spanUnits = setOf("day week weekend month year morning afternoon evening time spring summer autumn fall winter")
-	ordinals  = setOf("first second third fourth fifth latter former other others one ones rest")
-	ones      = setOf("one ones")
+	persons   = text.SetOf("he him she they them sie er elle ils elles ella ellos")
+	things    = text.SetOf("it its these those else davon damit dafur dazu darauf cela eso esto ello")
+	owners    = text.SetOf("his her hers their theirs")
+	pointers  = text.SetOf("this that")
+	spanUnits = text.SetOf("day week weekend month year morning afternoon evening time spring summer autumn fall winter")
+	ordinals  = text.SetOf("first second third fourth fifth latter former other others one ones rest")
+	ones      = text.SetOf("one ones")
 	follows   = map[string]bool{"what about": true, "how about": true, "and what": true, "and who": true,
 		"and when": true, "and why": true,
 		"and how": true, "and where": true, "was ist": true, "et pour": true, "y que": true}
 	pointersUnspaced = []string{"それ", "その", "あれ", "これ", "那個", "那个", "它", "這個", "这个", "他們", "他们", "她", "彼女", "彼は"}
-	personal         = setOf("he him his she her hers they them their")
+	personal         = text.SetOf("he him his she her hers they them their")
 )
 
 // earlier are the turns that q is searched with, the newest first; none if q says all itself. A turn that can
@@ -106,19 +106,18 @@ func spokenOf(m memory.Message) string {
 func withEarlier(question string, turns []string) string {
 	lines := []string{question}
 	for _, t := range turns {
-		lines = append(lines, shortened(t, earlierRunes))
+		lines = append(lines, text.Cut(t, earlierRunes))
 	}
 	return strings.Join(lines, "\n")
 }
 
 // addEarlier adds the terms of turns to those of the question, the less weighty the farther back.
 func (q *question) addEarlier(turns []string) {
-	share := 1.0
+	share, added := 1.0, 0
 	known := map[string]bool{}
 	for _, t := range q.terms {
 		known[t.term] = true
 	}
-	added := 0
 	for _, turn := range turns {
 		share *= earlierShare
 		for _, term := range text.QueryTerms(turn) {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"hark/memory"
-	"hark/search"
 )
 
 // turn is something said in the session before a question.
@@ -153,14 +152,14 @@ func TestEventsOrderTime(t *testing.T) {
 		{"which kettle did we drink from during the flood?", during},
 	} {
 		for _, h := range k.search(t, ask(c.question, green)).Hits {
-			marked := slices.ContainsFunc(h.Why, func(y search.Reason) bool { return y.Kind == "time" })
+			marked := isFor(h, "time")
 			if marked != (h.Message.ID == c.want) && (h.Message.ID == before || h.Message.ID == after) {
 				t.Errorf("%q: %q is said to lie where it asks for: %v", c.question, h.Message.Content, marked)
 			}
 		}
 	}
 	for _, h := range k.search(t, ask("which kettle did we drink from before the war?", green)).Hits {
-		if slices.ContainsFunc(h.Why, func(y search.Reason) bool { return y.Kind == "time" }) {
+		if isFor(h, "time") {
 			t.Errorf("nobody spoke of a war, and yet %q lies before it", h.Message.Content)
 		}
 	}

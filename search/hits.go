@@ -2,7 +2,6 @@ package search
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -105,10 +104,7 @@ func tellWords(q Query, hits []Hit) {
 		if i < 0 {
 			continue
 		}
-		held := map[string]bool{}
-		for _, t := range batch.Terms(h.Message.Text()) {
-			held[t] = true
-		}
+		held := setOf(batch.Terms(h.Message.Text()))
 		var words []string
 		for _, t := range asked {
 			if held[t] {
@@ -122,29 +118,15 @@ func tellWords(q Query, hits []Hit) {
 // repeats tells of a message whether it asks what the question asks, in no more words: people ask the same
 // twice, and the first time answers nothing.
 func repeats(question string) func(*entry) bool {
-	terms := map[string]bool{}
-	question = withoutHark(question)
-	for _, t := range text.Terms(question) {
-		terms[t] = true
-	}
-	same := normalised(question)
+	question = text.WithoutHark(question)
+	terms, same := setOf(text.Terms(question)), normalised(question)
 	return func(e *entry) bool {
-		body := withoutHark(e.Text())
+		body := text.WithoutHark(e.Text())
 		if !e.signs.asks {
 			return same != "" && normalised(body) == same
 		}
 		return !slices.ContainsFunc(text.Terms(body), func(t string) bool { return !terms[t] })
 	}
-}
-
-// atHark is how Hark is spoken to where Discord makes no mention of it.
-var atHark = regexp.MustCompile(`(?i)(^|[^\w@])@hark\b`)
-
-func withoutHark(s string) string {
-	if !strings.Contains(s, "@") {
-		return s
-	}
-	return atHark.ReplaceAllString(s, "$1")
 }
 
 // normalised is s without what doesn't change what it says.

@@ -1,8 +1,10 @@
 package search_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"hark/memory"
 	"hark/search"
@@ -61,5 +63,58 @@ func TestPeopleAreIntroducedByName(t *testing.T) {
 	q.Scope.Channels = nil
 	if nowhere, err := e.Introduce(t.Context(), q); err != nil || nowhere[0].Presence != (memory.Presence{}) {
 		t.Errorf("where nothing may be read: %+v, %v", nowhere, err)
+	}
+}
+
+func TestFactsAreKnownWhereTheyWereSaid(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	facts := []memory.Fact{
+		{ID: 1, By: pim, Text: "brews"},
+		{ID: 2, By: pim, Text: "Goatherd", Alias: true},
+		{ID: 3, By: pim, Text: "likes stout", Channel: pub, Message: ids["beer"]},
+		{ID: 4, By: pim, Text: "Stoutface", Alias: true, Channel: pub, Message: ids["beer"]},
+	}
+	e := k.knowing(nil, facts...)
+	for _, tt := range []struct {
+		question string
+		channels []memory.ChannelID
+		want     string // the ids of the facts told of Pim, if he is introduced as asked about
+	}{
+		{"what does the goatherd say?", []memory.ChannelID{green, pub}, "[1 2 3 4]"},
+		{"what does the goatherd say?", []memory.ChannelID{green}, "[1 2]"},
+		{"what does stoutface say?", []memory.ChannelID{green, pub}, "[1 2 3 4]"},
+		{"what does stoutface say?", []memory.ChannelID{green}, ""},
+	} {
+		got := ""
+		for _, p := range find(t, e, ask(tt.question, tt.channels...)).People {
+			if p.Person.ID == pim && p.Main {
+				var told []int64
+				for _, f := range p.Person.Facts {
+					told = append(told, f.ID)
+				}
+				got = fmt.Sprint(told)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%q in %v: %q, want %q", tt.question, tt.channels, got, tt.want)
+		}
+	}
+}
+
+// Somebody's alias makes what they said stand out, as their name would.
+func TestAliasesSelectSpeakers(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	k.say(t, dawn, green, oswin, "I would like some supper")
+	wanted := k.say(t, dawn.Add(time.Hour), green, pim, "we had supper outside")
+	k.index(t)
+	e := k.knowing(nil, memory.Fact{ID: 2, By: pim, Text: "Goatherd", Alias: true})
+	r := find(t, e, ask("what did the goatherd say of supper?", green))
+	if r.Hits[0].Message.ID != wanted {
+		t.Fatalf("hits %v, want %d first", hitIDs(r), wanted)
+	}
+	if !isFor(r.Hits[0], "author") {
+		t.Errorf("found by %+v", r.Hits[0].Why)
 	}
 }

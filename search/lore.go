@@ -80,20 +80,22 @@ func LoreIn(scope memory.Scope, lore []memory.Lore) []memory.Lore {
 	if len(lore) == 0 || len(scope.Channels) == 0 {
 		return nil // who may read no channel is told nothing of the guild
 	}
-	readable := map[memory.ChannelID]bool{0: true}
-	for _, c := range scope.Channels {
-		readable[c] = true
-	}
-	var in []memory.Lore
-	for _, l := range lore {
-		hidden := !readable[l.Channel] || slices.ContainsFunc(l.Sources, func(s memory.Spot) bool {
-			return s.Channel == 0 || !readable[s.Channel]
+	readable := setOf(scope.Channels)
+	return slices.DeleteFunc(slices.Clone(lore), func(l memory.Lore) bool {
+		hidden := l.Channel != 0 && !readable[l.Channel] || slices.ContainsFunc(l.Sources, func(s memory.Spot) bool {
+			return !readable[s.Channel]
 		})
-		if !hidden && !l.At.Before(scope.Since) && (scope.Until.IsZero() || l.At.Before(scope.Until)) {
-			in = append(in, l)
-		}
+		return hidden || l.At.Before(scope.Since) || !scope.Until.IsZero() && !l.At.Before(scope.Until)
+	})
+}
+
+// setOf has all that is in a list.
+func setOf[T comparable](list []T) map[T]bool {
+	set := make(map[T]bool, len(list))
+	for _, one := range list {
+		set[one] = true
 	}
-	return in
+	return set
 }
 
 // held is how much of what is asked for terms hold, by weight.
@@ -101,11 +103,7 @@ func (q question) held(terms []string) float64 {
 	if q.idf <= 0 {
 		return 0
 	}
-	there := map[string]bool{}
-	for _, t := range terms {
-		there[t] = true
-	}
-	sum := 0.0
+	there, sum := setOf(terms), 0.0
 	for _, t := range q.terms {
 		if there[t.term] {
 			sum += t.idf

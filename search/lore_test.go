@@ -1,7 +1,6 @@
 package search_test
 
 import (
-	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,20 +10,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"hark/internal/embed"
 	"hark/memory"
 	"hark/search"
 )
-
-// lorist is a directory of what a guild was told.
-type lorist struct {
-	search.Directory
-	lore []memory.Lore
-}
-
-func (d lorist) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
-	return slices.DeleteFunc(slices.Clone(d.lore), func(l memory.Lore) bool { return l.Guild != guild }), nil
-}
 
 // told is lore of the village with these names, the first its own, told a day after dawn.
 func told(id int64, text string, names ...string) memory.Lore {
@@ -34,10 +22,7 @@ func told(id int64, text string, names ...string) memory.Lore {
 // recallLore is what a question finds, as "id why".
 func recallLore(t *testing.T, k *talk, lore []memory.Lore, q search.Query) []string {
 	t.Helper()
-	r, err := search.New(k.store, lorist{k.store, lore}, embed.Builtin{}).Search(t.Context(), q)
-	if err != nil {
-		t.Fatalf("%q: %v", q.Text, err)
-	}
+	r := find(t, k.knowing(lore), q)
 	found := []string{}
 	for i, h := range r.Lore {
 		found = append(found, fmt.Sprint(h.Lore.ID, " ", h.Why))
@@ -198,11 +183,7 @@ func TestLoreStaysInItsAudience(t *testing.T) {
 		q := ask(questions.Draw(rt, "question"), scope...)
 		var results [2]search.Result
 		for i, lore := range [][]memory.Lore{all, readable} {
-			var err error
-			if results[i], err = search.New(k.store, lorist{k.store, lore},
-				embed.Builtin{}).Search(context.Background(), q); err != nil {
-				rt.Fatal(err)
-			}
+			results[i] = find(rt, k.knowing(lore), q)
 		}
 		if !reflect.DeepEqual(results[0], results[1]) {
 			rt.Fatalf("in %v, with what can't be read:\n%+v\nwithout:\n%+v", scope, results[0].Lore, results[1].Lore)
@@ -236,4 +217,23 @@ func FuzzLore(f *testing.F) {
 			t.Errorf("%q isn't found by its name", name)
 		}
 	})
+}
+
+// What looking for lore costs: a search without any, and among pieces of 500 letters each.
+func BenchmarkLore(b *testing.B) {
+	k, _ := gossip(b)
+	for _, n := range []int{0, 20, 200, 1000} {
+		var lore []memory.Lore
+		for i := range n {
+			lore = append(lore, told(int64(i+1),
+				strings.Repeat(fmt.Sprintf("the %d chapels of the valley are mended ", i),
+					12), fmt.Sprintf("Chapel fund %d", i), "chapel box"))
+		}
+		e := k.knowing(lore)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				find(b, e, ask("who pays for chapel fund 7?", green))
+			}
+		})
+	}
 }

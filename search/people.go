@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,32 +25,20 @@ type people struct {
 // known are the people of guilds, with those of their facts that whoever may read scope may know.
 func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
 	known := people{byID: map[memory.UserID]memory.Person{}, names: map[string][]memory.UserID{}}
-	readable := make(map[memory.ChannelID]bool, len(scope.Channels))
-	for _, c := range scope.Channels {
-		readable[c] = true
-	}
+	readable := setOf(scope.Channels)
 	for _, guild := range guilds {
 		list, err := e.people.People(ctx, guild)
 		if err != nil {
 			return known, err
 		}
 		for _, p := range list {
-			p.Facts = factsIn(readable, p.Facts)
+			p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool {
+				return f.Channel != 0 && !readable[f.Channel]
+			})
 			known.add(p)
 		}
 	}
 	return known, nil
-}
-
-// factsIn are those of facts that were said or told in channels, or told for the whole guild.
-func factsIn(channels map[memory.ChannelID]bool, facts []memory.Fact) []memory.Fact {
-	var told []memory.Fact
-	for _, f := range facts {
-		if f.Channel == 0 || channels[f.Channel] {
-			told = append(told, f)
-		}
-	}
-	return told
 }
 
 func (k *people) add(p memory.Person) {
@@ -65,10 +54,13 @@ func (k *people) add(p memory.Person) {
 	}
 }
 
+// namesOf are all names that p goes by.
+func namesOf(p memory.Person) []string { return append(p.Aliases(), p.Username, p.Name, p.Nick) }
+
 // nameWords are the words that p may be called by.
 func nameWords(p memory.Person) []string {
 	var words []string
-	for _, name := range append(p.Aliases(), p.Username, p.Name, p.Nick) {
+	for _, name := range namesOf(p) {
 		for _, w := range text.Words(name) {
 			if len(w) > 1 && !text.IsStopWord(w) && strings.Trim(w, "0123456789") != "" {
 				words = append(words, w)
@@ -101,37 +93,21 @@ func (k people) namedIn(s string) []memory.UserID {
 	for i, w := range words {
 		ids := k.names[w]
 		if len(ids) > maxNamesakes && i+1 < len(words) {
-			ids = both(ids, k.names[words[i+1]])
+			next := k.names[words[i+1]]
+			ids = slices.DeleteFunc(slices.Clone(ids), func(id memory.UserID) bool { return !slices.Contains(next, id) })
 		}
 		if len(ids) <= maxNamesakes {
 			named = appendNew(named, ids...)
 		}
 		if r, _ := utf8.DecodeRuneInString(w); text.IsUnspaced(r) {
-			named = appendNew(named, k.within(w)...)
+			for _, name := range k.unspaced { // may be a part of it
+				if ids := k.names[name]; len(ids) <= maxNamesakes && strings.Contains(w, name) {
+					named = appendNew(named, ids...)
+				}
+			}
 		}
 	}
 	return named
-}
-
-// within are the people whose names are part of a run of a script without spaces.
-func (k people) within(run string) []memory.UserID {
-	var named []memory.UserID
-	for _, name := range k.unspaced {
-		if ids := k.names[name]; len(ids) <= maxNamesakes && strings.Contains(run, name) {
-			named = appendNew(named, ids...)
-		}
-	}
-	return named
-}
-
-func both(a, b []memory.UserID) []memory.UserID {
-	var ids []memory.UserID
-	for _, id := range a {
-		if slices.Contains(b, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // appendNew appends those of more that aren't in ids.
@@ -159,7 +135,8 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	tried := 0
 	for _, written := range strings.Fields(s) {
 		words := text.Words(written)
-		if len(words) == 0 || len(k.names[words[0]]) > 0 || !isUnheard(words[0], unheard) {
+		heard := func(term string) bool { return !slices.Contains(unheard, term) }
+		if len(words) == 0 || len(k.names[words[0]]) > 0 || slices.ContainsFunc(text.QueryTerms(words[0]), heard) {
 			continue
 		}
 		word := []rune(words[0])
@@ -190,15 +167,6 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	return named
 }
 
-func isUnheard(word string, unheard []string) bool {
-	for _, t := range text.QueryTerms(word) {
-		if !slices.Contains(unheard, t) {
-			return false
-		}
-	}
-	return true
-}
-
 // oneOff reports whether two words differ by one letter, or by two neighbours that are swapped.
 func oneOff(a, b []rune) bool {
 	if len(a) > len(b) {
@@ -225,8 +193,7 @@ func oneOff(a, b []rune) bool {
 func (k people) terms(ids []memory.UserID) []string {
 	var terms []string
 	for _, id := range ids {
-		p := k.byID[id]
-		for _, name := range append(p.Aliases(), p.Username, p.Name, p.Nick) {
+		for _, name := range namesOf(k.byID[id]) {
 			terms = append(terms, text.QueryTerms(name)...) // of "JohnDoe", the parts too
 		}
 	}
@@ -261,4 +228,51 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 		participants[i] = Participant{Person: known.byID[id], Presence: presence[id], Main: i < main}
 	}
 	return participants, nil
+}
+
+// Introduce gives those whom q mentions and whom its text names, if only misspelt by a letter, as a result of
+// Search for q would introduce them. Nothing else is searched for, and nobody else is among them.
+func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) {
+	q = within(q)
+	q.Asker = 0
+	known, err := e.known(ctx, q.Guilds, q.Scope)
+	if err != nil {
+		return nil, fmt.Errorf("look people up: %w", err)
+	}
+	named := known.namedIn(q.Text)
+	if len(named) == 0 {
+		named = known.misspelt(q.Text, text.QueryTerms(q.Text))
+	}
+	people, err := e.participants(ctx, q, named, nil, known)
+	if err != nil {
+		return nil, fmt.Errorf("look people up: %w", err)
+	}
+	return people, nil
+}
+
+// LoreCalled are those of lore that a text calls by a name, an alias or their initials, the surest first. If
+// there are none, it is those of whose name or alias the text is a part.
+func LoreCalled(s string, lore []memory.Lore) []memory.Lore {
+	taken, said := calledBy(lore), spokenIn(s)
+	var found []calling
+	for _, l := range lore {
+		if c := said.calls(l, taken); c.Why != "" {
+			found = append(found, c)
+		}
+	}
+	if len(found) == 0 {
+		for _, l := range lore {
+			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
+				return spokenIn(name).has(s) > 0
+			}) {
+				found = append(found, calling{LoreHit: LoreHit{Lore: l}})
+			}
+		}
+	}
+	slices.SortFunc(found, surestFirst)
+	called := make([]memory.Lore, len(found))
+	for i, c := range found {
+		called[i] = c.Lore
+	}
+	return called
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/internal/text"
 	"hark/memory"
 )
 
@@ -57,7 +58,7 @@ func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit,
 		for i, hit := range best {
 			texts[i] = f.known.textOf(hit)
 		}
-		scores, err := e.reranker.Rerank(ctx, shortened(f.question.text, rerankedText), texts)
+		scores, err := e.reranker.Rerank(ctx, text.Cut(f.question.text, rerankedText), texts)
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -96,7 +97,7 @@ func reordered(hits []Hit, scores []float64) []Hit {
 // textOf is what a Reranker reads of a hit: its excerpt, each message with its author's name. The message
 // itself goes first into what there is room for; its neighbours share the rest.
 func (k people) textOf(hit Hit) string {
-	own := shortened(k.line(hit.Message), rerankedText)
+	own := text.Cut(k.line(hit.Message), rerankedText)
 	room := 0
 	if others := len(hit.Excerpt) - 1; others > 0 {
 		room = (rerankedText-utf8.RuneCountInString(own))/others - 1
@@ -107,7 +108,7 @@ func (k people) textOf(hit Hit) string {
 		case m.ID == hit.Message.ID:
 			lines = append(lines, own)
 		case room > 0:
-			lines = append(lines, shortened(k.line(m), room))
+			lines = append(lines, text.Cut(k.line(m), room))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -119,14 +120,4 @@ func (k people) line(m memory.Message) string {
 		return name + ": " + m.Text()
 	}
 	return m.Text()
-}
-
-// shortened is at most n characters of s.
-func shortened(s string, n int) string {
-	for i := range s {
-		if n--; n < 0 {
-			return s[:i]
-		}
-	}
-	return s
 }

@@ -53,10 +53,6 @@ func prefers(words ...string) func(string) float64 {
 	}
 }
 
-func reranked(h search.Hit) bool {
-	return slices.ContainsFunc(h.Why, func(r search.Reason) bool { return r.Kind == "reranked" })
-}
-
 func TestHitsAreInTheRerankersOrder(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
@@ -81,7 +77,7 @@ func TestHitsAreInTheRerankersOrder(t *testing.T) {
 		if h.Relevance != plain.Hits[i].Relevance {
 			t.Errorf("hit %d has relevance %g, and %g without a reranker", i, h.Relevance, plain.Hits[i].Relevance)
 		}
-		if reranked(h) != (order[i] != was[i]) {
+		if isFor(h, "reranked") != (order[i] != was[i]) {
 			t.Errorf("hit %d was %d: %v", i, slices.Index(was, order[i]), h.Why)
 		}
 	}

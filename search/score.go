@@ -71,15 +71,11 @@ type entry struct {
 }
 
 func newPool(q Query) *pool {
-	p := &pool{
-		wanted: map[memory.ChannelID][]memory.MessageID{}, less: map[memory.ChannelID][]memory.MessageID{}, seen: map[memory.MessageID]bool{},
-		similarity: map[memory.MessageID]float64{}, skip: map[memory.MessageID]bool{},
+	return &pool{
+		wanted: map[memory.ChannelID][]memory.MessageID{}, less: map[memory.ChannelID][]memory.MessageID{},
+		seen: map[memory.MessageID]bool{}, similarity: map[memory.MessageID]float64{}, skip: setOf(q.Skip),
 		streams: map[memory.ChannelID][]entry{},
 	}
-	for _, id := range q.Skip {
-		p.skip[id] = true
-	}
-	return p
 }
 
 func (p *pool) want(channel memory.ChannelID, id memory.MessageID, promising bool) {

@@ -42,8 +42,8 @@ func formOf(question string) form {
 }
 
 var (
-	timeAsked   = setOf("year month date day time")
-	numberAsked = setOf("many much old often long far")
+	timeAsked   = text.SetOf("year month date day time")
+	numberAsked = text.SetOf("many much old often long far")
 )
 
 // signs are what the words of a message tell of what it says.
@@ -98,25 +98,17 @@ func (of *signs) read(word, lower, before, between string, first bool) {
 }
 
 var (
-	firstPerson = setOf("i i'm i've i'd i'll me my mine we we're we've our us")
-	reactions   = setOf(`wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome cool nice haha
+	firstPerson = text.SetOf("i i'm i've i'd i'll me my mine we we're we've our us")
+	reactions   = text.SetOf(`wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome cool nice haha
 		lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed omg you're`)
-	timeWords = setOf(`yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning recently
+	timeWords = text.SetOf(`yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning recently
 		monday tuesday wednesday thursday friday saturday sunday
 		jan feb mar apr jun jul aug sep sept oct nov dec ` + strings.Join(months[:], " "))
-	numberWords = setOf(`one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundred thousand
+	numberWords = text.SetOf(`one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundred thousand
 		once twice couple few several half`)
-	reasonWords = setOf("because cause cuz since reason due")
-	purposes    = setOf("help get make be have keep raise show")
+	reasonWords = text.SetOf("because cause cuz since reason due")
+	purposes    = text.SetOf("help get make be have keep raise show")
 )
-
-func setOf(words string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		set[w] = true
-	}
-	return set
-}
 
 func isYear(w string) bool {
 	return len(w) == 4 && (w[:2] == "19" || w[:2] == "20") && strings.Trim(w, "0123456789") == ""

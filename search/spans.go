@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"hark/internal/text"
 )
 
 // wordIn is a word, and where in a text it stands.
@@ -262,8 +264,8 @@ func isCount(word string) bool {
 }
 
 var (
-	partsOfDay = setOf("morning afternoon evening noon")
-	units      = setOf("day week month year")
+	partsOfDay = text.SetOf("morning afternoon evening noon")
+	units      = text.SetOf("day week month year")
 	counts     = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5,
 		"six": 6, "seven": 7, "eight": 8,
 		"nine": 9, "ten": 10, "twelve": 12, "couple": 2, "few": 3, "several": 4}

@@ -49,12 +49,9 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 	among := map[string]int{}
 	var batch text.Batch
 	for i, s := range all {
-		holds[i] = map[string]bool{}
-		for _, t := range batch.Terms(s.Text + " " + strings.Join(s.Topics, " ")) {
-			if !holds[i][t] {
-				holds[i][t] = true
-				among[t]++
-			}
+		holds[i] = heldBy(s, &batch)
+		for t := range holds[i] {
+			among[t]++
 		}
 	}
 	hits := make([]SummaryHit, len(all))
@@ -82,6 +79,11 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 		hits[to] = last
 	}
 	return hits
+}
+
+// heldBy are the terms of a summary and its topics.
+func heldBy(s memory.Summary, batch *text.Batch) map[string]bool {
+	return setOf(batch.Terms(s.Text + " " + strings.Join(s.Topics, " ")))
 }
 
 func rankSummary(s memory.Summary, asked []string, holds map[string]bool, now time.Time,
@@ -157,11 +159,7 @@ func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.
 	held := map[memory.MessageID]map[string]bool{}
 	var batch text.Batch
 	for _, s := range all {
-		terms := map[string]bool{}
-		for _, t := range batch.Terms(s.Text + " " + strings.Join(s.Topics, " ")) {
-			terms[t] = true
-		}
-		held[s.ID] = terms
+		held[s.ID] = heldBy(s, &batch)
 	}
 	var out []memory.MessageID
 	for len(all) > most {

@@ -2,8 +2,11 @@ package search_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"hark/internal/embed"
 	"hark/memory"
@@ -86,13 +89,48 @@ func (k *talk) index(t testing.TB) {
 
 func (k *talk) engine() *search.Engine { return search.New(k.store, k.store, embed.Builtin{}) }
 
-func (k *talk) search(t testing.TB, q search.Query) search.Result {
+// directory tells of lore and of facts about Pim besides.
+type directory struct {
+	search.Directory
+	lore  []memory.Lore
+	facts []memory.Fact
+}
+
+func (d directory) Lore(_ context.Context, guild memory.GuildID) ([]memory.Lore, error) {
+	return slices.DeleteFunc(slices.Clone(d.lore), func(l memory.Lore) bool { return l.Guild != guild }), nil
+}
+
+func (d directory) People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
+	people, err := d.Directory.People(ctx, guild, ids...)
+	for i := range people {
+		if people[i].ID == pim {
+			people[i].Facts = d.facts
+		}
+	}
+	return people, err
+}
+
+func (k *talk) knowing(lore []memory.Lore, facts ...memory.Fact) *search.Engine {
+	return search.New(k.store, directory{k.store, lore, facts}, embed.Builtin{})
+}
+
+func (k *talk) search(t rapid.TB, q search.Query) search.Result {
 	t.Helper()
-	r, err := k.engine().Search(context.Background(), q)
+	return find(t, k.engine(), q)
+}
+
+func find(t rapid.TB, e *search.Engine, q search.Query) search.Result {
+	t.Helper()
+	r, err := e.Search(context.Background(), q)
 	if err != nil {
 		t.Fatalf("%q: %v", q.Text, err)
 	}
 	return r
+}
+
+// isFor reports whether a hit is one for a kind of reason.
+func isFor(h search.Hit, kind string) bool {
+	return slices.ContainsFunc(h.Why, func(r search.Reason) bool { return r.Kind == kind })
 }
 
 // ask is a query of the village a month later, for the channels given.

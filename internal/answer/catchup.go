@@ -227,11 +227,7 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 	if err != nil || !slices.Contains(now.scope.Channels, q.Channel) {
 		return false, err
 	}
-	ids := make([]memory.MessageID, len(messages))
-	for i, s := range messages {
-		ids[i] = s.ID
-	}
-	there, err := now.consents.messages(ctx, q.Channel, ids)
+	there, err := now.consents.messages(ctx, q.Channel, digest.IDs(messages))
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool {
 		return was.ID == is.ID && !isAnother(was, is)
 	}), err

@@ -1,11 +1,15 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
+	"hark/builder"
+	"hark/internal/digest"
 	"hark/memory"
+	"hark/search"
 )
 
 // What a session goes back to: the chain of replies that the question ends, those that end in the session,
@@ -77,26 +81,18 @@ func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue,
 	if err := follow(slices.Compact(rest)); err != nil {
 		return nil, err
 	}
-	return e.usableIn(ctx, q.Channel, now, t.from, inOrder(found))
+	return now.derivation(q.Channel, t.from).usable(ctx, inOrder(found))
 }
 
-// usableIn are those of a channel's messages, which are in order, that somebody said who agrees, and that may
-// be said again.
-func (e *Engine) usableIn(ctx context.Context, channel memory.ChannelID, now reach, present memory.MessageID,
-	messages []memory.Message) ([]memory.Message, error) {
-	return usableBy(ctx, e.derivationIn(channel, now, present), messages)
-}
-
-// usableBy are those of messages, which are in order, that somebody said who agrees, and that a derivation of
-// their channel allows.
-func usableBy(ctx context.Context, own *derivation, messages []memory.Message) ([]memory.Message, error) {
+// usable are those of the channel's messages, which are in order, that somebody said who agrees, and that may be
+// said again.
+func (d *derivation) usable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	messages = slices.DeleteFunc(messages, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
-	messages, err := own.consents.given(ctx, messages)
+	messages, err := d.consents.given(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
-	own.hasSeen(messages)
-	return own.allowed(ctx, messages)
+	return d.allowed(ctx, messages)
 }
 
 // starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be
@@ -107,8 +103,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 	if !thread.Kind.IsThread() {
 		return nil, nil
 	}
-	same := func(m memory.Message) bool { return m.ID == id }
-	if slices.ContainsFunc(shown, same) || slices.ContainsFunc(t.sources, same) {
+	if digest.Has(shown, id) || digest.Has(t.sources, id) {
 		return nil, nil
 	}
 	for _, channel := range []memory.ChannelID{thread.Parent, thread.ID} {
@@ -117,7 +112,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 		}
 		found, err := e.log.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 		if err == nil {
-			found, err = e.usableIn(ctx, channel, now, math.MaxInt64, found)
+			found, err = now.derivation(channel, math.MaxInt64).usable(ctx, found)
 		}
 		if len(found) > 0 || err != nil {
 			return found, err
@@ -130,12 +125,77 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chain []memory.Message) {
 	id := q.ReplyTo
 	for range chainDepth {
-		is := func(m memory.Message) bool { return m.ID == id }
-		i := slices.IndexFunc(before, is)
-		if i < 0 || slices.ContainsFunc(shown, is) || slices.ContainsFunc(chain, is) {
+		i := slices.IndexFunc(before, func(m memory.Message) bool { return m.ID == id })
+		if i < 0 || digest.Has(shown, id) || digest.Has(chain, id) {
 			break
 		}
 		chain, id = append(chain, before[i]), before[i].ReplyTo
 	}
 	return inOrder(chain)
+}
+
+// maxEarlier bounds the summaries that are looked at for one prompt, which has hardly room for more.
+const maxEarlier = 8
+
+// earlier are the summaries of the channel's earlier sessions that may be used in an answer there, best first. They are
+// told in their own channel only, and not where the session alone may be.
+func (e *Engine) earlier(ctx context.Context, q Question, r *recalled,
+	shown []memory.Message) ([]search.SummaryHit, error) {
+	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.asked.Authors) > 0 ||
+		!slices.Contains(r.asked.Channels, q.Channel) {
+		return nil, nil
+	}
+	all, err := e.log.Summaries(ctx, q.Channel)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(slices.Clone(q.Filter.Summaries.SummariesOf(all)), func(s memory.Summary) bool {
+		unseen := func(source memory.SummarySource) bool { return !digest.Has(shown, source.Message) }
+		before, after := s.From().Before(r.asked.Since), !r.asked.Until.IsZero() && !s.To().Before(r.asked.Until)
+		return before || after || !slices.ContainsFunc(s.Sources, unseen) // the session itself is shown
+	})
+	hits := search.RankSummaries(r.sought, q.Now.In(r.settings.Zone), all)
+	return hits[:min(len(hits), maxEarlier)], nil
+}
+
+// asEarlier are the summaries as the builder takes them, oldest first.
+func asEarlier(hits []search.SummaryHit) []builder.Earlier {
+	in := make([]builder.Earlier, len(hits))
+	order := make([]int, len(hits))
+	for rank := range hits {
+		order[rank] = rank
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hits[a].Summary.ID, hits[b].Summary.ID) })
+	for i, rank := range order {
+		s := hits[rank].Summary
+		in[i] = builder.Earlier{Text: s.Text, Time: s.To(), Relevance: float64(len(hits) - rank)}
+	}
+	return in
+}
+
+// agreed reports whether all agree still who are mentioned in what a summary is from.
+func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
+	return now.agree(ctx, s.Guild, digest.Each(ofSummary(s).from, func(at spot) memory.Message { return r.said[at] }))
+}
+
+// holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
+func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, r *recalled) (bool, error) {
+	summaries := r.shown.summaries
+	if len(summaries) == 0 {
+		return true, nil
+	}
+	if !now.here || !slices.Contains(now.scope.Channels, channel) {
+		return false, nil
+	}
+	for _, s := range summaries {
+		if ok, err := r.agreed(ctx, now.consents, s); !ok || err != nil {
+			return false, err
+		}
+	}
+	all, err := e.log.Summaries(ctx, channel)
+	return !slices.ContainsFunc(summaries, func(s memory.Summary) bool {
+		return !slices.ContainsFunc(all, func(known memory.Summary) bool {
+			return known.ID == s.ID && known.Made.Equal(s.Made)
+		})
+	}), err
 }

@@ -37,10 +37,7 @@ func (v voice) isDue(turns [][]memory.Message, n names) bool {
 	if len(turns) >= dueTurns || len(turns) < condenseLeast {
 		return len(turns) >= dueTurns
 	}
-	in := make([]builder.Turn, len(turns))
-	for i, messages := range turns {
-		in[i] = asTurn(messages, n)
-	}
+	in := digest.Each(turns, func(messages []memory.Message) builder.Turn { return asTurn(messages, n) })
 	tokens, room := v.builder.SessionUse(in)
 	return 10*tokens >= dueTenths*room
 }
@@ -80,7 +77,7 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 			if err != nil || !now.here {
 				return false, err
 			}
-			left, err := e.usableIn(ctx, q.Channel, now, t.from, slices.Clone(messages))
+			left, err := now.derivation(q.Channel, t.from).usable(ctx, slices.Clone(messages))
 			return len(left) == len(messages), err
 		},
 	}, nil
@@ -98,24 +95,21 @@ func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitti
 		return nil, err
 	}
 	c := all[0]
-	if !slices.ContainsFunc(sitting, func(m memory.Message) bool { return m.ID == c.Until }) {
+	if !digest.Has(sitting, c.Until) {
 		return nil, nil // it is of another session, or too much was said since
 	}
-	ids := make([]memory.MessageID, len(c.Sources))
-	for i, source := range c.Sources {
-		ids[i] = source.Message
-	}
+	ids := digest.Each(c.Sources, func(s memory.SummarySource) memory.MessageID { return s.Message })
 	sources, err := e.log.Around(ctx, q.Channel, ids, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	from := min(t.from, ids[0])
-	own := e.derivationIn(q.Channel, now, from)
-	sources, err = usableBy(ctx, own, slices.Clone(sources))
+	own := now.derivation(q.Channel, from)
+	sources, err = own.usable(ctx, slices.Clone(sources))
 	if err != nil || !slices.Equal(memory.SourcesOf(sources), c.Sources) {
 		return nil, err
 	}
-	if out, err := mentionsOut(ctx, now.consents, q.Guild, sources); out || err != nil {
+	if ok, err := now.consents.agree(ctx, q.Guild, sources); !ok || err != nil {
 		return nil, err
 	}
 	t.condensed, t.sources, t.from = &c, sources, from

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 
 // keeper is a model that answers with a nod, and condenses to the lines with a figure in them.
 type keeper struct {
+	name     string // if it isn't keeper-1
 	mu       sync.Mutex
 	asked    int                                                 // to condense
 	got      []chat.Message                                      // what it was sent for that
@@ -27,7 +29,7 @@ type keeper struct {
 	before   func()                                              // called before it answers
 }
 
-func (*keeper) Name() string { return "keeper-1" }
+func (k *keeper) Name() string { return cmp.Or(k.name, "keeper-1") }
 
 func (k *keeper) Chat(ctx context.Context, q chat.Request, delta func(string)) (chat.Reply, error) {
 	if q.Messages[0].Content != digest.CondenseInstruction {
@@ -191,10 +193,7 @@ func TestLongDialogueKnowsItsFirstDecision(t *testing.T) {
 			counted, failed)
 	}
 	q := w.asksAt(30*time.Minute, lobby, "What is the budget, and who comes when?")
-	r, err := w.engine.Recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recalled(q)
 	_, session, _ := strings.Cut(r.Prompt.String(), "=== CURRENT SESSION ===\n")
 	has(t, session, condensedTitle+"\n  Ann: ", "480 euros. Ann: ", "12 tents.", "Ben comes at 17:30. Ann: ")
 	c := made[2]
@@ -275,10 +274,7 @@ func TestBurstsAreCondensedWhole(t *testing.T) {
 	if counted, failed := w.condensings(); len(made) != 1 || model.asked != 2 || counted != 2 || failed != 0 {
 		t.Fatalf("made %d, asked %d times, counted %d and %d failures", len(made), model.asked, counted, failed)
 	}
-	r, err := w.engine.recall(t.Context(), w.asksAt(time.Second, lobby, "And?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(w.asksAt(time.Second, lobby, "And?"))
 	told := map[memory.MessageID]bool{}
 	for _, s := range made[0].Sources {
 		told[s.Message] = true
@@ -368,17 +364,12 @@ func TestWhatIsNeverCondensed(t *testing.T) {
 	}
 }
 
-// localKeeper is a keeper of another name.
-type localKeeper struct{ keeper }
-
-func (*localKeeper) Name() string { return "local" }
-
 // A session is condensed by the model, and measured by the builder, that answer where it is; by nobody else,
 // for what was said there may not be for others.
 func TestPlacesModelCondenses(t *testing.T) {
 	t.Parallel()
 	for name, own := range map[string]*keeper{"beside another": {}, "alone": nil} {
-		local := &localKeeper{}
+		local := &keeper{name: "local"}
 		var model Model
 		if own != nil {
 			model = own

@@ -2,6 +2,8 @@ package answer
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"hark/internal/digest"
 	"hark/memory"
@@ -12,7 +14,7 @@ import (
 // agreed to, and this is the second lock on the same door.
 type consents struct {
 	log Log
-	out map[member]bool // who has opted out, as far as it was asked
+	in  map[member]bool // who hasn't opted out, as far as it was asked
 }
 
 type member struct {
@@ -20,34 +22,35 @@ type member struct {
 	user  memory.UserID
 }
 
-func (e *Engine) newConsents() consents { return consents{log: e.log, out: map[member]bool{}} }
-
-// isOut reports whether somebody has opted out in a guild.
-func (c consents) isOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
+// agrees reports whether somebody hasn't opted out in a guild.
+func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
 	who := member{guild, user}
-	if out, known := c.out[who]; known {
-		return out, nil
+	if in, known := c.in[who]; known {
+		return in, nil
 	}
 	out, err := c.log.OptedOut(ctx, guild, user)
-	if err == nil {
-		c.out[who] = out
+	if err != nil {
+		return false, err
 	}
-	return out, err
+	c.in[who] = !out
+	return !out, nil
+}
+
+// agree reports whether all agree who are mentioned in messages.
+func (c consents) agree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
+	for _, m := range messages {
+		for _, who := range m.Mentions {
+			if ok, err := c.agrees(ctx, guild, who); !ok || err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
 }
 
 // given are those of messages whose authors haven't opted out.
 func (c consents) given(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
-	var kept []memory.Message
-	for _, m := range messages {
-		out, err := c.isOut(ctx, m.Guild, m.Author)
-		if err != nil {
-			return nil, err
-		}
-		if !out {
-			kept = append(kept, m)
-		}
-	}
-	return kept, nil
+	return digest.Keep(messages, func(m memory.Message) (bool, error) { return c.agrees(ctx, m.Guild, m.Author) })
 }
 
 // messages are those of a channel that are there, and whose authors haven't opted out.
@@ -60,31 +63,66 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 	return c.given(ctx, found)
 }
 
+// there are the wanted messages that are there, and whose authors haven't opted out, as far as they are allowed.
+func (c consents) there(ctx context.Context, wanted places,
+	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[spot]memory.Message, error) {
+	there := map[spot]memory.Message{}
+	for channel, ids := range wanted {
+		messages, err := c.messages(ctx, channel, ids)
+		if err == nil && allowed != nil {
+			messages, err = allowed(channel, messages)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			there[spot{channel, m.ID}] = m
+		}
+	}
+	return there, nil
+}
+
 // of is what is left of a result without those who have opted out.
 func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
+	result, err := withMessages(ctx, result, c.given)
+	if err != nil {
+		return search.Result{}, err
+	}
+	result.People, err = digest.Keep(result.People, func(p search.Participant) (bool, error) {
+		return c.agrees(ctx, p.Person.Guild, p.Person.ID)
+	})
+	return result, err
+}
+
+// withMessages is a result with those of its messages that are left, as they are.
+func withMessages(ctx context.Context, result search.Result,
+	leave func(context.Context, []memory.Message) ([]memory.Message, error)) (search.Result, error) {
+	var all []memory.Message
+	for _, hit := range result.Hits {
+		all = append(append(all, hit.Message), hit.Excerpt...)
+	}
+	left, err := leave(ctx, all)
+	is := map[spot]memory.Message{}
+	for _, m := range left {
+		is[spot{m.Channel, m.ID}] = m
+	}
 	var hits []search.Hit
 	for _, hit := range result.Hits {
-		left, err := c.given(ctx, append([]memory.Message{hit.Message}, hit.Excerpt...))
-		if err != nil {
-			return search.Result{}, err
+		m, there := is[spot{hit.Message.Channel, hit.Message.ID}]
+		if !there {
+			continue
 		}
-		if len(left) > 0 && left[0].ID == hit.Message.ID {
-			hit.Excerpt = left[1:]
-			hits = append(hits, hit)
+		var excerpt []memory.Message
+		for _, e := range hit.Excerpt {
+			if e, there := is[spot{e.Channel, e.ID}]; there {
+				excerpt = append(excerpt, e)
+			}
 		}
+		hit.Message, hit.Excerpt = m, excerpt
+		hits = append(hits, hit)
 	}
-	var people []search.Participant
-	for _, p := range result.People {
-		out, err := c.isOut(ctx, p.Person.Guild, p.Person.ID)
-		if err != nil {
-			return search.Result{}, err
-		}
-		if !out {
-			people = append(people, p)
-		}
-	}
-	result.Hits, result.People = hits, people
-	return result, nil
+	result.Hits = hits
+	return result, err
 }
 
 // remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
@@ -96,4 +134,55 @@ func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 		policy.Ask = false
 	}
 	return digest.Remembers(policy, g, c, channels)
+}
+
+// LookUp is what there is of messages that are about to be used, as it is at their source now, in the same
+// order. It takes no longer than patience, and leaves out what it couldn't look up by then.
+type LookUp func(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error)
+
+// lookUpTime is how long messages may be looked up for one answer, and again before it is sent.
+const lookUpTime = 8 * time.Second
+
+// lookUpLeft is the key of how much of lookUpTime is left, in nanoseconds.
+type lookUpLeft struct{}
+
+// withLookUps gives what is asked with a context lookUpTime for all of it.
+func withLookUps(ctx context.Context) context.Context {
+	left := &atomic.Int64{}
+	left.Store(int64(lookUpTime))
+	return context.WithValue(ctx, lookUpLeft{}, left)
+}
+
+// LookUpBy has all messages be looked up before they are used. It is called before anything is asked.
+func (e *Engine) LookUpBy(lookUp LookUp) { e.upstream.lookUp = lookUp }
+
+// upstream is where messages are looked up.
+type upstream struct{ lookUp LookUp }
+
+// surely is a Log whose messages are looked up.
+type surely struct {
+	Log
+	upstream *upstream
+}
+
+func (l surely) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+	before, after int) ([]memory.Message, error) {
+	found, err := l.Log.Around(ctx, channel, ids, before, after)
+	if err != nil {
+		return nil, err
+	}
+	return l.upstream.now(ctx, found)
+}
+
+func (l *upstream) now(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	if l.lookUp == nil || len(messages) == 0 {
+		return messages, nil
+	}
+	left, limited := ctx.Value(lookUpLeft{}).(*atomic.Int64)
+	if !limited {
+		return l.lookUp(ctx, messages, lookUpTime)
+	}
+	started := time.Now()
+	defer func() { left.Add(-int64(time.Since(started))) }()
+	return l.lookUp(ctx, messages, max(time.Duration(left.Load()), 0))
 }

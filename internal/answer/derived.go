@@ -6,52 +6,45 @@ import (
 	"math"
 	"slices"
 
+	"hark/internal/digest"
 	"hark/memory"
 )
 
 // derivation tells which of Hark's own answers in a channel may be repeated there. An answer carries the audience
 // of all that it was made from, and that may have shrunk since; one whose sources aren't known is not repeated.
 type derivation struct {
-	log       Log
-	consents  consents
-	channel   memory.ChannelID
-	scope     memory.Scope
-	lore      map[int64]memory.Lore // that may be used
-	hidden    map[int64]bool        // facts that may not be told
-	present   memory.MessageID      // from here on everybody present has seen what was said
-	known     map[memory.MessageID]bool
-	elsewhere map[memory.ChannelID]*derivation // of other channels
-	// messages that may be used, as was found already: answers of one dialogue share their sources
-	fine map[spot]bool
+	reach
+	channel memory.ChannelID
+	present memory.MessageID // from here on everybody present has seen what was said
+	// answers that were judged, and messages that may be used, as was found already: answers of one dialogue share
+	// their sources
+	judged, fine map[spot]bool
+}
+
+// derivation is for a channel in which everybody present has seen what was said from a message on.
+func (now reach) derivation(channel memory.ChannelID, present memory.MessageID) *derivation {
+	return &derivation{now, channel, present, map[spot]bool{}, map[spot]bool{}}
 }
 
 // allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers
 // that mustn't be repeated.
 func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
-	var kept []memory.Message
-	for _, m := range messages {
-		if m.Kind == memory.FromHark {
-			ok, err := d.mayRepeat(ctx, m.ID)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
-				continue
-			}
-			d.fine[spot{d.channel, m.ID}] = true
+	return digest.Keep(messages, func(m memory.Message) (ok bool, err error) {
+		if ok = m.Kind != memory.FromHark; !ok {
+			ok, err = d.mayRepeat(ctx, m.ID)
 		}
-		kept = append(kept, m)
-	}
-	return kept, nil
+		d.fine[spot{d.channel, m.ID}] = ok
+		return ok, err
+	})
 }
 
 // mayRepeat judges an answer. The further messages of a long one are judged with its first, which is seen before.
 func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
-	if ok, judged := d.known[answer]; judged {
+	if ok, judged := d.judged[spot{d.channel, answer}]; judged {
 		return ok, nil
 	}
-	d.known[answer] = false
-	trace, err := memory.TraceOf(ctx, d.log, d.channel, answer)
+	d.judged[spot{d.channel, answer}] = false
+	trace, err := memory.TraceOf(ctx, d.consents.log, d.channel, answer)
 	if errors.Is(err, memory.ErrNotFound) {
 		return false, nil
 	}
@@ -60,14 +53,14 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 	}
 	ok, err := d.sourcesReadable(ctx, trace)
 	for _, id := range append(trace.Parts, answer) {
-		d.known[id] = ok
+		d.judged[spot{d.channel, id}] = ok
 	}
 	return ok, err
 }
 
 // sourcesReadable reports whether all that an answer was made from may be used again.
 func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
-	used := map[memory.ChannelID][]memory.MessageID{}
+	used := places{}
 	for _, s := range trace.Sources {
 		at := spot{s.Channel, memory.MessageID(s.ID)}
 		switch s.Kind {
@@ -87,8 +80,8 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 			if !seen && !slices.Contains(d.scope.Channels, at.channel) {
 				return false, nil
 			}
-			if !d.fine[at] && !slices.Contains(used[at.channel], at.id) {
-				used[at.channel] = append(used[at.channel], at.id)
+			if !d.fine[at] {
+				used.add(at)
 			}
 		}
 	}
@@ -105,12 +98,9 @@ func (d *derivation) in(channel memory.ChannelID) *derivation {
 	if channel == d.channel {
 		return d
 	}
-	if d.elsewhere[channel] == nil {
-		other := *d
-		other.channel, other.present, other.known = channel, math.MaxInt64, map[memory.MessageID]bool{}
-		d.elsewhere[channel] = &other
-	}
-	return d.elsewhere[channel]
+	other := *d
+	other.channel, other.present = channel, math.MaxInt64
+	return &other
 }
 
 // allGiven reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
@@ -120,21 +110,5 @@ func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids
 	if err == nil {
 		sources, err = d.in(channel).allowed(ctx, sources)
 	}
-	if len(sources) < len(ids) || err != nil {
-		return false, err
-	}
-	for _, id := range ids {
-		d.fine[spot{channel, id}] = true
-	}
-	return true, nil
-}
-
-// hasSeen notes messages of the derivation's channel that are there, and whose authors agree. Of Hark's own
-// more is to be known.
-func (d *derivation) hasSeen(messages []memory.Message) {
-	for _, m := range messages {
-		if m.Kind != memory.FromHark {
-			d.fine[spot{d.channel, m.ID}] = true
-		}
-	}
+	return len(sources) == len(ids) && err == nil, err
 }

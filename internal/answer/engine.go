@@ -220,11 +220,9 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 
 // asMessages is a prompt as a model is asked it.
 func asMessages(prompt []builder.ChatMessage) []chat.Message {
-	messages := make([]chat.Message, len(prompt))
-	for i, m := range prompt {
-		messages[i] = chat.Message{Role: m.Role, Content: m.Content}
-	}
-	return messages
+	return digest.Each(prompt, func(m builder.ChatMessage) chat.Message {
+		return chat.Message{Role: m.Role, Content: m.Content}
+	})
 }
 
 // Recall is what would go into an answer to q. With an error it tells what it took of models all the same.

@@ -43,24 +43,29 @@ func (noTrace) Sentence() string {
 // Asker and Roles say who that is and where, who alone will see it; or Operator, and Everywhere, that it is
 // the operator. Of what was recalled it tells what they may read at this moment; nothing tells of the rest.
 // ErrNoTrace if it isn't known.
-func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (Explanation, error) {
+func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (x Explanation, err error) {
+	defer func() {
+		if err != nil && err != ErrNoTrace {
+			x, err = Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+		}
+	}()
 	ctx = withLookUps(ctx)
 	q.OnlyAsker, q.Everywhere, q.Filter = !q.Operator, q.Operator && q.Everywhere, Filter{}
 	now, err := e.readable(ctx, q)
 	if err != nil {
-		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+		return x, err
 	}
 	t, err := memory.TraceOf(ctx, e.log, q.Channel, id)
 	if errors.Is(err, memory.ErrNotFound) || err == nil && (t.Asker == 0 || t.Guild != q.Guild) {
-		return Explanation{}, ErrNoTrace // without an asker it is the bare sources of an answer that isn't logged
+		return x, ErrNoTrace // without an asker it is the bare sources of an answer that isn't logged
 	}
 	if err != nil {
-		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+		return x, err
 	}
-	x := Explanation{Trace: t}
+	x.Trace = t
 	x.Trace.Recalled, x.Trace.HeldBack, x.Trace.Sources, x.Trace.Named = nil, 0, nil, nil
 	if x.Recalled, err = explained(ctx, now, t); err != nil {
-		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
+		return x, err
 	}
 	var lore []memory.Lore
 	for _, id := range t.IDsOf(memory.SourceLore) {
@@ -68,29 +73,21 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 			lore = append(lore, l)
 		}
 	}
-	if x.Lore, _, err = e.toldLore(ctx, now, lore); err != nil {
-		return Explanation{}, fmt.Errorf("explain answer %d: %w", id, err)
-	}
-	return x, nil
+	x.Lore, _, err = e.toldLore(ctx, now, lore)
+	return x, err
 }
 
 // explained are the messages of a trace that may be told within a reach, in its order.
 func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
-	wanted := map[memory.ChannelID][]memory.MessageID{}
+	wanted := places{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
-			wanted[hit.Channel] = append(wanted[hit.Channel], hit.Message)
+			wanted.add(spot{hit.Channel, hit.Message})
 		}
 	}
-	there := map[spot]memory.Message{}
-	for channel, ids := range wanted {
-		found, err := now.consents.messages(ctx, channel, ids)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range found {
-			there[spot{channel, m.ID}] = m
-		}
+	there, err := now.consents.there(ctx, wanted, nil)
+	if err != nil {
+		return nil, err
 	}
 	var told []Explained
 	for _, hit := range t.Recalled {

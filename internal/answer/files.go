@@ -19,6 +19,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
+	"hark/internal/digest"
 	"hark/memory"
 )
 
@@ -71,13 +72,8 @@ func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	a := &attachments{}
 	left := map[use]int{useImage: mostImages, useText: mostTexts}
 	for _, f := range files {
-		one := attachment{File: f, use: e.useOf(f)}
-		if one.use == useName && isImage(f) {
-			one.problem = noEyes
-		}
-		if limit := sizeOf(one.use); one.use != useName && f.Size > limit {
-			one.use, one.problem = useName, problemOf(ErrFileTooLarge)
-		} else if one.use != useName {
+		one := attachment{File: f}
+		if one.use, one.problem = e.useOf(f); one.use != useName {
 			if left[one.use]--; left[one.use] < 0 {
 				one.use, one.problem = useName, "there are too many"
 			}
@@ -96,23 +92,23 @@ func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	return a
 }
 
-// useOf is what a file can be by its name and by what its sender says.
-func (e *Engine) useOf(f File) use {
+// useOf is what a file can be by its name and by what its sender says, and why it isn't more.
+func (e *Engine) useOf(f File) (is use, problem string) {
 	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
-	ending := strings.ToLower(path.Ext(f.Name))
+	ending, loads := strings.ToLower(path.Ext(f.Name)), e.model != nil && f.Load != nil
 	switch {
-	case e.model == nil || f.Load == nil:
-		return useName
+	case isImage(f) && loads && e.options.Vision:
+		is = useImage
 	case isImage(f):
-		if e.options.Vision {
-			return useImage
-		}
-		return useName
-	case strings.HasPrefix(kind, "text/") || slices.Contains(textTypes, kind) ||
-		slices.Contains(textEndings, ending) || slices.Contains(textNames, strings.ToLower(f.Name)):
-		return useText
+		return useName, noEyes
+	case loads && (strings.HasPrefix(kind, "text/") || slices.Contains(textTypes, kind) ||
+		slices.Contains(textEndings, ending) || slices.Contains(textNames, strings.ToLower(f.Name))):
+		is = useText
 	}
-	return useName
+	if is != useName && f.Size > sizeOf(is) {
+		return useName, problemOf(ErrFileTooLarge)
+	}
+	return is, ""
 }
 
 // isImage reports whether a file is an image by its name or by what its sender says.
@@ -210,8 +206,7 @@ func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	}
 	a.done.Wait()
 	return slices.DeleteFunc(slices.Clone(a.all), func(f attachment) bool {
-		return f.Message != 0 && f.Message != q.ID &&
-			!slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == f.Message })
+		return f.Message != 0 && f.Message != q.ID && !digest.Has(session, f.Message)
 	})
 }
 

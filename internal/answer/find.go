@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -53,10 +54,7 @@ func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 		if err != nil {
 			return Finding{}, fmt.Errorf("find what is like message %d: %w", q.ID, err)
 		}
-		skip = append(skip, q.ID)
-		for _, m := range around {
-			skip = append(skip, m.ID)
-		}
+		skip = append(digest.IDs(around), q.ID)
 	}
 	result, err := e.find(ctx, q, r, r.asked, skip)
 	if err != nil {
@@ -89,15 +87,10 @@ func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, e
 	if r.reach, err = e.readable(ctx, alone(q)); err != nil {
 		return nil, fmt.Errorf("look at what was found: %w", err)
 	}
-	wanted := map[memory.ChannelID][]memory.MessageID{}
+	wanted := places{}
 	for _, f := range found {
-		if !slices.Contains(r.scope.Channels, f.Channel) {
-			continue
-		}
-		for _, id := range []memory.MessageID{f.Message, f.Before} {
-			if id != 0 && !slices.Contains(wanted[f.Channel], id) {
-				wanted[f.Channel] = append(wanted[f.Channel], id)
-			}
+		if slices.Contains(r.scope.Channels, f.Channel) {
+			wanted.add(spot{f.Channel, f.Message}, spot{f.Channel, f.Before})
 		}
 	}
 	if err := e.lookUp(ctx, r, wanted); err != nil {

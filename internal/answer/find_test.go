@@ -1,11 +1,14 @@
 package answer
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // finds is what Ann finds in the lobby.
@@ -15,9 +18,13 @@ func (w *world) finds(q Question) []memory.MessageID {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var ids []memory.MessageID
-	for _, found := range f.Found {
-		ids = append(ids, found.Message)
+	return sorted(f.Found, func(f Found) memory.MessageID { return f.Message })
+}
+
+// sorted are the ids of all, in order.
+func sorted[T any](all []T, id func(T) memory.MessageID) (ids []memory.MessageID) {
+	for _, one := range all {
+		ids = append(ids, id(one))
 	}
 	slices.Sort(ids)
 	return ids
@@ -29,12 +36,7 @@ func (w *world) looks(q Question, found []Found) []memory.MessageID {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var ids []memory.MessageID
-	for _, s := range seen {
-		ids = append(ids, s.Message.ID)
-	}
-	slices.Sort(ids)
-	return ids
+	return sorted(seen, func(s Seen) memory.MessageID { return s.Message.ID })
 }
 
 // seeks is a search of Ann's that no message asks.
@@ -145,4 +147,124 @@ func TestLookObeysWhatHoldsNow(t *testing.T) {
 
 func without(ids []memory.MessageID, id memory.MessageID) []memory.MessageID {
 	return slices.DeleteFunc(ids, func(i memory.MessageID) bool { return i == id })
+}
+
+func TestFilterNarrowsWhatIsRecalled(t *testing.T) {
+	t.Parallel()
+	const thread, sealed memory.ChannelID = 906, 907
+	w := newWorld(t, nil)
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: thread, Guild: guild, Name: "boats",
+		Kind: memory.PublicThread, Parent: harbor}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: sealed, Guild: guild, Name: "keys",
+			Kind: memory.PublicThread, Parent: vault}})
+	const said = "The lighthouse password is "
+	old := w.says(9*day, lobby, ben, said+"tuna")
+	bens := w.says(5*day, harbor, ben, said+"cod")
+	boats := w.says(4*day, thread, cleo, said+"eel")
+	late := w.says(2*day, lobby, cleo, said+"ray")
+	w.says(3*day, vault, ben, said+"crab")
+	w.says(3*day, sealed, ben, said+"squid")
+	w.tells(1, "Lighthouse password", "is for everybody", ben, 0)
+	w.tells(2, "Lighthouse password of the harbor", "is for sailors", ben, harbor)
+	q := w.asks(lobby, "What is the lighthouse password?")
+	for _, tt := range []struct {
+		name   string
+		filter Filter
+		want   []memory.MessageID
+		held   int
+	}{
+		{"nothing", Filter{}, []memory.MessageID{old, bens, boats, late}, 2},
+		{"since", Filter{Since: noon.Add(-5 * day)}, []memory.MessageID{bens, boats, late}, 2},
+		{"until", Filter{Until: noon.Add(-5*day + time.Hour)}, []memory.MessageID{old, bens}, 0},
+		{"a span", Filter{Since: noon.Add(-6 * day), Until: noon.Add(-3*day - time.Hour)},
+			[]memory.MessageID{bens, boats}, 0},
+		{"from", Filter{From: []memory.UserID{ben}}, []memory.MessageID{old, bens}, 2},
+		{"from nobody known", Filter{From: []memory.UserID{4711}}, nil, 0},
+		{"in", Filter{In: []memory.ChannelID{lobby}}, []memory.MessageID{old, late}, 0},
+		{"in, with its threads", Filter{In: []memory.ChannelID{harbor}}, []memory.MessageID{bens, boats}, 0},
+		{"in a thread", Filter{In: []memory.ChannelID{thread}}, []memory.MessageID{boats}, 0},
+		{"in what may not be read", Filter{In: []memory.ChannelID{vault}}, nil, 2},
+		{"all of it", Filter{Since: noon.Add(-6 * day), From: []memory.UserID{cleo},
+			In: []memory.ChannelID{lobby}}, []memory.MessageID{late}, 0},
+	} {
+		q.Filter = tt.filter
+		r := w.recalled(q)
+		for _, h := range r.Result.Lore {
+			if len(tt.filter.In) > 0 && !slices.Contains(tt.filter.In, h.Lore.Channel) {
+				t.Errorf("%s: recalled lore of %d", tt.name, h.Lore.Channel)
+			}
+		}
+		got := sorted(r.Result.Hits, func(h search.Hit) memory.MessageID { return h.Message.ID })
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: recalled %d, want %d", tt.name, got, tt.want)
+		}
+		a := w.answer(q)
+		for _, s := range a.Sources {
+			if !slices.Contains(tt.want, s.Message) {
+				t.Errorf("%s: quoted %d", tt.name, s.Message)
+			}
+		}
+		if a.Trace.HeldBack != tt.held {
+			t.Errorf("%s: %d held back, want %d", tt.name, a.Trace.HeldBack, tt.held)
+		}
+	}
+}
+
+func TestTraceCountsWhatWasHeldBack(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name  string
+		asked memory.ChannelID
+		asker memory.UserID
+		only  bool
+		said  map[memory.ChannelID]int
+		want  int
+	}{
+		{"nothing is closed that matters", lobby, ann, false, map[memory.ChannelID]int{lobby: 2, harbor: 1}, 0},
+		{"some is", lobby, ann, false, map[memory.ChannelID]int{lobby: 1, vault: 3}, 3},
+		{"without a readable past", lobby, ann, false, map[memory.ChannelID]int{vault: 1, kiosk: 2}, 3},
+		{"direct messages don't count", lobby, ann, false, map[memory.ChannelID]int{annsDM: 1, bensDM: 1}, 0},
+		{"the one who asks may read it", lobby, cleo, true, map[memory.ChannelID]int{vault: 3}, 0},
+		{"everybody there may read it", vault, cleo, false, map[memory.ChannelID]int{vault: 1, lobby: 2}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			for _, model := range []Model{nil, &scripted{pieces: []string{"So it is."}}} {
+				w := newWorld(t, model)
+				for channel, n := range tt.said {
+					for i := range n {
+						w.says(time.Duration(i+1)*day, channel, ben,
+							fmt.Sprintf("The lighthouse password is %s%d", []string{"tuna", "cod", "eel"}[i], channel))
+					}
+				}
+				q := w.asks(tt.asked, "What is the lighthouse password?")
+				q.OnlyAsker, q.Asker = tt.only, tt.asker
+				if tt.asker == cleo {
+					q.Roles = []memory.RoleID{keepers}
+				}
+				if got := w.answer(q).Trace.HeldBack; got != tt.want {
+					t.Errorf("%d were held back, want %d", got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestFollowUpRecallsWhatItRefersTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	bell := w.says(20*day, harbor, ben, "the bells: the first hangs in the tower, the second lies in the barn")
+	for i, s := range []string{"the second boat is mine", "a second helping of soup", "the second lamp is broken"} {
+		w.says(time.Duration(10+i)*day, harbor, cleo, s)
+	}
+	w.says(2*time.Minute, lobby, ann, "where do the bells hang?")
+	w.says(time.Minute, lobby, oracle, "The first hangs in the tower.")
+	q := w.asks(lobby, "What about the second one?")
+	r, err := w.engine.Recall(t.Context(), q)
+	if err != nil || len(r.Result.Hits) == 0 || r.Result.Hits[0].Message.ID != bell {
+		t.Errorf("recalled %+v, %v", r.Result.Hits, err)
+	}
+	if text := w.answer(q).Text; strings.Count(text, "lies in the barn") != 1 {
+		t.Errorf("quoted %s", text)
+	}
 }

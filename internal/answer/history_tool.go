@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -48,7 +47,8 @@ func (e *Engine) conversationHistory() tool {
 	return t
 }
 
-// tellable is a record that may perhaps be told, with the messages that it points to and that are there.
+// tellable is a record that may perhaps be told, with the messages that it points to, if they are there and their
+// authors haven't opted out.
 type tellable struct {
 	memory.Record
 	question, answer *memory.Message
@@ -81,13 +81,23 @@ func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery
 	if more = len(all) > historyLooked; more {
 		all = all[:historyLooked]
 	}
-	said, err := recordedMessages(ctx, q.Channel, all, now.consents)
+	wanted := places{}
+	for _, r := range all {
+		wanted.add(spot{q.Channel, r.Question}, spot{q.Channel, r.Answer})
+	}
+	there, err := now.consents.there(ctx, wanted, nil)
 	if err != nil {
 		return nil, false, err
 	}
-	audience := e.derivationIn(q.Channel, now, math.MaxInt64)
+	said := func(id memory.MessageID) *memory.Message {
+		if m, is := there[spot{q.Channel, id}]; is {
+			return &m
+		}
+		return nil
+	}
+	audience := now.derivation(q.Channel, math.MaxInt64)
 	for _, r := range all {
-		at := tellable{r, said[r.Question], said[r.Answer]}
+		at := tellable{r, said(r.Question), said(r.Answer)}
 		if len(now.asked.Authors) > 0 && !slices.Contains(now.asked.Authors, r.Asker) || !asked.matches(at) {
 			continue
 		}
@@ -104,23 +114,6 @@ func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery
 	return found, more, nil
 }
 
-// recordedMessages are the messages that records point to, by id: those that are there and whose authors
-// haven't opted out.
-func recordedMessages(ctx context.Context, channel memory.ChannelID, records []memory.Record,
-	of consents) (map[memory.MessageID]*memory.Message, error) {
-	ids := map[memory.MessageID]bool{}
-	for _, r := range records {
-		ids[r.Question], ids[r.Answer] = true, true
-	}
-	delete(ids, 0)
-	messages, err := of.messages(ctx, channel, slices.Sorted(maps.Keys(ids)))
-	said := map[memory.MessageID]*memory.Message{}
-	for i := range messages {
-		said[messages[i].ID] = &messages[i]
-	}
-	return said, err
-}
-
 // mayTell reports whether a record may be told. It carries the audience of all that its answer was made from,
 // which the answer's trace names: an outcome counts them, and arguments may name them. Of what came to no
 // answer nobody knows that, but for the question itself. And it must point to a message, by which what is
@@ -129,7 +122,7 @@ func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error
 	if r.Question != 0 && r.question == nil || r.question == nil && r.answer == nil {
 		return false, nil
 	}
-	if out, err := audience.consents.isOut(ctx, r.Guild, r.Asker); out || err != nil {
+	if ok, err := audience.consents.agrees(ctx, r.Guild, r.Asker); !ok || err != nil {
 		return false, err
 	}
 	if r.Answer == 0 {

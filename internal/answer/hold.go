@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -49,7 +50,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if (len(session) > 0 && !r.unlogged || len(condensed) > 0) && !now.here {
 		return false, nil
 	}
-	if out, err := mentionsOut(ctx, now.consents, q.Guild, condensed); out || err != nil {
+	if ok, err := now.consents.agree(ctx, q.Guild, condensed); !ok || err != nil {
 		return false, err
 	}
 	if given, err := now.consents.given(ctx, session); len(given) < len(session) || err != nil {
@@ -59,11 +60,11 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 		return false, nil
 	}
 	for channel, sent := range r.shown.byChannel() {
-		ids, was := make([]memory.MessageID, len(sent)), map[memory.MessageID]memory.Message{}
-		for i, m := range sent {
-			ids[i], was[m.ID] = m.ID, m
+		was := map[memory.MessageID]memory.Message{}
+		for _, m := range sent {
+			was[m.ID] = m
 		}
-		found, err := now.consents.messages(ctx, channel, ids)
+		found, err := now.consents.messages(ctx, channel, digest.IDs(sent))
 		if len(found) < len(sent) || err != nil {
 			return false, err
 		}
@@ -72,7 +73,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 			present = max(r.from, now.attended)
 		}
 		// Hark's own answers among them are judged by what they were made from, which may have been closed since.
-		allowed, err := e.derivationIn(channel, now, present).allowed(ctx, inOrder(slices.Clone(found)))
+		allowed, err := now.derivation(channel, present).allowed(ctx, inOrder(slices.Clone(found)))
 		if len(allowed) < len(found) || err != nil {
 			return false, err
 		}
@@ -99,7 +100,7 @@ func isAnother(was, now memory.Message) bool {
 // holdsPeople reports whether nobody of people has opted out, and all that was told of them is still so.
 func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) (bool, error) {
 	for _, p := range people {
-		if out, err := now.consents.isOut(ctx, p.Person.Guild, p.Person.ID); out || err != nil {
+		if ok, err := now.consents.agrees(ctx, p.Person.Guild, p.Person.ID); !ok || err != nil {
 			return false, err
 		}
 		known, _ := now.names.person(p.Person.ID)
@@ -110,4 +111,35 @@ func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) 
 		}
 	}
 	return true, nil
+}
+
+const (
+	// hits of a search of all that is remembered, the best, among which what was held back is counted
+	heldAmong     = 10
+	heldRelevance = 0.2 // from which on one counts as mattering
+)
+
+// countHeldBack notes in the trace of an answer how much of what matters to the question its readers may not
+// read: of what a search of all that is remembered there finds best, the messages in channels that were
+// closed to it. It is a number and no more, and that search gives no text to any server. Counting comes after
+// the answer is written, and an answer is worth more than the count, so that a failure leaves it at 0.
+func (e *Engine) countHeldBack(ctx context.Context, q Question, r *recalled, t *memory.Trace) {
+	if len(r.closed) == 0 {
+		return
+	}
+	query := e.query(q, r, r.asked, []memory.MessageID{q.ID})
+	query.Scope.Channels = slices.Concat(query.Scope.Channels, r.closed)
+	query.Local = true
+	result, err := e.search.Search(ctx, query)
+	if err == nil {
+		result, err = r.consents.of(ctx, result)
+	}
+	if err != nil {
+		return
+	}
+	for _, hit := range result.Hits[:min(heldAmong, len(result.Hits))] {
+		if hit.Relevance >= heldRelevance && slices.Contains(r.closed, hit.Message.Channel) {
+			t.HeldBack++
+		}
+	}
 }

@@ -3,10 +3,17 @@ package answer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"hark/builder"
+	"hark/internal/embed"
 	"hark/memory"
+	"hark/search"
 )
 
 // An answer that was stopped, or that the model failed to write, is looked at again too.
@@ -45,5 +52,135 @@ func TestTheSessionOfAClosedPastHolds(t *testing.T) {
 	model.before = func() { a.guild = choose(kiosk, memory.Ignore) }
 	if got := w.answer(q).Text; got != withdrawn {
 		t.Errorf("where nothing is remembered any more: %q", got)
+	}
+}
+
+// What is looked up at its source before it is used, and isn't there, isn't used; what was edited is used as it is now.
+func TestWhatIsUsedIsLookedUpFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	gone := w.says(2*day, harbor, ben, "The lighthouse password is swordfish")
+	edited := w.says(day, harbor, cleo, "The lighthouse password will be changed")
+	session := w.says(time.Minute, lobby, cleo, "who knows about swordfish?")
+	model := talks("small")
+	w.engine = w.over(w.store, model, builder.Options{Citations: true}, Options{})
+	w.engine.LookUpBy(func(ctx context.Context, messages []memory.Message, _ time.Duration) ([]memory.Message, error) {
+		if ctx.Value(lookUpLeft{}) == nil {
+			t.Error("look-ups of one answer don't share their time")
+		}
+		var now []memory.Message
+		for _, m := range messages {
+			switch m.ID {
+			case gone, session:
+				continue
+			case edited:
+				m.Content = "The lighthouse password is a haddock"
+			}
+			now = append(now, m)
+		}
+		return now, nil
+	})
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	sent := fmt.Sprint(model.got[len(model.got)-1].Messages)
+	if strings.Contains(sent, "swordfish") || !strings.Contains(sent, "haddock") {
+		t.Errorf("the model was sent %q", sent)
+	}
+	if slices.ContainsFunc(a.Trace.Recalled, func(h memory.TraceHit) bool { return h.Message == gone }) {
+		t.Error("what is gone was recalled")
+	}
+	found, err := w.engine.Find(t.Context(), w.asks(lobby, "lighthouse password"))
+	if err != nil || slices.ContainsFunc(found.Found, func(f Found) bool { return f.Message == gone }) {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+func TestLookUpsOfOneAnswerShareTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var given []time.Duration
+		slow := &upstream{func(_ context.Context, messages []memory.Message,
+			patience time.Duration) ([]memory.Message, error) {
+			given = append(given, patience)
+			time.Sleep(5 * time.Second)
+			return messages, nil
+		}}
+		ctx := withLookUps(t.Context())
+		for range 3 {
+			if _, err := slow.now(ctx, make([]memory.Message, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want := []time.Duration{lookUpTime, lookUpTime - 5*time.Second, 0}; !slices.Equal(given, want) {
+			t.Errorf("look-ups were given %v, not %v", given, want)
+		}
+	})
+}
+
+// A model that fails leaves the answer to quotes, and what was found before it was asked and had no room in
+// the prompt may be gone by then.
+func TestNothingGoneIsQuotedWhenTheModelFails(t *testing.T) {
+	t.Parallel()
+	model := &scripted{err: errors.New("away")}
+	w := newWorld(t, nil)
+	w.engine = w.over(w.store, model, builder.Options{Citations: true, MaxTokens: 300}, Options{})
+	m := w.says(3*day, harbor, ben, "The lighthouse password is tuna "+strings.Repeat("and so on ", 100))
+	q := w.asks(lobby, "What is the lighthouse password?")
+	has(t, w.answer(q).Text, "tuna")
+	model.before = func() { w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{m}}) }
+	hasNot(t, w.answer(q).Text, "tuna")
+}
+
+// What a fact in the prompt was said in is a source of the answer, also if it was found as well and had no room.
+func TestSourceOfAFactIsInTheTraceThoughItWasFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.engine = w.over(w.store, &scripted{pieces: []string{"Ben has a canoe."}},
+		builder.Options{Citations: true, MaxTokens: 1000}, Options{})
+	said := w.says(90*day, harbor, cleo, "zebra canoe of bark")
+	for i := range 9 {
+		w.says(time.Duration(i+1)*day, lobby, ben, fmt.Sprintf("my canoe race number %d was fine. %s", i,
+			strings.Repeat("really long ", 90)))
+	}
+	w.apply(memory.FactTold{Guild: guild, User: ben, Fact: memory.Fact{ID: 5, Text: "has a canoe", By: cleo,
+		Channel: harbor, Message: said}})
+	q := w.asks(lobby, "which canoe race of Ben was fine?")
+	r := w.recall(q)
+	for _, shown := range r.Prompt.Shown {
+		if shown.Message == said {
+			t.Fatal("the source is shown, which proves nothing")
+		}
+	}
+	trace := w.engine.cite(t.Context(), q, r, "Race number 3.").Trace
+	at := slices.IndexFunc(trace.Recalled, func(h memory.TraceHit) bool { return h.Message == said })
+	if len(trace.IDsOf(memory.SourceFact)) != 1 || at < 0 || trace.Recalled[at].Relevance == 0 ||
+		!trace.Recalled[at].Context {
+		t.Errorf("made from %v; the source is %+v", trace.Sources, trace.Recalled[max(at, 0)])
+	}
+}
+
+// reader is a reranker that keeps what it is given.
+type reader struct{ read []string }
+
+func (r *reader) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+	r.read = append(r.read, texts...)
+	return make([]float64, len(texts)), nil
+}
+
+func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	r := &reader{}
+	w.engine.search = search.New(w.store, w.store, embed.Builtin{}).WithReranker(r)
+	w.says(2*day, lobby, ben, "The lighthouse password is tuna")
+	w.says(3*day, harbor, ben, "The lighthouse is tall")
+	w.says(day, vault, ben, "The lighthouse password is secretly eel")
+	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
+	if len(r.read) == 0 || strings.Contains(strings.Join(r.read, "\n"), "eel") || a.Trace.HeldBack != 1 {
+		t.Errorf("the reranker read %q, and %d were held back", r.read, a.Trace.HeldBack)
+	}
+	for i := range 30 {
+		w.says(time.Duration(i+4)*day, vault, cleo, strings.Repeat("soup ", i+1)+"and the weather")
+	}
+	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); a.Trace.HeldBack != 1 {
+		t.Errorf("%d were held back, of which one matters", a.Trace.HeldBack)
 	}
 }

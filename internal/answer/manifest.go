@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hark/builder"
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -51,13 +52,9 @@ func manifestOf(r *recalled) manifest {
 			}
 		}
 	}
-	for _, hit := range r.result.Lore[:min(len(r.result.Lore), r.included(builder.SectionLore))] {
-		m.lore = append(m.lore, hit.Lore)
-	}
-	for _, hit := range r.summaries[:min(len(r.summaries), r.included(builder.SectionPreviousContext))] {
-		m.summaries = append(m.summaries, hit.Summary)
-	}
-	m.addOrigins(r.said, m.people, m.lore, m.summaries)
+	m.lore = loreOf(r.result.Lore[:min(len(r.result.Lore), r.included(builder.SectionLore))])
+	m.summaries = summariesOf(r.summaries[:min(len(r.summaries), r.included(builder.SectionPreviousContext))])
+	m.addOrigins(r.said, madeOf(m.people, m.lore, m.summaries))
 	m.session = r.turnsOf(r.Prompt)
 	if !r.unlogged {
 		m.add(m.session...)
@@ -78,12 +75,12 @@ func (m *manifest) take(o Outcome) {
 			m.numbers[h.Message.ID] = h.number
 		}
 		m.next = max(m.next, h.number+1)
-		if !slices.ContainsFunc(m.hits, func(known search.Hit) bool { return known.Message.ID == h.Message.ID }) {
+		if !isHit(m.hits, h.Message) {
 			m.hits = append(m.hits, h.Hit) // else the prompt had no room for it
 		}
 	}
 	m.people, m.lore, m.named = append(m.people, o.who...), append(m.lore, o.lore...), append(m.named, o.Named...)
-	m.addOrigins(o.said, o.who, o.lore, nil)
+	m.addOrigins(o.said, madeOf(o.who, o.lore, nil))
 	m.told = append(m.told, o.Shown...)
 	m.add(o.Shown...)
 }
@@ -97,24 +94,11 @@ func (m *manifest) add(messages ...memory.Message) {
 	}
 }
 
-// addOrigins adds the messages that facts, lore and summaries were said in.
-func (m *manifest) addOrigins(said map[spot]memory.Message, people []search.Participant, lore []memory.Lore,
-	summaries []memory.Summary) {
-	for _, p := range people {
-		for _, f := range p.Person.Facts {
-			if f.Message != 0 {
-				m.add(said[spot{f.Channel, f.Message}])
-			}
-		}
-	}
-	for _, l := range lore {
-		for _, s := range l.Sources {
-			m.add(said[spot{s.Channel, s.Message}])
-		}
-	}
-	for _, summary := range summaries {
-		for _, s := range summary.Sources {
-			m.add(said[spot{summary.Channel, s.Message}])
+// addOrigins adds the messages that things were made from.
+func (m *manifest) addOrigins(said map[spot]memory.Message, made []sourceText) {
+	for _, s := range made {
+		for _, at := range s.from {
+			m.add(said[at])
 		}
 	}
 }
@@ -126,6 +110,11 @@ func (m *manifest) hit(n int) (search.Hit, bool) {
 		return search.Hit{}, false
 	}
 	return m.hits[at], true
+}
+
+// isHit reports whether a message is among hits.
+func isHit(hits []search.Hit, m memory.Message) bool {
+	return slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Message.ID == m.ID })
 }
 
 // byChannel are the messages of the manifest.
@@ -146,13 +135,8 @@ func (m *manifest) recalled(cited map[spot]bool) (all []memory.TraceHit) {
 			Number: m.numbers[hit.Message.ID], Context: m.known[at], Cited: cited[at],
 		})
 	}
-	condensed := map[memory.MessageID]bool{}
-	for _, said := range m.condensed {
-		condensed[said.ID] = true
-	}
 	for _, said := range m.messages {
-		isHit := slices.ContainsFunc(m.hits, func(h search.Hit) bool { return h.Message.ID == said.ID })
-		if !isHit && !condensed[said.ID] {
+		if !isHit(m.hits, said) && !digest.Has(m.condensed, said.ID) {
 			all = append(all, memory.TraceHit{Channel: said.Channel, Message: said.ID, Context: true,
 				Edited: editedAt(said)})
 		}
@@ -181,34 +165,45 @@ func (m *manifest) sources() (all []sourceText) {
 	for _, said := range m.messages {
 		all = append(all, sourceText{Source: said.AsSource(false), text: said.Text(), by: saidBy(said)})
 	}
-	add := func(s sourceText) {
+	for _, s := range madeOf(m.people, m.lore, m.summaries) {
 		if !slices.ContainsFunc(all, func(known sourceText) bool { return known.Source == s.Source }) {
 			all = append(all, s)
 		}
 	}
-	for _, p := range m.people {
-		for _, f := range p.Person.Facts {
-			s := sourceText{Source: memory.Source{Kind: memory.SourceFact, ID: f.ID}, text: f.Text}
-			if f.Message != 0 {
-				s.from = []spot{{f.Channel, f.Message}}
-			}
-			add(s)
-		}
-	}
-	for _, l := range m.lore {
-		s := sourceText{Source: l.AsSource(false), text: l.Name + ": " + l.Text}
-		for _, from := range l.Sources {
-			s.from = append(s.from, spot{from.Channel, from.Message})
-		}
-		add(s)
-	}
-	for _, summary := range m.summaries {
-		s := sourceText{Source: memory.Source{Kind: memory.SourceSummary, Channel: summary.Channel,
-			ID: int64(summary.ID), Version: summary.Made.UnixMilli()}, text: summary.Text}
-		for _, from := range summary.Sources {
-			s.from = append(s.from, spot{summary.Channel, from.Message})
-		}
-		add(s)
-	}
 	return all
+}
+
+// madeOf are facts about people, lore and summaries, each with the messages that it was made from.
+func madeOf(people []search.Participant, lore []memory.Lore, summaries []memory.Summary) (all []sourceText) {
+	for _, p := range people {
+		all = append(all, digest.Each(p.Person.Facts, ofFact)...)
+	}
+	return slices.Concat(all, digest.Each(lore, ofLore), digest.Each(summaries, ofSummary))
+}
+
+func ofFact(f memory.Fact) sourceText {
+	s := sourceText{Source: memory.Source{Kind: memory.SourceFact, ID: f.ID}, text: f.Text}
+	if f.Message != 0 {
+		s.from = []spot{{f.Channel, f.Message}}
+	}
+	return s
+}
+
+func ofLore(l memory.Lore) sourceText {
+	return sourceText{Source: l.AsSource(false), text: l.Name + ": " + l.Text,
+		from: digest.Each(l.Sources, func(s memory.Spot) spot { return spot{s.Channel, s.Message} })}
+}
+
+func ofSummary(s memory.Summary) sourceText {
+	return sourceText{Source: memory.Source{Kind: memory.SourceSummary, Channel: s.Channel, ID: int64(s.ID),
+		Version: s.Made.UnixMilli()}, text: s.Text,
+		from: digest.Each(s.Sources, func(of memory.SummarySource) spot { return spot{s.Channel, of.Message} })}
+}
+
+func loreOf(hits []search.LoreHit) []memory.Lore {
+	return digest.Each(hits, func(h search.LoreHit) memory.Lore { return h.Lore })
+}
+
+func summariesOf(hits []search.SummaryHit) []memory.Summary {
+	return digest.Each(hits, func(h search.SummaryHit) memory.Summary { return h.Summary })
 }

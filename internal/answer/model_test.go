@@ -28,10 +28,7 @@ func TestModelGetsThePromptAndStreams(t *testing.T) {
 	if want := "It is swordfish [1], not tuna. Ask <@12> or <@&34>, not ‹@x›. `a[9] ‹@12›`"; a.Text != want {
 		t.Errorf("got %q", a.Text)
 	}
-	r, err := w.engine.Recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recalled(q)
 	if !reflect.DeepEqual(model.got, asMessages(r.Prompt.Messages)) {
 		t.Errorf("the model got %q", model.got)
 	}

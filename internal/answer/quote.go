@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/internal/digest"
 	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
@@ -85,7 +86,7 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
 		}
 		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(r.settings.Zone).Format("2 Jan 2006 15:04"))
 	}
-	shown.addOrigins(r.said, nil, shown.lore, nil)
+	shown.addOrigins(r.said, digest.Each(shown.lore, ofLore))
 }
 
 // quotable are the hits to quote: the best, and at most two that are hardly worse. A question that Hark was asked
@@ -101,17 +102,13 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 			slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
-	answers := make([]search.Hit, 0, len(hits))
-	for _, h := range hits {
+	hits, err = digest.Keep(hits, func(h search.Hit) (bool, error) {
 		put, err := e.putToHark(ctx, r, h.Message)
-		if err != nil {
-			return nil, err
-		}
-		if !put {
-			answers = append(answers, h)
-		}
+		return !put, err
+	})
+	if err != nil {
+		return nil, err
 	}
-	hits = answers
 	n := 0
 	for n < len(hits) && n < maxQuotes && standsBeside(hits[n].Relevance, hits[0].Relevance) {
 		n++
@@ -128,7 +125,8 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 	if slices.Contains(r.scope.Channels, q.Channel) {
 		result, err := e.find(ctx, q, r, r.asked, []memory.MessageID{q.ID})
 		if err == nil && search.RefersBack(q.Text) { // found with the session's words, so that nothing of it was
-			result.Hits = withoutTwice(r.result.Hits, result.Hits)
+			more := slices.DeleteFunc(result.Hits, func(h search.Hit) bool { return isHit(r.result.Hits, h.Message) })
+			result.Hits = slices.Concat(r.result.Hits, more)
 		}
 		return result.Hits, err
 	}
@@ -139,17 +137,6 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 	}
 	present, err := e.find(ctx, q, r, scope, []memory.MessageID{q.ID})
 	return slices.Concat(present.Hits, r.result.Hits), err
-}
-
-// withoutTwice are hits and those of more that aren't among them.
-func withoutTwice(hits, more []search.Hit) []search.Hit {
-	all := slices.Clone(hits)
-	for _, h := range more {
-		if !slices.ContainsFunc(hits, func(other search.Hit) bool { return other.Message.ID == h.Message.ID }) {
-			all = append(all, h)
-		}
-	}
-	return all
 }
 
 // speaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or
@@ -164,9 +151,5 @@ func standsBeside(relevance, best float64) bool {
 }
 
 func reasonKinds(h search.Hit) []string {
-	kinds := make([]string, len(h.Why))
-	for i, w := range h.Why {
-		kinds[i] = w.Kind
-	}
-	return kinds
+	return digest.Each(h.Why, func(w search.Reason) string { return w.Kind })
 }

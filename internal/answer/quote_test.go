@@ -95,10 +95,7 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 	}
 	for _, tt := range tests {
 		tt.m.Guild, tt.m.Channel = guild, lobby
-		r, err := w.engine.recall(t.Context(), Question{Guild: guild, Channel: lobby, Now: noon})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := w.recall(Question{Guild: guild, Channel: lobby, Now: noon})
 		if got, err := w.engine.putToHark(t.Context(), r, tt.m); got != tt.want || err != nil {
 			t.Errorf("%+v: %v, %v", tt.m, got, err)
 		}

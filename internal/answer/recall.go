@@ -1,10 +1,14 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"hark/builder"
@@ -108,12 +112,8 @@ func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 
 // build searches and has the prompt built. The part of the session that is shown needs no finding.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) error {
-	skip := []memory.MessageID{q.ID}
-	for _, m := range shown {
-		skip = append(skip, m.ID)
-	}
 	var err error
-	if r.result, err = e.find(ctx, q, r, r.asked, skip); err != nil {
+	if r.result, err = e.find(ctx, q, r, r.asked, append(digest.IDs(shown), q.ID)); err != nil {
 		return err
 	}
 	if r.summaries, err = e.earlier(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
@@ -183,7 +183,18 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	if result, err = r.consents.of(ctx, result); err != nil {
 		return search.Result{}, err
 	}
-	return e.upstream.found(ctx, result)
+	return withMessages(ctx, result, e.upstream.now)
+}
+
+// places are messages to be looked at, by channel, each once.
+type places map[memory.ChannelID][]memory.MessageID
+
+func (p places) add(spots ...spot) {
+	for _, at := range spots {
+		if at.id != 0 && !slices.Contains(p[at.channel], at.id) {
+			p[at.channel] = append(p[at.channel], at.id)
+		}
+	}
 }
 
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
@@ -205,8 +216,8 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(), consents: e.newConsents(),
-		settings: e.settings(), attended: math.MaxInt64}
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(),
+		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
@@ -287,11 +298,7 @@ func hiddenFacts(channels []memory.ChannelID, people []memory.Person) map[int64]
 
 func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	if q.Everywhere && q.Operator {
-		all := make([]memory.ChannelID, len(g.Channels))
-		for i, c := range g.Channels {
-			all[i] = c.ID
-		}
-		return all
+		return digest.Each(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
 	}
 	place := search.Place{Channel: q.Channel, Operator: q.Operator}
 	if q.OnlyAsker {
@@ -299,3 +306,66 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	}
 	return search.Readable(g, place, n.person)
 }
+
+// Lore is the lore of q's guild that may be told to those who will read an answer to q, by name.
+func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
+	ctx = withLookUps(ctx)
+	now, err := e.readable(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("read lore: %w", err)
+	}
+	here := slices.DeleteFunc(slices.Collect(maps.Values(now.lore)), func(l memory.Lore) bool {
+		return l.Guild != q.Guild
+	})
+	told, _, err := e.toldLore(ctx, now, here)
+	return told, err
+}
+
+// toldLore are those of lore that may be told within a reach, by name, and what they were said in.
+func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore,
+	map[spot]memory.Message, error) {
+	r := &recalled{reach: now}
+	r.result.Lore = digest.Each(lore, func(l memory.Lore) search.LoreHit { return search.LoreHit{Lore: l} })
+	if err := e.settle(ctx, r); err != nil {
+		return nil, nil, fmt.Errorf("read what lore is from: %w", err)
+	}
+	told := loreOf(r.result.Lore)
+	slices.SortFunc(told, func(a, b memory.Lore) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
+	})
+	return told, r.said, nil
+}
+
+// names are those of the people and channels that an answer may speak of.
+type names struct {
+	people   digest.People
+	channels map[memory.ChannelID]string
+	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
+}
+
+func newNames() names {
+	return names{people: digest.People{}, channels: map[memory.ChannelID]string{},
+		unplaced: map[memory.ChannelID]bool{}}
+}
+
+func (n names) add(g *memory.Guild, people []memory.Person) {
+	for _, p := range people {
+		n.people[p.ID] = p
+	}
+	for _, c := range g.Channels {
+		n.channels[c.ID] = c.Name
+		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
+	}
+}
+
+func (n names) person(id memory.UserID) (memory.Person, bool) {
+	p, ok := n.people[id]
+	return p, ok
+}
+
+// of is the name somebody goes by; of somebody unknown, their tag.
+func (n names) of(id memory.UserID) string { return n.people.Name(id) }
+
+func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
+
+func (n names) channel(id memory.ChannelID) string { return n.channels[id] }

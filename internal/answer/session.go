@@ -67,10 +67,7 @@ func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dia
 		return dialogue{}, err
 	}
 	t.older = len(older)
-	for _, m := range older {
-		t.turns = append(t.turns, []memory.Message{m})
-	}
-	t.turns = append(t.turns, turns...)
+	t.turns = append(digest.Each(older, func(m memory.Message) []memory.Message { return []memory.Message{m} }), turns...)
 	t.session = slices.Concat(t.turns...)
 	return t, nil
 }
@@ -121,22 +118,12 @@ func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []me
 		return t, nil, err
 	}
 	if t.condensed == nil {
-		own = e.derivationIn(q.Channel, now, t.from)
+		own = now.derivation(q.Channel, t.from)
 	} else {
-		sitting = sitting[slices.IndexFunc(sitting, func(m memory.Message) bool {
-			return m.ID == t.condensed.Until
-		})+1:]
+		sitting = digest.After(sitting, t.condensed.Until)
 	}
-	own.hasSeen(sitting)
 	said, err = own.allowed(ctx, sitting)
 	return t, said, err
-}
-
-func (e *Engine) derivationIn(channel memory.ChannelID, now reach, present memory.MessageID) *derivation {
-	return &derivation{
-		log: e.log, consents: now.consents, channel: channel, scope: now.scope, lore: now.lore, hidden: now.hidden, present: present,
-		known: map[memory.MessageID]bool{}, elsewhere: map[memory.ChannelID]*derivation{}, fine: map[spot]bool{},
-	}
 }
 
 // joined are messages as turns. Those that follow one another in the sitting, of one author and within a few
@@ -175,9 +162,7 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {
 		turns[i] = asTurn(messages, n)
-		turns[i].Replied = q.ReplyTo != 0 && slices.ContainsFunc(messages, func(m memory.Message) bool {
-			return m.ID == q.ReplyTo
-		})
+		turns[i].Replied = q.ReplyTo != 0 && digest.Has(messages, q.ReplyTo)
 		if m := messages[0]; m.Channel != q.Channel {
 			if cut := text.Clip(turns[i].Content, starterShown); cut != turns[i].Content {
 				turns[i].Content, turns[i].Tokens = cut, 0
@@ -197,11 +182,7 @@ func asTurn(messages []memory.Message, n names) builder.Turn {
 		turn.Role = builder.RoleAssistant
 	}
 	if len(messages) > 1 {
-		lines := make([]string, len(messages))
-		for i, m := range messages {
-			lines[i] = m.Text()
-		}
-		turn.Content, turn.Tokens = strings.Join(lines, "\n"), 0
+		turn.Content, turn.Tokens = strings.Join(digest.Each(messages, memory.Message.Text), "\n"), 0
 	}
 	return turn
 }
@@ -210,4 +191,31 @@ func asTurn(messages []memory.Message, n names) builder.Turn {
 func inOrder(messages []memory.Message) []memory.Message {
 	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 	return messages
+}
+
+// putToHark reports whether m is a question that Hark, or another bot, was asked, or no more than its name.
+func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
+	if text.SpeaksToHark(m.Content) && len(text.Words(text.WithoutHark(m.Content))) == 0 {
+		return true, nil
+	}
+	if !text.Asks(m.Content) {
+		return false, nil
+	}
+	return e.saidToHark(ctx, r, m)
+}
+
+// saidToHark reports whether m was said to Hark or another bot.
+func (e *Engine) saidToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
+	toBot := slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
+		p, ok := r.names.person(id)
+		return ok && p.Bot
+	})
+	if toBot || m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) {
+		return true, nil
+	}
+	if m.ReplyTo == 0 {
+		return false, nil
+	}
+	replied, err := e.log.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
+	return len(replied) == 1 && replied[0].Kind == memory.FromHark, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,7 @@ import (
 
 func (w *world) sessionOf(q Question) []string {
 	w.t.Helper()
-	r, err := w.engine.recall(w.t.Context(), q)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	r := w.recall(q)
 	var said []string
 	for _, m := range r.session {
 		said = append(said, m.Content)
@@ -77,10 +75,7 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 	for i := range 30 {
 		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, strings.Repeat("Blah blah and so on. ", 60))
 	}
-	r, err := w.engine.recall(t.Context(), w.asks(lobby, "What is the lighthouse password?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(w.asks(lobby, "What is the lighthouse password?"))
 	if len(r.session) != 31 || len(r.shown.session) >= 31 {
 		t.Fatalf("%d of %d turns sent", len(r.shown.session), len(r.session))
 	}
@@ -120,73 +115,70 @@ func TestOverlappingExcerptsShowEachMessageOnce(t *testing.T) {
 	has(t, p, "#harbor")
 }
 
-// faulty fails the n-th call of its log, or, with only, the n-th of one kind.
+// faulty fails the n-th call of its log.
 type faulty struct {
 	Log
-	n    int
-	only string
+	n int
 }
 
 var errDisk = errors.New("the disk is on fire")
 
-func try[T any](f *faulty, what string, call func() (T, error)) (T, error) {
-	if f.only == "" || f.only == what {
-		if f.n--; f.n == 0 {
-			return *new(T), errDisk
-		}
+func try[T any](f *faulty, call func() (T, error)) (T, error) {
+	if f.n--; f.n == 0 {
+		return *new(T), errDisk
 	}
 	return call()
 }
 
 func (f *faulty) Guilds(ctx context.Context) ([]memory.GuildID, error) {
-	return try(f, "guilds", func() ([]memory.GuildID, error) { return f.Log.Guilds(ctx) })
+	return try(f, func() ([]memory.GuildID, error) { return f.Log.Guilds(ctx) })
 }
 
 func (f *faulty) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
-	return try(f, "guild", func() (*memory.Guild, error) { return f.Log.Guild(ctx, id) })
+	return try(f, func() (*memory.Guild, error) { return f.Log.Guild(ctx, id) })
 }
 
 func (f *faulty) People(ctx context.Context, id memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
-	return try(f, "people", func() ([]memory.Person, error) { return f.Log.People(ctx, id, ids...) })
+	return try(f, func() ([]memory.Person, error) { return f.Log.People(ctx, id, ids...) })
 }
 
 func (f *faulty) Lore(ctx context.Context, id memory.GuildID) ([]memory.Lore, error) {
-	return try(f, "lore", func() ([]memory.Lore, error) { return f.Log.Lore(ctx, id) })
+	return try(f, func() ([]memory.Lore, error) { return f.Log.Lore(ctx, id) })
 }
 
 func (f *faulty) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Record, error) {
-	return try(f, "records", func() ([]memory.Record, error) { return f.Log.Records(ctx, q) })
+	return try(f, func() ([]memory.Record, error) { return f.Log.Records(ctx, q) })
 }
 
 func (f *faulty) Summaries(ctx context.Context, id memory.ChannelID) ([]memory.Summary, error) {
-	return try(f, "summaries", func() ([]memory.Summary, error) { return f.Log.Summaries(ctx, id) })
+	return try(f, func() ([]memory.Summary, error) { return f.Log.Summaries(ctx, id) })
 }
 
 func (f *faulty) Condensed(ctx context.Context, id memory.ChannelID) ([]memory.Condensed, error) {
-	return try(f, "condensed", func() ([]memory.Condensed, error) { return f.Log.Condensed(ctx, id) })
+	return try(f, func() ([]memory.Condensed, error) { return f.Log.Condensed(ctx, id) })
 }
 
 func (f *faulty) Apply(ctx context.Context, events ...memory.Event) error {
-	_, err := try(f, "apply", func() (any, error) { return nil, f.Log.Apply(ctx, events...) })
+	_, err := try(f, func() (any, error) { return nil, f.Log.Apply(ctx, events...) })
 	return err
 }
 
 func (f *faulty) Around(ctx context.Context, c memory.ChannelID, ids []memory.MessageID,
 	before, after int) ([]memory.Message, error) {
-	return try(f, "around", func() ([]memory.Message, error) { return f.Log.Around(ctx, c, ids, before, after) })
+	return try(f, func() ([]memory.Message, error) { return f.Log.Around(ctx, c, ids, before, after) })
 }
 
 func (f *faulty) Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error) {
-	return try(f, "trace", func() ([]memory.Trace, error) { return f.Log.Traces(ctx, q) })
+	return try(f, func() ([]memory.Trace, error) { return f.Log.Traces(ctx, q) })
 }
 
 func (f *faulty) OptedOut(ctx context.Context, g memory.GuildID, u memory.UserID) (bool, error) {
-	return try(f, "opted out", func() (bool, error) { return f.Log.OptedOut(ctx, g, u) })
+	return try(f, func() (bool, error) { return f.Log.OptedOut(ctx, g, u) })
 }
 
 func (f *faulty) Presence(ctx context.Context, scope memory.Scope,
 	users []memory.UserID) (map[memory.UserID]memory.Presence, error) {
-	return try(f, "presence", func() (map[memory.UserID]memory.Presence, error) {
+	return try(f, func() (map[memory.UserID]memory.Presence, error) {
 		return f.Log.Presence(ctx, scope, users)
 	})
 }
@@ -214,4 +206,60 @@ func (f *faultySearch) Introduce(ctx context.Context, q search.Query) ([]search.
 		return nil, errDisk
 	}
 	return f.Searcher.Introduce(ctx, q)
+}
+
+// The first message of a forum's post isn't shown twice while it is part of the session, or told of in its summary.
+func TestPostsFirstMessageIsShownOnce(t *testing.T) {
+	t.Parallel()
+	w := condensing(t, &keeper{})
+	id := memory.ChannelID(memory.FirstMessageID(noon.Add(-55*time.Minute))) + 31
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: id, Guild: guild, Parent: lobby,
+		Kind: memory.PublicThread, Name: "post"}},
+		memory.Posted{Message: memory.Message{ID: memory.MessageID(id), Guild: guild, Channel: id,
+			Author: cleo, Content: "Shall we climb 8 hills?"}})
+	w.engine.options.SessionGap = time.Hour
+	q := w.asks(id, "So?")
+	if p := w.prompt(q); strings.Count(p, "climb 8 hills") != 1 {
+		t.Errorf("prompt\n%s", p)
+	}
+	w.apply(memory.Deleted{Guild: guild, Channel: id, IDs: []memory.MessageID{q.ID}})
+	w.chats(id, 50)
+	w.condensesNow(id)
+	// what is told of in a summary is found still
+	_, p, _ := strings.Cut(w.prompt(w.asks(id, "So?")), "=== CURRENT SESSION ===")
+	if strings.Count(p, "climb 8 hills") != 1 ||
+		!strings.Contains(p, condensedTitle+"\n  Cleo: Shall we climb 8 hills?") {
+		t.Errorf("session\n%s", p)
+	}
+}
+
+// BenchmarkDialogue reads what was said before a question in a session of 150 turns, half of them Hark's,
+// that was condensed: all that comes before the search.
+func BenchmarkDialogue(b *testing.B) {
+	w := condensing(b, &keeper{})
+	for turn := range 75 {
+		w.gives(w.asksAt(time.Duration(2*turn)*20*time.Second, lobby, "And the number of the island?"),
+			-time.Duration(2*turn+1)*20*time.Second)
+		w.drain()
+	}
+	q := w.asksAt(51*time.Minute, lobby, "And?")
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		now, err := w.engine.readable(b.Context(), q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		d, err := w.engine.dialogueBefore(b.Context(), q, now)
+		if err != nil || d.condensed == nil {
+			b.Fatal(d.condensed, err)
+		}
+		took = append(took, time.Since(began))
+		if len(took) == 1 {
+			b.Logf("%d turns, %d condensed", len(d.turns), len(d.sources))
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }

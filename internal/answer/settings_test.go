@@ -1,32 +1,17 @@
 package answer
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hark/builder"
-	"hark/internal/chat"
 	"hark/internal/golden"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
-
-// talker is a model with a name, which says it and remembers what it was asked.
-type talker struct {
-	name string
-	got  []chat.Request
-}
-
-func (c *talker) Name() string { return c.name }
-
-func (c *talker) Chat(_ context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
-	c.got = append(c.got, r)
-	delta("I am " + c.name)
-	return chat.Reply{Text: "I am " + c.name}, nil
-}
 
 // sets is a setting of a channel, or with the channel 0 of the guild.
 func sets(channel memory.ChannelID, key memory.Setting, value string) memory.Event {
@@ -35,7 +20,7 @@ func sets(channel memory.ChannelID, key memory.Setting, value string) memory.Eve
 
 func TestSettingsDecideWhoAnswersAndHow(t *testing.T) {
 	t.Parallel()
-	small, large := &talker{name: "small"}, &talker{name: "large"}
+	small, large := talks("small"), talks("large")
 	w := newWorld(t, small)
 	var missed, built []string
 	builders := map[string]*builder.Builder{}
@@ -113,7 +98,7 @@ func TestSettingsThatChangeWhileAnswering(t *testing.T) {
 		w.apply(sets(lobby, memory.SettingModel, "other"))
 	}}
 	w.engine = w.over(w.store, model, builder.Options{},
-		Options{Models: map[string]Model{"other": &talker{name: "other"}}})
+		Options{Models: map[string]Model{"other": talks("other")}})
 	if a := w.answer(w.asks(lobby, "hello")); a.Text != "Noted." || a.Trace.Model != "parrot-1" {
 		t.Errorf("%q by %q", a.Text, a.Trace.Model)
 	}
@@ -259,6 +244,68 @@ func TestTemperaturesOfModels(t *testing.T) {
 		set[memory.SettingModel], set[memory.SettingTemperature] = tt.model, tt.temperature
 		if got := c.In(g, lobby).Value(memory.SettingTemperature); got != tt.want {
 			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
+
+func TestZonesExist(t *testing.T) {
+	t.Parallel()
+	names := Zones()
+	if !slices.IsSorted(names) || len(names) < 400 || !slices.Contains(names, "UTC") {
+		t.Errorf("%d zones, in order: %v", len(names), slices.IsSorted(names))
+	}
+	for _, name := range names {
+		if z := zoneCalled(name); z == nil || z.String() != name {
+			t.Errorf("%s is the zone %v", name, z)
+		}
+		if got, err := checkZone(strings.ToLower(strings.ReplaceAll(name, "_", " "))); got != name || err != nil {
+			t.Errorf("%s written otherwise is %q, %v", name, got, err)
+		}
+	}
+	if got, err := checkZone(""); got != "" || err != nil {
+		t.Errorf("nothing is %q, %v", got, err)
+	}
+}
+
+// What is set for the guild decides how times are told, which day "yesterday" is, and what the lore was told at.
+func TestTimesAreInTheGuildsZone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	tokyo := zoneCalled("Asia/Tokyo")
+	w.apply(sets(0, memory.SettingTimezone, "Asia/Tokyo"))
+	// on the 15th in Tokyo, on the 14th in UTC
+	late := w.says(20*time.Hour+30*time.Minute, harbor, ben, "The lighthouse password is swordfish")
+	q := w.asks(lobby, "What is the lighthouse password?")
+	w.engine = w.over(w.store, nil, builder.Options{Citations: true}, Options{Zone: time.FixedZone("", 5*3600)})
+	a := w.answer(q)
+	if at := a.Sources[0].Time; at.Location() != tokyo || !at.Equal(late.Time()) {
+		t.Errorf("source at %v", at)
+	}
+	has(t, a.Text, late.Time().In(tokyo).Format("2 Jan 2006 15:04"))
+	has(t, w.prompt(q), q.Now.In(tokyo).Format("[2006-01-02 15:04]"))
+	spy := &askedFor{Searcher: w.engine.search}
+	w.engine.search = spy
+	w.prompt(q)
+	if now := spy.last.Now; now.Location() != tokyo || !now.Equal(q.Now) { // by which it tells what "yesterday" is
+		t.Errorf("searched as of %v", now)
+	}
+	model := &scripted{pieces: []string{"- There is a password [1]"}}
+	for _, m := range []Model{nil, model} {
+		w.engine = w.over(w.store, m, builder.Options{}, Options{Zone: time.FixedZone("", 5*3600)})
+		if c := w.missed(harbor, noon.Add(-day)); len(c.Sources) != 1 || c.Sources[0].Time.Location() != tokyo {
+			t.Errorf("caught up with %+v", c)
+		}
+	}
+	has(t, model.got[1].Content, late.Time().In(tokyo).Format("[01-02 15:04]"))
+}
+
+func TestPausesEnd(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"": false, "on": true, "2024-06-15T12:00:01Z": true,
+		"2024-06-15T12:00:00Z": false, "soon": false} {
+		until, paused := Settings{Paused: value}.PausedAt(noon)
+		if paused != want || until.IsZero() != (value == "" || value == "on" || value == "soon") {
+			t.Errorf("%q at noon: %v, until %v", value, paused, until)
 		}
 	}
 }

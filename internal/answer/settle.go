@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
@@ -14,78 +15,42 @@ import (
 // settle looks up the messages that the facts of a result's people, its lore and the summaries were said in,
 // and leaves out what has lost one, and lore that may not be used.
 func (e *Engine) settle(ctx context.Context, r *recalled) error {
-	wanted := map[memory.ChannelID][]memory.MessageID{}
-	want := func(s spot) {
-		if s.id != 0 && !slices.Contains(wanted[s.channel], s.id) {
-			wanted[s.channel] = append(wanted[s.channel], s.id)
-		}
-	}
-	for _, p := range r.result.People {
-		for _, f := range p.Person.Facts {
-			want(spot{f.Channel, f.Message})
-		}
-	}
-	for _, hit := range r.result.Lore {
-		for _, s := range hit.Lore.Sources {
-			want(spot{s.Channel, s.Message})
-		}
-	}
-	for _, hit := range r.summaries {
-		for _, s := range hit.Summary.Sources {
-			want(spot{hit.Summary.Channel, s.Message})
-		}
+	wanted := places{}
+	for _, made := range madeOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
+		wanted.add(made.from...)
 	}
 	if err := e.lookUp(ctx, r, wanted); err != nil {
 		return err
 	}
-	lost := func(s spot) bool {
-		_, there := r.said[s]
-		return !there
+	lost := func(made sourceText) bool {
+		return slices.ContainsFunc(made.from, func(at spot) bool {
+			_, there := r.said[at]
+			return !there
+		})
 	}
 	for i := range r.result.People {
 		facts := &r.result.People[i].Person.Facts
-		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool {
-			return f.Message != 0 && lost(spot{f.Channel, f.Message})
-		})
+		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool { return lost(ofFact(f)) })
 	}
 	r.result.Lore = slices.DeleteFunc(r.result.Lore, func(hit search.LoreHit) bool {
-		return !r.usable(hit.Lore) || slices.ContainsFunc(hit.Lore.Sources, func(s memory.Spot) bool {
-			return lost(spot{s.Channel, s.Message})
-		})
+		return !r.usable(hit.Lore) || lost(ofLore(hit.Lore))
 	})
-	var held []search.SummaryHit
-	for _, hit := range r.summaries {
-		out, err := concernsOut(ctx, r.consents, r.said, hit.Summary)
-		if err != nil {
-			return err
-		}
-		if !out && !slices.ContainsFunc(hit.Summary.Sources, func(s memory.SummarySource) bool {
-			return lost(spot{hit.Summary.Channel, s.Message})
-		}) {
-			held = append(held, hit)
-		}
-	}
-	r.summaries = held
-	return nil
+	var err error
+	r.summaries, err = digest.Keep(r.summaries, func(hit search.SummaryHit) (bool, error) {
+		ok, err := r.agreed(ctx, r.consents, hit.Summary)
+		return ok && !lost(ofSummary(hit.Summary)), err
+	})
+	return err
 }
 
-// lookUp reads what facts, lore and summaries were said in.
-func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted map[memory.ChannelID][]memory.MessageID) error {
-	r.said = map[spot]memory.Message{}
-	for channel, ids := range wanted {
-		messages, err := r.consents.messages(ctx, channel, ids)
-		if err != nil {
-			return err
-		}
-		// What Hark said is judged by what it was made from, wherever it was said.
-		if messages, err = e.derivationIn(channel, r.reach, math.MaxInt64).allowed(ctx, inOrder(messages)); err != nil {
-			return err
-		}
-		for _, m := range messages {
-			r.said[spot{channel, m.ID}] = m
-		}
-	}
-	return nil
+// lookUp reads what facts, lore and summaries were said in. What Hark said is judged by what it was made from,
+// wherever it was said.
+func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted places) (err error) {
+	r.said, err = r.consents.there(ctx, wanted, func(channel memory.ChannelID,
+		messages []memory.Message) ([]memory.Message, error) {
+		return r.derivation(channel, math.MaxInt64).allowed(ctx, inOrder(messages))
+	})
+	return err
 }
 
 // readLore reads the lore that may be used in the scope: told by nobody who has opted out.
@@ -97,11 +62,9 @@ func (e *Engine) readLore(ctx context.Context, now *reach) error {
 			return err
 		}
 		for _, l := range search.LoreIn(now.scope, all) {
-			out, err := now.consents.isOut(ctx, guild, l.By)
-			if err != nil {
+			if ok, err := now.consents.agrees(ctx, guild, l.By); err != nil {
 				return err
-			}
-			if !out {
+			} else if ok {
 				now.lore[l.ID] = l
 			}
 		}

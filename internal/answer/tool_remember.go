@@ -47,8 +47,7 @@ func (t *Turn) mayRemember(ctx context.Context) (bool, error) {
 	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || t.r.unlogged || !t.r.here {
 		return false, nil
 	}
-	out, err := t.r.consents.isOut(ctx, q.Guild, q.Asker)
-	return !out, err
+	return t.r.consents.agrees(ctx, q.Guild, q.Asker)
 }
 
 func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, error) {

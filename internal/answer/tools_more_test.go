@@ -151,9 +151,7 @@ func TestTheModeKnowsOfEarlierTools(t *testing.T) {
 		a := w.answer(w.asks(lobby, "zebras"))
 		id := w.says(-time.Second, lobby, oracle, a.Text)
 		a.Trace.Answer, a.Trace.Parts = id, []memory.MessageID{w.says(-2*time.Second, lobby, oracle, "and more")}
-		if err := w.store.Apply(t.Context(), memory.Answered{Trace: a.Trace}); err != nil {
-			t.Fatal(err)
-		}
+		w.apply(memory.Answered{Trace: a.Trace})
 		q := w.later(Question{Guild: guild, Channel: lobby, Asker: ann, Name: "Ann"})
 		q.Text = "in june?"
 		r, err := w.engine.Recall(t.Context(), q)
@@ -240,10 +238,7 @@ func TestNothingToTell(t *testing.T) {
 	w.tells(3, "Albatross club", "meets on Mondays", cleo, 0)
 	w.says(9*day, harbor, ben, "Zebras eat oats")
 	q := w.asks(lobby, "Who?")
-	r, err := w.engine.recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recall(q)
 	r.Prompt.Shown, r.Prompt.Numbers = nil, nil
 	for i, arguments := range []string{`{"query":"zebras"}`, `{"name":"Ben"}`, `{}`} {
 		tool := w.engine.tools[i]

@@ -46,10 +46,7 @@ func TestTheModelSearchesAndCites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := w.engine.Recall(t.Context(), q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := w.recalled(q)
 	shown := len(r.Prompt.Numbers) + 1
 	text := fmt.Sprintf("Let me look.\n\nIt is walnut [%d], not pine.", shown)
 	if a.Text != text || len(a.Sources) != 1 || a.Sources[0].Number != shown ||

@@ -2,7 +2,9 @@ package answer
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -199,20 +201,29 @@ func (w *world) gives(q Question, ago time.Duration) memory.MessageID {
 	a := w.answer(q)
 	a.Trace.Answer = w.posts(ago, memory.Message{Guild: q.Guild, Channel: q.Channel, Author: oracle,
 		Kind: memory.FromHark, Content: a.Text, ReplyTo: q.ID})
-	if err := w.store.Apply(w.t.Context(), memory.Answered{Trace: a.Trace}); err != nil {
-		w.t.Fatal(err)
-	}
+	w.apply(memory.Answered{Trace: a.Trace})
 	return a.Trace.Answer
 }
 
-func (w *world) prompt(q Question) string {
+func (w *world) recall(q Question) *recalled {
+	w.t.Helper()
+	r, err := w.engine.recall(w.t.Context(), q)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) recalled(q Question) Recalled {
 	w.t.Helper()
 	r, err := w.engine.Recall(w.t.Context(), q)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return r.Prompt.String()
+	return r
 }
+
+func (w *world) prompt(q Question) string { return w.recalled(q).Prompt.String() }
 
 // scripted is a model that writes pieces and then fails with err, if it isn't nil.
 type scripted struct {
@@ -281,4 +292,19 @@ func (w *world) promptOf(channel memory.ChannelID, answer memory.MessageID) *mem
 		return t.Prompt
 	}
 	return nil
+}
+
+// long asks for more draws, so many that all kinds of what is drawn must be among them.
+var long = os.Getenv("HARK_LONG") != ""
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	checks := "30"
+	if long {
+		checks = "200"
+	}
+	if err := flag.Set("rapid.checks", checks); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
 }

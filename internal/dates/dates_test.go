@@ -16,26 +16,25 @@ func TestParse(t *testing.T) {
 	}
 	// half past midnight of the 30th in Berlin; the 29th had 23 hours
 	now := time.Date(2026, 3, 29, 22, 30, 0, 0, time.UTC)
+	at := func(t time.Time) [2]time.Time { return [2]time.Time{t, t} }
 	day := func(d int) time.Time { return time.Date(2026, 3, d, 0, 0, 0, 0, zone) }
 	for text, want := range map[string][2]time.Time{
-		"today":       {day(30), day(31)},
-		" Yesterday ": {day(29), day(30)},
-		"2026-03-29":  {day(29), day(30)},
-		"2026-03-29 14:30": {day(29).Add(13*time.Hour + 30*time.Minute),
-			day(29).Add(13*time.Hour + 30*time.Minute)},
-		"2026-03-01T10:00:00Z": {time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC),
-			time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)},
-		"7d":          {now.In(zone).AddDate(0, 0, -7), now.In(zone).AddDate(0, 0, -7)},
-		"0d":          {now, now},
-		"3 Weeks":     {now.In(zone).AddDate(0, 0, -21), now.In(zone).AddDate(0, 0, -21)},
-		"3 weeks ago": {now.In(zone).AddDate(0, 0, -21), now.In(zone).AddDate(0, 0, -21)},
-		"1  month":    {now.In(zone).AddDate(0, -1, 0), now.In(zone).AddDate(0, -1, 0)},
-		"2 years":     {now.In(zone).AddDate(-2, 0, 0), now.In(zone).AddDate(-2, 0, 0)},
-		"12h":         {now.Add(-12 * time.Hour), now.Add(-12 * time.Hour)},
-		"90m":         {now.Add(-90 * time.Minute), now.Add(-90 * time.Minute)},
-		"10 minutes":  {now.Add(-10 * time.Minute), now.Add(-10 * time.Minute)},
-		"1h30m":       {now.Add(-90 * time.Minute), now.Add(-90 * time.Minute)},
-		"99999d":      {now.In(zone).AddDate(0, 0, -99999), now.In(zone).AddDate(0, 0, -99999)},
+		"today":                {day(30), day(31)},
+		" Yesterday ":          {day(29), day(30)},
+		"2026-03-29":           {day(29), day(30)},
+		"2026-03-29 14:30":     at(day(29).Add(13*time.Hour + 30*time.Minute)),
+		"2026-03-01T10:00:00Z": at(time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)),
+		"7d":                   at(now.In(zone).AddDate(0, 0, -7)),
+		"0d":                   at(now),
+		"3 Weeks":              at(now.In(zone).AddDate(0, 0, -21)),
+		"3 weeks ago":          at(now.In(zone).AddDate(0, 0, -21)),
+		"1  month":             at(now.In(zone).AddDate(0, -1, 0)),
+		"2 years":              at(now.In(zone).AddDate(-2, 0, 0)),
+		"12h":                  at(now.Add(-12 * time.Hour)),
+		"90m":                  at(now.Add(-90 * time.Minute)),
+		"10 minutes":           at(now.Add(-10 * time.Minute)),
+		"1h30m":                at(now.Add(-90 * time.Minute)),
+		"99999d":               at(now.In(zone).AddDate(0, 0, -99999)),
 	} {
 		from, to, err := Parse(text, now, zone)
 		if err != nil || !from.Equal(want[0]) || !to.Equal(want[1]) {

@@ -197,7 +197,7 @@ func (w *Worker) dropOver(ctx context.Context) error {
 		before = slices.DeleteFunc(before, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
 		session := before[LastSession(before, at, w.SessionGap):]
 		// or too much was said since
-		if !slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID == c.Until }) {
+		if !Has(session, c.Until) {
 			errs = append(errs, w.Log.Apply(ctx, memory.CondensedGone{Guild: c.Guild, Channel: c.Channel,
 				Until: c.Until}))
 		}

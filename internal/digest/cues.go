@@ -15,30 +15,22 @@ import (
 // What tells of what kind a message is: words as text.Words gives them, of the languages that labels come in
 // and are written with spaces. Elsewhere figures, names and rare words have to do.
 var (
-	decisionCues = cues("decided decide decision agreed agree agreement settled approved approve chose chosen voted vote unanimous " +
+	decisionCues = text.SetOf("decided decide decision agreed agree agreement settled approved approve chose chosen voted vote unanimous " +
 		"beschlossen entschieden vereinbart einig abgestimmt decide convenu vote decidido acordado acordamos")
-	planCues = cues("will plan plans planning planned shall gonna deadline due schedule scheduled upcoming todo remind let's lets " +
+	planCues = text.SetOf("will plan plans planning planned shall gonna deadline due schedule scheduled upcoming todo remind let's lets " +
 		"plane planen geplant werden wollen frist prevu prevoir prevois planear planeado vamos")
-	dateCues = cues("monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december " +
+	dateCues = text.SetOf("monday tuesday wednesday thursday friday saturday sunday january february march april june july august september october november december " +
 		"today tonight tomorrow yesterday morning afternoon evening noon midnight week weekend month year " +
 		"montag dienstag mittwoch donnerstag freitag samstag sonntag heute morgen gestern woche monat jahr " +
 		"lundi mardi mercredi jeudi vendredi samedi dimanche demain hier semaine mois lunes martes miercoles jueves viernes sabado domingo hoy manana ayer semana mes")
-	ownCues = cues("i my mine myself we our ours ich mein meine meinen wir unser unsere je mon ma mes nous notre yo mi mis nosotros nuestro nuestra")
+	ownCues = text.SetOf("i my mine myself we our ours ich mein meine meinen wir unser unsere je mon ma mes nous notre yo mi mis nosotros nuestro nuestra")
 	// denialCues make another statement of the same words.
-	denialCues = cues("no not never none cannot without nicht kein keine keinen nie ohne ne pas jamais sans nunca sin")
+	denialCues = text.SetOf("no not never none cannot without nicht kein keine keinen nie ohne ne pas jamais sans nunca sin")
 	// smallTalk tells nothing by itself.
-	smallTalk = cues("hello heya thanks thank thankyou okay okey yeah yepp yess nope sure nice cool great good well fine haha hahaha hehe lmao rofl wow whoa " +
+	smallTalk = text.SetOf("hello heya thanks thank thankyou okay okey yeah yepp yess nope sure nice cool great good well fine haha hahaha hehe lmao rofl wow whoa " +
 		"true same exactly right maybe perhaps please sorry welcome morning night evening later bye goodbye cheers congrats awesome amazing wait what gotcha indeed agreed noted done " +
 		"hallo danke bitte genau stimmt klar super gut tschuss salut bonjour merci bien d'accord voila oui hola gracias vale bueno claro adios")
 )
-
-func cues(words string) map[string]bool {
-	known := map[string]bool{}
-	for _, w := range strings.Fields(words) {
-		known[w] = true
-	}
-	return known
-}
 
 func hasCue(words []string, of map[string]bool) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return of[w] })

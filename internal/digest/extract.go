@@ -67,17 +67,14 @@ type Quote struct {
 
 // Quotes are the messages that tell most, in order of time, in at most so many characters. Where none tells
 // anything it is the newest few: of small talk they are as good as any.
-func Quotes(messages []memory.Message, people People, characters, few int) (quotes []Quote) {
+func Quotes(messages []memory.Message, people People, characters, few int) []Quote {
 	best := highlights(messages, people.Name, people.Bot, characters)
 	if len(best) == 0 {
 		for _, m := range messages[max(0, len(messages)-few):] {
 			best = append(best, saidIn(m, people.Name(m.Author), people.Bot))
 		}
 	}
-	for _, s := range best {
-		quotes = append(quotes, Quote{s.Message, s.text})
-	}
-	return quotes
+	return Each(best, func(s said) Quote { return Quote{s.Message, s.text} })
 }
 
 // highlights are the most informative messages of a session, in order of time, in at most so many characters.

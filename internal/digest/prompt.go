@@ -45,11 +45,9 @@ type line struct {
 }
 
 func linesOf(messages []memory.Message, name func(memory.UserID) string, most int) []any {
-	lines := make([]any, len(messages))
-	for i, m := range messages {
-		lines[i] = line{short(name(m.Author), saidName), text.Clip(m.Text(), most)}
-	}
-	return lines
+	return Each(messages, func(m memory.Message) any {
+		return line{short(name(m.Author), saidName), text.Clip(m.Text(), most)}
+	})
 }
 
 // prompt is an instruction, and what it is about as lines of JSON, in which nothing can pretend to be another line.

@@ -11,8 +11,10 @@ package digest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -304,11 +306,7 @@ func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err er
 	if s.place, err = w.placeOf(ctx, s.Stretch); err != nil || s.place == nil {
 		return false, err
 	}
-	ids := make([]memory.MessageID, len(s.said))
-	for i, m := range s.said {
-		ids[i] = m.ID
-	}
-	now, err := w.Log.Around(ctx, s.Channel, ids, 0, 0)
+	now, err := w.Log.Around(ctx, s.Channel, IDs(s.said), 0, 0)
 	if err == nil {
 		now, err = w.speaking(ctx, k, s.place, now)
 	}
@@ -317,23 +315,68 @@ func (w *Worker) holds(ctx context.Context, k kind, s *session) (ok bool, err er
 }
 
 // speaking are those of messages that a kind of digest is made from, and whose authors haven't opted out.
-func (w *Worker) speaking(
-	ctx context.Context, k kind, p *place, messages []memory.Message,
-) (said []memory.Message, err error) {
-	for _, m := range messages {
+func (w *Worker) speaking(ctx context.Context, k kind, p *place, messages []memory.Message) ([]memory.Message, error) {
+	return Keep(messages, func(m memory.Message) (bool, error) {
 		if !k.takes(p, m) {
-			continue
+			return false, nil
 		}
 		out, known := p.out[m.Author]
-		if !known {
-			if out, err = w.Log.OptedOut(ctx, p.guild, m.Author); err != nil {
-				return nil, err
-			}
-			p.out[m.Author] = out
+		if known {
+			return !out, nil
 		}
-		if !out {
-			said = append(said, m)
-		}
+		out, err := w.Log.OptedOut(ctx, p.guild, m.Author)
+		p.out[m.Author] = out
+		return !out, err
+	})
+}
+
+const (
+	everywhere   = memory.ChannelID(0) // a model that can't be asked at all
+	backoffFirst = 5 * time.Minute
+	backoffMost  = 6 * time.Hour
+)
+
+// backoff says when a model may be asked again about a channel whose sessions it failed at: after five minutes, and
+// after twice as long with each failure, up to six hours. It is in memory only: after a restart the model is asked
+// once more.
+type backoff struct {
+	mu sync.Mutex
+	of map[memory.ChannelID]failures
+}
+
+type failures struct {
+	count int
+	until time.Time
+}
+
+// waits reports whether it is too early to ask.
+func (b *backoff) waits(channel memory.ChannelID, now time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return now.Before(b.of[channel].until)
+}
+
+// note notes how the model did, and returns how often it has failed at a channel since it last worked there. One that
+// didn't answer at all isn't asked about other channels either: waiting for it again, for each of them, would hold up
+// all. Six hours after it could have been asked again, what was before is forgotten.
+func (b *backoff) note(channel memory.ChannelID, now time.Time, err error) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.of == nil {
+		b.of = map[memory.ChannelID]failures{}
 	}
-	return said, nil
+	for _, at := range []memory.ChannelID{channel, everywhere} {
+		f := b.of[at]
+		if err == nil || at == everywhere && errors.Is(err, ErrMalformed) {
+			delete(b.of, at)
+			continue
+		}
+		if now.Sub(f.until) > backoffMost {
+			f.count = 0
+		}
+		f.until = now.Add(min(backoffFirst<<min(f.count, 16), backoffMost))
+		f.count++
+		b.of[at] = f
+	}
+	return b.of[channel].count
 }

@@ -256,3 +256,35 @@ func unit(raw json.RawMessage) ([]float32, error) {
 }
 
 var _ memory.Embedder = (*Endpoint)(nil)
+
+// QuestionTimeout is how long somebody who asks waits for a question's vector. Without it full text finds alone.
+const QuestionTimeout = 4 * time.Second
+
+// Breaker leaves an embedder that fails alone for a while; see endpoint.Breaker. Questions wait for
+// QuestionTimeout at most.
+type Breaker struct {
+	memory.Embedder
+	endpoint.Breaker
+}
+
+// NewBreaker returns a Breaker of an embedder.
+func NewBreaker(e memory.Embedder) *Breaker {
+	return &Breaker{Embedder: e, Breaker: endpoint.Breaker{What: "embedder"}}
+}
+
+// Embed implements memory.Embedder. While the embedder is left alone, the error has a method RetryAfter that tells for
+// how long.
+func (b *Breaker) Embed(ctx context.Context, purpose memory.Purpose, texts []string) (vectors [][]float32, err error) {
+	limit := time.Duration(0)
+	if purpose == memory.ForSearch {
+		limit = QuestionTimeout
+	}
+	err = b.Do(ctx, limit, func(ctx context.Context) error {
+		vectors, err = b.Embedder.Embed(ctx, purpose, texts)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return vectors, nil
+}

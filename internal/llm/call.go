@@ -30,9 +30,6 @@ type call struct {
 // call asks once, for at most maxTokens. passed tells whether delta got anything.
 func (c *Client) call(ctx context.Context, r chat.Request, maxTokens int,
 	delta func(string)) (reply chat.Reply, passed bool, err error) {
-	if delta == nil {
-		delta = func(string) {}
-	}
 	inner, k, stop := c.begin(ctx)
 	defer stop()
 	k.asked = c.asked(r)
@@ -177,8 +174,7 @@ func (a *answer) take(raw []byte) error {
 }
 
 func (a *answer) pass(text string) {
-	if text != "" {
-		a.passed = true
+	if a.passed = a.passed || text != ""; text != "" && a.delta != nil {
 		a.delta(text)
 	}
 }

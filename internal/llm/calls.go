@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hark/internal/chat"
@@ -110,18 +111,19 @@ func (c calls) belongs(p piece) *building {
 }
 
 // candidate is the call that a piece may belong to, by its id, else by its index, else the last.
-func (c calls) candidate(p piece) *building {
-	for i := len(c) - 1; i >= 0; i-- {
-		if p.ID != "" && c[i].id == string(p.ID) && (p.Index == nil || c[i].index == *p.Index) {
-			return c[i]
+func (c calls) candidate(p piece) (last *building) {
+	for _, b := range slices.Backward(c) {
+		if p.Index != nil && b.index != *p.Index {
+			continue
+		}
+		if p.ID != "" && b.id == string(p.ID) {
+			return b
+		}
+		if last == nil {
+			last = b
 		}
 	}
-	for i := len(c) - 1; i >= 0; i-- {
-		if p.Index == nil || c[i].index == *p.Index {
-			return c[i]
-		}
-	}
-	return nil
+	return last
 }
 
 func (b *building) whole() bool { return isObject(b.arguments.String()) }

@@ -32,7 +32,7 @@ type Config struct {
 	Timeout     time.Duration     // until the server begins to answer, and between two signs of life; 0: a minute
 	Retries     int               // how often a call that came to nothing is made again; 0: never
 	Headers     map[string]string // sent with every request, besides those that the protocol needs; never shown
-	// Breaker leaves the server alone after failures, for all clients that share it; nil: nothing does.
+	// Breaker leaves the server alone after failures, for all clients that share it; nil: the client has its own.
 	Breaker *endpoint.Breaker
 	// Called, if not nil, is told of each call of a model that wasn't left alone: how long it took until its answer was
 	// whole, and why it failed. Those that were broken off by whoever made them aren't told of.
@@ -66,6 +66,9 @@ func New(c Config) *Client {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	if c.Timeout <= 0 {
 		c.Timeout = time.Minute
+	}
+	if c.Breaker == nil {
+		c.Breaker = &endpoint.Breaker{What: "model's server"}
 	}
 	return &Client{config: c, http: httpClient(), clock: realClock()}
 }
@@ -106,13 +109,8 @@ func realClock() clock {
 // Name is the model's.
 func (c *Client) Name() string { return c.config.Model }
 
-// Health is how the model's server did of late, for whichever of its models it was asked; zero without a breaker.
-func (c *Client) Health() endpoint.Health {
-	if c.config.Breaker == nil {
-		return endpoint.Health{}
-	}
-	return c.config.Breaker.Health()
-}
+// Health is how the model's server did of late, for whichever of its models it was asked.
+func (c *Client) Health() endpoint.Health { return c.config.Breaker.Health() }
 
 // Window is how many tokens the model takes for prompt and answer together, and how many that leaves for a
 // prompt beside the longest answer, which may be none; 0 and 0 if it isn't known.
@@ -124,7 +122,7 @@ func (c *Client) Window() (all, room int) {
 }
 
 // Resting reports whether the model's server is left alone for now, after failures.
-func (c *Client) Resting() bool { return c.config.Breaker != nil && c.config.Breaker.Resting() }
+func (c *Client) Resting() bool { return c.config.Breaker.Resting() }
 
 // CanSee reports whether the model is sent images.
 func (c *Client) CanSee() bool { return c.config.Vision }
@@ -141,9 +139,6 @@ func (c *Client) Chat(ctx context.Context, r chat.Request, delta func(string)) (
 // chat is Chat, and tells whether delta got anything.
 func (c *Client) chat(ctx context.Context, r chat.Request, delta func(string)) (reply chat.Reply, passed bool,
 	err error) {
-	if c.config.Breaker == nil {
-		return c.persist(ctx, r, delta)
-	}
 	err = c.config.Breaker.Do(ctx, 0, func(ctx context.Context) error {
 		reply, passed, err = c.persist(ctx, r, delta)
 		return err

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -133,14 +134,10 @@ type moody struct {
 	asked  int
 	status int // 0: it is gone
 	after  string
-	hold   chan struct{} // the answer waits for it, if not nil
 }
 
 func (m *moody) RoundTrip(r *http.Request) (*http.Response, error) {
 	m.asked++
-	if m.hold != nil {
-		<-m.hold
-	}
 	if m.status == 0 {
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -189,23 +186,6 @@ func TestBreaker(t *testing.T) {
 		if err := ask("three"); KindOf(err) != Unreachable || here.asked != 4 {
 			t.Errorf("another key: %v", err)
 		}
-
-		// After a while one call tries, and only one.
-		time.Sleep(15 * time.Second)
-		here.status, here.hold = 200, make(chan struct{})
-		came := make(chan error)
-		go func() { came <- ask("one") }()
-		synctest.Wait()
-		if err := ask("two"); KindOf(err) != Resting || here.asked != 5 {
-			t.Errorf("asked %d times, %v", here.asked, err)
-		}
-		close(here.hold)
-		if err := <-came; err != nil {
-			t.Error(err)
-		}
-		if err := ask("two"); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -242,19 +222,6 @@ func TestBreakerObeysAndForgives(t *testing.T) {
 		if err := ask(); err != nil {
 			t.Error(err)
 		}
-		// Who gives up says nothing of the server.
-		here.status = 0
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		for range 5 {
-			if _, err := m.ByName("one").Chat(ctx, prompt, nil); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		}
-		here.status = 200
-		if err := ask(); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -280,5 +247,38 @@ func TestModels(t *testing.T) {
 	}
 	if all, room := m.Fallback().Window(); all != 0 || room != 0 || !m.Fallback().CanSee() {
 		t.Errorf("window %d, room %d", all, room)
+	}
+}
+
+// Each call is told with how it came out, and each time that the fallback is asked; a server that is left
+// alone isn't called.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	first, second := llmtest.New(t), llmtest.New(t)
+	first.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 500} })
+	second.Answer(func(llmtest.Request) llmtest.Reply { return llmtest.Say("I stand in") })
+	m := NewModels([]Named{{Name: "best", Config: Config{BaseURL: first.URL(), Model: "large"}}},
+		&Config{BaseURL: second.URL(), Model: "small"})
+	var told []string
+	m.Watch(func(model string, took time.Duration, failed error) {
+		if took < 0 {
+			t.Errorf("took %v", took)
+		}
+		told = append(told, fmt.Sprint(model, " ", KindOf(failed)))
+	}, func(model string) { told = append(told, "instead of "+model) })
+	for range 4 {
+		if r, err := m.Default().Chat(t.Context(),
+			chat.Request{Messages: []chat.Message{{Role: chat.User, Content: "Hello"}}}, nil); err != nil ||
+			r.Text != "I stand in" {
+			t.Fatal(r, err)
+		}
+	}
+	want := []string{"large server", "instead of large", "small other"}
+	if want := slices.Concat(want, want, want, want[1:]); !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
+	}
+	clients := m.Clients()
+	if len(clients) != 2 || !clients[0].Resting() || clients[1].Resting() || New(Config{}).Resting() {
+		t.Errorf("%d clients, of which the first rests, and the second doesn't", len(clients))
 	}
 }

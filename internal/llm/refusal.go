@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -10,7 +11,9 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/internal/chat"
 	"hark/internal/endpoint"
+	"hark/internal/text"
 )
 
 const maxRefusal = 64 << 10 // bytes read of an answer that is an error
@@ -106,30 +109,158 @@ func (f failure) noModel() bool {
 
 func (f failure) says(any ...string) bool {
 	message := strings.ToLower(f.message)
-	for _, phrase := range any {
-		if strings.Contains(message, phrase) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(any, func(phrase string) bool { return strings.Contains(message, phrase) })
 }
 
-// conceal is text without the key and the values of headers, which may be keys too.
-func (c *Client) conceal(text string) string {
+// conceal is what a server says without the key and the values of headers, which may be keys too.
+func (c *Client) conceal(said string) string {
 	for _, secret := range append(slices.Collect(maps.Values(c.config.Headers)), c.config.APIKey) {
 		if secret != "" {
-			text = strings.ReplaceAll(text, secret, "…")
+			said = strings.ReplaceAll(said, secret, "…")
 		}
 	}
-	return text
+	return said
 }
 
 // clean is a server's message without secrets and of bearable length, on one line.
 func (c *Client) clean(message string) string {
 	message = c.conceal(message)
 	message = strings.Join(strings.Fields(strings.ToValidUTF8(message, "")), " ")
-	if runes := []rune(message); len(runes) > 200 {
-		message = string(runes[:200]) + "…"
+	if cut := text.Cut(message, 200); cut != message {
+		return cut + "…"
 	}
 	return message
 }
+
+// limitSaid find in a server's words how many tokens it takes, as OpenAI, vLLM, llama.cpp, SGLang, LM Studio,
+// OpenRouter, Mistral, Anthropic, Google and TGI write it. The first that matches counts.
+var limitSaid = []*regexp.Regexp{
+	regexp.MustCompile(`(\d{1,9}) maximum context length`),
+	regexp.MustCompile(`(?i)(?:context (?:length|size|window)|model length)[^0-9]{0,30}(\d{1,9})`),
+	regexp.MustCompile(`tokens allowed \((\d{1,9})\)`),
+	regexp.MustCompile(`(?:must be <=|must have less than) (\d{1,9})`),
+	regexp.MustCompile(`\d tokens? > (\d{1,9}) maximum|limit: \d+ \+ \d+ > (\d{1,9})`),
+}
+
+// askedSaid find how many tokens of a prompt the server has counted.
+var askedSaid = []*regexp.Regexp{
+	regexp.MustCompile(`(\d{1,9}) (?:in (?:the messages|your prompt)|of text input|input tokens|tokens from the input|.inputs. tokens)`),
+	regexp.MustCompile(`(?i)(?:resulted in|prompt contains|too long:|limit:|Given:) (\d{1,9})`),
+	regexp.MustCompile(`(?i)(?:request|input|requested tokens|number of tokens|token count|prompt) \((?:length )?(\d{1,9})`),
+}
+
+// tooLong tells whether the prompt doesn't fit, which servers have many ways of saying.
+func (f failure) tooLong() bool {
+	if f.code == "context_length_exceeded" || f.code == "exceed_context_size_error" ||
+		f.status == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	return (f.status == 0 || f.status == http.StatusBadRequest || f.status == http.StatusUnprocessableEntity) &&
+		f.says("context length", "context size", "context window", "context limit", "model length",
+			"prompt is too long",
+			"maximum number of tokens allowed", "`max_new_tokens` must be <=", "`inputs` must have less than")
+}
+
+// lengths are how many tokens the server takes and how many of the prompt it has counted; 0 for what it doesn't say.
+func (f failure) lengths() (limit, asked int) {
+	limit, asked = f.limit, f.asked
+	if limit <= 0 {
+		limit = firstNumber(limitSaid, f.message)
+	}
+	if asked <= 0 {
+		asked = firstNumber(askedSaid, f.message)
+	}
+	return limit, asked
+}
+
+func firstNumber(patterns []*regexp.Regexp, text string) int {
+	for _, p := range patterns {
+		for i, group := range p.FindStringSubmatch(text) {
+			if n, err := strconv.Atoi(group); i > 0 && err == nil {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func (c *Client) tooLong(f failure) *Error {
+	limit, asked := f.lengths()
+	says := ""
+	if limit > 0 {
+		says = fmt.Sprintf("; by the server's words it takes %d tokens (llm.window)", limit)
+	}
+	e := c.problem(TooLong, false, "the prompt is longer than the model %q takes: lower builder.max_tokens or "+
+		"llm.max_tokens%s", c.config.Model, says)
+	e.room, e.asked = max(0, limit-c.config.MaxTokens), asked
+	return e
+}
+
+// TooLong reports whether the prompt was longer than the model takes. Room is how many tokens of a prompt it takes
+// beside the longest answer, and asked how many it counted in this one, each 0 if the server doesn't say.
+func (e *Error) TooLong() (room, asked int, is bool) { return e.room, e.asked, e.Kind == TooLong }
+
+// noToolsSaid matches how servers say that a model can't call tools, or that they don't let it. It is looked for only
+// where tools were sent.
+var noToolsSaid = regexp.MustCompile(
+	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:tools?|functions?)\b` +
+		`|\b(?:tools?|functions?)['"` + "`" + `]?(?: (?:use|calls?|calling|choice))?['"` + "`" +
+		`]? (?:parameter )?(?:is|are) (?:not|un)[ -]?(?:supported|enabled|available|allowed)` +
+		`|unsupported (?:param|parameter|value):? ?['"` + "`" + `]?(?:tools|functions)` +
+		`|--enable-auto-tool-choice|--tool-call-parser|--jinja|cannot use tools`)
+
+// noImagesSaid matches how servers say that a model can't see. It is looked for only where images were sent.
+var noImagesSaid = regexp.MustCompile(
+	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:images?|image_url|vision|multi-?modal)\b` +
+		`|\b(?:images?|image_url|vision|multi-?modal)['"` + "`" +
+		`]?(?: (?:inputs?|content|type))? (?:is|are) (?:not|un)[ -]?(?:supported|enabled|available|allowed)` +
+		`|data required for image input|image_url is only supported|not a multi-?modal model|at most 0 image|mmproj` +
+		`|(?:unknown variant|unsupported content type|invalid content type)[^.]{0,40}image_url` +
+		`|content must be a string|input should be a valid string`)
+
+// asked says what of a request a server may refuse.
+type asked struct{ tools, images bool }
+
+// looks at what is really sent of r.
+func (c *Client) asked(r chat.Request) (a asked) {
+	a.tools = len(r.Tools) > 0
+	for _, m := range r.Messages {
+		a.tools = a.tools || len(m.Calls) > 0
+		a.images = a.images || c.config.Vision && len(m.Images) > 0
+	}
+	return a
+}
+
+// unsupported is the error that says what the model can't do; nil if f tells of something else. llama.cpp and
+// Ollama say it with 500, OpenRouter with 404, the others with 400.
+func (c *Client) unsupported(f failure, a asked) *Error {
+	switch f.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
+		return nil
+	}
+	switch {
+	case a.tools && noToolsSaid.MatchString(f.message):
+		return c.noTools(f)
+	case a.images && noImagesSaid.MatchString(f.message):
+		e := c.problem(Rejected, false,
+			"the model %q at %s takes no images%s: choose one that can see, or set its vision "+
+				"to false (llm.vision)", c.config.Model, c.place(), c.describe(f))
+		e.noImages = true
+		return e
+	}
+	return nil
+}
+
+func (c *Client) noTools(f failure) *Error {
+	e := c.problem(Rejected, false,
+		"the model %q at %s takes no tools%s: choose one that does, or start its server so that it may "+
+			"(vLLM: --enable-auto-tool-choice, llama.cpp: --jinja)", c.config.Model, c.place(), c.describe(f))
+	e.noTools = true
+	return e
+}
+
+// NoTools reports whether the model, or its server, refuses requests with tools.
+func (e *Error) NoTools() bool { return e.noTools }
+
+// NoImages reports whether the model can't see the images that it was sent.
+func (e *Error) NoImages() bool { return e.noImages }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Message is one of a chat request.
@@ -128,4 +130,111 @@ func (r Request) checkChat() error {
 		return errors.New("stream_options without stream")
 	}
 	return nil
+}
+
+// Reply is how the server answers one chat call. The zero Reply is an empty answer that ends well. Streamed, it
+// comes in the order of the fields; unstreamed as one JSON document.
+type Reply struct {
+	Hold <-chan struct{} // the reply begins when Hold is closed; nil: at once
+
+	Events           []string // whole lines sent before all else: comments, error events, chunks of one's own
+	ReasoningContent []string // thoughts as DeepSeek, vLLM and llama.cpp send them, a chunk each
+	Reasoning        []string // thoughts as OpenRouter and Ollama send them
+	Text             []string // chunks of the answer
+	Tools            []ToolCall
+	Pause            <-chan struct{} // what follows waits for Pause to be closed; nil: doesn't
+	After            []string        // whole lines sent after the text
+	Finish           string          // "stop", or "tool_calls" where there are some, if empty
+	Cut              Cut
+	CutAt            int // with CutBytes: how many bytes of the body are sent
+
+	Status      int // 200 if 0
+	Header      http.Header
+	ContentType string // of the stream; text/event-stream if empty
+	Body        string // if not empty, sent as it is instead of all of the above but Hold
+}
+
+// ToolCall is one that the model makes. Arguments are streamed in these pieces.
+type ToolCall struct {
+	ID, Name  string
+	Arguments []string
+}
+
+// Cut is how a stream ends before its time.
+type Cut int
+
+const (
+	Whole    Cut = iota // it doesn't
+	NoFinish            // the body ends in an orderly way, with neither a finish reason nor [DONE]
+	OnlyDone            // [DONE] comes without a finish reason
+	NoDone              // the finish reason comes, [DONE] doesn't
+	CutBytes            // the connection breaks after CutAt bytes of the body
+	Reset               // the connection is reset before anything is sent
+)
+
+// Say is a reply of text in these chunks.
+func Say(chunks ...string) Reply { return Reply{Text: chunks} }
+
+// Fail is an error in OpenAI's form, such as Fail(400, "context_length_exceeded", "This model's maximum …").
+func Fail(status int, code, message string) Reply {
+	return Reply{
+		Status: status, ContentType: "application/json",
+		Body: marshal(map[string]any{"error": map[string]any{
+			"message": message, "type": "invalid_request_error", "param": nil, "code": code,
+		}}),
+	}
+}
+
+// TooLong is the refusal of a prompt that is longer than the model's window.
+func TooLong() Reply {
+	return Fail(http.StatusBadRequest, "context_length_exceeded",
+		"This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens.")
+}
+
+// RateLimited is a 429 with Retry-After in seconds.
+func RateLimited(after time.Duration) Reply {
+	r := Fail(http.StatusTooManyRequests, "rate_limit_exceeded", "Rate limit reached")
+	r.Header = http.Header{"Retry-After": {strconv.Itoa(int(after.Seconds()))}}
+	return r
+}
+
+// RateLimitedUntil is a 429 with Retry-After as an HTTP date.
+func RateLimitedUntil(t time.Time) Reply {
+	r := RateLimited(0)
+	r.Header = http.Header{"Retry-After": {t.UTC().Format(http.TimeFormat)}}
+	return r
+}
+
+// Page is a page of HTML, as proxies answer.
+func Page(status int) Reply {
+	return Reply{
+		Status: status, ContentType: "text/html; charset=utf-8",
+		Body: "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body>data: {}</body></html>\n",
+	}
+}
+
+// KeepAlive are n comments, each with the empty line that ends it.
+func KeepAlive(n int) []string {
+	return slices.Repeat([]string{": keep-alive", ""}, n)
+}
+
+// Empty is a chunk without choices, as some servers send at first.
+const Empty = `data: {"id":"chatcmpl-0","object":"chat.completion.chunk","choices":[],"prompt_filter_results":[]}`
+
+// ErrorEvents are the ways in which servers report an error in mid-stream, with status 503.
+func ErrorEvents() []string {
+	return []string{
+		`data: {"error":{"message":"overloaded","type":"server_error","code":503}}`,
+		`data:{"error":{"message":"overloaded","type":"server_error","code":"503"}}`,
+		`data: { "error" : { "message" : "overloaded", "code" : 503 } }`,
+		`data: {"id":"x","choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"code":503,"message":"overloaded"}}`,
+		`data: {"error":"overloaded"}`,
+		`data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`,
+		`data: {"object":"error","message":"overloaded","type":"ServiceUnavailable","code":503}`,
+		`data: {"type":"error","code":"server_error","message":"overloaded"}`,
+		"event: error\ndata: {\"message\":\"overloaded\",\"code\":503}",
+		"event: error\ndata: overloaded",
+		`error: {"code":503,"message":"overloaded","type":"unavailable_error"}`,
+		`{"error":{"message":"overloaded","type":"server_error","code":503}}`,
+	}
 }

@@ -9,6 +9,7 @@ package rerank
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,10 +31,10 @@ type Config struct {
 // Reranker ranks with a model behind a server. It may be used by several goroutines. A server that fails is
 // left alone for a while; see endpoint.Breaker.
 type Reranker struct {
-	config  Config
-	server  *endpoint.Server
-	breaker endpoint.Breaker
-	tei     atomic.Bool // whether the server wanted "texts" when it was asked last
+	endpoint.Breaker
+	config Config
+	server *endpoint.Server
+	tei    atomic.Bool // whether the server wanted "texts" when it was asked last
 }
 
 // New returns a Reranker. It makes no call.
@@ -49,22 +50,11 @@ func New(c Config) (*Reranker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reranker{config: c, server: server, breaker: endpoint.Breaker{What: "rerank server"}}, nil
+	return &Reranker{config: c, server: server, Breaker: endpoint.Breaker{What: "rerank server"}}, nil
 }
 
 // Name is the model's name, or else the server's address.
-func (r *Reranker) Name() string {
-	if r.config.Model != "" {
-		return r.config.Model
-	}
-	return r.server.String()
-}
-
-// Resting reports whether the server is left alone for now.
-func (r *Reranker) Resting() bool { return r.breaker.Resting() }
-
-// Health is how the server did of late.
-func (r *Reranker) Health() endpoint.Health { return r.breaker.Health() }
+func (r *Reranker) Name() string { return cmp.Or(r.config.Model, r.server.String()) }
 
 // Rerank returns a score for each text, in their order: the higher, the better it answers query. Scores are
 // finite and compare within one call; their range is the model's. The error is of a server that fails, is too
@@ -73,7 +63,7 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) (sc
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	err = r.breaker.Do(ctx, r.config.Timeout, func(ctx context.Context) error {
+	err = r.Do(ctx, r.config.Timeout, func(ctx context.Context) error {
 		scores, err = r.rank(ctx, query, texts)
 		return err
 	})

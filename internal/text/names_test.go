@@ -11,7 +11,7 @@ import (
 
 func TestIdentifiers(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ text, want string }{
+	says(t, []saying{
 		{"parseHTTPRequest", "parsehttprequest pars http request"},
 		{"snake_case_name", "snakecasenam snake case name"},
 		{"kebab-case", "kebabcas kebab case"},
@@ -36,12 +36,9 @@ func TestIdentifiers(t *testing.T) {
 		{"日本-go go-日本 go_é", "日 本 日本 go go 日 本 日本 goe go"},
 		{"end.", "end"},
 		{"www.example.com", "examplecom exampl"},
-	} {
-		got := slices.DeleteFunc(Terms(c.text), func(t string) bool { return len(t) == 1 && t > "9" })
-		if got := strings.Join(got, " "); got != c.want {
-			t.Errorf("Terms(%q) = %q, want %q", c.text, got, c.want)
-		}
-	}
+	}, func(s string) []string {
+		return slices.DeleteFunc(Terms(s), func(t string) bool { return len(t) == 1 && t > "9" })
+	})
 }
 
 // What a question calls a thing and what a message calls it meet.
@@ -64,7 +61,7 @@ func TestNamesMeet(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ text, want string }{
+	says(t, []saying{
 		{"https://github.com/golang/go/issues/123?tab=x#frag", "githubcom github golang go issu 123 tab x frag"},
 		{"see HTTPS://www.Example.org/, ok", "see exampleorg exampl ok"},
 		{"https://a.b.co.uk", "bcouk b"},
@@ -77,16 +74,12 @@ func TestLinks(t *testing.T) {
 		{"[text](https://x.test/a) or (http://y.test)", "text xtest x ytest y"},
 		{"xhttp://a.b a://b ://", "xhttp ab b b"},
 		{"https://x.test/" + strings.Repeat("z", 500), "xtest x " + strings.Repeat("z", maxTerm)},
-	} {
-		if got := strings.Join(Terms(c.text), " "); got != c.want {
-			t.Errorf("Terms(%q) = %q, want %q", c.text, got, c.want)
-		}
-	}
+	}, Terms)
 }
 
 func TestEmoji(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ text, want string }{
+	says(t, []saying{
 		{"🚀🚀🚀 🎉", "🚀 rocket 🎉 parti popper"},
 		{"👍🏽 👍", "👍 thumb"},
 		{"🇩🇪🇺🇸", "🇩🇪 flag germani 🇺🇸 flag unit state"},
@@ -94,11 +87,7 @@ func TestEmoji(t *testing.T) {
 		{"👩\u200d💻", "👩 woman 💻 person comput"},
 		{"3️⃣ ⭐ ⏰ 🀄 ⌚", "3 ⭐ star ⏰ alarm clock 🀄 mahjong tile red dragon ⌚ watch"},
 		{"→ █ ☺", "☺ smile"},
-	} {
-		if got := strings.Join(Terms(c.text), " "); got != c.want {
-			t.Errorf("Terms(%q) = %q, want %q", c.text, got, c.want)
-		}
-	}
+	}, Terms)
 	if got := strings.Join(Words("fooBar a_b 🚀 http://x.y"), " "); got != "foobar a b http x y" {
 		t.Errorf("words are %q", got)
 	}

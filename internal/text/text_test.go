@@ -53,9 +53,21 @@ func TestTerms(t *testing.T) {
 	}
 }
 
+// saying is a text with the terms that it has.
+type saying struct{ text, want string }
+
+func says(t *testing.T, all []saying, terms func(string) []string) {
+	t.Helper()
+	for _, c := range all {
+		if got := strings.Join(terms(c.text), " "); got != c.want {
+			t.Errorf("the terms of %q are %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
 func TestQueryTermsAreOnceAndInPairs(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ text, want string }{
+	says(t, []saying{
 		{"dogs and a dog", "dog"},
 		{"今天", "今天"},
 		{"猫", "猫"},
@@ -63,11 +75,7 @@ func TestQueryTermsAreOnceAndInPairs(t *testing.T) {
 		{"parseHTTPRequest parse_http", "parsehttprequest pars http request parsehttp"},
 		{"v1.2.3", "v1.2.3 1.2.3 v1 2 3"},
 		{"the 猫 and 天天天", "猫 天天"},
-	} {
-		if got := strings.Join(QueryTerms(c.text), " "); got != c.want {
-			t.Errorf("QueryTerms(%q) = %q, want %q", c.text, got, c.want)
-		}
-	}
+	}, QueryTerms)
 }
 
 func TestWords(t *testing.T) {
@@ -148,5 +156,57 @@ func BenchmarkTerms(b *testing.B) {
 	const s = "I went to a support group yesterday and it was so powerful, then Caroline's friends made dinner."
 	for b.Loop() {
 		Terms(s)
+	}
+}
+
+// Inflections of a word have one stem; words that only look alike don't.
+func TestStemsMeet(t *testing.T) {
+	t.Parallel()
+	for _, forms := range []string{
+		"gattino gattini gattina", "lezione lezioni", "macchina macchine", "medico medici", "perro perros perra",
+		"amigos amiga", "camino caminos", "Katzen Katze", "Wohnung Wohnungen", "boeken boek", "kosten kost",
+		"кошка кошки кошкой кошке", "книга книги книгу книгами", "работает работали работала работаю", "новый новая новые нового",
+		"квартира квартиры квартиру", "возможность возможности", "учиться учились учился", "осенний осенняя",
+		"Россия России Россией", "try tries tried", "pay pays paying", "красивейший красивая", "мой мои", "ёлка елки", "прочитанная прочитанный",
+	} {
+		words := Words(forms)
+		for _, w := range words[1:] {
+			if stem(w) != stem(words[0]) {
+				t.Errorf("%q is %q, and %q is %q", words[0], stem(words[0]), w, stem(w))
+			}
+		}
+	}
+	for _, pair := range []string{
+		"party part", "hello hell", "listen list", "pasta past", "china chin", "data dat", "logo log", "beta bet", "screen scree",
+		"idea ide", "Maria Mary", "стол стул", "мама мамонт",
+	} {
+		if w := Words(pair); stem(w[0]) == stem(w[1]) {
+			t.Errorf("%q and %q are both %q", w[0], w[1], stem(w[0]))
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	t.Parallel()
+	family := "👨‍👩‍👧‍👦"
+	tests := []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"", 3, ""},
+		{"abc", 3, "abc"},
+		{"abcd", 3, "abc…"},
+		{"ab cd", 3, "ab…"},
+		{"ééé", 2, "éé…"},
+		{family + "abc", 3, family + "ab…"},
+		{family + family + family, 2, family + "…"}, // each takes seven of the eight code points
+		{"a" + strings.Repeat("\u0301", 100000), 3, "…"},
+		{"ab" + strings.Repeat("\u0301", 100000), 3, "a…"},
+	}
+	for _, tt := range tests {
+		if got := Clip(tt.s, tt.n); got != tt.want {
+			t.Errorf("Clip(%.20q, %d) = %.40q, want %q", tt.s, tt.n, got, tt.want)
+		}
 	}
 }

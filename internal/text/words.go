@@ -4,6 +4,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/porter"
+	"github.com/blevesearch/snowballstem/russian"
 )
 
 // token is a run of letters and digits as it was written, but for accents.
@@ -89,7 +93,7 @@ func (t token) word() string {
 	if t.unspaced {
 		return t.text
 	}
-	return clip(withoutClitic(strings.ToLower(t.text)))
+	return Cut(withoutClitic(strings.ToLower(t.text)), maxTerm)
 }
 
 func isWordRune(r rune) bool {
@@ -138,21 +142,6 @@ var negations = map[string]string{
 	"hasn": "has", "hadn": "had", "mustn": "must", "needn": "need",
 }
 
-// clip cuts a word after maxTerm runes.
-func clip(w string) string {
-	if len(w) <= maxTerm {
-		return w
-	}
-	n := 0
-	for i := range w {
-		if n == maxTerm {
-			return w[:i]
-		}
-		n++
-	}
-	return w
-}
-
 // appendUnspaced appends the pairs of neighbouring characters of run, and each single one too if singles.
 // Marks belong to the character before them.
 func appendUnspaced(terms []string, run string, singles bool) []string {
@@ -162,10 +151,10 @@ func appendUnspaced(terms []string, run string, singles bool) []string {
 			return
 		}
 		if singles {
-			terms = append(terms, clip(run[start:end]))
+			terms = append(terms, Cut(run[start:end], maxTerm))
 		}
 		if previous >= 0 {
-			terms = append(terms, clip(run[previous:end]))
+			terms = append(terms, Cut(run[previous:end], maxTerm))
 		}
 		previous, start = start, -1
 	}
@@ -178,4 +167,131 @@ func appendUnspaced(terms []string, run string, singles bool) []string {
 	}
 	emit(len(run))
 	return terms
+}
+
+// stem takes a word to what its inflections have in common. The language isn't known, and a question and a message
+// must come to the same, so that only the word itself decides: Latin letters are English with some endings of other
+// languages, Russian letters are Russian, and words of other scripts stay.
+func stem(w string) string { return stemWith(new(snowballstem.Env), w) }
+
+// stemWith is stem in an environment that may have been used before.
+func stemWith(env *snowballstem.Env, w string) string {
+	if len(w) < 3 {
+		return w
+	}
+	if !isASCII(w) {
+		if strings.ContainsFunc(w, func(r rune) bool { return r < 'а' || r > 'я' }) {
+			return w
+		}
+		return snowball(env, w, russian.Stem)
+	}
+	if base, ok := irregular[w]; ok {
+		w = base
+	}
+	return withoutForeignEnding(english(env, w), w)
+}
+
+// snowball is what a stemmer leaves of w.
+func snowball(env *snowballstem.Env, w string, stemmer func(*snowballstem.Env) bool) string {
+	env.SetCurrent(w)
+	stemmer(env)
+	return env.Current()
+}
+
+// english is Porter's first stemmer, except that a "y" becomes "i" after consonants only: "try" meets
+// "tries", and "pay" stays.
+func english(env *snowballstem.Env, w string) string {
+	s := snowball(env, w, porter.Stem)
+	n := len(s) - 1
+	switch {
+	case n < 2 || w[n] != 'y' || s[n] != 'y' && s[n] != 'i':
+		return s
+	case isConsonant(w[n-1]):
+		return s[:n] + "i"
+	}
+	return s[:n] + "y"
+}
+
+// withoutForeignEnding takes off what Porter leaves of the endings of Italian, Spanish and Portuguese ("gatto, gatti,
+// gatta") and of German and Dutch ("Katzen, Katze"), where at least four letters stay.
+func withoutForeignEnding(stem, word string) string {
+	n := len(stem) - 1
+	if n < 4 || wholeStems[stem] || strings.ContainsAny(stem, digits) {
+		return stem
+	}
+	switch stem[n] {
+	case 'a', 'o':
+		if isConsonant(stem[n-1]) {
+			return stem[:n]
+		}
+	case 'i': // not that of "party", which was a y
+		if isConsonant(stem[n-1]) && strings.HasSuffix(strings.TrimSuffix(word, "s"), "i") {
+			return stem[:n]
+		}
+	case 'n':
+		if n >= 5 && stem[n-1] == 'e' && isConsonant(stem[n-2]) {
+			return stem[:n-1]
+		}
+	}
+	return stem
+}
+
+// wholeStems are frequent stems of English whose end is no ending, or without which they would be other words.
+var wholeStems = SetOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")
+
+func isConsonant(c byte) bool { return strings.IndexByte("aeiou", c) < 0 }
+
+// stopWords are left out of the index and of questions: they are in every text, or in every link. Those of
+// other languages than English are found to be common by counting: many are words of content in another one
+// ("die", "war", "fast").
+var stopWords = SetOf(`
+www com
+a about above after again against all also am an and any are as at be because been before being below
+between both but by can could did do does doing down during each few for from further had has have having
+he her here hers herself him himself his how i if in into is it its itself just me more most my myself no nor
+not now of off on once only or other our ours ourselves out over own same she should so some such than that
+the their theirs them themselves then there these they this those through to too under until up very was we
+were what when where which while who whom why will with would you your yours yourself yourselves
+`)
+
+// irregular forms of verbs and nouns, by the form that the others share their stem with.
+var irregular = formsOf(`
+arise arose arisen; awake awoke awoken; beat beaten; become became; begin began begun; bend bent; bet;
+bind bound; bite bit bitten; bleed bled; blow blew blown; break broke broken; breed bred; bring brought;
+build built; burn burnt; buy bought; catch caught; child children; choose chose chosen; come came;
+creep crept; deal dealt; dig dug; draw drew drawn; dream dreamt; drink drank drunk; drive drove driven;
+eat ate eaten; fall fell fallen; feed fed; feel felt; fight fought; find found; flee fled; fly flew flown;
+foot feet; forbid forbade forbidden; forget forgot forgotten; forgive forgave forgiven; freeze froze frozen;
+get got gotten; give gave given; go went gone goes; grow grew grown; hang hung; hear heard; hide hid hidden;
+hold held; keep kept; kneel knelt; know knew known; lay laid; lead led; lean leant; leap leapt;
+learn learnt; leave left; lend lent; life lives; light lit; lose lost; make made; man men; mean meant;
+meet met; mouse mice; pay paid; person people; ride rode ridden; ring rang rung; rise rose risen;
+run ran; say said; see saw seen; seek sought; sell sold; send sent; shake shook shaken; shine shone;
+shoot shot; show shown; shrink shrank shrunk; sing sang sung; sink sank sunk; sit sat; sleep slept;
+slide slid; smell smelt; speak spoke spoken; spend spent; spin spun; stand stood; steal stole stolen;
+stick stuck; sting stung; strike struck; swear swore sworn; sweep swept; swim swam swum; swing swung;
+take took taken; teach taught; tear tore torn; tell told; think thought; throw threw thrown; tooth teeth;
+understand understood; wake woke woken; wear wore worn; weave wove woven; weep wept; wife wives;
+win won; woman women; write wrote written
+`)
+
+// SetOf is the words of a list.
+func SetOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}
+
+// formsOf reads "base form form; base form; …".
+func formsOf(table string) map[string]string {
+	forms := map[string]string{}
+	for _, row := range strings.Split(table, ";") {
+		words := strings.Fields(row)
+		for _, form := range words[1:] {
+			forms[form] = words[0]
+		}
+	}
+	return forms
 }

@@ -6,6 +6,7 @@
 package tokens
 
 import (
+	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -102,4 +103,93 @@ func load(name tokenizer.Encoding) func() tokenizer.Codec {
 		}
 		return codec
 	})
+}
+
+// family are models that have an encoding and a window in common.
+type family struct {
+	name     string // what their names begin with
+	encoding tokenizer.Encoding
+	window   int // tokens of prompt and answer together; 0: not known
+}
+
+// families are OpenAI's, as its documentation lists them. The first that fits a name counts.
+var families = []family{
+	{"gpt-5-chat", tokenizer.O200kBase, 128_000},
+	{"gpt-5", tokenizer.O200kBase, 400_000},
+	{"gpt-oss", tokenizer.O200kBase, 131_072},
+	{"o1-mini", tokenizer.O200kBase, 128_000},
+	{"o1-preview", tokenizer.O200kBase, 128_000},
+	{"o1", tokenizer.O200kBase, 200_000},
+	{"o3", tokenizer.O200kBase, 200_000},
+	{"o4", tokenizer.O200kBase, 200_000},
+	{"codex-mini", tokenizer.O200kBase, 200_000},
+	{"gpt-4.1", tokenizer.O200kBase, 1_047_576},
+	{"gpt-4.5", tokenizer.O200kBase, 128_000},
+	{"gpt-4o", tokenizer.O200kBase, 128_000},
+	{"chatgpt-4o", tokenizer.O200kBase, 128_000},
+	{"gpt-4-turbo", tokenizer.Cl100kBase, 128_000},
+	{"gpt-4-1106", tokenizer.Cl100kBase, 128_000},
+	{"gpt-4-0125", tokenizer.Cl100kBase, 128_000},
+	{"gpt-4-vision", tokenizer.Cl100kBase, 128_000},
+	{"gpt-4-32k", tokenizer.Cl100kBase, 32_768},
+	{"gpt-4", tokenizer.Cl100kBase, 8_192},
+	{"gpt-3.5-turbo-instruct", tokenizer.Cl100kBase, 4_096},
+	{"gpt-3.5-turbo-0301", tokenizer.Cl100kBase, 4_096},
+	{"gpt-3.5-turbo-0613", tokenizer.Cl100kBase, 4_096},
+	{"gpt-3.5", tokenizer.Cl100kBase, 16_385},
+	{"text-embedding-3", tokenizer.Cl100kBase, 8_192},
+	{"text-embedding-ada-002", tokenizer.Cl100kBase, 8_192},
+	{"davinci-002", tokenizer.Cl100kBase, 16_384},
+	{"babbage-002", tokenizer.Cl100kBase, 16_384},
+	{"text-davinci-003", tokenizer.P50kBase, 4_097},
+	{"text-davinci-002", tokenizer.P50kBase, 4_097},
+	{"code-davinci", tokenizer.P50kBase, 0},
+	{"code-cushman", tokenizer.P50kBase, 2_048},
+	{"text-davinci", tokenizer.R50kBase, 2_049},
+	{"text-curie", tokenizer.R50kBase, 2_049},
+	{"text-babbage", tokenizer.R50kBase, 2_049},
+	{"text-ada", tokenizer.R50kBase, 2_049},
+	{"davinci", tokenizer.R50kBase, 2_049},
+	{"curie", tokenizer.R50kBase, 2_049},
+	{"babbage", tokenizer.R50kBase, 2_049},
+	{"ada", tokenizer.R50kBase, 2_049},
+	{"gpt2", tokenizer.R50kBase, 1_024},
+}
+
+// Window is how many tokens prompt and answer of a model may have together, as far as that is known by its
+// name; else 0. Whoever serves a model may allow it less.
+func Window(model string) int {
+	f, _ := familyOf(model)
+	return f.window
+}
+
+// isOpenAI is what OpenAI itself puts behind a family's name: dates, versions, sizes, uses. What somebody
+// else has trained and named after it, like "gpt-4-x-alpaca", may have any vocabulary and window.
+var isOpenAI = regexp.MustCompile(
+	`^(?:[-.@](?:\d{1,4}|\d{8}|\d{1,3}[bk]|mini|nano|micro|small|large|turbo|preview|instruct|latest|audio|realtime|search|transcribe|diarize|tts|` +
+		`chat|codex|pro|max|vision|high|medium|low|minimal|xhigh|deep|research|safeguard|api|edit|insert|code|extended|similarity|doc|query|text|none))+$`)
+
+func familyOf(model string) (family, bool) {
+	name := plainName(model)
+	for _, f := range families {
+		rest, ok := strings.CutPrefix(name, f.name)
+		if ok && (rest == "" || isOpenAI.MatchString(rest)) {
+			return f, true
+		}
+	}
+	return family{}, false
+}
+
+// plainName is a model's name without what servers put round it: "openai/gpt-4o:free" and "ft:gpt-4o:acme" are
+// gpt-4o, and Azure's "gpt-35-turbo" is gpt-3.5-turbo.
+func plainName(model string) string {
+	name := strings.ToLower(strings.TrimSpace(model))
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	name = strings.TrimPrefix(name, "ft:")
+	name = strings.TrimPrefix(name, "openai.")
+	name, _, _ = strings.Cut(name, ":")
+	if rest, ok := strings.CutPrefix(name, "gpt-35"); ok {
+		name = "gpt-3.5" + rest
+	}
+	return name
 }
