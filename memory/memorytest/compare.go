@@ -31,7 +31,7 @@ func (t *trial) compare() {
 func (t *trial) compareLog(channel memory.ChannelID) {
 	t.Helper()
 	m := t.model
-	log := plain(m.log(channel))
+	log := m.log(channel)
 	ids, names := idsOf(log), map[memory.MessageID]string{}
 	for at := range m.entries { // what is gone as well
 		if at.channel == channel {
@@ -55,7 +55,6 @@ func (t *trial) compareLog(channel memory.ChannelID) {
 		built, kept := m.prompts[place{channel, id}]
 		p, ok := t.prompt(channel, id)
 		t.same("whether there is a prompt", ok, kept)
-		built.Built = utc(built.Built)
 		t.same("Prompt", p, built)
 	}
 	t.same("Summaries", t.summaries(channel), m.summariesOf(channel))

@@ -118,13 +118,12 @@ var guildPromises = []promise{
 				Channel: general, Until: id(5)},
 			memory.Learned{Guild: guild, Channel: general, Until: id(3)}, seenTown, person(ada, "Ada"),
 		}, func(t *trial) {
-			t.same("since when", []time.Time{utc(t.guild(guild).Learn), utc(t.people(guild)[0].Learn),
-				utc(t.people(guild)[1].Learn)},
+			t.same("since when", []time.Time{t.guild(guild).Learn, t.people(guild)[0].Learn, t.people(guild)[1].Learn},
 				[]time.Time{minute(3), minute(5), {}})
 			t.same("what was looked at", t.channel(guild, general).Learned, id(5))
 			t.apply(opts(ada, true, 7), memory.Learn{Guild: guild, User: ada, On: true, At: minute(8)},
 				opts(ada, false, 9), person(ada, "Ada"))
-			t.same("of who was out", utc(t.people(guild)[0].Learn), time.Time{})
+			t.same("of who was out", t.people(guild)[0].Learn, time.Time{})
 		}},
 	{"nothing is kept of somebody who has opted out, until they opt in",
 		events{post(first), edits(overtaken, 10, "early"),
@@ -136,7 +135,7 @@ var guildPromises = []promise{
 			t.same("the log", t.log(general), []memory.Message{second})
 			t.same("elsewhere", len(t.log(local)), 1)
 			f := t.carryOut()[0]
-			t.same("what was forgotten", []any{f.Forgetting.User, f.Forgetting.Why, utc(f.Forgetting.At), f.Messages},
+			t.same("what was forgotten", []any{f.Forgetting.User, f.Forgetting.Why, f.Forgetting.At, f.Messages},
 				[]any{ada, memory.WhyOptOut, minute(5), 1})
 			t.apply(opts(ada, false, 6), opts(ada, true, 5), person(ada, "Ada"))
 			again := said(general, id(400), ada, "again")

@@ -139,7 +139,7 @@ var logPromises = []promise{
 				id(5) - 1, 9, all[2:5]},
 			{id(5), id(2), 9, nil}, {id(3), id(3), 9, nil}, {0, never, 0, nil}, {id(8), never, 9, nil},
 		} {
-			t.same("a page", plain(got(t.store.Log(t.ctx, general, c.after, c.until, c.limit))(t)), c.want)
+			t.same("a page", got(t.store.Log(t.ctx, general, c.after, c.until, c.limit))(t), c.want)
 		}
 	}},
 }

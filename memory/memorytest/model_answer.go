@@ -82,7 +82,7 @@ func (m *model) stand(t *memory.Trace) bool {
 		if len(t.Parts) == 0 {
 			return false
 		}
-		t.Answer, t.Parts = t.Parts[0], orNil(t.Parts[1:])
+		t.Answer, t.Parts = t.Parts[0], t.Parts[1:]
 	}
 	return true
 }

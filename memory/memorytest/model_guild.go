@@ -418,19 +418,12 @@ func (m *model) missing() []memory.Gap {
 	})
 }
 
-// normal is g with its roles and channels by id, and nothing nil, without the channels of which nothing is known.
+// normal is g with its roles and channels by id, without the channels of which nothing is known.
 func normal(g memory.Guild) memory.Guild {
-	g.Roles = sorted(append([]memory.Role{}, g.Roles...), func(r memory.Role) memory.RoleID { return r.ID })
-	g.Channels = slices.DeleteFunc(append([]memory.Channel{}, g.Channels...), func(c memory.Channel) bool {
+	g.Roles = sorted(slices.Clone(g.Roles), func(r memory.Role) memory.RoleID { return r.ID })
+	g.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		return c.Unplaced && !c.Shut && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
 	})
 	sorted(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
-	for i := range g.Channels {
-		c := &g.Channels[i]
-		c.Overwrites = append([]memory.Overwrite{}, c.Overwrites...)
-		c.Settings = maps.Collect(maps.All(c.Settings))
-	}
-	g.Settings, g.Limits = maps.Collect(maps.All(g.Settings)), orNil(g.Limits)
-	g.Left, g.Learn = utc(g.Left), utc(g.Learn)
 	return g
 }

@@ -68,7 +68,7 @@ func (m *model) summariesOf(channel memory.ChannelID) []memory.Summary {
 			all = append(all, s.Summary)
 		}
 	}
-	return plainSummaries(sorted(all, func(s memory.Summary) memory.MessageID { return s.ID }))
+	return sorted(all, func(s memory.Summary) memory.MessageID { return s.ID })
 }
 
 // unsummarised is what is to be summed up: what is to be made again first.

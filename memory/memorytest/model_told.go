@@ -92,5 +92,5 @@ func (m *model) loreOf(guild memory.GuildID) []memory.Lore {
 			all = append(all, l.Lore)
 		}
 	}
-	return plainLore(sorted(all, func(l memory.Lore) int64 { return l.ID }))
+	return sorted(all, func(l memory.Lore) int64 { return l.ID })
 }
