@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
