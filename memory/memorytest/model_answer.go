@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -119,7 +120,7 @@ func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 		}
 	}
 	sorted(all, func(t memory.Trace) memory.ChannelID { return t.Channel })
-	slices.SortStableFunc(all, func(a, b memory.Trace) int { return compare(b.Answer, a.Answer) })
+	slices.SortStableFunc(all, func(a, b memory.Trace) int { return cmp.Compare(b.Answer, a.Answer) })
 	return all[:min(limit, len(all))]
 }
 

@@ -105,9 +105,11 @@ func (m *model) things() []thing {
 				goes: func(bool) { m.summaries[at] = &summary{again: true, after: s.after} }})
 		}
 	}
-	for id, c := range m.condensed {
-		all = append(all, thing{kind: "summary", guild: c.Guild, from: versionsOf(id, c.Sources),
-			goes: func(bool) { delete(m.condensed, id) }})
+	for id, c := range m.channels {
+		if c.condensed.Until != 0 {
+			all = append(all, thing{kind: "summary", guild: c.Guild, from: versionsOf(id, c.condensed.Sources),
+				goes: func(bool) { c.condensed = memory.Condensed{} }})
+		}
 	}
 	for _, r := range m.records {
 		all = append(all, thing{kind: "record", guild: r.Guild,

@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"slices"
 
 	"hark/memory"
@@ -17,10 +18,11 @@ type summary struct {
 func (s *summary) there() bool { return s != nil && !s.again }
 
 func (m *model) summarise(e memory.Summarised) {
-	if m.channels[e.Channel] == nil {
+	c := m.channels[e.Channel]
+	if c == nil {
 		return
 	}
-	m.summarised[e.Channel] = max(m.summarised[e.Channel], e.Until)
+	c.summarised = max(c.summarised, e.Until)
 	at := place{e.Channel, e.Until}
 	old := m.summaries[at]
 	if e.Summary == nil {
@@ -81,7 +83,7 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 		}
 	}
 	for id, c := range m.channels {
-		after := m.summarised[id]
+		after := c.summarised
 		if after == 0 {
 			after = max(since-1, 0)
 		}
@@ -95,7 +97,7 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 	}
 	for _, all := range [][]memory.Stretch{again, fresh} {
 		sorted(all, func(s memory.Stretch) memory.ChannelID { return s.Channel })
-		slices.SortStableFunc(all, func(a, b memory.Stretch) int { return compare(a.Until, b.Until) })
+		slices.SortStableFunc(all, func(a, b memory.Stretch) int { return cmp.Compare(a.Until, b.Until) })
 	}
 	return append(again, fresh...)
 }
@@ -103,8 +105,8 @@ func (m *model) unsummarised(since memory.MessageID) []memory.Stretch {
 // condense keeps what a session was condensed to if all that it was made from is there, as it was.
 func (m *model) condense(c memory.Condensed) {
 	c, _ = c.Checked()
-	if m.channels[c.Channel] != nil && c.Made.After(m.condensed[c.Channel].Made) &&
+	if of := m.channels[c.Channel]; of != nil && c.Made.After(of.condensed.Made) &&
 		m.areAsTheyWere(c.Channel, c.Sources) {
-		m.condensed[c.Channel] = c
+		of.condensed = c
 	}
 }

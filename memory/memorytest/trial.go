@@ -1,13 +1,14 @@
 package memorytest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
 	"slices"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hark/internal/text"
@@ -307,19 +308,19 @@ func byMessage(all []memory.Withdrawn) []memory.Withdrawn {
 }
 
 // alike are the differences that two stores may have.
-var alike = cmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(), cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
+var alike = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(), cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
 
 // same fails the test unless got is want, but for what two stores may differ in.
 func (t *trial) same(what string, got, want any) {
 	t.Helper()
-	if !reflect.DeepEqual(got, want) && !cmp.Equal(got, want, alike) {
-		t.Fatalf("%s (-want +got):\n%s", what, cmp.Diff(want, got, alike))
+	if !reflect.DeepEqual(got, want) && !gocmp.Equal(got, want, alike) {
+		t.Fatalf("%s (-want +got):\n%s", what, gocmp.Diff(want, got, alike))
 	}
 }
 
 // sorted sorts all by a key, and gives it.
 func sorted[T any, K ~int64](all []T, key func(T) K) []T {
-	slices.SortFunc(all, func(a, b T) int { return compare(key(a), key(b)) })
+	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
 	return all
 }
 
