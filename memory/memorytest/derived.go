@@ -48,7 +48,7 @@ var derivedPromises = []promise{
 		t.same("cleaned", t.lore(guild)[0].Text, "clean\uFFFD")
 	}},
 	{"lore goes with any of its sources, and when the text of one changes, whichever comes first",
-		events{post(first), post(second), post(said(staff, first.ID, ada, "two"))}, func(t *trial) {
+		steps{post(first), post(second), post(said(staff, first.ID, ada, "two"))}, func(t *trial) {
 			for i, sources := range [][]memory.Spot{{spot(general, first.ID), spot(staff, first.ID)},
 				{spot(staff, first.ID)},
 				{spot(general, second.ID)}, nil} {
@@ -60,7 +60,7 @@ var derivedPromises = []promise{
 			t.same("what is left", len(t.lore(guild)), 2)
 		}},
 	{"summaries are kept by channel, of each the last version",
-		events{post(first), post(second), post(said(general, id(9), ben, "nine"))},
+		steps{post(first), post(second), post(said(general, id(9), ben, "nine"))},
 		func(t *trial) {
 			one, other, next := summed(general, id(2), 1, id(1), id(2)), summed(general, id(9), 3, id(9)),
 				summed(general, id(2), 5, id(2))
@@ -76,7 +76,7 @@ var derivedPromises = []promise{
 			t.apply(sums(0, next))
 			t.same("what made room may come again", t.summaries(general), []memory.Summary{next, other})
 		}},
-	{"a summary that can't be is refused, and so is what a session can't be condensed to, and others are cleaned", events{post(first)},
+	{"a summary that can't be is refused, and so is what a session can't be condensed to, and others are cleaned", steps{post(first)},
 		func(t *trial) {
 			for _, spoil := range []func(*memory.Summarised){
 				func(e *memory.Summarised) { e.Summary.Text = " " },
@@ -114,7 +114,7 @@ var derivedPromises = []promise{
 				[]any{"clean\uFFFD", []string{"ferry boats"}, "one\uFFFD"})
 		}},
 	{"a summary goes with any of its sources, and when the text of one changes, and is to be made again",
-		events{post(first), post(second), post(said(general, id(9), ben, "nine")),
+		steps{post(first), post(second), post(said(general, id(9), ben, "nine")),
 			sums(0, summed(general, id(2), 1, id(1), id(2))), sums(id(2), summed(general, id(9), 1, id(9))),
 		}, func(t *trial) {
 			again := func(what string, since memory.MessageID, want ...memory.Stretch) {
@@ -138,7 +138,7 @@ var derivedPromises = []promise{
 			t.apply(memory.Summarised{Guild: guild, Channel: general, Until: id(2)})
 			again("once that was seen", 0)
 		}},
-	{"a summary isn't kept if a source has changed or gone while it was made", events{post(first), post(second),
+	{"a summary isn't kept if a source has changed or gone while it was made", steps{post(first), post(second),
 		post(edited(said(general, id(3), ada, "three"), 1, "3"))}, func(t *trial) {
 		for what, sources := range map[string][]memory.MessageID{"of an older text": {id(1), id(3)},
 			"of what was never said": {id(1), id(1) + 1}} {
@@ -175,7 +175,7 @@ var derivedPromises = []promise{
 		t.same("what is new", t.unsummarised(0),
 			[]memory.Stretch{rest, {Guild: guild, Channel: staff, After: id(7), Until: id(8)}})
 	}},
-	{"what a session was condensed to is kept by channel, the last version, until a source goes or changes, or the session is over", events{
+	{"what a session was condensed to is kept by channel, the last version, until a source goes or changes, or the session is over", steps{
 		post(first), post(second), post(said(thread, id(1), ben, "four")), condenses(thread, "Ben: four.", 1, id(1)),
 	}, func(t *trial) {
 		text := func(what string, want ...string) {
@@ -259,7 +259,7 @@ var derivedPromises = []promise{
 				[]memory.Record{want})
 		}},
 	{"a record goes with its question and its answer, and when its question changes, and not when its answer grows",
-		events{post(first), post(second), post(said(general, id(3), hark, "so"))}, func(t *trial) {
+		steps{post(first), post(second), post(said(general, id(3), hark, "so"))}, func(t *trial) {
 			call := func(name string, question, answer memory.MessageID) {
 				e := called(name, general, question, ada, 10)
 				e.Record.Answer = answer

@@ -215,10 +215,10 @@ var otherForgetPromises = []promise{
 		t.same("when it is seen again", []any{g.Name, g.Choice, g.Learn.IsZero(),
 			t.people(guild)[0].Learn.IsZero(), v.Name,
 			v.Learn.IsZero()}, []any{"Town", memory.Undecided, true, true, "Village", false})
-		t.listensFrom(later.Add(time.Hour), general)
+		listens(later.Add(time.Hour), general)(t)
 	}},
 	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it",
-		events{townWith(func(g *memory.Guild) { g.Self = hark }),
+		steps{townWith(func(g *memory.Guild) { g.Self = hark }),
 			person(ada, "Ada"), person(hark, "Hark")}, func(t *trial) {
 			t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge,
 				At: later}).People, 1)
@@ -243,7 +243,7 @@ var otherForgetPromises = []promise{
 			len(t.log(local))}, []int{0, 0, 2, 1})
 	}},
 	{"the text of an edit that came before its message is forgotten with its channel",
-		events{seenTown, edits(first, 60, "overtook")},
+		steps{seenTown, edits(first, 60, "overtook")},
 		func(t *trial) {
 			t.same("how many messages", t.forget(memory.Forgetting{Guild: guild, Channel: general,
 				Why: memory.WhyPurge, At: later}).Messages,
@@ -262,7 +262,7 @@ var otherForgetPromises = []promise{
 			}
 		}
 	}},
-	{"a forgetting that hasn't begun forgets nothing", events{post(first)}, func(t *trial) {
+	{"a forgetting that hasn't begun forgets nothing", steps{post(first)}, func(t *trial) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
 		f := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}
@@ -277,7 +277,7 @@ var otherForgetPromises = []promise{
 		late := said(general, memory.FirstMessageID(later.Add(time.Hour)), ben, "late to be told of")
 		gone := memory.ChannelDeleted{Guild: guild, Channel: general, At: later}
 		t.apply(gone, post(late), post(first), gone, memory.LoreTold{Lore: note(12, ada, general, 9000*60)})
-		t.unplaced(true, false, true)
+		unplaced(true, false, true)(t)
 		const left = "3 4 6 7 | 3 5 8 9 | staff session | c e f | ada1 ben1 ada1 ben1"
 		t.same("what is left", t.left(), left)
 		t.compare()
@@ -301,7 +301,7 @@ var otherForgetPromises = []promise{
 		t.refused(memory.Forgetting{Guild: guild, Why: memory.WhyPurge})
 	}},
 	{"nothing that is being forgotten is to be embedded",
-		events{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
+		steps{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
 			post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
 			before := t.pending()
 			t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})

@@ -36,11 +36,11 @@ var logPromises = []promise{
 		t.apply()
 		t.apply(deletes(nowhere))
 	}},
-	{"an older version never replaces a newer", events{post(edited(first, 2, "nine o'clock")), post(first),
+	{"an older version never replaces a newer", steps{post(edited(first, 2, "nine o'clock")), post(first),
 		edits(first, 1, "eight o'clock")}, func(t *trial) {
 		t.same("the message", t.log(general), []memory.Message{edited(first, 2, "nine o'clock")})
 	}},
-	{"an edit that overtakes its message waits for it", events{edits(first, 1, "an earlier text"),
+	{"an edit that overtakes its message waits for it", steps{edits(first, 1, "an earlier text"),
 		edits(first, 2, "the second text")},
 		func(t *trial) {
 			t.same("before it comes", t.log(general), []memory.Message(nil))
@@ -48,14 +48,14 @@ var logPromises = []promise{
 			t.same("after it came", t.log(general), []memory.Message{edited(first, 2, "the second text")})
 		}},
 	{"a delete that overtakes its message wins, in its channel",
-		events{edits(first, 60, "remorse"), deletes(general, first.ID),
+		steps{edits(first, 60, "remorse"), deletes(general, first.ID),
 			post(first), edits(first, 120, "remorse"),
 			post(said(staff, first.ID, ada, "the same id elsewhere"))}, func(t *trial) {
 			t.same("the logs", append(t.log(general), t.log(staff)...),
 				[]memory.Message{said(staff, first.ID, ada, "the same id elsewhere")})
 		}},
 	{"a deleted message is found by nothing, nor is what was said before an edit",
-		events{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *trial) {
+		steps{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *trial) {
 			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: first.ID}})
 			for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"),
 				deletes(general, first.ID)} {
@@ -110,7 +110,7 @@ var logPromises = []promise{
 			[]memory.Message{reply, said(general, id(1), ada, "in a guild"),
 				said(local, id(1), ada, "at the terminal")})
 	}},
-	{"a message has one name, and a name one message of its channel: the first given stays", events{
+	{"a message has one name, and a name one message of its channel: the first given stays", steps{
 		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
 		post(said(staff, first.ID, ada, "elsewhere")),
 		memory.Named{Channel: general, ID: first.ID, Name: "a"}, memory.Named{Channel: general, ID: first.ID,

@@ -8,6 +8,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -90,25 +91,40 @@ func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
 	f.Fuzz(func(t *testing.T, data []byte) { rapid.MakeFuzz(operations(t, open, nil))(t, data) })
 }
 
-type events = []memory.Event
+type (
+	events = []memory.Event
+	steps  = []any // events, and func(*trial), which do something or say what is so then
+)
 
-// promise is one sentence that every store keeps: what is told, one by one, and what is so then, beside what
-// the model says.
+// promise is one sentence that every store keeps: what happens, one by one, and what is so then, if not nil, beside
+// what the model says.
 type promise struct {
 	says  string
-	given events
+	given steps
 	then  func(*trial)
 }
 
 func (p promise) check(t *trial) {
-	for _, e := range p.given {
-		t.apply(e)
+	for _, step := range append(p.given, p.then) {
+		switch step := step.(type) {
+		case memory.Event:
+			t.apply(step)
+		case func(*trial):
+			if t.compare(); step != nil {
+				step(t)
+			}
+		}
 	}
-	if len(p.given) > 0 {
-		t.compare()
-	}
-	p.then(t)
 	t.compare()
+}
+
+// forgot is the step that has something forgotten: on purpose, and after all that was said, unless f says otherwise.
+func forgot(f memory.Forgetting) func(*trial) {
+	if f.At.IsZero() {
+		f.At = later
+	}
+	f.Why = cmp.Or(f.Why, memory.WhyPurge)
+	return func(t *trial) { t.Helper(); t.forget(f) }
 }
 
 func promises() []promise {
