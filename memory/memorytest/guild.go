@@ -27,7 +27,8 @@ var seenTown = memory.GuildSeen{Guild: town(), At: began}
 
 var guildPromises = []promise{
 	{"a guild comes back as it was seen", steps{memory.GuildNamed{Guild: guild, Name: "Old Town"},
-		memory.GuildNamed{Guild: guild, Name: "Older Town"}, seenTown, memory.GuildNamed{Guild: guild, Name: "Old Town"},
+		memory.GuildNamed{Guild: guild, Name: "Older Town"}, seenTown,
+			memory.GuildNamed{Guild: guild, Name: "Old Town"},
 	}, func(t *trial) {
 		want := town()
 		want.Since = memory.FirstMessageID(began)
@@ -36,7 +37,8 @@ var guildPromises = []promise{
 			t.Fatalf("an unknown guild: %+v, %v", g, err)
 		}
 	}},
-	{"a guild seen again unplaces the channels it no longer lists, but for threads of those it lists", steps{seenTown,
+	{"a guild seen again unplaces the channels it no longer lists, but for threads of those it lists",
+		steps{seenTown,
 		townWith(func(g *memory.Guild) { g.Owner, g.Roles, g.Channels = ben, g.Roles[:1], g.Channels[:1] }),
 		unplaced(false, true, false),
 		townWith(func(g *memory.Guild) { g.Channels = g.Channels[1:2] }), unplaced(true, false, true),
@@ -47,7 +49,8 @@ var guildPromises = []promise{
 		memory.ChannelGone{Guild: guild, Channel: general}, unplaced(true, false, false),
 		memory.ChannelSeen{Channel: town().Channels[0]}, unplaced(false, false, false)}, nil},
 	{"an import fills in a channel that is known by its messages, and changes nothing of one that was seen",
-		steps{post(said(staff, id(1), ada, "first")), imported, memory.ChannelSeen{Channel: town().Channels[1]}, imported,
+		steps{post(said(staff, id(1), ada, "first")), imported,
+			memory.ChannelSeen{Channel: town().Channels[1]}, imported,
 			memory.ChannelGone{Guild: guild, Channel: staff}, imported}, func(t *trial) {
 			t.same("as Discord says", t.channel(guild, staff).Name, "staff")
 		}},
@@ -56,7 +59,8 @@ var guildPromises = []promise{
 			g.Channels[0].Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel},
 				{Role: 950, Allow: memory.ViewChannel}, {User: 950, Deny: memory.Connect}}
 		}),
-		memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 950, Name: "captains", Permissions: memory.Administrator}},
+		memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 950, Name: "captains",
+			Permissions: memory.Administrator}},
 		memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 960, Name: "guests"}},
 		memory.RoleGone{Guild: guild, Role: 950}, memory.RoleGone{Guild: guild, Role: 900},
 		memory.RoleGone{Guild: guild, Role: 999},
@@ -65,7 +69,8 @@ var guildPromises = []promise{
 			[]memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {User: 950, Deny: memory.Connect}})
 	}},
 	{"what is learned of a person adds to what was known, until they leave", steps{
-		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada", Name: "Ada", Nick: "Captain",
+		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada", Name: "Ada",
+			Nick: "Captain",
 			Roles: []memory.RoleID{950, 900}, RolesKnown: true}}, person(ada, "Ada L."),
 		memory.PersonLeft{Guild: guild, User: ada}, memory.PersonLeft{Guild: guild, User: ben},
 		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Nick: "Skipper"}},
@@ -90,7 +95,8 @@ var guildPromises = []promise{
 		memory.Learn{Guild: guild, User: ada, On: true, At: minute(5)}, person(ada, "Ada"), opts(ada, true, 7),
 		memory.Learn{Guild: guild, User: ada, On: true, At: minute(8)}, opts(ada, false, 9), person(ada, "Ada"),
 	}, func(t *trial) {
-		t.same("since when", []time.Time{t.guild(guild).Learn, t.people(guild)[0].Learn}, []time.Time{minute(3), {}})
+		t.same("since when", []time.Time{t.guild(guild).Learn, t.people(guild)[0].Learn},
+			[]time.Time{minute(3), {}})
 	}},
 	{"nothing is kept of somebody who has opted out, until they opt in",
 		steps{post(first), edits(overtaken, 10, "early"),
@@ -107,7 +113,8 @@ var guildPromises = []promise{
 			t.apply(opts(ada, false, 6), opts(ada, true, 5), person(ada, "Ada"))
 			again := said(general, id(400), ada, "again")
 			t.post(first, said(general, id(330), ada, "meanwhile"), again, overtaken)
-			t.apply(memory.LoreTold{Lore: note(2, ada, general, 5)}, memory.LoreTold{Lore: note(3, ada, general, 150)})
+			t.apply(memory.LoreTold{Lore: note(2, ada, general, 5)},
+				memory.LoreTold{Lore: note(3, ada, general, 150)})
 			t.same("logged again", t.log(general), []memory.Message{second, again})
 			t.same("lore", len(t.lore(guild)), 1)
 		}},
@@ -123,13 +130,15 @@ var guildPromises = []promise{
 		}},
 	{"the last star, setting and limit by time hold, before what they are of and after it, whatever else is seen of it", steps{
 		stars(general, first.ID, false, 1), stars(general, first.ID, true, 5), stars(general, first.ID, false, 4),
-		post(first), edits(first, 9, "changed"), stars(general, first.ID, false, 6), stars(general, first.ID, true, 5),
+		post(first), edits(first, 9, "changed"), stars(general, first.ID, false, 6),
+			stars(general, first.ID, true, 5),
 		sets(thread, memory.SettingMode, "creation", 1), limits(951, 3, memory.AsConfigured, 1), seenTown,
 		sets(general, memory.SettingMode, "search", 2), sets(general, memory.SettingMode, "analysis", 1),
 		sets(staff, memory.SettingMode, "search", 1), sets(staff, memory.SettingMode, "", 2),
 		limits(951, memory.Unlimited, 5, 3), limits(951, 4, 4, 2), limits(0, 7, 7, 1), limits(900, 1, 1, 1),
 		limits(900, memory.AsConfigured, memory.AsConfigured, 2), townWith(func(g *memory.Guild) {
-			g.Settings, g.Limits = map[memory.Setting]string{memory.SettingModel: "tiny"}, []memory.RoleLimit{{Role: 951}}
+			g.Settings, g.Limits = map[memory.Setting]string{memory.SettingModel: "tiny"},
+				[]memory.RoleLimit{{Role: 951}}
 			g.Channels[0].Settings = map[memory.Setting]string{memory.SettingMode: "modification"}
 		}),
 	}, func(t *trial) {
@@ -154,11 +163,13 @@ var guildPromises = []promise{
 		settings(general, memory.SettingMode, memory.SettingAnswers, memory.SettingRetention), // one was set later
 		settings(thread, memory.SettingRetention), settings(staff, memory.SettingMode),
 		settings(0, memory.SettingPersona, memory.SettingRetention),
-		memory.ChannelDeleted{Guild: guild, Channel: staff, At: later}, sets(staff, memory.SettingMode, "analysis", 900),
+		memory.ChannelDeleted{Guild: guild, Channel: staff, At: later},
+			sets(staff, memory.SettingMode, "analysis", 900),
 		settings(staff), memory.GuildLeft{Guild: guild, At: later},
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), townWith(func(*memory.Guild) {}),
 		settings(0), settings(general)}, nil},
-	{"what is spent is counted by day and by who asked, and is forgotten with them", steps{ // the beginning is at noon
+	{"what is spent is counted by day and by who asked, and is forgotten with them",
+		steps{ // the beginning is at noon
 		spent(ada, 1, 10), spent(ada, 2, 20), spent(ben, 3, 5), spent(ada, 12, 100), spent(ada, -13, 200),
 		spent(ada, 2, 15), spent(ben, 3, 6), today(map[memory.UserID]int{ada: 30, ben: 6}),
 		func(t *trial) { t.expire(memory.Expiry{Spending: id(2 * 3600).Time()}) },
@@ -182,13 +193,15 @@ var guildPromises = []promise{
 			t.same("heard", got(t.store.HeardUntil(t.ctx, guild))(t),
 				map[memory.ChannelID]memory.MessageID{general: id(5), staff: id(2), thread: id(20)})
 		}},
-	{"nothing said before a guild was first seen, or seen again after it was left, counts as missing", steps{seenTown,
+	{"nothing said before a guild was first seen, or seen again after it was left, counts as missing",
+		steps{seenTown,
 		memory.GuildSeen{Guild: town(), At: minute(60)}, listens(began, general, staff, thread),
 		memory.GuildLeft{Guild: guild, At: minute(120)}, unplaced(true, true, true),
 		memory.GuildSeen{Guild: town(), At: minute(180)}, listens(minute(180), general, staff, thread)}, nil},
 	{"the last choice by time holds, and what was said until something is remembered doesn't count as missing",
 		steps{seenTown, chose(0, memory.RememberPublic, 2), chose(0, memory.Ignore, 1),
-			chose(general, memory.Ignore, 1), chose(general, memory.Remember, 5), chose(general, memory.RememberChosen, 4),
+			chose(general, memory.Ignore, 1), chose(general, memory.Remember, 5),
+				chose(general, memory.RememberChosen, 4),
 			memory.Asked{Guild: guild, Channel: general, Message: id(1)}, townWith(func(g *memory.Guild) {
 				g.Choice, g.Channels[0].Choice, g.Left = memory.Remember, memory.Ignore, began
 			}), listens(minute(2), staff), listens(minute(5), general, thread),
@@ -217,7 +230,8 @@ var guildPromises = []promise{
 			memory.Absent{Guild: guild, At: minute(60)}}, func(t *trial) {
 			shut := func(what string, want bool) { t.Helper(); t.same(what, t.channel(guild, general).Shut, want) }
 			begun := t.gaps(guild, true)[0]
-			t.apply(memory.ShutOut{Guild: guild, Channel: general}, memory.GapFilled{Gap: begun, Through: begun.Until},
+			t.apply(memory.ShutOut{Guild: guild, Channel: general},
+				memory.GapFilled{Gap: begun, Through: begun.Until},
 				memory.GuildSeen{Guild: town()})
 			shut("shut out, and seen again", true)
 			t.same("nothing can be compared", t.gaps(guild, true), []memory.Gap(nil))
@@ -234,7 +248,8 @@ var guildPromises = []promise{
 			q := memory.QuestionOpened{Question: memory.OpenQuestion{Guild: guild, Channel: general, ID: id(n)}}
 			t.apply(post(said(general, id(n), author, "when?")), q, q)
 		}
-		t.apply(memory.QuestionClosed{Channel: general, ID: id(1)}, memory.QuestionClosed{Channel: staff, ID: id(2)})
+		t.apply(memory.QuestionClosed{Channel: general, ID: id(1)},
+			memory.QuestionClosed{Channel: staff, ID: id(2)})
 		t.delete(general, id(4))
 		t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
 		t.compare()

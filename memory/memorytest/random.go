@@ -197,7 +197,9 @@ func (m *machine) embedSome(t *rapid.T) {
 	m.checkQueue()
 	segments := got(m.store.Pending(m.ctx, between(t, "pending", 1, 20)))(m.trial)
 	if between(t, "meanwhile?", 0, 3) == 0 {
-		m.apply(drawMessageEvent(t))
+		if e := drawMessageEvent(t); !m.isUnclear(e) {
+			m.apply(e)
+		}
 	}
 	m.embedded(segments)
 }
