@@ -28,7 +28,7 @@ var seenTown = memory.GuildSeen{Guild: town(), At: began}
 var guildPromises = []promise{
 	{"a guild comes back as it was seen", steps{memory.GuildNamed{Guild: guild, Name: "Old Town"},
 		memory.GuildNamed{Guild: guild, Name: "Older Town"}, seenTown,
-			memory.GuildNamed{Guild: guild, Name: "Old Town"},
+		memory.GuildNamed{Guild: guild, Name: "Old Town"},
 	}, func(t *trial) {
 		want := town()
 		want.Since = memory.FirstMessageID(began)
@@ -39,12 +39,12 @@ var guildPromises = []promise{
 	}},
 	{"a guild seen again unplaces the channels it no longer lists, but for threads of those it lists",
 		steps{seenTown,
-		townWith(func(g *memory.Guild) { g.Owner, g.Roles, g.Channels = ben, g.Roles[:1], g.Channels[:1] }),
-		unplaced(false, true, false),
-		townWith(func(g *memory.Guild) { g.Channels = g.Channels[1:2] }), unplaced(true, false, true),
-		townWith(func(g *memory.Guild) {
-			g.Channels = []memory.Channel{{ID: general, Guild: guild, Unplaced: true}, g.Channels[1]}
-		}), unplaced(true, false, true)}, nil},
+			townWith(func(g *memory.Guild) { g.Owner, g.Roles, g.Channels = ben, g.Roles[:1], g.Channels[:1] }),
+			unplaced(false, true, false),
+			townWith(func(g *memory.Guild) { g.Channels = g.Channels[1:2] }), unplaced(true, false, true),
+			townWith(func(g *memory.Guild) {
+				g.Channels = []memory.Channel{{ID: general, Guild: guild, Unplaced: true}, g.Channels[1]}
+			}), unplaced(true, false, true)}, nil},
 	{"a channel that is gone is unplaced, and its threads aren't, until it is seen again", steps{seenTown,
 		memory.ChannelGone{Guild: guild, Channel: general}, unplaced(true, false, false),
 		memory.ChannelSeen{Channel: town().Channels[0]}, unplaced(false, false, false)}, nil},
@@ -70,7 +70,7 @@ var guildPromises = []promise{
 	}},
 	{"what is learned of a person adds to what was known, until they leave", steps{
 		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada", Name: "Ada",
-			Nick: "Captain",
+			Nick:  "Captain",
 			Roles: []memory.RoleID{950, 900}, RolesKnown: true}}, person(ada, "Ada L."),
 		memory.PersonLeft{Guild: guild, User: ada}, memory.PersonLeft{Guild: guild, User: ben},
 		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Nick: "Skipper"}},
@@ -131,7 +131,7 @@ var guildPromises = []promise{
 	{"the last star, setting and limit by time hold, before what they are of and after it, whatever else is seen of it", steps{
 		stars(general, first.ID, false, 1), stars(general, first.ID, true, 5), stars(general, first.ID, false, 4),
 		post(first), edits(first, 9, "changed"), stars(general, first.ID, false, 6),
-			stars(general, first.ID, true, 5),
+		stars(general, first.ID, true, 5),
 		sets(thread, memory.SettingMode, "creation", 1), limits(951, 3, memory.AsConfigured, 1), seenTown,
 		sets(general, memory.SettingMode, "search", 2), sets(general, memory.SettingMode, "analysis", 1),
 		sets(staff, memory.SettingMode, "search", 1), sets(staff, memory.SettingMode, "", 2),
@@ -164,25 +164,25 @@ var guildPromises = []promise{
 		settings(thread, memory.SettingRetention), settings(staff, memory.SettingMode),
 		settings(0, memory.SettingPersona, memory.SettingRetention),
 		memory.ChannelDeleted{Guild: guild, Channel: staff, At: later},
-			sets(staff, memory.SettingMode, "analysis", 900),
+		sets(staff, memory.SettingMode, "analysis", 900),
 		settings(staff), memory.GuildLeft{Guild: guild, At: later},
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), townWith(func(*memory.Guild) {}),
 		settings(0), settings(general)}, nil},
 	{"what is spent is counted by day and by who asked, and is forgotten with them",
 		steps{ // the beginning is at noon
-		spent(ada, 1, 10), spent(ada, 2, 20), spent(ben, 3, 5), spent(ada, 12, 100), spent(ada, -13, 200),
-		spent(ada, 2, 15), spent(ben, 3, 6), today(map[memory.UserID]int{ada: 30, ben: 6}),
-		func(t *trial) { t.expire(memory.Expiry{Spending: id(2 * 3600).Time()}) },
-		forgot(memory.Forgetting{Guild: guild, User: ada, Channel: general}),
-		forgot(memory.Forgetting{Guild: guild, User: ada, Before: began.Add(9 * time.Hour)}),
-		forgot(memory.Forgetting{Guild: village, User: ada}), today(map[memory.UserID]int{ada: 20, ben: 6}),
-		forgot(memory.Forgetting{Guild: guild, User: ada, At: began.Add(4 * time.Hour)}),
-		spent(ada, 1, 7), spent(ada, 2, 22), spent(ada, 5, 1), // what comes late, and what comes then
-		today(map[memory.UserID]int{0: 29, ben: 6, ada: 1}),
-		opts(ada, true, 1), spent(ada, 6, 2), today(map[memory.UserID]int{0: 32, ben: 6}),
-		forgot(memory.Forgetting{Guild: memory.Everywhere, User: ben}), today(map[memory.UserID]int{0: 38}),
-		forgot(memory.Forgetting{Guild: guild}), spent(503, 7, 2), today(nil),
-	}, nil},
+			spent(ada, 1, 10), spent(ada, 2, 20), spent(ben, 3, 5), spent(ada, 12, 100), spent(ada, -13, 200),
+			spent(ada, 2, 15), spent(ben, 3, 6), today(map[memory.UserID]int{ada: 30, ben: 6}),
+			func(t *trial) { t.expire(memory.Expiry{Spending: id(2 * 3600).Time()}) },
+			forgot(memory.Forgetting{Guild: guild, User: ada, Channel: general}),
+			forgot(memory.Forgetting{Guild: guild, User: ada, Before: began.Add(9 * time.Hour)}),
+			forgot(memory.Forgetting{Guild: village, User: ada}), today(map[memory.UserID]int{ada: 20, ben: 6}),
+			forgot(memory.Forgetting{Guild: guild, User: ada, At: began.Add(4 * time.Hour)}),
+			spent(ada, 1, 7), spent(ada, 2, 22), spent(ada, 5, 1), // what comes late, and what comes then
+			today(map[memory.UserID]int{0: 29, ben: 6, ada: 1}),
+			opts(ada, true, 1), spent(ada, 6, 2), today(map[memory.UserID]int{0: 32, ben: 6}),
+			forgot(memory.Forgetting{Guild: memory.Everywhere, User: ben}), today(map[memory.UserID]int{0: 38}),
+			forgot(memory.Forgetting{Guild: guild}), spent(503, 7, 2), today(nil),
+		}, nil},
 	{"the newest message told of live is heard, whether it is logged, dropped or neither, and in any order",
 		steps{memory.GuildSeen{Guild: town()}, opts(ada, true, 0), memory.Posted{Message: second, Live: true},
 			memory.Posted{Message: said(general, id(5), ada, "opted out"), Live: true},
@@ -195,13 +195,13 @@ var guildPromises = []promise{
 		}},
 	{"nothing said before a guild was first seen, or seen again after it was left, counts as missing",
 		steps{seenTown,
-		memory.GuildSeen{Guild: town(), At: minute(60)}, listens(began, general, staff, thread),
-		memory.GuildLeft{Guild: guild, At: minute(120)}, unplaced(true, true, true),
-		memory.GuildSeen{Guild: town(), At: minute(180)}, listens(minute(180), general, staff, thread)}, nil},
+			memory.GuildSeen{Guild: town(), At: minute(60)}, listens(began, general, staff, thread),
+			memory.GuildLeft{Guild: guild, At: minute(120)}, unplaced(true, true, true),
+			memory.GuildSeen{Guild: town(), At: minute(180)}, listens(minute(180), general, staff, thread)}, nil},
 	{"the last choice by time holds, and what was said until something is remembered doesn't count as missing",
 		steps{seenTown, chose(0, memory.RememberPublic, 2), chose(0, memory.Ignore, 1),
 			chose(general, memory.Ignore, 1), chose(general, memory.Remember, 5),
-				chose(general, memory.RememberChosen, 4),
+			chose(general, memory.RememberChosen, 4),
 			memory.Asked{Guild: guild, Channel: general, Message: id(1)}, townWith(func(g *memory.Guild) {
 				g.Choice, g.Channels[0].Choice, g.Left = memory.Remember, memory.Ignore, began
 			}), listens(minute(2), staff), listens(minute(5), general, thread),
