@@ -118,7 +118,7 @@ func (t *trial) compareUnfinished() {
 	t.Helper()
 	t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
 	if len(t.model.unfinished()) == 0 {
-		t.same("Withdrawn", t.withdrawn(), byMessage(slices.Clone(t.model.withdrawn)))
+		t.same("Withdrawn", t.withdrawn(), byMessage(slices.Collect(maps.Values(t.model.withdrawn))))
 	}
 }
 

@@ -69,10 +69,9 @@ var logPromises = []promise{
 			t.same("found", t.find(in(general), "first text meet museum"), []memory.MessageID(nil))
 			t.post(first)
 		}},
-	{"what Hark answered and what Discord noted is logged, but neither found nor counted", nil, func(t *trial) {
-		notice := said(general, id(2), 0, "the boiler was serviced")
-		notice.Kind = memory.FromSystem
-		t.post(said(general, id(1), hark, "the boiler was serviced"), notice)
+	{"what Hark answered and what Discord noted is logged, but neither found nor counted", steps{
+		post(said(general, id(1), hark, "the boiler was serviced")), post(notice(id(2))),
+	}, func(t *trial) {
 		t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(1), id(2)})
 		t.same("found", t.find(in(general), "boiler"), []memory.MessageID(nil))
 		t.same("pending", t.pending(), []memory.Segment(nil))
@@ -112,18 +111,13 @@ var logPromises = []promise{
 	}},
 	{"a message has one name, and a name one message of its channel: the first given stays", steps{
 		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
-		post(said(staff, first.ID, ada, "elsewhere")),
-		memory.Named{Channel: general, ID: first.ID, Name: "a"}, memory.Named{Channel: general, ID: first.ID,
-			Name: "b"},
-		memory.Named{Channel: general, ID: second.ID, Name: "a"}, memory.Named{Channel: staff, ID: first.ID, Name: "b"},
-	}, func(t *trial) {
-		t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"),
-			t.named(staff, "b"), t.named(general, "early")},
-			[]memory.MessageID{first.ID, 0, first.ID, 0})
-		t.delete(general, first.ID)
-		t.apply(memory.Named{Channel: general, ID: first.ID, Name: "a"})
-		t.same("of what is gone", t.named(general, "a"), memory.MessageID(0))
-	}},
+		post(said(staff, first.ID, ada, "elsewhere")), memory.Named{Channel: general, ID: first.ID, Name: "a"},
+		memory.Named{Channel: general, ID: first.ID, Name: "b"}, memory.Named{Channel: general, ID: second.ID, Name: "a"},
+		memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *trial) {
+			t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"),
+				t.named(general, "early")}, []memory.MessageID{first.ID, 0, first.ID, 0})
+		}, deletes(general, first.ID), memory.Named{Channel: general, ID: first.ID, Name: "a"},
+	}, func(t *trial) { t.same("of what is gone", t.named(general, "a"), memory.MessageID(0)) }},
 	{"the log comes in pages", nil, func(t *trial) {
 		var all []memory.Message
 		for i := range 9 {
@@ -264,8 +258,7 @@ var searchPromises = []promise{
 		t.compare()
 		t.post(said(general, id(35), ben, "this came late"))
 	}},
-	{"a vector of a segment that has changed meanwhile is dropped", nil, func(t *trial) {
-		t.post(first)
+	{"a vector of a segment that has changed meanwhile is dropped", steps{post(first)}, func(t *trial) {
 		stale := t.pending()
 		for _, change := range []memory.Event{edits(first, 1, "never mind"), deletes(general, first.ID)} {
 			t.apply(change)

@@ -68,7 +68,7 @@ type model struct {
 	shown     map[place]answer // that aren't kept any more and Discord shows still: Answer and Parts are what it shows
 
 	forgettings []*forgetting
-	withdrawn   []memory.Withdrawn
+	withdrawn   map[place]memory.Withdrawn
 	lost        map[string]int // things that went, by kind
 }
 
@@ -81,7 +81,7 @@ func newModel() *model {
 		decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
 		facts: map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
 		traces: map[place]answer{}, prompts: map[place]memory.Prompt{}, shown: map[place]answer{},
-		lost: map[string]int{},
+		withdrawn: map[place]memory.Withdrawn{}, lost: map[string]int{},
 	}
 }
 
@@ -151,7 +151,7 @@ func (m *model) apply(events ...memory.Event) {
 			c := m.channels[e.Channel]
 			c.Learned = max(c.Learned, e.Until)
 		case memory.Marked:
-			m.unwithdraw(place{e.Channel, e.Message})
+			delete(m.withdrawn, place{e.Channel, e.Message})
 		case memory.Forgetting:
 			m.beginOnce(e)
 		default:

@@ -159,17 +159,9 @@ func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bo
 
 // withdraw has Discord show a message no more.
 func (m *model) withdraw(w memory.Withdrawn) {
-	if !slices.ContainsFunc(m.withdrawn, func(of memory.Withdrawn) bool {
-		return w.Channel == of.Channel && w.Message == of.Message
-	}) {
-		m.withdrawn = append(m.withdrawn, w)
+	if at := (place{w.Channel, w.Message}); m.withdrawn[at].Message == 0 {
+		m.withdrawn[at] = w
 	}
-}
-
-func (m *model) unwithdraw(at place) {
-	m.withdrawn = slices.DeleteFunc(m.withdrawn, func(w memory.Withdrawn) bool {
-		return w.Channel == at.channel && w.Message == at.id
-	})
 }
 
 // rewrite takes away how messages of Hark's came about, and what was made from them, but for other answers,
@@ -191,7 +183,7 @@ func (m *model) rewrite(e memory.Rewritten) {
 		now.Guild = e.Guild // of a channel that may be forgotten
 		if m.entry(at).taken && !m.isForgotten(now) {
 			*m.entry(at) = entry{}
-			m.unwithdraw(at)
+			delete(m.withdrawn, at)
 		}
 		m.entry(at).anew, m.entry(at).since = true, nil
 	}

@@ -155,19 +155,11 @@ func (m *model) extent(f memory.Forgetting) (e memory.Extent) {
 		}
 	}
 	e.Channels = len(channels)
-	all := m.things()
+	all, n := m.things(), map[string]int{}
 	for i := range m.closure(all, m.fallsUnder(g)) {
-		switch all[i].kind {
-		case "fact":
-			e.Facts++
-		case "lore":
-			e.Lore++
-		case "summary":
-			e.Summaries++
-		case "answer":
-			e.Answers++
-		}
+		n[all[i].kind]++
 	}
+	e.Facts, e.Lore, e.Summaries, e.Answers = n["fact"], n["lore"], n["summary"], n["answer"]
 	return e
 }
 
