@@ -82,13 +82,20 @@ func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB,
 
 // Fuzz makes operations of whatever bytes come, as Run makes them of random numbers. open is that of Run.
 func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
+	FuzzDrawn(f, func(t *testing.T, rt *rapid.T) { operations(t, open, nil)(rt) })
+}
+
+// FuzzDrawn has check draw from whatever bytes come; without fuzzing, from some that suffice for much.
+func FuzzDrawn(f *testing.F, check func(*testing.T, *rapid.T)) {
 	for seed := range byte(6) {
-		source, data := rand.NewChaCha8([32]byte{seed}), make([]byte, 4<<10)
+		source, data := rand.NewChaCha8([32]byte{seed}), make([]byte, 256<<10)
 		source.Read(data)
 		f.Add(data)
 	}
 	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) { rapid.MakeFuzz(operations(t, open, nil))(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rapid.MakeFuzz(func(rt *rapid.T) { check(t, rt) })(t, data)
+	})
 }
 
 type (
