@@ -184,7 +184,7 @@ func (t *trial) embedded(segments []memory.Segment) {
 	t.Helper()
 	vectors := make([][]float32, len(segments))
 	for i, s := range segments {
-		vectors[i] = embedSegment(s.Messages)
+		vectors[i] = embedText(s.Text())
 	}
 	if err := t.store.Embedded(t.ctx, segments, vectors); err != nil {
 		t.Fatalf("Embedded: %v", err)

@@ -196,7 +196,7 @@ var searchPromises = []promise{
 	{"there are no vectors until something is embedded, nor in another space", nil, func(t *trial) {
 		t.post(said(general, id(1), ada, "ferry"))
 		near := func(space memory.Space) error {
-			_, err := t.store.Nearest(t.ctx, in(general), space, embed("ferry"), 5)
+			_, err := t.store.Nearest(t.ctx, in(general), space, embedText("ferry"), 5)
 			return err
 		}
 		space := Embedder{}.Space()
@@ -204,8 +204,8 @@ var searchPromises = []promise{
 		t.embedAll()
 		t.same("in the space in use", near(space), error(nil))
 		t.same("that space", got(t.store.Space(t.ctx))(t), space)
-		for _, other := range []memory.Space{{}, {Name: "another", Version: 1, Dimensions: dimensions},
-			{Name: space.Name, Version: 2, Dimensions: dimensions}} {
+		for _, other := range []memory.Space{{}, {Name: "another", Version: 1, Dimensions: space.Dimensions},
+			{Name: space.Name, Version: space.Version + 1, Dimensions: space.Dimensions}} {
 			t.same("in another", errors.Is(near(other), memory.ErrNoVectors), true)
 		}
 	}},

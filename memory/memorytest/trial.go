@@ -176,7 +176,7 @@ func (t *trial) find(scope memory.Scope, question string) (ids []memory.MessageI
 // nearest are the segments nearest to a question; none if there are no vectors.
 func (t *trial) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
 	t.Helper()
-	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), embed(question), limit)
+	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), embedText(question), limit)
 	if err != nil && !errors.Is(err, memory.ErrNoVectors) {
 		t.Fatalf("Nearest(%q): %v", question, err)
 	}
