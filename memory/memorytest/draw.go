@@ -330,6 +330,15 @@ func drawCall(t *rapid.T) memory.Event {
 	return e
 }
 
+// drawQuestion opens a question that is there, or closes one.
+func (m *machine) drawQuestion(t *rapid.T) memory.Event {
+	at := place{general, slotID(between(t, "question", 0, 5))}
+	if now, there := m.model.message(at); there && coin(t, "opened") {
+		return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: now.Guild, Channel: at.channel, ID: at.id}}
+	}
+	return memory.QuestionClosed{Channel: at.channel, ID: at.id}
+}
+
 // drawSummary sums up a stretch, mostly as it is.
 func (m *machine) drawSummary(t *rapid.T) memory.Event {
 	channel, until := drawSlot(t)

@@ -58,11 +58,6 @@ func closed(t *testing.T, store memory.Store) memory.Store {
 // directory of its own, which open opens as an empty store of the space of Embedder, and again as it was
 // left.
 func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
-	t.Run(acrossReopening, func(t *testing.T) {
-		t.Parallel()
-		dir := empty(t)
-		reopened(newTrial(t, t.Context(), open(t, dir)), func() memory.Store { return closed(t, open(t, dir)) })
-	})
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
 		t.Parallel()
 		var dir string

@@ -43,6 +43,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"summaries": m.some(m.drawSummary),
 			"condense":  m.some(m.drawCondensed),
 			"calls":     m.some(drawCall),
+			"questions": m.some(m.drawQuestion),
 			"calls2":    m.some(drawCall),
 			"answer":    m.answer,
 			"answer2":   m.answer,
