@@ -308,7 +308,8 @@ func byMessage(all []memory.Withdrawn) []memory.Withdrawn {
 }
 
 // alike are the differences that two stores may have.
-var alike = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(), cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
+var alike = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(),
+	cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
 
 // same fails the test unless got is want, but for what two stores may differ in.
 func (t *trial) same(what string, got, want any) {

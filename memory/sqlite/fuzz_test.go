@@ -42,11 +42,16 @@ func shortly(t *rapid.T) time.Time {
 
 // told are the events that may be told.
 var told = []memory.Event{
-	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{}, memory.Named{}, memory.Starred{}, memory.Heard{},
-	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{}, memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
-	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{}, memory.Learned{}, memory.Chose{}, memory.Asked{}, memory.Opted{},
-	memory.GapFound{}, memory.GapFilled{}, memory.Marked{}, memory.LoreTold{}, memory.LoreTold{}, memory.LoreGone{}, memory.Summarised{}, memory.Summarised{},
-	memory.SessionCondensed{}, memory.CondensedGone{}, memory.SettingChosen{}, memory.LimitChosen{}, memory.Spent{}, memory.Answered{},
+	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{},
+	memory.Named{}, memory.Starred{}, memory.Heard{},
+	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{},
+	memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
+	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{},
+	memory.Learned{}, memory.Chose{}, memory.Asked{}, memory.Opted{},
+	memory.GapFound{}, memory.GapFilled{}, memory.Marked{}, memory.LoreTold{}, memory.LoreTold{},
+	memory.LoreGone{}, memory.Summarised{}, memory.Summarised{},
+	memory.SessionCondensed{}, memory.CondensedGone{}, memory.SettingChosen{}, memory.LimitChosen{},
+	memory.Spent{}, memory.Answered{},
 }
 
 // drawEvent is whatever there can be.
@@ -211,8 +216,10 @@ func FuzzSegments(f *testing.F) {
 		now, from := idAt(0), 0
 		for n := range rapid.IntRange(0, 120).Draw(rt, "messages") {
 			now = now.Add(time.Duration(below(rt, 256)) * 7 * time.Second)
-			m := memory.Message{ID: memory.FirstMessageID(now) + memory.MessageID(n), Guild: guild, Channel: general,
-				Author: memory.UserID(1 + below(rt, 6)), Kind: memory.Kind(below(rt, 5)), Content: fmt.Sprintf("n%d", n)}
+			m := memory.Message{ID: memory.FirstMessageID(now) + memory.MessageID(n), Guild: guild,
+				Channel: general,
+				Author:  memory.UserID(1 + below(rt, 6)), Kind: memory.Kind(below(rt, 5)),
+				Content: fmt.Sprintf("n%d", n)}
 			if back := below(rt, 256); back > 0 && back <= n {
 				m.ReplyTo = stream[n-back].(memory.Posted).Message.ID
 			}
