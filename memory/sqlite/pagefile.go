@@ -321,26 +321,23 @@ func record(b []byte) (values []any, err error) {
 	return values, nil
 }
 
+// numberSizes are how many bytes numbers take, by kind.
+var numberSizes = [...]int{1: 1, 2, 3, 4, 6, 8, 8}
+
 func value(kind uint64, b []byte) (v any, size int, err error) {
-	switch kind {
-	case 0:
+	switch {
+	case kind == 0:
 		return nil, 0, nil
-	case 8, 9:
+	case kind < 8:
+		size = numberSizes[kind]
+	case kind < 10:
 		return int64(kind - 8), 0, nil
-	case 7:
-		size = 8
-	case 5:
-		size = 6
-	case 6:
-		size = 8
-	case 10, 11:
-		return nil, 0, errDamaged
+	case kind >= 12 && kind <= 1<<40:
+		size = int((kind - 12) / 2)
 	default:
-		if size = int(kind); kind >= 12 {
-			size = int((kind - 12) / 2)
-		}
+		return nil, 0, errDamaged
 	}
-	if size > len(b) || kind > 1<<40 {
+	if size > len(b) {
 		return nil, 0, errDamaged
 	}
 	if kind == 7 || kind >= 12 {
