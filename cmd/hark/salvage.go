@@ -59,11 +59,11 @@ func writeSalvaged(c *cobra.Command, s *sqlite.Salvage, w io.Writer) (n int, err
 	people := map[memory.GuildID]exports.People{}
 	err = s.Messages(c.Context(), func(in memory.Channel, m memory.Message) error {
 		if people[in.Guild] == nil {
-			people[in.Guild] = exports.PeopleOf(s.People(in.Guild))
+			people[in.Guild] = exports.PeopleOf(s.People[in.Guild])
 		}
 		n++
 		return writeMessage(lines, in, m, people[in.Guild], func(id memory.MessageID) string {
-			return s.NameOf(in.ID, id)
+			return s.Names[memory.Spot{Channel: in.ID, Message: id}]
 		})
 	})
 	return n, err

@@ -21,7 +21,7 @@ var rules = map[string][]string{
 	"memory/sqlite":            {"memory", "memory/sqlstore"},
 	"memory/sqlstore":          {"memory"},
 	"memory/sqlite/sqlitetest": {"memory/sqlite", "internal/fixture"},
-	"memory/memorytest":        {"memory"},
+	"memory/memorytest":        {"memory", "internal/embed"},
 	"search":                   {"memory"},
 	"builder":                  {"memory", "search"},
 	"internal/digest":          {"memory", "search", "builder"},

@@ -443,7 +443,7 @@ var otherAnswerPromises = []promise{
 			}
 		}},
 	{"a prompt that shows a name that is forgotten goes, and so does one that is old",
-		events{seenTown, threadOf(staff, thread, ada, "[plans] for *spring*")}, func(t *trial) {
+		steps{seenTown, threadOf(staff, thread, ada, "[plans] for *spring*")}, func(t *trial) {
 			var all []memory.Trace
 			for i, content := range []string{"what is said in [plans] for", "in (plans) for", "in staff"} {
 				trace := t.answersTwofold(100 * (i + 1))

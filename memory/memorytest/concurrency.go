@@ -70,7 +70,7 @@ func wholeBatches(t *trial) {
 	t.meanwhile(write, read, read, func(int) error { // as an indexer does
 		err := (&memory.Indexer{Queue: t.store, Embedder: Embedder{}}).Drain(t.ctx, nil)
 		if err == nil {
-			_, err = t.store.Nearest(t.ctx, in(general), Embedder{}.Space(), embed("batch"), 5)
+			_, err = t.store.Nearest(t.ctx, in(general), Embedder{}.Space(), embedText("batch"), 5)
 		}
 		if errors.Is(err, memory.ErrNoVectors) {
 			return nil

@@ -65,22 +65,22 @@ func content(channel memory.ChannelID, slot, v int) string {
 
 // drawSlot is often one of a few, so that much happens to them.
 func drawSlot(t *rapid.T) (memory.ChannelID, int) {
-	if rapid.Bool().Draw(t, "one of few") {
-		return rapid.SampledFrom(channels[:2]).Draw(t, "channel"), rapid.IntRange(0, 2).Draw(t, "slot")
+	if coin(t, "one of few") {
+		return pick(t, "channel", channels[:2]...), between(t, "slot", 0, 2)
 	}
-	return rapid.SampledFrom(channels).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
+	return pick(t, "channel", channels...), between(t, "slot", 0, slots-1)
 }
 
 // drawMessageEvent is something that happens to a message.
 func drawMessageEvent(t *rapid.T) memory.Event {
 	channel, slot := drawSlot(t)
-	v := rapid.IntRange(0, versions-1).Draw(t, "version")
+	v := between(t, "version", 0, versions-1)
 	m := version(channel, slot, v)
-	switch rapid.IntRange(0, 9).Draw(t, "event") {
+	switch between(t, "event", 0, 9) {
 	case 0:
 		ids := []memory.MessageID{m.ID}
-		if rapid.Bool().Draw(t, "two") {
-			ids = append(ids, slotID(rapid.IntRange(0, slots-1).Draw(t, "second")))
+		if coin(t, "two") {
+			ids = append(ids, slotID(between(t, "second", 0, slots-1)))
 		}
 		return deletes(channel, ids...)
 	case 1, 2:
@@ -88,28 +88,28 @@ func drawMessageEvent(t *rapid.T) memory.Event {
 			return memory.Edited{Guild: m.Guild, Channel: channel, ID: m.ID, Content: m.Content, At: m.Edited}
 		}
 	}
-	return memory.Posted{Message: m, Live: rapid.Bool().Draw(t, "live")}
+	return memory.Posted{Message: m, Live: coin(t, "live")}
 }
 
 // drawMinute is one of a few, so that the same one is drawn again. Of each kind of event two that are told at
 // the same time are the same.
-func drawMinute(t *rapid.T) int { return rapid.IntRange(0, 9).Draw(t, "minute") }
+func drawMinute(t *rapid.T) int { return between(t, "minute", 0, 9) }
 
 // drawPeople is something that somebody decides, or that is told of them.
 func drawPeople(t *rapid.T) memory.Event {
-	who, where := rapid.SampledFrom(authors).Draw(t, "who"), rapid.SampledFrom(guilds).Draw(t, "where")
-	switch rapid.IntRange(0, 9).Draw(t, "people") {
+	who, where := pick(t, "who", authors...), pick(t, "where", guilds...)
+	switch between(t, "people", 0, 9) {
 	case 0:
 		return memory.PersonLeft{Guild: where, User: who}
 	case 1:
 		n := drawMinute(t)
 		return memory.Opted{Guild: where, User: who, Out: n%3 == 1, At: minute(n)}
 	case 2:
-		return memory.FactGone{Guild: guild, User: ada, Fact: int64(rapid.IntRange(1, 8).Draw(t, "fact"))}
+		return memory.FactGone{Guild: guild, User: ada, Fact: int64(between(t, "fact", 1, 8))}
 	case 3, 4:
 		return drawFact(t)
 	case 7:
-		return memory.LoreGone{Guild: where, ID: int64(rapid.IntRange(1, 6).Draw(t, "lore"))}
+		return memory.LoreGone{Guild: where, ID: int64(between(t, "lore", 1, 6))}
 	case 8, 9:
 		return drawLore(t)
 	}
@@ -124,7 +124,7 @@ func drawStar(t *rapid.T) memory.Event {
 
 // drawFact is one of a few facts; what it says depends on its id alone.
 func drawFact(t *rapid.T) memory.Event {
-	n := rapid.IntRange(1, 8).Draw(t, "fact")
+	n := between(t, "fact", 1, 8)
 	e := facts(authors[n%len(authors)], int64(n), fmt.Sprintf("fact %d", n))
 	e.Fact.Alias, e.Fact.By = n%3 == 0, authors[n%2]
 	if n > 2 {
@@ -135,7 +135,7 @@ func drawFact(t *rapid.T) memory.Event {
 
 // drawLore is a version of one of a few pieces of lore. What it says depends on its id and time alone.
 func drawLore(t *rapid.T) memory.Event {
-	n, v := rapid.IntRange(1, 6).Draw(t, "lore"), drawMinute(t)
+	n, v := between(t, "lore", 1, 6), drawMinute(t)
 	// Who told it where is the same in all versions: those that are forgotten must be the older ones.
 	channel := []memory.ChannelID{0, general, staff, thread}[n*n%7%4]
 	if n%3 == 0 {
@@ -154,10 +154,10 @@ func drawLore(t *rapid.T) memory.Event {
 
 // drawHearing is something about what is to be heard and kept of a guild.
 func drawHearing(t *rapid.T) memory.Event {
-	channel, slot := rapid.SampledFrom(ofGuild).Draw(t, "channel"), rapid.IntRange(0, slots-1).Draw(t, "slot")
+	channel, slot := pick(t, "channel", ofGuild...), between(t, "slot", 0, slots-1)
 	gap := memory.Gap{Guild: guild, Channel: channel, Until: slotID(slot - slot%4 + 4),
 		After: slotID(slot - slot%4), Past: slot%3 == 0}
-	switch rapid.IntRange(0, 11).Draw(t, "hearing") {
+	switch between(t, "hearing", 0, 11) {
 	case 0:
 		return memory.Heard{Guild: guild, Channel: channel, ID: slotID(slot)}
 	case 1, 2:
@@ -170,8 +170,7 @@ func drawHearing(t *rapid.T) memory.Event {
 		return memory.GuildLeft{Guild: guild, At: minute(drawMinute(t))}
 	case 6:
 		n := drawMinute(t)
-		return memory.Learn{Guild: guild, User: rapid.SampledFrom([]memory.UserID{0, ada}).Draw(t,
-			"learn of"), On: n%3 == 1, At: minute(n)}
+		return memory.Learn{Guild: guild, User: pick(t, "learn of", 0, ada), On: n%3 == 1, At: minute(n)}
 	case 7:
 		return drawSetting(t)
 	case 8:
@@ -181,25 +180,23 @@ func drawHearing(t *rapid.T) memory.Event {
 	}
 	n := drawMinute(t)
 	choice := []memory.Choice{memory.Undecided, memory.Remember, memory.RememberPublic, memory.Ignore}[n%4]
-	return chose(rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "chosen"), choice, n)
+	return chose(pick(t, "chosen", 0, channel), choice, n)
 }
 
 // drawSweep is something about what is fetched, and compared.
 func drawSweep(t *rapid.T, channel memory.ChannelID, gap memory.Gap, slot int) memory.Event {
-	switch rapid.IntRange(0, 5).Draw(t, "sweep") {
+	switch between(t, "sweep", 0, 5) {
 	case 0:
 		return memory.ShutOut{Guild: guild, Channel: channel}
 	case 1, 2:
-		return memory.Absent{Guild: guild, Channel: rapid.SampledFrom([]memory.ChannelID{0, channel}).Draw(t, "of"),
-			At: rapid.SampledFrom([]time.Time{sweptAt, began}).Draw(t, "absent at")}
+		of, at := pick(t, "of", 0, channel), pick(t, "absent at", sweptAt, began)
+		return memory.Absent{Guild: guild, Channel: of, At: at}
 	case 3:
-		gap.Sweep, gap.Until = true, rapid.SampledFrom(
-			[]memory.MessageID{memory.FirstMessageID(sweptAt.Add(time.Millisecond)),
-				memory.FirstMessageID(sweptAt.Add(-memory.SweptFirst))}).Draw(t, "until")
-		return memory.GapFilled{Gap: gap,
-			Through: rapid.SampledFrom([]memory.MessageID{slotID(slot), gap.Until}).Draw(t, "through")}
+		until := pick(t, "until", sweptAt.Add(time.Millisecond), sweptAt.Add(-memory.SweptFirst))
+		gap.Sweep, gap.Until = true, memory.FirstMessageID(until)
+		return memory.GapFilled{Gap: gap, Through: pick(t, "through", slotID(slot), gap.Until)}
 	}
-	return memory.GapFilled{Gap: gap, Through: slotID(slot + rapid.IntRange(0, 4).Draw(t, "through"))}
+	return memory.GapFilled{Gap: gap, Through: slotID(slot + between(t, "through", 0, 4))}
 }
 
 // sweptAt is when nobody had told of changes: half of the slots are from within SweptFirst before.
@@ -209,66 +206,62 @@ var sweptAt = slotID(slots / 2).Time().Add(memory.SweptFirst)
 // else tells of.
 func drawSetting(t *rapid.T) memory.Event {
 	n := drawMinute(t)
-	channel := rapid.SampledFrom([]memory.ChannelID{general, general, thread, nowhere, 0}).Draw(t, "of channel")
-	key := rapid.SampledFrom([]memory.Setting{memory.SettingMode, memory.SettingPersona,
-		memory.SettingAnswers}).Draw(t, "key")
+	channel := pick(t, "of channel", general, general, thread, nowhere, 0)
+	key := pick(t, "key", memory.SettingMode, memory.SettingPersona, memory.SettingAnswers)
 	return sets(channel, key, []string{"", "search", "analysis"}[n%3], n)
 }
 
 // drawLimit is a limit of one of two roles, or none any more.
 func drawLimit(t *rapid.T) memory.Event {
 	n := drawMinute(t)
-	return limits(rapid.SampledFrom([]memory.RoleID{0, 951}).Draw(t, "of role"),
-		[]int{memory.AsConfigured, memory.Unlimited, 5}[n%3],
-		memory.AsConfigured, n)
+	messages := []int{memory.AsConfigured, memory.Unlimited, 5}[n%3]
+	return limits(pick[memory.RoleID](t, "of role", 0, 951), messages, memory.AsConfigured, n)
 }
 
 // drawSpent is what one of a few questions took.
 func drawSpent(t *rapid.T) memory.Event {
-	n := rapid.IntRange(0, slots-1).Draw(t, "asked")
+	n := between(t, "asked", 0, slots-1)
 	return memory.Spent{Guild: []memory.GuildID{guild, guild, memory.LocalGuild}[n%3], User: authors[n/3%3],
-		Question: slotID(n),
-		Tokens:   rapid.IntRange(0, 3).Draw(t, "tokens")}
+		Question: slotID(n), Tokens: between(t, "tokens", 0, 3)}
 }
 
 // drawForgetting is mostly of little.
 func drawForgetting(t *rapid.T) memory.Forgetting {
 	f := memory.Forgetting{Guild: guild, Why: memory.WhyPurge, At: later}
-	switch rapid.IntRange(0, 9).Draw(t, "where") {
+	switch between(t, "where", 0, 9) {
 	case 0:
 		f.Guild = memory.LocalGuild
 	case 1:
 		f.Guild = memory.Everywhere
 	}
-	kind := rapid.IntRange(0, 15).Draw(t, "forgetting")
+	kind := between(t, "forgetting", 0, 15)
 	if kind == 0 {
-		f.Why = rapid.SampledFrom([]memory.Why{memory.WhyLeft, memory.WhyPurge}).Draw(t, "why")
+		f.Why = pick(t, "why", memory.WhyLeft, memory.WhyPurge)
 		return f // all of it
 	}
 	if kind%4 == 1 || kind > 8 {
-		f.User = rapid.SampledFrom(authors).Draw(t, "who")
+		f.User = pick(t, "who", authors...)
 	}
 	if kind%4 == 2 {
-		f.Channel = rapid.SampledFrom(channels).Draw(t, "channel")
+		f.Channel = pick(t, "channel", channels...)
 	}
 	if kind%4 != 1 {
-		f.Before = slotID(rapid.IntRange(0, slots/2).Draw(t, "before")).Time().Add(
-			time.Duration(rapid.IntRange(0, 1).Draw(t,
-				"and")) * time.Millisecond)
+		after := time.Duration(between(t, "and", 0, 1)) * time.Millisecond
+		f.Before = slotID(between(t, "before", 0, slots/2)).Time().Add(after)
 	}
 	return f
 }
 
 // drawStructure is something that happens to a guild, or to somebody in it.
 func drawStructure(t *rapid.T) memory.Event {
-	channel := rapid.SampledFrom(ofGuild).Draw(t, "channel")
-	switch rapid.IntRange(0, 6).Draw(t, "structure") {
+	channel := pick(t, "channel", ofGuild...)
+	switch between(t, "structure", 0, 6) {
 	case 0:
-		g := memory.Guild{ID: guild, Name: rapid.SampledFrom([]string{"Town", "City"}).Draw(t, "name"), Owner: ada,
-			Self: rapid.SampledFrom([]memory.UserID{0, ben}).Draw(t, "self")}
+		g := memory.Guild{ID: guild, Name: pick(t, "name", "Town", "City"), Owner: ada,
+			Self: pick(t, "self", 0, ben)}
 		g.Roles = []memory.Role{{ID: 900, Name: "@everyone"}, drawRole(t)}
 		for _, id := range ofGuild {
-			if rapid.Bool().Draw(t, "listed") {
+			if coin(t, "listed") {
 				g.Channels = append(g.Channels, drawChannel(t, id))
 			}
 		}
@@ -280,34 +273,28 @@ func drawStructure(t *rapid.T) memory.Event {
 	case 3:
 		return memory.RoleSeen{Guild: guild, Role: drawRole(t)}
 	case 4:
-		return memory.RoleGone{Guild: guild, Role: rapid.SampledFrom([]memory.RoleID{900, 951, 952}).Draw(t, "gone")}
+		return memory.RoleGone{Guild: guild, Role: pick[memory.RoleID](t, "gone", 900, 951, 952)}
 	case 5:
-		return memory.GuildNamed{Guild: rapid.SampledFrom(guilds).Draw(t, "guild"), Name: "Old Town"}
+		return memory.GuildNamed{Guild: pick(t, "guild", guilds...), Name: "Old Town"}
 	}
 	p := memory.Person{
-		ID: rapid.SampledFrom(authors).Draw(t, "who"), Guild: rapid.SampledFrom(guilds).Draw(t, "guild"),
-		Username: rapid.SampledFrom([]string{"", "a", "b"}).Draw(t,
-			"username"), Name: rapid.SampledFrom([]string{"", "A"}).Draw(t, "name"),
-		Nick:       rapid.SampledFrom([]string{"", "n", "m"}).Draw(t, "nick"),
-		RolesKnown: rapid.Bool().Draw(t, "known"), Bot: rapid.Bool().Draw(t, "bot"),
+		ID: pick(t, "who", authors...), Guild: pick(t, "guild", guilds...),
+		Username: pick(t, "username", "", "a", "b"), Name: pick(t, "name", "", "A"), Nick: pick(t, "nick", "", "n", "m"),
+		RolesKnown: coin(t, "known"), Bot: coin(t, "bot"),
 	}
 	if p.RolesKnown {
 		p.Roles = []memory.RoleID{drawRole(t).ID}
 	}
-	return memory.PersonSeen{Person: p,
-		Said: rapid.SampledFrom([]memory.MessageID{0, slotID(1), slotID(slots)}).Draw(t, "said")}
+	return memory.PersonSeen{Person: p, Said: pick(t, "said", 0, slotID(1), slotID(slots))}
 }
 
 func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
-	c := memory.Channel{
-		ID: id, Guild: guild, Name: rapid.SampledFrom([]string{"quay", "pier"}).Draw(t,
-			"name"), AgeLimited: rapid.Bool().Draw(t, "aged"),
-		Unplaced: rapid.Bool().Draw(t, "unplaced"),
-	}
+	c := memory.Channel{ID: id, Guild: guild, Name: pick(t, "name", "quay", "pier"),
+		AgeLimited: coin(t, "aged"), Unplaced: coin(t, "unplaced")}
 	if id == thread {
 		c.Kind, c.Parent = memory.PublicThread, general
-		c.Owner = rapid.SampledFrom([]memory.UserID{0, ada, ben}).Draw(t, "owner")
-	} else if rapid.Bool().Draw(t, "closed") {
+		c.Owner = pick(t, "owner", 0, ada, ben)
+	} else if coin(t, "closed") {
 		c.Overwrites = []memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {Role: 951, Allow: memory.Connect},
 			{User: 951, Allow: memory.ViewChannel}}
 	}
@@ -315,16 +302,14 @@ func drawChannel(t *rapid.T, id memory.ChannelID) memory.Channel {
 }
 
 func drawRole(t *rapid.T) memory.Role {
-	return memory.Role{
-		ID:   rapid.SampledFrom([]memory.RoleID{951, 952}).Draw(t, "role"),
-		Name: rapid.SampledFrom([]string{"crew", "guests"}).Draw(t, "role name"), Permissions: memory.Connect,
-	}
+	return memory.Role{ID: pick[memory.RoleID](t, "role", 951, 952), Name: pick(t, "role name", "crew", "guests"),
+		Permissions: memory.Connect}
 }
 
 // drawCall is one of many; what it says depends on its name alone.
 func drawCall(t *rapid.T) memory.Event {
 	channel, slot := drawSlot(t)
-	n := rapid.IntRange(0, 11).Draw(t, "call")
+	n := between(t, "call", 0, 11)
 	e := called(fmt.Sprintf("%d-%d-%d", channel, slot, n), channel, 0, version(channel, slot, 0).Author, 60*(slot+n%3))
 	r := &e.Record
 	r.Speaker, r.Method = []memory.Speaker{memory.SpeakerUser, memory.SpeakerAgent, memory.SpeakerTool}[n%3],
@@ -345,13 +330,22 @@ func drawCall(t *rapid.T) memory.Event {
 	return e
 }
 
+// drawQuestion opens a question that is there, or closes one.
+func (m *machine) drawQuestion(t *rapid.T) memory.Event {
+	at := place{general, slotID(between(t, "question", 0, 5))}
+	if now, there := m.model.message(at); there && coin(t, "opened") {
+		return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: now.Guild, Channel: at.channel, ID: at.id}}
+	}
+	return memory.QuestionClosed{Channel: at.channel, ID: at.id}
+}
+
 // drawSummary sums up a stretch, mostly as it is.
 func (m *machine) drawSummary(t *rapid.T) memory.Event {
 	channel, until := drawSlot(t)
-	after := rapid.IntRange(-1, until-1).Draw(t, "after")
+	after := between(t, "after", -1, until-1)
 	e := memory.Summarised{Guild: guildOf(channel), Channel: channel, After: slotID(after), Until: slotID(until)}
-	if rapid.IntRange(0, 3).Draw(t, "evicts?") == 0 {
-		e.Evicted = []memory.MessageID{slotID(rapid.IntRange(0, slots-1).Draw(t, "evicted"))}
+	if between(t, "evicts?", 0, 3) == 0 {
+		e.Evicted = []memory.MessageID{slotID(between(t, "evicted", 0, slots-1))}
 	}
 	if sources := m.drawSources(t, channel, after, until); len(sources) > 0 {
 		made := drawMinute(t)
@@ -367,13 +361,12 @@ func (m *machine) drawSummary(t *rapid.T) memory.Event {
 func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until int) (sources []memory.SummarySource) {
 	for n := after + 1; n <= until && len(sources) < 3; n++ {
 		now, ok := m.model.message(place{channel, slotID(n)})
-		if !ok && rapid.IntRange(0, 7).Draw(t, "though it isn't there?") > 0 ||
-			rapid.IntRange(0, 2).Draw(t, "left out?") == 0 {
+		if !ok && between(t, "though it isn't there?", 0, 7) > 0 || between(t, "left out?", 0, 2) == 0 {
 			continue
 		}
 		source := memory.SummarySource{Message: slotID(n), Edited: editedAt(now)}
-		if rapid.IntRange(0, 7).Draw(t, "another version?") == 0 {
-			source.Edited = editedAt(version(channel, n, rapid.IntRange(0, versions-1).Draw(t, "version")))
+		if between(t, "another version?", 0, 7) == 0 {
+			source.Edited = editedAt(version(channel, n, between(t, "version", 0, versions-1)))
 		}
 		sources = append(sources, source)
 	}
@@ -382,14 +375,14 @@ func (m *machine) drawSources(t *rapid.T, channel memory.ChannelID, after, until
 
 // drawUsedSummary is mostly none, or one that is there.
 func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory.Source {
-	if rapid.Bool().Draw(t, "from a summary?") {
+	if coin(t, "from a summary?") {
 		return nil
 	}
 	for _, at := range sorted(slices.Collect(maps.Keys(m.model.summaries)), func(at place) memory.MessageID {
 		return at.id
 	}) {
 		if s := m.model.summaries[at]; at.channel == channel &&
-			(s.there() || rapid.IntRange(0, 7).Draw(t, "though it is gone?") == 0) {
+			(s.there() || between(t, "though it is gone?", 0, 7) == 0) {
 			return []memory.Source{{Kind: memory.SourceSummary, Channel: channel, ID: int64(at.id),
 				Version: s.Made.UnixMilli()}}
 		}
@@ -400,7 +393,7 @@ func (m *machine) drawUsedSummary(t *rapid.T, channel memory.ChannelID) []memory
 // drawCondensed condenses what was said in a channel, mostly as it is, or says that a session is over.
 func (m *machine) drawCondensed(t *rapid.T) memory.Event {
 	channel, until := drawSlot(t)
-	if rapid.IntRange(0, 7).Draw(t, "over?") == 0 {
+	if between(t, "over?", 0, 7) == 0 {
 		return memory.CondensedGone{Guild: guildOf(channel), Channel: channel, Until: slotID(until)}
 	}
 	sources := m.drawSources(t, channel, -1, until)
@@ -415,28 +408,28 @@ func (m *machine) drawCondensed(t *rapid.T) memory.Event {
 
 // drawPrompt is of one of a few moments, or none.
 func drawPrompt(t *rapid.T, answer memory.MessageID) *memory.Prompt {
-	if rapid.IntRange(0, 4).Draw(t, "no prompt?") == 0 {
+	if between(t, "no prompt?", 0, 4) == 0 {
 		return nil
 	}
-	return sent(rapid.SampledFrom([]time.Time{minute(5), built, later.Add(time.Hour)}).Draw(t, "built"),
-		answer.String()+rapid.SampledFrom([]string{"", " in #quay", " in #pier"}).Draw(t, "where"))
+	return sent(pick(t, "built", minute(5), built, later.Add(time.Hour)),
+		answer.String()+pick(t, "where", "", " in #quay", " in #pier"))
 }
 
 // drawScope is of some channels, and now and then of a time.
 func drawScope(t *rapid.T) memory.Scope {
-	scope := in(rapid.SliceOfNDistinct(rapid.SampledFrom(append(channels, nowhere)), 0, 4, rapid.ID).Draw(t,
-		"scope")...)
+	somewhere := rapid.SampledFrom(append(channels, nowhere))
+	scope := in(rapid.SliceOfNDistinct(somewhere, 0, 4, rapid.ID).Draw(t, "scope")...)
 	bound := func(name string) time.Time {
-		at := slotID(rapid.IntRange(0, slots-1).Draw(t, name)).Time()
-		return at.Add(rapid.SampledFrom([]time.Duration{0, 1, -1, time.Second}).Draw(t, name+" moved"))
+		at := slotID(between(t, name, 0, slots-1)).Time()
+		return at.Add(pick(t, name+" moved", 0, 1, -1, time.Second))
 	}
-	if rapid.IntRange(0, 3).Draw(t, "since?") == 0 {
+	if between(t, "since?", 0, 3) == 0 {
 		scope.Since = bound("since")
 	}
-	if rapid.IntRange(0, 3).Draw(t, "until?") == 0 {
+	if between(t, "until?", 0, 3) == 0 {
 		scope.Until = bound("until")
 	}
-	if rapid.IntRange(0, 3).Draw(t, "authors?") == 0 {
+	if between(t, "authors?", 0, 3) == 0 {
 		scope.Authors = rapid.SliceOfNDistinct(rapid.SampledFrom([]memory.UserID{ada, ben, 4711}), 1, 2,
 			rapid.ID).Draw(t, "authors")
 	}
@@ -444,8 +437,8 @@ func drawScope(t *rapid.T) memory.Scope {
 }
 
 func drawTerms(t *rapid.T) []string {
-	return text.Terms(strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words, "zeppelin")), 1, 3).Draw(t,
-		"words"), " "))
+	some := rapid.SliceOfN(rapid.SampledFrom(append(words, "zeppelin")), 1, 3).Draw(t, "words")
+	return text.Terms(strings.Join(some, " "))
 }
 
 func drawIDs(t *rapid.T) []memory.MessageID {
@@ -455,3 +448,11 @@ func drawIDs(t *rapid.T) []memory.MessageID {
 	}
 	return ids
 }
+
+func coin(t *rapid.T, what string) bool { return rapid.Bool().Draw(t, what) }
+
+func between(t *rapid.T, what string, least, most int) int {
+	return rapid.IntRange(least, most).Draw(t, what)
+}
+
+func pick[T any](t *rapid.T, what string, of ...T) T { return rapid.SampledFrom(of).Draw(t, what) }

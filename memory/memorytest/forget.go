@@ -149,12 +149,11 @@ func forgetPromises() []promise {
 }
 
 var otherForgetPromises = []promise{
-	{"a thread that is told of after its channel was forgotten belongs to it", nil, func(t *trial) {
-		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
-		t.apply(threadOf(general, thread, 0, "thread"), post(said(thread, id(5), ada, "elderberries in a thread")),
-			post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment")))
-		t.same("the log", t.log(thread), []memory.Message(nil))
-	}},
+	{"a thread that is told of after its channel was forgotten belongs to it", steps{
+		forgot(memory.Forgetting{Guild: guild, Channel: general}), threadOf(general, thread, 0, "thread"),
+		post(said(thread, id(5), ada, "elderberries in a thread")),
+		post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment")),
+	}, func(t *trial) { t.same("the log", t.log(thread), []memory.Message(nil)) }},
 	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back",
 		nil, func(t *trial) {
 			opened, file := threadOf(general, thread, 0, "post"), memory.Channel{ID: general, Guild: guild,
@@ -201,63 +200,42 @@ var otherForgetPromises = []promise{
 		t.apply(opts(ada, false, 11))
 		named("in again", "", "ben's", "", "ada's, later")
 	}},
-	{"a guild is forgotten with what was chosen in it, but not who opted out", nil, func(t *trial) {
-		t.settle()
-		t.apply(chose(0, memory.Remember, 0), opts(hark, true, 0), memory.Learn{Guild: guild, On: true, At: began},
-			memory.Learn{Guild: guild, User: ada, On: true, At: began},
-			memory.Learn{Guild: village, On: true, At: began}, memory.GapFound{Gap: memory.Gap{Guild: guild,
-				Channel: staff, Until: id(9)}})
-		t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later})
-		t.compare()
-		t.same("opted out", got(t.store.OptedOut(t.ctx, guild, hark))(t), true)
-		t.apply(memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)}, person(ada, "Ada"))
-		g, v := t.guild(guild), t.guild(village)
-		t.same("when it is seen again", []any{g.Name, g.Choice, g.Learn.IsZero(),
-			t.people(guild)[0].Learn.IsZero(), v.Name,
-			v.Learn.IsZero()}, []any{"Town", memory.Undecided, true, true, "Village", false})
-		t.listensFrom(later.Add(time.Hour), general)
+	{"a guild is forgotten with what was chosen in it, but not who opted out", steps{(*trial).settle,
+		chose(0, memory.Remember, 0), opts(hark, true, 0), memory.Learn{Guild: guild, On: true, At: began},
+		memory.Learn{Guild: guild, User: ada, On: true, At: began}, memory.Learn{Guild: village, On: true, At: began},
+		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: staff, Until: id(9)}},
+		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), func(t *trial) {
+			t.same("opted out", got(t.store.OptedOut(t.ctx, guild, hark))(t), true)
+		}, memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)}, person(ada, "Ada"),
+		listens(later.Add(time.Hour), general),
+	}, func(t *trial) {
+		g := t.guild(guild)
+		t.same("when it is seen again", []any{g.Choice, g.Learn.IsZero(), t.people(guild)[0].Learn.IsZero(),
+			t.guild(village).Learn.IsZero()}, []any{memory.Undecided, true, true, false})
 	}},
-	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it",
-		events{townWith(func(g *memory.Guild) { g.Self = hark }),
-			person(ada, "Ada"), person(hark, "Hark")}, func(t *trial) {
-			t.same("people who went", t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyPurge,
-				At: later}).People, 1)
-			t.same("who is known", t.people(guild)[0].ID, hark)
-			t.forget(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)})
-			t.same("who is known once Hark has left", len(t.people(guild)), 0)
-		}},
-	{"a forgetting of less, later, lets nothing of an earlier one back", nil, func(t *trial) {
-		for i, before := range []int{60, 10, 11} {
-			t.forget(memory.Forgetting{Guild: guild, Channel: general, Before: id(before).Time(), Why: memory.WhyPurge,
-				At: id(90 + i).Time()})
-		}
-		t.post(said(general, id(50), ada, "gone"), said(general, id(70), ada, "stays"))
-		t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)})
+	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", steps{
+		townWith(func(g *memory.Guild) { g.Self = hark }), person(ada, "Ada"), person(hark, "Hark"),
+		forgot(memory.Forgetting{Guild: guild}), func(t *trial) { t.same("who is known", t.people(guild)[0].ID, hark) },
+		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)}),
+	}, func(t *trial) { t.same("who is known once Hark has left", len(t.people(guild)), 0) }},
+	{"a forgetting of less, later, lets nothing of an earlier one back", steps{
+		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(60).Time(), At: id(90).Time()}),
+		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(10).Time(), At: id(91).Time()}),
+		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(11).Time(), At: id(92).Time()}),
+		post(said(general, id(50), ada, "gone")), post(said(general, id(70), ada, "stays")),
+	}, func(t *trial) { t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)}) }},
+	{"nothing that was said before comes into a channel or guild that was forgotten, nor an edit that overtook it", steps{
+		seenTown, edits(first, 60, "overtook"), forgot(memory.Forgetting{Guild: guild, Channel: general}),
+		forgot(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge}),
+		edits(second, 60, "an edit that overtook"), func(t *trial) { t.post(append(scattered(), first)...) },
+	}, func(t *trial) {
+		t.same("the logs", []int{len(t.log(general)), len(t.log(square)), len(t.log(staff)), len(t.log(local))},
+			[]int{0, 0, 2, 1})
 	}},
-	{"nothing that was said before comes into a channel or guild that was forgotten", nil, func(t *trial) {
-		t.forget(memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: later})
-		t.forget(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge, At: later})
-		t.apply(edits(second, 60, "an edit that overtook"))
-		t.post(scattered()...)
-		t.same("the logs", []int{len(t.log(general)), len(t.log(square)), len(t.log(staff)),
-			len(t.log(local))}, []int{0, 0, 2, 1})
-	}},
-	{"the text of an edit that came before its message is forgotten with its channel",
-		events{seenTown, edits(first, 60, "overtook")},
-		func(t *trial) {
-			t.same("how many messages", t.forget(memory.Forgetting{Guild: guild, Channel: general,
-				Why: memory.WhyPurge, At: later}).Messages,
-				1)
-			t.post(first)
-			t.same("the log", t.log(general), []memory.Message(nil))
-		}},
 	{"what is carried out can be asked about again", nil, func(t *trial) {
 		t.settle()
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
 		again := got(t.store.Resume(t.ctx, r.Forgetting.ID, nil))(t)
-		for _, of := range []*memory.Receipt{&r, &again} {
-			of.Forgetting.At, of.Forgetting.Before = utc(of.Forgetting.At), utc(of.Forgetting.Before)
-		}
 		t.same("the receipt", again, r)
 		for _, id := range []int64{0, r.Forgetting.ID + 1000, -1} {
 			if _, err := t.store.Resume(t.ctx, id, nil); !notFound(err) {
@@ -265,7 +243,7 @@ var otherForgetPromises = []promise{
 			}
 		}
 	}},
-	{"a forgetting that hasn't begun forgets nothing", events{post(first)}, func(t *trial) {
+	{"a forgetting that hasn't begun forgets nothing", steps{post(first)}, func(t *trial) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
 		f := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}
@@ -279,8 +257,8 @@ var otherForgetPromises = []promise{
 		t.apply(everything()...)
 		late := said(general, memory.FirstMessageID(later.Add(time.Hour)), ben, "late to be told of")
 		gone := memory.ChannelDeleted{Guild: guild, Channel: general, At: later}
-		t.apply(gone, post(late), post(first), gone, memory.LoreTold{Lore: note(12, ada, general, 9000*60)})
-		t.unplaced(true, false, true)
+		t.apply(gone, post(late), post(first), gone, tells(note(12, ada, general, 9000*60)))
+		unplaced(true, false, true)(t)
 		const left = "3 4 6 7 | 3 5 8 9 | staff session | c e f | ada1 ben1 ada1 ben1"
 		t.same("what is left", t.left(), left)
 		t.compare()
@@ -289,22 +267,18 @@ var otherForgetPromises = []promise{
 		t.embedAll()
 		t.same("what is left then", t.left(), left)
 	}},
-	{"what another store had on record is forgotten once, and stays so", nil, func(t *trial) {
-		t.settle()
-		f := memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-time.Hour),
-			Why: memory.WhyPurge, At: later}
-		less := f
-		less.Before = f.Before.Add(-time.Hour)
-		t.apply(f, f, less)
+	{"what another store had on record is forgotten once, and stays so", steps{(*trial).settle, onRecord(time.Hour),
+		onRecord(time.Hour), onRecord(2 * time.Hour), func(t *trial) {
+			t.same("how much was forgotten", len(t.carryOut()), 1)
+			t.post(scattered()...)
+		}, onRecord(time.Hour),
+	}, func(t *trial) {
 		t.same("the log", len(t.log(general)), 0)
-		t.same("how much was forgotten", len(t.carryOut()), 1)
-		t.post(scattered()...)
-		t.apply(f)
 		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
 		t.refused(memory.Forgetting{Guild: guild, Why: memory.WhyPurge})
 	}},
 	{"nothing that is being forgotten is to be embedded",
-		events{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
+		steps{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
 			post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
 			before := t.pending()
 			t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
@@ -315,6 +289,11 @@ var otherForgetPromises = []promise{
 			t.embedAll()
 			t.same("near elsewhere", len(t.nearest(in(staff, general, thread), "cinnamon", 5)), 1)
 		}},
+}
+
+// onRecord is a forgetting of what was said in general until so long before later.
+func onRecord(before time.Duration) memory.Forgetting {
+	return memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-before), Why: memory.WhyPurge, At: later}
 }
 
 // brokenOff breaks off a forgetting as soon as it tells of its progress.

@@ -8,6 +8,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -57,11 +58,6 @@ func closed(t *testing.T, store memory.Store) memory.Store {
 // directory of its own, which open opens as an empty store of the space of Embedder, and again as it was
 // left.
 func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
-	t.Run(acrossReopening, func(t *testing.T) {
-		t.Parallel()
-		dir := empty(t)
-		reopened(newTrial(t, t.Context(), open(t, dir)), func() memory.Store { return closed(t, open(t, dir)) })
-	})
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
 		t.Parallel()
 		var dir string
@@ -81,34 +77,56 @@ func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB,
 
 // Fuzz makes operations of whatever bytes come, as Run makes them of random numbers. open is that of Run.
 func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
+	FuzzDrawn(f, func(t *testing.T, rt *rapid.T) { operations(t, open, nil)(rt) })
+}
+
+// FuzzDrawn has check draw from whatever bytes come; without fuzzing, from some that suffice for much.
+func FuzzDrawn(f *testing.F, check func(*testing.T, *rapid.T)) {
 	for seed := range byte(6) {
-		source, data := rand.NewChaCha8([32]byte{seed}), make([]byte, 4<<10)
+		source, data := rand.NewChaCha8([32]byte{seed}), make([]byte, 256<<10)
 		source.Read(data)
 		f.Add(data)
 	}
 	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) { rapid.MakeFuzz(operations(t, open, nil))(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rapid.MakeFuzz(func(rt *rapid.T) { check(t, rt) })(t, data)
+	})
 }
 
-type events = []memory.Event
+type (
+	events = []memory.Event
+	steps  = []any // events, and func(*trial), which do something or say what is so then
+)
 
-// promise is one sentence that every store keeps: what is told, one by one, and what is so then, beside what
-// the model says.
+// promise is one sentence that every store keeps: what happens, one by one, and what is so then, if not nil, beside
+// what the model says.
 type promise struct {
 	says  string
-	given events
+	given steps
 	then  func(*trial)
 }
 
 func (p promise) check(t *trial) {
-	for _, e := range p.given {
-		t.apply(e)
+	for _, step := range append(p.given, p.then) {
+		switch step := step.(type) {
+		case memory.Event:
+			t.apply(step)
+		case func(*trial):
+			if t.compare(); step != nil {
+				step(t)
+			}
+		}
 	}
-	if len(p.given) > 0 {
-		t.compare()
-	}
-	p.then(t)
 	t.compare()
+}
+
+// forgot is the step that has something forgotten: on purpose, and after all that was said, unless f says otherwise.
+func forgot(f memory.Forgetting) func(*trial) {
+	if f.At.IsZero() {
+		f.At = later
+	}
+	f.Why = cmp.Or(f.Why, memory.WhyPurge)
+	return func(t *trial) { t.Helper(); t.forget(f) }
 }
 
 func promises() []promise {

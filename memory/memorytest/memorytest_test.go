@@ -108,28 +108,18 @@ func TestTheSuiteCatches(t *testing.T) {
 			f.Before = f.At
 			return f
 		}},
-		acrossReopening: {apply: func(e memory.Event) memory.Event { return e }},
 	} {
 		t.Run(says, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			open := func() memory.Store {
-				s, err := sqlite.Open(t.Context(), dir, sqlite.Options{Space: Embedder{}.Space()})
-				if err != nil {
-					t.Error(err)
-				}
-				return s
+			s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: Embedder{}.Space()})
+			if err != nil {
+				t.Fatal(err)
 			}
 			b := bug
-			b.Store = closed(t, open())
+			b.Store = closed(t, s)
 			fails := failure(func(f fataler) {
-				first := newTrial(f, t.Context(), b)
-				if says == acrossReopening {
-					reopened(first, func() memory.Store { dir = t.TempDir(); return closed(t, open()) }) // empty
-					return
-				}
 				i := slices.IndexFunc(promises(), func(p promise) bool { return strings.HasPrefix(p.says, says) })
-				promises()[i].check(first)
+				promises()[i].check(newTrial(f, t.Context(), b))
 			})
 			if t.Log(fails); fails == "" {
 				t.Error("the store passes")

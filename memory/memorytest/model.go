@@ -1,6 +1,7 @@
 package memorytest
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -34,6 +35,14 @@ type entry struct {
 	since *int64
 }
 
+// channel is a channel with what is noted of it.
+type channel struct {
+	memory.Channel
+	seen              bool // told of by more than a message
+	heard, summarised memory.MessageID
+	condensed         memory.Condensed // its zero value if there is none
+}
+
 // model keeps what was told, and answers every question by looking at all of it.
 type model struct {
 	entries map[place]*entry
@@ -41,45 +50,38 @@ type model struct {
 	// who wrote what isn't logged because of that, or where it is, and of which nothing is kept
 	dropped map[place]memory.Opted
 	spoken  map[string]bool // every term that was ever told
-	heard   map[memory.ChannelID]memory.MessageID
 	gaps    map[gapKey]memory.Gap
 	open    map[place]memory.OpenQuestion
 
 	guilds   map[memory.GuildID]*memory.Guild // without channels
-	channels map[memory.ChannelID]*memory.Channel
-	seen     map[memory.ChannelID]bool // told of by more than a message
+	channels map[memory.ChannelID]*channel
 	people   map[memory.GuildID]map[memory.UserID]memory.Person
 	decided  map[memory.Event]decision // by the event without what was decided
 	spent    map[inGuild]memory.Spent  // by question
 
-	facts      map[inGuild]*fact
-	lore       map[inGuild]*lore
-	summaries  map[place]*summary // by channel and last message
-	summarised map[memory.ChannelID]memory.MessageID
-	learned    map[memory.ChannelID]memory.MessageID
-	condensed  map[memory.ChannelID]memory.Condensed
-	records    []memory.Record  // in the order in which they came
-	traces     map[place]answer // without their prompts
-	prompts    map[place]memory.Prompt
-	shown      map[place]answer // that aren't kept any more and Discord shows still: Answer and Parts are what it shows
+	facts     map[inGuild]*fact
+	lore      map[inGuild]*lore
+	summaries map[place]*summary // by channel and last message
+	records   []memory.Record    // in the order in which they came
+	traces    map[place]answer   // without their prompts
+	prompts   map[place]memory.Prompt
+	shown     map[place]answer // that aren't kept any more and Discord shows still: Answer and Parts are what it shows
 
 	forgettings []*forgetting
-	withdrawn   []memory.Withdrawn
+	withdrawn   map[place]memory.Withdrawn
 	lost        map[string]int // things that went, by kind
 }
 
 func newModel() *model {
 	return &model{
-		entries: map[place]*entry{}, names: map[place]string{}, dropped: map[place]memory.Opted{}, spoken: map[string]bool{},
-		heard: map[memory.ChannelID]memory.MessageID{}, gaps: map[gapKey]memory.Gap{}, open: map[place]memory.OpenQuestion{},
-		guilds: map[memory.GuildID]*memory.Guild{}, channels: map[memory.ChannelID]*memory.Channel{}, seen: map[memory.ChannelID]bool{},
+		entries: map[place]*entry{}, names: map[place]string{}, dropped: map[place]memory.Opted{},
+		spoken: map[string]bool{}, gaps: map[gapKey]memory.Gap{}, open: map[place]memory.OpenQuestion{},
+		guilds: map[memory.GuildID]*memory.Guild{}, channels: map[memory.ChannelID]*channel{},
 		people:  map[memory.GuildID]map[memory.UserID]memory.Person{},
 		decided: map[memory.Event]decision{}, spent: map[inGuild]memory.Spent{},
 		facts: map[inGuild]*fact{}, lore: map[inGuild]*lore{}, summaries: map[place]*summary{},
-		summarised: map[memory.ChannelID]memory.MessageID{}, learned: map[memory.ChannelID]memory.MessageID{},
-		condensed: map[memory.ChannelID]memory.Condensed{}, traces: map[place]answer{}, prompts: map[place]memory.Prompt{},
-		shown: map[place]answer{},
-		lost:  map[string]int{},
+		traces: map[place]answer{}, prompts: map[place]memory.Prompt{}, shown: map[place]answer{},
+		withdrawn: map[place]memory.Withdrawn{}, lost: map[string]int{},
 	}
 }
 
@@ -141,14 +143,15 @@ func (m *model) apply(events ...memory.Event) {
 		case memory.SessionCondensed:
 			m.condense(e.Condensed)
 		case memory.CondensedGone:
-			if m.condensed[e.Channel].Until <= e.Until {
-				delete(m.condensed, e.Channel)
+			if c := m.channels[e.Channel]; c != nil && c.condensed.Until <= e.Until {
+				c.condensed = memory.Condensed{}
 			}
 		case memory.Learned:
 			m.meet(e.Guild, e.Channel)
-			m.learned[e.Channel] = max(m.learned[e.Channel], e.Until)
+			c := m.channels[e.Channel]
+			c.Learned = max(c.Learned, e.Until)
 		case memory.Marked:
-			m.unwithdraw(place{e.Channel, e.Message})
+			delete(m.withdrawn, place{e.Channel, e.Message})
 		case memory.Forgetting:
 			m.beginOnce(e)
 		default:
@@ -220,7 +223,8 @@ func (m *model) isKnown(at place) bool {
 }
 
 func (m *model) hear(channel memory.ChannelID, id memory.MessageID) {
-	m.heard[channel] = max(m.heard[channel], id)
+	c := m.channels[channel]
+	c.heard = max(c.heard, id)
 }
 
 func (m *model) edit(edit memory.Edited) {
@@ -329,12 +333,14 @@ func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before,
 	log := m.log(channel)
 	wanted := map[memory.MessageID]bool{}
 	for _, id := range ids {
-		first, found := slices.BinarySearchFunc(log, id, func(m memory.Message, id memory.MessageID) int {
-			return compare(m.ID, id)
-		})
-		end := first
-		if found {
-			end++
+		first, end := 0, 0
+		for _, message := range log {
+			if message.ID < id {
+				first++
+			}
+			if message.ID <= id {
+				end++
+			}
 		}
 		for _, message := range log[max(0, first-before):min(len(log), end+after)] {
 			wanted[message.ID] = true
@@ -393,7 +399,7 @@ func (m *model) starred(scope memory.Scope) []memory.Spot {
 		}
 	}
 	sorted(spots, func(s memory.Spot) memory.ChannelID { return s.Channel })
-	slices.SortStableFunc(spots, func(a, b memory.Spot) int { return compare(b.Message, a.Message) })
+	slices.SortStableFunc(spots, func(a, b memory.Spot) int { return cmp.Compare(b.Message, a.Message) })
 	return spots
 }
 
@@ -437,13 +443,3 @@ func (m *model) isOut(guild memory.GuildID, user memory.UserID) bool {
 
 // editedAt is when m was edited as traces tell it.
 func editedAt(m memory.Message) int64 { return m.AsSource(false).Version }
-
-func compare[T ~int64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}

@@ -155,19 +155,11 @@ func (m *model) extent(f memory.Forgetting) (e memory.Extent) {
 		}
 	}
 	e.Channels = len(channels)
-	all := m.things()
+	all, n := m.things(), map[string]int{}
 	for i := range m.closure(all, m.fallsUnder(g)) {
-		switch all[i].kind {
-		case "fact":
-			e.Facts++
-		case "lore":
-			e.Lore++
-		case "summary":
-			e.Summaries++
-		case "answer":
-			e.Answers++
-		}
+		n[all[i].kind]++
 	}
+	e.Facts, e.Lore, e.Summaries, e.Answers = n["fact"], n["lore"], n["summary"], n["answer"]
 	return e
 }
 
@@ -200,7 +192,7 @@ func (m *model) forgottenSince(guild memory.GuildID, since memory.MessageID) (al
 // may show them.
 func (m *model) forgetNames(g *forgetting) {
 	for _, c := range m.channels {
-		if name := c.Name; name != "" && g.coversName(*c) {
+		if name := c.Name; name != "" && g.coversName(c.Channel) {
 			c.Name = ""
 			words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			first := append(words, "")[0] // what marks up text may be written otherwise
@@ -271,11 +263,6 @@ func (m *model) forgetGuilds(g *forgetting) {
 	for id, c := range m.channels {
 		if goes[c.Guild] {
 			delete(m.channels, id)
-			delete(m.seen, id)
-			delete(m.heard, id)
-			delete(m.learned, id)
-			delete(m.summarised, id)
-			delete(m.condensed, id)
 			maps.DeleteFunc(m.summaries, func(at place, _ *summary) bool { return at.channel == id })
 		}
 	}

@@ -169,7 +169,7 @@ func (m *model) spending(guild memory.GuildID, day time.Time) map[memory.UserID]
 
 func (m *model) unplace(guild memory.GuildID, which func(memory.Channel) bool) {
 	for _, c := range m.channels {
-		if c.Guild == guild && which(*c) {
+		if c.Guild == guild && which(c.Channel) {
 			c.Unplaced = true
 		}
 	}
@@ -186,7 +186,7 @@ func (m *model) guild(id memory.GuildID) *memory.Guild {
 func (m *model) meet(guild memory.GuildID, channel memory.ChannelID) {
 	m.guild(guild)
 	if m.channels[channel] == nil {
-		m.found(&memory.Channel{ID: channel, Guild: guild, Kind: kindIn(guild), Unplaced: true})
+		m.found(memory.Channel{ID: channel, Guild: guild, Kind: kindIn(guild), Unplaced: true})
 	}
 }
 
@@ -198,8 +198,8 @@ func kindIn(guild memory.GuildID) memory.ChannelKind {
 
 // found notes that a channel is there that wasn't known: what was said in it before its guild chose to remember isn't
 // missing.
-func (m *model) found(c *memory.Channel) {
-	m.channels[c.ID] = c
+func (m *model) found(c memory.Channel) {
+	m.channels[c.ID] = &channel{Channel: c}
 	if e := decided(m, memory.Chose{Guild: c.Guild}); e.Choice != memory.Undecided && e.Choice != memory.Ignore {
 		m.hear(c.ID, memory.FirstMessageID(e.At))
 	}
@@ -226,21 +226,24 @@ func (m *model) seeGuild(e memory.GuildSeen) {
 
 func (m *model) seeChannel(c memory.Channel) {
 	m.guild(c.Guild)
-	if c.Unplaced && m.seen[c.ID] {
+	known := m.channels[c.ID]
+	switch {
+	case known == nil:
+		c.Shut, c.Learned = false, 0
+		m.found(c)
+		known = m.channels[c.ID]
+	case c.Unplaced && known.seen:
 		return
-	}
-	if known := m.channels[c.ID]; known == nil {
-		c.Shut = false
-		m.found(&c)
-	} else {
-		c.Shut, c.Owner, c.Name = known.Shut, cmp.Or(c.Owner, known.Owner), cmp.Or(c.Name, known.Name)
+	default:
+		c.Shut, c.Learned = known.Shut, known.Learned
+		c.Owner, c.Name = cmp.Or(c.Owner, known.Owner), cmp.Or(c.Name, known.Name)
 	}
 	if m.isOut(c.Guild, c.Owner) || slices.ContainsFunc(m.forgettings, func(g *forgetting) bool {
 		return g.coversName(c)
 	}) {
 		c.Name = ""
 	}
-	m.channels[c.ID], m.seen[c.ID] = &c, true
+	known.Channel, known.seen = c, true
 }
 
 func dropRole(g *memory.Guild, id memory.RoleID) {
@@ -265,11 +268,9 @@ func (m *model) whole(id memory.GuildID) memory.Guild {
 	}
 	for _, c := range m.channels {
 		if c.Guild == id {
-			channel := *c
-			channel.Learned = m.learned[c.ID]
-			channel.Choice, channel.Settings = decided(m, memory.Chose{Guild: id, Channel: c.ID}).Choice,
-				m.settingsOf(id, c.ID)
-			g.Channels = append(g.Channels, channel)
+			of := c.Channel
+			of.Choice, of.Settings = decided(m, memory.Chose{Guild: id, Channel: c.ID}).Choice, m.settingsOf(id, c.ID)
+			g.Channels = append(g.Channels, of)
 		}
 	}
 	g.Learn, g.Choice, g.Settings = m.learnsSince(id, 0), decided(m, memory.Chose{Guild: id}).Choice,
@@ -317,17 +318,17 @@ func (m *model) choose(e memory.Chose) {
 }
 
 // isWithin reports whether a channel is of a guild, or, if that isn't 0, is a channel or category or lies in it.
-func (m *model) isWithin(c *memory.Channel, guild memory.GuildID, channel memory.ChannelID) bool {
+func (m *model) isWithin(c *channel, guild memory.GuildID, within memory.ChannelID) bool {
 	above := m.channels[c.Parent]
-	return c.Guild == guild && (channel == 0 || c.ID == channel || c.Parent == channel ||
-		above != nil && above.Guild == guild && above.Parent == channel)
+	return c.Guild == guild && (within == 0 || c.ID == within || c.Parent == within ||
+		above != nil && above.Guild == guild && above.Parent == within)
 }
 
 // listened is from when on Hark listens in the channels of a guild, as far as it is known.
 func (m *model) listened(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
 	until := map[memory.ChannelID]memory.MessageID{}
 	for _, c := range m.channels {
-		if at := max(m.heard[c.ID], m.guild(guild).Since); c.Guild == guild && at != 0 {
+		if at := max(c.heard, m.guild(guild).Since); c.Guild == guild && at != 0 {
 			until[c.ID] = at
 		}
 	}
@@ -357,7 +358,7 @@ func (m *model) fillGap(e memory.GapFilled) {
 }
 
 // openSwept opens a channel of which nothing is to be compared any more.
-func (m *model) openSwept(c *memory.Channel) {
+func (m *model) openSwept(c *channel) {
 	c.Shut = c.Shut && slices.ContainsFunc(m.unswept(), func(g memory.Gap) bool { return g.Channel == c.ID })
 }
 
@@ -407,30 +408,25 @@ func (m *model) gapsThat(holds func(memory.Gap) bool, order func(a, b memory.Gap
 // unswept is what is to be compared, the newest first.
 func (m *model) unswept() []memory.Gap {
 	return m.gapsThat(func(g memory.Gap) bool { return g.Sweep },
-		func(a, b memory.Gap) int { return cmp.Or(compare(b.Until, a.Until), compare(a.Channel, b.Channel)) })
+		func(a, b memory.Gap) int {
+			return cmp.Or(cmp.Compare(b.Until, a.Until), cmp.Compare(a.Channel, b.Channel))
+		})
 }
 
 // missing are the gaps, those that were missed first.
 func (m *model) missing() []memory.Gap {
 	past := func(g memory.Gap) int64 { return map[bool]int64{true: 1}[g.Past] }
 	return m.gapsThat(func(g memory.Gap) bool { return !g.Sweep }, func(a, b memory.Gap) int {
-		return cmp.Or(compare(past(a), past(b)), compare(a.Channel, b.Channel), compare(a.Until, b.Until))
+		return cmp.Or(cmp.Compare(past(a), past(b)), cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Until, b.Until))
 	})
 }
 
-// normal is g with its roles and channels by id, and nothing nil, without the channels of which nothing is known.
+// normal is g with its roles and channels by id, without the channels of which nothing is known.
 func normal(g memory.Guild) memory.Guild {
-	g.Roles = sorted(append([]memory.Role{}, g.Roles...), func(r memory.Role) memory.RoleID { return r.ID })
-	g.Channels = slices.DeleteFunc(append([]memory.Channel{}, g.Channels...), func(c memory.Channel) bool {
+	g.Roles = sorted(slices.Clone(g.Roles), func(r memory.Role) memory.RoleID { return r.ID })
+	g.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		return c.Unplaced && !c.Shut && c.Name == "" && c.Choice == memory.Undecided && len(c.Settings) == 0
 	})
 	sorted(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
-	for i := range g.Channels {
-		c := &g.Channels[i]
-		c.Overwrites = append([]memory.Overwrite{}, c.Overwrites...)
-		c.Settings = maps.Collect(maps.All(c.Settings))
-	}
-	g.Settings, g.Limits = maps.Collect(maps.All(g.Settings)), orNil(g.Limits)
-	g.Left, g.Learn = utc(g.Left), utc(g.Learn)
 	return g
 }

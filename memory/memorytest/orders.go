@@ -31,7 +31,7 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 			check := newTrial(rt, context.Background(), open(t))
 			check.apply(seenTown)
 			for rest := order; len(rest) > 0; {
-				n := rapid.IntRange(1, len(rest)).Draw(rt, "batch")
+				n := between(rt, "batch", 1, len(rest))
 				check.apply(rest[:n]...)
 				rest = rest[n:]
 			}
@@ -56,9 +56,9 @@ func mayNotWait(e memory.Event) bool {
 // nothing of which versions of them it is of, those who opt out write nothing, and a choice always differs
 // from another.
 func drawOrderless(t *rapid.T) memory.Event {
-	gone := rapid.IntRange(0, 3).Draw(t, "gone?") == 0
+	gone := between(t, "gone?", 0, 3) == 0
 	n := drawMinute(t)
-	switch rapid.IntRange(0, 21).Draw(t, "kind") {
+	switch between(t, "kind", 0, 21) {
 	case 0:
 		e := drawFact(t).(memory.FactTold)
 		e.Fact.Channel, e.Fact.Message = 0, 0
@@ -67,11 +67,11 @@ func drawOrderless(t *rapid.T) memory.Event {
 		}
 		return e
 	case 1:
-		return opts(rapid.SampledFrom([]memory.UserID{601, 602}).Draw(t, "who"), n%2 == 0, n)
+		return opts(pick[memory.UserID](t, "who", 601, 602), n%2 == 0, n)
 	case 2, 3:
 		return drawStar(t)
 	case 4:
-		channel := rapid.SampledFrom([]memory.ChannelID{0, general, staff}).Draw(t, "chosen")
+		channel := pick(t, "chosen", 0, general, staff)
 		return chose(channel, []memory.Choice{memory.Ignore, memory.Remember, memory.RememberPublic}[n%3], n)
 	case 5:
 		return memory.Heard{Guild: guild, Channel: general, ID: slotID(n)}

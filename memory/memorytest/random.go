@@ -30,7 +30,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 		m.apply(memory.GuildSeen{Guild: town()},
 			memory.ChannelSeen{Channel: memory.Channel{ID: local, Guild: memory.LocalGuild,
 				Kind: memory.LocalChannel, Name: "local"}})
-		if rapid.Bool().Draw(rt, "settled") {
+		if coin(rt, "settled") {
 			m.postHalf()
 		}
 		actions := map[string]func(*rapid.T){
@@ -43,6 +43,7 @@ func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func
 			"summaries": m.some(m.drawSummary),
 			"condense":  m.some(m.drawCondensed),
 			"calls":     m.some(drawCall),
+			"questions": m.some(m.drawQuestion),
 			"calls2":    m.some(drawCall),
 			"answer":    m.answer,
 			"answer2":   m.answer,
@@ -89,7 +90,7 @@ func (m *machine) postHalf() {
 // some has some events of a kind happen, one by one.
 func (m *machine) some(draw func(*rapid.T) memory.Event) func(*rapid.T) {
 	return func(t *rapid.T) {
-		for range rapid.IntRange(1, 4).Draw(t, "events") {
+		for range between(t, "events", 1, 4) {
 			if e := draw(t); e != nil && !m.isUnclear(e) {
 				m.apply(e)
 			}
@@ -99,15 +100,15 @@ func (m *machine) some(draw func(*rapid.T) memory.Event) func(*rapid.T) {
 
 func (m *machine) someMessages(t *rapid.T) {
 	var batch []memory.Event
-	for range rapid.IntRange(1, 6).Draw(t, "events") {
+	for range between(t, "events", 1, 6) {
 		e := drawMessageEvent(t)
 		if m.isUnclear(e) {
 			continue
 		}
 		batch = append(batch, e)
-		if p, ok := e.(memory.Posted); ok && rapid.IntRange(0, 3).Draw(t, "named?") == 0 &&
+		if p, ok := e.(memory.Posted); ok && between(t, "named?", 0, 3) == 0 &&
 			!m.model.isOut(p.Message.Guild, p.Message.Author) && !m.model.isForgotten(p.Message) {
-			name := rapid.SampledFrom([]string{"a", "b", "D1:1", "it's \"so\""}).Draw(t, "name")
+			name := pick(t, "name", "a", "b", "D1:1", "it's \"so\"")
 			batch = append(batch, memory.Named{Channel: p.Message.Channel, ID: p.Message.ID, Name: name})
 		}
 	}
@@ -153,20 +154,20 @@ func (m *machine) areUnknown(sources []memory.Source) bool {
 
 // forgetSome forgets something in the store and in the model.
 func (m *machine) forgetSome(t *rapid.T) {
-	if rapid.IntRange(0, 2).Draw(t, "forget?") > 0 {
+	if between(t, "forget?", 0, 2) > 0 {
 		return
 	}
-	if rapid.IntRange(0, 3).Draw(t, "deleted?") == 0 {
+	if between(t, "deleted?", 0, 3) == 0 {
 		m.apply(memory.ChannelDeleted{Guild: guild, Channel: thread, At: later})
 		return
 	}
 	f := drawForgetting(t)
-	if f.Guild == guild && f.Channel != 0 && rapid.IntRange(0, 3).Draw(t, "on record elsewhere?") == 0 {
+	if f.Guild == guild && f.Channel != 0 && between(t, "on record elsewhere?", 0, 3) == 0 {
 		m.apply(f)
 		return
 	}
 	m.forget(f)
-	if rapid.Bool().Draw(t, "once more") {
+	if coin(t, "once more") {
 		m.same("messages forgotten by doing it again", m.forget(f).Messages, 0)
 	}
 	if f.Guild != memory.LocalGuild && f.Channel == 0 && f.User == 0 && f.Before.IsZero() {
@@ -182,12 +183,12 @@ func (m *machine) carryOn(*rapid.T) {
 // expireSome has what is too old go, and what is too much.
 func (m *machine) expireSome(t *rapid.T) {
 	e := memory.Expiry{
-		Prompts:  rapid.SampledFrom([]time.Time{began, built, built.Add(time.Minute)}).Draw(t, "prompts"),
-		Spending: slotID(rapid.IntRange(0, slots/4).Draw(t, "spent before")).Time(),
-		Records:  memory.RecordLimits{Count: rapid.SampledFrom([]int{0, 1, 3, 5}).Draw(t, "count")},
+		Prompts:  pick(t, "prompts", began, built, built.Add(time.Minute)),
+		Spending: slotID(between(t, "spent before", 0, slots/4)).Time(),
+		Records:  memory.RecordLimits{Count: pick(t, "count", 0, 1, 3, 5)},
 	}
-	if rapid.Bool().Draw(t, "by age") {
-		e.Records.Before = minute(rapid.IntRange(0, slots).Draw(t, "before"))
+	if coin(t, "by age") {
+		e.Records.Before = minute(between(t, "before", 0, slots))
 	}
 	m.expire(e)
 }
@@ -195,9 +196,11 @@ func (m *machine) expireSome(t *rapid.T) {
 // embedSome embeds some of what is pending; now and then something happens before the vectors arrive.
 func (m *machine) embedSome(t *rapid.T) {
 	m.checkQueue()
-	segments := got(m.store.Pending(m.ctx, rapid.IntRange(1, 20).Draw(t, "pending")))(m.trial)
-	if rapid.IntRange(0, 3).Draw(t, "meanwhile?") == 0 {
-		m.apply(drawMessageEvent(t))
+	segments := got(m.store.Pending(m.ctx, between(t, "pending", 1, 20)))(m.trial)
+	if between(t, "meanwhile?", 0, 3) == 0 {
+		if e := drawMessageEvent(t); !m.isUnclear(e) {
+			m.apply(e)
+		}
 	}
 	m.embedded(segments)
 }
@@ -208,10 +211,9 @@ func (m *machine) answer(t *rapid.T) {
 	reply := said(channel, slotID(slots)+memory.MessageID(100*(m.replied+1)), hark, "so I heard")
 	source, n := drawSlot(t)
 	recalled := func(channel memory.ChannelID, slot int) memory.Source {
-		s := repeated(channel, slotID(slot),
-			editedAt(version(channel, slot, rapid.IntRange(0, versions-1).Draw(t, "version recalled"))))
-		if now, ok := m.model.message(place{channel, slotID(slot)}); ok &&
-			rapid.IntRange(0, 3).Draw(t, "as it is?") > 0 {
+		v := between(t, "version recalled", 0, versions-1)
+		s := repeated(channel, slotID(slot), editedAt(version(channel, slot, v)))
+		if now, ok := m.model.message(place{channel, slotID(slot)}); ok && between(t, "as it is?", 0, 3) > 0 {
 			s.Version = editedAt(now)
 		}
 		return s
@@ -221,30 +223,30 @@ func (m *machine) answer(t *rapid.T) {
 		Recalled: []memory.TraceHit{{Channel: source, Message: slotID(n), Why: []string{"words"}}},
 		Sections: []memory.TraceUse{{Section: "history"}},
 		Sources:  []memory.Source{recalled(channel, slot)},
-		Named:    rapid.SampledFrom([][]memory.UserID{nil, {ben}, {ada, 503}, {503, 504}}).Draw(t, "named"),
+		Named:    pick(t, "named", [][]memory.UserID{nil, {ben}, {ada, 503}, {503, 504}}...),
 	}
 	use := func(sources ...memory.Source) { trace.Sources = append(trace.Sources, sources...) }
-	if rapid.Bool().Draw(t, "recalled?") {
+	if coin(t, "recalled?") {
 		use(recalled(source, n))
 	}
-	if rapid.Bool().Draw(t, "context") {
+	if coin(t, "context") {
 		use(repeated(source, slotID(n)+1<<30, 0))
 	}
-	for _, id := range rapid.SampledFrom([][]int64{nil, nil, {1}, {2, 5}}).Draw(t, "facts") {
+	for _, id := range pick(t, "facts", [][]int64{nil, nil, {1}, {2, 5}}...) {
 		use(factSource(id))
 	}
 	use(m.drawUsedLore(t)...)
 	use(m.drawRepeated(t)...)
 	use(m.drawUsedSummary(t, channel)...)
-	if rapid.Bool().Draw(t, "condensed?") {
-		use(recalled(channel, rapid.IntRange(0, slots-1).Draw(t, "condensed from")))
+	if coin(t, "condensed?") {
+		use(recalled(channel, between(t, "condensed from", 0, slots-1)))
 	}
-	all := rapid.Bool().Draw(t, "repeats all")
+	all := coin(t, "repeats all")
 	for i := range trace.Sources {
-		trace.Sources[i].Repeats = all || rapid.Bool().Draw(t, "repeats")
+		trace.Sources[i].Repeats = all || coin(t, "repeats")
 	}
 	var part []memory.Message
-	if rapid.IntRange(0, 3).Draw(t, "in two parts?") == 0 {
+	if between(t, "in two parts?", 0, 3) == 0 {
 		part = []memory.Message{said(channel, reply.ID+1, hark, "and that is all")}
 		trace.Parts = idsOf(part)
 	}
@@ -253,12 +255,13 @@ func (m *machine) answer(t *rapid.T) {
 	}
 	m.replies = append(m.replies, trace)
 	trace.Prompt = drawPrompt(t, reply.ID)
-	if m.post(part...); rapid.Bool().Draw(t, "at once") {
-		m.apply(memory.Posted{Message: reply}, memory.Answered{Trace: trace})
-		return
+	m.post(part...)
+	if told := (events{post(reply), memory.Answered{Trace: trace}}); coin(t, "at once") {
+		m.apply(told...)
+	} else {
+		m.apply(told[0])
+		m.apply(told[1])
 	}
-	m.post(reply)
-	m.apply(memory.Answered{Trace: trace})
 }
 
 // drawReply is one of the answers that were told; false if none was.
@@ -266,18 +269,18 @@ func (m *machine) drawReply(t *rapid.T) (memory.Trace, bool) {
 	if len(m.replies) == 0 {
 		return memory.Trace{}, false
 	}
-	return rapid.SampledFrom(m.replies).Draw(t, "reply"), true
+	return pick(t, "reply", m.replies...), true
 }
 
 // loseSources has some of what an answer was made from go, one after the other, or one of its messages.
 func (m *machine) loseSources(t *rapid.T) {
 	was, _ := m.drawReply(t)
-	if was.Answer != 0 && rapid.IntRange(0, 3).Draw(t, "itself?") == 0 {
+	if was.Answer != 0 && between(t, "itself?", 0, 3) == 0 {
 		m.delete(was.Channel, was.Answer)
 	}
 	for _, s := range was.Sources {
 		at := place{s.Channel, memory.MessageID(s.ID)}
-		if _, there := m.model.message(at); there && s.Kind == memory.SourceMessage && !rapid.Bool().Draw(t, "stays") {
+		if _, there := m.model.message(at); there && s.Kind == memory.SourceMessage && !coin(t, "stays") {
 			m.delete(at.channel, at.id)
 			m.compareUnfinished()
 		}
@@ -299,25 +302,24 @@ func (m *machine) rewrite(t *rapid.T) {
 		return
 	}
 	was.Recalled, was.Parts = nil, nil
-	was.Sources = was.Sources[:rapid.IntRange(1, len(was.Sources)).Draw(t, "sources")]
+	was.Sources = was.Sources[:between(t, "sources", 1, len(was.Sources))]
 	if m.areUnknown(was.Sources) {
 		return
 	}
 	again := edited(said(was.Channel, was.Answer, hark, ""), m.replied+1, "so I hear now")
 	m.apply(memory.Rewritten{Guild: was.Guild, Channel: was.Channel, IDs: []memory.MessageID{was.Answer}},
-		memory.Posted{Message: again},
-		memory.Answered{Trace: was})
+		memory.Posted{Message: again}, memory.Answered{Trace: was})
 }
 
 // drawUsedLore is mostly of lore that is there, as it is or in whatever version.
 func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
-	for _, id := range rapid.SampledFrom([][]int64{nil, {1, 4}, {2, 3}, {5}}).Draw(t, "lore") {
+	for _, id := range pick(t, "lore", [][]int64{nil, {1, 4}, {2, 3}, {5}}...) {
 		l := m.model.loreAt(id)
 		if l == nil && id != 5 {
 			continue
 		}
 		s := loreSource(id)
-		if l != nil && rapid.Bool().Draw(t, "as it is?") {
+		if l != nil && coin(t, "as it is?") {
 			s = l.AsSource(true)
 		}
 		used = append(used, s)
@@ -328,27 +330,26 @@ func (m *machine) drawUsedLore(t *rapid.T) (used []memory.Source) {
 // drawRepeated is an answer of before, as it was or is, among what another is made from; mostly none.
 func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
 	was, some := m.drawReply(t)
-	if !some || rapid.Bool().Draw(t, "nothing said before") {
+	if !some || coin(t, "nothing said before") {
 		return nil
 	}
 	version := int64(0)
-	if now, ok := m.model.message(place{was.Channel, was.Answer}); ok &&
-		rapid.IntRange(0, 3).Draw(t, "as it is now?") > 0 {
+	if now, ok := m.model.message(place{was.Channel, was.Answer}); ok && between(t, "as it is now?", 0, 3) > 0 {
 		version = editedAt(now)
 	}
 	return []memory.Source{repeated(was.Channel, was.Answer, version)}
 }
 
 func (m *machine) compareSomeLog(t *rapid.T) {
-	channel := rapid.SampledFrom(append(channels, nowhere)).Draw(t, "channel")
+	channel := pick(t, "channel", append(channels, nowhere)...)
 	m.compareLog(channel)
-	ids, before, after := drawIDs(t), rapid.IntRange(0, 4).Draw(t, "before"), rapid.IntRange(0, 4).Draw(t, "after")
-	m.same("Around", m.around(channel, ids, before, after), plain(m.model.around(channel, ids, before, after)))
+	ids, before, after := drawIDs(t), between(t, "before", 0, 4), between(t, "after", 0, 4)
+	m.same("Around", m.around(channel, ids, before, after), m.model.around(channel, ids, before, after))
 }
 
 func (m *machine) compareSearch(t *rapid.T) {
 	m.checkQueue()
-	scope, terms, limit := drawScope(t), drawTerms(t), rapid.SampledFrom([]int{1, 2, 5, 12, 40}).Draw(t, "limit")
+	scope, terms, limit := drawScope(t), drawTerms(t), pick(t, "limit", 1, 2, 5, 12, 40)
 	m.compareFound(scope, terms, limit)
 	m.compareCounts(scope, terms, limit)
 }
@@ -356,10 +357,10 @@ func (m *machine) compareSearch(t *rapid.T) {
 func (m *machine) compareSomeRecords(t *rapid.T) {
 	scope := drawScope(t)
 	q := memory.RecordQuery{
-		Channels: scope.Channels, Since: scope.Since, Until: scope.Until, Oldest: rapid.Bool().Draw(t, "oldest"),
-		Limit:   rapid.IntRange(0, 4).Draw(t, "limit"),
-		Speaker: rapid.SampledFrom([]memory.Speaker{"", "", memory.SpeakerTool}).Draw(t, "speaker"),
-		Method:  rapid.SampledFrom([]string{"", "", "ask"}).Draw(t, "method"),
+		Channels: scope.Channels, Since: scope.Since, Until: scope.Until, Oldest: coin(t, "oldest"),
+		Limit:   between(t, "limit", 0, 4),
+		Speaker: pick(t, "speaker", "", "", memory.SpeakerTool),
+		Method:  pick(t, "method", "", "", "ask"),
 	}
 	if len(scope.Authors) > 0 {
 		q.Asker = scope.Authors[0]

@@ -1,12 +1,15 @@
 package memorytest
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -138,10 +141,10 @@ func (t *trial) expire(e memory.Expiry) {
 	t.model.expire(e)
 }
 
-// around is a stretch of a channel as the store has it, but for tokens, which are its own affair.
+// around is a stretch of a channel.
 func (t *trial) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
 	t.Helper()
-	return plain(got(t.store.Around(t.ctx, channel, ids, before, after))(t))
+	return got(t.store.Around(t.ctx, channel, ids, before, after))(t)
 }
 
 // log is all of a channel, in pages.
@@ -154,7 +157,7 @@ func (t *trial) log(channel memory.ChannelID) []memory.Message {
 			t.Fatalf("Log(%d): %d messages after %d", channel, len(page), after)
 		}
 		if len(page) == 0 {
-			return plain(all)
+			return all
 		}
 		all, after = append(all, page...), page[len(page)-1].ID
 	}
@@ -173,7 +176,7 @@ func (t *trial) find(scope memory.Scope, question string) (ids []memory.MessageI
 // nearest are the segments nearest to a question; none if there are no vectors.
 func (t *trial) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
 	t.Helper()
-	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), embed(question), limit)
+	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), embedText(question), limit)
 	if err != nil && !errors.Is(err, memory.ErrNoVectors) {
 		t.Fatalf("Nearest(%q): %v", question, err)
 	}
@@ -233,7 +236,6 @@ func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memor
 	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer,
 		Prompts: true}))(t) {
 		if p := trace.Prompt; p != nil && trace.Answer == answer {
-			p.Built = p.Built.UTC()
 			return *p, true
 		}
 	}
@@ -242,7 +244,7 @@ func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memor
 
 func (t *trial) summaries(channel memory.ChannelID) []memory.Summary {
 	t.Helper()
-	return plainSummaries(got(t.store.Summaries(t.ctx, channel))(t))
+	return got(t.store.Summaries(t.ctx, channel))(t)
 }
 
 func (t *trial) condensed(channel memory.ChannelID) []memory.Condensed {
@@ -257,7 +259,7 @@ func (t *trial) unsummarised(since memory.MessageID) []memory.Stretch {
 
 func (t *trial) lore(guild memory.GuildID) []memory.Lore {
 	t.Helper()
-	return plainLore(got(t.store.Lore(t.ctx, guild))(t))
+	return got(t.store.Lore(t.ctx, guild))(t)
 }
 
 func (t *trial) records(q memory.RecordQuery) []memory.Record {
@@ -277,12 +279,7 @@ func (t *trial) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageI
 
 func (t *trial) presence(scope memory.Scope, users ...memory.UserID) map[memory.UserID]memory.Presence {
 	t.Helper()
-	present := got(t.store.Presence(t.ctx, scope, users))(t)
-	for user, p := range present {
-		p.Last = p.Last.UTC()
-		present[user] = p
-	}
-	return present
+	return got(t.store.Presence(t.ctx, scope, users))(t)
 }
 
 // named is the message of a name, or 0.
@@ -310,76 +307,21 @@ func byMessage(all []memory.Withdrawn) []memory.Withdrawn {
 	return sorted(all, func(w memory.Withdrawn) memory.MessageID { return w.Message })
 }
 
-// same fails the test unless got is want. Empty slices and maps are as good as nil.
+// alike are the differences that two stores may have.
+var alike = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(),
+	cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
+
+// same fails the test unless got is want, but for what two stores may differ in.
 func (t *trial) same(what string, got, want any) {
 	t.Helper()
-	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
-	if k := w.Kind(); (k == reflect.Slice || k == reflect.Map) && g.Len() == 0 && w.Len() == 0 {
-		return
+	if !reflect.DeepEqual(got, want) && !gocmp.Equal(got, want, alike) {
+		t.Fatalf("%s (-want +got):\n%s", what, gocmp.Diff(want, got, alike))
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("%s:\n got %s\nwant %s", what, show(got), show(want))
-	}
-}
-
-func show(v any) string {
-	value := reflect.ValueOf(v)
-	if value.Kind() != reflect.Slice {
-		return fmt.Sprintf("%+v", v)
-	}
-	s := fmt.Sprintf("%d", value.Len())
-	for i := range value.Len() {
-		s += fmt.Sprintf("\n     %+v", value.Index(i))
-	}
-	return s
-}
-
-// plain takes off what two stores may differ in.
-func plain(messages []memory.Message) []memory.Message {
-	messages = slices.Clone(messages)
-	for i := range messages {
-		m := &messages[i]
-		m.Tokens, m.Edited = 0, utc(m.Edited)
-		m.Files, m.Mentions = orNil(m.Files), orNil(m.Mentions)
-	}
-	return messages
-}
-
-func plainSummaries(all []memory.Summary) []memory.Summary {
-	all = slices.Clone(all)
-	for i := range all {
-		all[i].Topics = orNil(all[i].Topics)
-	}
-	return all
-}
-
-func plainLore(all []memory.Lore) []memory.Lore {
-	all = slices.Clone(all)
-	for i := range all {
-		all[i].At, all[i].Own, all[i].Sources = utc(all[i].At), orNil(all[i].Own), orNil(all[i].Sources)
-	}
-	return all
-}
-
-// utc is a time as all stores tell it.
-func utc(at time.Time) time.Time {
-	if at.IsZero() {
-		return time.Time{}
-	}
-	return at.UTC()
-}
-
-// orNil is a slice that is nil if it is empty.
-func orNil[T any](all []T) []T {
-	if len(all) == 0 {
-		return nil
-	}
-	return all
 }
 
 // sorted sorts all by a key, and gives it.
 func sorted[T any, K ~int64](all []T, key func(T) K) []T {
-	slices.SortFunc(all, func(a, b T) int { return compare(key(a), key(b)) })
+	slices.SortFunc(all, func(a, b T) int { return cmp.Compare(key(a), key(b)) })
 	return all
 }
 

@@ -438,31 +438,3 @@ func TestReplaceFile(t *testing.T) {
 		}
 	}
 }
-
-// An answer that was taken back because of a fact isn't brought back by a backup from before that.
-func TestRestoredAnswerFromAFactThatIsGone(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	s := open(t, dir)
-	answer := posted(general, 5, "she sails")
-	answer.Message.Kind = memory.FromHark
-	apply(t, s, posted(general, 1, "hello"),
-		memory.FactTold{Guild: guild, User: 7, Fact: memory.Fact{ID: 3, Text: "sails", By: 7}}, answer,
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(5), Asker: 8,
-			Sources: fromFacts(3)}})
-	backup := backUp(t, s)
-	apply(t, s, memory.FactGone{Guild: guild, User: 7, Fact: 3})
-	closed(t, s)
-	r, err := Restore(t.Context(), dir, backup, nil)
-	if err != nil || r.Facts != 1 {
-		t.Fatalf("restored %+v, %v", r, err)
-	}
-	s = open(t, dir)
-	if log, err := s.Log(bg, general, 0, id(100), 10); err != nil || len(log) != 1 {
-		t.Errorf("the log is %v, %v", log, err)
-	}
-	if got := find(t, s, in(general), "sails"); len(got) > 0 {
-		t.Errorf("found %v", got)
-	}
-	checkSound(t, s)
-}

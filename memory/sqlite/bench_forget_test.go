@@ -3,11 +3,9 @@ package sqlite
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
-	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
 	"hark/memory/sqlstore"
@@ -18,32 +16,25 @@ import (
 // in one transaction takes.
 func BenchmarkForget(b *testing.B) {
 	const messages = 1_000_000
-	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer s.Close()
-	events := conversations(1000, messages)
+	s := openBench(b, b.TempDir())
+	events := conversations(1000, messages, guildChannels)
 	for i, e := range events {
 		p := e.(memory.Posted)
 		p.Message.Author = (p.Message.Author + 1) / 2 // a hundred people
 		events[i] = p
 	}
 	logAndIndex(b, s, events)
-	channels := make([]memory.ChannelID, guildChannels)
-	for i := range channels {
-		channels[i] = memory.ChannelID(1_000_000 + i)
-	}
+	scope := everywhereIn(b, s, 1000)
 	end := time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC) // the talk goes on for years
 	b.ResetTimer()
 	for user := memory.UserID(1); b.Loop(); user += 2 {
-		quiet := searches(b, s, channels, 40)
+		quiet := searches(b, s, scope, 40)
 		ctx, stop := context.WithCancel(b.Context())
 		waits := make(chan []time.Duration)
 		go func() {
 			var all []time.Duration
 			for ctx.Err() == nil {
-				all = append(all, searches(b, s, channels, 1)...)
+				all = append(all, searches(b, s, scope, 1)...)
 			}
 			waits <- all
 		}()
@@ -57,26 +48,23 @@ func BenchmarkForget(b *testing.B) {
 		})
 		took := time.Since(started)
 		stop()
-		if err != nil {
-			b.Fatal(err)
-		}
+		must(b, err)
 		b.ReportMetric(float64(r.Messages), "messages")
 		b.ReportMetric(took.Seconds(), "s-to-forget")
 		b.ReportMetric(begun.Seconds(), "s-to-the-first-step")
-		b.ReportMetric(milliseconds(at(<-waits, 0.95)), "ms-search-p95-meanwhile")
-		b.ReportMetric(milliseconds(at(quiet, 0.95)), "ms-search-p95-before")
+		b.ReportMetric(at(<-waits, 0.95), "ms-search-p95-meanwhile")
+		b.ReportMetric(at(quiet, 0.95), "ms-search-p95-before")
 		b.ReportMetric(takenOutAtOnce(b, s, user+1).Seconds(), "s-raw")
 	}
 }
 
 // searches times n searches by words.
-func searches(b *testing.B, s *Store, channels []memory.ChannelID, n int) []time.Duration {
+func searches(b *testing.B, s *Store, scope memory.Scope, n int) []time.Duration {
 	r := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 	var took []time.Duration
 	for range n {
 		started := time.Now()
-		if _, err := s.FullText(b.Context(), memory.Scope{Channels: channels}, text.Terms(sentence(r))[:2],
-			50); err != nil {
+		if _, err := s.FullText(b.Context(), scope, text.Terms(sentence(r))[:2], 50); err != nil {
 			b.Error(err)
 			return took
 		}
@@ -84,14 +72,6 @@ func searches(b *testing.B, s *Store, channels []memory.ChannelID, n int) []time
 	}
 	return took
 }
-
-// at is the quantile q of some times.
-func at(all []time.Duration, q float64) time.Duration {
-	slices.Sort(all)
-	return all[int(q*float64(len(all)-1))]
-}
-
-func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // takenOutAtOnce deletes the rows and the full text of what somebody wrote in one transaction, and nothing
 // else, and undoes it.
@@ -102,22 +82,19 @@ func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 	}
 	var all []gone
 	var batch text.Batch
-	if err := sqlstore.Each(b.Context(), s.engine.read, func(scan sqlstore.Scanner) error {
+	must(b, sqlstore.Each(b.Context(), s.engine.read, func(scan sqlstore.Scanner) error {
 		var g gone
 		var m memory.Message
 		err := scan(&g.row, &m.Content)
 		g.terms = sqlstore.Hashes(batch.Terms(m.Text()))
 		all = append(all, g)
 		return err
-	}, "SELECT row, content FROM message WHERE author = ?", int64(user)); err != nil {
-		b.Fatal(err)
-	}
+	}, "SELECT row, content FROM message WHERE author = ?", int64(user)))
 	s.engine.writer.turn <- struct{}{}
 	defer func() { <-s.engine.writer.turn }()
 	run := func(query string, args ...any) {
-		if _, err := s.engine.write.ExecContext(b.Context(), query, args...); err != nil {
-			b.Fatal(err)
-		}
+		_, err := s.engine.write.ExecContext(bg, query, args...)
+		must(b, err)
 	}
 	run("BEGIN IMMEDIATE")
 	defer run("ROLLBACK")

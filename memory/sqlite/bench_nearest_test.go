@@ -4,36 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/philippgille/chromem-go"
 
-	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
 )
-
-// cpuTime is the time that processors have spent on this process so far.
-func cpuTime(t testing.TB) time.Duration {
-	t.Helper()
-	var u syscall.Rusage
-	must(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// cpuOf is what do takes of processors' time.
-func cpuOf(b *testing.B, do func()) time.Duration {
-	before := cpuTime(b)
-	do()
-	return cpuTime(b) - before
-}
-
-func median(all []time.Duration) float64 {
-	slices.Sort(all)
-	return float64(all[len(all)/2].Microseconds()) / 1000
-}
 
 // BenchmarkNearest finds the 20 segments nearest to a question, with their messages, among all of a guild and
 // among those of a tenth of its channels, and prints beside it what finding them takes without reading their
@@ -52,10 +30,8 @@ func BenchmarkNearest(b *testing.B) {
 // talkedOf is a store of a guild with so many segments, with its vectors loaded, and the same vectors in
 // chromem-go alone.
 func talkedOf(b *testing.B, segments int) (*Store, *chromem.Collection) {
-	s, err := Open(b.Context(), b.TempDir(), Options{Space: embed.Builtin{}.Space()})
-	must(b, err)
-	b.Cleanup(func() { s.Close() })
-	logAndIndex(b, s, conversations(1, segments*5))
+	s := openBench(b, b.TempDir())
+	logAndIndex(b, s, conversations(1, segments*5, guildChannels))
 	x, err := s.engine.index(b.Context(), 1, s.engine.options.Space)
 	must(b, err)
 	raw, err := newCollection()
@@ -92,7 +68,7 @@ func benchNearest(b *testing.B, s *Store, raw *chromem.Collection, channels int)
 		}))
 	}
 	for b.Loop() {
-		vector := embed.Builtin{}.EmbedTerms(text.QueryTerms(sentence(r)), func(string) float64 { return 1 })
+		vector := vectorOf(text.QueryTerms(sentence(r)))
 		askRaw(vector)
 		ours = append(ours, cpuOf(b, func() {
 			if hits, err := s.Nearest(b.Context(), scope, s.engine.options.Space, vector,

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,23 +32,118 @@ func sentence(r *rand.Rand) string {
 	return b.String()
 }
 
-// talk is n messages in channels channels of one guild, a message every few seconds.
-func talk(n, channels int) []memory.Event {
-	r := rand.New(rand.NewPCG(1, 2))
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	events := make([]memory.Event, n)
-	for i := range events {
-		at := start.Add(time.Duration(i) * 20 * time.Second)
-		events[i] = memory.Posted{Message: memory.Message{
-			ID: memory.FirstMessageID(at) + memory.MessageID(i), Guild: 100, Channel: memory.ChannelID(1000 +
-				r.IntN(channels)),
-			Author: memory.UserID(1 + r.IntN(20)), Content: sentence(r),
-		}}
+const (
+	keptDir       = "HARK_BENCH_DIR" // where benchmarks keep their stores from one run to the next
+	guildMessages = 10_000
+	guildChannels = 10
+	batchSize     = 200
+)
+
+// conversations are n messages in a guild: two to four people talk in one of its channels, then others in another.
+func conversations(guild memory.GuildID, n, channels int) []memory.Event {
+	r := rand.New(rand.NewPCG(uint64(guild), 7))
+	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	events := make([]memory.Event, 0, n)
+	for len(events) < n {
+		channel := memory.ChannelID(int64(guild)*1000) + memory.ChannelID(r.IntN(channels))
+		first, people := r.IntN(200), 2+r.IntN(3)
+		for range min(4+r.IntN(24), n-len(events)) {
+			at = at.Add(time.Duration(5+r.IntN(90)) * time.Second)
+			events = append(events, memory.Posted{Message: memory.Message{
+				ID: memory.FirstMessageID(at) + memory.MessageID(len(events)%1000), Guild: guild, Channel: channel,
+				Author: memory.UserID(1 + (first+r.IntN(people))%200), Content: sentence(r),
+			}})
+		}
+		at = at.Add(time.Duration(1+r.IntN(60)) * time.Minute)
 	}
 	return events
 }
 
-const batchSize = 200
+// openBench opens a store that the benchmark closes.
+func openBench(b *testing.B, dir string) *Store {
+	b.Helper()
+	s, err := Open(bg, dir, Options{Space: embed.Builtin{}.Space()})
+	must(b, err)
+	b.Cleanup(func() { s.Close() })
+	return s
+}
+
+// filled is a directory with a store of guilds with so many messages each, made unless it is there.
+func filled(b *testing.B, guilds, messages int) string {
+	b.Helper()
+	dir := os.Getenv(keptDir)
+	if dir == "" {
+		dir = b.TempDir()
+	}
+	dir = filepath.Join(dir, fmt.Sprintf("%dx%d", guilds, messages))
+	done := filepath.Join(dir, "done")
+	if _, err := os.Stat(done); err == nil {
+		return dir
+	}
+	s := openBench(b, dir)
+	for g := range guilds {
+		logAndIndex(b, s, conversations(memory.GuildID(g+1), messages, guildChannels))
+	}
+	closed(b, s)
+	must(b, os.WriteFile(done, nil, 0o600))
+	return dir
+}
+
+// logAndIndex logs events in large commits, and embeds what they say.
+func logAndIndex(b *testing.B, s *Store, events []memory.Event) {
+	for chunk := range slices.Chunk(events, 2000) {
+		must(b, s.Apply(bg, chunk...))
+	}
+	must(b, (&memory.Indexer{Queue: s, Embedder: embed.Builtin{}}).Drain(bg, nil))
+}
+
+func everywhereIn(b testing.TB, s *Store, guild memory.GuildID) (scope memory.Scope) {
+	b.Helper()
+	g, err := s.Guild(bg, guild)
+	must(b, err)
+	for _, c := range g.Channels {
+		scope.Channels = append(scope.Channels, c.ID)
+	}
+	return scope
+}
+
+// questions are made of the words that are said there, rare and common ones: three to eight of them, as
+// people's questions have beside stop words.
+func questions(n int) []string {
+	r := rand.New(rand.NewPCG(4, 4))
+	all := make([]string, n)
+	for i := range all {
+		words := strings.Fields(sentence(r))
+		all[i] = strings.Join(words[:min(3+r.IntN(6), len(words))], " ")
+	}
+	return all
+}
+
+// vectorOf is that of a question's terms.
+func vectorOf(terms []string) []float32 {
+	return embed.Builtin{}.EmbedTerms(terms, func(string) float64 { return 1 })
+}
+
+// cpuOf is what do takes of processors' time.
+func cpuOf(b testing.TB, do func()) time.Duration {
+	b.Helper()
+	used := func() time.Duration {
+		var u syscall.Rusage
+		must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	before := used()
+	do()
+	return used() - before
+}
+
+// at is the quantile q of some times, in milliseconds.
+func at(all []time.Duration, q float64) float64 {
+	slices.Sort(all)
+	return float64(all[int(q*float64(len(all)-1))].Microseconds()) / 1000
+}
+
+func median(all []time.Duration) float64 { return at(all, 0.5) }
 
 // BenchmarkIngest logs messages, indexes their words and commits their segments' vectors, and prints beside it
 // what SQLite alone takes for the same rows: full text and all, prepared, in batches of the same size.
@@ -53,7 +151,7 @@ func BenchmarkIngest(b *testing.B) {
 	for _, channels := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("channels=%d", channels), func(b *testing.B) {
 			const n = 20000
-			events := talk(n, channels)
+			events := conversations(1, n, channels)
 			var ours, raw time.Duration
 			for b.Loop() {
 				took, rows := ingestAll(b, events)
@@ -69,25 +167,20 @@ func BenchmarkIngest(b *testing.B) {
 
 // ingest logs events in batches while an indexer embeds, and returns how long it took until all was committed.
 func ingestAll(b *testing.B, events []memory.Event) (time.Duration, rows) {
-	ctx, cancel := context.WithCancel(b.Context())
+	ctx, cancel := context.WithCancel(bg)
 	defer cancel()
-	s, err := Open(ctx, b.TempDir(), Options{Space: embed.Builtin{}.Space()})
-	must(b, err)
-	defer s.Close()
+	s := openBench(b, b.TempDir())
 	indexer := memory.Indexer{Queue: s, Embedder: embed.Builtin{}}
 	started := time.Now()
 	done := make(chan error, 1)
 	go func() { done <- indexer.Run(ctx) }()
-	for len(events) > 0 {
-		n := min(batchSize, len(events))
-		must(b, s.Apply(ctx, events[:n]...))
-		events = events[n:]
+	for batch := range slices.Chunk(events, batchSize) {
+		must(b, s.Apply(ctx, batch...))
 	}
 	cancel()
 	must(b, <-done)
 	must(b, indexer.Drain(context.Background(), nil))
-	took := time.Since(started)
-	return took, rowsOf(b, s)
+	return time.Since(started), rowsOf(b, s)
 }
 
 // rows are what a store holds, ready to be inserted again.
@@ -142,15 +235,13 @@ func insertRows(b *testing.B, r rows) time.Duration {
 		"INSERT INTO presence (channel, author, messages, last) VALUES (?, ?, ?, ?)",
 	} {
 		var err error
-		if statements[i], err = s.engine.write.PrepareContext(b.Context(), query); err != nil {
-			b.Fatal(err)
-		}
+		statements[i], err = s.engine.write.PrepareContext(bg, query)
+		must(b, err)
 		defer statements[i].Close()
 	}
 	exec := func(query string) {
-		if _, err := s.engine.write.ExecContext(b.Context(), query); err != nil {
-			b.Fatal(err)
-		}
+		_, err := s.engine.write.ExecContext(bg, query)
+		must(b, err)
 	}
 	share := func(all [][]any, at, of int) [][]any { return all[len(all)*at/of : len(all)*(at+1)/of] }
 	batches := (len(r.messages) + batchSize - 1) / batchSize
@@ -158,9 +249,8 @@ func insertRows(b *testing.B, r rows) time.Duration {
 		exec("BEGIN IMMEDIATE")
 		for k, part := range [][][]any{r.messages, r.terms, r.segments, r.vectors, r.presence} {
 			for _, row := range share(part, i, batches) {
-				if _, err := statements[k].ExecContext(b.Context(), row...); err != nil {
-					b.Fatal(err)
-				}
+				_, err := statements[k].ExecContext(bg, row...)
+				must(b, err)
 			}
 		}
 		exec("COMMIT")

@@ -168,69 +168,91 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	}
 }
 
+// reads are ways to ask a store.
+var reads = map[string]func(context.Context, *Store) (any, error){
+	"Amounts": func(ctx context.Context, s *Store) (any, error) { return Count(ctx, s) },
+	"Apply":   func(ctx context.Context, s *Store) (any, error) { return nil, s.Apply(ctx, deleted(general, 6)) },
+	"Around": func(ctx context.Context, s *Store) (any, error) {
+		return s.Around(ctx, general, []memory.MessageID{id(1)}, 1, 1)
+	},
+	"FingerprintKey": func(ctx context.Context, s *Store) (any, error) { return s.FingerprintKey(ctx) },
+	"Frequencies": func(ctx context.Context, s *Store) (any, error) {
+		_, all, err := s.Frequencies(ctx, in(general), []string{"number"}, 1)
+		return all, err
+	},
+	"FullText": func(ctx context.Context, s *Store) (any, error) {
+		return s.FullText(ctx, in(general), []string{"number"}, 5)
+	},
+	"Guild": func(ctx context.Context, s *Store) (any, error) { return s.Guild(ctx, guild) },
+	"Lore":  func(ctx context.Context, s *Store) (any, error) { return s.Lore(ctx, guild) },
+	"Nearest": func(ctx context.Context, s *Store) (any, error) {
+		return s.Nearest(ctx, in(general), s.engine.options.Space, unit(), 1)
+	},
+	"OptedOut": func(ctx context.Context, s *Store) (any, error) { return s.OptedOut(ctx, guild, 1) },
+	"Pending":  func(ctx context.Context, s *Store) (any, error) { return s.Pending(ctx, 9) },
+	"People":   func(ctx context.Context, s *Store) (any, error) { return s.People(ctx, guild) },
+	"Prompts": func(ctx context.Context, s *Store) (any, error) {
+		return s.Traces(ctx, memory.TraceQuery{Prompts: true})
+	},
+	"Records": func(ctx context.Context, s *Store) (any, error) {
+		return s.Records(ctx, memory.RecordQuery{Channels: []memory.ChannelID{general}})
+	},
+	"Starred":   func(ctx context.Context, s *Store) (any, error) { return s.Starred(ctx, in(general), 1) },
+	"Summaries": func(ctx context.Context, s *Store) (any, error) { return s.Summaries(ctx, general) },
+	"Trace":     func(ctx context.Context, s *Store) (any, error) { return memory.TraceOf(ctx, s, general, id(71)) },
+}
+
+func TestReadsStopWithTheirContext(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	done, cancel := context.WithCancel(bg)
+	cancel()
+	for _, name := range []string{"Amounts", "Around", "Frequencies", "FullText", "Nearest", "Records", "Starred"} {
+		for range 2 { // before its statements are prepared, and after
+			if _, err := reads[name](done, s); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, cancelled: %v", name, err)
+			}
+			if _, err := reads[name](bg, s); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 // What can't be read is an error, and nothing of it is told.
 func TestReadsThatFail(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		spoil string // what is done to the file
-		read  func(*Store) (any, error)
-	}{
-		{"UPDATE person SET roles = '{'", func(s *Store) (any, error) { return s.People(bg, guild) }},
-		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) {
-			return s.Around(bg, general, []memory.MessageID{id(1)}, 0, 0)
-		}},
-		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) {
-			return s.Around(bg, general, []memory.MessageID{id(1)}, 1, 1)
-		}},
-		{"DROP TABLE fulltext", func(s *Store) (any, error) {
-			return s.FullText(bg, in(general), []string{"number"}, 5)
-		}},
-		{"UPDATE vector SET steps = x'01'", func(s *Store) (any, error) {
-			return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1)
-		}},
-		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", func(s *Store) (any, error) {
-			return memory.TraceOf(bg, s, general, id(71))
-		}},
-		{"UPDATE prompt SET body = '{'", func(s *Store) (any, error) {
-			return s.Traces(bg, memory.TraceQuery{Prompts: true})
-		}},
-		{"UPDATE message SET author = 'x'", func(s *Store) (any, error) { return s.Pending(bg, 9) }},
-		{"UPDATE message SET extra = '{'", func(s *Store) (any, error) {
-			return nil, s.Apply(bg, deleted(general, 6))
-		}},
-		{"UPDATE record SET body = '{'", func(s *Store) (any, error) {
-			return s.Records(bg, memory.RecordQuery{Channels: []memory.ChannelID{general}})
-		}},
-		{"UPDATE meta SET value = 'ab' WHERE key = 'fingerprints'", func(s *Store) (any, error) {
-			return s.FingerprintKey(bg)
-		}},
-		{"UPDATE meta SET value = 'no' WHERE key = 'fingerprints'", func(s *Store) (any, error) {
-			return s.FingerprintKey(bg)
-		}},
-		{"DROP VIEW said", func(s *Store) (any, error) {
-			return s.Nearest(bg, in(general), s.engine.options.Space, unit(), 1)
-		}},
-		{"UPDATE lore SET own = '{'", func(s *Store) (any, error) { return s.Lore(bg, guild) }},
-		{"UPDATE summary SET topics = '{'", func(s *Store) (any, error) { return s.Summaries(bg, general) }},
-		{"DROP TABLE opted", func(s *Store) (any, error) { return s.OptedOut(bg, guild, 1) }},
-		{"UPDATE channel SET overwrites = '{'; UPDATE meta SET value = 'another' WHERE key = 'writer'",
-			func(s *Store) (any, error) { return s.Guild(bg, guild) }},
+	for _, c := range []struct{ spoil, read string }{ // what is done to the file, and asked then
+		{"UPDATE person SET roles = '{'", "People"},
+		{"UPDATE message SET extra = '{'", "Around"},
+		{"UPDATE message SET author = 'x'", "Around"},
+		{"DROP TABLE fulltext", "FullText"},
+		{"UPDATE vector SET steps = x'01'", "Nearest"},
+		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", "Trace"},
+		{"UPDATE prompt SET body = '{'", "Prompts"},
+		{"UPDATE message SET author = 'x'", "Pending"},
+		{"UPDATE message SET extra = '{'", "Apply"},
+		{"UPDATE record SET body = '{'", "Records"},
+		{"UPDATE meta SET value = 'ab' WHERE key = 'fingerprints'", "FingerprintKey"},
+		{"UPDATE meta SET value = 'no' WHERE key = 'fingerprints'", "FingerprintKey"},
+		{"DROP VIEW said", "Nearest"},
+		{"UPDATE lore SET own = '{'", "Lore"},
+		{"UPDATE summary SET topics = '{'", "Summaries"},
+		{"DROP TABLE opted", "OptedOut"},
+		{"UPDATE channel SET overwrites = '{'; UPDATE meta SET value = 'another' WHERE key = 'writer'", "Guild"},
 	} {
-		t.Run(c.spoil, func(t *testing.T) {
+		t.Run(c.read+" after "+c.spoil, func(t *testing.T) {
 			t.Parallel()
 			s := populated(t)
 			drain(t, s)
 			apply(t, s, recorded("one", 0, 1))
 			apply(t, s, notes()...)
+			apply(t, s, answered(71, memory.Trace{Question: id(8), Sources: from(general, 8),
+				Prompt: sentPrompt("number")})[1])
 			_, err := s.FingerprintKey(bg)
 			must(t, err)
-			if err := s.Apply(bg, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general,
-				Answer: id(71), Question: id(8), Sources: from(general,
-					8), Prompt: sentPrompt("number")}}); err != nil {
-				t.Fatal(err)
-			}
 			execute(t, raw(t, s.engine.dir), c.spoil) // as another process would
-			if answer, err := c.read(s); err == nil || strings.Contains(fmt.Sprint(answer), "number") {
+			if answer, err := reads[c.read](bg, s); err == nil || strings.Contains(fmt.Sprint(answer), "number") {
 				t.Errorf("answered %v, %v", answer, err)
 			}
 		})

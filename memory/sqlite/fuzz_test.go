@@ -3,13 +3,14 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"hark/memory"
 	"hark/memory/memorytest"
@@ -24,125 +25,101 @@ func FuzzOperations(f *testing.F) {
 	})
 }
 
-// bytesReader takes numbers and texts off bytes; zeros when there are none left.
-type bytesReader struct{ data []byte }
-
-func (r *bytesReader) byte() byte {
-	if len(r.data) == 0 {
-		return 0
-	}
-	b := r.data[0]
-	r.data = r.data[1:]
-	return b
-}
-
-func (r *bytesReader) below(n int) int { return int(r.byte()) % n }
-
-func (r *bytesReader) text() string {
-	n := min(int(r.byte()%12), len(r.data))
-	s := string(r.data[:n])
-	r.data = r.data[n:]
-	return s
-}
-
 // number is mostly a small one, and now and then any.
-func (r *bytesReader) number() int64 {
-	b := r.byte()
-	if b < 250 || len(r.data) < 8 {
-		return int64(b % 8)
-	}
-	n := int64(binary.LittleEndian.Uint64(r.data))
-	r.data = r.data[8:]
-	return n
+func number(t *rapid.T) int64 {
+	return rapid.OneOf(rapid.Int64Range(0, 7), rapid.Int64Range(0, 7), rapid.Int64()).Draw(t, "number")
 }
 
-func (r *bytesReader) message() memory.MessageID {
-	if n := r.number(); n < 0 || n >= 8 {
-		return memory.MessageID(n)
-	}
-	return id(r.below(16))
-}
+func below(t *rapid.T, n int) int { return rapid.IntRange(0, n-1).Draw(t, "below") }
 
-func (r *bytesReader) time() time.Time {
-	if b := r.byte(); b > 0 {
-		return id(0).Time().Add(time.Duration(b) * 777 * time.Microsecond) // so that some fall in one millisecond
+// shortly is one of a few moments, of which some fall in one millisecond, or none.
+func shortly(t *rapid.T) time.Time {
+	if n := below(t, 256); n > 0 {
+		return idAt(0).Add(time.Duration(n) * 777 * time.Microsecond)
 	}
 	return time.Time{}
 }
 
 // told are the events that may be told.
 var told = []memory.Event{
-	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{}, memory.Named{}, memory.Starred{}, memory.Heard{},
-	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{}, memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
-	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{}, memory.Learned{}, memory.Chose{}, memory.Asked{}, memory.Opted{},
-	memory.GapFound{}, memory.GapFilled{}, memory.Marked{}, memory.LoreTold{}, memory.LoreTold{}, memory.LoreGone{}, memory.Summarised{}, memory.Summarised{},
-	memory.SessionCondensed{}, memory.CondensedGone{}, memory.SettingChosen{}, memory.LimitChosen{}, memory.Spent{}, memory.Answered{},
+	memory.Posted{}, memory.Posted{}, memory.Posted{}, memory.Edited{}, memory.Deleted{}, memory.Rewritten{},
+	memory.Named{}, memory.Starred{}, memory.Heard{},
+	memory.GuildSeen{}, memory.GuildLeft{}, memory.ChannelSeen{}, memory.ChannelGone{},
+	memory.ChannelDeleted{}, memory.RoleSeen{}, memory.RoleGone{},
+	memory.PersonSeen{}, memory.PersonLeft{}, memory.FactTold{}, memory.FactGone{}, memory.Learn{},
+	memory.Learned{}, memory.Chose{}, memory.Asked{}, memory.Opted{},
+	memory.GapFound{}, memory.GapFilled{}, memory.Marked{}, memory.LoreTold{}, memory.LoreTold{},
+	memory.LoreGone{}, memory.Summarised{}, memory.Summarised{},
+	memory.SessionCondensed{}, memory.CondensedGone{}, memory.SettingChosen{}, memory.LimitChosen{},
+	memory.Spent{}, memory.Answered{},
 }
 
-// event is whatever the bytes say.
-func (r *bytesReader) event() memory.Event {
-	v := reflect.New(reflect.TypeOf(told[r.below(len(told))])).Elem()
-	r.fill(v)
+// drawEvent is whatever there can be.
+func drawEvent(t *rapid.T) memory.Event {
+	v := reflect.New(reflect.TypeOf(told[below(t, len(told))])).Elem()
+	fill(t, v)
 	return v.Interface().(memory.Event)
 }
 
 // fill sets what is told of something, and of all that is in it.
-func (r *bytesReader) fill(v reflect.Value) {
+func fill(t *rapid.T, v reflect.Value) {
 	var known any
 	switch v.Interface().(type) {
 	case memory.ChannelID:
-		known = []memory.ChannelID{general, secret, 3000, 0}[r.below(4)]
+		known = []memory.ChannelID{general, secret, 3000, 0}[below(t, 4)]
 	case memory.MessageID:
-		known = r.message()
+		if known = memory.MessageID(number(t)); below(t, 4) > 0 {
+			known = id(below(t, 16))
+		}
 	case memory.Kind:
-		known = memory.Kind(r.below(6))
+		known = memory.Kind(below(t, 6))
 	case memory.ChannelKind:
-		known = memory.ChannelKind(r.below(9))
+		known = memory.ChannelKind(below(t, 9))
 	case memory.Choice:
-		known = memory.Choice(r.below(6))
+		known = memory.Choice(below(t, 6))
 	case time.Time:
-		known = r.time()
+		known = shortly(t)
 	}
 	switch {
 	case known != nil:
 		v.Set(reflect.ValueOf(known))
 		return
 	case v.CanInt():
-		v.SetInt(r.number())
+		v.SetInt(number(t))
 	case v.CanUint():
-		v.SetUint(uint64(r.number()))
+		v.SetUint(uint64(number(t)))
 	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Field(i); f.CanSet() {
-				r.fill(f)
+				fill(t, f)
 			}
 		}
-		r.place(v)
+		place(t, v)
 	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), r.below(3), 3))
+		v.Set(reflect.MakeSlice(v.Type(), below(t, 3), 3))
 		for i := range v.Len() {
-			r.fill(v.Index(i))
+			fill(t, v.Index(i))
 		}
 	case reflect.Pointer:
-		if r.below(8) > 0 {
+		if below(t, 8) > 0 {
 			v.Set(reflect.New(v.Type().Elem()))
-			r.fill(v.Elem())
+			fill(t, v.Elem())
 		}
 	case reflect.String:
-		v.SetString(r.text())
+		v.SetString(string(rapid.SliceOfN(rapid.Byte(), 0, 11).Draw(t, "text")))
 	case reflect.Bool:
-		v.SetBool(r.byte()%2 == 0)
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
 	case reflect.Float64:
-		v.SetFloat(float64(r.byte()))
+		v.SetFloat(float64(below(t, 256)))
 	}
 }
 
 // place has something lie in the guild that its channel lies in, mostly.
-func (r *bytesReader) place(v reflect.Value) {
+func place(t *rapid.T, v reflect.Value) {
 	in, channel := v.FieldByName("Guild"), v.FieldByName("Channel")
-	if in.IsValid() && in.CanInt() && r.byte() <= 240 {
+	if in.IsValid() && in.CanInt() && below(t, 16) > 0 {
 		in.SetInt(int64(guild))
 		if channel.IsValid() && channel.CanInt() && channel.Int() == 3000 {
 			in.SetInt(int64(memory.LocalGuild))
@@ -152,20 +129,8 @@ func (r *bytesReader) place(v reflect.Value) {
 
 // Whatever is told, the store takes it or refuses it, its file is sound, and it doesn't matter in what batches it came.
 func FuzzEvents(f *testing.F) {
-	f.Add([]byte{})
-	for seed := range 4 {
-		data := make([]byte, 1200)
-		for i := range data {
-			data[i] = byte(i*i*(seed+3)/7 + i*31 + seed)
-		}
-		f.Add(data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r := &bytesReader{data}
-		var events []memory.Event
-		for len(r.data) > 0 && len(events) < 60 {
-			events = append(events, r.event())
-		}
+	memorytest.FuzzDrawn(f, func(t *testing.T, rt *rapid.T) {
+		events := rapid.SliceOfN(rapid.Custom(drawEvent), 0, 60).Draw(rt, "events")
 		one, batches := open(t, emptyDir(t)), open(t, t.TempDir())
 		taken := events[:0:0]
 		for i, e := range events {
@@ -242,43 +207,35 @@ func answers(t testing.TB, s *Store) []string {
 }
 
 // Every message that is recalled lies in one segment, in order, and a stream that comes in order is cut the same way
-// whatever batches it comes in. Each message is five bytes: author, kind and batch, time since the one before, how far
-// back it replies, whom it mentions.
+// whatever batches it comes in.
 func FuzzSegments(f *testing.F) {
-	f.Add([]byte{1, 0, 4, 0, 0, 2, 9, 1, 1, 0, 1, 3, 200, 0, 2})
-	f.Add(slices.Repeat([]byte{1, 0, 1, 0, 0}, 20))
-	f.Add([]byte{})
-	f.Fuzz(func(t *testing.T, data []byte) {
+	memorytest.FuzzDrawn(f, func(t *testing.T, rt *rapid.T) {
 		var stream []memory.Event
 		var want []memory.MessageID
-		var ends []int
-		now := id(0).Time()
-		for ; len(data) >= 5 && len(stream) < 120; data = data[5:] {
-			now = now.Add(time.Duration(data[2]) * 7 * time.Second)
-			m := memory.Message{ID: memory.FirstMessageID(now) + memory.MessageID(len(stream)), Guild: guild,
+		one, batches := open(t, emptyDir(t)), open(t, t.TempDir())
+		now, from := idAt(0), 0
+		for n := range rapid.IntRange(0, 120).Draw(rt, "messages") {
+			now = now.Add(time.Duration(below(rt, 256)) * 7 * time.Second)
+			m := memory.Message{ID: memory.FirstMessageID(now) + memory.MessageID(n), Guild: guild,
 				Channel: general,
-				Author: memory.UserID(data[0]%6 +
-					1), Kind: memory.Kind(data[1] % 5), Content: fmt.Sprintf("n%d", len(stream))}
-			if back := int(data[3]); back > 0 && back <= len(stream) {
-				m.ReplyTo = stream[len(stream)-back].(memory.Posted).Message.ID
+				Author:  memory.UserID(1 + below(rt, 6)), Kind: memory.Kind(below(rt, 5)),
+				Content: fmt.Sprintf("n%d", n)}
+			if back := below(rt, 256); back > 0 && back <= n {
+				m.ReplyTo = stream[n-back].(memory.Posted).Message.ID
 			}
-			if data[4] > 0 {
-				m.Mentions = []memory.UserID{memory.UserID(data[4]%6 + 1)}
+			if below(rt, 2) > 0 {
+				m.Mentions = []memory.UserID{memory.UserID(1 + below(rt, 6))}
 			}
 			if m.Kind.Recalled() {
 				want = append(want, m.ID)
 			}
-			if stream = append(stream, memory.Posted{Message: m}); data[1] >= 128 {
-				ends = append(ends, len(stream))
+			if stream = append(stream, memory.Posted{Message: m}); below(rt, 2) > 0 {
+				apply(t, batches, stream[from:]...)
+				from = len(stream)
 			}
 		}
-		one, batches := open(t, emptyDir(t)), open(t, t.TempDir())
 		apply(t, one, stream...)
-		from := 0
-		for _, end := range append(ends, len(stream)) {
-			apply(t, batches, stream[from:end]...)
-			from = end
-		}
+		apply(t, batches, stream[from:]...)
 		cut := segmentsOf(t, one)
 		if again := segmentsOf(t, batches); !reflect.DeepEqual(cut, again) {
 			t.Fatalf("at once:\n%v\nin batches:\n%v", cut, again)

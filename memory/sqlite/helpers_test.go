@@ -286,6 +286,19 @@ func checkSound(t testing.TB, s *Store) {
 
 var bg = context.Background()
 
+// ofHark is an answer of Hark's.
+func ofHark(n int) memory.Posted {
+	p := posted(general, n, "an answer")
+	p.Message.Kind, p.Message.Author = memory.FromHark, harks
+	return p
+}
+
+// answered is the answer that is the nth message of general, and how it came about.
+func answered(n int, trace memory.Trace) []memory.Event {
+	trace.Guild, trace.Channel, trace.Answer = guild, general, id(n)
+	return []memory.Event{ofHark(n), memory.Answered{Trace: trace}}
+}
+
 // forgetting has a store forget what is ordered late in a test.
 func forgetting(f memory.Forgetting) func(*testing.T, *Store) {
 	return func(t *testing.T, s *Store) {

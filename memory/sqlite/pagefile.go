@@ -321,26 +321,23 @@ func record(b []byte) (values []any, err error) {
 	return values, nil
 }
 
+// numberSizes are how many bytes numbers take, by kind.
+var numberSizes = [...]int{1: 1, 2, 3, 4, 6, 8, 8}
+
 func value(kind uint64, b []byte) (v any, size int, err error) {
-	switch kind {
-	case 0:
+	switch {
+	case kind == 0:
 		return nil, 0, nil
-	case 8, 9:
+	case kind < 8:
+		size = numberSizes[kind]
+	case kind < 10:
 		return int64(kind - 8), 0, nil
-	case 7:
-		size = 8
-	case 5:
-		size = 6
-	case 6:
-		size = 8
-	case 10, 11:
-		return nil, 0, errDamaged
+	case kind >= 12 && kind <= 1<<40:
+		size = int((kind - 12) / 2)
 	default:
-		if size = int(kind); kind >= 12 {
-			size = int((kind - 12) / 2)
-		}
+		return nil, 0, errDamaged
 	}
-	if size > len(b) || kind > 1<<40 {
+	if size > len(b) {
 		return nil, 0, errDamaged
 	}
 	if kind == 7 || kind >= 12 {
@@ -374,41 +371,30 @@ func (f *pageFile) none() pages { return make(pages, f.count/64+1) }
 func (s pages) add(no uint32)      { s[no/64] |= 1 << (no % 64) }
 func (s pages) has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
 
-// errForeign says that what is on a page isn't of the tree that leads there.
-var errForeign = errors.New("of another tree")
-
-// walk goes through a tree from its root on, each told of what is in it, in order, or nil if nobody wants to
-// know, and adds the pages that it saw to seen, but for those of which each gives errForeign. It tells how
+// walk goes through a tree from its root on. It tells each what is in it, in order, unless that is nil, and adds the
+// pages that it saw to seen, but for those that hold something of which each says that it doesn't fit. It tells how
 // many of the tree's pages are damaged: what lies below them isn't reached.
-func (f *pageFile) walk(root uint32, table bool, seen pages, each func(cell) error) (damaged int, err error) {
+func (f *pageFile) walk(root uint32, table bool, seen pages, each func(cell) (fits bool)) (damaged int) {
 	own := f.none()
-	var visit func(no uint32, depth int) error
-	visit = func(no uint32, depth int) error {
+	var visit func(no uint32, depth int)
+	visit = func(no uint32, depth int) {
 		if no == 0 || no > f.count || depth > 20 || own.has(no) {
 			damaged++
-			return nil
+			return
 		}
 		own.add(no)
 		n, unread := f.node(no, each != nil)
 		if unread != nil || table != (n.kind == tableInner || n.kind == tableLeaf) {
 			damaged++ // and it may be another's, so it isn't seen
-			return nil
+			return
 		}
 		for _, child := range n.children {
-			if err := visit(child, depth+1); err != nil {
-				return err
-			}
+			visit(child, depth+1)
 		}
 		foreign := false
-		for _, c := range n.cells {
-			if each == nil {
-				break
-			}
-			switch err := each(c); {
-			case errors.Is(err, errForeign):
-				foreign = true
-			case err != nil:
-				return err
+		if each != nil {
+			for _, c := range n.cells {
+				foreign = !each(c) || foreign
 			}
 		}
 		if !foreign {
@@ -417,9 +403,9 @@ func (f *pageFile) walk(root uint32, table bool, seen pages, each func(cell) err
 		if n.damaged || foreign {
 			damaged++
 		}
-		return nil
 	}
-	return damaged, visit(root, 0)
+	visit(root, 0)
+	return damaged
 }
 
 // free adds the pages of the list of free pages to seen, as far as it can be read.

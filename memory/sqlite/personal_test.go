@@ -58,52 +58,39 @@ func TestForgottenIsToldAgain(t *testing.T) {
 	}
 }
 
-func TestExtentOfMessages(t *testing.T) {
+// How much is to go is told of single messages, and in some channels alone, where what lies or is from elsewhere makes
+// no difference.
+func TestExtent(t *testing.T) {
 	t.Parallel()
 	s := storied(t)
-	for _, c := range []struct {
-		channel memory.ChannelID
-		ids     []memory.MessageID
-		want    memory.Extent
-	}{
-		{general, []memory.MessageID{id(4)}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1,
-			Summaries: 2, Answers: 2}},
-		{general, []memory.MessageID{id(5), id(6)}, memory.Extent{Messages: 2, Channels: 1, Summaries: 1, Answers: 4}},
-		{general, []memory.MessageID{id(31)}, memory.Extent{Messages: 1, Channels: 1}}, // an answer itself
-		{secret, []memory.MessageID{id(4)}, memory.Extent{}},
-		{general, []memory.MessageID{}, memory.Extent{}},
-	} {
-		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild,
-			Channel: c.channel}, Messages: c.ids}); err != nil || got != c.want {
-			t.Errorf("%v: %+v, %v; want %+v", c.ids, got, err, c.want)
+	of := func(channel memory.ChannelID, ns ...int) memory.ExtentQuery {
+		q := memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, Channel: channel},
+			Messages: []memory.MessageID{}}
+		for _, n := range ns {
+			q.Messages = append(q.Messages, id(n))
+		}
+		return q
+	}
+	within := func(channels ...memory.ChannelID) memory.ExtentQuery {
+		return memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember,
+			At: idAt(900)}, Within: append([]memory.ChannelID{}, channels...)}
+	}
+	check := func(q memory.ExtentQuery, want memory.Extent) {
+		t.Helper()
+		if got, err := s.Extent(bg, q); err != nil || got != want {
+			t.Errorf("%+v: %+v, %v; want %+v", q, got, err, want)
 		}
 	}
+	check(of(general, 4), memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1, Summaries: 2, Answers: 2})
+	check(of(general, 5, 6), memory.Extent{Messages: 2, Channels: 1, Summaries: 1, Answers: 4})
+	check(of(general, 31), memory.Extent{Messages: 1, Channels: 1}) // an answer itself
+	check(of(secret, 4), memory.Extent{})
+	check(of(general), memory.Extent{})
+	check(within(general), memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2, Answers: 4})
+	check(within(secret), memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1})
+	check(within(), memory.Extent{Facts: 1, Lore: 1})
+	check(within(general, secret),
+		memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2, Summaries: 2, Answers: 4})
 	apply(t, s, deleted(general, 4))
-	if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: guild,
-		Channel: general}, Messages: []memory.MessageID{id(4)}}); err != nil || got != (memory.Extent{}) {
-		t.Errorf("%+v is left, %v", got, err)
-	}
-}
-
-// Counted in some channels alone, what lies or is from elsewhere makes no difference.
-func TestExtentInChannels(t *testing.T) {
-	t.Parallel()
-	s := storied(t)
-	f := memory.Forgetting{Guild: guild, User: 2, Why: memory.WhyMember, At: idAt(900)}
-	for _, c := range []struct {
-		channels []memory.ChannelID
-		want     memory.Extent
-	}{
-		{[]memory.ChannelID{general}, memory.Extent{Messages: 4, Channels: 1, Facts: 2, Lore: 2, Summaries: 2,
-			Answers: 4}},
-		{[]memory.ChannelID{secret}, memory.Extent{Messages: 1, Channels: 1, Facts: 1, Lore: 1}},
-		{[]memory.ChannelID{}, memory.Extent{Facts: 1, Lore: 1}},
-		{[]memory.ChannelID{general, secret}, memory.Extent{Messages: 5, Channels: 2, Facts: 2, Lore: 2,
-			Summaries: 2, Answers: 4}},
-	} {
-		if got, err := s.Extent(bg, memory.ExtentQuery{Forgetting: f, Within: c.channels}); err != nil ||
-			got != c.want {
-			t.Errorf("in %v: %+v, %v; want %+v", c.channels, got, err, c.want)
-		}
-	}
+	check(of(general, 4), memory.Extent{})
 }

@@ -95,6 +95,25 @@ func wantSpace(t *testing.T, s *Store, use memory.Space, others ...memory.Space)
 	}
 }
 
+// wantFound checks how many segments are found in a space.
+func wantFound(t *testing.T, s *Store, space memory.Space, want int) {
+	t.Helper()
+	vector := pointing(1).vector("x", space.Dimensions)
+	if hits, err := s.Nearest(bg, in(general), space, vector, 100); err != nil || len(hits) != want {
+		t.Errorf("%d of %d are found, %v", len(hits), want, err)
+	}
+}
+
+// pendingIn are the segments that wait, of which there are to be so many.
+func pendingIn(t *testing.T, s *Store, want int) []memory.Segment {
+	t.Helper()
+	segments, err := s.Pending(bg, 10)
+	if err != nil || len(segments) != want {
+		t.Fatalf("%d wait, %v; want %d", len(segments), err, want)
+	}
+	return segments
+}
+
 func wantWaiting(t *testing.T, s *Store, want int) {
 	t.Helper()
 	if n, err := s.Waiting(bg, memory.Everywhere); err != nil || n != want {
@@ -172,15 +191,10 @@ func TestAnotherSpaceIsFilledBeside(t *testing.T) {
 	embedSome(t, s, 9, 6)
 	wantSpace(t, s, oldSpace, newSpace)
 	// A segment in which there is nothing to embed is done as well, and it may be the last.
-	segments, err := s.Pending(bg, 10)
-	if err != nil || len(segments) != 1 {
-		t.Fatalf("%d left, %v", len(segments), err)
-	}
+	segments := pendingIn(t, s, 1)
 	must(t, s.Embedded(bg, segments, make([][]float32, 1)))
 	wantSpace(t, s, newSpace, oldSpace)
-	if hits, err := s.Nearest(bg, in(general), newSpace, []float32{1, 1}, 100); err != nil || len(hits) != 8 {
-		t.Errorf("%d of 8 are found, %v", len(hits), err)
-	}
+	wantFound(t, s, newSpace, 8)
 	wantWaiting(t, s, 0)
 	apply(t, s, deleted(general, 20_000)) // the one without a vector
 	checkSound(t, s)
@@ -198,10 +212,7 @@ func TestVectorsOfTheOldSpaceAreGoneFromTheFile(t *testing.T) {
 	s := openIn(t, dir, memory.Space{Name: "old", Dimensions: 16})
 	mark := []float32{101, -77, 55, -33, 11, 127, -99, 88, 66, -44, 22, 3, 5, -7, 111, 13} // as they are stored
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "pears"))
-	segments, err := s.Pending(bg, 10)
-	if err != nil || len(segments) != 2 {
-		t.Fatal(segments, err)
-	}
+	segments := pendingIn(t, s, 2)
 	must(t, s.Embedded(bg, segments, [][]float32{mark, mark}))
 	steps := string(pack(quantise(mark)))
 	if len(holding(t, dir, steps)) == 0 {
@@ -220,10 +231,7 @@ func TestAFileWithoutVectorsTakesASpaceAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir, oldSpace)
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "…"))
-	segments, err := s.Pending(bg, 10)
-	if err != nil || len(segments) != 2 {
-		t.Fatal(segments, err)
-	}
+	segments := pendingIn(t, s, 2)
 	must(t, s.Embedded(bg, segments[1:], make([][]float32, 1)))
 	s = openIn(t, dir, newSpace)
 	if space, err := s.Space(bg); err != nil || space != newSpace {
@@ -247,10 +255,7 @@ func TestGoingBackToTheOldSpace(t *testing.T) {
 	wantWaiting(t, s, 2) // what changed meanwhile
 	embedAll(t, s, 1)
 	checkSound(t, s)
-	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil ||
-		len(hits) != 7 {
-		t.Errorf("%d of 7 are found, %v", len(hits), err)
-	}
+	wantFound(t, s, oldSpace, 7)
 	s = openIn(t, dir, newSpace) // all over again: nothing of the first attempt is used
 	wantWaiting(t, s, 7)
 	embedAll(t, s, 9)
@@ -276,14 +281,9 @@ func TestAThirdSpace(t *testing.T) {
 	must(t, s.Embedded(bg, segments[5:], [][]float32{{1, 2, 3}}))
 	wantBeside(t, s, 1)
 	must(t, s.Embedded(bg, segments[:1], make([][]float32, 1))) // nothing to embed there; not so in use
-	if hits, err := s.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil ||
-		len(hits) != 6 {
-		t.Errorf("%d of 6 are found, %v", len(hits), err)
-	}
+	wantFound(t, s, oldSpace, 6)
 	must(t, s.Embedded(bg, segments[:5], make([][]float32, 5)))
-	if hits, err := s.Nearest(bg, in(general), third, []float32{1, 2, 3}, 100); err != nil || len(hits) != 1 {
-		t.Errorf("%v, %v", hits, err)
-	}
+	wantFound(t, s, third, 1)
 	wantWaiting(t, s, 0)
 	wantSpace(t, s, third, oldSpace, newSpace)
 }
@@ -332,27 +332,18 @@ func TestStoresOfTwoSpaces(t *testing.T) {
 		wantSpace(t, s, oldSpace, newSpace)
 		checkSound(t, s)
 	}
-	if hits, err := b.Nearest(bg, in(general), oldSpace, pointing(1).vector("x", 5), 100); err != nil ||
-		len(hits) != 6 {
-		t.Errorf("%d of 6 are found, %v", len(hits), err)
-	}
-	stale, err := a.Pending(bg, 10)
-	if err != nil || len(stale) != 0 {
-		t.Fatal(stale, err)
-	}
+	wantFound(t, b, oldSpace, 6)
+	pendingIn(t, a, 0)
 	embedAll(t, b, 9)
 	for _, s := range []*Store{a, b} {
 		wantSpace(t, s, newSpace, oldSpace)
 	}
 	apply(t, a, posted(general, 9000, "cherries"))
-	_, err = a.Pending(bg, 10)
+	_, err := a.Pending(bg, 10)
 	wantError(t, err)
 	_, err = a.Waiting(bg, memory.Everywhere)
 	wantError(t, err)
-	segments, err := b.Pending(bg, 10)
-	if err != nil || len(segments) != 1 {
-		t.Fatal(segments, err)
-	}
+	segments := pendingIn(t, b, 1)
 	wantError(t, a.Embedded(bg, segments, [][]float32{pointing(1).vector("x", 5)}))
 	if err := b.Embedded(bg, segments, [][]float32{{1, 0}}); err != nil {
 		t.Error(err)

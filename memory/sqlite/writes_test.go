@@ -13,13 +13,6 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// ofHark is an answer of Hark's.
-func ofHark(n int) memory.Posted {
-	p := posted(general, n, "an answer")
-	p.Message.Kind = memory.FromHark
-	return p
-}
-
 // applies is a write that tells of events.
 func applies(events ...memory.Event) func(*Store) error {
 	return func(s *Store) error { return s.Apply(bg, events...) }

@@ -1,0 +1,244 @@
+package memorytest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"hark/memory"
+)
+
+// answer is an answer that is kept, with what it was made from, also of what that was made from before.
+type answer struct {
+	memory.Trace
+	from []memory.Source
+}
+
+// partsOf are the messages of an answer.
+func partsOf(a answer) []memory.MessageID { return append([]memory.MessageID{a.Answer}, a.Parts...) }
+
+// keepTrace keeps a trace, unless a source of it was deleted or edited meanwhile, or the answer deleted.
+func (m *model) keepTrace(t memory.Trace) {
+	if !m.stand(&t) {
+		return
+	}
+	at := place{t.Channel, t.Answer}
+	m.settleRewritten(t)
+	asked, same, lost, gone, hide := false, true, false, false, 0
+	a := answer{from: slices.Clone(t.Sources)}
+	for i, s := range a.from {
+		if isAt(s, place{t.Channel, t.Question}) {
+			asked, a.from[i].Repeats = true, true
+		} else if s.Kind == memory.SourceFact {
+			a.from[i].Channel = memory.ChannelID(t.Guild)
+		}
+		isSame, isThere, isAnew := m.stands(t.Guild, s)
+		if known := m.traces[at].from; isAnew { // it stays where what that was made from was handed down to it
+			i := slices.IndexFunc(known, func(o memory.Source) bool {
+				return isAt(o, place{s.Channel, memory.MessageID(s.ID)})
+			})
+			isThere = i >= 0 && known[i].Version == s.Version
+			isAnew = !isThere
+		}
+		gone = gone || !isThere && !isAnew
+		same, lost = same && isSame, lost || !isThere
+		if !isThere && !isAnew && a.from[i].Repeats {
+			hide = 2
+		}
+		if of := m.summaries[place{s.Channel, memory.MessageID(s.ID)}]; s.Kind == memory.SourceSummary && of.there() {
+			for _, from := range versionsOf(s.Channel, of.Sources) {
+				from.Repeats = s.Repeats
+				a.from = append(a.from, from)
+			}
+		}
+	}
+	since := t.Answer
+	if t.Prompt != nil {
+		since = memory.FirstMessageID(t.Prompt.Built)
+	} else if t.Question != 0 {
+		since = t.Question
+	}
+	if slices.ContainsFunc(m.forgottenSince(t.Guild, since-1),
+		func(user memory.UserID) bool { return gone || slices.Contains(about(t), user) }) {
+		lost, hide = true, 2
+	}
+	a.Trace = t
+	a.Prompt = nil // which is kept beside it
+	m.traces[at] = a
+	delete(m.prompts, at)
+	switch {
+	case lost || m.isOut(t.Guild, t.Asker):
+		m.invalidate(func(of thing) (going, bool) {
+			return going{hide, false}, of.kind == "answer" && of.as.Channel == at.channel && of.as.ID == at.id
+		}, place{})
+	case t.Prompt != nil && same && asked &&
+		!m.areForgotten(t.Guild, about(t), memory.FirstMessageID(t.Prompt.Built)-1):
+		m.prompts[at] = *t.Prompt
+	}
+}
+
+// stand has a trace be under the first message of its answer that is there, and tells whether there is one.
+func (m *model) stand(t *memory.Trace) bool {
+	for m.isAway(place{t.Channel, t.Answer}) {
+		if len(t.Parts) == 0 {
+			return false
+		}
+		t.Answer, t.Parts = t.Parts[0], t.Parts[1:]
+	}
+	return true
+}
+
+func (m *model) dropTrace(at place) {
+	delete(m.traces, at)
+	delete(m.prompts, at)
+}
+
+// dropPrompts takes the prompts away for whose answers a condition holds.
+func (m *model) dropPrompts(holds func(answer, memory.Prompt) bool) {
+	maps.DeleteFunc(m.prompts, func(at place, p memory.Prompt) bool { return holds(m.traces[at], p) })
+}
+
+// about are those whom an answer is about.
+func about(t memory.Trace) []memory.UserID { return append([]memory.UserID{t.Asker}, t.Named...) }
+
+// traceOf is how an answer came about, by any of its messages.
+func (m *model) traceOf(channel memory.ChannelID, id memory.MessageID) (memory.Trace, bool) {
+	for at, a := range m.traces {
+		if at.channel == channel && slices.Contains(partsOf(a), id) {
+			return a.Trace, true
+		}
+	}
+	return memory.Trace{}, false
+}
+
+// lastTraces are those of the answers before an id, newest first.
+func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
+	var all []memory.Trace
+	for at, a := range m.traces {
+		if at.id < before {
+			all = append(all, a.Trace)
+		}
+	}
+	sorted(all, func(t memory.Trace) memory.ChannelID { return t.Channel })
+	slices.SortStableFunc(all, func(a, b memory.Trace) int { return cmp.Compare(b.Answer, a.Answer) })
+	return all[:min(limit, len(all))]
+}
+
+// unshow notes that Discord shows a message no more, or not as it was.
+func (m *model) unshow(at place) {
+	for key, a := range m.shown {
+		parts := partsOf(a)
+		if i := slices.Index(parts, at.id); key.channel == at.channel && i >= 0 {
+			delete(m.shown, key)
+			m.leaveShown(a, slices.Delete(parts, i, i+1))
+		}
+	}
+}
+
+// leaveShown notes which messages of an answer that isn't kept any more Discord shows still.
+func (m *model) leaveShown(a answer, messages []memory.MessageID) {
+	if len(messages) > 0 {
+		a.Answer, a.Parts = messages[0], messages[1:]
+		m.shown[place{a.Channel, a.Answer}] = a
+	}
+}
+
+// dropPart deletes a message of an answer, and tells whether it was there.
+func (m *model) dropPart(t memory.Trace, id memory.MessageID, withdrawn bool) bool {
+	at := place{t.Channel, id}
+	if m.isAway(at) {
+		return false
+	}
+	if withdrawn {
+		m.withdraw(memory.Withdrawn{Guild: t.Guild, Channel: t.Channel, Message: id, First: id == t.Answer})
+	}
+	m.delete(at, 0)
+	m.entry(at).taken = true
+	return true
+}
+
+// withdraw has Discord show a message no more.
+func (m *model) withdraw(w memory.Withdrawn) {
+	if at := (place{w.Channel, w.Message}); m.withdrawn[at].Message == 0 {
+		m.withdrawn[at] = w
+	}
+}
+
+// rewrite takes away how messages of Hark's came about, and what was made from them, but for other answers,
+// which get what they were made from for sources. Those that went with a source count as never logged.
+func (m *model) rewrite(e memory.Rewritten) {
+	for _, id := range e.IDs {
+		was, kept := m.traces[place{e.Channel, id}]
+		if !kept {
+			was = m.shown[place{e.Channel, id}]
+		}
+		m.handDown(was, e.IDs, kept)
+	}
+	for _, id := range e.IDs {
+		at := place{e.Channel, id}
+		m.dropTrace(at)
+		m.unshow(at)
+		m.invalidate(fromMessage(at, 0, "fact", "lore", "summary", "record"), place{})
+		now := m.known(at)
+		now.Guild = e.Guild // of a channel that may be forgotten
+		if m.entry(at).taken && !m.isForgotten(now) {
+			*m.entry(at) = entry{}
+			delete(m.withdrawn, at)
+		}
+		m.entry(at).anew, m.entry(at).since = true, nil
+	}
+}
+
+// handDown gives those answers that were made from one its sources, and takes away its parts that don't stay.
+// kept says that it is kept, rather than shown by Discord only.
+func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
+	stale := slices.DeleteFunc(slices.Clone(was.Parts), func(id memory.MessageID) bool {
+		return slices.Contains(stay, id)
+	})
+	for _, all := range []map[place]answer{m.traces, m.shown} {
+		for at, a := range all {
+			for _, id := range partsOf(was) {
+				i := slices.IndexFunc(a.from, func(s memory.Source) bool { return isAt(s, place{was.Channel, id}) })
+				if i < 0 || at == (place{was.Channel, was.Answer}) {
+					continue
+				}
+				for _, s := range was.from {
+					s.Repeats = s.Repeats && a.from[i].Repeats
+					a.from = append(slices.Clone(a.from), s)
+				}
+				a.Trace = a.WithSourcesOf(was.Trace)
+				if slices.Contains(stale, id) {
+					a.from = slices.DeleteFunc(a.from, func(s memory.Source) bool {
+						return isAt(s, place{was.Channel, id})
+					})
+				}
+			}
+			all[at] = a
+		}
+	}
+	for _, id := range stale {
+		if kept {
+			m.dropPart(was.Trace, id, true)
+			continue
+		}
+		m.withdraw(memory.Withdrawn{Guild: was.Guild, Channel: was.Channel, Message: id})
+		m.unshow(place{was.Channel, id})
+	}
+}
+
+// settleRewritten notes of the messages of an answer from which version on they are those that a trace tells of.
+func (m *model) settleRewritten(t memory.Trace) {
+	for _, id := range partsOf(answer{Trace: t}) {
+		at := place{t.Channel, id}
+		if now, ok := m.message(at); ok && m.entry(at).anew && m.entry(at).since == nil {
+			edited := editedAt(now)
+			m.entry(at).since = &edited
+		}
+	}
+}
+
+// isRewritten reports whether what was used of a message was written anew since.
+func (m *model) isRewritten(s memory.Source) bool {
+	e := m.entry(place{s.Channel, memory.MessageID(s.ID)})
+	return e.anew && (e.since == nil || s.Version < *e.since)
+}

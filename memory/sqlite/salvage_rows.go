@@ -1,0 +1,266 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/memory/sqlstore"
+)
+
+// salvageRows finds the rows of tables on the pages of a file that may be damaged.
+type salvageRows struct {
+	// Damaged tells by table how many of its pages can't be read, or not wholly.
+	Damaged map[string]int
+
+	pages   *pageFile
+	tables  map[string]*layout
+	orphans map[string][]uint32 // pages of tables that their trees don't lead to
+	newer   bool                // whether the file has tables that this Hark doesn't know
+}
+
+// layout is how a table's rows lie in the file.
+type layout struct {
+	name    string
+	table   bool // whether rows are numbered
+	columns map[string]int
+	shape   []columnKind
+	create  string // its statement
+	root    uint32 // page; 0 if it isn't known
+}
+
+type columnKind struct{ text, null bool }
+
+// wanted are the tables that are read, in that order.
+var wanted = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
+	"opted", "doomed", "fact", "lore", "derived", "source", "message"}
+
+// mustTell are the tables without which nobody knows what must stay gone.
+var mustTell = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
+
+// layouts are those of the tables of this Hark's schema.
+func layouts(ctx context.Context) (map[string]*layout, error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // another would have another database
+	for _, m := range migrations {
+		if _, err := db.ExecContext(ctx, m); err != nil {
+			return nil, err
+		}
+	}
+	query := `SELECT t.name, coalesce(s.sql, ''), NOT t.wr, c.name, c.type,
+			c."notnull" OR c.pk > 0 AND t.wr, NOT t.wr AND c.pk = 1 AND c.type = 'INTEGER'
+		FROM pragma_table_list t JOIN pragma_table_info(t.name) c LEFT JOIN sqlite_schema s ON s.name = t.name
+		WHERE t.schema = 'main' AND t.type IN ('table', 'virtual', 'shadow') ORDER BY t.name, c.cid`
+	all := map[string]*layout{"sqlite_schema": {name: "sqlite_schema", table: true,
+		shape:   []columnKind{{text: true}, {text: true}, {text: true}, {}, {text: true, null: true}},
+		columns: map[string]int{"type": 0, "name": 1, "rootpage": 3, "sql": 4}}}
+	return all, sqlstore.Each(ctx, db, func(scan sqlstore.Scanner) error {
+		var table, create, column, kind string
+		var numbered, full, number bool
+		if err := scan(&table, &create, &numbered, &column, &kind, &full, &number); err != nil ||
+			table == "sqlite_schema" {
+			return err
+		}
+		l := all[table]
+		if l == nil {
+			l = &layout{name: table, create: create, table: numbered, columns: map[string]int{}}
+			all[table] = l
+		}
+		l.columns[column] = len(l.shape)
+		if number {
+			l.columns[column] = -1
+		}
+		l.shape = append(l.shape, columnKind{text: kind != "INTEGER", null: !full || number})
+		return nil
+	}, query)
+}
+
+// knows reports whether a table is made as this Hark makes one.
+func (s *salvageRows) knows(create string) bool {
+	for _, l := range s.tables {
+		if l.create == create {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether a row may be one of a table's.
+func (l *layout) fits(c cell) bool {
+	if len(c.values) != len(l.shape) {
+		return false
+	}
+	for i, v := range c.values {
+		_, text := v.([]byte)
+		if v == nil && !l.shape[i].null || v != nil && text != l.shape[i].text {
+			return false
+		}
+	}
+	return true
+}
+
+// look goes through every tree and finds the pages that none leads to.
+func (s *salvageRows) look() {
+	seen := s.pages.none()
+	s.pages.free(seen)
+	s.roots(seen)
+	for no := uint32(1); no <= s.pages.count; no++ {
+		if seen.has(no) {
+			continue
+		}
+		if l := s.ownerOf(no); l != nil {
+			s.orphans[l.name] = append(s.orphans[l.name], no)
+		}
+	}
+	for name := range s.orphans {
+		s.Damaged[name]++ // its tree should lead there
+	}
+}
+
+// roots reads where the trees begin, and what they lead to.
+func (s *salvageRows) roots(seen pages) {
+	schema := s.tables["sqlite_schema"]
+	roots := map[string]uint32{}
+	indexes := map[string]bool{}
+	note := func(c cell) (fits bool) {
+		if !schema.fits(c) {
+			return false
+		}
+		if r := (salvagedRow{schema, c}); r.number("rootpage") > 0 {
+			roots[r.text("name")], indexes[r.text("name")] = uint32(r.number("rootpage")), r.text("type") == "index"
+			s.newer = s.newer || r.text("type") == "table" && !s.knows(r.text("sql"))
+		}
+		return true
+	}
+	if s.pages.walk(1, true, seen, note) > 0 {
+		for no := uint32(2); no <= s.pages.count; no++ {
+			if n, err := s.pages.node(no, true); err == nil && n.kind == tableLeaf {
+				for _, c := range n.cells {
+					note(c)
+				}
+			}
+		}
+	}
+	for name, root := range roots {
+		l := s.tables[name]
+		table := l != nil && l.table
+		if l == nil && !indexes[name] {
+			n, err := s.pages.node(root, false)
+			table = err == nil && (n.kind == tableInner || n.kind == tableLeaf)
+		}
+		read := slices.Contains(wanted, name)
+		var fits func(cell) bool
+		if read || l != nil && table { // a damaged page may lead to another table's
+			fits = l.fits
+		}
+		if damaged := s.pages.walk(root, table, seen, fits); read {
+			l.root = root
+			s.Damaged[name] += damaged
+		}
+	}
+	for _, name := range wanted {
+		if s.tables[name].root == 0 {
+			s.Damaged[name]++
+		}
+	}
+}
+
+// ownerOf is the table that a page is of which no tree leads to, if its rows tell.
+func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
+	n, err := s.pages.node(no, true)
+	if err != nil || len(n.cells) == 0 {
+		return nil
+	}
+	for _, name := range wanted {
+		l := s.tables[name]
+		if l.table != (n.kind == tableLeaf) || slices.ContainsFunc(n.cells, func(c cell) bool { return !l.fits(c) }) {
+			continue
+		}
+		if slices.Contains(mustTell, name) {
+			s.Damaged[name]++ // it may be this one's
+		}
+		if owner != nil {
+			return nil
+		}
+		owner = l
+	}
+	return owner
+}
+
+// rows has do take the rows of a table, in its order, then those that are found apart from it.
+func (s *salvageRows) rows(table string, do func(salvagedRow)) {
+	l := s.tables[table]
+	one := func(c cell) bool {
+		fits := l.fits(c)
+		if fits {
+			do(salvagedRow{l, c})
+		}
+		return fits
+	}
+	if l.root != 0 {
+		s.pages.walk(l.root, l.table, s.pages.none(), one)
+	}
+	for _, no := range s.orphans[table] {
+		if n, err := s.pages.node(no, true); err == nil {
+			for _, c := range n.cells {
+				one(c)
+			}
+		}
+	}
+}
+
+// salvagedRow is a row of a table.
+type salvagedRow struct {
+	of *layout
+	cell
+}
+
+func (r salvagedRow) number(column string) int64 {
+	i := r.of.columns[column]
+	if i < 0 {
+		return r.row
+	}
+	n, _ := r.values[i].(int64)
+	return n
+}
+
+func (r salvagedRow) text(column string) string {
+	b, _ := r.values[r.of.columns[column]].([]byte)
+	return string(b)
+}
+
+// scan sets what columns hold, as sql.Rows.Scan does, and times. It never fails.
+func (r salvagedRow) scan(columns string) sqlstore.Scanner {
+	return func(to ...any) error {
+		for i, column := range strings.Split(columns, ", ") {
+			switch to := to[i].(type) {
+			case *time.Time:
+				*to = sqlstore.FromMillis(r.number(column))
+			case *sql.NullString:
+				*to = sql.NullString{String: r.text(column), Valid: r.values[r.of.columns[column]] != nil}
+			default:
+				switch v := reflect.ValueOf(to).Elem(); {
+				case v.CanInt():
+					v.SetInt(r.number(column))
+				case v.CanUint():
+					v.SetUint(uint64(r.number(column)))
+				case v.Kind() == reflect.Bool:
+					v.SetBool(r.number(column) != 0)
+				default:
+					v.SetString(r.text(column))
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// read is scan for who has the places at hand.
+func (r salvagedRow) read(columns string, to ...any) { _ = r.scan(columns)(to...) }
