@@ -486,6 +486,12 @@ func (s *Salvage) readDecisions() (open bool) {
 func (r salvagedRow) scan(columns ...string) func(...any) error {
 	return func(to ...any) error {
 		for i, column := range columns {
+			if own, ok := to[i].(sql.Scanner); ok {
+				if err := own.Scan(r.values[r.of.columns[column]]); err != nil {
+					return err
+				}
+				continue
+			}
 			switch v := reflect.ValueOf(to[i]).Elem(); {
 			case v.CanInt():
 				v.SetInt(r.number(column))
@@ -495,8 +501,6 @@ func (r salvagedRow) scan(columns ...string) func(...any) error {
 				v.SetBool(r.number(column) != 0)
 			case v.Kind() == reflect.String:
 				v.SetString(r.text(column))
-			default: // what may be NULL
-				v.Set(reflect.ValueOf(sql.NullString{String: r.text(column), Valid: !r.isNull(column)}))
 			}
 		}
 		return nil

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -121,18 +120,16 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 }
 
 // termsOf are the rows of the messages that a query finds, and what full text is to hold of each.
-func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string, err error) {
+func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
-	err = t.each(func(scan Scanner) error {
+	t.each(func(scan Scanner) error {
 		var m memory.Message
 		var row int64
-		var extra sql.NullString
-		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
-			return err
-		}
-		err := decodeExtra(extra, &m)
+		var more extra
+		err := scan(&row, &m.Kind, &m.Content, asJSON{&more})
+		m.Files = more.Files
 		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
 		return err
 	}, query, args...)
-	return rows, terms, err
+	return rows, terms
 }

@@ -108,20 +108,17 @@ func (s *Store) commitWaiting() {
 
 // commit commits batches in one transaction.
 func (s *Store) commit(batches []*batch) error {
-	return s.transact(context.Background(), func(t *transaction) error {
+	return s.transact(context.Background(), func(t *transaction) {
 		for _, b := range batches {
 			for i := range b.events {
-				if err := t.apply(&b.events[i]); err != nil {
-					return err
-				}
+				t.apply(&b.events[i])
 			}
 		}
-		return nil
 	})
 }
 
 // writing runs f in a transaction of its own.
-func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
+func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -137,27 +134,25 @@ func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
 // transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun
 // it isn't cut short by ctx, for SQLite's driver can't tell then whether a statement was carried out: f looks at
 // ctx itself where its work is long.
-func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err error) {
+func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) {
 	whole := false
 	defer func() {
 		if !whole || err != nil {
 			s.ingest.forget() // what it knew may not have been committed
 		}
 	}()
+	ctx = context.WithoutCancel(ctx)
 	var done *transaction
-	err = s.engine.Transact(ctx, func(tx Tx) error {
-		done = &transaction{Tx: tx, ctx: context.WithoutCancel(ctx), store: s}
-		if err := f(done); err != nil {
-			return err
-		}
-		if err := done.flush(); err != nil {
-			return err
-		}
+	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
+		defer stopped(&err)
+		done = &transaction{Tx: tx, ctx: ctx, store: s}
+		f(done)
+		done.flush()
 		tx.Changed(done.changed.Changes)
 		return nil
 	})
 	if err == nil {
-		err = s.publish(context.WithoutCancel(ctx), done.changed)
+		err = s.publish(ctx, done.changed)
 	}
 	whole = true
 	return err

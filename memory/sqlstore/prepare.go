@@ -37,13 +37,10 @@ func (t *transaction) index(row int64, terms string) {
 
 // flushTerms brings full text up to date. It is given its rows in order: a smaller one after a greater has FTS5 write
 // all that it has gathered, which takes most of the time where many channels' messages come together.
-func (t *transaction) flushTerms() error {
+func (t *transaction) flushTerms() {
 	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
 	for _, r := range t.terms {
-		if err := t.AddText(r.row, r.terms); err != nil {
-			return err
-		}
+		ensure(t.AddText(r.row, r.terms))
 	}
 	t.terms = nil
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"hark/memory"
 )
@@ -51,13 +52,31 @@ func column[T any](ctx context.Context, q Querier, query string, args ...any) ([
 	return list(ctx, q, func(scan Scanner, to *T) error { return scan(to) }, query, args...)
 }
 
-// scanJSON reads a row of one column of JSON.
-func scanJSON[T any](scan Scanner, to *T) error {
-	var body []byte
-	if err := scan(&body); err != nil {
-		return err
+// asJSON scans a column of JSON, and leaves what NULL stands for as it is.
+type asJSON struct{ to any }
+
+// Scan implements sql.Scanner.
+func (a asJSON) Scan(from any) error {
+	switch from := from.(type) {
+	case string:
+		return json.Unmarshal([]byte(from), a.to)
+	case []byte:
+		return json.Unmarshal(from, a.to)
 	}
-	return json.Unmarshal(body, to)
+	return nil
+}
+
+// jsonText is what asJSON reads.
+func jsonText(v any) string { return string(must(json.Marshal(v))) }
+
+// asTime scans a column of milliseconds.
+type asTime struct{ *time.Time }
+
+// Scan implements sql.Scanner.
+func (a asTime) Scan(from any) error {
+	ms, _ := from.(int64)
+	*a.Time = FromMillis(ms)
+	return nil
 }
 
 // behind is a scanner of the columns that follow some others.
@@ -122,14 +141,11 @@ const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, con
 
 // ScanMessage reads MessageColumns.
 func ScanMessage(scan Scanner, m *memory.Message) error {
-	var edited int64
-	var extra sql.NullString
-	if err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.Content,
-		&extra); err != nil {
-		return err
-	}
-	m.Edited = FromMillis(edited)
-	return decodeExtra(extra, m)
+	var more extra
+	err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.Starred, &m.Tokens, &m.Content,
+		asJSON{&more})
+	m.Files, m.Mentions = more.Files, more.Mentions
+	return err
 }
 
 // place is a channel's guild and number.
@@ -160,8 +176,8 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
 	var id memory.MessageID
-	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", int64(channel),
-		memory.Clean(name)).Scan(&id)
+	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", channel, memory.Clean(name)).
+		Scan(&id)
 	return id, s.failed(orNotFound(err), "message %q of channel %d", name, channel)
 }
 
@@ -176,7 +192,7 @@ func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
 		names[id] = name
 		return err
 	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))",
-		int64(channel), jsonOf(ids))
+		channel, jsonOf(ids))
 	return names, s.failed(err, "read the names of messages")
 }
 
