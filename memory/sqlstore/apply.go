@@ -327,7 +327,8 @@ func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) boo
 	return value[bool](t, knownQuery, channel, id)
 }
 
-var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c JOIN message m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
+var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
+		JOIN message m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
 	OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2)
 	OR EXISTS (SELECT 1 FROM source WHERE kind = 0 AND place = ?1 AND id = ?2)
 	OR EXISTS (SELECT 1 FROM ` +
@@ -354,11 +355,13 @@ func (t *transaction) star(e memory.Starred) {
 		return
 	}
 	c := t.knownChannel(e.Channel)
-	if c != nil && t.mayBeDropped(c, e.ID) || !t.putNewer(starTable, e.Channel, e.ID, e.On, millis(e.At)) || c == nil {
+	if c != nil && t.mayBeDropped(c, e.ID) {
 		return
 	}
-	c.highest = max(c.highest, e.ID)
-	t.exec("UPDATE message SET starred = ? WHERE channel = ? AND id = ?", e.On, c.no, e.ID)
+	if t.putNewer(starTable, e.Channel, e.ID, e.On, millis(e.At)) && c != nil {
+		c.highest = max(c.highest, e.ID)
+		t.exec("UPDATE message SET starred = ? WHERE channel = ? AND id = ?", e.On, c.no, e.ID)
+	}
 }
 
 // name keeps what a message is called.
@@ -372,6 +375,20 @@ func (t *transaction) name(e memory.Named) {
 type extra struct {
 	Files    []memory.File   `json:"files,omitempty"`
 	Mentions []memory.UserID `json:"mentions,omitempty"`
+}
+
+// asExtra scans the extra of a message.
+type asExtra struct{ *memory.Message }
+
+// Scan implements sql.Scanner.
+func (a asExtra) Scan(from any) error {
+	if from == nil {
+		return nil
+	}
+	var e extra
+	err := asJSON{&e}.Scan(from)
+	a.Files, a.Mentions = e.Files, e.Mentions
+	return err
 }
 
 func encodeExtra(m memory.Message) any {

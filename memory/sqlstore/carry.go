@@ -140,7 +140,9 @@ func (t *transaction) finish(id int64) {
 	}
 	if o.whole && o.channel == 0 && o.user == 0 {
 		t.changed.structure, t.changed.Space, t.changed.Text = true, true, true
-		t.store.ingest.channels, t.store.ingest.guildNos, t.store.ingest.segments = nil, nil, nil
+		clear(t.store.ingest.channels)
+		clear(t.store.ingest.guildNos)
+		clear(t.store.ingest.segments)
 		t.dropUnused(o)
 	}
 	t.exec("UPDATE forgetting SET done = 1 WHERE id = ?", id)

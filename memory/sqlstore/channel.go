@@ -74,9 +74,6 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 		coalesce((SELECT max(id) FROM early_edit WHERE channel = ?2), ?3),
 		coalesce((SELECT max(id) FROM tombstone WHERE channel = ?2), ?3),
 		coalesce((SELECT max(id) FROM star WHERE channel = ?2), ?3))`, c.no, id, noMessage)
-	if w.channels == nil {
-		w.channels = map[memory.ChannelID]*channel{}
-	}
 	w.channels[id] = c
 	return c
 }
@@ -124,9 +121,6 @@ func (t *transaction) guildNo(id memory.GuildID) int64 {
 			ensure(fmt.Errorf("there are %d guilds already, as many as can be numbered: %w", maxGuilds,
 				memory.ErrRefused))
 		}
-	}
-	if t.store.ingest.guildNos == nil {
-		t.store.ingest.guildNos = map[memory.GuildID]int64{}
 	}
 	t.store.ingest.guildNos[id] = no
 	return no
@@ -208,9 +202,6 @@ func (t *transaction) newSegment(guild int64) int64 {
 		last = value[int64](t, "SELECT coalesce(max(id), ?1) FROM segment WHERE id >= ?1 AND id < ?2",
 			guild<<SegmentBits, (guild+1)<<SegmentBits)
 	}
-	if w.segments == nil {
-		w.segments = map[int64]int64{}
-	}
 	w.segments[guild] = last + 1
 	return last + 1
 }
@@ -226,13 +217,11 @@ type storedMessage struct {
 
 // stored is the message as it is in the file.
 func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) {
-	var more extra
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
 		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).
 		into(&m.row, &m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.whole, &m.Starred, &m.Tokens,
-			&m.segment, &m.Content, asJSON{&more}, &m.Channel, &m.Guild, &m.doomed)
-	m.Files, m.Mentions = more.Files, more.Mentions
+			&m.segment, &m.Content, asExtra{&m.Message}, &m.Channel, &m.Guild, &m.doomed)
 	return m
 }
 

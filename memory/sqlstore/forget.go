@@ -63,7 +63,9 @@ func (t *transaction) begin(id int64, o order) {
 	b.dropStructure()
 	t.changed.Text, t.changed.structure = true, true
 	// read again, the order with them
-	t.store.ingest.channels, t.store.ingest.segments, t.store.ingest.decisions = nil, nil, nil
+	clear(t.store.ingest.channels)
+	clear(t.store.ingest.segments)
+	t.store.ingest.decisions = nil
 	t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", jsonText(b.Receipt), id)
 }
 
@@ -219,8 +221,8 @@ func (b *beginning) dropStructure() {
 		b.run("UPDATE guild SET gone = max(gone, 1) WHERE " + theGuild)
 	}
 	here := ofGuild + " AND " + absent
-	b.transaction.invalidate(selection{"SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived WHERE kind IN (?7, ?8) AND " +
-		here, b.of.args(b.channels, aSummary, aCondensed)}, cause{})
+	b.transaction.invalidate(selection{`SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived
+		WHERE kind IN (?7, ?8) AND ` + here, b.of.args(b.channels, aSummary, aCondensed)}, cause{})
 	b.execAll(b.of.args(b.channels),
 		"DELETE FROM role WHERE "+here,
 		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE "+here+")",
@@ -231,7 +233,7 @@ func (b *beginning) dropStructure() {
 		"DELETE FROM role_limit WHERE "+here,
 		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0,
 			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
-	b.store.ingest.guildNos = nil
+	clear(b.store.ingest.guildNos)
 	b.changed.Space = true // numbers may be given out again, so that nothing loaded may stay
 	b.dropUnused(b.of)
 }

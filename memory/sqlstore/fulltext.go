@@ -125,9 +125,7 @@ func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []
 	t.each(func(scan Scanner) error {
 		var m memory.Message
 		var row int64
-		var more extra
-		err := scan(&row, &m.Kind, &m.Content, asJSON{&more})
-		m.Files = more.Files
+		err := scan(&row, &m.Kind, &m.Content, asExtra{&m})
 		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
 		return err
 	}, query, args...)

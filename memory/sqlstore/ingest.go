@@ -145,7 +145,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	var done *transaction
 	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
 		defer stopped(&err)
-		done = &transaction{Tx: tx, ctx: ctx, store: s}
+		done = s.newTransaction(ctx, tx)
 		f(done)
 		done.flush()
 		tx.Changed(done.changed.Changes)
@@ -160,7 +160,10 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 
 // forget drops what is held in memory; it is read again when needed.
 func (w *ingest) forget() {
-	w.channels, w.guildNos, w.segments, w.decisions, w.dropped = nil, nil, nil, nil, dropped{}
+	clear(w.channels)
+	clear(w.guildNos)
+	clear(w.segments)
+	w.decisions, w.dropped = nil, dropped{}
 }
 
 func (w *ingest) isIdle() bool {

@@ -33,7 +33,7 @@ func (t *transaction) tellLore(l memory.Lore) {
 	if known {
 		t.invalidate(madeFrom(aLore, 0, l.ID), cause{hide: hideRepeats})
 	}
-	t.changed.person(l.Guild)
+	t.changed.people[l.Guild] = true
 	t.changed.Text = true
 	t.put(loreTable, l.Guild, l.ID, l.By, l.Channel, at, l.Name, jsonText(l.Own), l.Text)
 	t.derive(derived{kind: aLore, guild: l.Guild, channel: l.Channel, id: l.ID, author: l.By, at: at}, sources, nil)
@@ -52,7 +52,7 @@ func (t *transaction) takeLore(guild memory.GuildID, id int64) {
 // order by itself not even that is left: the order keeps out all that was told before, and what is told under
 // its id later may stay.
 func (t *transaction) loseLore(g invalid) {
-	t.changed.person(g.guild)
+	t.changed.people[g.guild] = true
 	t.changed.Text = true
 	if g.itself {
 		t.exec("DELETE FROM lore WHERE guild = ? AND id = ?", g.guild, g.id)

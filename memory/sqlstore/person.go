@@ -16,7 +16,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 		return
 	}
 	t.guildNo(p.Guild)
-	t.changed.person(p.Guild)
+	t.changed.people[p.Guild] = true
 	var roles any
 	if p.RolesKnown {
 		roles = jsonText(p.Roles)
@@ -32,7 +32,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 
 // leave notes that somebody is no longer in the guild.
 func (t *transaction) leave(e memory.PersonLeft) {
-	t.changed.person(e.Guild)
+	t.changed.people[e.Guild] = true
 	t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", e.Guild, e.User)
 }
 
@@ -52,7 +52,7 @@ func (t *transaction) tellFact(e memory.FactTold) {
 		source = []memory.Source{{Kind: memory.SourceMessage, Channel: f.Channel, ID: int64(f.Message), Repeats: true}}
 	}
 	t.dropPromptsFrom(aFact, e.Guild, f.ID) // that show what it said before
-	t.changed.person(e.Guild)
+	t.changed.people[e.Guild] = true
 	t.changed.Text = true
 	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message, memory.Clean(f.Text))
 	t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
@@ -69,7 +69,7 @@ func (t *transaction) takeFact(guild memory.GuildID, id int64) {
 
 // loseFact leaves nothing of a fact but its id, under which none is kept any more.
 func (t *transaction) loseFact(guild memory.GuildID, id int64) {
-	t.changed.person(guild)
+	t.changed.people[guild] = true
 	t.changed.Text = true
 	t.put(factTable, guild, id, 0, 0, 0, 0, 0, nil)
 }
@@ -80,16 +80,8 @@ func (t *transaction) learn(e memory.Learn) {
 		return
 	}
 	t.changed.structure = t.changed.structure || e.User == 0
-	t.changed.person(e.Guild)
+	t.changed.people[e.Guild] = true
 	t.putNewer(learnTable, e.Guild, e.User, e.On, millis(e.At))
-}
-
-// person notes that what is known of a guild's people, or its lore, changes.
-func (c *changes) person(guild memory.GuildID) {
-	if c.people == nil {
-		c.people = map[memory.GuildID]bool{}
-	}
-	c.people[guild] = true
 }
 
 // People implements memory.Store.

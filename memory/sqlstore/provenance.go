@@ -157,7 +157,8 @@ type cause struct {
 func (t *transaction) invalidate(s selection, why cause) {
 	all := must(list(t.ctx, t, func(scan Scanner, g *invalid) error {
 		return scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
-	}, s.closure(why.hide)+fmt.Sprintf(` SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
+	}, s.closure(why.hide)+fmt.Sprintf(`
+		SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
 		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no
 		HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...))
 	for _, g := range all { // first of all of them, so that none is found again by what happens to another

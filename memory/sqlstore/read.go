@@ -141,11 +141,7 @@ const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, con
 
 // ScanMessage reads MessageColumns.
 func ScanMessage(scan Scanner, m *memory.Message) error {
-	var more extra
-	err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.Starred, &m.Tokens, &m.Content,
-		asJSON{&more})
-	m.Files, m.Mentions = more.Files, more.Mentions
-	return err
+	return scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.Starred, &m.Tokens, &m.Content, asExtra{m})
 }
 
 // place is a channel's guild and number.

@@ -26,7 +26,8 @@ func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) 
 		return
 	}
 	t.dropPrompt(channel, answer)
-	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4", trace.Answer, anAnswer, channel, answer)
+	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
+		trace.Answer, anAnswer, channel, answer)
 	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
 		trace.Answer, jsonOf(trace.Parts), jsonText(trace), channel, answer)
 }

@@ -146,7 +146,8 @@ func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool)
 
 func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
 	t.guildNo(guild)
-	t.put(table{"role", 2, "guild, id, name, permissions, bot"}, guild, r.ID, memory.Clean(r.Name), int64(r.Permissions), r.Bot)
+	t.put(table{"role", 2, "guild, id, name, permissions, bot"}, guild, r.ID,
+		memory.Clean(r.Name), int64(r.Permissions), r.Bot)
 }
 
 // numbers are the file's numbers of channels, and back.

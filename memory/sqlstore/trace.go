@@ -21,7 +21,8 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	if err != nil {
 		ensure(fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused))
 	}
-	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts), string(body))
+	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts),
+		string(body))
 	t.settleRewritten(trace)
 	sources, asked, same, lost, gone, hide := slices.Clone(trace.Sources), false, true, false, false, hideNone
 	for i, s := range sources {

@@ -29,6 +29,12 @@ type transaction struct {
 	heard    map[int64]memory.MessageID // newest told of live by channel.no
 }
 
+func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
+	return &transaction{Tx: tx, ctx: ctx, store: s, changed: changes{people: map[memory.GuildID]bool{}},
+		segments: map[int64]*segmentChange{}, presence: map[presenceKey]*presenceChange{},
+		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}
+}
+
 // failure is what a transaction that can't go on panics with.
 type failure struct{ error }
 
@@ -182,9 +188,6 @@ func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, a
 func (t *transaction) segment(id, channel int64) *segmentChange {
 	c, ok := t.segments[id]
 	if !ok {
-		if t.segments == nil {
-			t.segments = map[int64]*segmentChange{}
-		}
 		c = &segmentChange{channel: channel}
 		t.segments[id] = c
 	}
@@ -193,10 +196,6 @@ func (t *transaction) segment(id, channel int64) *segmentChange {
 
 // count notes that a message that full text holds came (1) or went (-1).
 func (t *transaction) count(m memory.Message, channel int64, change int) {
-	if t.counts == nil {
-		t.counts = map[int64]int{}
-		t.presence = map[presenceKey]*presenceChange{}
-	}
 	t.counts[channel] += change
 	key := presenceKey{channel, m.Author}
 	p, ok := t.presence[key]
@@ -233,14 +232,14 @@ func (t *transaction) flush() {
 		t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
 			change, t.heard[channel], channel)
 	}
-	t.segments, t.presence, t.counts, t.heard = nil, nil, nil, nil
+	clear(t.segments)
+	clear(t.presence)
+	clear(t.counts)
+	clear(t.heard)
 }
 
 // hear notes that a message was told of live.
 func (t *transaction) hear(channel int64, id memory.MessageID) {
-	if t.heard == nil {
-		t.heard = map[int64]memory.MessageID{}
-	}
 	t.heard[channel] = max(t.heard[channel], id)
 }
 
