@@ -13,7 +13,7 @@ import (
 // that is no more, what was removed leaves nothing in the file, what has grown too old goes, and so do guilds
 // that removed Hark long ago.
 type House struct {
-	Store HouseStore
+	Store Store
 	// Retention is how long messages and lore are remembered at the most; 0 means without end. A guild's
 	// admins may set less with SettingRetention. What isn't Discord's stays.
 	Retention time.Duration
@@ -48,21 +48,6 @@ type RecordRetention struct {
 // At are the limits at a moment.
 func (r RecordRetention) At(now time.Time) RecordLimits {
 	return RecordLimits{Before: now.Add(-r.Age), Count: r.Count, Tokens: r.Tokens}
-}
-
-// HouseStore is what a House asks of the store. See Store.
-type HouseStore interface {
-	Guilds(ctx context.Context) ([]GuildID, error)
-	Guild(ctx context.Context, id GuildID) (*Guild, error)
-	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
-	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
-	Apply(ctx context.Context, events ...Event) error
-	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
-	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
-	Resume(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
-	Forgettings(ctx context.Context, guild GuildID, user UserID) ([]Receipt, error)
-	Expire(ctx context.Context, e Expiry) error
-	Erase(ctx context.Context, wait bool) error
 }
 
 const (

@@ -14,6 +14,7 @@ import (
 
 // fakeHouse is a store of messages in memory, of which a channel's id is its guild's times ten.
 type fakeHouse struct {
+	Store
 	guilds     map[GuildID]*Guild
 	messages   map[ChannelID][]Message
 	lore       []Lore
@@ -172,7 +173,7 @@ type failed struct {
 }
 
 // keep keeps house until the test's bubble ends.
-func keep(t *testing.T, f HouseStore, retention time.Duration) *kept {
+func keep(t *testing.T, f Store, retention time.Duration) *kept {
 	return keepAll(t, House{Store: f, Retention: retention})
 }
 

@@ -13,6 +13,7 @@ import (
 
 // fakeQueue is a queue of segments in memory.
 type fakeQueue struct {
+	Store
 	pending  []Segment
 	wake     chan struct{}
 	pendErr  error
