@@ -54,11 +54,11 @@ func (t *transaction) apply(e *event) {
 	case memory.FactTold:
 		t.tellFact(v)
 	case memory.FactGone:
-		t.takeFact(v.Guild, v.Fact)
+		t.take(aFact, v.Guild, v.Fact)
 	case memory.LoreTold:
 		t.tellLore(v.Lore)
 	case memory.LoreGone:
-		t.takeLore(v.Guild, v.ID)
+		t.take(aLore, v.Guild, v.ID)
 	case memory.Summarised:
 		t.summarise(v)
 	case memory.SessionCondensed:

@@ -23,11 +23,10 @@ func (t *transaction) tellLore(l memory.Lore) {
 	var sources []memory.Source
 	for _, s := range l.Sources {
 		if t.isGone(l.Guild, s.Channel, s.Message) {
-			t.takeLore(l.Guild, l.ID)
+			t.take(aLore, l.Guild, l.ID)
 			return
 		}
-		sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: s.Channel,
-			ID: int64(s.Message), Repeats: true})
+		sources = append(sources, memory.Message{Channel: s.Channel, ID: s.Message}.AsSource(true))
 	}
 	t.guildNo(l.Guild)
 	if known {
@@ -40,13 +39,6 @@ func (t *transaction) tellLore(l memory.Lore) {
 }
 
 var loreTable = table{"lore", 2, "guild, id, by, channel, at, name, own, text"}
-
-// takeLore takes lore away for good, with the answers that used it: of it only its id stays.
-func (t *transaction) takeLore(guild memory.GuildID, id int64) {
-	t.invalidate(madeFrom(aLore, 0, id), cause{hide: hideRepeats})
-	t.underive(derived{kind: aLore, guild: guild, id: id})
-	t.loseLore(invalid{derived: derived{guild: guild, id: id}})
-}
 
 // loseLore leaves nothing of lore but its id, under which none is kept any more. Of lore that fell under an
 // order by itself not even that is left: the order keeps out all that was told before, and what is told under
@@ -90,7 +82,7 @@ func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, 
 
 // takeOldLore takes away what the database that is replaced knows to be gone, and takes over what changed there since.
 func (t *transaction) takeOldLore(r *Taken) {
-	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.takeLore(guild, id) },
+	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.take(aLore, guild, id) },
 		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`)
 	changed := must(list(t.ctx, t, scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m

@@ -46,10 +46,10 @@ func (t *transaction) tellFact(e memory.FactTold) {
 	var source []memory.Source
 	if f.Message != 0 {
 		if t.isGone(e.Guild, f.Channel, f.Message) {
-			t.takeFact(e.Guild, f.ID)
+			t.take(aFact, e.Guild, f.ID)
 			return
 		}
-		source = []memory.Source{{Kind: memory.SourceMessage, Channel: f.Channel, ID: int64(f.Message), Repeats: true}}
+		source = append(source, memory.Message{Channel: f.Channel, ID: f.Message}.AsSource(true))
 	}
 	t.dropPromptsFrom(aFact, e.Guild, f.ID) // that show what it said before
 	t.changed.people[e.Guild] = true
@@ -59,13 +59,6 @@ func (t *transaction) tellFact(e memory.FactTold) {
 }
 
 var factTable = table{"fact", 2, "guild, id, user, alias, by, channel, message, text"}
-
-// takeFact takes a fact away for good, with the answers that used it.
-func (t *transaction) takeFact(guild memory.GuildID, id int64) {
-	t.invalidate(madeFrom(aFact, guild, id), cause{hide: hideRepeats})
-	t.underive(derived{kind: aFact, guild: guild, id: id})
-	t.loseFact(guild, id)
-}
 
 // loseFact leaves nothing of a fact but its id, under which none is kept any more.
 func (t *transaction) loseFact(guild memory.GuildID, id int64) {

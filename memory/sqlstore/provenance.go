@@ -54,6 +54,14 @@ func (d derived) place() int64 {
 	return int64(d.channel)
 }
 
+// sourcePlace is its place as a source of another thing.
+func (d derived) sourcePlace() int64 {
+	if d.kind == aLore {
+		return 0
+	}
+	return d.place()
+}
+
 // derive notes what a thing was made from and whom it is about, in the place of what was noted of an earlier version.
 func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) {
 	t.underive(d)
@@ -172,6 +180,14 @@ func (t *transaction) invalidate(s selection, why cause) {
 		t.changed.Text = true
 		t.lose(g, why.deleted)
 	}
+}
+
+// take takes a fact or lore away for good, with the answers that used it: of it only its id stays.
+func (t *transaction) take(k kind, guild memory.GuildID, id int64) {
+	d := derived{kind: k, guild: guild, id: id}
+	t.invalidate(madeFrom(k, d.sourcePlace(), id), cause{hide: hideRepeats})
+	t.underive(d)
+	t.lose(invalid{derived: d}, memory.Spot{})
 }
 
 // lose does what is done with a derived thing that goes.

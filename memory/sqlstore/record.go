@@ -40,7 +40,7 @@ func (t *transaction) keepRecord(r preparedRecord) {
 			if t.isGone(r.Guild, r.Channel, id) {
 				return
 			}
-			sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: r.Channel, ID: int64(id)})
+			sources = append(sources, memory.Message{Channel: r.Channel, ID: id}.AsSource(false))
 		}
 	}
 	var named []memory.UserID
