@@ -24,11 +24,11 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 // ForgettingColumns are those of a forgetting.
 const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
-func scanForgetting(scan Scanner, f *memory.Forgetting, o *order, more ...any) error {
-	err := scan(append([]any{&f.ID, &o.guild, &o.channel, &o.user, &o.end, &o.why, asTime{&f.At}, &o.whole}, more...)...)
-	f.Guild, f.Channel, f.User, f.Why = o.guild, o.channel, o.user, o.why
+// scan reads ForgettingColumns, and what follows them.
+func (o *order) scan(scan Scanner, more ...any) error {
+	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole}, more...)...)
 	if !o.whole && o.end != endless {
-		f.Before = o.end.Time()
+		o.Before = o.end.Time()
 	}
 	return err
 }
@@ -41,7 +41,10 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 			[]any{guild, user}
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Receipt) error {
-		return scanForgetting(scan, &r.Forgetting, new(order), asJSON{r})
+		var o order
+		err := o.scan(scan, asJSON{r})
+		r.Forgetting = o.Forgetting
+		return err
 	}, "SELECT "+ForgettingColumns+", receipt FROM forgetting WHERE "+where, args...)
 	return all, s.failed(err, "read what is forgotten")
 }
@@ -73,23 +76,23 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 	return r, s.engine.Erase(ctx, true)
 }
 
-// forgetting reads one that is on record, which there is if known.
-func (t *transaction) forgetting(id int64) (r memory.Receipt, o order, begun, done, known bool) {
-	known = must(Found(scanForgetting(t.row("SELECT "+ForgettingColumns+
-		", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
-		&r.Forgetting, &o, &begun, &done, asJSON{&r})))
-	return r, o, begun, done, known
+// forgetting reads one that is on record; its ID is 0 if none is.
+func (t *transaction) forgetting(id int64) (o order, begun, done bool, receipt memory.Receipt) {
+	must(Found(o.scan(t.row("SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
+		&begun, &done, asJSON{&receipt})))
+	receipt.Forgetting = o.Forgetting
+	return o, begun, done, receipt
 }
 
 // beginAgain reads a forgetting, and begins it if it is on record merely.
 func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
-	r, o, begun, done, known := t.forgetting(id)
-	if !known {
+	o, begun, done, r := t.forgetting(id)
+	if o.ID == 0 {
 		ensure(memory.ErrNotFound)
 	}
 	if !begun {
 		t.begin(id, o)
-		r, _, _, _, _ = t.forgetting(id)
+		_, _, _, r = t.forgetting(id)
 	}
 	return r, done
 }
@@ -134,11 +137,11 @@ func (t *transaction) takeOutSome() int {
 
 // finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
 func (t *transaction) finish(id int64) {
-	_, o, _, _, known := t.forgetting(id)
-	if !known {
+	o, _, _, _ := t.forgetting(id)
+	if o.ID == 0 {
 		return
 	}
-	if o.whole && o.channel == 0 && o.user == 0 {
+	if o.whole && o.Channel == 0 && o.User == 0 {
 		t.changed.structure, t.changed.Space, t.changed.Text = true, true, true
 		clear(t.store.ingest.channels)
 		clear(t.store.ingest.guildNos)

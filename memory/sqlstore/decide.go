@@ -20,14 +20,11 @@ type member struct {
 	user  memory.UserID
 }
 
-// order is what a forgetting covers, then and later.
+// order is a forgetting with what it covers, then and later.
 type order struct {
-	guild   memory.GuildID   // or memory.Everywhere
-	channel memory.ChannelID // with its threads; 0: all
-	user    memory.UserID    // 0: everybody
-	end     memory.MessageID // exclusive; or endless
-	why     memory.Why
-	whole   bool // whether nothing but its beginning ends it
+	memory.Forgetting
+	end   memory.MessageID // exclusive; or endless
+	whole bool             // whether nothing but its beginning ends it
 }
 
 // endless is the end of what has none.
@@ -35,7 +32,7 @@ const endless memory.MessageID = 1<<63 - 1
 
 // orderOf is what f covers.
 func orderOf(f memory.Forgetting) order {
-	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why, end: endless}
+	o := order{Forgetting: f, end: endless}
 	if f.Why == memory.WhyDeleted {
 		return o
 	}
@@ -62,13 +59,13 @@ func spotOf(c memory.Channel) spot {
 }
 
 // coversAll reports whether o covers id at s whoever wrote it.
-func (o order) coversAll(s spot, id memory.MessageID) bool {
-	return o.user == 0 && o.covers(s, id, 0)
+func (o *order) coversAll(s spot, id memory.MessageID) bool {
+	return o.User == 0 && o.covers(s, id, 0)
 }
 
-func (o order) covers(s spot, id memory.MessageID, author memory.UserID) bool {
-	return id < o.end && (o.user == 0 || o.user == author) && (o.guild == memory.Everywhere || o.guild == s.guild) &&
-		(o.channel == 0 || o.channel == s.channel || o.channel == s.parent)
+func (o *order) covers(s spot, id memory.MessageID, author memory.UserID) bool {
+	return id < o.end && (o.User == 0 || o.User == author) && (o.Guild == memory.Everywhere || o.Guild == s.guild) &&
+		(o.Channel == 0 || o.Channel == s.channel || o.Channel == s.parent)
 }
 
 func (d *Decisions) add(o order) {
@@ -103,9 +100,9 @@ func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
 // ReadForgetting reads a row of ForgettingColumns, and notes what that covers.
 func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error) {
 	var o order
-	err = scanForgetting(scan, &f, &o)
+	err = o.scan(scan)
 	d.add(o)
-	return f, err
+	return o.Forgetting, err
 }
 
 // Forgotten reports whether what somebody wrote in a channel is forgotten.
@@ -120,7 +117,7 @@ func (d *Decisions) mayDrop(at spot, id memory.MessageID) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.user != 0 && o.covers(at, id, o.user) })
+	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.User != 0 && o.covers(at, id, o.User) })
 }
 
 // decisions are read from the file where the writer doesn't hold them.

@@ -19,9 +19,9 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	// What is done and covers no more than this needn't stay on record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
 		AND whole <= ? AND done = 1 AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
-		o.guild, o.channel, o.user, o.why, o.end, o.whole)
+		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
 	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.guild, o.channel, o.user, o.end, o.why, millis(f.At), o.whole)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
 	t.begin(id, o)
 	return id
 }
@@ -30,7 +30,7 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 func (t *transaction) forgetOnce(f memory.Forgetting) {
 	o := orderOf(f)
 	if !slices.ContainsFunc(t.decisions().ledger, func(k order) bool {
-		return k.guild == o.guild && k.channel == o.channel && k.user == o.user && k.why == o.why &&
+		return k.Guild == o.Guild && k.Channel == o.Channel && k.User == o.User && k.Why == o.Why &&
 			k.end >= o.end && (k.whole || !o.whole)
 	}) {
 		t.forget(f)
@@ -72,11 +72,11 @@ func (t *transaction) begin(id int64, o order) {
 // args are those of all statements about an order: ?1 the ids of the channels that it is about, as JSON, ?2 its
 // end, ?3 whom it is about, ?4 and ?5 its guild and channel, ?6 whether it is about all of a person or a guild.
 func (o order) args(channels string, more ...any) []any {
-	return append([]any{channels, o.end, o.user, o.guild, o.channel, o.takesPeople()}, more...)
+	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.takesPeople()}, more...)
 }
 
 // takesPeople reports whether an order is about all of a person or a guild.
-func (o order) takesPeople() bool { return o.whole && o.channel == 0 }
+func (o order) takesPeople() bool { return o.whole && o.Channel == 0 }
 
 // Conditions for what an order is about.
 var (
@@ -89,7 +89,7 @@ var (
 // messages are the messages m in channels c that fall under an order.
 func (o order) messages() string {
 	which := "?3 = 0 AND m.channel = c.no" // the index tells all
-	if o.user != 0 {                       // a channel's rows are one range of the table, which is read in order
+	if o.User != 0 {                       // a channel's rows are one range of the table, which is read in order
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
 	}
 	return "channel c CROSS JOIN said m ON " + which + " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
@@ -118,7 +118,7 @@ func (b *beginning) invalidate() {
 // order doesn't tell: not from an id alone, if it is about somebody.
 func (b *beginning) doom() {
 	b.Messages = b.run("INSERT INTO doomed (row, forgetting) SELECT m.row, ?7 FROM "+b.of.messages(), b.id)
-	if b.of.user != 0 {
+	if b.of.User != 0 {
 		b.exec(`INSERT INTO tombstone SELECT c.id, m.id `+doomedHere+" ON CONFLICT DO NOTHING", b.id)
 	}
 }
@@ -159,7 +159,7 @@ func (b *beginning) tearSegments() {
 // dropNotes deletes what is kept beside the messages: of everybody's also of those that aren't there yet.
 func (b *beginning) dropNotes() {
 	which, args := "(channel, id) IN (SELECT c.id, m.id "+doomedHere+")", []any{b.id}
-	if b.of.user == 0 {
+	if b.of.User == 0 {
 		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.of.args(b.channels)
 	}
 	for _, table := range notes {
@@ -177,9 +177,9 @@ func (b *beginning) dropNotes() {
 func (b *beginning) dropNames() {
 	which := "id IN (SELECT value FROM json_each(?1))"
 	switch {
-	case b.of.user != 0:
+	case b.of.User != 0:
 		which += " AND owner = ?3 AND id < ?2"
-	case b.of.why != memory.WhyDeleted:
+	case b.of.Why != memory.WhyDeleted:
 		return
 	}
 	for _, name := range must(column[string](b.ctx, b, "SELECT name FROM channel WHERE name <> '' AND "+which,
@@ -200,24 +200,24 @@ func (b *beginning) dropPeople() {
 	}
 	b.run("DELETE FROM learn WHERE (user = ?3 OR ?3 = 0) AND " + ofGuild)
 	change := "UPDATE spent SET user = 0"
-	if b.of.user == 0 {
+	if b.of.User == 0 {
 		change = "DELETE FROM spent"
 	}
 	b.run(change + " WHERE question < ?2 AND (user = ?3 OR ?3 = 0) AND " + ofGuild)
 	// Where Hark stays, its own roles tell still what it may read.
 	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND `+ofGuild+` AND NOT (?3 = 0 AND ?7 <> ?8
 		AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
-		b.of.why, memory.WhyLeft)
+		b.of.Why, memory.WhyLeft)
 }
 
 // dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in:
 // where it is, it needs to know still who may read what, and what was chosen. Their messages need the
 // channels' numbers until they are taken out.
 func (b *beginning) dropStructure() {
-	if !b.of.takesPeople() || b.of.user != 0 {
+	if !b.of.takesPeople() || b.of.User != 0 {
 		return
 	}
-	if b.of.why == memory.WhyLeft {
+	if b.of.Why == memory.WhyLeft {
 		b.run("UPDATE guild SET gone = max(gone, 1) WHERE " + theGuild)
 	}
 	here := ofGuild + " AND " + absent

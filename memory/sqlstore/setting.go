@@ -22,11 +22,11 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) {
 }
 
 // takesSettings reports whether an order is about all of a channel or a guild, with which goes what was set there.
-func (o order) takesSettings() bool { return o.user == 0 && (o.whole || o.end == endless) }
+func (o order) takesSettings() bool { return o.User == 0 && (o.whole || o.end == endless) }
 
 // takesSetting is takesSettings of one key.
 func (o order) takesSetting(key memory.Setting) bool {
-	return o.takesSettings() && (o.channel == 0 || o.end == endless || !key.StaysWithChannel())
+	return o.takesSettings() && (o.Channel == 0 || o.end == endless || !key.StaysWithChannel())
 }
 
 // dropSettings deletes what was set for a channel or a guild of which everything is forgotten.
@@ -39,7 +39,7 @@ func (b *beginning) dropSettings() {
 		end = 1<<63 - 1
 	}
 	b.run(`DELETE FROM setting WHERE at < ?7 AND (?8 OR key NOT IN (?9, ?10)) AND ((channel = ?5 OR ?5 = 0)
-		OR channel IN (SELECT value FROM json_each(?1))) AND `+ofGuild, end, b.of.channel == 0 || b.of.end == endless,
+		OR channel IN (SELECT value FROM json_each(?1))) AND `+ofGuild, end, b.of.Channel == 0 || b.of.end == endless,
 		memory.SettingAnswers, memory.SettingRetention)
 }
 

@@ -135,8 +135,8 @@ func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool)
 	at, made := spotOf(c), memory.MessageID(c.ID)
 	gone = c.Owner != 0 && d.OptedOut(c.Guild, c.Owner)
 	for _, o := range d.ledger {
-		deleted = deleted || o.why == memory.WhyDeleted && o.coversAll(at, made)
-		gone = gone || c.Owner != 0 && o.user != 0 && o.covers(at, made, c.Owner)
+		deleted = deleted || o.Why == memory.WhyDeleted && o.coversAll(at, made)
+		gone = gone || c.Owner != 0 && o.User != 0 && o.covers(at, made, c.Owner)
 	}
 	if deleted || gone {
 		return "", true, deleted
