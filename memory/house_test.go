@@ -182,15 +182,7 @@ func keepAll(t *testing.T, h House) *kept {
 	h.Done, h.Failed = func(r Receipt) { k.done = append(k.done, r) }, func(err error, wait time.Duration) {
 		k.failed = append(k.failed, failed{err, wait})
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- h.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("ended with %v", err)
-		}
-	})
+	running(t, &h)
 	synctest.Wait()
 	return k
 }

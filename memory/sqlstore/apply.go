@@ -50,7 +50,8 @@ func (t *transaction) apply(e *event) {
 	case memory.PersonSeen:
 		t.seePerson(v.Person, v.Said)
 	case memory.PersonLeft:
-		t.leave(v)
+		t.changed.people[v.Guild] = true
+		t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", v.Guild, v.User)
 	case memory.FactTold:
 		t.tellFact(v)
 	case memory.FactGone:

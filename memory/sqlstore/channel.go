@@ -100,7 +100,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 	var choice memory.Choice
 	var chosen int64
 	t.row("SELECT choice, chosen FROM guild WHERE id = ?", c.Guild).into(&choice, &chosen)
-	if remembers(choice) {
+	if choice != memory.Undecided && choice != memory.Ignore {
 		heard = memory.FirstMessageID(FromMillis(chosen))
 	}
 	name, _, _ := t.nameOf(c)

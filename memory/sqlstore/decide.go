@@ -208,5 +208,3 @@ func (t *transaction) choose(e memory.Chose) {
 	t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, e.Guild, e.Channel,
 		memory.FirstMessageID(e.At))
 }
-
-func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"sync"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -23,6 +25,22 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	return prepared, inHalves(len(events), func(from, to int) error {
 		return s.prepareSome(events[from:to], prepared[from:to])
 	})
+}
+
+// manyEvents are so many that preparing them in two goroutines is faster.
+const manyEvents = 64
+
+// inHalves has f work on the parts of n things, at once if there are many, and returns the first part's error first.
+func inHalves(n int, f func(from, to int) error) error {
+	if n < manyEvents {
+		return f(0, n)
+	}
+	var second error
+	var wg sync.WaitGroup
+	wg.Go(func() { second = f(n/2, n) })
+	first := f(0, n/2)
+	wg.Wait()
+	return cmp.Or(first, second)
 }
 
 func (s *Store) prepareSome(events []memory.Event, prepared []event) error {

@@ -131,3 +131,26 @@ func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []
 	}, query, args...)
 	return rows, terms
 }
+
+// rowTerms is what full text is to hold of a message.
+type rowTerms struct {
+	row   int64
+	terms string
+}
+
+// index has full text hold terms, once flushTerms is called.
+func (t *transaction) index(row int64, terms string) {
+	if terms != "" {
+		t.terms = append(t.terms, rowTerms{row, terms})
+	}
+}
+
+// flushTerms brings full text up to date. It is given its rows in order: a smaller one after a greater has FTS5 write
+// all that it has gathered, which takes most of the time where many channels' messages come together.
+func (t *transaction) flushTerms() {
+	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
+	for _, r := range t.terms {
+		ensure(t.AddText(r.row, r.terms))
+	}
+	t.terms = nil
+}

@@ -90,15 +90,8 @@ func (s *Store) Questions(ctx context.Context) ([]memory.OpenQuestion, error) {
 
 // HeardUntil implements memory.Store.
 func (s *Store) HeardUntil(ctx context.Context, guild memory.GuildID) (map[memory.ChannelID]memory.MessageID, error) {
-	heard := map[memory.ChannelID]memory.MessageID{}
-	err := Each(ctx, s.engine, func(scan Scanner) error {
-		var channel memory.ChannelID
-		var until memory.MessageID
-		err := scan(&channel, &until)
-		heard[channel] = until
-		return err
-	}, `SELECT c.id, max(c.heard, g.since) AS until FROM guild g JOIN channel c ON c.guild = g.id
-		WHERE g.id = ? AND max(c.heard, g.since) <> 0`, guild)
+	heard, err := mapOf[memory.ChannelID, memory.MessageID](ctx, s.engine, `SELECT c.id, max(c.heard, g.since) AS until
+		FROM guild g JOIN channel c ON c.guild = g.id WHERE g.id = ? AND max(c.heard, g.since) <> 0`, guild)
 	return heard, s.failed(err, "read what was heard in guild %d", guild)
 }
 

@@ -30,12 +30,6 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 		p.Guild, p.ID, memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
 }
 
-// leave notes that somebody is no longer in the guild.
-func (t *transaction) leave(e memory.PersonLeft) {
-	t.changed.people[e.Guild] = true
-	t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", e.Guild, e.User)
-}
-
 // tellFact keeps a fact, unless it was taken away, or its source is gone, or its person has opted out.
 func (t *transaction) tellFact(e memory.FactTold) {
 	f := e.Fact

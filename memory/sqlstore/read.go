@@ -52,6 +52,19 @@ func column[T any](ctx context.Context, q Querier, query string, args ...any) ([
 	return list(ctx, q, func(scan Scanner, to *T) error { return scan(to) }, query, args...)
 }
 
+// mapOf is what a query tells in its second column of what is in its first.
+func mapOf[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	err := Each(ctx, q, func(scan Scanner) error {
+		var key K
+		var value V
+		err := scan(&key, &value)
+		all[key] = value
+		return err
+	}, query, args...)
+	return all, err
+}
+
 // asJSON scans a column of JSON, and leaves what NULL stands for as it is.
 type asJSON struct{ to any }
 
@@ -180,15 +193,8 @@ func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name
 // NameOf implements memory.Store.
 func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) (map[memory.MessageID]string, error) {
-	names := map[memory.MessageID]string{}
-	err := Each(ctx, s.engine, func(scan Scanner) error {
-		var id memory.MessageID
-		var name string
-		err := scan(&id, &name)
-		names[id] = name
-		return err
-	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))",
-		channel, jsonOf(ids))
+	names, err := mapOf[memory.MessageID, string](ctx, s.engine, `SELECT id, name FROM called
+		WHERE channel = ? AND id IN (SELECT value FROM json_each(?))`, channel, jsonOf(ids))
 	return names, s.failed(err, "read the names of messages")
 }
 

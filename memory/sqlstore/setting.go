@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"context"
 	"slices"
 
 	"hark/memory"
@@ -41,34 +40,4 @@ func (b *beginning) dropSettings() {
 	b.run(`DELETE FROM setting WHERE at < ?7 AND (?8 OR key NOT IN (?9, ?10)) AND ((channel = ?5 OR ?5 = 0)
 		OR channel IN (SELECT value FROM json_each(?1))) AND `+ofGuild, end, b.of.Channel == 0 || b.of.end == endless,
 		memory.SettingAnswers, memory.SettingRetention)
-}
-
-// readSettings adds to guilds and their channels what was set for them.
-func readSettings(ctx context.Context, q Querier, guilds map[memory.GuildID]*memory.Guild) error {
-	type place struct {
-		guild   memory.GuildID
-		channel memory.ChannelID
-	}
-	set := map[place]map[memory.Setting]string{}
-	err := Each(ctx, q, func(scan Scanner) error {
-		var at place
-		var key memory.Setting
-		var value string
-		err := scan(&at.guild, &at.channel, &key, &value)
-		if set[at] == nil {
-			set[at] = map[memory.Setting]string{}
-		}
-		set[at][key] = value
-		return err
-	}, "SELECT guild, channel, key, value FROM setting WHERE value <> ''")
-	if err != nil || len(set) == 0 {
-		return err
-	}
-	for _, g := range guilds {
-		g.Settings = set[place{g.ID, 0}]
-		for i := range g.Channels {
-			g.Channels[i].Settings = set[place{g.ID, g.Channels[i].ID}]
-		}
-	}
-	return nil
 }

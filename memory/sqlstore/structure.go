@@ -47,7 +47,7 @@ func (t *transaction) applyStructure(e memory.Event) {
 	case memory.SettingChosen:
 		t.chooseSetting(v)
 	case memory.LimitChosen:
-		t.chooseLimit(v)
+		t.putNewer(limitTable, v.Guild, v.Role, v.Messages, v.Tokens, millis(v.At)) // of a guild that may not be known
 	default:
 		ensure(fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused))
 	}
@@ -157,70 +157,103 @@ type numbers struct {
 	guilds map[int64]memory.GuildID
 }
 
+// structure is that of all guilds, as it is read.
+type structure struct {
+	guilds   map[memory.GuildID]*memory.Guild
+	nos      numbers
+	settings map[settingPlace]map[memory.Setting]string
+}
+
+// settingPlace is where something was set; channel 0: in the whole guild.
+type settingPlace struct {
+	guild   memory.GuildID
+	channel memory.ChannelID
+}
+
 // reload reads the structure of all guilds.
 func (s *Store) reload(ctx context.Context, q Querier) error {
-	guilds, err := readGuilds(ctx, q)
-	if err != nil {
-		return err
-	}
-	nos := numbers{of: map[memory.ChannelID]int64{}, ids: map[int64]memory.ChannelID{},
-		guilds: map[int64]memory.GuildID{}}
-	if err := readChannels(ctx, q, guilds, nos); err != nil {
-		return err
-	}
-	if err := readSettings(ctx, q, guilds); err != nil {
-		return err
+	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
+		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}}, map[settingPlace]map[memory.Setting]string{}}
+	for _, part := range []struct {
+		read  func(Scanner) error
+		query string
+	}{
+		{r.readSetting, "SELECT guild, channel, key, value FROM setting WHERE value <> ''"},
+		{r.readGuild, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0)
+			FROM guild g LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`},
+		{r.readRole, "SELECT guild, id, name, permissions, bot FROM role ORDER BY guild, id"},
+		{r.readLimit, fmt.Sprintf(`SELECT guild, role, messages, tokens FROM role_limit
+			WHERE messages <> %[1]d OR tokens <> %[1]d ORDER BY guild, role`, memory.AsConfigured)},
+		{r.readChannel, `SELECT no, id, guild, parent, kind, name, owner, age_limited, unplaced, shut, overwrites, choice,
+			learned FROM channel ORDER BY id`},
+	} {
+		if err := Each(ctx, q, part.read, part.query); err != nil {
+			return err
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.guilds, s.nos, s.newestRead = guilds, nos, false
+	s.guilds, s.nos, s.newestRead = r.guilds, r.nos, false
 	s.people, s.lore = map[memory.GuildID][]memory.Person{}, map[memory.GuildID][]memory.Lore{}
 	s.peopleVersion++
 	return nil
 }
 
-func readGuilds(ctx context.Context, q Querier) (map[memory.GuildID]*memory.Guild, error) {
-	guilds := map[memory.GuildID]*memory.Guild{}
-	err := Each(ctx, q, func(scan Scanner) error {
-		g := &memory.Guild{}
-		err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
-		guilds[g.ID] = g
-		return err
-	}, `SELECT g.id, g.name, g.owner, g.self, g.choice, g.asked <> 0, g.since, g.gone, coalesce(l.at, 0) FROM guild g
-		LEFT JOIN learn l ON l.guild = g.id AND l.user = 0 AND l.allow = 1`)
-	if err != nil {
-		return nil, err
+func (r *structure) readSetting(scan Scanner) error {
+	var at settingPlace
+	var key memory.Setting
+	var value string
+	err := scan(&at.guild, &at.channel, &key, &value)
+	if r.settings[at] == nil {
+		r.settings[at] = map[memory.Setting]string{}
 	}
-	err = Each(ctx, q, func(scan Scanner) error {
-		var guild memory.GuildID
-		var r memory.Role
-		var permissions int64
-		if err := scan(&guild, &r.ID, &r.Name, &permissions, &r.Bot); err != nil {
-			return err
-		}
-		r.Permissions = memory.Permissions(permissions)
-		guilds[guild].Roles = append(guilds[guild].Roles, r)
-		return nil
-	}, "SELECT guild, id, name, permissions, bot FROM role ORDER BY guild, id")
-	if err != nil {
-		return nil, err
-	}
-	return guilds, readLimits(ctx, q, guilds)
+	r.settings[at][key] = value
+	return err
 }
 
-func readChannels(ctx context.Context, q Querier, guilds map[memory.GuildID]*memory.Guild, nos numbers) error {
-	return Each(ctx, q, func(scan Scanner) error {
-		var no int64
-		var c memory.Channel
-		if err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited,
-			&c.Unplaced, &c.Shut, asJSON{&c.Overwrites}, &c.Choice, &c.Learned); err != nil {
-			return err
-		}
-		nos.of[c.ID], nos.ids[no], nos.guilds[no] = no, c.ID, c.Guild
-		guilds[c.Guild].Channels = append(guilds[c.Guild].Channels, c)
-		return nil
-	}, `SELECT c.no, c.id, c.guild, c.parent, c.kind, c.name, c.owner, c.age_limited, c.unplaced, c.shut,
-		c.overwrites, c.choice, c.learned FROM channel c ORDER BY c.id`)
+func (r *structure) readGuild(scan Scanner) error {
+	g := &memory.Guild{}
+	err := scan(&g.ID, &g.Name, &g.Owner, &g.Self, &g.Choice, &g.Asked, &g.Since, asTime{&g.Left}, asTime{&g.Learn})
+	g.Settings = r.settings[settingPlace{guild: g.ID}]
+	r.guilds[g.ID] = g
+	return err
+}
+
+func (r *structure) readRole(scan Scanner) error {
+	var guild memory.GuildID
+	var role memory.Role
+	var permissions int64
+	err := scan(&guild, &role.ID, &role.Name, &permissions, &role.Bot)
+	role.Permissions = memory.Permissions(permissions)
+	if g := r.guilds[guild]; g != nil {
+		g.Roles = append(g.Roles, role)
+	}
+	return err
+}
+
+// readLimit reads what was chosen, which may be of a guild that isn't known.
+func (r *structure) readLimit(scan Scanner) error {
+	var guild memory.GuildID
+	var l memory.RoleLimit
+	err := scan(&guild, &l.Role, &l.Messages, &l.Tokens)
+	if g := r.guilds[guild]; g != nil {
+		g.Limits = append(g.Limits, l)
+	}
+	return err
+}
+
+func (r *structure) readChannel(scan Scanner) error {
+	var no int64
+	var c memory.Channel
+	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut,
+		asJSON{&c.Overwrites}, &c.Choice, &c.Learned)
+	if err != nil {
+		return err
+	}
+	c.Settings = r.settings[settingPlace{c.Guild, c.ID}]
+	r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[no] = no, c.ID, c.Guild
+	r.guilds[c.Guild].Channels = append(r.guilds[c.Guild].Channels, c)
+	return nil
 }
 
 // Guilds implements memory.Store.
