@@ -241,23 +241,19 @@ func (g *Guild) retentions() string {
 
 // hasBefore reports whether anything is remembered of g that f would forget.
 func (h *House) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
-	end := FirstMessageID(f.Before)
-	covered := map[ChannelID]bool{}
-	for i := range g.Channels {
-		c := &g.Channels[i]
-		covered[c.ID] = f.Channel == 0 || c.ID == f.Channel || c.Kind.IsThread() && c.Parent == f.Channel
+	end, where := FirstMessageID(f.Before), g.Channels
+	if f.Channel != 0 {
+		where = g.WithThreads(f.Channel)
 	}
 	lore, err := h.Store.Lore(ctx, g.ID)
 	if err != nil || slices.ContainsFunc(lore, func(l Lore) bool {
-		return FirstMessageID(l.At) < end && (f.Channel == 0 || covered[l.Channel])
+		return FirstMessageID(l.At) < end && (f.Channel == 0 ||
+			slices.ContainsFunc(where, func(c Channel) bool { return c.ID == l.Channel }))
 	}) {
 		return err == nil, err
 	}
-	for i := range g.Channels {
-		if !covered[g.Channels[i].ID] {
-			continue
-		}
-		oldest, err := h.Store.Log(ctx, g.Channels[i].ID, math.MinInt64, end-1, 1)
+	for _, c := range where {
+		oldest, err := h.Store.Log(ctx, c.ID, math.MinInt64, end-1, 1)
 		if err != nil || len(oldest) > 0 {
 			return len(oldest) > 0, err
 		}

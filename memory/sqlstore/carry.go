@@ -106,18 +106,8 @@ func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) err
 	if err := s.row(ctx, "SELECT count(*) FROM doomed").Scan(&total); err != nil {
 		return s.engine.Explain(err)
 	}
-	for done := 0; ; {
-		n := 0
-		if err := s.writing(ctx, func(t *transaction) { n = t.takeOutSome() }); err != nil || n == 0 {
-			return err
-		}
-		if done += n; progress != nil {
-			progress(min(done, total), total)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
+	_, err := s.inSteps(ctx, 0, total, progress, (*transaction).takeOutSome)
+	return err
 }
 
 func (t *transaction) takeOutSome() int {

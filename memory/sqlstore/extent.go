@@ -65,19 +65,15 @@ func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []me
 // Written implements memory.Store.
 func (s *Store) Written(ctx context.Context, guild memory.GuildID, user memory.UserID,
 	do func(memory.Message) error) error {
-	from, args := "said m JOIN channel c ON c.no = m.channel WHERE m.author = ?", []any{user}
-	if guild != memory.Everywhere { // a channel's rows are one range of the table
-		from = fmt.Sprintf(`channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
-			WHERE m.author = ? AND c.guild = ?`, SequenceBits)
-		args = append(args, guild)
-	}
 	err := Each(ctx, s.engine, func(scan Scanner) error {
 		var m memory.Message
 		if err := ScanMessage(behind(scan, &m.Channel, &m.Guild), &m); err != nil {
 			return err
 		}
 		return do(m)
-	}, `SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content, m.extra
-		FROM `+from+" ORDER BY c.id, m.id", args...)
+	}, fmt.Sprintf(`SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
+		m.extra FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
+		WHERE m.author = ? AND ? IN (c.guild, %[2]d) ORDER BY c.id, m.id`, // a channel's rows are one range of the table
+		SequenceBits, memory.Everywhere), user, guild)
 	return s.failed(err, "read what user %d wrote", user)
 }

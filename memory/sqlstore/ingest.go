@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"hark/memory"
@@ -60,13 +62,11 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 func (w *ingest) withdraw(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i, other := range w.waiting {
-		if other == b {
-			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
-			return true
-		}
+	i := slices.Index(w.waiting, b)
+	if i >= 0 {
+		w.waiting = slices.Delete(w.waiting, i, i+1)
 	}
-	return false
+	return i >= 0
 }
 
 // take is the next batches to commit together.
@@ -129,6 +129,22 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	}
 	defer func() { s.engine.EndTurn(s.ingest.isIdle()) }()
 	return s.transact(ctx, f)
+}
+
+// inSteps does a long write of which step does some, so that nobody waits long. step tells how much it did,
+// 0 once all is done. progress, if not nil, is told how much of total is done, some of which may be already.
+func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done, total int),
+	step func(*transaction) int) (int, error) {
+	for {
+		n := 0
+		err := s.writing(ctx, func(t *transaction) { n = step(t) })
+		if err = cmp.Or(err, ctx.Err()); err != nil || n == 0 {
+			return done, err
+		}
+		if done += n; progress != nil {
+			progress(min(done, total), total)
+		}
+	}
 }
 
 // transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun

@@ -65,17 +65,9 @@ func (t *transaction) dropPromptsWhere(where string, args ...any) int {
 // forgetStep bounds how many prompts are taken away in one transaction, so that nobody waits long.
 const forgetStep = 200
 
-func (s *Store) forgetPrompts(ctx context.Context, before time.Time) (total int, err error) {
-	for {
-		n := 0
-		if err := s.writing(ctx, func(t *transaction) {
-			n = t.dropPromptsWhere("no IN (SELECT no FROM prompt WHERE built < ? ORDER BY built LIMIT ?)",
-				millis(before), forgetStep)
-		}); err != nil {
-			return total, err
-		}
-		if total += n; n < forgetStep {
-			return total, nil
-		}
-	}
+func (s *Store) forgetPrompts(ctx context.Context, before time.Time) (int, error) {
+	return s.inSteps(ctx, 0, 0, nil, func(t *transaction) int {
+		return t.dropPromptsWhere("no IN (SELECT no FROM prompt WHERE built < ? ORDER BY built LIMIT ?)",
+			millis(before), forgetStep)
+	})
 }

@@ -1,7 +1,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -185,16 +184,8 @@ func (s *Store) finishWords(ctx context.Context, progress func(done, total int))
 			return s.failed(err, "index again")
 		}
 	}
-	for {
-		n := 0
-		err := s.writing(ctx, func(t *transaction) { n = t.indexMore() })
-		if err := cmp.Or(err, ctx.Err()); err != nil || n == 0 {
-			return err
-		}
-		if done += n; progress != nil {
-			progress(min(done, total), total)
-		}
-	}
+	_, err = s.inSteps(ctx, done, total, progress, (*transaction).indexMore)
+	return err
 }
 
 // indexMore puts the next messages into full text and tells how many it looked at: none when it is whole.
