@@ -140,48 +140,26 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 	})
 }
 
-// version is a segment as it was at some time.
-type version struct{ segment, number int64 }
-
-// unchanged notes that those of segments that still are as they were when they were embedded no longer wait, and tells
-// where they lie.
-func (t *transaction) unchanged(to side, segments []memory.Segment) map[version]Vector {
-	ids, given := make([]int64, len(segments)), map[version]bool{}
-	for i, segment := range segments {
-		ids[i], given[version{segment.ID, segment.Version}] = segment.ID, true
-	}
-	same, kept := map[version]Vector{}, []int64{}
-	t.each(func(scan Scanner) error {
-		var now version
-		var v Vector
-		err := scan(&v.Segment, &now.number, &v.Channel, &v.First, &v.Last)
-		if now.segment = v.Segment; given[now] {
-			same[now], kept = v, append(kept, v.Segment)
-		}
-		return err
-	}, "SELECT id, version, channel, first, last FROM segment WHERE id IN (SELECT value FROM json_each(?))",
-		jsonOf(ids))
-	t.exec("UPDATE segment SET "+to.flag+" = 0 WHERE id IN (SELECT value FROM json_each(?))", jsonOf(kept))
-	return same
-}
-
-// storeVectors stores the vectors of those segments that still are as they were when they were embedded. One
-// that is nil says that there is nothing to embed.
+// storeVectors stores the vectors of those segments that still are as they were when they were embedded, and
+// notes that these no longer wait. One that is nil says that there is nothing to embed.
 func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [][]float32) {
-	same := t.unchanged(to, segments)
 	for i, s := range segments {
-		v, ok := same[version{s.ID, s.Version}]
-		switch v.Values = vectors[i]; {
-		case !ok:
-		case v.Values != nil:
-			ensure(t.PutVector(v, to == beside))
-		default: // it has none
-			if to == inUse {
-				t.changed.Gone = append(t.changed.Gone, s.ID)
-			}
-			t.execAll([]any{s.ID}, "UPDATE segment SET "+to.flag+" = 2 WHERE id = ?",
-				"DELETE FROM "+to.table+" WHERE segment = ?")
+		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0
+		if v.Values == nil {
+			waits = 2
 		}
+		if !t.row("UPDATE segment SET "+to.flag+" = ? WHERE id = ? AND version = ? RETURNING channel, first, last",
+			waits, s.ID, s.Version).into(&v.Channel, &v.First, &v.Last) {
+			continue
+		}
+		if v.Values != nil {
+			ensure(t.PutVector(v, to == beside))
+			continue
+		}
+		if to == inUse {
+			t.changed.Gone = append(t.changed.Gone, s.ID)
+		}
+		t.exec("DELETE FROM "+to.table+" WHERE segment = ?", s.ID)
 	}
 }
 
