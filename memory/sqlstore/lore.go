@@ -64,11 +64,7 @@ func selectLore(schema, where string) string {
 // scanLore reads what a row of selectLore tells.
 func scanLore(scan Scanner, l *memory.Lore) error {
 	var at memory.MessageID
-	var sources sourceList
-	err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, asJSON{&l.Own}, &l.By, &l.Channel, &at, asJSON{&sources})
-	for _, s := range sources {
-		l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(s[0]), Message: memory.MessageID(s[1])})
-	}
+	err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, asJSON{&l.Own}, &l.By, &l.Channel, &at, asJSON{&l.Sources})
 	l.At = at.Time()
 	return err
 }

@@ -9,12 +9,6 @@ import (
 
 // A prompt's text lies in a table of its own, beside the numbers in trace, so that it can be taken away without them.
 
-// promptBody is what the file keeps of a prompt's text.
-type promptBody struct {
-	Messages   []memory.PromptMessage `json:"messages"`
-	Boundaries []memory.Boundary      `json:"boundaries"`
-}
-
 // keepPrompt keeps the prompt of a trace in the place of an earlier one, if it may be kept: its question and
 // all else that it is made from is in the log as it was used (same), so that what becomes of that later takes
 // the prompt away, and nobody in it has opted out or been forgotten since it was built.
@@ -25,7 +19,7 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 		return
 	}
 	t.exec("INSERT INTO prompt (channel, answer, guild, built, body) VALUES (?, ?, ?, ?, ?)", trace.Channel,
-		trace.Answer, trace.Guild, millis(p.Built), jsonText(promptBody{p.Messages, p.Boundaries}))
+		trace.Answer, trace.Guild, millis(p.Built), jsonText(p))
 }
 
 // namesForgotten reports whether any of named has opted out, or was forgotten as a whole, with the guild or

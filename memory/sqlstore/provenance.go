@@ -92,12 +92,10 @@ func (t *transaction) underive(d derived) {
 	}
 }
 
-// sourcesColumn is an expression for what d, a derived thing, was made from: a sourceList as JSON.
-const sourcesColumn = `(SELECT json_group_array(json_array(o.place, o.id, o.version) ORDER BY o.place, o.id)
-	FROM source o WHERE o.derived = d.no)`
-
-// sourceList are the messages that something was made from, by channel and id, each with its version.
-type sourceList [][3]int64
+// sourcesColumn is an expression for the messages that d, a derived thing, was made from, by channel and id, as
+// the JSON of memory.SummarySource and of memory.Spot; NULL if there are none.
+const sourcesColumn = `(SELECT nullif(json_group_array(json_object('Channel', o.place, 'Message', o.id,
+	'Edited', o.version) ORDER BY o.place, o.id), '[]') FROM source o WHERE o.derived = d.no)`
 
 // selection is a query for derived things, by derived, with repeats, whether it repeats what it was found by,
 // and itself, whether it was found by itself rather than by a source.

@@ -109,7 +109,7 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 			last = max(last, sorted[i].last)
 		}
 		err := Each(ctx, q, scanRow, "SELECT segment, "+MessageColumns+
-			" FROM said WHERE channel = ? AND id BETWEEN ? AND ?", from.no, from.first, last)
+			" FROM said WHERE channel = ? AND id BETWEEN ? AND ? ORDER BY id", from.no, from.first, last)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,6 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 	var segments []memory.Segment
 	for _, w := range waiting {
 		if len(w.Messages) > 0 {
-			slices.SortFunc(w.Messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 			segments = append(segments, w.Segment)
 		}
 	}

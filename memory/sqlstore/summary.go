@@ -62,15 +62,6 @@ func summarySources(channel memory.ChannelID, from []memory.SummarySource) []mem
 	return all
 }
 
-// inChannel are the sources of a summary as it tells them.
-func (l sourceList) inChannel() []memory.SummarySource {
-	all := make([]memory.SummarySource, len(l))
-	for i, s := range l {
-		all[i] = memory.SummarySource{Message: memory.MessageID(s[1]), Edited: s[2]}
-	}
-	return all
-}
-
 // makeRoom takes away the summaries that another has taken the place of, or that the channel has no room for.
 func (t *transaction) makeRoom(e memory.Summarised) {
 	for _, id := range e.Evicted {
@@ -90,10 +81,9 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 		return nil, nil
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, next *memory.Summary) error {
-		var sources sourceList
-		err := scan(&next.ID, asTime{&next.Made}, &next.Model, &next.Kind, asJSON{&next.Topics}, &next.Text, asJSON{&sources})
-		next.Guild, next.Channel, next.Sources = guild, channel, sources.inChannel()
-		return err
+		next.Guild, next.Channel = guild, channel
+		return scan(&next.ID, asTime{&next.Made}, &next.Model, &next.Kind, asJSON{&next.Topics}, &next.Text,
+			asJSON{&next.Sources})
 	}, "SELECT s.id, s.made, s.model, s.kind, s.topics, s.text, "+sourcesColumn+` FROM summary s
 		JOIN derived d ON d.kind = ? AND d.place = s.channel AND d.id = s.id
 		WHERE s.channel = ? AND s.text IS NOT NULL ORDER BY s.id`, aSummary, channel)

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -120,17 +119,17 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 }
 
 func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...any) ([]memory.Trace, error) {
-	prompt := "NULL, NULL"
+	prompt := "0, NULL, NULL"
 	if prompts {
 		const of = " FROM prompt p WHERE p.channel = t.channel AND p.answer = t.answer)"
-		prompt = "(SELECT built" + of + ", (SELECT body" + of
+		prompt = "EXISTS (SELECT 1" + of + ", (SELECT built" + of + ", (SELECT body" + of
 	}
 	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
-		var built sql.NullInt64
-		var text promptBody
-		err := scan(asJSON{t}, &built, asJSON{&text})
-		if built.Valid {
-			t.Prompt = &memory.Prompt{Built: FromMillis(built.Int64), Messages: text.Messages, Boundaries: text.Boundaries}
+		var p memory.Prompt
+		var kept bool
+		err := scan(asJSON{t}, &kept, asTime{&p.Built}, asJSON{&p})
+		if kept {
+			t.Prompt = &p
 		}
 		return err
 	}, "SELECT t.body, "+prompt+" FROM "+from, args...)
