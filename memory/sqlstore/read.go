@@ -150,6 +150,12 @@ func (s *Store) row(ctx context.Context, query string, args ...any) Row {
 	return RowOf(ctx, s.engine, query, args...)
 }
 
+// meta is what is kept about the whole database under a key; empty if nothing is.
+func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
+	_, err = Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&kept))
+	return kept, err
+}
+
 const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
 
 // ScanMessage reads MessageColumns.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"slices"
 	"time"
 
 	"hark/memory"
@@ -121,15 +122,15 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
 		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS ranked
 		WHERE at < ?1 OR nth > ?2 AND ?2 > 0 OR cost > ?3 AND ?3 > 0`, millis(l.Before), l.Count, l.Tokens)
-	for err == nil && len(gone) > 0 {
-		step := gone[:min(len(gone), forgetStep)]
-		gone = gone[len(step):]
-		err = s.writing(ctx, func(t *transaction) {
+	for step := range slices.Chunk(gone, forgetStep) {
+		if err := s.writing(ctx, func(t *transaction) {
 			t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
 				CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
 				WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
 			total += t.lost.Records
-		})
+		}); err != nil {
+			return total, err
+		}
 	}
 	return total, err
 }
@@ -138,18 +139,13 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 const fingerprintKey = "fingerprints"
 
 // FingerprintKey implements memory.Store.
-func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
-	key, err := s.fingerprintKey(ctx)
-	return key, s.failed(err, "key of fingerprints")
-}
-
-func (s *Store) fingerprintKey(ctx context.Context) ([]byte, error) {
-	var stored string
-	ok, err := Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", fingerprintKey).Scan(&stored))
+func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
+	defer func() { err = s.failed(err, "key of fingerprints") }()
+	stored, err := s.meta(ctx, fingerprintKey)
 	if err != nil {
 		return nil, err
 	}
-	if !ok { // or another process is making it now: the first to write it has made it
+	if stored == "" { // or another process is making it now: the first to write it has made it
 		fresh := make([]byte, memory.FingerprintKeyBytes)
 		_, _ = rand.Read(fresh) // never fails
 		if err := s.writing(ctx, func(t *transaction) {
@@ -159,8 +155,7 @@ func (s *Store) fingerprintKey(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	key, err := hex.DecodeString(stored)
-	if err == nil && len(key) != memory.FingerprintKeyBytes {
+	if key, err = hex.DecodeString(stored); err == nil && len(key) != memory.FingerprintKeyBytes {
 		err = errors.New("it is damaged")
 	}
 	return key, err

@@ -61,23 +61,22 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 // RepairText makes full text again if anew, or if other rules made what is there; with goOn it goes on with
 // that where it was cut short.
 func RepairText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
-	var rules string
-	if _, err := Found(s.row(ctx, "SELECT value FROM meta WHERE key = 'terms'").Scan(&rules)); err != nil {
+	rules, err := s.meta(ctx, "terms")
+	if err != nil {
 		return err
 	}
-	if anew = anew || rules != fmt.Sprint(text.Version); anew {
+	if anew || rules != fmt.Sprint(text.Version) {
 		if err := s.writing(ctx, (*transaction).beginReindex); err != nil {
 			return err
 		}
-	}
-	if !anew && !goOn {
+	} else if !goOn {
 		return nil
 	}
 	return s.finishWords(ctx, progress)
 }
 
 func (s *Store) reindexState(ctx context.Context) (state string, err error) {
-	_, err = Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", reindexKey).Scan(&state))
+	state, err = s.meta(ctx, reindexKey)
 	return state, s.failed(err, "index again")
 }
 
