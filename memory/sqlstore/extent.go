@@ -24,9 +24,12 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 	}
 	channels, err := column[memory.ChannelID](ctx, s.engine, "SELECT id FROM channel WHERE "+concerned+
 		" AND (?7 IS NULL OR id IN (SELECT value FROM json_each(?7)))", o.args("", within)...)
-	goes := o.selects(jsonOf(channels), within)
+	goes, all := o.selects(jsonOf(channels), within), o
+	if q.Before.IsZero() {
+		all.end = endless // what is said until it is ordered counts as well
+	}
 	if err == nil {
-		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(), goes.args...).
+		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(), all.args(jsonOf(channels))...).
 			Scan(&e.Messages, &e.Channels)
 	}
 	if err == nil {

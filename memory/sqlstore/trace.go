@@ -98,7 +98,8 @@ var (
 	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
 		AND ? IN (SELECT value FROM json_each(t.parts))`
 	tracesNaming = fmt.Sprintf(`named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d
-		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
+		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id
+		WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
 )
 
 // Traces implements memory.Store.
