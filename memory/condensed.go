@@ -1,10 +1,8 @@
 package memory
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -53,11 +51,7 @@ func (CondensedGone) isEvent()    {}
 // Checked is c as it can be stored: its text clean, no source twice, the sources by id. The error says what can't be.
 func (c Condensed) Checked() (Condensed, error) {
 	c.Text, c.Model = strings.TrimSpace(Clean(c.Text)), Clean(c.Model)
-	c.Sources, c.Made = slices.Clone(c.Sources), c.Made.Truncate(time.Millisecond)
-	slices.SortFunc(c.Sources, func(a, b SummarySource) int {
-		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Edited, b.Edited))
-	})
-	c.Sources = slices.CompactFunc(c.Sources, func(a, b SummarySource) bool { return a.Message == b.Message })
+	c.Sources, c.Made = inOrder(c.Sources), c.Made.Truncate(time.Millisecond)
 	switch {
 	case c.Channel == 0 || c.Made.IsZero():
 		return c, errors.New("it needs a channel and a time")

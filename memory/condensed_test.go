@@ -17,7 +17,8 @@ func TestCondensedTextsAreChecked(t *testing.T) {
 		}
 	}
 	want := Condensed{
-		Guild: 1, Channel: 5, Until: 9 << 22, Text: "The ferry leaves at 9.", Made: made.Truncate(time.Millisecond), Model: "m",
+		Guild: 1, Channel: 5, Until: 9 << 22,
+		Text: "The ferry leaves at 9.", Made: made.Truncate(time.Millisecond), Model: "m",
 		Sources: []SummarySource{{Message: 3 << 22, Edited: 7}, {Message: 9 << 22}},
 	}
 	given := good()

@@ -8,11 +8,11 @@ type Event interface{ isEvent() }
 
 type (
 	// Posted is a message as it is now: just sent, or after an edit. Of two versions the one edited last
-	// stays. Its channel, if it was never seen, is unplaced. Live says that Discord told of it as it happened, so
-	// that it counts as heard. What Message says of stars is ignored: Starred tells it.
+	// stays. Its channel, if it was never seen, is unplaced. With Live, Discord told of it as it happened, and it
+	// counts as heard. Stars are told by Starred only.
 	//
-	// A message is dropped, and only counts as heard, if its author has opted out or if it falls under a
-	// Forgetting. Where nothing was kept of it before, nothing is kept then.
+	// A message whose author has opted out, or that falls under a Forgetting, only counts as heard: nothing is
+	// kept of it.
 	Posted struct {
 		Message Message
 		Live    bool
@@ -25,9 +25,9 @@ type (
 		ID      MessageID
 	}
 
-	// Edited is an edit that tells the new text only: the rest stays that of the newest Posted. One that
-	// overtakes its message waits for it. Neither it nor a Starred need wait where the message was heard, is in no gap,
-	// and isn't there, in a guild where somebody has opted out or is forgotten: it may have been theirs.
+	// Edited is an edit that tells the new text only: the rest stays that of the newest Posted. It may come
+	// before its message, and is kept for it, as a Starred is; unless the message was heard, is in no gap and isn't
+	// there, in a guild where somebody has opted out or is forgotten: it may have been theirs.
 	Edited struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -36,28 +36,28 @@ type (
 		At      time.Time
 	}
 
-	// Deleted removes messages for good: one that arrives later under a deleted id is dropped. Of one that was dropped
-	// because of its author nothing need be kept, as far as that is known still: it is dropped again.
+	// Deleted removes messages for good: one that arrives later under a deleted id is dropped. Nothing need be
+	// kept of one that was dropped because of its author: it is dropped again.
 	Deleted struct {
 		Guild   GuildID
 		Channel ChannelID
 		IDs     []MessageID
-		// Unlogged says that the channel isn't remembered, so that no message of it is on its way: then of
-		// those of which nothing is known nothing is kept.
+		// Unlogged says that the channel isn't remembered: no message of it is on its way, and nothing is kept
+		// of those that aren't known.
 		Unlogged bool
 	}
 
-	// Named keeps what a message is called outside Discord, as in the file it was imported from. A name
-	// stands for one message of its channel and a message has one name: the first given of either stays.
-	// It is told after its message, and goes with it: one that isn't there has none and gets none.
+	// Named keeps what a message is called outside Discord, as in the file it was imported from, one name for
+	// one message of a channel: the first given of either stays. It goes with its message, and one that isn't
+	// there gets none.
 	Named struct {
 		Channel ChannelID
 		ID      MessageID
 		Name    string
 	}
 
-	// Starred marks a message as important, or takes the mark away. Of several the last by At holds, whether the
-	// message comes before or after it, and whatever edits there are.
+	// Starred marks a message as important, or takes the mark away. Of several the last by At holds, also if
+	// the message comes later or is edited.
 	Starred struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -70,39 +70,36 @@ type (
 	// an earlier one.
 	//
 	// The answer is deleted with any of its Sources, and when one of them changes, also if that happened
-	// before. An answer of Hark's may grow without that, since it grows while it is sent. A source in a
-	// channel that isn't known counts as deleted. The messages of a summary that is a source are sources as
-	// well. The answer also goes when its Asker or one of Named is forgotten as a whole. Nothing is kept of
-	// what was answered to somebody who has opted out.
+	// before; an answer of Hark's may grow, as it does while it is sent. A source in a channel that isn't known
+	// counts as deleted. The messages of a summary that is a source are sources as well. The answer also goes
+	// when its Asker or one of Named is forgotten as a whole. Nothing is kept of what was answered to somebody
+	// who has opted out.
 	//
 	// Withdrawn tells of an answer that is deleted if the source is its question or one that it Repeats, or
-	// if a person, a channel or a guild is forgotten as a whole. Of an answer that was made from one that
-	// goes it tells where both repeat.
+	// if a person, a channel or a guild is forgotten as a whole; of one made from an answer that goes, if both
+	// repeat.
 	//
 	// The trace's Prompt is kept with it if the question is among its Sources, all Sources are in the log as
-	// they were used, and none of Named has opted out or has been forgotten as a whole since it was built. It
-	// goes with its trace, when the text of an answer of Hark's in it changes, and when a fact in it is told
-	// anew. What is asked in LocalGuild may be about people of any guild.
+	// they were used, and none of Named (in LocalGuild: of any guild) has opted out or has been forgotten as a
+	// whole since it was built. It goes with its trace, when the text of an answer of Hark's in it changes, and
+	// when a fact in it is told anew.
 	Answered struct{ Trace Trace }
 
-	// Rewritten says that messages of Hark's in Discord are written anew, told before what they became and
-	// how that came about. How they came about before isn't kept any longer. Facts, lore, summaries and
-	// condensed turns that were made from them go, and so do the records of calls that came to them and their
-	// messages that aren't among IDs. Answers that were made from them stay, and have what they were made
-	// from for sources as well (Trace.WithSourcesOf). An answer that was being made from them meanwhile isn't
-	// kept. Those that are gone from the log with something they were made from, or with their question, may
-	// be logged again, and aren't withdrawn any more; those that were deleted themselves, or forgotten, stay
-	// gone.
+	// Rewritten says that messages of Hark's in Discord are written anew. It is told before what they became.
+	// Their trace goes, and so do facts, lore, summaries and condensed turns that were made from them, the
+	// records of calls that came to them, and their messages that aren't among IDs. Answers that were made from
+	// them stay, and have what they were made from for sources as well (Trace.WithSourcesOf); one that is being
+	// made from them isn't kept. Those that went with a source or their question may be logged again, and
+	// aren't withdrawn any more; those that were deleted themselves, or forgotten, stay gone.
 	Rewritten struct {
 		Guild   GuildID
 		Channel ChannelID
 		IDs     []MessageID
 	}
 
-	// GuildSeen is a guild's whole structure. Channels it doesn't list become unplaced, threads of channels
-	// it lists excepted, and so do those it lists as unplaced: of them Discord told too little. What was
-	// chosen, and when it was first seen, stay. The first sight of a guild, and the first after it was left,
-	// is from when on Hark listens there: At.
+	// GuildSeen is a guild's whole structure. Channels that it doesn't list become unplaced, except threads of
+	// those that it lists, and so do those it lists as unplaced: of them Discord told too little. What was chosen
+	// stays. At of the first, and of the first after the guild was left, is from when on Hark listens there.
 	GuildSeen struct {
 		Guild Guild
 		At    time.Time
@@ -121,9 +118,9 @@ type (
 		At    time.Time
 	}
 
-	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into.
-	// With Unplaced set it tells only what an old file says, so it changes nothing of a channel that was
-	// seen before; of one known merely by its messages it fills in everything. An empty name changes none.
+	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into. With
+	// Unplaced set it is from an old file, and changes only a channel that is known merely by its messages. An
+	// empty name changes none.
 	ChannelSeen struct{ Channel Channel }
 
 	// ChannelGone makes a channel unplaced. Its threads stay as they are: nobody is known to read them while it is.
@@ -132,9 +129,8 @@ type (
 		Channel ChannelID
 	}
 
-	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced and have
-	// no name any more, and in the same commit a Forgetting of all that was said there is begun, which
-	// somebody has to carry out.
+	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced and lose
+	// their names, and a Forgetting of all that was said there is begun, which somebody has to carry out.
 	ChannelDeleted struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -185,9 +181,9 @@ type (
 		Fact  int64
 	}
 
-	// Chose is what was decided about remembering a guild, or, with Channel set, a channel or a category. Of several
-	// the last by At holds. Where more may be remembered from now on than before, what was said until At doesn't count
-	// as missing, and what is remembered from before is compared, as after an Absent.
+	// Chose is what was decided about remembering a guild, or, with Channel set, a channel or a category. Of
+	// several the last by At holds. Where more may be remembered than before, what was said until At doesn't
+	// count as missing, and what is remembered from before is compared, as after an Absent.
 	Chose struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -203,9 +199,8 @@ type (
 	}
 
 	// Opted is somebody's decision about themselves in a guild: Out, and nothing of theirs is logged any more. Of
-	// several the last by At holds. In the same commit a Forgetting of what was logged before is begun, which somebody
-	// has to carry out. Opting in again brings nothing back, neither that nor what was said meanwhile: it begins
-	// another.
+	// several the last by At holds. A Forgetting of what was logged before is begun, which somebody has to carry
+	// out; opting in again begins another, so that what was said meanwhile doesn't come back.
 	Opted struct {
 		Guild GuildID
 		User  UserID
@@ -223,30 +218,27 @@ type (
 		Through MessageID
 	}
 
-	// Absent says that nobody told Hark of edits and deletions in a guild, or with Channel set in that
-	// channel and what lies in it, until At. All that is remembered there from before is to be compared with
-	// Discord, as Store.Gaps tells.
+	// Absent says that nobody told Hark of edits and deletions in a guild, or in a channel and what lies in it,
+	// until At. What is remembered there from before is to be compared with Discord, as Store.Gaps tells.
 	Absent struct {
 		Guild   GuildID
 		Channel ChannelID
 		At      time.Time
 	}
 
-	// ShutOut says that Hark can't read a channel any more, so that nobody tells it of changes there. The
-	// channel is Shut until all of it is compared after an Absent, which is told when Hark can read it again.
+	// ShutOut says that Hark can't read a channel any more. The channel is Shut until all of it is compared
+	// after an Absent, which is told when Hark can read it again.
 	ShutOut struct {
 		Guild   GuildID
 		Channel ChannelID
 	}
 
-	// QuestionOpened says that Hark was asked something by a message that it hasn't answered yet. It is told
-	// with the message's own Posted, so that a question survives the process, and again when the question is
-	// to be answered anew.
+	// QuestionOpened says that a message asks Hark something that it hasn't answered yet. It is told with the
+	// message's own Posted, so that a question survives the process, and again to have it answered anew.
 	QuestionOpened struct{ Question OpenQuestion }
 
-	// QuestionClosed says that a question was answered, or won't be: told with the answer's own Posted, if
-	// there is one. Of QuestionOpened and QuestionClosed the one applied last holds: one process tells both,
-	// in order.
+	// QuestionClosed says that a question was answered, told with the answer's own Posted, or won't be. Of
+	// QuestionOpened and QuestionClosed the one applied last holds.
 	QuestionClosed struct {
 		Channel ChannelID
 		ID      MessageID

@@ -44,13 +44,8 @@ func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }
 
-// Counter counts what would be forgotten. See Store.
-type Counter interface {
-	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
-}
-
 // CountOutdated counts the messages that forgettings of one guild take, as Outdated gives them.
-func CountOutdated(ctx context.Context, store Counter, outdated []Forgetting) (n int, err error) {
+func CountOutdated(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
 	var whole time.Time // what is before that goes in all channels
 	for _, f := range outdated {
 		goes, err := store.Extent(ctx, ExtentQuery{Forgetting: f})

@@ -21,7 +21,7 @@ func much(old, young int) *fakeHouse {
 }
 
 // waiting keeps house until ended and counts what it says waits.
-func waiting(t *testing.T, f HouseStore, retention time.Duration) (k *kept, told *[]Expiring) {
+func waiting(t *testing.T, f Store, retention time.Duration) (k *kept, told *[]Expiring) {
 	told = new([]Expiring)
 	return keepAll(t, House{Store: f, Retention: retention, Waits: func(_ *Guild, e Expiring) {
 		*told = append(*told, e)

@@ -69,6 +69,11 @@ type Extent struct {
 	Answers   int // of Hark's, that used it, or an answer that did
 }
 
+func (e Extent) without(o Extent) Extent {
+	return Extent{e.Messages - o.Messages, e.Channels - o.Channels, e.Facts - o.Facts, e.Lore - o.Lore,
+		e.Summaries - o.Summaries, e.Answers - o.Answers}
+}
+
 // ExtentQuery says what an Extent counts.
 type ExtentQuery struct {
 	Forgetting             // Why doesn't matter

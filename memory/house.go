@@ -13,7 +13,7 @@ import (
 // that is no more, what was removed leaves nothing in the file, what has grown too old goes, and so do guilds
 // that removed Hark long ago.
 type House struct {
-	Store HouseStore
+	Store Store
 	// Retention is how long messages and lore are remembered at the most; 0 means without end. A guild's
 	// admins may set less with SettingRetention. What isn't Discord's stays.
 	Retention time.Duration
@@ -48,21 +48,6 @@ type RecordRetention struct {
 // At are the limits at a moment.
 func (r RecordRetention) At(now time.Time) RecordLimits {
 	return RecordLimits{Before: now.Add(-r.Age), Count: r.Count, Tokens: r.Tokens}
-}
-
-// HouseStore is what a House asks of the store. See Store.
-type HouseStore interface {
-	Guilds(ctx context.Context) ([]GuildID, error)
-	Guild(ctx context.Context, id GuildID) (*Guild, error)
-	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
-	Lore(ctx context.Context, guild GuildID) ([]Lore, error)
-	Apply(ctx context.Context, events ...Event) error
-	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
-	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
-	Resume(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
-	Forgettings(ctx context.Context, guild GuildID, user UserID) ([]Receipt, error)
-	Expire(ctx context.Context, e Expiry) error
-	Erase(ctx context.Context, wait bool) error
 }
 
 const (
@@ -256,23 +241,19 @@ func (g *Guild) retentions() string {
 
 // hasBefore reports whether anything is remembered of g that f would forget.
 func (h *House) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
-	end := FirstMessageID(f.Before)
-	covered := map[ChannelID]bool{}
-	for i := range g.Channels {
-		c := &g.Channels[i]
-		covered[c.ID] = f.Channel == 0 || c.ID == f.Channel || c.Kind.IsThread() && c.Parent == f.Channel
+	end, where := FirstMessageID(f.Before), g.Channels
+	if f.Channel != 0 {
+		where = g.WithThreads(f.Channel)
 	}
 	lore, err := h.Store.Lore(ctx, g.ID)
 	if err != nil || slices.ContainsFunc(lore, func(l Lore) bool {
-		return FirstMessageID(l.At) < end && (f.Channel == 0 || covered[l.Channel])
+		return FirstMessageID(l.At) < end && (f.Channel == 0 ||
+			slices.ContainsFunc(where, func(c Channel) bool { return c.ID == l.Channel }))
 	}) {
 		return err == nil, err
 	}
-	for i := range g.Channels {
-		if !covered[g.Channels[i].ID] {
-			continue
-		}
-		oldest, err := h.Store.Log(ctx, g.Channels[i].ID, math.MinInt64, end-1, 1)
+	for _, c := range where {
+		oldest, err := h.Store.Log(ctx, c.ID, math.MinInt64, end-1, 1)
 		if err != nil || len(oldest) > 0 {
 			return len(oldest) > 0, err
 		}

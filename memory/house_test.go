@@ -14,6 +14,7 @@ import (
 
 // fakeHouse is a store of messages in memory, of which a channel's id is its guild's times ten.
 type fakeHouse struct {
+	Store
 	guilds     map[GuildID]*Guild
 	messages   map[ChannelID][]Message
 	lore       []Lore
@@ -172,7 +173,7 @@ type failed struct {
 }
 
 // keep keeps house until the test's bubble ends.
-func keep(t *testing.T, f HouseStore, retention time.Duration) *kept {
+func keep(t *testing.T, f Store, retention time.Duration) *kept {
 	return keepAll(t, House{Store: f, Retention: retention})
 }
 
@@ -181,15 +182,7 @@ func keepAll(t *testing.T, h House) *kept {
 	h.Done, h.Failed = func(r Receipt) { k.done = append(k.done, r) }, func(err error, wait time.Duration) {
 		k.failed = append(k.failed, failed{err, wait})
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- h.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("ended with %v", err)
-		}
-	})
+	running(t, &h)
 	synctest.Wait()
 	return k
 }

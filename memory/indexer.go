@@ -8,18 +8,10 @@ import (
 	"time"
 )
 
-// Queue is what an Indexer asks of the store. See Store.
-type Queue interface {
-	Waiting(ctx context.Context, guild GuildID) (int, error)
-	Pending(ctx context.Context, limit int) ([]Segment, error)
-	Embedded(ctx context.Context, segments []Segment, vectors [][]float32) error
-	Wake() <-chan struct{}
-}
-
 // Indexer gives segments their vectors: it takes them from a queue, has them embedded, and puts the vectors
 // back. While the embedder is down they wait in the queue, and recall goes on by full text.
 type Indexer struct {
-	Queue    Queue
+	Queue    Store
 	Embedder Embedder
 	// Failed, if not nil, is told of each failure and of how long the next try waits; 0 if there is none, since
 	// the embedder refuses a segment while it takes other texts.

@@ -13,6 +13,7 @@ import (
 
 // fakeQueue is a queue of segments in memory.
 type fakeQueue struct {
+	Store
 	pending  []Segment
 	wake     chan struct{}
 	pendErr  error
@@ -66,6 +67,19 @@ func ones(_ context.Context, texts []string) ([][]float32, error) {
 	return vectors, nil
 }
 
+// running runs what keeps a store until the test's bubble ends, without an error.
+func running(t *testing.T, x interface{ Run(context.Context) error }) {
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- x.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	})
+}
+
 func TestDrainEmbedsAllThatIsPending(t *testing.T) {
 	t.Parallel()
 	q := newQueue(slices.Repeat([]string{"text"}, 2*indexBatch+3)...)
@@ -105,7 +119,6 @@ func TestDrainStopsAtTheFirstError(t *testing.T) {
 func TestConcurrentIndexerWaitsLongerAfterEachFailure(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
 		q := newQueue("one", "two")
 		failures, answered, down := 12, make(chan struct{}, 1), errors.New("the embedder is down")
 		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
@@ -126,8 +139,7 @@ func TestConcurrentIndexerWaitsLongerAfterEachFailure(t *testing.T) {
 			waits = append(waits, wait)
 		}}
 		started := time.Now()
-		done := make(chan error, 1)
-		go func() { done <- x.Run(ctx) }()
+		running(t, &x)
 		<-answered
 		want := []time.Duration{1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300}
 		total := time.Duration(0)
@@ -150,10 +162,6 @@ func TestConcurrentIndexerWaitsLongerAfterEachFailure(t *testing.T) {
 		if !slices.Equal(waits, want[:1]) || len(q.stored) != 3 {
 			t.Errorf("after a success waited %v; %d stored", waits, len(q.stored))
 		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -167,7 +175,6 @@ func (w wait) RetryAfter() time.Duration { return time.Duration(w) }
 func TestConcurrentIndexerWaitsAsLongAsItIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
 		answers := []error{wait(40 * time.Second), wait(time.Second), wait(0), wait(10 * time.Minute),
 			errors.New("down")}
 		want := []time.Duration{40, 2, 4, 600, 16}
@@ -184,16 +191,11 @@ func TestConcurrentIndexerWaitsAsLongAsItIsTold(t *testing.T) {
 			}
 			at++
 		}}
-		done := make(chan error, 1)
-		go func() { done <- x.Run(ctx) }()
+		running(t, &x)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if at != len(answers) || len(x.Queue.(*fakeQueue).stored) != 1 || time.Since(began) != time.Hour {
 			t.Errorf("%d failures, %d stored", at, len(x.Queue.(*fakeQueue).stored))
-		}
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -202,7 +204,6 @@ func TestConcurrentIndexerWaitsAsLongAsItIsTold(t *testing.T) {
 func TestConcurrentIndexerTellsOfALongFill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
 		const n = 40 * indexBatch
 		q := newQueue(slices.Repeat([]string{"text"}, n)...)
 		down := 2
@@ -222,8 +223,7 @@ func TestConcurrentIndexerTellsOfALongFill(t *testing.T) {
 		x := Indexer{Queue: q, Embedder: embed, Progress: func(done, total int, left time.Duration) {
 			lines = append(lines, told{done, total, left})
 		}}
-		ended := make(chan error, 1)
-		go func() { ended <- x.Run(ctx) }()
+		running(t, &x)
 		time.Sleep(2 * time.Hour)
 		synctest.Wait()
 		want := []told{{indexBatch, n, 39 * 4 * time.Second}}
@@ -248,10 +248,6 @@ func TestConcurrentIndexerTellsOfALongFill(t *testing.T) {
 		synctest.Wait()
 		if len(lines) < 3 || lines[0].total != longFill || lines[len(lines)-1] != (told{longFill, longFill, 0}) {
 			t.Errorf("of the next long fill told %v", lines)
-		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -132,17 +132,6 @@ func TestSegmentText(t *testing.T) {
 	}
 }
 
-// Every event type is an Event, and nothing else is needed of it.
-func TestEvents(t *testing.T) {
-	t.Parallel()
-	for _, e := range []Event{Posted{}, Heard{}, Edited{}, Deleted{}, Named{}, Starred{}, Answered{},
-		GuildSeen{}, GuildLeft{}, ChannelSeen{}, ChannelGone{},
-		ChannelDeleted{}, RoleSeen{}, RoleGone{}, PersonSeen{}, PersonLeft{}, FactTold{}, FactGone{}, Chose{}, Asked{}, Opted{}, GapFound{}, GapFilled{},
-		Marked{}, Learn{}, Learned{}, LoreTold{}, LoreGone{}, SettingChosen{}, Forgetting{}} {
-		e.isEvent()
-	}
-}
-
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "plain", "nul\x00 inside", "\xff\xfe", "half \xe4\xbb",
 		"\u202eright to left", "e" + strings.Repeat("\u0301", 100)} {

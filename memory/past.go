@@ -8,12 +8,6 @@ import (
 	"time"
 )
 
-// PastStore is what finding the past of a channel asks of a store. See Store.
-type PastStore interface {
-	Log(ctx context.Context, channel ChannelID, after, until MessageID, limit int) ([]Message, error)
-	Gaps(ctx context.Context, guild GuildID, sweep bool) ([]Gap, error)
-}
-
 // WithThreads are a channel of g, by its id, and its threads, as far as they are known.
 func (g *Guild) WithThreads(id ChannelID) []Channel {
 	var all []Channel
@@ -26,7 +20,7 @@ func (g *Guild) WithThreads(id ChannelID) []Channel {
 }
 
 // PastOf are the gaps on the list that were asked for, of a channel and its threads.
-func PastOf(ctx context.Context, store PastStore, g *Guild, id ChannelID) ([]Gap, error) {
+func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, error) {
 	gaps, err := store.Gaps(ctx, g.ID, false)
 	if err != nil {
 		return nil, err
@@ -39,7 +33,7 @@ func PastOf(ctx context.Context, store PastStore, g *Guild, id ChannelID) ([]Gap
 
 // Unheard are the pasts of a channel and its threads that aren't on the list and that may be fetched, from
 // after on, and until when they last; begun is zero where there is nothing that may.
-func Unheard(ctx context.Context, store PastStore, g *Guild, id ChannelID, after MessageID, now time.Time,
+func Unheard(ctx context.Context, store Store, g *Guild, id ChannelID, after MessageID, now time.Time,
 	may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
 	listed, err := PastOf(ctx, store, g, id)
 	if err != nil {
@@ -67,7 +61,7 @@ func Unheard(ctx context.Context, store PastStore, g *Guild, id ChannelID, after
 // pastEnd is the last message that may have been said before Hark began to listen in a channel: before the
 // oldest that it has, or, where older ones were imported, before it came to the guild, or up to where its
 // past was being fetched when that was stopped.
-func pastEnd(ctx context.Context, store PastStore, g *Guild, c Channel, now time.Time) (MessageID, error) {
+func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Time) (MessageID, error) {
 	until := FirstMessageID(now)
 	oldest, err := store.Log(ctx, c.ID, 0, until, 1)
 	if err != nil || len(oldest) == 0 {

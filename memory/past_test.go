@@ -12,6 +12,7 @@ import (
 
 // logbook is a store of channels' oldest messages, and of gaps.
 type logbook struct {
+	Store
 	oldest        map[ChannelID]MessageID
 	gaps          []Gap
 	logErr, noGap error

@@ -6,9 +6,9 @@ import "time"
 // people said and what they are called, so that it is kept for a time only, apart from the numbers, and goes
 // with any of it.
 type Prompt struct {
-	Built      time.Time // by the clock of whoever keeps it
-	Messages   []PromptMessage
-	Boundaries []Boundary // of the sections that are there, in order
+	Built      time.Time       `json:"-"` // by the clock of whoever keeps it
+	Messages   []PromptMessage `json:"messages"`
+	Boundaries []Boundary      `json:"boundaries"` // of the sections that are there, in order
 }
 
 // PromptMessage is one message to a model.

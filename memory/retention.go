@@ -29,7 +29,8 @@ func ParseRetention(text string) (time.Duration, error) {
 	const day = 24 * time.Hour
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
 	if err != nil || n < int(MinRetention/day) || n > int(MaxRetention/day) {
-		return 0, fmt.Errorf("%q is no time to remember for: write days, such as 90d, from 1d to 36500d, or %s", text, RetentionForever)
+		return 0, fmt.Errorf("%q is no time to remember for: write days, such as 90d, from 1d to 36500d, or %s",
+			text, RetentionForever)
 	}
 	return time.Duration(n) * day, nil
 }

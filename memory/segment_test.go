@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 	"time"
 
@@ -103,19 +104,10 @@ func checkCut(t rapid.TB, stream []Message, segments []int64) {
 		seen[id] = i
 	}
 	for end := range stream { // what comes later changes nothing
-		if got := cut(stream[:end])[:end]; end%7 == 0 && !equal(got, segments[:end]) {
+		if got := cut(stream[:end])[:end]; end%7 == 0 && !slices.Equal(got, segments[:end]) {
 			t.Fatalf("the first %d messages are cut another way by themselves", end)
 		}
 	}
-}
-
-func equal(a, b []int64) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return len(a) == len(b)
 }
 
 func TestStreamsAreCutIntoSegments(t *testing.T) {

@@ -17,9 +17,8 @@ type Shortening struct {
 // Shortens tells what comes of it if a channel's retention were set to value, or the guild's with the id 0,
 // where the operator keeps nothing for longer than most; nil if nothing would be remembered for less long. It
 // counts as ExtentQuery.Within says. See SettingRetention.
-func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID, id ChannelID, value string,
-	most time.Duration,
-	now time.Time) (*Shortening, error) {
+func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, id ChannelID, value string,
+	most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
 	keep, _, _ := g.withRetention(id, value).Retention(id, most)
 	if keep == 0 || was > 0 && keep >= was {
@@ -41,12 +40,7 @@ func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID,
 		if err != nil {
 			return s, err
 		}
-		s.Goes.Messages -= stays.Messages
-		s.Goes.Channels -= stays.Channels
-		s.Goes.Lore -= stays.Lore
-		s.Goes.Facts -= stays.Facts
-		s.Goes.Summaries -= stays.Summaries
-		s.Goes.Answers -= stays.Answers
+		s.Goes = s.Goes.without(stays)
 	}
 	return s, nil
 }
@@ -54,10 +48,12 @@ func (g *Guild) Shortens(ctx context.Context, store Counter, within []ChannelID,
 // withRetention is g as if a retention were set.
 func (g *Guild) withRetention(id ChannelID, value string) *Guild {
 	set := func(settings map[Setting]string) map[Setting]string {
-		changed := map[Setting]string{}
-		maps.Copy(changed, settings)
-		changed[SettingRetention] = value
-		return changed
+		settings = maps.Clone(settings)
+		if settings == nil {
+			settings = map[Setting]string{}
+		}
+		settings[SettingRetention] = value
+		return settings
 	}
 	changed := *g
 	changed.Channels = slices.Clone(g.Channels)

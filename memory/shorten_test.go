@@ -9,6 +9,7 @@ import (
 
 // extents are how much is in channels, under 0 in all, whatever the time is.
 type extents struct {
+	Store
 	of   map[ChannelID]int
 	fail ChannelID
 }

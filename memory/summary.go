@@ -55,6 +55,14 @@ func SourcesOf(messages []Message) []SummarySource {
 	return sources
 }
 
+// inOrder are sources by id, each once.
+func inOrder(sources []SummarySource) []SummarySource {
+	sources = slices.SortedFunc(slices.Values(sources), func(a, b SummarySource) int {
+		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Edited, b.Edited))
+	})
+	return slices.CompactFunc(sources, func(a, b SummarySource) bool { return a.Message == b.Message })
+}
+
 // SummaryKind is what a session mainly was.
 type SummaryKind string
 
@@ -115,11 +123,7 @@ func (s Summary) Checked() (Summary, error) {
 			topics = append(topics, topic)
 		}
 	}
-	s.Topics, s.Sources, s.Made = topics, slices.Clone(s.Sources), s.Made.Truncate(time.Millisecond)
-	slices.SortFunc(s.Sources, func(a, b SummarySource) int {
-		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Edited, b.Edited))
-	})
-	s.Sources = slices.CompactFunc(s.Sources, func(a, b SummarySource) bool { return a.Message == b.Message })
+	s.Topics, s.Sources, s.Made = topics, inOrder(s.Sources), s.Made.Truncate(time.Millisecond)
 	return s, s.check()
 }
 

@@ -236,15 +236,17 @@ func (r salvagedRow) text(column string) string {
 	return string(b)
 }
 
-// scan sets what columns hold, as sql.Rows.Scan does, and times. It never fails.
+// scan sets what columns hold, as sql.Rows.Scan does, and times. Only a sql.Scanner fails.
 func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 	return func(to ...any) error {
 		for i, column := range strings.Split(columns, ", ") {
 			switch to := to[i].(type) {
 			case *time.Time:
 				*to = sqlstore.FromMillis(r.number(column))
-			case *sql.NullString:
-				*to = sql.NullString{String: r.text(column), Valid: r.values[r.of.columns[column]] != nil}
+			case sql.Scanner:
+				if err := to.Scan(r.values[r.of.columns[column]]); err != nil {
+					return err
+				}
 			default:
 				switch v := reflect.ValueOf(to).Elem(); {
 				case v.CanInt():

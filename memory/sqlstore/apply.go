@@ -1,152 +1,126 @@
 package sqlstore
 
 import (
-	"encoding/json"
+	"strings"
 
 	"hark/internal/text"
 	"hark/memory"
 )
 
 // apply writes one event.
-func (t *transaction) apply(e *event) error {
+func (t *transaction) apply(e *event) {
 	switch v := e.Event.(type) {
 	case memory.Posted:
-		return t.post(e)
+		t.post(e)
 	case memory.Heard:
-		c, err := t.channel(v.Guild, v.Channel)
-		if err == nil {
-			t.hear(c.no, v.ID)
-		}
-		return err
+		t.hear(t.channel(v.Guild, v.Channel).no, v.ID)
 	case memory.Starred:
-		return t.star(v)
+		t.star(v)
 	case memory.Edited:
-		return t.edit(v)
+		t.edit(v)
 	case memory.Deleted:
 		for _, id := range v.IDs {
-			if err := t.deleted(v.Channel, id, v.Unlogged); err != nil {
-				return err
-			}
+			t.deleted(v.Channel, id, v.Unlogged)
 		}
-		return nil
 	case memory.Rewritten:
-		return t.rewrite(v)
+		t.rewrite(v)
 	case memory.Named:
-		return t.name(v)
+		t.name(v)
 	case memory.Answered:
-		return t.keepTrace(v.Trace)
+		t.keepTrace(v.Trace)
 	case memory.Called:
-		return t.keepRecord(e.record)
+		t.keepRecord(e.record)
 	case memory.GapFound:
-		return t.findGap(v.Gap)
+		t.findGap(v.Gap)
 	case memory.GapFilled:
-		return t.fillGap(v)
+		t.fillGap(v)
 	case memory.Absent:
-		return t.sweep(v)
+		t.sweep(v)
 	case memory.ShutOut:
-		return t.shutOut(v)
+		t.shutOut(v)
 	case memory.QuestionOpened:
-		return t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-			int64(v.Question.Channel), int64(v.Question.ID), int64(v.Question.Guild))
+		t.exec("INSERT INTO question (channel, id, guild) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+			v.Question.Channel, v.Question.ID, v.Question.Guild)
 	case memory.QuestionClosed:
-		return t.exec("DELETE FROM question WHERE channel = ? AND id = ?", int64(v.Channel), int64(v.ID))
+		t.exec("DELETE FROM question WHERE channel = ? AND id = ?", v.Channel, v.ID)
 	case memory.Spent:
-		return t.spend(v)
+		t.spend(v)
 	case memory.Marked:
-		return t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", int64(v.Channel), int64(v.Message))
-	}
-	return t.applyPerson(e.Event)
-}
-
-// applyPerson writes what changes what is known of people.
-func (t *transaction) applyPerson(e memory.Event) error {
-	switch v := e.(type) {
+		t.exec("DELETE FROM withdrawn WHERE channel = ? AND message = ?", v.Channel, v.Message)
 	case memory.PersonSeen:
-		return t.seePerson(v.Person, v.Said)
+		t.seePerson(v.Person, v.Said)
 	case memory.PersonLeft:
-		return t.leave(v)
+		t.changed.people[v.Guild] = true
+		t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", v.Guild, v.User)
 	case memory.FactTold:
-		return t.tellFact(v)
+		t.tellFact(v)
 	case memory.FactGone:
-		return t.takeFact(v.Guild, v.Fact)
+		t.take(aFact, v.Guild, v.Fact)
 	case memory.LoreTold:
-		return t.tellLore(v.Lore)
+		t.tellLore(v.Lore)
 	case memory.LoreGone:
-		return t.takeLore(v.Guild, v.ID)
+		t.take(aLore, v.Guild, v.ID)
 	case memory.Summarised:
-		return t.summarise(v)
+		t.summarise(v)
 	case memory.SessionCondensed:
-		return t.condense(v.Condensed)
+		t.condense(v.Condensed)
 	case memory.CondensedGone:
-		return t.endSession(v)
+		t.endSession(v)
 	case memory.Opted:
-		return t.opt(v)
+		t.opt(v)
 	case memory.Forgetting:
-		return t.forgetOnce(v)
+		t.forgetOnce(v)
 	case memory.Learn:
-		return t.learn(v)
+		t.learn(v)
+	default:
+		t.applyStructure(v)
 	}
-	return t.applyStructure(e)
 }
 
 // post logs a message, or its newer version, unless its author has opted out or it is forgotten.
-func (t *transaction) post(e *event) error {
+func (t *transaction) post(e *event) {
 	m := e.message
-	c, err := t.channel(m.Guild, m.Channel)
-	if err != nil {
-		return err
-	}
+	c := t.channel(m.Guild, m.Channel)
 	if e.live {
 		t.hear(c.no, m.ID)
 	}
-	d, err := t.decisions()
-	if err != nil {
-		return err
-	}
-	if out := d.out[member{m.Guild, m.Author}]; out || d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
-		return t.drop(c, m, out)
+	d := t.decisions()
+	if out := d.OptedOut(m.Guild, m.Author); out ||
+		d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
+		t.drop(c, m, out)
+		return
 	}
 	t.changed.newest = max(t.changed.newest, m.ID)
 	if m.ID > c.highest { // so that nothing is known of it: neither itself, nor an edit, a star or a deletion
 		c.highest = m.ID
-		return t.insert(c, m, millis(m.Edited), e.terms)
+		t.insert(c, m, millis(m.Edited), e.terms)
+		return
 	}
-	if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
-		return err
+	if t.isGone(m.Guild, m.Channel, m.ID) {
+		return
 	}
-	old, row, err := t.stored(c, m.ID)
-	if err != nil || old.doomed {
-		return err
+	switch old := t.stored(c, m.ID); {
+	case old.row == 0:
+		t.insertEdited(c, m, e.terms)
+	case !old.doomed:
+		t.replace(c, old, m)
 	}
-	if row != 0 {
-		return t.replace(c, row, old, m)
-	}
-	return t.insertEdited(c, m, e.terms)
 }
 
 // drop takes care that of a message that isn't logged, because its author has opted out or it is forgotten,
 // no edit is kept either, nor anything else. It leaves a tombstone only where there was something: without
 // one, what is told of the message later ends the same. The message itself is dropped again, by the author's
 // opting out, by the forgetting that opting in begins, or by the one that it fell under, which stays on
-// record. What follows soon is known by writer.dropped, and later, but for deletions, by mayBeDropped.
-func (t *transaction) drop(c *channel, m memory.Message, out bool) error {
-	if gone, err := t.isGone(m.Guild, m.Channel, m.ID); gone || err != nil {
-		return err
-	}
-	known, err := t.isKnown(m.Channel, m.ID)
-	if err != nil {
-		return err
-	}
-	if !known {
+// record. What follows soon is known by ingest.dropped, and later, but for deletions, by mayBeDropped.
+func (t *transaction) drop(c *channel, m memory.Message, out bool) {
+	switch {
+	case t.isGone(m.Guild, m.Channel, m.ID):
+	case !t.isKnown(m.Channel, m.ID):
 		t.store.ingest.dropped.add(m.Channel, m.ID)
-		return nil
+	case out && t.stored(c, m.ID).row != 0: // it was logged before
+	default:
+		t.delete(m.Channel, m.ID, hideRepeats)
 	}
-	if out {
-		if _, row, err := t.stored(c, m.ID); row != 0 || err != nil {
-			return err // it was logged before
-		}
-	}
-	return t.delete(m.Channel, m.ID, hideRepeats)
 }
 
 // dropped are the newest messages that were dropped because of who wrote them, and of which nothing is kept.
@@ -174,39 +148,30 @@ func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 
 // mayBeDropped reports whether a message that isn't there may have been dropped because of who wrote it: it
 // was heard, and isn't in a gap, in a guild where somebody has opted out or is forgotten. Unlike
-// writer.dropped this outlives the process.
-func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) (may bool, err error) {
-	d, err := t.decisions()
-	if err != nil || !d.mayDrop(c.spot, id) {
-		return false, err
-	}
-	err = t.row(`SELECT ?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0)) AND NOT EXISTS (SELECT 1 FROM message WHERE channel = c.no AND id = ?2)
+// ingest.dropped this outlives the process.
+func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
+	return t.decisions().mayDrop(c.spot, id) && value[bool](t, `SELECT
+		?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0))
+		AND NOT EXISTS (SELECT 1 FROM message WHERE channel = c.no AND id = ?2)
 		AND NOT EXISTS (SELECT 1 FROM gap WHERE channel = c.id AND sweep = 0 AND after < ?2 AND until >= ?2)
-		FROM channel c WHERE c.no = ?1`, c.no, int64(id), int64(t.heard[c.no])).Scan(&may)
-	return may, err
+		FROM channel c WHERE c.no = ?1`, c.no, id, t.heard[c.no])
 }
 
 // insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
-func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) error {
+func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
 	var content string
-	early, err := Found(t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content",
-		m.Channel, m.ID).Scan(&edited, &content))
-	if err != nil {
-		return err
-	}
+	early := t.row("DELETE FROM early_edit WHERE channel = ? AND id = ? RETURNING edited, content",
+		m.Channel, m.ID).into(&edited, &content)
 	t.changed.Text = t.changed.Text || early
 	if early && newer(edited, content, whole, m.Content) {
 		m.Content, m.Edited = content, FromMillis(edited)
 		m.Tokens = t.store.options.Tokens(m.Text())
 		terms = indexTerms(new(text.Batch), m)
 	}
-	if _, err := Found(t.row("SELECT starred FROM star WHERE channel = ? AND id = ?", int64(m.Channel),
-		int64(m.ID)).Scan(&m.Starred)); err != nil {
-		return err
-	}
-	return t.insert(c, m, whole, terms)
+	m.Starred = value[bool](t, "SELECT starred FROM star WHERE channel = ? AND id = ?", m.Channel, m.ID)
+	t.insert(c, m, whole, terms)
 }
 
 // newer reports whether the version edited at a with text x comes after the one edited at b with text y. Two
@@ -216,37 +181,27 @@ func newer(a int64, x string, b int64, y string) bool {
 }
 
 // insert logs a message that isn't there yet; whole is the time of the version that all but its text is from.
-func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms string) error {
+func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms string) {
 	segment := int64(0)
 	if m.Kind.Recalled() {
-		var err error
-		if segment, err = t.join(c, m); err != nil {
-			return err
-		}
+		segment = t.join(c, m)
 		t.count(m, c.no, 1)
 	}
 	row := c.next
 	c.next++
-	extra, err := encodeExtra(m)
-	if err != nil {
-		return err
-	}
-	err = t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens, segment, content, extra)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row, c.no, int64(m.ID), int64(m.Author), int(m.Kind), int64(m.ReplyTo),
-		millis(m.Edited), whole, m.Starred, m.Tokens, segment, m.Content, extra)
+	t.exec(`INSERT INTO message (row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
+		segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		row, c.no, m.ID, m.Author, m.Kind, m.ReplyTo, millis(m.Edited), whole, m.Starred, m.Tokens, segment,
+		m.Content, encodeExtra(m))
 	t.index(row, terms)
-	return err
 }
 
 // replace brings an older version of a message up to date with m: its text, and all else. The two have times of
 // their own, since some edits tell of the text only.
-func (t *transaction) replace(c *channel, row int64, old storedMessage, m memory.Message) error {
+func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	now := old
-	newWhole, newText := millis(m.Edited) > old.whole, newer(millis(m.Edited), m.Content, millis(old.Edited),
-		old.Content)
-	if !newWhole && !newText {
-		return nil
-	}
+	newWhole := millis(m.Edited) > old.whole
+	newText := newer(millis(m.Edited), m.Content, millis(old.Edited), old.Content)
 	if newWhole {
 		now.whole = millis(m.Edited)
 		now.ReplyTo, now.Files, now.Mentions = m.ReplyTo, m.Files, m.Mentions
@@ -254,206 +209,167 @@ func (t *transaction) replace(c *channel, row int64, old storedMessage, m memory
 	if newText {
 		now.Edited, now.Content = m.Edited, m.Content
 	}
-	return t.update(c, row, old, now)
+	if newWhole || newText {
+		t.update(c, old, now)
+	}
 }
 
 // update stores what a message is now, who said it excepted.
-func (t *transaction) update(c *channel, row int64, old, now storedMessage) error {
-	extra, err := encodeExtra(now.Message)
-	if err != nil {
-		return err
-	}
+func (t *transaction) update(c *channel, old, now storedMessage) {
 	text := now.Text()
-	now.Tokens = t.store.options.Tokens(text)
-	err = t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ?
-		WHERE row = ?`,
-		int64(now.ReplyTo), millis(now.Edited), now.whole, now.Tokens, now.Content, extra, row)
-	if err != nil || text == old.Text() {
-		return err
+	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
+		now.ReplyTo, millis(now.Edited), now.whole, t.store.options.Tokens(text), now.Content,
+		encodeExtra(now.Message), old.row)
+	if text == old.Text() {
+		return
 	}
 	t.changed.Text = true
-	if err := t.reindex(row, old.Message, now.Message); err != nil {
-		return err
-	}
+	t.reindex(old.row, old.Message, now.Message)
 	if old.segment != 0 {
 		t.segment(old.segment, c.no).torn = true
 	}
-	made := madeFrom(aMessage, int64(old.Channel), int64(old.ID))
+	made := madeFrom(aMessage, old.Channel, old.ID)
 	if old.Kind != memory.FromHark {
-		return t.invalidate(made, cause{hide: hideRepeats})
+		t.invalidate(made, cause{hide: hideRepeats})
+		return
 	}
 	// it grows while it is sent
-	if err := t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{}); err != nil {
-		return err
-	}
-	return t.dropPromptsFrom(aMessage, int64(old.Channel), int64(old.ID))
+	t.invalidate(made.only(aFact, aLore, aSummary, aCondensed), cause{})
+	t.dropPromptsFrom(aMessage, old.Channel, old.ID)
 }
 
 // reindex puts what full text holds of one version in the place of another.
-func (t *transaction) reindex(row int64, old, new memory.Message) error {
+func (t *transaction) reindex(row int64, old, new memory.Message) {
 	var batch text.Batch
-	if err := t.unindex(row, indexTerms(&batch, old)); err != nil {
-		return err
-	}
+	t.unindex(row, indexTerms(&batch, old))
 	t.index(row, indexTerms(&batch, new))
-	return nil
 }
 
 // unindex takes a message with these terms out of full text.
-func (t *transaction) unindex(row int64, terms string) error {
-	if terms == "" {
-		return nil
+func (t *transaction) unindex(row int64, terms string) {
+	if terms != "" {
+		t.flushTerms()
+		ensure(t.RemoveText(row, terms))
 	}
-	if err := t.flushTerms(); err != nil {
-		return err
-	}
-	return t.RemoveText(row, terms)
 }
 
 // edit changes the text of a message, or keeps the change for when the message comes.
-func (t *transaction) edit(e memory.Edited) error {
-	if gone, err := t.isGone(e.Guild, e.Channel, e.ID); gone || err != nil {
-		return err
+func (t *transaction) edit(e memory.Edited) {
+	if t.isGone(e.Guild, e.Channel, e.ID) {
+		return
 	}
-	c, err := t.channel(e.Guild, e.Channel)
-	if err != nil {
-		return err
+	c := t.channel(e.Guild, e.Channel)
+	old := t.stored(c, e.ID)
+	if old.row == 0 {
+		t.keepEdit(c, e)
+	} else if !old.doomed && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
+		now := old
+		now.Edited, now.Content = e.At, e.Content
+		t.update(c, old, now)
 	}
-	old, row, err := t.stored(c, e.ID)
-	if err != nil || old.doomed {
-		return err
+}
+
+// keepEdit keeps an edit of a message that isn't there yet.
+func (t *transaction) keepEdit(c *channel, e memory.Edited) {
+	if t.mayBeDropped(c, e.ID) {
+		return
 	}
-	if row == 0 {
-		if dropped, err := t.mayBeDropped(c, e.ID); dropped || err != nil {
-			return err
-		}
-		c.highest = max(c.highest, e.ID)
-		t.changed.Text = true
-		return t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
-			DO UPDATE SET edited = ?3, content = ?4 WHERE ?3 > early_edit.edited OR ?3 = early_edit.edited AND ?4 > early_edit.content`,
-			int64(e.Channel), int64(e.ID), millis(e.At), e.Content)
-	}
-	if !newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
-		return nil
-	}
-	now := old
-	now.Edited, now.Content = e.At, e.Content
-	return t.update(c, row, old, now)
+	c.highest = max(c.highest, e.ID)
+	t.changed.Text = true
+	t.exec(`INSERT INTO early_edit (channel, id, edited, content) VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (channel, id) DO UPDATE SET edited = ?3, content = ?4
+		WHERE ?3 > early_edit.edited OR ?3 = early_edit.edited AND ?4 > early_edit.content`,
+		e.Channel, e.ID, millis(e.At), e.Content)
 }
 
 // deleted removes a message that was deleted in Discord. One of which nothing is known yet leaves a
 // tombstone, in case that it is on its way, unless nothing of it would be logged.
-func (t *transaction) deleted(channelID memory.ChannelID, id memory.MessageID, unlogged bool) error {
-	known, err := t.isKnown(channelID, id)
-	if err != nil {
-		return err
+func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unlogged bool) {
+	if t.isKnown(channel, id) {
+		t.delete(channel, id, hideRepeats)
+	} else if !unlogged && !t.store.ingest.dropped.has(channel, id) {
+		if c := t.knownChannel(channel); c != nil {
+			c.highest = max(c.highest, id)
+		}
+		t.bury(channel, id)
 	}
-	if known {
-		return t.delete(channelID, id, hideRepeats)
-	}
-	if unlogged || t.store.ingest.dropped.has(channelID, id) {
-		return nil
-	}
-	if c, err := t.knownChannel(channelID); err != nil {
-		return err
-	} else if c != nil {
-		c.highest = max(c.highest, id)
-	}
-	return t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", int64(channelID), int64(id))
 }
 
+// bury has a message be known as deleted.
+func (t *transaction) bury(channel memory.ChannelID, id memory.MessageID) {
+	t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
+}
+
+// notes are the tables of what is kept beside messages, by channel and id, also of those that aren't there.
+var notes = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
+
 // delete removes a message for good, whether it is there or yet to come, with all that was made from it.
-func (t *transaction) delete(channelID memory.ChannelID, id memory.MessageID, hide hiding) error {
+func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
 	t.changed.Text = true
-	if err := t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", int64(channelID),
-		int64(id)); err != nil {
-		return err
+	t.bury(channel, id)
+	for _, table := range notes {
+		t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", channel, id)
 	}
-	for _, table := range []string{"early_edit", "called", "star", "taken", "rewritten", "question"} {
-		if err := t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", int64(channelID),
-			int64(id)); err != nil {
-			return err
-		}
-	}
-	if err := t.handOn(channelID, id); err != nil {
-		return err
-	}
-	if err := t.unshow(channelID, id); err != nil {
-		return err
-	}
-	if err := t.invalidate(madeFrom(aMessage, int64(channelID), int64(id)),
-		cause{hide, memory.Spot{Channel: channelID, Message: id}}); err != nil {
-		return err
-	}
-	c, err := t.knownChannel(channelID)
-	if c == nil || err != nil {
-		return err
+	t.handOn(channel, id)
+	t.unshow(channel, id)
+	t.invalidate(madeFrom(aMessage, channel, id), cause{hide, memory.Spot{Channel: channel, Message: id}})
+	c := t.knownChannel(channel)
+	if c == nil {
+		return
 	}
 	c.highest = max(c.highest, id)
-	old, row, err := t.stored(c, id)
-	if row == 0 || old.doomed || err != nil {
-		return err
+	if old := t.stored(c, id); old.row != 0 && !old.doomed {
+		t.remove(c, old)
 	}
-	return t.remove(c, row, old)
 }
 
 // isKnown reports whether anything is kept of a message, or was made from it.
-func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) (known bool, err error) {
-	err = t.row(`SELECT EXISTS (SELECT 1 FROM channel c JOIN message m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		OR EXISTS (SELECT 1 FROM early_edit WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM star WHERE channel = ?1 AND id = ?2)
-		OR EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM question WHERE channel = ?1 AND id = ?2)
-		OR EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM rewritten WHERE channel = ?1 AND id = ?2)
-		OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2) OR EXISTS (SELECT 1 FROM source WHERE kind = 0 AND place = ?1 AND id = ?2)`,
-		int64(channel), int64(id)).Scan(&known)
-	return known, err
+func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) bool {
+	return value[bool](t, knownQuery, channel, id)
 }
 
+var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
+		JOIN message m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
+	OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2)
+	OR EXISTS (SELECT 1 FROM source WHERE kind = 0 AND place = ?1 AND id = ?2)
+	OR EXISTS (SELECT 1 FROM ` +
+	strings.Join(notes, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
+	" WHERE channel = ?1 AND id = ?2)"
+
 // remove takes a stored message out of everything made of it.
-func (t *transaction) remove(c *channel, row int64, old storedMessage) error {
-	if err := t.reindex(row, old.Message, memory.Message{}); err != nil {
-		return err
-	}
-	if err := t.exec("DELETE FROM message WHERE row = ?", row); err != nil {
-		return err
-	}
+func (t *transaction) remove(c *channel, old storedMessage) {
+	t.reindex(old.row, old.Message, memory.Message{})
+	t.exec("DELETE FROM message WHERE row = ?", old.row)
 	c.tail = nil
 	if old.segment == 0 {
-		return nil
+		return
 	}
 	t.count(old.Message, c.no, -1)
 	change := t.segment(old.segment, c.no)
 	change.size--
 	change.torn = true
-	return nil
 }
 
 // star keeps whether a message is marked as important, whether it is there or yet to come.
-func (t *transaction) star(e memory.Starred) error {
-	if gone, err := t.isGone(e.Guild, e.Channel, e.ID); gone || e.At.IsZero() || err != nil {
-		return err
+func (t *transaction) star(e memory.Starred) {
+	if e.At.IsZero() || t.isGone(e.Guild, e.Channel, e.ID) {
+		return
 	}
-	c, err := t.knownChannel(e.Channel)
-	if err != nil {
-		return err
+	c := t.knownChannel(e.Channel)
+	if c != nil && t.mayBeDropped(c, e.ID) {
+		return
 	}
-	if c != nil {
-		if dropped, err := t.mayBeDropped(c, e.ID); dropped || err != nil {
-			return err
-		}
+	if t.putNewer(starTable, e.Channel, e.ID, e.On, millis(e.At)) && c != nil {
+		c.highest = max(c.highest, e.ID)
+		t.exec("UPDATE message SET starred = ? WHERE channel = ? AND id = ?", e.On, c.no, e.ID)
 	}
-	newer, err := Found(t.row(`INSERT INTO star (channel, id, starred, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (channel, id)
-		DO UPDATE SET starred = ?3, at = ?4 WHERE ?4 > star.at RETURNING 1`, int64(e.Channel), int64(e.ID), e.On, millis(e.At)).Scan(new(int)))
-	if !newer || c == nil || err != nil {
-		return err
-	}
-	c.highest = max(c.highest, e.ID)
-	return t.exec("UPDATE message SET starred = ? WHERE channel = ? AND id = ?", e.On, c.no, int64(e.ID))
 }
 
 // name keeps what a message is called.
-func (t *transaction) name(e memory.Named) error {
-	return t.exec(`INSERT INTO called SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
-		AND NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3) ON CONFLICT DO NOTHING`, int64(e.Channel), int64(e.ID), memory.Clean(e.Name))
+func (t *transaction) name(e memory.Named) {
+	t.exec(`INSERT INTO called SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)
+		AND EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
+		ON CONFLICT DO NOTHING`, e.Channel, e.ID, memory.Clean(e.Name))
 }
 
 // extra is what few messages have.
@@ -462,10 +378,23 @@ type extra struct {
 	Mentions []memory.UserID `json:"mentions,omitempty"`
 }
 
-func encodeExtra(m memory.Message) (any, error) {
-	if len(m.Files) == 0 && len(m.Mentions) == 0 {
-		return nil, nil
+// asExtra scans the extra of a message.
+type asExtra struct{ *memory.Message }
+
+// Scan implements sql.Scanner.
+func (a asExtra) Scan(from any) error {
+	if from == nil {
+		return nil
 	}
-	b, err := json.Marshal(extra{m.Files, m.Mentions})
-	return string(b), err
+	var e extra
+	err := asJSON{&e}.Scan(from)
+	a.Files, a.Mentions = e.Files, e.Mentions
+	return err
+}
+
+func encodeExtra(m memory.Message) any {
+	if len(m.Files) == 0 && len(m.Mentions) == 0 {
+		return nil
+	}
+	return jsonText(extra{m.Files, m.Mentions})
 }

@@ -72,7 +72,7 @@ func (r *stretchReader) read(id memory.MessageID, before, after int) error {
 	}
 	if last < id && before > 0 {
 		start := len(r.all)
-		if err := r.add(readBefore, r.no, int64(id), int64(last), before); err != nil {
+		if err := r.add(readBefore, r.no, id, last, before); err != nil {
 			return err
 		}
 		slices.Reverse(r.all[start:])
@@ -88,7 +88,7 @@ func (r *stretchReader) read(id memory.MessageID, before, after int) error {
 		return nil
 	}
 	start := len(r.all)
-	if err := r.add(readFrom, r.no, int64(id), int64(last), wanted); err != nil {
+	if err := r.add(readFrom, r.no, id, last, wanted); err != nil {
 		return err
 	}
 	if read := len(r.all) - start; last < id && read == wanted && r.all[start].ID != id {

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -16,10 +15,7 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 		f.At = time.Now()
 	}
 	var id int64
-	if err := s.writing(ctx, func(t *transaction) (err error) {
-		id, err = t.forget(f)
-		return err
-	}); err != nil {
+	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
 		return memory.Receipt{}, fmt.Errorf("begin to forget: %w", err)
 	}
 	return s.Resume(ctx, id, progress)
@@ -28,12 +24,11 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 // ForgettingColumns are those of a forgetting.
 const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
-func scanForgetting(scan func(...any) error, f *memory.Forgetting, o *order, more ...any) error {
-	var at int64
-	err := scan(append([]any{&f.ID, &o.guild, &o.channel, &o.user, &o.end, &o.why, &at, &o.whole}, more...)...)
-	f.Guild, f.Channel, f.User, f.Why, f.At = o.guild, o.channel, o.user, o.why, FromMillis(at)
+// scan reads ForgettingColumns, and what follows them.
+func (o *order) scan(scan Scanner, more ...any) error {
+	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole}, more...)...)
 	if !o.whole && o.end != endless {
-		f.Before = o.end.Time()
+		o.Before = o.end.Time()
 	}
 	return err
 }
@@ -43,14 +38,13 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 	where, args := "done = 0 ORDER BY id", []any(nil)
 	if user != 0 {
 		where, args = "done = 1 AND guild = ? AND user = ? AND channel = 0 ORDER BY id DESC",
-			[]any{int64(guild), int64(user)}
+			[]any{guild, user}
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Receipt) error {
-		var body []byte
-		if err := scanForgetting(scan, &r.Forgetting, new(order), &body); err != nil {
-			return err
-		}
-		return json.Unmarshal(body, r)
+		var o order
+		err := o.scan(scan, asJSON{r})
+		r.Forgetting = o.Forgetting
+		return err
 	}, "SELECT "+ForgettingColumns+", receipt FROM forgetting WHERE "+where, args...)
 	return all, s.failed(err, "read what is forgotten")
 }
@@ -64,10 +58,7 @@ func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total 
 
 func (s *Store) resume(ctx context.Context, id int64, progress func(done, total int)) (r memory.Receipt, err error) {
 	done := false
-	if err := s.writing(ctx, func(t *transaction) (err error) {
-		r, done, err = t.beginAgain(id)
-		return err
-	}); err != nil {
+	if err := s.writing(ctx, func(t *transaction) { r, done = t.beginAgain(id) }); err != nil {
 		return r, err
 	}
 	if !done {
@@ -78,33 +69,32 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 		if err := s.engine.Erase(ctx, true); err != nil {
 			return r, err
 		}
-		if err := s.writing(ctx, func(t *transaction) error { return t.finish(id) }); err != nil {
+		if err := s.writing(ctx, func(t *transaction) { t.finish(id) }); err != nil {
 			return r, err
 		}
 	}
 	return r, s.engine.Erase(ctx, true)
 }
 
+// forgetting reads one that is on record; its ID is 0 if none is.
+func (t *transaction) forgetting(id int64) (o order, begun, done bool, receipt memory.Receipt) {
+	must(Found(o.scan(t.row("SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
+		&begun, &done, asJSON{&receipt})))
+	receipt.Forgetting = o.Forgetting
+	return o, begun, done, receipt
+}
+
 // beginAgain reads a forgetting, and begins it if it is on record merely.
-func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool, err error) {
-	var o order
-	var begun bool
-	var body []byte
-	err = scanForgetting(t.row("SELECT "+ForgettingColumns+
-		", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
-		&r.Forgetting, &o, &begun, &done, &body)
-	if err != nil {
-		return r, false, orNotFound(err)
+func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
+	o, begun, done, r := t.forgetting(id)
+	if o.ID == 0 {
+		ensure(memory.ErrNotFound)
 	}
 	if !begun {
-		if err := t.begin(id, o); err != nil {
-			return r, false, err
-		}
-		if err := t.row("SELECT receipt FROM forgetting WHERE id = ?", id).Scan(&body); err != nil {
-			return r, false, err
-		}
+		t.begin(id, o)
+		_, _, _, r = t.forgetting(id)
 	}
-	return r, done, json.Unmarshal(body, &r)
+	return r, done
 }
 
 // takeOutStep bounds how many messages are taken out in one transaction, so that nobody waits long.
@@ -116,58 +106,37 @@ func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) err
 	if err := s.row(ctx, "SELECT count(*) FROM doomed").Scan(&total); err != nil {
 		return s.engine.Explain(err)
 	}
-	for done := 0; ; {
-		n := 0
-		if err := s.writing(ctx, func(t *transaction) (err error) {
-			n, err = t.takeOutSome()
-			return err
-		}); err != nil || n == 0 {
-			return err
-		}
-		if done += n; progress != nil {
-			progress(min(done, total), total)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
+	_, err := s.inSteps(ctx, 0, total, progress, (*transaction).takeOutSome)
+	return err
 }
 
-func (t *transaction) takeOutSome() (int, error) {
-	rows, terms, err := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
+func (t *transaction) takeOutSome() int {
+	rows, terms := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
 		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?`, takeOutStep)
-	if err != nil {
-		return 0, err
-	}
 	if len(rows) == 0 {
-		return 0, t.exec("DELETE FROM doomed")
+		t.exec("DELETE FROM doomed")
+		return 0
 	}
 	for i, row := range rows {
-		if err := t.unindex(row, terms[i]); err != nil {
-			return 0, err
-		}
+		t.unindex(row, terms[i])
 	}
-	taken := jsonOf(rows)
-	if err := t.exec("DELETE FROM message WHERE row IN (SELECT value FROM json_each(?))", taken); err != nil {
-		return 0, err
-	}
-	return len(rows), t.exec("DELETE FROM doomed WHERE row IN (SELECT value FROM json_each(?))", taken)
+	t.execAll([]any{jsonOf(rows)}, "DELETE FROM message WHERE row IN (SELECT value FROM json_each(?))",
+		"DELETE FROM doomed WHERE row IN (SELECT value FROM json_each(?))")
+	return len(rows)
 }
 
 // finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
-func (t *transaction) finish(id int64) error {
-	var o order
-	ok, err := Found(scanForgetting(t.row("SELECT "+ForgettingColumns+" FROM forgetting WHERE id = ?",
-		id).Scan, &memory.Forgetting{}, &o))
-	if !ok || err != nil {
-		return err
+func (t *transaction) finish(id int64) {
+	o, _, _, _ := t.forgetting(id)
+	if o.ID == 0 {
+		return
 	}
-	if o.whole && o.channel == 0 && o.user == 0 {
+	if o.whole && o.Channel == 0 && o.User == 0 {
 		t.changed.structure, t.changed.Space, t.changed.Text = true, true, true
-		t.store.ingest.channels, t.store.ingest.guildNos, t.store.ingest.segments = nil, nil, nil
-		if err := t.dropUnused(o.guild); err != nil {
-			return err
-		}
+		clear(t.store.ingest.channels)
+		clear(t.store.ingest.guildNos)
+		clear(t.store.ingest.segments)
+		t.dropUnused(o)
 	}
-	return t.exec("UPDATE forgetting SET done = 1 WHERE id = ?", id)
+	t.exec("UPDATE forgetting SET done = 1 WHERE id = ?", id)
 }

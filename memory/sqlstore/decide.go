@@ -20,14 +20,11 @@ type member struct {
 	user  memory.UserID
 }
 
-// order is what a forgetting covers, then and later.
+// order is a forgetting with what it covers, then and later.
 type order struct {
-	guild   memory.GuildID   // or memory.Everywhere
-	channel memory.ChannelID // with its threads; 0: all
-	user    memory.UserID    // 0: everybody
-	end     memory.MessageID // exclusive; or endless
-	why     memory.Why
-	whole   bool // whether nothing but its beginning ends it
+	memory.Forgetting
+	end   memory.MessageID // exclusive; or endless
+	whole bool             // whether nothing but its beginning ends it
 }
 
 // endless is the end of what has none.
@@ -35,16 +32,14 @@ const endless memory.MessageID = 1<<63 - 1
 
 // orderOf is what f covers.
 func orderOf(f memory.Forgetting) order {
-	o := order{guild: f.Guild, channel: f.Channel, user: f.User, why: f.Why, whole: f.Before.IsZero() &&
-		f.Why != memory.WhyDeleted}
-	switch {
-	case f.Why == memory.WhyDeleted:
-		o.end = endless
-	case f.Before.IsZero() || f.Before.After(f.At): // what isn't said yet can't be forgotten
-		o.end = FirstAt(f.At)
-	default:
-		o.end = FirstAt(f.Before)
+	o := order{Forgetting: f, end: endless}
+	if f.Why == memory.WhyDeleted {
+		return o
 	}
+	if o.whole = f.Before.IsZero(); o.whole || f.Before.After(f.At) { // what isn't said yet can't be forgotten
+		f.Before = f.At
+	}
+	o.end = FirstAt(f.Before)
 	return o
 }
 
@@ -55,14 +50,22 @@ type spot struct {
 	parent  memory.ChannelID // of a thread; else 0
 }
 
-// coversAll reports whether o covers id at s whoever wrote it.
-func (o order) coversAll(s spot, id memory.MessageID) bool {
-	return o.user == 0 && o.covers(s, id, 0)
+func spotOf(c memory.Channel) spot {
+	at := spot{guild: c.Guild, channel: c.ID}
+	if c.Kind.IsThread() {
+		at.parent = c.Parent
+	}
+	return at
 }
 
-func (o order) covers(s spot, id memory.MessageID, author memory.UserID) bool {
-	return id < o.end && (o.user == 0 || o.user == author) && (o.guild == memory.Everywhere || o.guild == s.guild) &&
-		(o.channel == 0 || o.channel == s.channel || o.channel == s.parent)
+// coversAll reports whether o covers id at s whoever wrote it.
+func (o *order) coversAll(s spot, id memory.MessageID) bool {
+	return o.User == 0 && o.covers(s, id, 0)
+}
+
+func (o *order) covers(s spot, id memory.MessageID, author memory.UserID) bool {
+	return id < o.end && (o.User == 0 || o.User == author) && (o.Guild == memory.Everywhere || o.Guild == s.guild) &&
+		(o.Channel == 0 || o.Channel == s.channel || o.Channel == s.parent)
 }
 
 func (d *Decisions) add(o order) {
@@ -97,18 +100,14 @@ func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
 // ReadForgetting reads a row of ForgettingColumns, and notes what that covers.
 func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error) {
 	var o order
-	err = scanForgetting(scan, &f, &o)
+	err = o.scan(scan)
 	d.add(o)
-	return f, err
+	return o.Forgetting, err
 }
 
 // Forgotten reports whether what somebody wrote in a channel is forgotten.
 func (d *Decisions) Forgotten(c memory.Channel, id memory.MessageID, author memory.UserID) bool {
-	at := spot{guild: c.Guild, channel: c.ID}
-	if c.Kind.IsThread() {
-		at.parent = c.Parent
-	}
-	return d.forgotten(at, id, author)
+	return d.forgotten(spotOf(c), id, author)
 }
 
 // mayDrop reports whether a message would be dropped if somebody in particular had written it.
@@ -118,129 +117,94 @@ func (d *Decisions) mayDrop(at spot, id memory.MessageID) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.user != 0 && o.covers(at, id, o.user) })
+	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.User != 0 && o.covers(at, id, o.User) })
 }
 
 // decisions are read from the file where the writer doesn't hold them.
-func (t *transaction) decisions() (*Decisions, error) {
+func (t *transaction) decisions() *Decisions {
 	w := &t.store.ingest
 	if w.decisions != nil {
-		return w.decisions, nil
+		return w.decisions
 	}
 	d := NewDecisions()
-	err := t.each(func(scan Scanner) error {
-		var m member
-		err := scan(&m.guild, &m.user)
-		d.out[m] = true
+	eachKey(t, func(guild memory.GuildID, user memory.UserID) { d.Opt(guild, user, true) },
+		"SELECT guild, user FROM opted WHERE out = 1")
+	t.each(func(scan Scanner) error {
+		_, err := d.ReadForgetting(scan)
 		return err
-	}, "SELECT guild, user FROM opted WHERE out = 1")
-	if err != nil {
-		return nil, err
-	}
-	err = t.each(func(scan Scanner) error {
-		var o order
-		err := scan(&o.guild, &o.channel, &o.user, &o.end, &o.why, &o.whole)
-		d.add(o)
-		return err
-	}, "SELECT guild, channel, user, before, why, whole FROM forgetting WHERE begun = 1")
-	if err != nil {
-		return nil, err
-	}
+	}, "SELECT "+ForgettingColumns+" FROM forgetting WHERE begun = 1")
 	w.decisions = d
-	return d, nil
+	return d
+}
+
+// spotAt is where a message is whose channel may be known.
+func (t *transaction) spotAt(guild memory.GuildID, channel memory.ChannelID) spot {
+	if c := t.knownChannel(channel); c != nil {
+		return c.spot
+	}
+	return spot{guild: guild, channel: channel}
 }
 
 // isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote
 // it. guild counts where the channel isn't known.
-func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) (bool, error) {
-	if t.store.ingest.dropped.has(channel, id) {
-		return true, nil
+func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
+	if t.store.ingest.dropped.has(channel, id) ||
+		t.has("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", channel, id) {
+		return true
 	}
-	if gone, err := Found(t.row("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", int64(channel),
-		int64(id)).Scan(new(int))); gone || err != nil {
-		return gone, err
+	d := t.decisions()
+	if len(d.ledger) == 0 {
+		return false
 	}
-	d, err := t.decisions()
-	if err != nil || len(d.ledger) == 0 {
-		return false, err
-	}
-	at := spot{guild: guild, channel: channel}
-	c, err := t.knownChannel(channel)
-	if err != nil {
-		return false, err
-	}
-	if c != nil {
-		at = c.spot
-	}
-	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.coversAll(at, id) }), nil
+	at := t.spotAt(guild, channel)
+	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.coversAll(at, id) })
 }
 
 // opt keeps what somebody decided about themselves.
-func (t *transaction) opt(e memory.Opted) error {
-	d, err := t.decisions()
-	if err != nil {
-		return err
+func (t *transaction) opt(e memory.Opted) {
+	d := t.decisions()
+	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
+		return
 	}
-	newer, err := Found(t.row(`INSERT INTO opted (guild, user, out, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
-		DO UPDATE SET out = ?3, at = ?4 WHERE ?4 > opted.at RETURNING 1`, int64(e.Guild), int64(e.User), e.Out, millis(e.At)).Scan(new(int)))
-	if !newer || err != nil {
-		return err
-	}
-	wasOut := d.out[member{e.Guild, e.User}]
-	d.out[member{e.Guild, e.User}] = e.Out
+	wasOut := d.OptedOut(e.Guild, e.User)
+	d.Opt(e.Guild, e.User, e.Out)
 	t.store.ingest.dropped = dropped{} // what comes of somebody who is in again isn't dropped any more
 	if e.Out {
-		if err := t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", int64(e.Guild),
-			int64(e.User)); err != nil {
-			return err
-		}
+		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 	}
-	if !e.Out && !wasOut {
-		return nil
+	if e.Out || wasOut { // opting in keeps out what was said meanwhile
+		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 	}
-	// Opting in keeps out what was said meanwhile.
-	_, err = t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
-	return err
 }
 
 // OptedOut implements memory.Store.
 func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error) {
-	out, err := Found(s.row(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", int64(guild),
-		int64(user)).Scan(new(int)))
+	out, err := Found(s.row(ctx, "SELECT 1 FROM opted WHERE guild = ? AND user = ? AND out = 1", guild, user).
+		Scan(new(int)))
 	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 
 // choose keeps what was decided about remembering. Where it begins now, nothing said before is missing.
-func (t *transaction) choose(e memory.Chose) error {
-	if _, err := t.guildNo(e.Guild); err != nil {
-		return err
-	}
+func (t *transaction) choose(e memory.Chose) {
+	t.guildNo(e.Guild)
 	table, id := "guild", int64(e.Guild)
 	if e.Channel != 0 {
-		if _, err := t.channel(e.Guild, e.Channel); err != nil {
-			return err
-		}
+		t.channel(e.Guild, e.Channel)
 		table, id = "channel", int64(e.Channel)
 	}
 	var was memory.Choice
 	var chosen int64
-	if err := t.row("SELECT choice, chosen FROM "+table+" WHERE id = ?", id).Scan(&was, &chosen); err != nil {
-		return err
-	}
+	t.row("SELECT choice, chosen FROM "+table+" WHERE id = ?", id).into(&was, &chosen)
 	at := millis(e.At)
 	if chosen != 0 && at <= chosen {
-		return nil
+		return
 	}
-	if err := t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", int(e.Choice), at,
-		id); err != nil || e.Choice == memory.Ignore || e.Choice == was {
-		return err
+	t.exec("UPDATE "+table+" SET choice = ?, chosen = ? WHERE id = ?", e.Choice, at, id)
+	if e.Choice == memory.Ignore || e.Choice == was {
+		return
 	}
 	// What was edited while it wasn't remembered isn't known.
-	if err := t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At}); err != nil {
-		return err
-	}
-	return t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, int64(e.Guild), int64(e.Channel),
-		int64(memory.FirstMessageID(e.At)))
+	t.sweep(memory.Absent{Guild: e.Guild, Channel: e.Channel, At: e.At})
+	t.exec("UPDATE channel SET heard = max(heard, ?3) WHERE "+within, e.Guild, e.Channel,
+		memory.FirstMessageID(e.At))
 }
-
-func remembers(c memory.Choice) bool { return c != memory.Undecided && c != memory.Ignore }

@@ -1,7 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"sync"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -24,69 +27,72 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	})
 }
 
+// manyEvents are so many that preparing them in two goroutines is faster.
+const manyEvents = 64
+
+// inHalves has f work on the parts of n things, at once if there are many, and returns the first part's error first.
+func inHalves(n int, f func(from, to int) error) error {
+	if n < manyEvents {
+		return f(0, n)
+	}
+	var second error
+	var wg sync.WaitGroup
+	wg.Go(func() { second = f(n/2, n) })
+	first := f(0, n/2)
+	wg.Wait()
+	return cmp.Or(first, second)
+}
+
 func (s *Store) prepareSome(events []memory.Event, prepared []event) error {
 	var terms text.Batch
 	for i, e := range events {
-		prepared[i].Event = e
+		to := &prepared[i]
+		to.Event = e
+		doing, err := "", error(nil)
 		switch e := e.(type) {
 		case memory.Posted:
-			if e.Message.ID == 0 || e.Message.Channel == 0 {
-				return fmt.Errorf("log a message: it has no id or no channel: %w", memory.ErrRefused)
+			if doing = "log a message"; e.Message.ID == 0 || e.Message.Channel == 0 {
+				err = errors.New("it has no id or no channel")
 			}
-			prepared[i].message, prepared[i].live = s.clean(e.Message), e.Live
-			prepared[i].terms = indexTerms(&terms, prepared[i].message)
+			to.message, to.live = s.clean(e.Message), e.Live
+			to.terms = indexTerms(&terms, to.message)
 		case memory.Edited:
 			e.Content = memory.Clean(e.Content)
-			prepared[i].Event = e
+			to.Event = e
 		case memory.Answered:
-			if e.Trace.Answer == 0 || e.Trace.Channel == 0 {
-				return fmt.Errorf("keep a trace: its answer has no id or no channel: %w", memory.ErrRefused)
+			if doing = "keep a trace"; e.Trace.Answer == 0 || e.Trace.Channel == 0 {
+				err = errors.New("its answer has no id or no channel")
 			}
 		case memory.LoreTold:
-			lore, err := e.Lore.Checked()
-			if err != nil {
-				return fmt.Errorf("keep lore: %w: %w", err, memory.ErrRefused)
-			}
-			prepared[i].Event = memory.LoreTold{Lore: lore}
+			doing = "keep lore"
+			e.Lore, err = e.Lore.Checked()
+			to.Event = e
 		case memory.Called:
-			var err error
-			if prepared[i].record, err = s.prepareRecord(e.Record); err != nil {
-				return fmt.Errorf("keep a record: %w: %w", err, memory.ErrRefused)
-			}
+			doing = "keep a record"
+			to.record, err = s.prepareRecord(e.Record)
 		case memory.Summarised:
-			var err error
-			if prepared[i].Event, err = checkSummary(e); err != nil {
-				return fmt.Errorf("keep a summary: %w: %w", err, memory.ErrRefused)
-			}
+			doing = "keep a summary"
+			to.Event, err = checkSummary(e)
 		case memory.SessionCondensed:
-			c, err := e.Condensed.Checked()
-			if err != nil {
-				return fmt.Errorf("keep what a session was condensed to: %w: %w", err, memory.ErrRefused)
-			}
-			prepared[i].Event = memory.SessionCondensed{Condensed: c}
-		case memory.Deleted, memory.Rewritten, memory.Named, memory.Starred, memory.Heard, memory.GuildSeen,
-			memory.GuildNamed, memory.GuildLeft, memory.ChannelSeen, memory.ChannelGone,
-			memory.ChannelDeleted, memory.RoleSeen, memory.RoleGone, memory.PersonSeen, memory.PersonLeft, memory.FactTold, memory.FactGone,
-			memory.Learn, memory.Learned, memory.Chose, memory.Asked, memory.Opted, memory.GapFound, memory.GapFilled, memory.Absent, memory.ShutOut, memory.QuestionOpened, memory.QuestionClosed, memory.Marked,
-			memory.LoreGone, memory.CondensedGone:
+			doing = "keep what a session was condensed to"
+			e.Condensed, err = e.Condensed.Checked()
+			to.Event = e
 		case memory.Forgetting:
-			if e.At.IsZero() {
-				return fmt.Errorf("begin to forget: when that was ordered isn't known: %w", memory.ErrRefused)
+			if doing = "begin to forget"; e.At.IsZero() {
+				err = errors.New("when that was ordered isn't known")
 			}
 		case memory.SettingChosen:
 			e.Key, e.Value = memory.Setting(memory.Clean(string(e.Key))), memory.Clean(e.Value)
-			prepared[i].Event = e
+			to.Event = e
 		case memory.LimitChosen:
-			if err := e.Check(); err != nil {
-				return fmt.Errorf("keep a limit: %w: %w", err, memory.ErrRefused)
-			}
+			doing, err = "keep a limit", e.Check()
 		case memory.Spent:
-			if e.Question == 0 || e.Tokens < 0 {
-				return fmt.Errorf("keep what a question took: it has no id, or less than none: %w", memory.ErrRefused)
+			if doing = "keep what a question took"; e.Question == 0 || e.Tokens < 0 {
+				err = errors.New("it has no id, or less than none")
 			}
-			prepared[i].Event = e
-		default:
-			return fmt.Errorf("apply an event of the unknown type %T: %w", e, memory.ErrRefused)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w: %w", doing, err, memory.ErrRefused)
 		}
 	}
 	return nil

@@ -1,8 +1,8 @@
 package sqlstore
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,38 +14,27 @@ import (
 // them from coming back. What is left, their rows and their full text, is taken out in steps (carry.go).
 
 // forget begins a forgetting and gives it an id.
-func (t *transaction) forget(f memory.Forgetting) (id int64, err error) {
+func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	o := orderOf(f)
 	// What is done and covers no more than this needn't stay on record.
-	if err := t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ? AND whole <= ? AND done = 1
-		AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
-		int64(o.guild), int64(o.channel), int64(o.user), string(o.why), int64(o.end), o.whole); err != nil {
-		return 0, err
-	}
-	err = t.row(`INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
-		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`,
-		int64(o.guild), int64(o.channel), int64(o.user), int64(o.end), string(o.why), millis(f.At), o.whole).Scan(&id)
-	if err != nil {
-		return 0, err
-	}
-	return id, t.begin(id, o)
+	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
+		AND whole <= ? AND done = 1 AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
+		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
+	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
+		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
+	t.begin(id, o)
+	return id
 }
 
 // forgetOnce begins a forgetting unless one that covers as much for the same reason is on record.
-func (t *transaction) forgetOnce(f memory.Forgetting) error {
-	d, err := t.decisions()
-	if err != nil {
-		return err
-	}
+func (t *transaction) forgetOnce(f memory.Forgetting) {
 	o := orderOf(f)
-	for _, k := range d.ledger {
-		if k.guild == o.guild && k.channel == o.channel && k.user == o.user && k.why == o.why &&
-			k.end >= o.end && (k.whole || !o.whole) {
-			return nil
-		}
+	if !slices.ContainsFunc(t.decisions().ledger, func(k order) bool {
+		return k.Guild == o.Guild && k.Channel == o.Channel && k.User == o.User && k.Why == o.Why &&
+			k.end >= o.end && (k.whole || !o.whole)
+	}) {
+		t.forget(f)
 	}
-	_, err = t.forget(f)
-	return err
 }
 
 // beginning is a forgetting that is being begun.
@@ -58,226 +47,200 @@ type beginning struct {
 }
 
 // begin hides what falls under an order that is on record, and all that is made of it.
-func (t *transaction) begin(id int64, o order) error {
+func (t *transaction) begin(id int64, o order) {
 	b := &beginning{transaction: t, id: id, of: o}
-	for _, step := range []func() error{
-		t.flush, b.find, b.invalidate, t.flush, b.doom, b.bury, b.uncount, b.tearSegments, b.dropNotes, b.dropNames, b.dropPeople, b.dropSettings, b.dropStructure,
-	} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
+	t.flush()
+	b.channels = jsonOf(must(column[memory.ChannelID](t.ctx, t, "SELECT id FROM channel WHERE "+concerned, o.args("")...)))
+	b.invalidate()
+	t.flush()
+	b.doom()
+	b.uncount()
+	b.tearSegments()
+	b.dropNotes()
+	b.dropNames()
+	b.dropPeople()
+	b.dropSettings()
+	b.dropStructure()
 	t.changed.Text, t.changed.structure = true, true
-	body, err := json.Marshal(b.Receipt)
-	if err != nil {
-		return err
-	}
 	// read again, the order with them
-	t.store.ingest.channels, t.store.ingest.segments, t.store.ingest.decisions = nil, nil, nil
-	return t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", string(body), id)
+	clear(t.store.ingest.channels)
+	clear(t.store.ingest.segments)
+	t.store.ingest.decisions = nil
+	t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", jsonText(b.Receipt), id)
 }
 
-// find looks up which channels it is about.
-func (b *beginning) find() error {
-	ids, err := column[memory.ChannelID](b.ctx, b, "SELECT id FROM channel WHERE "+concerned,
-		int64(b.of.guild), int64(b.of.channel))
-	b.channels = jsonOf(ids)
-	return err
+// args are those of all statements about an order: ?1 the ids of the channels that it is about, as JSON, ?2 its
+// end, ?3 whom it is about, ?4 and ?5 its guild and channel, ?6 whether it is about all of a person or a guild.
+func (o order) args(channels string, more ...any) []any {
+	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.takesPeople()}, more...)
 }
 
-// concerned is the condition for channels that an order is about, of which the arguments are guild and channel.
-var concerned = fmt.Sprintf("(guild = ?1 OR ?1 = %d) AND ((id = ?2 OR ?2 = 0) OR parent = ?2 AND kind IN (%d, %d))", memory.Everywhere, memory.PublicThread, memory.PrivateThread)
+// takesPeople reports whether an order is about all of a person or a guild.
+func (o order) takesPeople() bool { return o.whole && o.Channel == 0 }
 
-// covered is the condition for messages m in channels c, of which the arguments are channels, end and, where
-// it counts, user.
-const covered = `c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2`
+// Conditions for what an order is about.
+var (
+	ofGuild   = fmt.Sprintf("(guild = ?4 OR ?4 = %d)", memory.Everywhere)
+	theGuild  = fmt.Sprintf("(id = ?4 OR ?4 = %d)", memory.Everywhere) // of guilds
+	concerned = fmt.Sprintf("%s AND ((id = ?5 OR ?5 = 0) OR parent = ?5 AND kind IN (%d, %d))",
+		ofGuild, memory.PublicThread, memory.PrivateThread) // of channels
+)
 
-func (b *beginning) args(more ...any) []any {
-	return append([]any{b.channels, int64(b.of.end), int64(b.of.user)}, more...)
+// messages are the messages m in channels c that fall under an order.
+func (o order) messages() string {
+	which := "?3 = 0 AND m.channel = c.no" // the index tells all
+	if o.User != 0 {                       // a channel's rows are one range of the table, which is read in order
+		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
+	}
+	return "channel c CROSS JOIN said m ON " + which + " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
+}
+
+// run carries out a statement about the order, whose further arguments begin with ?7.
+func (b *beginning) run(query string, more ...any) int {
+	return b.exec(query, b.of.args(b.channels, more...)...)
 }
 
 // invalidate takes away what was made of what falls under the order. It comes before the messages are doomed,
 // which it asks for their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is
 // to show nothing more.
-func (b *beginning) invalidate() error {
+func (b *beginning) invalidate() {
 	hide := hideRepeats
 	if b.of.whole || b.of.end == endless {
 		hide = hideAll
 	}
 	before := b.lost
-	err := b.transaction.invalidate(b.of.selects(b.channels), cause{hide: hide})
+	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: hide})
 	b.Answers, b.Facts, b.Lore = b.lost.Answers-before.Answers, b.lost.Facts-before.Facts, b.lost.Lore-before.Lore
 	b.Summaries, b.Records = b.lost.Summaries-before.Summaries, b.lost.Records-before.Records
-	return err
 }
 
-// doom puts the messages on the list of those that are to be taken out.
-func (b *beginning) doom() error {
-	which := "?3 = 0 AND m.channel = c.no" // the index tells all
-	if b.of.user != 0 {                    // a channel's rows are one range of the table, which is read in order
-		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
+// doom puts the messages on the list of those that are to be taken out. They are known as deleted where the
+// order doesn't tell: not from an id alone, if it is about somebody.
+func (b *beginning) doom() {
+	b.Messages = b.run("INSERT INTO doomed (row, forgetting) SELECT m.row, ?7 FROM "+b.of.messages(), b.id)
+	if b.of.User != 0 {
+		b.exec(`INSERT INTO tombstone SELECT c.id, m.id `+doomedHere+" ON CONFLICT DO NOTHING", b.id)
 	}
-	n, err := b.Exec(`INSERT INTO doomed (row, forgetting) SELECT m.row, ?4 FROM channel c
-		CROSS JOIN said m ON `+which+" WHERE "+covered, b.args(b.id)...)
-	b.Messages = n
-	return err
-}
-
-// bury has the messages be known as deleted where the order doesn't tell: not from an id alone, if it is
-// about somebody.
-func (b *beginning) bury() error {
-	if b.of.user == 0 {
-		return nil
-	}
-	return b.exec(`INSERT INTO tombstone SELECT c.id, m.id `+doomedHere+" ON CONFLICT DO NOTHING", b.id)
 }
 
 // doomedHere are the messages m in channels c that this forgetting, the last argument, dooms.
-const doomedHere = `FROM doomed d CROSS JOIN message m ON m.row = d.row CROSS JOIN channel c ON c.no = m.channel WHERE d.forgetting = ?`
+const doomedHere = `FROM doomed d CROSS JOIN message m ON m.row = d.row CROSS JOIN channel c ON c.no = m.channel
+	WHERE d.forgetting = ?`
 
 // uncount takes the messages off what is counted of channels and people. Nobody's last message changes: what is left
 // is newer than what goes.
-func (b *beginning) uncount() error {
+func (b *beginning) uncount() {
 	counted := doomedHere + " AND m.kind IN (" + recalledKinds + ")"
-	if err := b.execAll([]any{b.id},
-		`UPDATE presence SET messages = messages - gone.n FROM (SELECT m.channel, m.author, count(*) AS n `+
-			counted+` GROUP BY 1, 2) gone
+	b.execAll([]any{b.id},
+		`UPDATE presence SET messages = messages - gone.n
+			FROM (SELECT m.channel, m.author, count(*) AS n `+counted+` GROUP BY 1, 2) gone
 			WHERE presence.channel = gone.channel AND presence.author = gone.author`,
 		`UPDATE channel SET messages = messages - gone.n FROM (SELECT m.channel, count(*) AS n `+counted+
-			` GROUP BY 1) gone WHERE channel.no = gone.channel`,
-	); err != nil {
-		return err
-	}
-	return b.exec("DELETE FROM presence WHERE messages <= 0")
+			` GROUP BY 1) gone WHERE channel.no = gone.channel`)
+	b.exec("DELETE FROM presence WHERE messages <= 0")
 }
 
 // tearSegments takes the messages out of their segments, whose vectors go.
-func (b *beginning) tearSegments() error {
-	torn, err := column[int64](b.ctx, b,
-		`UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1, next = (SELECT count(*) FROM meta WHERE key = 'next')
-		FROM (SELECT m.segment, count(*) AS n `+doomedHere+
-			` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id)
-	if err != nil || len(torn) == 0 {
-		return err
+func (b *beginning) tearSegments() {
+	torn := must(column[int64](b.ctx, b, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1,
+		next = (SELECT count(*) FROM meta WHERE key = 'next') FROM (SELECT m.segment, count(*) AS n `+doomedHere+
+		` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id))
+	if len(torn) == 0 {
+		return
 	}
 	b.Segments, b.changed.Gone, b.changed.pending = len(torn), append(b.changed.Gone, torn...), true
 	ids := jsonOf(torn)
 	for _, table := range []string{inUse.table, beside.table} {
-		n, err := b.Exec("DELETE FROM "+table+" WHERE segment IN (SELECT value FROM json_each(?))", ids)
-		if err != nil {
-			return err
-		}
-		b.Vectors = max(b.Vectors, n)
+		b.Vectors = max(b.Vectors, b.exec("DELETE FROM "+table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
 	}
-	return b.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
+	b.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
 }
 
 // dropNotes deletes what is kept beside the messages: of everybody's also of those that aren't there yet.
-func (b *beginning) dropNotes() error {
+func (b *beginning) dropNotes() {
 	which, args := "(channel, id) IN (SELECT c.id, m.id "+doomedHere+")", []any{b.id}
-	if b.of.user == 0 {
-		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.args()[:2]
+	if b.of.User == 0 {
+		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.of.args(b.channels)
 	}
-	for _, table := range []string{"called", "star", "rewritten", "question"} {
-		if err := b.exec("DELETE FROM "+table+" WHERE "+which, args...); err != nil {
-			return err
+	for _, table := range notes {
+		if table == "taken" { // goes with its tombstone
+			continue
+		}
+		if n := b.exec("DELETE FROM "+table+" WHERE "+which, args...); table == "early_edit" {
+			b.Messages += n
 		}
 	}
-	early, err := b.Exec("DELETE FROM early_edit WHERE "+which, args...)
-	b.Messages += early
-	return err
 }
 
 // dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the
 // prompts that may show them.
-func (b *beginning) dropNames() error {
-	which := ""
+func (b *beginning) dropNames() {
+	which := "id IN (SELECT value FROM json_each(?1))"
 	switch {
-	case b.of.user != 0:
-		which = "owner = ?3 AND id < ?2"
-	case b.of.why == memory.WhyDeleted:
-		which = "true"
-	default:
-		return nil
+	case b.of.User != 0:
+		which += " AND owner = ?3 AND id < ?2"
+	case b.of.Why != memory.WhyDeleted:
+		return
 	}
-	names, err := column[string](b.ctx, b, `SELECT name FROM channel WHERE name <> '' AND id IN (SELECT value
-		FROM json_each(?1)) AND `+which, b.args()...)
-	if err != nil || len(names) == 0 {
-		return err
-	}
-	for _, name := range names {
+	for _, name := range must(column[string](b.ctx, b, "SELECT name FROM channel WHERE name <> '' AND "+which,
+		b.of.args(b.channels)...)) {
 		// What marks up text is written otherwise in a prompt, and what is long is cut.
 		words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if _, err := b.dropPromptsWhere("((guild = ?1 OR ?1 = ?2) OR guild = ?3) AND instr(body, ?4) > 0",
-			int64(b.of.guild), int64(memory.Everywhere),
-			int64(memory.LocalGuild), append(words, "")[0]); err != nil {
-			return err
-		}
+		b.dropPromptsWhere("("+ofGuild+" OR guild = ?7) AND instr(body, ?8) > 0",
+			b.of.args(b.channels, memory.LocalGuild, append(words, "")[0])...)
 	}
-	return b.exec("UPDATE channel SET name = '' WHERE id IN (SELECT value FROM json_each(?1)) AND "+which, b.args()...)
+	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
 }
 
-// dropPeople deletes what is known of those of whom everything is forgotten.
-func (b *beginning) dropPeople() error {
-	if b.of.channel != 0 || !b.of.whole {
-		return nil
+// dropPeople deletes what is known of those of whom everything is forgotten, on whose questions tokens were
+// spent, and, with all of a guild, that any were.
+func (b *beginning) dropPeople() {
+	if !b.of.takesPeople() {
+		return
 	}
-	if err := b.exec("DELETE FROM learn WHERE (guild = ?1 OR ?1 = ?2) AND (user = ?3 OR ?3 = 0)",
-		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user)); err != nil {
-		return err
+	b.run("DELETE FROM learn WHERE (user = ?3 OR ?3 = 0) AND " + ofGuild)
+	change := "UPDATE spent SET user = 0"
+	if b.of.User == 0 {
+		change = "DELETE FROM spent"
 	}
-	if err := b.dropSpending(); err != nil {
-		return err
-	}
+	b.run(change + " WHERE question < ?2 AND (user = ?3 OR ?3 = 0) AND " + ofGuild)
 	// Where Hark stays, its own roles tell still what it may read.
-	n, err := b.Exec(`DELETE FROM person WHERE (guild = ?1 OR ?1 = ?2) AND (id = ?3 OR ?3 = 0)
-		AND NOT (?3 = 0 AND ?4 <> ?5 AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
-		int64(b.of.guild), int64(memory.Everywhere), int64(b.of.user), string(b.of.why), string(memory.WhyLeft))
-	b.People = n
-	return err
+	b.People = b.run(`DELETE FROM person WHERE (id = ?3 OR ?3 = 0) AND `+ofGuild+` AND NOT (?3 = 0 AND ?7 <> ?8
+		AND EXISTS (SELECT 1 FROM guild g WHERE g.id = person.guild AND g.self = person.id AND g.gone = 0))`,
+		b.of.Why, memory.WhyLeft)
 }
 
 // dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in:
 // where it is, it needs to know still who may read what, and what was chosen. Their messages need the
 // channels' numbers until they are taken out.
-func (b *beginning) dropStructure() error {
-	if b.of.channel != 0 || b.of.user != 0 || !b.of.whole {
-		return nil
+func (b *beginning) dropStructure() {
+	if !b.of.takesPeople() || b.of.User != 0 {
+		return
 	}
-	if b.of.why == memory.WhyLeft {
-		if err := b.exec("UPDATE guild SET gone = max(gone, 1) WHERE (id = ?1 OR ?1 = ?2)", int64(b.of.guild),
-			int64(memory.Everywhere)); err != nil {
-			return err
-		}
+	if b.of.Why == memory.WhyLeft {
+		b.run("UPDATE guild SET gone = max(gone, 1) WHERE " + theGuild)
 	}
-	if err := b.transaction.invalidate(selection{`SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived
-		WHERE kind IN (?3, ?4) AND (guild = ?1 OR ?1 = ?2) AND ` + absent,
-		[]any{int64(b.of.guild), int64(memory.Everywhere), int(aSummary), int(aCondensed)}}, cause{}); err != nil {
-		return err
-	}
-	if err := b.execAll([]any{int64(b.of.guild), int64(memory.Everywhere)},
-		"DELETE FROM role WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
-		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE (guild = ?1 OR ?1 = ?2) AND "+absent+")",
-		`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= `+fmt.Sprint(int(memory.DirectChannel))+
-			` THEN kind ELSE 0 END, name = '', owner = 0, age_limited = 0, unplaced = 1, shut = 0,
-			overwrites = 'null', choice = 0, chosen = 0, heard = 0, learned = 0, summarised = 0 WHERE (guild = ?1 OR ?1 = ?2) AND `+absent,
-		"DELETE FROM gap WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
-		"DELETE FROM role_limit WHERE (guild = ?1 OR ?1 = ?2) AND "+absent,
-		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0,
-			since = 0, gone = 0 WHERE (id = ?1 OR ?1 = ?2) AND (gone <> 0 OR id = %d)`, memory.LocalGuild),
-	); err != nil {
-		return err
-	}
-	b.store.ingest.guildNos = nil
+	here := ofGuild + " AND " + absent
+	b.transaction.invalidate(selection{`SELECT no AS derived, 0 AS repeats, 1 AS itself FROM derived
+		WHERE kind IN (?7, ?8) AND ` + here, b.of.args(b.channels, aSummary, aCondensed)}, cause{})
+	b.execAll(b.of.args(b.channels),
+		"DELETE FROM role WHERE "+here,
+		"DELETE FROM summary WHERE channel IN (SELECT id FROM channel WHERE "+here+")",
+		fmt.Sprintf(`UPDATE channel SET parent = 0, kind = CASE WHEN kind >= %d THEN kind ELSE 0 END, name = '',
+			owner = 0, age_limited = 0, unplaced = 1, shut = 0, overwrites = 'null', choice = 0, chosen = 0,
+			heard = 0, learned = 0, summarised = 0 WHERE `, memory.DirectChannel)+here,
+		"DELETE FROM gap WHERE "+here,
+		"DELETE FROM role_limit WHERE "+here,
+		fmt.Sprintf(`UPDATE guild SET name = '', owner = 0, self = 0, choice = 0, chosen = 0, asked = 0, since = 0,
+			gone = 0 WHERE (gone <> 0 OR id = %d) AND `, memory.LocalGuild)+theGuild)
+	clear(b.store.ingest.guildNos)
 	b.changed.Space = true // numbers may be given out again, so that nothing loaded may stay
-	return b.dropUnused(b.of.guild)
+	b.dropUnused(b.of)
 }
 
-// dropUnused deletes the channels and guilds of which nothing is known any more.
-func (t *transaction) dropUnused(guild memory.GuildID) error {
-	return t.execAll([]any{int64(guild), int64(memory.Everywhere)},
-		"DELETE FROM channel WHERE (guild = ?1 OR ?1 = ?2)"+
-			unused, "DELETE FROM guild WHERE (id = ?1 OR ?1 = ?2)"+empty)
+// dropUnused deletes the channels and guilds of an order of which nothing is known any more.
+func (t *transaction) dropUnused(o order) {
+	t.execAll(o.args(""), "DELETE FROM channel WHERE "+ofGuild+unused, "DELETE FROM guild WHERE "+theGuild+empty)
 }
 
 // absent is the condition for what belongs to guilds that Hark isn't in.
@@ -286,7 +249,9 @@ var absent = fmt.Sprintf("guild IN (SELECT id FROM guild WHERE gone <> 0 OR id =
 // Conditions for channels and guilds of which nothing is known any more.
 var (
 	unused = fmt.Sprintf(` AND unplaced <> 0 AND name = '' AND choice = 0 AND heard = 0
-		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d) AND NOT EXISTS (SELECT 1 FROM record WHERE record.channel = channel.id)`, SequenceBits)
-	empty = ` AND name = '' AND choice = 0 AND asked = 0 AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
+		AND NOT EXISTS (SELECT 1 FROM message WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d)
+		AND NOT EXISTS (SELECT 1 FROM record WHERE record.channel = channel.id)`, SequenceBits)
+	empty = ` AND name = '' AND choice = 0 AND asked = 0
+		AND NOT EXISTS (SELECT 1 FROM channel WHERE channel.guild = guild.id)
 		AND NOT EXISTS (SELECT 1 FROM person WHERE person.guild = guild.id)`
 )

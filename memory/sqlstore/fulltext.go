@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"slices"
 	"time"
 
@@ -121,18 +120,37 @@ func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool
 }
 
 // termsOf are the rows of the messages that a query finds, and what full text is to hold of each.
-func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string, err error) {
+func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
-	err = t.each(func(scan Scanner) error {
+	t.each(func(scan Scanner) error {
 		var m memory.Message
 		var row int64
-		var extra sql.NullString
-		if err := scan(&row, &m.Kind, &m.Content, &extra); err != nil {
-			return err
-		}
-		err := decodeExtra(extra, &m)
+		err := scan(&row, &m.Kind, &m.Content, asExtra{&m})
 		rows, terms = append(rows, row), append(terms, indexTerms(&batch, m))
 		return err
 	}, query, args...)
-	return rows, terms, err
+	return rows, terms
+}
+
+// rowTerms is what full text is to hold of a message.
+type rowTerms struct {
+	row   int64
+	terms string
+}
+
+// index has full text hold terms, once flushTerms is called.
+func (t *transaction) index(row int64, terms string) {
+	if terms != "" {
+		t.terms = append(t.terms, rowTerms{row, terms})
+	}
+}
+
+// flushTerms brings full text up to date. It is given its rows in order: a smaller one after a greater has FTS5 write
+// all that it has gathered, which takes most of the time where many channels' messages come together.
+func (t *transaction) flushTerms() {
+	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
+	for _, r := range t.terms {
+		ensure(t.AddText(r.row, r.terms))
+	}
+	t.terms = nil
 }

@@ -1,8 +1,10 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"hark/memory"
@@ -60,13 +62,11 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 func (w *ingest) withdraw(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i, other := range w.waiting {
-		if other == b {
-			w.waiting = append(w.waiting[:i], w.waiting[i+1:]...)
-			return true
-		}
+	i := slices.Index(w.waiting, b)
+	if i >= 0 {
+		w.waiting = slices.Delete(w.waiting, i, i+1)
 	}
-	return false
+	return i >= 0
 }
 
 // take is the next batches to commit together.
@@ -108,20 +108,17 @@ func (s *Store) commitWaiting() {
 
 // commit commits batches in one transaction.
 func (s *Store) commit(batches []*batch) error {
-	return s.transact(context.Background(), func(t *transaction) error {
+	return s.transact(context.Background(), func(t *transaction) {
 		for _, b := range batches {
 			for i := range b.events {
-				if err := t.apply(&b.events[i]); err != nil {
-					return err
-				}
+				t.apply(&b.events[i])
 			}
 		}
-		return nil
 	})
 }
 
 // writing runs f in a transaction of its own.
-func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
+func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -134,30 +131,44 @@ func (s *Store) writing(ctx context.Context, f func(*transaction) error) error {
 	return s.transact(ctx, f)
 }
 
+// inSteps does a long write of which step does some, so that nobody waits long. step tells how much it did,
+// 0 once all is done. progress, if not nil, is told how much of total is done, some of which may be already.
+func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done, total int),
+	step func(*transaction) int) (int, error) {
+	for {
+		n := 0
+		err := s.writing(ctx, func(t *transaction) { n = step(t) })
+		if err = cmp.Or(err, ctx.Err()); err != nil || n == 0 {
+			return done, err
+		}
+		if done += n; progress != nil {
+			progress(min(done, total), total)
+		}
+	}
+}
+
 // transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun
 // it isn't cut short by ctx, for SQLite's driver can't tell then whether a statement was carried out: f looks at
 // ctx itself where its work is long.
-func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err error) {
+func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) {
 	whole := false
 	defer func() {
 		if !whole || err != nil {
 			s.ingest.forget() // what it knew may not have been committed
 		}
 	}()
+	ctx = context.WithoutCancel(ctx)
 	var done *transaction
-	err = s.engine.Transact(ctx, func(tx Tx) error {
-		done = &transaction{Tx: tx, ctx: context.WithoutCancel(ctx), store: s}
-		if err := f(done); err != nil {
-			return err
-		}
-		if err := done.flush(); err != nil {
-			return err
-		}
+	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
+		defer stopped(&err)
+		done = s.newTransaction(ctx, tx)
+		f(done)
+		done.flush()
 		tx.Changed(done.changed.Changes)
 		return nil
 	})
 	if err == nil {
-		err = s.publish(context.WithoutCancel(ctx), done.changed)
+		err = s.publish(ctx, done.changed)
 	}
 	whole = true
 	return err
@@ -165,7 +176,10 @@ func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err e
 
 // forget drops what is held in memory; it is read again when needed.
 func (w *ingest) forget() {
-	w.channels, w.guildNos, w.segments, w.decisions, w.dropped = nil, nil, nil, nil, dropped{}
+	clear(w.channels)
+	clear(w.guildNos)
+	clear(w.segments)
+	w.decisions, w.dropped = nil, dropped{}
 }
 
 func (w *ingest) isIdle() bool {

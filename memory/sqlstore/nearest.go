@@ -20,7 +20,8 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 
 // segmentMessages is the query for the messages of segments. It is prepared once: that takes as long as half
 // of its work.
-const segmentMessages = `SELECT s.id, s.channel, m.id, m.author FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
+const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
+	FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
 	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
 
 // vectorHits reads the messages of segments from the file, which has the last word on what exists, and where.

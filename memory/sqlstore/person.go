@@ -2,8 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -12,109 +10,65 @@ import (
 
 // seePerson stores what is known of somebody now: empty names, unknown roles leave what was
 // known. Whoever tells the roles has seen the member, and so whether they have a nickname.
-func (t *transaction) seePerson(p memory.Person, said memory.MessageID) error {
-	d, err := t.decisions()
-	if err != nil || d.out[member{p.Guild, p.ID}] || said != 0 && d.forgotten(spot{guild: p.Guild}, said, p.ID) {
-		return err
+func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
+	d := t.decisions()
+	if d.OptedOut(p.Guild, p.ID) || said != 0 && d.forgotten(spot{guild: p.Guild}, said, p.ID) {
+		return
 	}
-	if _, err := t.guildNo(p.Guild); err != nil {
-		return err
-	}
-	t.changed.person(p.Guild)
+	t.guildNo(p.Guild)
+	t.changed.people[p.Guild] = true
 	var roles any
 	if p.RolesKnown {
-		b, err := json.Marshal(p.Roles)
-		if err != nil {
-			return err
-		}
-		roles = string(b)
+		roles = jsonText(p.Roles)
 	}
-	return t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) VALUES (?, ?, ?, ?, ?, ?, ?)
+	t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (guild, id) DO UPDATE SET
 		username = CASE excluded.username WHEN '' THEN person.username ELSE excluded.username END,
 		name = CASE excluded.name WHEN '' THEN person.name ELSE excluded.name END,
 		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN person.nick ELSE excluded.nick END,
 		bot = excluded.bot, roles = coalesce(excluded.roles, person.roles)`,
-		int64(p.Guild), int64(p.ID), memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
-}
-
-// leave notes that somebody is no longer in the guild.
-func (t *transaction) leave(e memory.PersonLeft) error {
-	t.changed.person(e.Guild)
-	return t.exec("UPDATE person SET nick = '', roles = NULL WHERE guild = ? AND id = ?", int64(e.Guild), int64(e.User))
+		p.Guild, p.ID, memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
 }
 
 // tellFact keeps a fact, unless it was taken away, or its source is gone, or its person has opted out.
-func (t *transaction) tellFact(e memory.FactTold) error {
-	d, err := t.decisions()
-	if err != nil || d.out[member{e.Guild, e.User}] {
-		return err
-	}
-	var taken bool
-	if _, err := Found(t.row("SELECT text IS NULL FROM fact WHERE guild = ? AND id = ?", int64(e.Guild),
-		e.Fact.ID).Scan(&taken)); err != nil || taken {
-		return err
-	}
-	if e.Fact.Message != 0 {
-		if gone, err := t.isGone(e.Guild, e.Fact.Channel, e.Fact.Message); err != nil {
-			return err
-		} else if gone {
-			return t.takeFact(e.Guild, e.Fact.ID)
-		}
-	}
-	if err := t.dropPromptsFrom(aFact, int64(e.Guild), e.Fact.ID); err != nil { // that show what it said before
-		return err
-	}
-	t.changed.person(e.Guild)
-	t.changed.Text = true
+func (t *transaction) tellFact(e memory.FactTold) {
 	f := e.Fact
-	if err := t.put("fact", 2, factColumns,
-		int64(e.Guild), f.ID, int64(e.User), f.Alias, int64(f.By), int64(f.Channel), int64(f.Message), memory.Clean(f.Text)); err != nil {
-		return err
+	if t.decisions().OptedOut(e.Guild, e.User) ||
+		value[bool](t, "SELECT text IS NULL FROM fact WHERE guild = ? AND id = ?", e.Guild, f.ID) {
+		return
 	}
 	var source []memory.Source
 	if f.Message != 0 {
-		source = []memory.Source{{Kind: memory.SourceMessage, Channel: f.Channel, ID: int64(f.Message), Repeats: true}}
+		if t.isGone(e.Guild, f.Channel, f.Message) {
+			t.take(aFact, e.Guild, f.ID)
+			return
+		}
+		source = append(source, memory.Message{Channel: f.Channel, ID: f.Message}.AsSource(true))
 	}
-	return t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
-}
-
-const factColumns = "guild, id, user, alias, by, channel, message, text"
-
-// takeFact takes a fact away for good, with the answers that used it.
-func (t *transaction) takeFact(guild memory.GuildID, id int64) error {
-	if err := t.invalidate(madeFrom(aFact, int64(guild), id), cause{hide: hideRepeats}); err != nil {
-		return err
-	}
-	if _, err := t.underive(derived{kind: aFact, guild: guild, id: id}); err != nil {
-		return err
-	}
-	return t.buryFact(guild, id)
-}
-
-// buryFact leaves nothing of a fact but its id, under which none is kept any more.
-func (t *transaction) buryFact(guild memory.GuildID, id int64) error {
-	t.changed.person(guild)
+	t.dropPromptsFrom(aFact, e.Guild, f.ID) // that show what it said before
+	t.changed.people[e.Guild] = true
 	t.changed.Text = true
-	return t.put("fact", 2, factColumns, int64(guild), id, 0, 0, 0, 0, 0, nil)
+	t.put(factTable, e.Guild, f.ID, e.User, f.Alias, f.By, f.Channel, f.Message, memory.Clean(f.Text))
+	t.derive(derived{kind: aFact, guild: e.Guild, channel: f.Channel, id: f.ID}, source, []memory.UserID{e.User})
+}
+
+var factTable = table{"fact", 2, "guild, id, user, alias, by, channel, message, text"}
+
+// loseFact leaves nothing of a fact but its id, under which none is kept any more.
+func (t *transaction) loseFact(guild memory.GuildID, id int64) {
+	t.changed.people[guild] = true
+	t.changed.Text = true
+	t.put(factTable, guild, id, 0, 0, 0, 0, 0, nil)
 }
 
 // learn keeps whether facts may be learned.
-func (t *transaction) learn(e memory.Learn) error {
-	if d, err := t.decisions(); err != nil || e.On && d.out[member{e.Guild, e.User}] {
-		return err
+func (t *transaction) learn(e memory.Learn) {
+	if e.On && t.decisions().OptedOut(e.Guild, e.User) {
+		return
 	}
 	t.changed.structure = t.changed.structure || e.User == 0
-	t.changed.person(e.Guild)
-	return t.exec(`INSERT INTO learn (guild, user, allow, at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (guild, user)
-		DO UPDATE SET allow = ?3, at = ?4 WHERE ?4 > learn.at`, int64(e.Guild), int64(e.User), e.On, millis(e.At))
-}
-
-func (c *changes) person(guild memory.GuildID) {
-	if c.people == nil {
-		c.people = map[memory.GuildID]bool{}
-	}
-	c.people[guild] = true
+	t.changed.people[e.Guild] = true
+	t.putNewer(learnTable, e.Guild, e.User, e.On, millis(e.At))
 }
 
 // People implements memory.Store.
@@ -123,57 +77,57 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.
 		people, err := s.readPeople(ctx, guild, ids)
 		return people, s.failed(err, "read people of guild %d", guild)
 	}
+	return held(ctx, s, &s.people, guild, "read the people of guild %d", func() ([]memory.Person, error) {
+		return s.readPeople(ctx, guild, nil)
+	})
+}
+
+// held is what s holds of a guild, read where it doesn't hold it.
+func held[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, guild memory.GuildID, what string,
+	read func() ([]T, error)) ([]T, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
 	s.mu.RLock()
-	people, ok := s.people[guild]
+	all, ok := (*of)[guild]
 	version := s.peopleVersion
 	s.mu.RUnlock()
 	if ok {
-		return people, nil
+		return all, nil
 	}
-	people, err := s.readPeople(ctx, guild, nil)
+	all, err := read()
 	if err != nil {
-		return nil, s.failed(err, "read the people of guild %d", guild)
+		return nil, s.failed(err, what, guild)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.peopleVersion == version { // nothing was written meanwhile
-		s.people[guild] = people
+		(*of)[guild] = all
 	}
-	return people, nil
+	return all, nil
 }
 
 // readPeople are the persons of a guild that were seen, or that something is known of, as they are at one
 // moment: all, or those with ids.
 func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memory.UserID) ([]memory.Person, error) {
-	args, ofPerson, ofFact := []any{int64(guild)}, "", ""
+	var some any
 	if len(ids) > 0 {
-		args, ofPerson, ofFact = append(args, jsonOf(ids)), " AND p.id IN (SELECT value FROM json_each(?))",
-			" AND user IN (SELECT value FROM json_each(?))"
+		some = jsonOf(ids)
 	}
 	known := map[memory.UserID]*memory.Person{}
 	err := s.engine.Snapshot(ctx, func(q Querier) error {
 		err := Each(ctx, q, func(scan Scanner) error {
 			p := &memory.Person{Guild: guild}
-			var roles sql.NullString
-			var learn int64
-			if err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &roles, &learn); err != nil {
-				return err
-			}
-			known[p.ID], p.Learn, p.RolesKnown = p, FromMillis(learn), roles.Valid
-			if !roles.Valid {
-				return nil
-			}
-			return json.Unmarshal([]byte(roles.String), &p.Roles)
-		}, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles, coalesce(l.at, 0) FROM person p
-			LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1 WHERE p.guild = ?`+
-			ofPerson, args...)
+			err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &p.RolesKnown, asJSON{&p.Roles}, asTime{&p.Learn})
+			known[p.ID] = p
+			return err
+		}, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles IS NOT NULL, p.roles, coalesce(l.at, 0) FROM person p
+			LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1
+			WHERE p.guild = ?1 AND (?2 IS NULL OR p.id IN (SELECT value FROM json_each(?2)))`, guild, some)
 		if err != nil {
 			return err
 		}
-		err = Each(ctx, q, func(scan Scanner) error {
+		return Each(ctx, q, func(scan Scanner) error {
 			var user memory.UserID
 			var f memory.Fact
 			err := scan(&user, &f.ID, &f.Text, &f.Alias, &f.By, &f.Channel, &f.Message)
@@ -184,12 +138,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 			}
 			p.Facts = append(p.Facts, f)
 			return err
-		}, `SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ?
-			AND text IS NOT NULL`+ofFact+" ORDER BY id", args...)
-		if err != nil {
-			return err
-		}
-		return nil
+		}, `SELECT user, id, text, alias, by, channel, message FROM fact WHERE guild = ?1 AND text IS NOT NULL
+			AND (?2 IS NULL OR user IN (SELECT value FROM json_each(?2))) ORDER BY id`, guild, some)
 	})
 	if err != nil {
 		return nil, err
@@ -217,6 +167,7 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 		present[user] = p
 		return err
 	}, `SELECT author, sum(messages), max(last) FROM presence
-		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`, jsonOf(s.channelNos(scope)), jsonOf(users))
+		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`,
+		jsonOf(s.channelNos(scope)), jsonOf(users))
 	return present, s.failed(err, "read who was here")
 }

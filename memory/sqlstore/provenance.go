@@ -1,8 +1,8 @@
 package sqlstore
 
 import (
-	"encoding/json"
 	"fmt"
+	"slices"
 
 	"hark/memory"
 )
@@ -54,59 +54,48 @@ func (d derived) place() int64 {
 	return int64(d.channel)
 }
 
+// sourcePlace is its place as a source of another thing.
+func (d derived) sourcePlace() int64 {
+	if d.kind == aLore {
+		return 0
+	}
+	return d.place()
+}
+
 // derive notes what a thing was made from and whom it is about, in the place of what was noted of an earlier version.
-func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) error {
-	if _, err := t.underive(d); err != nil {
-		return err
-	}
-	var no int64
-	if err := t.row(`INSERT INTO derived (kind, place, id, guild, channel, author, at)
-		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`,
-		int(d.kind), d.place(), d.id, int64(d.guild), int64(d.channel), int64(d.author), int64(d.at)).Scan(&no); err != nil {
-		return err
-	}
+func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) {
+	t.underive(d)
+	no := value[int64](t, `INSERT INTO derived (kind, place, id, guild, channel, author, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING no`, d.kind, d.place(), d.id, d.guild, d.channel, d.author, d.at)
 	for _, s := range from {
 		place := int64(s.Channel)
 		if s.Kind == memory.SourceFact {
 			place = int64(d.guild)
 		}
-		if err := t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (kind, place, id, derived) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`, no, int(sourceKinds[s.Kind]), place, s.ID, s.Version, s.Repeats); err != nil {
-			return err
-		}
+		t.exec("INSERT INTO source (derived, kind, place, id, version, repeats) VALUES (?, ?, ?, ?, ?, ?)"+orRepeats,
+			no, sourceKinds[s.Kind], place, s.ID, s.Version, s.Repeats)
 	}
 	for _, user := range named {
-		if err := t.exec("INSERT INTO named VALUES (?, ?) ON CONFLICT DO NOTHING", int64(user), no); err != nil {
-			return err
-		}
+		t.exec("INSERT INTO named VALUES (?, ?) ON CONFLICT DO NOTHING", user, no)
 	}
-	return nil
 }
 
-// underive forgets what a thing was made from, and tells whether anything was known.
-func (t *transaction) underive(d derived) (bool, error) {
-	var no int64
-	ok, err := Found(t.row("DELETE FROM derived WHERE kind = ? AND place = ? AND id = ? RETURNING no",
-		int(d.kind), d.place(), d.id).Scan(&no))
-	for _, query := range []string{"DELETE FROM source WHERE derived = ?", "DELETE FROM named WHERE derived = ?"} {
-		if ok && err == nil {
-			err = t.exec(query, no)
-		}
+// orRepeats ends a statement that adds sources, which may be there.
+const orRepeats = ` ON CONFLICT (kind, place, id, derived)
+	DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`
+
+// underive forgets what a thing was made from.
+func (t *transaction) underive(d derived) {
+	if no := value[int64](t, "DELETE FROM derived WHERE kind = ? AND place = ? AND id = ? RETURNING no",
+		d.kind, d.place(), d.id); no != 0 {
+		t.execAll([]any{no}, "DELETE FROM source WHERE derived = ?", "DELETE FROM named WHERE derived = ?")
 	}
-	return ok, err
 }
 
-// sourcesColumn is an expression for what d, a derived thing, was made from, for sourceList to scan.
-const sourcesColumn = "(SELECT json_group_array(json_array(o.place, o.id, o.version) ORDER BY o.place, o.id) FROM source o WHERE o.derived = d.no)"
-
-// sourceList are the messages that something was made from, by channel and id, each with its version.
-type sourceList [][3]int64
-
-// Scan implements sql.Scanner.
-func (l *sourceList) Scan(from any) error {
-	text, _ := from.(string)
-	return json.Unmarshal([]byte(text), l)
-}
+// sourcesColumn is an expression for the messages that d, a derived thing, was made from, by channel and id, as
+// the JSON of memory.SummarySource and of memory.Spot; NULL if there are none.
+const sourcesColumn = `(SELECT nullif(json_group_array(json_object('Channel', o.place, 'Message', o.id,
+	'Edited', o.version) ORDER BY o.place, o.id), '[]') FROM source o WHERE o.derived = d.no)`
 
 // selection is a query for derived things, by derived, with repeats, whether it repeats what it was found by,
 // and itself, whether it was found by itself rather than by a source.
@@ -116,9 +105,9 @@ type selection struct {
 }
 
 // madeFrom selects what was made from something.
-func madeFrom(k kind, place, id int64) selection {
-	return selection{`SELECT derived, repeats, 0 AS itself FROM source WHERE kind = ? AND place = ?
-		AND id = ?`, []any{int(k), place, id}}
+func madeFrom(k kind, place, id any) selection {
+	return selection{"SELECT derived, repeats, 0 AS itself FROM source WHERE kind = ? AND place = ? AND id = ?",
+		[]any{k, place, id}}
 }
 
 // only is s without all kinds but some.
@@ -142,13 +131,16 @@ const (
 // show it no more, if it is an answer. From summaries nothing leads on: what was made from one has its
 // sources as well.
 func (s selection) closure(how hiding) string {
-	const next = " UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0 FROM gone CROSS JOIN derived d ON d.no = gone.derived"
+	const next = ` UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0
+		FROM gone CROSS JOIN derived d ON d.no = gone.derived`
 	return fmt.Sprintf(`WITH RECURSIVE gone (derived, hide, itself) AS (SELECT derived,
 		iif(%[1]d = 2, 2, %[1]d * repeats), itself FROM (%[2]s) AS first`+
-		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind) AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
+		next+` CROSS JOIN source s ON s.kind = iif(d.kind = %[3]d, 0, d.kind)
+			AND s.place = iif(d.kind = %[5]d, 0, d.place) AND s.id = d.id WHERE d.kind IN (%[3]d, %[4]d, %[5]d)`+
 		next+` CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id CROSS JOIN json_each(t.parts) p
 			CROSS JOIN source s ON s.kind = 0 AND s.place = d.place AND s.id = p.value WHERE d.kind = %[3]d`+
-		next+` CROSS JOIN shown p ON p.derived = d.no CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[6]d)`,
+		next+` CROSS JOIN shown p ON p.derived = d.no
+			CROSS JOIN source s ON s.kind = 0 AND s.place = p.channel AND s.id = p.id WHERE d.kind = %[6]d)`,
 		how, s.query, anAnswer, aFact, aLore, aShown)
 }
 
@@ -168,62 +160,58 @@ type cause struct {
 
 // invalidate takes away what s selects, and all that was made from that. Of an answer that Discord goes on
 // showing it leaves what it was made from, so that it is found when it is to be shown no more.
-func (t *transaction) invalidate(s selection, why cause) error {
-	var all []invalid
-	err := t.each(func(scan Scanner) error {
-		var g invalid
-		err := scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
-		all = append(all, g)
-		return err
-	}, s.closure(why.hide)+fmt.Sprintf(
-		` SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
-		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...)
-	if err != nil {
-		return err
-	}
+func (t *transaction) invalidate(s selection, why cause) {
+	all := must(list(t.ctx, t, func(scan Scanner, g *invalid) error {
+		return scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
+	}, s.closure(why.hide)+fmt.Sprintf(`
+		SELECT d.no, d.kind, d.guild, d.channel, d.id, max(gone.hide) > 0, max(gone.itself)
+		FROM gone CROSS JOIN derived d ON d.no = gone.derived GROUP BY d.no
+		HAVING d.kind <> %d OR max(gone.hide) > 0`, aShown), s.args...))
 	for _, g := range all { // first of all of them, so that none is found again by what happens to another
 		if g.kind == anAnswer && !g.hide {
-			err = t.exec("UPDATE derived SET kind = ? WHERE no = ?", int(aShown), g.no)
+			t.exec("UPDATE derived SET kind = ? WHERE no = ?", aShown, g.no)
 		} else {
-			_, err = t.underive(g.derived)
-		}
-		if err != nil {
-			return err
+			t.underive(g.derived)
 		}
 	}
 	for _, g := range all {
 		t.changed.Text = true
-		if err := t.lose(g, why.deleted); err != nil {
-			return err
-		}
+		t.lose(g, why.deleted)
 	}
-	return nil
+}
+
+// take takes a fact or lore away for good, with the answers that used it: of it only its id stays.
+func (t *transaction) take(k kind, guild memory.GuildID, id int64) {
+	d := derived{kind: k, guild: guild, id: id}
+	t.invalidate(madeFrom(k, d.sourcePlace(), id), cause{hide: hideRepeats})
+	t.underive(d)
+	t.lose(invalid{derived: d}, memory.Spot{})
 }
 
 // lose does what is done with a derived thing that goes.
-func (t *transaction) lose(g invalid, deleted memory.Spot) error {
+func (t *transaction) lose(g invalid, deleted memory.Spot) {
 	switch g.kind {
 	case anAnswer:
 		t.lost.Answers++
-		return t.loseAnswer(g, deleted)
+		t.loseAnswer(g, deleted)
 	case aShown:
-		return t.withdrawShown(g, deleted)
+		t.withdrawShown(g, deleted)
 	case aFact:
 		t.lost.Facts++
-		return t.buryFact(g.guild, g.id)
+		t.loseFact(g.guild, g.id)
 	case aLore:
 		t.lost.Lore++
-		return t.loseLore(g)
+		t.loseLore(g)
 	case aSummary:
 		t.lost.Summaries++
-		return t.exec(`UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL
-			WHERE channel = ? AND id = ?`, int64(g.channel), g.id)
+		t.exec(`UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL
+			WHERE channel = ? AND id = ?`, g.channel, g.id)
 	case aCondensed:
 		t.lost.Summaries++
-		return t.exec("DELETE FROM condensed WHERE channel = ?", int64(g.channel))
+		t.exec("DELETE FROM condensed WHERE channel = ?", g.channel)
 	default:
 		t.lost.Records++
-		return t.exec("DELETE FROM record WHERE no = ?", g.id)
+		t.exec("DELETE FROM record WHERE no = ?", g.id)
 	}
 }
 
@@ -239,74 +227,65 @@ const (
 
 // stand tells how a source of something of a guild is now. A source in a channel that isn't known counts as
 // gone: it may have been forgotten with its guild.
-func (t *transaction) stand(guild memory.GuildID, s memory.Source) (standing, error) {
-	query, args := "", []any{s.ID, s.Version, int64(s.Channel)}
-	switch s.Kind {
-	case memory.SourceFact:
-		query, args = "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ? AND id = ? AND text IS NULL)",
-			[]any{int64(guild), s.ID}
-	case memory.SourceLore:
-		query, args = `SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND (at = ?2 OR ?2 = 0)
-			AND text IS NOT NULL)`, args[:2]
-	case memory.SourceSummary:
-		query = "SELECT EXISTS (SELECT 1 FROM summary WHERE id = ? AND made = ? AND channel = ? AND text IS NOT NULL)"
-	default:
+func (t *transaction) stand(guild memory.GuildID, s memory.Source) standing {
+	query, ok := standsQuery[s.Kind]
+	if !ok {
 		return t.standMessage(guild, s)
 	}
-	var there bool
-	if err := t.row(query, args...).Scan(&there); err != nil || there {
-		return isSame, err
+	if value[bool](t, query, s.ID, s.Version, s.Channel, guild) {
+		return isSame
 	}
-	return isLost, nil
+	return isLost
 }
 
-func (t *transaction) standMessage(guild memory.GuildID, s memory.Source) (standing, error) {
+// standsQuery tells whether something is there as it was, by its id, version, channel and guild.
+var standsQuery = map[memory.SourceKind]string{
+	memory.SourceFact: "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ?4 AND id = ?1 AND text IS NULL)",
+	memory.SourceLore: "SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND (at = ?2 OR ?2 = 0) AND text IS NOT NULL)",
+	memory.SourceSummary: `SELECT EXISTS (SELECT 1 FROM summary
+		WHERE id = ?1 AND made = ?2 AND channel = ?3 AND text IS NOT NULL)`,
+}
+
+func (t *transaction) standMessage(guild memory.GuildID, s memory.Source) standing {
 	id := memory.MessageID(s.ID)
-	if gone, err := t.isGone(guild, s.Channel, id); gone || err != nil {
-		return isLost, err
+	if t.isGone(guild, s.Channel, id) {
+		return isLost
 	}
-	if anew, err := t.isRewritten(s); anew || err != nil {
-		return isAnew, err
+	if t.isRewritten(s) {
+		return isAnew
 	}
-	c, err := t.knownChannel(s.Channel)
-	if c == nil || err != nil {
-		return isLost, err
+	c := t.knownChannel(s.Channel)
+	if c == nil {
+		return isLost
 	}
-	now, row, err := t.stored(c, id)
-	switch {
-	case err != nil:
-		return isLost, err
-	case row == 0:
-		return isOther, nil
+	switch now := t.stored(c, id); {
+	case now.row == 0:
+		return isOther
 	case !now.doomed && millis(now.Edited) == s.Version:
-		return isSame, nil
+		return isSame
 	case now.Kind == memory.FromHark:
-		return isOther, nil
+		return isOther
 	}
-	return isLost, nil
+	return isLost
 }
 
 // areSame reports whether all sources of something are there as they were read.
-func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) (bool, error) {
-	for _, s := range sources {
-		if now, err := t.stand(guild, s); now != isSame || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
+func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) bool {
+	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stand(guild, s) != isSame })
 }
 
 // selects is what falls under an order: what was made from messages that do, what does as a message would, and what is
 // about somebody of whom everything does. What is asked at the command line may be about people of any guild.
-func (o order) selects(channels string) selection {
-	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2
-			AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id WHERE c.id = s.place AND m.author = ?3))
-		UNION ALL SELECT no, 1, 1 FROM derived WHERE at <> 0 AND at < ?2 AND (author = ?3 OR ?3 = 0) AND (guild = ?4 OR ?4 = %[1]d)
+func (o order) selects(channels string, more ...any) selection {
+	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s
+			WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2
+			AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id
+				WHERE c.id = s.place AND m.author = ?3))
+		UNION ALL SELECT no, 1, 1 FROM derived WHERE at <> 0 AND at < ?2 AND (author = ?3 OR ?3 = 0) AND %[4]s
 			AND ((channel = ?5 OR ?5 = 0) OR channel IN (SELECT value FROM json_each(?1)))
 		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND n.user = ?3
-			AND ((d.guild = ?4 OR ?4 = %[1]d) OR d.guild = %[2]d AND d.kind <> %[3]d) AND (d.kind <> %[4]d OR d.at < ?2)
+			AND (%[4]s OR d.guild = %[1]d AND d.kind <> %[2]d) AND (d.kind <> %[3]d OR d.at < ?2)
 		UNION ALL SELECT n.derived, 0, 0 FROM named n CROSS JOIN derived d ON d.no = n.derived WHERE ?6 AND ?3 = 0
-			AND iif(d.kind = %[3]d, (d.guild = ?4 OR ?4 = %[1]d), d.guild = %[2]d AND n.user IN (SELECT id FROM person WHERE (guild = ?4 OR ?4 = %[1]d)))`,
-		memory.Everywhere, memory.LocalGuild, aFact, aRecord),
-		[]any{channels, int64(o.end), int64(o.user), int64(o.guild), int64(o.channel), o.whole && o.channel == 0}}
+			AND iif(d.kind = %[2]d, %[4]s, d.guild = %[1]d AND n.user IN (SELECT id FROM person WHERE %[4]s))`,
+		memory.LocalGuild, aFact, aRecord, ofGuild), o.args(channels, more...)}
 }

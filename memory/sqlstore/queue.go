@@ -17,7 +17,7 @@ func (s *Store) Wake() <-chan struct{} { return s.wake }
 func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) {
 	query, args := "SELECT count(*) FROM segment WHERE %s = 1", []any(nil)
 	if guild != memory.Everywhere {
-		query, args = query+" AND channel IN (SELECT no FROM channel WHERE guild = ?)", []any{int64(guild)}
+		query, args = query+" AND channel IN (SELECT no FROM channel WHERE guild = ?)", []any{guild}
 	}
 	var n int
 	to, err := s.sideOf(ctx, s.engine)
@@ -109,7 +109,7 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 			last = max(last, sorted[i].last)
 		}
 		err := Each(ctx, q, scanRow, "SELECT segment, "+MessageColumns+
-			" FROM said WHERE channel = ? AND id BETWEEN ? AND ?", from.no, int64(from.first), int64(last))
+			" FROM said WHERE channel = ? AND id BETWEEN ? AND ? ORDER BY id", from.no, from.first, last)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,6 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 	var segments []memory.Segment
 	for _, w := range waiting {
 		if len(w.Messages) > 0 {
-			slices.SortFunc(w.Messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 			segments = append(segments, w.Segment)
 		}
 	}
@@ -134,77 +133,33 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 			return fmt.Errorf("store the vector of segment %d: %w", segments[i].ID, err)
 		}
 	}
-	return s.writing(ctx, func(t *transaction) error {
-		to, err := t.side()
-		if err != nil {
-			return err
-		}
-		if err := t.storeVectors(to, segments, embedded); err != nil {
-			return err
-		}
-		return t.switchOver()
+	return s.writing(ctx, func(t *transaction) {
+		t.storeVectors(t.side(), segments, embedded)
+		t.switchOver()
 	})
 }
 
-// version is a segment as it was at some time.
-type version struct{ segment, number int64 }
-
-// unchanged notes that those of segments that still are as they were when they were embedded no longer wait, and tells
-// where they lie.
-func (t *transaction) unchanged(to side, segments []memory.Segment) (map[version]Vector, error) {
-	ids, given := make([]int64, len(segments)), map[version]bool{}
-	for i, segment := range segments {
-		ids[i], given[version{segment.ID, segment.Version}] = segment.ID, true
-	}
-	same, kept := map[version]Vector{}, []int64{}
-	err := t.each(func(scan Scanner) error {
-		var now version
-		var v Vector
-		err := scan(&v.Segment, &now.number, &v.Channel, &v.First, &v.Last)
-		if now.segment = v.Segment; given[now] {
-			same[now], kept = v, append(kept, v.Segment)
-		}
-		return err
-	}, "SELECT id, version, channel, first, last FROM segment WHERE id IN (SELECT value FROM json_each(?))",
-		jsonOf(ids))
-	if err != nil {
-		return nil, err
-	}
-	return same, t.exec("UPDATE segment SET "+to.flag+" = 0 WHERE id IN (SELECT value FROM json_each(?))", jsonOf(kept))
-}
-
-// storeVectors stores the vectors of those segments that still are as they were when they were embedded. One
-// that is nil says that there is nothing to embed.
-func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [][]float32) error {
-	same, err := t.unchanged(to, segments)
-	if err != nil {
-		return err
-	}
+// storeVectors stores the vectors of those segments that still are as they were when they were embedded, and
+// notes that these no longer wait. One that is nil says that there is nothing to embed.
+func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [][]float32) {
 	for i, s := range segments {
-		v, ok := same[version{s.ID, s.Version}]
-		switch v.Values = vectors[i]; {
-		case !ok:
-		case v.Values != nil:
-			err = t.PutVector(v, to == beside)
-		default:
-			err = t.dropVector(to, s.ID)
+		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0
+		if v.Values == nil {
+			waits = 2
 		}
-		if err != nil {
-			return err
+		if !t.row("UPDATE segment SET "+to.flag+" = ? WHERE id = ? AND version = ? RETURNING channel, first, last",
+			waits, s.ID, s.Version).into(&v.Channel, &v.First, &v.Last) {
+			continue
 		}
+		if v.Values != nil {
+			ensure(t.PutVector(v, to == beside))
+			continue
+		}
+		if to == inUse {
+			t.changed.Gone = append(t.changed.Gone, s.ID)
+		}
+		t.exec("DELETE FROM "+to.table+" WHERE segment = ?", s.ID)
 	}
-	return nil
-}
-
-// dropVector notes that a segment has no vector.
-func (t *transaction) dropVector(to side, segment int64) error {
-	if to == inUse {
-		t.changed.Gone = append(t.changed.Gone, segment)
-	}
-	if err := t.exec("UPDATE segment SET "+to.flag+" = 2 WHERE id = ?", segment); err != nil {
-		return err
-	}
-	return t.exec("DELETE FROM "+to.table+" WHERE segment = ?", segment)
 }
 
 // CheckVector reports what makes a vector unfit to be compared with others.

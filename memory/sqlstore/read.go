@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"hark/memory"
 )
@@ -51,13 +52,44 @@ func column[T any](ctx context.Context, q Querier, query string, args ...any) ([
 	return list(ctx, q, func(scan Scanner, to *T) error { return scan(to) }, query, args...)
 }
 
-// scanJSON reads a row of one column of JSON.
-func scanJSON[T any](scan Scanner, to *T) error {
-	var body []byte
-	if err := scan(&body); err != nil {
+// mapOf is what a query tells in its second column of what is in its first.
+func mapOf[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
+	all := map[K]V{}
+	err := Each(ctx, q, func(scan Scanner) error {
+		var key K
+		var value V
+		err := scan(&key, &value)
+		all[key] = value
 		return err
+	}, query, args...)
+	return all, err
+}
+
+// asJSON scans a column of JSON, and leaves what NULL stands for as it is.
+type asJSON struct{ to any }
+
+// Scan implements sql.Scanner.
+func (a asJSON) Scan(from any) error {
+	switch from := from.(type) {
+	case string:
+		return json.Unmarshal([]byte(from), a.to)
+	case []byte:
+		return json.Unmarshal(from, a.to)
 	}
-	return json.Unmarshal(body, to)
+	return nil
+}
+
+// jsonText is what asJSON reads.
+func jsonText(v any) string { return string(must(json.Marshal(v))) }
+
+// asTime scans a column of milliseconds.
+type asTime struct{ *time.Time }
+
+// Scan implements sql.Scanner.
+func (a asTime) Scan(from any) error {
+	ms, _ := from.(int64)
+	*a.Time = FromMillis(ms)
+	return nil
 }
 
 // behind is a scanner of the columns that follow some others.
@@ -118,18 +150,17 @@ func (s *Store) row(ctx context.Context, query string, args ...any) Row {
 	return RowOf(ctx, s.engine, query, args...)
 }
 
+// meta is what is kept about the whole database under a key; empty if nothing is.
+func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
+	_, err = Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&kept))
+	return kept, err
+}
+
 const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
 
 // ScanMessage reads MessageColumns.
 func ScanMessage(scan Scanner, m *memory.Message) error {
-	var edited int64
-	var extra sql.NullString
-	if err := scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, &edited, &m.Starred, &m.Tokens, &m.Content,
-		&extra); err != nil {
-		return err
-	}
-	m.Edited = FromMillis(edited)
-	return decodeExtra(extra, m)
+	return scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.Starred, &m.Tokens, &m.Content, asExtra{m})
 }
 
 // place is a channel's guild and number.
@@ -160,23 +191,16 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 // MessageNamed implements memory.Store.
 func (s *Store) MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error) {
 	var id memory.MessageID
-	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", int64(channel),
-		memory.Clean(name)).Scan(&id)
+	err := s.row(ctx, "SELECT id FROM called WHERE channel = ? AND name = ?", channel, memory.Clean(name)).
+		Scan(&id)
 	return id, s.failed(orNotFound(err), "message %q of channel %d", name, channel)
 }
 
 // NameOf implements memory.Store.
 func (s *Store) NameOf(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) (map[memory.MessageID]string, error) {
-	names := map[memory.MessageID]string{}
-	err := Each(ctx, s.engine, func(scan Scanner) error {
-		var id memory.MessageID
-		var name string
-		err := scan(&id, &name)
-		names[id] = name
-		return err
-	}, "SELECT id, name FROM called WHERE channel = ? AND id IN (SELECT value FROM json_each(?))",
-		int64(channel), jsonOf(ids))
+	names, err := mapOf[memory.MessageID, string](ctx, s.engine, `SELECT id, name FROM called
+		WHERE channel = ? AND id IN (SELECT value FROM json_each(?))`, channel, jsonOf(ids))
 	return names, s.failed(err, "read the names of messages")
 }
 

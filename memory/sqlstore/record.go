@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"hark/memory"
@@ -28,45 +30,33 @@ func (s *Store) prepareRecord(r memory.Record) (preparedRecord, error) {
 }
 
 // keepRecord keeps a record, unless what it is about is gone.
-func (t *transaction) keepRecord(r preparedRecord) error {
-	d, err := t.decisions()
-	if err != nil || d.out[member{r.Guild, r.Asker}] {
-		return err
+func (t *transaction) keepRecord(r preparedRecord) {
+	d := t.decisions()
+	if d.OptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).spot, momentOf(r.Record), r.Asker) {
+		return
 	}
-	c, err := t.channel(r.Guild, r.Channel)
-	if err != nil || d.forgotten(c.spot, momentOf(r.Record), r.Asker) {
-		return err
-	}
+	var sources []memory.Source
 	for _, id := range []memory.MessageID{r.Question, r.Answer} {
-		if id == 0 {
-			continue
-		}
-		if gone, err := t.isGone(r.Guild, r.Channel, id); gone || err != nil {
-			return err
+		if id != 0 {
+			if t.isGone(r.Guild, r.Channel, id) {
+				return
+			}
+			sources = append(sources, memory.Message{Channel: r.Channel, ID: id}.AsSource(false))
 		}
 	}
 	var named []memory.UserID
 	for _, id := range r.Named() {
 		named = append(named, memory.UserID(id))
 	}
-	if gone, err := t.namesForgotten(r.Guild, named, momentOf(r.Record)); gone || err != nil {
-		return err
+	if t.namesForgotten(r.Guild, named, momentOf(r.Record)) {
+		return
 	}
-	var no int64
-	added, err := Found(t.row(`INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`,
-		r.CallID, int64(r.Channel), int64(r.Asker), millis(r.Timestamp), string(r.Speaker), r.Method, r.tokens, r.body).Scan(&no))
-	if !added || err != nil {
-		return err
+	if no := value[int64](t, `INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`, r.CallID, r.Channel, r.Asker,
+		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, r.body); no != 0 {
+		t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker,
+			at: momentOf(r.Record)}, sources, named)
 	}
-	var sources []memory.Source
-	for _, id := range []memory.MessageID{r.Question, r.Answer} {
-		if id != 0 {
-			sources = append(sources, memory.Source{Kind: memory.SourceMessage, Channel: r.Channel, ID: int64(id)})
-		}
-	}
-	return t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker,
-		at: momentOf(r.Record)}, sources, named)
 }
 
 // momentOf is when a record's question was asked, as an id of a message: what falls under an order that ends later.
@@ -86,19 +76,18 @@ func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Rec
 	if q.Limit > 0 {
 		limit = q.Limit
 	}
-	until := int64(1<<63 - 1)
-	if !q.Until.IsZero() {
-		until = ceilMillis(q.Until)
-	}
-	since := int64(-1 << 63)
+	since, until := int64(math.MinInt64), int64(math.MaxInt64)
 	if !q.Since.IsZero() {
 		since = ceilMillis(q.Since)
 	}
-	all, err := list(ctx, s.engine, scanJSON[memory.Record],
+	if !q.Until.IsZero() {
+		until = ceilMillis(q.Until)
+	}
+	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Record) error { return scan(asJSON{r}) },
 		`SELECT body FROM record WHERE channel IN (SELECT value FROM json_each(?1)) AND at >= ?2 AND at < ?3
-		AND (speaker = ?4 OR ?4 = '') AND (method = ?5 OR ?5 = '') AND (asker = ?6 OR ?6 = 0) ORDER BY at `+
-			direction+`, no `+direction+` LIMIT ?7`,
-		jsonOf(q.Channels), since, until, string(q.Speaker), q.Method, int64(q.Asker), limit)
+		AND (speaker = ?4 OR ?4 = '') AND (method = ?5 OR ?5 = '') AND (asker = ?6 OR ?6 = 0)
+		ORDER BY at `+direction+`, no `+direction+` LIMIT ?7`,
+		jsonOf(q.Channels), since, until, q.Speaker, q.Method, q.Asker, limit)
 	return all, s.failed(err, "read records of calls")
 }
 
@@ -115,8 +104,8 @@ func ceilMillis(t time.Time) int64 {
 func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 	prompts, err1 := s.forgetPrompts(ctx, e.Prompts)
 	records, err2 := s.forgetRecords(ctx, e.Records)
-	err3 := s.writing(ctx, func(t *transaction) error {
-		return t.exec("DELETE FROM spent WHERE question < ?", int64(memory.FirstMessageID(e.Spending)))
+	err3 := s.writing(ctx, func(t *transaction) {
+		t.exec("DELETE FROM spent WHERE question < ?", memory.FirstMessageID(e.Spending))
 	})
 	var err4 error
 	if prompts+records > 0 {
@@ -129,28 +118,19 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 // forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is
 // newer, and stays.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
-	const without = 1<<63 - 1
-	count, tokens := int64(without), int64(without)
-	if l.Count > 0 {
-		count = int64(l.Count)
-	}
-	if l.Tokens > 0 {
-		tokens = int64(l.Tokens)
-	}
 	gone, err := column[int64](ctx, s.engine,
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
 		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS ranked
-		WHERE at < ? OR nth > ? OR cost > ?`,
-		millis(l.Before), count, tokens)
-	for err == nil && len(gone) > 0 {
-		step := gone[:min(len(gone), forgetStep)]
-		gone = gone[len(step):]
-		err = s.writing(ctx, func(t *transaction) error {
-			err := t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
-				WHERE r.no IN (SELECT value FROM json_each(?))`, []any{int(aRecord), jsonOf(step)}}, cause{})
+		WHERE at < ?1 OR nth > ?2 AND ?2 > 0 OR cost > ?3 AND ?3 > 0`, millis(l.Before), l.Count, l.Tokens)
+	for step := range slices.Chunk(gone, forgetStep) {
+		if err := s.writing(ctx, func(t *transaction) {
+			t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
+				CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
+				WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
 			total += t.lost.Records
-			return err
-		})
+		}); err != nil {
+			return total, err
+		}
 	}
 	return total, err
 }
@@ -159,32 +139,23 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 const fingerprintKey = "fingerprints"
 
 // FingerprintKey implements memory.Store.
-func (s *Store) FingerprintKey(ctx context.Context) ([]byte, error) {
-	key, err := s.fingerprintKey(ctx)
-	return key, s.failed(err, "key of fingerprints")
-}
-
-func (s *Store) fingerprintKey(ctx context.Context) ([]byte, error) {
-	var stored string
-	ok, err := Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", fingerprintKey).Scan(&stored))
+func (s *Store) FingerprintKey(ctx context.Context) (key []byte, err error) {
+	defer func() { err = s.failed(err, "key of fingerprints") }()
+	stored, err := s.meta(ctx, fingerprintKey)
 	if err != nil {
 		return nil, err
 	}
-	if !ok { // or another process is making it now: the first to write it has made it
+	if stored == "" { // or another process is making it now: the first to write it has made it
 		fresh := make([]byte, memory.FingerprintKeyBytes)
 		_, _ = rand.Read(fresh) // never fails
-		if err := s.writing(ctx, func(t *transaction) error {
-			if err := t.exec("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", fingerprintKey,
-				hex.EncodeToString(fresh)); err != nil {
-				return err
-			}
-			return t.row("SELECT value FROM meta WHERE key = ?", fingerprintKey).Scan(&stored)
+		if err := s.writing(ctx, func(t *transaction) {
+			t.exec("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING", fingerprintKey, hex.EncodeToString(fresh))
+			stored = t.meta(fingerprintKey)
 		}); err != nil {
 			return nil, err
 		}
 	}
-	key, err := hex.DecodeString(stored)
-	if err == nil && len(key) != memory.FingerprintKeyBytes {
+	if key, err = hex.DecodeString(stored); err == nil && len(key) != memory.FingerprintKeyBytes {
 		err = errors.New("it is damaged")
 	}
 	return key, err

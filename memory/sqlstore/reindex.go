@@ -1,10 +1,7 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -46,14 +43,14 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 	}
 	for _, part := range []struct {
 		wrong string // channels
-		again func(*transaction, int64) error
+		again func(*transaction, int64)
 	}{{miscut, (*transaction).cutAgain}, {miscounted, (*transaction).countAgain}} {
 		channels, err := column[int64](ctx, s.engine, part.wrong)
 		if err != nil {
 			return s.failed(err, "index again")
 		}
 		for _, no := range channels {
-			if err := s.writing(ctx, func(t *transaction) error { return part.again(t, no) }); err != nil {
+			if err := s.writing(ctx, func(t *transaction) { part.again(t, no) }); err != nil {
 				return err
 			}
 		}
@@ -64,70 +61,64 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 // RepairText makes full text again if anew, or if other rules made what is there; with goOn it goes on with
 // that where it was cut short.
 func RepairText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
-	var rules string
-	if _, err := Found(s.row(ctx, "SELECT value FROM meta WHERE key = 'terms'").Scan(&rules)); err != nil {
+	rules, err := s.meta(ctx, "terms")
+	if err != nil {
 		return err
 	}
-	if anew = anew || rules != fmt.Sprint(text.Version); anew {
+	if anew || rules != fmt.Sprint(text.Version) {
 		if err := s.writing(ctx, (*transaction).beginReindex); err != nil {
 			return err
 		}
-	}
-	if !anew && !goOn {
+	} else if !goOn {
 		return nil
 	}
 	return s.finishWords(ctx, progress)
 }
 
 func (s *Store) reindexState(ctx context.Context) (state string, err error) {
-	_, err = Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", reindexKey).Scan(&state))
+	state, err = s.meta(ctx, reindexKey)
 	return state, s.failed(err, "index again")
 }
 
-func (t *transaction) beginReindex() error {
-	if err := t.ClearText(); err != nil {
-		return err
-	}
-	return errors.Join(t.note(reindexKey, "-1"), t.note("terms", fmt.Sprint(text.Version)))
+func (t *transaction) beginReindex() {
+	ensure(t.ClearText())
+	t.note(reindexKey, "-1")
+	t.note("terms", fmt.Sprint(text.Version))
 }
 
-func (t *transaction) embedAgain() error {
+func (t *transaction) embedAgain() {
 	t.changed.pending = true
-	to, err := t.side()
-	if err != nil {
-		return err
-	}
-	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1"); err != nil {
-		return err
-	}
+	to := t.side()
+	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
 	const strange = " WHERE segment NOT IN (SELECT id FROM segment)"
-	if err := t.execAll(nil, "DELETE FROM "+inUse.table+strange, "DELETE FROM "+beside.table+strange); err != nil {
-		return err
-	}
-	return t.note(reindexKey, reindexed)
+	t.execAll(nil, "DELETE FROM "+inUse.table+strange, "DELETE FROM "+beside.table+strange)
+	t.note(reindexKey, reindexed)
 }
 
 // The channels whose segments or counts aren't as their messages say.
 const (
-	miscut = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last FROM said WHERE segment <> 0 GROUP BY 1, 2)
-		SELECT coalesce(cut.channel, s.channel) FROM cut FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
+	miscut = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
+			FROM said WHERE segment <> 0 GROUP BY 1, 2)
+		SELECT coalesce(cut.channel, s.channel) FROM cut
+			FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
 			WHERE s.id IS NULL OR cut.segment IS NULL OR s.size <> cut.size OR cut.first < s.first OR cut.last > s.last
 		UNION SELECT channel FROM said WHERE (segment = 0) = (kind IN (` + recalledKinds + `))`
 	miscounted = `SELECT c.no FROM channel c LEFT JOIN (SELECT channel, count(*) AS n FROM said
 		WHERE kind IN (` + recalledKinds + `) GROUP BY 1) m
 			ON m.channel = c.no WHERE c.messages <> coalesce(m.n, 0)
 		UNION SELECT coalesce(m.channel, p.channel) FROM (` + presences + ` GROUP BY 1, 2) m
-			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author WHERE p.messages IS DISTINCT FROM m.messages OR p.last IS DISTINCT FROM m.last
-		UNION SELECT c.no FROM star s CROSS JOIN channel c ON c.id = s.channel CROSS JOIN message m ON m.channel = c.no AND m.id = s.id
-			WHERE m.starred <> s.starred`
+			FULL JOIN presence p ON p.channel = m.channel AND p.author = m.author
+			WHERE p.messages IS DISTINCT FROM m.messages OR p.last IS DISTINCT FROM m.last
+		UNION SELECT c.no FROM star s CROSS JOIN channel c ON c.id = s.channel
+			CROSS JOIN message m ON m.channel = c.no AND m.id = s.id WHERE m.starred <> s.starred`
 	presences = "SELECT channel, author, count(*) AS messages, max(id) AS last FROM said WHERE kind IN (" +
 		recalledKinds + ")"
 )
 
 // countAgain counts what was said in a channel and by whom, and marks what is starred.
-func (t *transaction) countAgain(no int64) error {
+func (t *transaction) countAgain(no int64) {
 	t.changed.structure = true
-	return t.execAll([]any{no},
+	t.execAll([]any{no},
 		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+
 			recalledKinds+")) WHERE no = ?1",
 		"DELETE FROM presence WHERE channel = ?1",
@@ -137,64 +128,45 @@ func (t *transaction) countAgain(no int64) error {
 }
 
 // cutAgain cuts a channel into segments, as if its messages had come in order.
-func (t *transaction) cutAgain(no int64) error {
-	var newest int64 // version: a vector made for a segment as it was must fit none
-	if err := t.row("SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no).Scan(&newest); err != nil {
-		return err
-	}
-	if err := t.execAll([]any{no},
+func (t *transaction) cutAgain(no int64) {
+	// version: a vector made for a segment as it was must fit none
+	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
+	t.execAll([]any{no},
 		"DELETE FROM vector WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
-		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0",
-	); err != nil {
-		return err
-	}
+		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0")
 	t.changed.Space, t.changed.Text = true, true
-	t.store.ingest.segments = nil
-	var id memory.ChannelID
-	if ok, err := Found(t.row("SELECT id FROM channel WHERE no = ?", no).Scan(&id)); !ok || err != nil {
-		return err
-	}
-	c, err := t.knownChannel(id)
-	if err != nil {
-		return err
+	clear(t.store.ingest.segments)
+	c := t.knownChannel(value[memory.ChannelID](t, "SELECT id FROM channel WHERE no = ?", no))
+	if c == nil {
+		return
 	}
 	c.tail = nil
 	for after := noMessage; ; {
-		messages, rows, err := t.uncut(no, after)
-		if err == nil && len(messages) == 0 {
-			if err = t.flush(); err == nil {
-				err = t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
-			}
-			return err
-		}
-		if err != nil {
-			return err
+		messages, rows := t.uncut(no, after)
+		if len(messages) == 0 {
+			break
 		}
 		for i, m := range messages {
-			segment, err := t.join(c, m)
-			if err == nil {
-				err = t.exec("UPDATE message SET segment = ? WHERE row = ?", segment, rows[i])
-			}
-			if err != nil {
-				return err
-			}
+			t.exec("UPDATE message SET segment = ? WHERE row = ?", t.join(c, m), rows[i])
 			after = m.ID
 		}
 	}
+	t.flush()
+	t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
 }
 
 // uncut are some messages of a channel that belong into segments, and their rows.
-func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory.Message, rows []int64, err error) {
-	err = t.each(func(scan Scanner) error {
+func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
+	t.each(func(scan Scanner) error {
 		var row int64
 		var m memory.Message
 		err := ScanMessage(behind(scan, &row), &m)
 		messages, rows = append(messages, m), append(rows, row)
 		return err
 	}, "SELECT row, "+MessageColumns+" FROM said WHERE channel = ? AND id > ? AND kind IN ("+recalledKinds+
-		") ORDER BY id LIMIT 500", no, int64(after))
-	return messages, rows, err
+		") ORDER BY id LIMIT 500", no, after)
+	return messages, rows
 }
 
 // finishWords makes the rest of full text, if making it again was begun and is not done.
@@ -211,51 +183,27 @@ func (s *Store) finishWords(ctx context.Context, progress func(done, total int))
 			return s.failed(err, "index again")
 		}
 	}
-	for {
-		n := 0
-		err := s.writing(ctx, func(t *transaction) (err error) {
-			n, err = t.indexMore()
-			return err
-		})
-		if err := cmp.Or(err, ctx.Err()); err != nil || n == 0 {
-			return err
-		}
-		if done += n; progress != nil {
-			progress(min(done, total), total)
-		}
-	}
+	_, err = s.inSteps(ctx, done, total, progress, (*transaction).indexMore)
+	return err
 }
 
 // indexMore puts the next messages into full text and tells how many it looked at: none when it is whole.
-func (t *transaction) indexMore() (int, error) {
-	var state string
-	err := t.row("SELECT value FROM meta WHERE key = ?", reindexKey).Scan(&state)
-	if errors.Is(err, sql.ErrNoRows) || state == reindexed { // somebody else was faster
-		return 0, nil
+func (t *transaction) indexMore() int {
+	state := t.meta(reindexKey)
+	if state == "" || state == reindexed { // somebody else was faster
+		return 0
 	}
-	if err != nil {
-		return 0, err
-	}
-	after, err := strconv.ParseInt(state, 10, 64)
-	if err != nil {
-		return 0, err
-	}
-	rows, terms, err := t.termsOf(`SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row
-		LIMIT 1000`, after)
-	if err != nil {
-		return 0, err
-	}
+	rows, terms := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000",
+		must(strconv.ParseInt(state, 10, 64)))
 	if len(rows) == 0 {
-		return 0, t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
+		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
+		return 0
 	}
 	for i, row := range rows {
-		there, err := t.HasText(row)
-		if err == nil && !there && terms[i] != "" {
-			err = t.AddText(row, terms[i])
-		}
-		if err != nil {
-			return 0, err
+		if terms[i] != "" && !must(t.HasText(row)) {
+			ensure(t.AddText(row, terms[i]))
 		}
 	}
-	return len(rows), t.note(reindexKey, fmt.Sprint(rows[len(rows)-1]))
+	t.note(reindexKey, fmt.Sprint(rows[len(rows)-1]))
+	return len(rows)
 }

@@ -49,80 +49,58 @@ func (s *Store) useSpace(ctx context.Context) error {
 	return s.writing(ctx, (*transaction).useSpace)
 }
 
-func (t *transaction) useSpace() error {
+func (t *transaction) useSpace() {
 	t.changed.Space = true
-	own := NameOf(t.store.options.Space)
-	var use, next string
-	var some bool
-	if err := t.row("SELECT "+spaceColumns+", EXISTS (SELECT 1 FROM vector)").Scan(&use, &next, &some); err != nil {
-		return err
-	}
+	own, next := NameOf(t.store.options.Space), t.meta("next")
 	if own == next { // another process was faster
-		return nil
+		return
 	}
 	if next != "" {
-		if err := t.abandon(); err != nil {
-			return err
-		}
+		t.abandon()
 	}
-	if own == use {
-		return nil
+	if own == t.meta("space") {
+		return
 	}
 	to, key := beside, "next"
-	if !some {
+	if !t.has("SELECT 1 FROM vector LIMIT 1") {
 		to, key = inUse, "space"
 	}
-	if err := t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1"); err != nil {
-		return err
-	}
-	return t.note(key, own)
+	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
+	t.note(key, own)
 }
 
 // abandon gives up the space that was to follow.
-func (t *transaction) abandon() error {
-	if err := t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0",
-		"DELETE FROM meta WHERE key = 'next'"); err != nil {
-		return err
-	}
-	return t.note("sweep", "")
+func (t *transaction) abandon() {
+	t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'")
+	t.note("sweep", "")
 }
 
 // switchOver puts the vectors that were filled in beside those in use in their place, if none is missing.
-func (t *transaction) switchOver() error {
-	var next string
-	var missing bool
-	if err := t.row(`SELECT coalesce((SELECT value FROM meta WHERE key = 'next'), ''), EXISTS (SELECT 1
-		FROM segment WHERE next = 1)`).Scan(&next, &missing); err != nil || next == "" || missing {
-		return err
+func (t *transaction) switchOver() {
+	next := t.meta("next")
+	if next == "" || t.has("SELECT 1 FROM segment WHERE next = 1 LIMIT 1") {
+		return
 	}
 	t.changed.Space = true
-	if err := t.execAll(nil,
-		"ALTER TABLE vector RENAME TO vector_before", "ALTER TABLE vector_next RENAME TO vector", "ALTER TABLE vector_before RENAME TO vector_next",
-		"UPDATE segment SET pending = next WHERE pending <> next",
-		"UPDATE meta SET value = (SELECT value FROM meta WHERE key = 'next') WHERE key = 'space'",
-	); err != nil {
-		return err
-	}
-	return t.abandon()
+	t.execAll(nil, "ALTER TABLE vector RENAME TO vector_before", "ALTER TABLE vector_next RENAME TO vector",
+		"ALTER TABLE vector_before RENAME TO vector_next", "UPDATE segment SET pending = next WHERE pending <> next")
+	t.note("space", next)
+	t.abandon()
 }
 
 // side is where the vectors of the space belong that the store was opened for.
-func (t *transaction) side() (side, error) {
-	to, err := t.store.sideOf(t.ctx, t)
-	if err != nil || to == inUse {
-		return to, err
+func (t *transaction) side() side {
+	to := must(t.store.sideOf(t.ctx, t))
+	if to == beside && t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // of another space
+		t.execAll(nil, "DELETE FROM vector_next", "DELETE FROM meta WHERE key = 'sweep'")
 	}
-	var sweep bool
-	if err := t.row("SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')").Scan(&sweep); err != nil || !sweep {
-		return to, err
-	}
-	return to, t.execAll(nil, "DELETE FROM vector_next", "DELETE FROM meta WHERE key = 'sweep'") // of another space
+	return to
 }
 
 // sideOf tells which of the file's vectors lie in the space that the store was opened for.
 func (s *Store) sideOf(ctx context.Context, q Querier) (side, error) {
-	var use, next string
-	if err := RowOf(ctx, q, "SELECT "+spaceColumns).Scan(&use, &next); err != nil {
+	use, next, err := readSpaces(ctx, q)
+	if err != nil {
 		return side{}, err
 	}
 	switch own := NameOf(s.options.Space); own {
@@ -131,8 +109,8 @@ func (s *Store) sideOf(ctx context.Context, q Querier) (side, error) {
 	case next:
 		return beside, nil
 	default:
-		return side{}, fmt.Errorf("another process has opened the database for vectors of %s, this one for those of %s: give both the same embedder and restart",
-			cmp.Or(next, use), own)
+		return side{}, fmt.Errorf("another process has opened the database for vectors of %s, this one for "+
+			"those of %s: give both the same embedder and restart", cmp.Or(next, use), own)
 	}
 }
 
@@ -152,23 +130,22 @@ func (s *Store) sweep(ctx context.Context) error {
 	}
 }
 
-func (t *transaction) sweepStep() error {
+func (t *transaction) sweepStep() {
 	t.changed.Text = true // or what can be told of it from a vector
-	if err := t.exec(`DELETE FROM vector_next WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')
-		AND segment IN (SELECT segment FROM vector_next LIMIT ?)`, sweepStep); err != nil {
-		return err
-	}
-	return t.exec("DELETE FROM meta WHERE key = 'sweep' AND NOT EXISTS (SELECT 1 FROM vector_next)")
+	t.exec(`DELETE FROM vector_next WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'sweep')
+		AND segment IN (SELECT segment FROM vector_next LIMIT ?)`, sweepStep)
+	t.exec("DELETE FROM meta WHERE key = 'sweep' AND NOT EXISTS (SELECT 1 FROM vector_next)")
 }
 
 // tear deletes a segment's vectors, in whatever space.
-func (t *transaction) tear(segment int64) error {
+func (t *transaction) tear(segment int64) {
 	t.changed.Gone = append(t.changed.Gone, segment)
-	return t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+
+	t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+
 		beside.table+" WHERE segment = ?")
 }
 
-const spaceColumns = `coalesce((SELECT value FROM meta WHERE key = 'space'), ''), coalesce((SELECT value FROM meta WHERE key = 'next'), '')`
+const spaceColumns = `coalesce((SELECT value FROM meta WHERE key = 'space'), ''),
+	coalesce((SELECT value FROM meta WHERE key = 'next'), '')`
 
 // Spaces are the space in use and the one that is to follow; zero where there is none.
 func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) {

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"hark/memory"
@@ -29,8 +28,8 @@ func (s *Store) Starred(ctx context.Context, scope memory.Scope, limit int) ([]m
 			spots = append(spots, at)
 		}
 		return nil
-	}, fmt.Sprintf(`SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
-		WHERE m.starred = 1 AND m.kind IN (%d, %d, %d)`, memory.FromMember, memory.FromBot, memory.FromWebhook), jsonOf(s.channelNos(scope)))
+	}, `SELECT m.channel, m.id, m.author FROM json_each(?) j CROSS JOIN said m ON m.channel = j.value
+		WHERE m.starred = 1 AND m.kind IN (`+recalledKinds+")", jsonOf(s.channelNos(scope)))
 	if err != nil {
 		return nil, s.failed(err, "read what is starred")
 	}

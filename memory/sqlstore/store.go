@@ -42,7 +42,8 @@ type Store struct {
 
 // New is a store over e, which Open opens. Closing it closes e.
 func New(e Engine, o Options) *Store {
-	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1)}
+	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
+		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{}, segments: map[int64]int64{}}}
 	e.Watch(s.noticeOthers)
 	return s
 }

@@ -22,194 +22,151 @@ type Taken struct {
 // error tells of the rest. The caller has the turn.
 func TakeOver(ctx context.Context, s *Store, r *Taken) error {
 	var errs []error
-	for _, take := range []func(*transaction, *Taken) error{
-		(*transaction).takeForgettings, (*transaction).takeOptOuts, (*transaction).takeLearning, (*transaction).takeChoices, (*transaction).takeWithdrawn,
-		(*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeDeleted, (*transaction).takeTaken,
-		(*transaction).takeShown, (*transaction).takeRewritten, (*transaction).takeEdited, (*transaction).takeSettings, (*transaction).takeLimits,
+	for _, take := range []func(*transaction, *Taken){
+		(*transaction).takeForgettings, (*transaction).takeOptOuts, decided(learnTable), (*transaction).takeChoices,
+		(*transaction).takeWithdrawn, (*transaction).takeFacts, (*transaction).takeOldLore, (*transaction).takeDeleted,
+		(*transaction).takeTaken, (*transaction).takeShown, (*transaction).takeRewritten, (*transaction).takeEdited,
+		decided(settingTable), decided(limitTable), (*transaction).takeSpent,
 	} {
-		errs = append(errs, s.transact(ctx, func(t *transaction) error { return take(t, r) }))
+		errs = append(errs, s.transact(ctx, func(t *transaction) { take(t, r) }))
 	}
 	return errors.Join(errs...)
 }
 
-func (t *transaction) takeForgettings(*Taken) error {
-	return t.exec(`INSERT INTO main.forgetting (guild, channel, user, before, why, at, whole, done, receipt)
-		SELECT guild, channel, user, before, why, at, whole, 0, '{}' FROM old.forgetting o WHERE NOT EXISTS (SELECT 1 FROM main.forgetting f
-			WHERE f.guild = o.guild AND f.channel = o.channel AND f.user = o.user AND f.why = o.why AND f.before >= o.before AND f.at >= o.at AND f.whole >= o.whole)
+func (t *transaction) takeForgettings(*Taken) {
+	t.exec(`INSERT INTO main.forgetting (guild, channel, user, before, why, at, whole, done, receipt)
+		SELECT guild, channel, user, before, why, at, whole, 0, '{}' FROM old.forgetting o
+		WHERE NOT EXISTS (SELECT 1 FROM main.forgetting f WHERE f.guild = o.guild AND f.channel = o.channel
+			AND f.user = o.user AND f.why = o.why AND f.before >= o.before AND f.at >= o.at AND f.whole >= o.whole)
 		ORDER BY id`)
 }
 
-func (t *transaction) takeOptOuts(r *Taken) (err error) {
-	r.OptOuts, err = t.Exec(`INSERT INTO main.opted (guild, user, out, at) SELECT guild, user, out, at FROM old.opted WHERE true
-		ON CONFLICT (guild, user) DO UPDATE SET out = excluded.out, at = excluded.at WHERE excluded.at > opted.at`)
-	return err
+func (t *transaction) takeOptOuts(r *Taken) { r.OptOuts = t.takeNewer(optedTable) }
+
+// decided takes over what was decided since.
+func decided(from table) func(*transaction, *Taken) {
+	return func(t *transaction, _ *Taken) {
+		t.changed.structure = true
+		t.takeNewer(from)
+	}
 }
 
-// takeLearning takes over where facts may be learned.
-func (t *transaction) takeLearning(*Taken) error {
-	return t.exec(`INSERT INTO main.learn (guild, user, allow, at) SELECT guild, user, allow, at FROM old.learn WHERE true
-		ON CONFLICT (guild, user) DO UPDATE SET allow = excluded.allow, at = excluded.at WHERE excluded.at > learn.at`)
+// takeSpent takes over what was spent since the copy was made.
+func (t *transaction) takeSpent(*Taken) {
+	t.exec(`INSERT INTO main.spent (guild, question, user, tokens)
+		SELECT guild, question, user, tokens FROM old.spent WHERE true ON CONFLICT (guild, question)
+		DO UPDATE SET tokens = max(spent.tokens, excluded.tokens), user = min(spent.user, excluded.user)`)
 }
 
-func (t *transaction) takeChoices(r *Taken) error {
+func (t *transaction) takeChoices(r *Taken) {
 	t.changed.structure = true
-	unknown, err := list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
+	for _, c := range must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
 		c.Unplaced = true
 		return scan(&c.Guild, &c.ID, &c.Parent, &c.Kind, &c.Name, &c.Owner)
 	}, `SELECT guild, id, parent, kind, name, owner FROM old.channel WHERE chosen <> 0
-		AND id NOT IN (SELECT id FROM main.channel)`)
-	if err != nil {
-		return err
+		AND id NOT IN (SELECT id FROM main.channel)`)) {
+		t.addChannel(c)
 	}
-	for _, c := range unknown {
-		if err := t.addChannel(c); err != nil {
-			return err
-		}
-	}
-	if err := t.exec(`INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild
-		WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)`); err != nil {
-		return err
-	}
+	t.exec(`INSERT INTO main.guild (id, name, owner) SELECT id, name, owner FROM old.guild
+		WHERE chosen <> 0 AND id NOT IN (SELECT id FROM main.guild)`)
 	for _, table := range []string{"guild", "channel"} {
-		n, err := t.Exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen FROM old." +
+		r.Choices += t.exec("UPDATE main." + table + " SET choice = o.choice, chosen = o.chosen FROM old." +
 			table + " o WHERE o.id = " + table + ".id AND o.chosen > " + table + ".chosen")
-		if err != nil {
-			return err
-		}
-		r.Choices += n
 	}
-	return nil
 }
 
 // takeWithdrawn takes over which answers Discord shows still.
-func (t *transaction) takeWithdrawn(*Taken) error {
-	return t.exec(`INSERT INTO main.withdrawn (guild, channel, message, first)
+func (t *transaction) takeWithdrawn(*Taken) {
+	t.exec(`INSERT INTO main.withdrawn (guild, channel, message, first)
 		SELECT guild, channel, message, first FROM old.withdrawn WHERE true ORDER BY no ON CONFLICT DO NOTHING`)
 }
 
 // takeTaken takes over why answers are gone.
-func (t *transaction) takeTaken(*Taken) error {
-	if err := t.exec(`UPDATE main.withdrawn SET unasked = 1
-		WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)`); err != nil {
-		return err
-	}
-	return t.exec(`INSERT INTO main.taken SELECT channel, id FROM old.taken o
-		WHERE EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id) ON CONFLICT DO NOTHING`)
+func (t *transaction) takeTaken(*Taken) {
+	t.execAll(nil, `UPDATE main.withdrawn SET unasked = 1
+		WHERE (channel, message) IN (SELECT channel, message FROM old.withdrawn WHERE unasked <> 0)`,
+		`INSERT INTO main.taken SELECT channel, id FROM old.taken o WHERE EXISTS (SELECT 1 FROM main.tombstone d
+			WHERE d.channel = o.channel AND d.id = o.id) ON CONFLICT DO NOTHING`)
 }
 
 // takeShown takes over what answers were made from that Discord shows still, and that aren't kept.
-func (t *transaction) takeShown(*Taken) error {
-	for _, query := range []string{
-		`INSERT INTO main.derived (kind, place, id, guild, channel, author, at)
+func (t *transaction) takeShown(*Taken) {
+	t.execAll([]any{aShown}, `INSERT INTO main.derived (kind, place, id, guild, channel, author, at)
 			SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.shown SELECT s.channel, s.id, d.no, s.question` + shownBefore +
+		`INSERT INTO main.shown SELECT s.channel, s.id, d.no, s.question`+shownBefore+
 			`CROSS JOIN old.shown s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats` + shownBefore +
+		`INSERT INTO main.source SELECT s.kind, s.place, s.id, d.no, s.version, s.repeats`+shownBefore+
 			`CROSS JOIN old.source s ON s.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
-		`INSERT INTO main.named SELECT n.user, d.no` + shownBefore +
-			`CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`,
-	} {
-		if err := t.exec(query, int(aShown)); err != nil {
-			return err
-		}
-	}
-	return nil
+		`INSERT INTO main.named SELECT n.user, d.no`+shownBefore+
+			`CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`)
 }
 
 // shownBefore are answers o of the old database that Discord shows still, as d in the restored one.
-const shownBefore = " FROM old.derived o CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id "
+const shownBefore = ` FROM old.derived o
+	CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id `
 
 // takeRewritten takes away the messages of Hark's that were written anew since: what they say now came about
 // in a way that isn't known here. Discord is to show them no more.
-func (t *transaction) takeRewritten(*Taken) error {
-	var all []memory.Rewritten
-	err := t.each(func(scan Scanner) error {
-		e := memory.Rewritten{IDs: make([]memory.MessageID, 1)}
-		err := scan(&e.Guild, &e.Channel, &e.IDs[0])
-		all = append(all, e)
-		return err
-	}, `SELECT c.guild, c.id, m.id FROM old.rewritten w CROSS JOIN old.channel oc ON oc.id = w.channel CROSS JOIN old.message o ON o.channel = oc.no AND o.id = w.id
+func (t *transaction) takeRewritten(*Taken) {
+	for _, e := range must(list(t.ctx, t, func(scan Scanner, e *memory.Rewritten) error {
+		e.IDs = make([]memory.MessageID, 1)
+		return scan(&e.Guild, &e.Channel, &e.IDs[0])
+	}, `SELECT c.guild, c.id, m.id FROM old.rewritten w CROSS JOIN old.channel oc ON oc.id = w.channel
+		CROSS JOIN old.message o ON o.channel = oc.no AND o.id = w.id
 		CROSS JOIN main.channel c ON c.id = w.channel CROSS JOIN main.message m ON m.channel = c.no AND m.id = w.id
-		WHERE o.edited <> m.edited OR o.content <> m.content ORDER BY m.id`)
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
-		if gone, err := t.isGone(e.Guild, e.Channel, e.IDs[0]); err != nil {
-			return err
-		} else if gone { // with the first message of its answer
-			continue
-		}
-		// so that what was made from them is known to be made from what they were made from
-		if err := t.rewrite(e); err != nil {
-			return err
-		}
-		if _, err := t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.IDs[0]}, e.IDs,
-			true); err != nil {
-			return err
+		WHERE o.edited <> m.edited OR o.content <> m.content ORDER BY m.id`)) {
+		if !t.isGone(e.Guild, e.Channel, e.IDs[0]) { // with the first message of its answer
+			// so that what was made from them is known to be made from what they were made from
+			t.rewrite(e)
+			t.deleteParts(memory.Trace{Guild: e.Guild, Channel: e.Channel, Answer: e.IDs[0]}, e.IDs, true)
 		}
 	}
-	return nil
 }
 
-func (t *transaction) takeFacts(r *Taken) error {
-	return t.eachKey(func(guild, id int64) error { r.Facts++; return t.takeFact(memory.GuildID(guild), id) },
-		`SELECT guild, id FROM old.fact o
-		WHERE o.text IS NULL AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`)
+func (t *transaction) takeFacts(r *Taken) {
+	eachKey(t, func(guild memory.GuildID, id int64) { r.Facts++; t.take(aFact, guild, id) },
+		`SELECT guild, id FROM old.fact o WHERE o.text IS NULL
+		AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`)
 }
 
-func (t *transaction) takeDeleted(r *Taken) error {
+func (t *transaction) takeDeleted(r *Taken) {
 	type deleted struct {
 		channel memory.ChannelID
 		id      memory.MessageID
 		there   bool
 		taken   bool // with something that it was made from: others that it tells of weren't deleted
 	}
-	all, err := list(t.ctx, t, func(scan Scanner, d *deleted) error {
+	for _, d := range must(list(t.ctx, t, func(scan Scanner, d *deleted) error {
 		return scan(&d.channel, &d.id, &d.there, &d.taken)
 	}, `SELECT o.channel, o.id, m.row IS NOT NULL,
 		EXISTS (SELECT 1 FROM old.taken k WHERE k.channel = o.channel AND k.id = o.id) FROM old.tombstone o
 		LEFT JOIN main.channel c ON c.id = o.channel LEFT JOIN main.message m ON m.channel = c.no AND m.id = o.id
 		WHERE NOT EXISTS (SELECT 1 FROM main.tombstone d WHERE d.channel = o.channel AND d.id = o.id)
-		AND NOT EXISTS (SELECT 1 FROM main.forgetting f WHERE f.begun = 0 AND f.guild IN (c.guild, ?1) AND f.user IN (0, m.author)
+		AND NOT EXISTS (SELECT 1 FROM main.forgetting f
+			WHERE f.begun = 0 AND f.guild IN (c.guild, ?1) AND f.user IN (0, m.author)
 			AND f.channel IN (0, c.id, CASE WHEN c.kind IN (?2, ?3) THEN c.parent ELSE 0 END) AND m.id < f.before)`,
-		int64(memory.Everywhere), int(memory.PublicThread), int(memory.PrivateThread)) // those are forgotten together
-	if err != nil {
-		return err
-	}
-	for _, d := range all {
+		memory.Everywhere, memory.PublicThread, memory.PrivateThread)) { // those are forgotten together
 		hide := hideRepeats
 		if d.taken {
 			hide = hideNone
 		}
-		if err := t.delete(d.channel, d.id, hide); err != nil {
-			return err
-		}
+		t.delete(d.channel, d.id, hide)
 		if d.there {
 			r.Deleted++
 		}
 	}
-	return nil
 }
 
 // takeEdited takes over the texts of messages that were edited since, so that what they said before doesn't come back.
-func (t *transaction) takeEdited(r *Taken) error {
-	edits, err := list(t.ctx, t, func(scan Scanner, e *memory.Edited) error {
-		var at int64
-		err := scan(&e.Guild, &e.Channel, &e.ID, &at, &e.Content)
-		e.At = FromMillis(at)
-		return err
-	}, `SELECT c.guild, c.id, m.id, o.edited, o.content FROM old.message o CROSS JOIN old.channel oc ON oc.no = o.channel
-		CROSS JOIN main.channel c ON c.id = oc.id CROSS JOIN main.message m ON m.channel = c.no AND m.id = o.id
-		WHERE o.edited <> 0 AND o.edited > m.edited`)
-	if err != nil {
-		return err
-	}
+func (t *transaction) takeEdited(r *Taken) {
+	edits := must(list(t.ctx, t, func(scan Scanner, e *memory.Edited) error {
+		return scan(&e.Guild, &e.Channel, &e.ID, asTime{&e.At}, &e.Content)
+	}, `SELECT c.guild, c.id, m.id, o.edited, o.content FROM old.message o
+		CROSS JOIN old.channel oc ON oc.no = o.channel CROSS JOIN main.channel c ON c.id = oc.id
+		CROSS JOIN main.message m ON m.channel = c.no AND m.id = o.id
+		WHERE o.edited <> 0 AND o.edited > m.edited`))
 	for _, e := range edits {
-		if err := t.edit(e); err != nil {
-			return err
-		}
+		t.edit(e)
 	}
 	r.Edited = len(edits)
-	return nil
 }

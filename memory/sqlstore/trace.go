@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,89 +11,68 @@ import (
 	"hark/memory"
 )
 
-func (t *transaction) keepTrace(trace memory.Trace) error {
-	trace, there, err := t.standing(trace)
-	if !there || err != nil {
-		return err
+func (t *transaction) keepTrace(trace memory.Trace) {
+	trace, there := t.standing(trace)
+	if !there {
+		return
 	}
 	body, err := json.Marshal(trace)
 	if err != nil {
-		return fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused)
+		ensure(fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused))
 	}
-	d, err := t.decisions()
-	if err != nil {
-		return err
-	}
-	if err := t.put("trace", 2, "channel, answer, parts, body", int64(trace.Channel), int64(trace.Answer),
-		jsonOf(trace.Parts), string(body)); err != nil {
-		return err
-	}
-	if err := t.settleRewritten(trace); err != nil {
-		return err
-	}
+	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts),
+		string(body))
+	t.settleRewritten(trace)
 	sources, asked, same, lost, gone, hide := slices.Clone(trace.Sources), false, true, false, false, hideNone
 	for i, s := range sources {
 		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
 			asked, sources[i].Repeats = true, true // an answer is nothing without its question
 		}
-		now, err := t.stand(trace.Guild, s)
-		if err != nil {
-			return err
-		}
-		if now == isAnew { // it stays where what that was made from is handed down to it
-			had, err := t.hasSource(trace, s)
-			if err != nil {
-				return err
-			} else if had {
-				now = isOther
-			}
+		now := t.stand(trace.Guild, s)
+		if now == isAnew && t.hasSource(trace, s) { // it stays where what that was made from is handed down to it
+			now = isOther
 		}
 		same, lost, gone = same && now == isSame, lost || now == isAnew || now == isLost, gone || now == isLost
 		if now == isLost && sources[i].Repeats {
 			hide = hideAll
 		}
 	}
-	if forgotten, err := t.fallsUnderSince(trace, gone); err != nil {
-		return err
-	} else if forgotten {
+	if t.fallsUnderSince(trace, gone) {
 		lost, hide = true, hideAll
 	}
 	made := derived{kind: anAnswer, guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer),
 		at: trace.Answer}
-	if err := t.derive(made, sources, namedIn(trace)); err != nil {
-		return err
+	t.derive(made, sources, namedIn(trace))
+	t.addSourcesOfSummaries(made)
+	if lost || t.decisions().OptedOut(trace.Guild, trace.Asker) {
+		// a source was deleted or edited while the answer was being written
+		t.invalidate(selection{`SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived
+			WHERE kind = ? AND place = ? AND id = ?`, []any{made.kind, made.place(), made.id}}, cause{hide: hide})
+		return
 	}
-	if err := t.addSourcesOfSummaries(made); err != nil {
-		return err
-	}
-	// a source was deleted or edited while the answer was being written
-	if lost || d.out[member{trace.Guild, trace.Asker}] {
-		return t.invalidate(selection{`SELECT no AS derived, 1 AS repeats, 0 AS itself FROM derived
-			WHERE kind = ? AND place = ? AND id = ?`,
-			[]any{int(anAnswer), made.place(), made.id}}, cause{hide: hide})
-	}
-	return t.keepPrompt(trace, same && asked)
+	t.keepPrompt(trace, same && asked)
 }
 
 // hasSource reports whether a version of a message is known as what an answer was made from that is kept already.
-func (t *transaction) hasSource(answer memory.Trace, s memory.Source) (bool, error) {
-	return Found(t.row(`SELECT 1 FROM derived d CROSS JOIN source s ON s.derived = d.no AND s.kind = ? AND s.place = ? AND s.id = ? AND s.version = ?
-		WHERE d.kind = ? AND d.place = ? AND d.id = ?`, int(aMessage), int64(s.Channel), s.ID, s.Version,
-		int(anAnswer), int64(answer.Channel), int64(answer.Answer)).Scan(new(int)))
+func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
+	return t.has(`SELECT 1 FROM derived d
+		CROSS JOIN source s ON s.derived = d.no AND s.kind = ? AND s.place = ? AND s.id = ? AND s.version = ?
+		WHERE d.kind = ? AND d.place = ? AND d.id = ?`, aMessage, s.Channel, s.ID, s.Version,
+		anAnswer, answer.Channel, answer.Answer)
 }
 
 // fallsUnderSince reports whether somebody was forgotten as a whole while an answer was being written, whom
 // it names or, if a source of it is gone, who may have been the source's author: that isn't known any more.
-func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) (bool, error) {
+func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) bool {
 	since := trace.Answer
 	if trace.Prompt != nil {
 		since = memory.FirstMessageID(trace.Prompt.Built)
 	} else if trace.Question != 0 {
 		since = trace.Question
 	}
-	return Found(t.row("SELECT 1 FROM ("+forgottenSince+
-		") AS f WHERE ?6 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1", int64(trace.Guild),
-		int64(memory.LocalGuild), jsonOf(namedIn(trace)), int64(since-1), int64(memory.Everywhere), sourceGone).Scan(new(int)))
+	return t.has("SELECT 1 FROM ("+forgottenSince+
+		") AS f WHERE ?6 OR user IN (SELECT value FROM json_each(?3)) LIMIT 1", trace.Guild,
+		memory.LocalGuild, jsonOf(namedIn(trace)), since-1, memory.Everywhere, sourceGone)
 }
 
 // namedIn are those whom an answer is about: who asked, and whom its prompt names.
@@ -103,11 +81,13 @@ func namedIn(trace memory.Trace) []memory.UserID {
 }
 
 // addSourcesOfSummaries notes what the summaries were made from that an answer was made from.
-func (t *transaction) addSourcesOfSummaries(answer derived) error {
-	return t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats) SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats
-		FROM derived a CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4 CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
-		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3
-		ON CONFLICT (kind, place, id, derived) DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`, int(anAnswer), answer.place(), answer.id, int(aSummary))
+func (t *transaction) addSourcesOfSummaries(answer derived) {
+	t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats)
+		SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
+		CROSS JOIN source s ON s.derived = a.no AND s.kind = ?4
+		CROSS JOIN derived d ON d.kind = s.kind AND d.place = s.place AND d.id = s.id
+		CROSS JOIN source o ON o.derived = d.no WHERE a.kind = ?1 AND a.place = ?2 AND a.id = ?3`+orRepeats,
+		anAnswer, answer.place(), answer.id, aSummary)
 }
 
 // Where traces are found.
@@ -115,9 +95,11 @@ var (
 	tracesBefore = "trace t WHERE t.answer < ? ORDER BY t.answer DESC, t.channel LIMIT ?+0"
 	traceOf      = "trace t WHERE t.channel = ? AND t.answer = ?"
 	// SQLite would else read all of the channel's traces.
-	traceByPart  = "trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]' AND ? IN (SELECT value FROM json_each(t.parts))"
+	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
+		AND ? IN (SELECT value FROM json_each(t.parts))`
 	tracesNaming = fmt.Sprintf(`named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d
-		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
+		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id
+		WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
 )
 
 // Traces implements memory.Store.
@@ -125,116 +107,84 @@ func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.T
 	limit := cmp.Or(max(q.Limit, 0), math.MaxInt)
 	switch {
 	case q.Asker != 0:
-		all, err = s.traces(ctx, q.Prompts, tracesNaming, int64(q.Asker))
+		all, err = s.traces(ctx, q.Prompts, tracesNaming, q.Asker)
 		all = slices.DeleteFunc(all, func(t memory.Trace) bool { return t.Asker != q.Asker })
 	case q.Answer == 0:
-		all, err = s.traces(ctx, q.Prompts, tracesBefore, int64(cmp.Or(q.Before, endless)), limit)
+		all, err = s.traces(ctx, q.Prompts, tracesBefore, cmp.Or(q.Before, endless), limit)
 	default:
-		if all, err = s.traces(ctx, q.Prompts, traceOf, int64(q.Channel), int64(q.Answer)); err == nil &&
-			len(all) == 0 {
-			all, err = s.traces(ctx, q.Prompts, traceByPart, int64(q.Channel), int64(q.Answer))
+		if all, err = s.traces(ctx, q.Prompts, traceOf, q.Channel, q.Answer); err == nil && len(all) == 0 {
+			all, err = s.traces(ctx, q.Prompts, traceByPart, q.Channel, q.Answer)
 		}
 	}
 	return all[:min(limit, len(all))], s.failed(err, "read how answers came about")
 }
 
 func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...any) ([]memory.Trace, error) {
-	prompt := "NULL, NULL"
+	prompt := "0, NULL, NULL"
 	if prompts {
 		const of = " FROM prompt p WHERE p.channel = t.channel AND p.answer = t.answer)"
-		prompt = "(SELECT built" + of + ", (SELECT body" + of
+		prompt = "EXISTS (SELECT 1" + of + ", (SELECT built" + of + ", (SELECT body" + of
 	}
 	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
-		var built sql.NullInt64
-		var body, text []byte
-		err := scan(&body, &built, &text)
-		if err == nil {
-			err = json.Unmarshal(body, t)
-		}
-		if err == nil && built.Valid {
-			t.Prompt, err = readPrompt(built.Int64, text)
+		var p memory.Prompt
+		var kept bool
+		err := scan(asJSON{t}, &kept, asTime{&p.Built}, asJSON{&p})
+		if kept {
+			t.Prompt = &p
 		}
 		return err
 	}, "SELECT t.body, "+prompt+" FROM "+from, args...)
 }
 
 // loseAnswer deletes the messages of an answer that goes, and its trace and prompt.
-func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) error {
-	trace, _, err := t.traceOf(g.channel, memory.MessageID(g.id))
-	if err != nil {
-		return err
-	}
-	if err := t.dropTrace(g.channel, trace.Answer); err != nil {
-		return err
-	}
+func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) {
+	trace, _ := t.traceOf(g.channel, memory.MessageID(g.id))
+	t.dropTrace(g.channel, trace.Answer)
 	if g.hide && deleted == (memory.Spot{Channel: trace.Channel, Message: trace.Question}) {
-		if err := t.withdraw(g.derived, trace.Answer, true); err != nil {
-			return err
-		}
+		t.withdraw(g.derived, trace.Answer, true)
 	}
-	left, err := t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide)
-	if g.hide || err != nil {
-		return err
+	left := t.deleteParts(trace, append([]memory.MessageID{trace.Answer}, trace.Parts...), g.hide)
+	if !g.hide {
+		t.leaveShown(g, trace.Question, left)
 	}
-	return t.leaveShown(g, trace.Question, left)
 }
 
 // traceOf is the trace that is kept under the first message of an answer.
-func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace,
-	known bool, err error) {
-	var body []byte
-	known, err = Found(t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", int64(channel),
-		int64(answer)).Scan(&body))
-	if err == nil && known {
-		err = json.Unmarshal(body, &trace)
-	}
-	return trace, known, err
+func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
+	known = t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", channel, answer).into(asJSON{&trace})
+	return trace, known
 }
 
 // deleteParts deletes messages of an answer, and tells which were there still. Withdrawn, Discord is to show
 // them no more.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
-	withdrawn bool) (there []memory.MessageID, err error) {
+	withdrawn bool) (there []memory.MessageID) {
 	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
 	for _, id := range parts {
-		if gone, err := t.isGone(trace.Guild, trace.Channel, id); err != nil {
-			return nil, err
-		} else if gone {
+		if t.isGone(trace.Guild, trace.Channel, id) {
 			continue
 		}
 		if withdrawn {
-			if err := t.withdraw(answer, id, false); err != nil {
-				return nil, err
-			}
+			t.withdraw(answer, id, false)
 		}
-		if err := t.delete(trace.Channel, id, hideNone); err != nil {
-			return nil, err
-		}
-		if err := t.exec("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", int64(trace.Channel),
-			int64(id)); err != nil {
-			return nil, err
-		}
+		t.delete(trace.Channel, id, hideNone)
+		t.exec("INSERT INTO taken VALUES (?, ?) ON CONFLICT DO NOTHING", trace.Channel, id)
 		there = append(there, id)
 	}
-	return there, nil
+	return there
 }
 
 // withdraw has Discord show a message of an answer no more. unasked says that the question was deleted.
-func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool) error {
-	return t.exec(`INSERT INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT DO NOTHING`,
-		int64(answer.guild), int64(answer.channel), int64(id), int64(id) == answer.id, unasked)
+func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool) {
+	t.exec(`INSERT INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT DO NOTHING`, answer.guild, answer.channel, id, int64(id) == answer.id, unasked)
 }
 
 // dropTrace deletes the trace of an answer, and its prompt.
-func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageID) error {
-	if err := t.dropPrompt(channel, answer); err != nil {
-		return err
-	}
-	if _, err := t.underive(derived{kind: anAnswer, channel: channel, id: int64(answer)}); err != nil {
-		return err
-	}
-	return t.exec("DELETE FROM trace WHERE channel = ? AND answer = ?", int64(channel), int64(answer))
+func (t *transaction) dropTrace(channel memory.ChannelID, answer memory.MessageID) {
+	t.dropPrompt(channel, answer)
+	t.underive(derived{kind: anAnswer, channel: channel, id: int64(answer)})
+	t.exec("DELETE FROM trace WHERE channel = ? AND answer = ?", channel, answer)
 }
 
 // Withdrawn implements memory.Store.
@@ -243,4 +193,34 @@ func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, e
 		return scan(&w.Guild, &w.Channel, &w.Message, &w.First, &w.Unasked)
 	}, "SELECT guild, channel, message, first, unasked FROM withdrawn ORDER BY no LIMIT ?+0", max(limit, 0))
 	return all, s.failed(err, "read which answers were withdrawn")
+}
+
+// standing is a trace under the first message of its answer that is there, so that what is left of an answer
+// is found by what it was made from. It is false if none is left.
+func (t *transaction) standing(trace memory.Trace) (memory.Trace, bool) {
+	for t.isGone(trace.Guild, trace.Channel, trace.Answer) {
+		if len(trace.Parts) == 0 {
+			return trace, false
+		}
+		trace.Answer, trace.Parts = trace.Parts[0], trace.Parts[1:]
+	}
+	return trace, true
+}
+
+// handOn has the trace of an answer whose first message is gone be kept under the next, and takes its prompt away.
+func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) {
+	trace, known := t.traceOf(channel, answer)
+	if !known {
+		return
+	}
+	trace, there := t.standing(trace)
+	if !there {
+		t.dropTrace(channel, answer)
+		return
+	}
+	t.dropPrompt(channel, answer)
+	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
+		trace.Answer, anAnswer, channel, answer)
+	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
+		trace.Answer, jsonOf(trace.Parts), jsonText(trace), channel, answer)
 }

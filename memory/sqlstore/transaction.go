@@ -11,6 +11,10 @@ import (
 
 // transaction is a write under way. What many events of a batch change together is collected and written
 // once, by flush.
+//
+// Whatever fails in a transaction, nothing of it is committed, so that nobody on the way up has anything to do
+// about it. Its methods therefore return no errors: they stop it (ensure, must), and Store.transact, which
+// alone begins transactions, returns why.
 type transaction struct {
 	Tx
 	ctx     context.Context
@@ -23,6 +27,39 @@ type transaction struct {
 	presence map[presenceKey]*presenceChange
 	counts   map[int64]int              // change of channel.messages by channel.no
 	heard    map[int64]memory.MessageID // newest told of live by channel.no
+}
+
+func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
+	return &transaction{Tx: tx, ctx: ctx, store: s, changed: changes{people: map[memory.GuildID]bool{}},
+		segments: map[int64]*segmentChange{}, presence: map[presenceKey]*presenceChange{},
+		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}
+}
+
+// failure is what a transaction that can't go on panics with.
+type failure struct{ error }
+
+// ensure stops the transaction that is under way if err isn't nil.
+func ensure(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// must is v, unless err stops the transaction that is under way.
+func must[T any](v T, err error) T {
+	ensure(err)
+	return v
+}
+
+// stopped, deferred, has err tell what stopped a transaction.
+func stopped(err *error) {
+	switch reason := recover().(type) {
+	case nil:
+	case failure:
+		*err = reason.error
+	default:
+		panic(reason)
+	}
 }
 
 // segmentChange is what happened to a segment in the transaction.
@@ -45,64 +82,112 @@ type presenceChange struct {
 	removed  bool             // so that the last may be another now
 }
 
-func (t *transaction) exec(query string, args ...any) error {
-	_, err := t.Exec(query, args...)
-	return err
-}
+// exec tells how many rows it changed.
+func (t *transaction) exec(query string, args ...any) int { return must(t.Exec(query, args...)) }
 
 // execAll runs several statements with the same arguments.
-func (t *transaction) execAll(args []any, queries ...string) error {
+func (t *transaction) execAll(args []any, queries ...string) {
 	for _, query := range queries {
-		if err := t.exec(query, args...); err != nil {
-			return err
-		}
+		t.exec(query, args...)
 	}
-	return nil
 }
 
-// put writes a row in the place of the one with the same key, which are the first of its columns.
-func (t *transaction) put(table string, key int, columns string, values ...any) error {
-	names := strings.Split(columns, ", ")
-	changed := make([]string, 0, len(names)-key)
-	for _, name := range names[key:] {
+// table is a table with a key, which its first columns are.
+type table struct {
+	name    string
+	key     int
+	columns string
+}
+
+// upsert is a statement that writes rows in the place of those with the same key.
+func (to table) upsert(rows string) string {
+	names := strings.Split(to.columns, ", ")
+	changed := make([]string, 0, len(names)-to.key)
+	for _, name := range names[to.key:] {
 		changed = append(changed, name+" = excluded."+name)
 	}
-	return t.exec("INSERT INTO "+table+" ("+columns+") VALUES (?"+strings.Repeat(", ?", len(names)-1)+") ON CONFLICT ("+
-		strings.Join(names[:key], ", ")+") DO UPDATE SET "+strings.Join(changed, ", "), values...)
+	return "INSERT INTO " + to.name + " (" + to.columns + ") " + rows + " ON CONFLICT (" +
+		strings.Join(names[:to.key], ", ") + ") DO UPDATE SET " + strings.Join(changed, ", ")
+}
+
+func values(n int) string { return "VALUES (?" + strings.Repeat(", ?", n-1) + ")" }
+
+// put writes a row in the place of the one with the same key.
+func (t *transaction) put(to table, row ...any) { t.exec(to.upsert(values(len(row))), row...) }
+
+// Decisions, of which the last by at holds.
+var (
+	optedTable   = table{"opted", 2, "guild, user, out, at"}
+	learnTable   = table{"learn", 2, "guild, user, allow, at"}
+	settingTable = table{"setting", 3, "guild, channel, key, value, at"}
+	limitTable   = table{"role_limit", 2, "guild, role, messages, tokens, at"}
+	starTable    = table{"star", 2, "channel, id, starred, at"}
+)
+
+func (to table) upsertNewer(rows string) string {
+	return to.upsert(rows) + " WHERE excluded.at > " + to.name + ".at"
+}
+
+// putNewer is put where the row that is there is older, and tells whether it was.
+func (t *transaction) putNewer(to table, row ...any) bool {
+	return t.exec(to.upsertNewer(values(len(row))), row...) > 0
+}
+
+// takeNewer takes over what is newer in the database that is replaced, and tells how many rows that are.
+func (t *transaction) takeNewer(from table) int {
+	return t.exec(from.upsertNewer("SELECT " + from.columns + " FROM old." + from.name + " WHERE true"))
 }
 
 // note keeps something about the whole database.
-func (t *transaction) note(key, value string) error {
-	return t.put("meta", 1, "key, value", key, value)
+func (t *transaction) note(key, value string) { t.put(table{"meta", 1, "key, value"}, key, value) }
+
+// meta is what note keeps; empty if nothing.
+func (t *transaction) meta(key string) string {
+	return value[string](t, "SELECT value FROM meta WHERE key = ?", key)
 }
 
-func (t *transaction) row(query string, args ...any) Row {
-	return RowOf(t.ctx, t, query, args...)
+// row is the first row of an answer.
+func (t *transaction) row(query string, args ...any) answer {
+	return answer{RowOf(t.ctx, t, query, args...)}
+}
+
+type answer struct{ Row }
+
+// into scans a row, and tells whether there is one.
+func (a answer) into(dest ...any) bool { return must(Found(a.Scan(dest...))) }
+
+// has reports whether a query finds anything.
+func (t *transaction) has(query string, args ...any) bool {
+	return t.row(query, args...).into(new(any))
+}
+
+// value is the only column of a query's first row; zero if there is none.
+func value[T any](t *transaction, query string, args ...any) (v T) {
+	t.row(query, args...).into(&v)
+	return v
 }
 
 // each calls f for every row.
-func (t *transaction) each(f func(scan Scanner) error, query string, args ...any) error {
-	return Each(t.ctx, t, f, query, args...)
+func (t *transaction) each(f func(scan Scanner) error, query string, args ...any) {
+	ensure(Each(t.ctx, t, f, query, args...))
 }
 
 // eachKey calls f for every row of two numbers, once all are read, so that it may write.
-func (t *transaction) eachKey(f func(place, id int64) error, query string, args ...any) error {
-	keys, err := list(t.ctx, t, func(scan Scanner, k *[2]int64) error { return scan(&k[0], &k[1]) }, query, args...)
-	for _, k := range keys {
-		if err == nil {
-			err = f(k[0], k[1])
-		}
+func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, args ...any) {
+	type key struct {
+		place P
+		id    I
 	}
-	return err
+	for _, k := range must(list(t.ctx, t, func(scan Scanner, k *key) error { return scan(&k.place, &k.id) },
+		query, args...)) {
+		f(k.place, k.id)
+	}
 }
 
 // segment is the change of a segment, to be added to.
 func (t *transaction) segment(id, channel int64) *segmentChange {
 	c, ok := t.segments[id]
 	if !ok {
-		if t.segments == nil {
-			t.segments = map[int64]*segmentChange{}
-		}
 		c = &segmentChange{channel: channel}
 		t.segments[id] = c
 	}
@@ -111,10 +196,6 @@ func (t *transaction) segment(id, channel int64) *segmentChange {
 
 // count notes that a message that full text holds came (1) or went (-1).
 func (t *transaction) count(m memory.Message, channel int64, change int) {
-	if t.counts == nil {
-		t.counts = map[int64]int{}
-		t.presence = map[presenceKey]*presenceChange{}
-	}
 	t.counts[channel] += change
 	key := presenceKey{channel, m.Author}
 	p, ok := t.presence[key]
@@ -134,46 +215,35 @@ func (t *transaction) count(m memory.Message, channel int64, change int) {
 const noMessage memory.MessageID = -1 << 63
 
 // flush writes what was collected.
-func (t *transaction) flush() error {
-	if err := t.flushTerms(); err != nil {
-		return err
-	}
+func (t *transaction) flush() {
+	t.flushTerms()
 	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
-		if err := t.flushSegment(id, t.segments[id]); err != nil {
-			return err
-		}
+		t.flushSegment(id, t.segments[id])
 	}
 	for key, change := range t.presence {
-		if err := t.flushPresence(key, change); err != nil {
-			return err
-		}
+		t.flushPresence(key, change)
 	}
 	for channel, id := range t.heard {
 		if _, ok := t.counts[channel]; !ok {
-			if err := t.exec("UPDATE channel SET heard = max(heard, ?) WHERE no = ?", int64(id), channel); err != nil {
-				return err
-			}
+			t.exec("UPDATE channel SET heard = max(heard, ?) WHERE no = ?", id, channel)
 		}
 	}
 	for channel, change := range t.counts {
-		if err := t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
-			change, int64(t.heard[channel]), channel); err != nil {
-			return err
-		}
+		t.exec("UPDATE channel SET messages = messages + ?, heard = max(heard, ?) WHERE no = ?",
+			change, t.heard[channel], channel)
 	}
-	t.segments, t.presence, t.counts, t.heard = nil, nil, nil, nil
-	return nil
+	clear(t.segments)
+	clear(t.presence)
+	clear(t.counts)
+	clear(t.heard)
 }
 
 // hear notes that a message was told of live.
 func (t *transaction) hear(channel int64, id memory.MessageID) {
-	if t.heard == nil {
-		t.heard = map[int64]memory.MessageID{}
-	}
 	t.heard[channel] = max(t.heard[channel], id)
 }
 
-func (t *transaction) flushSegment(id int64, c *segmentChange) error {
+func (t *transaction) flushSegment(id int64, c *segmentChange) {
 	t.changed.pending = true
 	first, last := c.first, c.last
 	if first == 0 && last == 0 { // only removals or edits: the span stays
@@ -181,32 +251,27 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) error {
 	}
 	// Versions begin at a number of the segment's own, so that a vector made for one that is gone never fits
 	// another that was given its id.
-	err := t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
+	t.exec(`INSERT INTO segment (id, channel, first, last, size, version, pending, next)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?3, 1, (SELECT count(*) FROM meta WHERE key = 'next'))
-		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4), size = segment.size + ?5,
-		version = segment.version + 1, pending = 1, next = excluded.next`, id, c.channel, first, last, c.size)
-	if err != nil || !c.torn {
-		return err
+		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4),
+		size = segment.size + ?5, version = segment.version + 1, pending = 1, next = excluded.next`,
+		id, c.channel, first, last, c.size)
+	if c.torn {
+		t.tear(id)
+		t.exec("DELETE FROM segment WHERE id = ? AND size <= 0", id)
 	}
-	if err := t.tear(id); err != nil {
-		return err
-	}
-	return t.exec("DELETE FROM segment WHERE id = ? AND size <= 0", id)
 }
 
-func (t *transaction) flushPresence(key presenceKey, c *presenceChange) error {
-	err := t.exec(`INSERT INTO presence (channel, author, messages, last) VALUES (?1, ?2, ?3, ?4)
-		ON CONFLICT (channel, author) DO UPDATE SET messages = presence.messages + ?3, last = max(presence.last, ?4)`,
-		key.channel, key.author, c.messages, c.newest)
-	if err != nil || !c.removed {
-		return err
+func (t *transaction) flushPresence(key presenceKey, c *presenceChange) {
+	t.exec(`INSERT INTO presence (channel, author, messages, last) VALUES (?1, ?2, ?3, ?4)
+		ON CONFLICT (channel, author) DO UPDATE SET messages = presence.messages + ?3,
+		last = max(presence.last, ?4)`, key.channel, key.author, c.messages, c.newest)
+	if !c.removed {
+		return
 	}
-	if err := t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", key.channel,
-		key.author); err != nil {
-		return err
-	}
+	t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", key.channel, key.author)
 	// Reading back through the channel is slow for somebody who hasn't written for long, but only deleting does it.
-	return t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE channel = ?1 AND author = ?2
+	t.exec(`UPDATE presence SET last = (SELECT id FROM said WHERE channel = ?1 AND author = ?2
 			AND kind IN (`+recalledKinds+`) ORDER BY id DESC LIMIT 1) WHERE channel = ?1 AND author = ?2`,
 		key.channel, key.author)
 }
