@@ -26,12 +26,10 @@ type commands struct {
 	bot      *Bot
 	handlers map[string]handler // by the paths of uses
 	found    *finds
+	begin    func(func(ctx context.Context)) // does something beside, until the bot's work ends
+	undone   atomic.Int64                    // uses that aren't done with
 	mu       sync.Mutex
-	uses     []use
-	undone   atomic.Int64         // uses that aren't done with
-	begun    begun                // set by READY; zero while there is nothing to register
 	ids      map[string]snowflake // of the commands that are registered, by name
-	wake     chan struct{}
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
@@ -40,13 +38,6 @@ type commands struct {
 	// is in memory.
 	exporting sync.Map
 	agreeing  sync.Mutex // has each press that keeps lore wait for those before it, so that nothing is kept twice
-}
-
-// use is one use of a command, a button or a menu.
-type use struct {
-	data   json.RawMessage
-	logged <-chan struct{} // closed once the log has all that came before
-	came   time.Time
 }
 
 // action is what is shown in answer to a use.
@@ -86,7 +77,7 @@ func (h handler) refuses(x *exchange) string {
 }
 
 func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: newFinds(), wake: make(chan struct{}, 1), permits: newPermits(b.now)}
+	c := &commands{bot: b, found: newFinds(), permits: newPermits(b.now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()
@@ -98,55 +89,16 @@ func newCommands(b *Bot) *commands {
 	return c
 }
 
-// put takes a use. It doesn't wait.
+// put takes one use of a command, a button or a menu. It doesn't wait. logged is closed once the log has all
+// that came before.
 func (c *commands) put(data json.RawMessage, logged <-chan struct{}) {
-	c.undone.Add(1)
-	c.change(func() { c.uses = append(c.uses, use{data, logged, c.bot.now()}) })
-}
-
-// ready tells that a session has begun, with READY's data. It doesn't wait.
-func (c *commands) ready(data json.RawMessage) {
-	if r, err := parseBegun(data); err == nil {
-		c.bot.app.Store(int64(r.app))
-		c.change(func() { c.begun = r })
+	if x := c.read(data, logged); x != nil {
+		c.undone.Add(1)
+		c.seat(x)
 	}
 }
 
-func (c *commands) change(f func()) {
-	c.mu.Lock()
-	f()
-	c.mu.Unlock()
-	wakeUp(c.wake)
-}
-
-// run works until ctx ends and all that was begun is done.
-func (c *commands) run(ctx context.Context) {
-	var work sync.WaitGroup
-	defer work.Wait()
-	for {
-		c.mu.Lock()
-		uses, begun := c.uses, c.begun
-		c.uses, c.begun.app = nil, 0
-		c.mu.Unlock()
-		if begun.app != 0 {
-			work.Go(func() { c.register(ctx, begun) })
-		}
-		for _, u := range uses {
-			if x := c.read(u); x == nil || !c.seat(ctx, &work, x) {
-				c.over()
-			}
-		}
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-const (
-	unknownTool = "I don't know this command any more. Reload Discord to see those I know."
-)
+const unknownTool = "I don't know this command any more. Reload Discord to see those I know."
 
 func (c *commands) answer(ctx context.Context, x *exchange) error {
 	h, known := c.handlers[x.path()]

@@ -19,14 +19,14 @@ const (
 
 // know keeps the ids of the commands that are registered, so that they can be mentioned.
 func (c *commands) know(known []command) {
-	c.change(func() {
-		c.ids = map[string]snowflake{}
-		for _, k := range known {
-			if k.Type == commandSlash {
-				c.ids[k.Name] = k.ID
-			}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids = map[string]snowflake{}
+	for _, k := range known {
+		if k.Type == commandSlash {
+			c.ids[k.Name] = k.ID
 		}
-	})
+	}
 }
 
 // mention is a command's path as Discord makes it something to click on, or as text while its id isn't known.

@@ -12,29 +12,24 @@ import (
 	"hark/memory"
 )
 
-// begun is what a session of the gateway begins with.
+// begun is what a session of the gateway begins with: READY's data.
 type begun struct {
-	app    snowflake
-	guilds []memory.GuildID
+	Application struct {
+		ID snowflake `json:"id"`
+	} `json:"application"`
+	Guilds []struct {
+		ID snowflake `json:"id"`
+	} `json:"guilds"`
 }
 
-func parseBegun(data json.RawMessage) (begun, error) {
-	var r struct {
-		Application struct {
-			ID snowflake `json:"id"`
-		} `json:"application"`
-		Guilds []struct {
-			ID snowflake `json:"id"`
-		} `json:"guilds"`
+// ready tells that a session has begun, so that commands are registered. It doesn't wait.
+func (c *commands) ready(data json.RawMessage) {
+	var b begun
+	if err := json.Unmarshal(data, &b); err != nil || b.Application.ID == 0 {
+		return
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return begun{}, err
-	}
-	b := begun{app: r.Application.ID}
-	for _, g := range r.Guilds {
-		b.guilds = append(b.guilds, memory.GuildID(g.ID))
-	}
-	return b, nil
+	c.bot.app.Store(int64(b.Application.ID))
+	c.begin(func(ctx context.Context) { c.register(ctx, b) })
 }
 
 // fewGuilds is in how many it is looked whether commands of their own are left from a time with Config.DevGuild: who
@@ -52,7 +47,7 @@ func (c *commands) register(ctx context.Context, b begun) {
 }
 
 func (c *commands) registerIn(ctx context.Context, b begun) error {
-	app, dev, ours := fmt.Sprint(int64(b.app)), c.bot.cfg.DevGuild, inLanguages(c.declared())
+	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.bot.cfg.DevGuild, inLanguages(c.declared())
 	everywhere := discordgo.EndpointApplicationGlobalCommands(app)
 	within := func(g memory.GuildID) string { return discordgo.EndpointApplicationGuildCommands(app, g.String()) }
 	var errs []error
@@ -71,8 +66,9 @@ func (c *commands) registerIn(ctx context.Context, b begun) error {
 		}
 		errs = append(errs, c.bring(ctx, everywhere, []command{}))
 	}
-	for _, g := range b.guilds { // those that were the one to develop in before
-		if g == dev || len(b.guilds) > fewGuilds {
+	for _, of := range b.Guilds { // those that were the one to develop in before
+		g := memory.GuildID(of.ID)
+		if g == dev || len(b.Guilds) > fewGuilds {
 			continue
 		}
 		if err := c.bring(ctx, within(g), []command{}); !isForbidden(err) { // which has none either
