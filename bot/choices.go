@@ -96,9 +96,8 @@ func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
 // personaForm is the form for a persona, with that of a place.
 func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return form{ID: id, Title: x.text("Who I am there"), Fields: []field{
-		{ID: "text", Label: x.text("Who I am, and how I speak"), Value: persona, Long: true, Needed: true,
-			Most: answer.MaxPersona},
+	return form{ID: id, Title: x.text("Who I am there"), Fields: []component{
+		input(inputText, "text", x.text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
 	}}, nil
 }
 
@@ -113,7 +112,7 @@ func (c *commands) setPersona(ctx context.Context, x *exchange) (sheet, error) {
 
 // persona is what was written in the form for it.
 func (x *exchange) persona() string {
-	text := x.field("text")
+	text := x.option("text")
 	if strings.TrimSpace(text) == answer.SettingDefault { // which would take it back
 		text = answer.SettingDefault + "."
 	}

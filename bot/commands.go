@@ -192,7 +192,7 @@ func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened boo
 	case err == nil && f.ID == "":
 		return false, nil
 	case err == nil:
-		return true, x.fill(ctx, f)
+		return true, x.respond(ctx, response{respondForm, f})
 	case ctx.Err() != nil:
 		return true, ctx.Err()
 	}
@@ -371,7 +371,8 @@ type completions struct {
 
 // typed is what has been typed so far of the option in focus.
 func (i *wireInteraction) typed() string {
-	for _, o := range i.options() {
+	_, options := i.command()
+	for _, o := range options {
 		if o.Focused {
 			text, _ := o.Value.(string)
 			return text

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,36 +93,50 @@ func (i *wireInteraction) path() string {
 	case interactionForm:
 		return "form " + name
 	}
-	path := i.Data.Name
-	for options := i.Data.Options; len(options) == 1 && options[0].within(); options = options[0].Options {
-		path += " " + options[0].Name
-	}
+	path, _ := i.command()
 	return path
 }
 
-// within reports whether the options given are those of o, a subcommand or a group of them.
-func (o wireOption) within() bool { return o.Type == optionSubcommand || o.Type == optionGroup }
-
-// options are those that were given, without the subcommand around them.
-func (i *wireInteraction) options() []wireOption {
-	options := i.Data.Options
-	for len(options) == 1 && options[0].within() {
-		options = options[0].Options
+// command is the path of a command with its group and subcommand, and the options that were given.
+func (i *wireInteraction) command() (path string, options []wireOption) {
+	path, options = i.Data.Name, i.Data.Options
+	for len(options) == 1 && (options[0].Type == optionSubcommand || options[0].Type == optionGroup) {
+		path, options = path+" "+options[0].Name, options[0].Options
 	}
-	return options
+	return path, options
 }
 
-// option is a text that was given, or an id; "" if it wasn't.
+// option is a text that was given, by an option or in a form, or an id; "" if none was.
 func (i *wireInteraction) option(name string) string {
 	text, _ := i.given(name).(string)
 	return memory.Clean(text)
 }
 
-// given is what was given for an option; nil if nothing was.
+// words are an option on one line, without blanks round it.
+func (i *wireInteraction) words(option string) string { return oneLine(i.option(option)) }
+
+// id is somebody or something that was given; false if nothing was.
+func (i *wireInteraction) id(name string) (id int64, given bool) {
+	id, err := strconv.ParseInt(i.option(name), 10, 64)
+	return id, err == nil && id > 0
+}
+
+// given is what was given for an option or in a field of a form; nil if nothing was.
 func (i *wireInteraction) given(name string) any {
-	for _, o := range i.options() {
+	_, options := i.command()
+	for _, o := range options {
 		if o.Name == name {
 			return o.Value
+		}
+	}
+	for _, row := range i.Data.Components {
+		if row.Component != nil {
+			row.Components = append(row.Components, *row.Component)
+		}
+		for _, in := range row.Components {
+			if in.CustomID == name {
+				return in.Value
+			}
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"hark/memory"
@@ -70,11 +69,8 @@ func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
 	case whom != "" && given != "":
 		return 0, false, x.text("Please choose either a role or whom it is for.") + "\n"
 	case given != "":
-		id, err := strconv.ParseInt(given, 10, 64)
-		if err != nil || id <= 0 {
-			return 0, false, x.text(unknownTool)
-		}
-		return memory.RoleID(id), true, ""
+		id, ok := x.id("role")
+		return memory.RoleID(id), ok, when(!ok, x.text(unknownTool))
 	case whom == limitMembers:
 		return memory.RoleID(x.Guild), true, ""
 	}

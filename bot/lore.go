@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -178,15 +177,14 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	return paragraphs(x.text("Forgotten."), x.text(outOfReach)), nil
 }
 
-// loreFields are those of a form for lore.
-func loreFields(in locale, l memory.Lore) []field {
-	return []field{
-		{ID: "name", Label: in.text("Name"), Value: l.Name, Needed: true, Most: memory.MaxLoreName},
-		{ID: "text", Label: in.text("What I shall remember"), Value: l.Text, Long: true, Needed: true,
-			Most: memory.MaxLoreText},
-		{ID: "aliases", Label: in.text("Other names, with commas between them"),
-			Value: strings.Join(l.Own, ", "), Most: longestAliases},
-	}
+// loreForm is a form for lore.
+func (x *exchange) loreForm(id string, l memory.Lore) form {
+	return form{ID: id, Title: x.text("What shall I remember?"), Fields: []component{
+		input(inputLine, "name", x.text("Name"), l.Name, memory.MaxLoreName, true),
+		input(inputText, "text", x.text("What I shall remember"), l.Text, memory.MaxLoreText, true),
+		input(inputLine, "aliases", x.text("Other names, with commas between them"), strings.Join(l.Own, ", "),
+			longestAliases, false),
+	}}
 }
 
 // askLore is the form for what /lore add wasn't told.
@@ -202,9 +200,7 @@ func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
 		}
 		name = id(name, at.Channel, at.Message)
 	}
-	return form{ID: name, Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, memory.Lore{
-		Name: x.words("name"), Text: x.option("text"), Own: namesIn(x.option("aliases")),
-	})}, nil
+	return x.loreForm(name, x.told(memory.Lore{})), nil
 }
 
 // namesIn are names with commas between them.
@@ -218,21 +214,19 @@ func namesIn(names string) []string {
 	return all
 }
 
-// told is lore as it was told, by options or in a form.
+// told is l as it was told: by options, of which those that weren't given leave what there is, or in a form.
 func (x *exchange) told(l memory.Lore) memory.Lore {
-	if x.Type == interactionForm {
-		l.Name, l.Text, l.Own = x.field("name"), x.field("text"), namesIn(x.field("aliases"))
-		return l
-	}
-	name := "name"
-	if l.ID != 0 {
+	form, name := x.Type == interactionForm, "name"
+	if l.ID != 0 && !form {
 		name = "new-name"
 	}
-	l.Name = cmp.Or(x.words(name), l.Name)
-	if given := x.option("text"); strings.TrimSpace(given) != "" {
+	if given := x.words(name); form || given != "" {
+		l.Name = given
+	}
+	if given := x.option("text"); form || strings.TrimSpace(given) != "" {
 		l.Text = given
 	}
-	if given := x.option("aliases"); given != "" {
+	if given := x.option("aliases"); form || given != "" {
 		l.Own = namesIn(given)
 	}
 	return l
@@ -346,8 +340,7 @@ func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	return form{ID: id(formLoreEdit, l.ID), Title: x.text("What shall I remember?"),
-		Fields: loreFields(x.locale, l)}, nil
+	return x.loreForm(id(formLoreEdit, l.ID), l), nil
 }
 
 // editLore changes lore. Who told it first, where, and what it is from stay.

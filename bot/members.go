@@ -23,11 +23,6 @@ const (
 	youAreOut       = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
 )
 
-// words is an option on one line, without blanks round it.
-func (x *exchange) words(option string) string {
-	return strings.Join(strings.Fields(x.option(option)), " ")
-}
-
 // mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already.
 func (x *exchange) mayKeep(m member, f memory.Fact) error {
 	why, longest := x.keepsNothing(), longestOf(f)
@@ -112,11 +107,11 @@ const whomUnknown = "I can't tell whom you mean. Please choose a member."
 
 // factAbout keeps what somebody who manages the server says about a member.
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
-	n, err := strconv.ParseInt(x.option("member"), 10, 64)
-	if err != nil {
+	id, given := x.id("member")
+	if !given {
 		return sheet{}, refusal(x.text(whomUnknown))
 	}
-	user := memory.UserID(n)
+	user := memory.UserID(id)
 	m, err := c.member(ctx, x, user)
 	switch {
 	case err != nil:
@@ -283,8 +278,8 @@ func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	return form{ID: id(formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []field{
-		{ID: "text", Label: x.text("About you"), Value: f.Text, Long: true, Needed: true, Most: longestOf(f)},
+	return form{ID: id(formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []component{
+		input(inputText, "text", x.text("About you"), f.Text, longestOf(f), true),
 	}}, nil
 }
 
@@ -308,9 +303,7 @@ func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, 
 		return sheet{}, err
 	}
 	changed := memory.Fact{ID: int64(x.ID), Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
-	if changed.Text = x.words("text"); x.Type == interactionForm {
-		changed.Text = strings.Join(strings.Fields(x.field("text")), " ")
-	}
+	changed.Text = x.words("text")
 	if f.Message == 0 {
 		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
 	}

@@ -10,27 +10,22 @@ import (
 
 // command is a command as it is registered, in the form in which Discord gives it back.
 type command struct {
-	ID          snowflake `json:"id,omitempty"` // as Discord gives it
-	Type        int       `json:"type"`
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
-	NameIn        map[string]string `json:"name_localizations,omitempty"`
-	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
-	Options       []option          `json:"options,omitempty"`
-	Contexts      []int             `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
-	Integrations  []int             `json:"integration_types"` // 0: installed in a guild
+	ID snowflake `json:"id,omitempty"` // as Discord gives it
+	option
+	Contexts     []int `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
+	Integrations []int `json:"integration_types"` // 0: installed in a guild
 	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
-	says    phrase   // of a command in a menu, which has no description at Discord
-	handler *handler // what does it; nil: its subcommands have theirs
+	says phrase // of a command in a menu, which has no description at Discord
 }
 
+// option is an option of a command, a subcommand or a group of them, or what a command is besides.
 type option struct {
-	Type          int               `json:"type"`
-	Name          string            `json:"name"`
-	Description   string            `json:"description"`
+	Type        int    `json:"type"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
 	NameIn        map[string]string `json:"name_localizations,omitempty"`
 	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
 	Required      bool              `json:"required,omitempty"`
@@ -45,7 +40,7 @@ type option struct {
 	ChannelTypes []int          `json:"channel_types,omitempty"`
 	Autocomplete bool           `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
 
-	handler *handler // what a subcommand does
+	handler *handler // what does it; nil: its subcommands have theirs
 }
 
 type optionChoice struct {
@@ -95,13 +90,14 @@ const (
 
 // slash is a command that is typed. Its handler is nil if it has subcommands.
 func slash(name, description string, contexts []int, h *handler, options ...option) command {
-	return command{Type: commandSlash, Name: name, Description: description, Options: options,
-		Contexts: contexts, Integrations: []int{0}, handler: h}
+	return command{option: option{Type: commandSlash, Name: name, Description: description, Options: options,
+		handler: h}, Contexts: contexts, Integrations: []int{0}}
 }
 
 // inMenu is a command in the menu of a message or a member.
 func inMenu(kind int, name string, says phrase, contexts []int, h handler) command {
-	return command{Type: kind, Name: name, Contexts: contexts, Integrations: []int{0}, says: says, handler: &h}
+	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
+		says: says}
 }
 
 // needing is a command for members with a permission, unless the guild has given it to others.

@@ -424,7 +424,7 @@ func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 		if n := *of.of(&limit); n != memory.AsConfigured {
 			value = strconv.Itoa(n)
 		}
-		f.Fields = append(f.Fields, field{ID: of.id, Label: x.phrase(of.label), Value: value, Most: 15})
+		f.Fields = append(f.Fields, input(inputLine, of.id, x.phrase(of.label), value, 15, false))
 	}
 	return f, nil
 }
@@ -433,9 +433,9 @@ func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 func (c *commands) setLimits(ctx context.Context, p *panel) error {
 	limits := map[memory.RoleID]memory.Limit{}
 	for _, of := range limitFields {
-		n, ok := limitIn(p.field(of.id))
+		n, ok := limitIn(p.option(of.id))
 		if !ok {
-			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.field(of.id), 30), p.locale.number(mostOfLimit))
+			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.option(of.id), 30), p.locale.number(mostOfLimit))
 			return nil
 		}
 		role := limitRole(p.server, of.all)

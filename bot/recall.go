@@ -56,10 +56,10 @@ func heading(l locale, question string) string {
 // filter is what narrows a search down, as it was given.
 func (c *commands) filter(x *exchange) (answer.Filter, error) {
 	var f answer.Filter
-	if id, err := strconv.ParseInt(x.option("in"), 10, 64); err == nil {
+	if id, given := x.id("in"); given {
 		f.In = []memory.ChannelID{memory.ChannelID(id)}
 	}
-	if id, err := strconv.ParseInt(x.option("from"), 10, 64); err == nil {
+	if id, given := x.id("from"); given {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
 	since, _, err := c.span(x, "since")

@@ -123,29 +123,27 @@ var languagesOf = map[string][]string{
 func inLanguages(commands []command) []command {
 	all := make([]command, len(commands))
 	for i, c := range commands {
-		c.NameIn, c.DescriptionIn = inAll(c.Name, nameIn), inAll(c.Description, wordsIn)
-		c.Options, c.says, c.handler = optionsInLanguages(c.Options), "", nil
+		c.option, c.says = c.option.inLanguages(), ""
 		all[i] = c
 	}
 	return all
 }
 
-func optionsInLanguages(options []option) []option {
-	var all []option
-	for _, o := range options {
-		o.NameIn, o.DescriptionIn = inAll(o.Name, nameIn), inAll(o.Description, wordsIn)
-		o.Options = optionsInLanguages(o.Options)
-		for _, c := range o.Choices {
-			of := offered{optionChoice: c}
-			if c.Name != c.Value { // else it is a word that stands for itself
-				of.NameIn = inAll(c.Name, wordsIn)
-			}
-			o.Offered = append(o.Offered, of)
-		}
-		o.Choices, o.handler = nil, nil
-		all = append(all, o)
+func (o option) inLanguages() option {
+	o.NameIn, o.DescriptionIn = inAll(o.Name, nameIn), inAll(o.Description, wordsIn)
+	options, choices := o.Options, o.Choices
+	o.Options, o.Choices, o.handler = nil, nil, nil
+	for _, within := range options {
+		o.Options = append(o.Options, within.inLanguages())
 	}
-	return all
+	for _, c := range choices {
+		of := offered{optionChoice: c}
+		if c.Name != c.Value { // else it is a word that stands for itself
+			of.NameIn = inAll(c.Name, wordsIn)
+		}
+		o.Offered = append(o.Offered, of)
+	}
+	return o
 }
 
 func nameIn(c *catalog, english string) string  { return c.commands[english] }
