@@ -166,13 +166,11 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Chan
 	if len(left) == 0 {
 		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
 	}
-	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched no longer",
-		at.ID), memory.StopPast(left, c.at(x))...); err != nil {
-		return sheet{}, err
-	}
 	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
-		"**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
-		x.text("-# `/hark backfill` fetches the rest.")), nil
+			"**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
+			x.text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
+			fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID),
+			memory.StopPast(left, c.at(x))...)
 }
 
 // watching counts what is fetched of the past of a channel and its threads. The filler's mu guards it.

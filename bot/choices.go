@@ -15,10 +15,14 @@ const formPersona = "persona"
 
 const errWholeServer phrase = "The time zone is for the whole server. Please leave the channel out."
 
-// wanted is the setting that a command names, the value for it (empty: none is given), and for what place.
+// wanted is the setting that a command or the form for a persona names, the value for it (empty: none is given), and
+// for what place.
 func (x *exchange) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
 	key, value = memory.Setting(x.option("setting")), x.option("value")
-	if x.Data.Name == "model" {
+	switch {
+	case x.Type == interactionForm:
+		key, value = memory.SettingPersona, x.persona()
+	case x.Data.Name == "model":
 		key, value = memory.SettingModel, x.option("model")
 	}
 	if key.OfGuild() {
@@ -31,24 +35,14 @@ func (x *exchange) wanted() (key memory.Setting, value string, at memory.Channel
 	return key, value, at, err
 }
 
-// set sets what a command names, or shows it where no value is given.
+// set sets what is wanted unless no value is given, and shows what holds then.
 func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 	key, value, at, err := x.wanted()
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.setOrShow(ctx, x, at, key, value)
-}
-
-// setOrShow sets a key unless the value is empty, and shows what holds then.
-func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting,
-	value string) (sheet, error) {
 	p := &panel{exchange: x, at: at}
 	if value != "" {
-		value, err := c.check(x, key, value)
-		if err != nil {
-			return sheet{}, err
-		}
 		if err := c.setIn(ctx, p, key, value); err != nil {
 			return sheet{}, err
 		}
@@ -99,15 +93,6 @@ func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
 	return form{ID: id, Title: x.text("Who I am there"), Fields: []component{
 		input(inputText, "text", x.text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
 	}}, nil
-}
-
-// setPersona sets what was written in the form.
-func (c *commands) setPersona(ctx context.Context, x *exchange) (sheet, error) {
-	at, err := x.place()
-	if err != nil {
-		return sheet{}, err
-	}
-	return c.setOrShow(ctx, x, at, memory.SettingPersona, x.persona())
 }
 
 // persona is what was written in the form for it.

@@ -198,9 +198,8 @@ func TestIDsThatNobodyMade(t *testing.T) {
 		confirmLoreOff:    {"", ":x", ":1"},
 		pagerName:         {"", ":1", ":z:x", ":1:1"},
 		panelPersona:      {"", ":here"},
-		panelSet:          {":0:colour", ":0", "", ":1"},
+		panelSet:          {":0:colour", ":0", "", ":1", ":0:always"},
 		panelKey:          {":0"},
-		panelPause:        {":0:always"},
 		chosenNever:       {""},
 	} {
 		for _, args := range all {

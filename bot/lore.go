@@ -171,10 +171,8 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if err := c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
-		return sheet{}, err
-	}
-	return paragraphs(x.text("Forgotten."), x.text(outOfReach)), nil
+	return paragraphs(x.text("Forgotten."), x.text(outOfReach)),
+		c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID})
 }
 
 // loreForm is a form for lore.

@@ -193,10 +193,8 @@ func (c *commands) removeFacts(ctx context.Context, x *exchange, m member) (shee
 			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
 		}
 	}
-	if err := c.apply(ctx, x, "take back what was told", gone...); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))}, nil
+	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))},
+		c.apply(ctx, x, "take back what was told", gone...)
 }
 
 // optIn lets somebody be remembered again.
@@ -204,11 +202,8 @@ func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, err
 	if !m.out {
 		return sheet{}, refusal(x.text("You haven't opted out here, so there is nothing to change."))
 	}
-	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
-		At: c.bot.now()}); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")}, nil
+	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
+		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()})
 }
 
 // longestLabel is how long what a menu shows may be.

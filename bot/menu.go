@@ -311,7 +311,7 @@ func (c *commands) components() map[string]handler {
 		"form " + formLoreEdit:           {do: c.editLore},
 	}
 	for path, h := range map[string]handler{
-		"form " + formPersona:         {do: c.setPersona},
+		"form " + formPersona:         {do: c.set},
 		"component " + choosePublic:   {updates: true, do: c.decide(memory.RememberPublic)},
 		"component " + chooseNothing:  {updates: true, do: c.decide(memory.Ignore)},
 		"component " + chooseChannels: {do: c.askChannels},
@@ -326,9 +326,6 @@ func (c *commands) components() map[string]handler {
 		"component " + panelServer:    {updates: true, do: c.panelAfter(nil)},
 		"component " + panelKey:       {updates: true, do: c.panelAfter(c.chooseKey)},
 		"component " + panelSet:       {updates: true, do: c.panelAfter(c.panelSets)},
-		"component " + panelOwn:       {updates: true, do: c.panelAfter(c.panelSets)},
-		"component " + panelPause:     {updates: true, do: c.panelAfter(c.panelSets)},
-		"component " + panelGoOn:      {updates: true, do: c.panelAfter(c.panelSets)},
 		"component " + panelMemory:    {do: c.showSettings},
 		"component " + panelPersona:   {opens: c.askPanelPersona},
 		"component " + panelLimits:    {opens: c.askLimits},

@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -23,11 +24,8 @@ const (
 	panelKey     = "panel-key"
 	panelSet     = "panel-set"
 	panelPersona = "panel-persona"
-	panelOwn     = "panel-own"
 	panelLimits  = "panel-limits"
 	panelMemory  = "panel-memory"
-	panelPause   = "panel-pause"
-	panelGoOn    = "panel-go-on"
 )
 
 const (
@@ -310,25 +308,26 @@ func single(id, placeholder string, options []choice) component {
 }
 
 func (c *commands) buttonRows(p *panel) []component {
+	sets := func(style int, label string, key memory.Setting, value string) component {
+		return button(style, label, id(panelSet, p.at, key, value))
+	}
 	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, button(styleGrey, p.text("Take back this persona"),
-			id(panelOwn, p.at, memory.SettingPersona, answer.SettingDefault)))
+		first = append(first, sets(styleGrey, p.text("Take back this persona"), memory.SettingPersona,
+			answer.SettingDefault))
 	}
 	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)),
 		button(styleGrey, p.text("What I remember…"), panelMemory))
-	second := []component{button(styleGrey, p.text("This channel"),
-		id(panelServer, memory.ChannelID(p.Channel), p.key))}
+	label, at := p.text("This channel"), memory.ChannelID(p.Channel)
 	if p.at != 0 {
-		second[0] = button(styleGrey, p.text("Whole server"), id(panelServer, 0, p.key))
+		label, at = p.text("Whole server"), 0
 	}
+	second := []component{button(styleGrey, label, id(panelServer, at, p.key))}
 	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at, memory.SettingPaused,
-			answer.SettingDefault)))
+		second = append(second, sets(styleGreen, p.text("Go on"), memory.SettingPaused, answer.SettingDefault))
 	} else {
-		second = append(second, button(styleGrey, p.text("Pause for an hour"),
-			id(panelPause, p.at, memory.SettingPaused, "1h")),
-			button(styleRed, p.text("Pause"), id(panelPause, p.at, memory.SettingPaused, answer.SettingOn)))
+		second = append(second, sets(styleGrey, p.text("Pause for an hour"), memory.SettingPaused, "1h"),
+			sets(styleRed, p.text("Pause"), memory.SettingPaused, answer.SettingOn))
 	}
 	return []component{row(first...), row(second...)}
 }
@@ -366,17 +365,20 @@ func (c *commands) panelSets(ctx context.Context, p *panel) error {
 	case p.Type == interactionForm:
 		value = p.persona()
 	}
-	value, err := c.check(p.exchange, memory.Setting(args[1]), value)
-	if err != nil {
-		p.note = err.Error()
-		return nil
+	err := c.setIn(ctx, p, memory.Setting(args[1]), value)
+	if refused, is := errors.AsType[refusal](err); is {
+		p.note, err = string(refused), nil
 	}
-	return c.setIn(ctx, p, memory.Setting(args[1]), value)
+	return err
 }
 
-// setIn sets a key at the panel's place, and has the panel show it.
+// setIn sets a key at the panel's place, to a value as it is given, and has the panel show it.
 func (c *commands) setIn(ctx context.Context, p *panel, key memory.Setting, value string) error {
-	return p.after(c.setAt(ctx, p.exchange, p.at, key, value))
+	value, err := c.check(p.exchange, key, value)
+	if err == nil {
+		err = c.setAt(ctx, p.exchange, p.at, key, value)
+	}
+	return p.after(err)
 }
 
 // after has the panel show what holds after a change, if that didn't fail.
