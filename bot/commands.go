@@ -272,11 +272,6 @@ func (c *commands) recall(question func(context.Context, *exchange) answer.Quest
 	}
 }
 
-// showFound is what /context shows.
-func showFound(x *exchange, q answer.Question, r answer.Recalled) sheet {
-	return sheet{Content: showRecalled(x.locale, q, r)}
-}
-
 // counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
 func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
 	asked := &ask{id: memory.MessageID(x.ID), guild: x.guild(), asker: x.who(), roles: x.roles()}

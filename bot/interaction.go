@@ -112,6 +112,14 @@ func (i *wireInteraction) option(name string) string {
 	return memory.Clean(text)
 }
 
+// which is what the id of a button or a form says first, or else what an option names.
+func (i *wireInteraction) which(option string) string {
+	if args := i.args(); len(args) > 0 {
+		return args[0]
+	}
+	return i.words(option)
+}
+
 // words are an option on one line, without blanks round it.
 func (i *wireInteraction) words(option string) string { return oneLine(i.option(option)) }
 
@@ -282,7 +290,7 @@ func (x *exchange) roles() []memory.RoleID {
 }
 
 // args is what a component's or a form's id says beyond its name.
-func (x *exchange) args() []string { return strings.Split(x.Data.CustomID, ":")[1:] }
+func (i *wireInteraction) args() []string { return strings.Split(i.Data.CustomID, ":")[1:] }
 
 // bucket is one of a few, since Discord doesn't limit interactions by route, and each bucket lets one request
 // at a time.

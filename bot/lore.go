@@ -69,11 +69,7 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 	if err != nil {
 		return memory.Lore{}, err
 	}
-	name := x.option("name")
-	if args := x.args(); len(args) > 0 {
-		name = args[0]
-	}
-	switch found := memory.LoreCalled(all, name); len(found) {
+	switch found := memory.LoreCalled(all, x.which("name")); len(found) {
 	case 0:
 		return memory.Lore{}, phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
 	case 1:
@@ -196,7 +192,7 @@ func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
 		if err != nil {
 			return form{}, err
 		}
-		name = id(name, at.Channel, at.Message)
+		name = id(name, fmt.Sprintf("%d/%d/%d", x.guild(), at.Channel, at.Message))
 	}
 	return x.loreForm(name, x.told(memory.Lore{})), nil
 }
@@ -257,21 +253,13 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
 func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, error) {
-	var at memory.Spot
-	switch args := x.args(); {
-	case x.Type == interactionForm && len(args) == 2:
-		n, ok := integers(args, 10)
-		if !ok {
-			return nil, phrase(loreFrom)
-		}
-		at = memory.Spot{Channel: memory.ChannelID(n[0]), Message: memory.MessageID(n[1])}
-	case x.option("from") != "":
-		var err error
-		if at, err = x.link(x.option("from")); err != nil {
-			return nil, err
-		}
-	default:
+	from := x.which("from")
+	if from == "" {
 		return nil, nil
+	}
+	at, err := x.link(from)
+	if err != nil {
+		return nil, err
 	}
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return nil, err

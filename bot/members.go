@@ -23,8 +23,9 @@ const (
 	youAreOut       = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
 )
 
-// mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already.
-func (x *exchange) mayKeep(m member, f memory.Fact) error {
+// mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already, and a
+// fresh one where nothing is remembered, or beside too many.
+func (x *exchange) mayKeep(m member, f memory.Fact, fresh bool) error {
 	why, longest := x.keepsNothing(), longestOf(f)
 	switch n := utf8.RuneCountInString(f.Text); {
 	case why != "":
@@ -37,6 +38,10 @@ func (x *exchange) mayKeep(m member, f memory.Fact) error {
 		return o.Text == f.Text && o.Alias == f.Alias && o.Channel == f.Channel
 	}):
 		why = x.text("I know that already.")
+	case fresh && !x.remembers(f.Channel):
+		why = x.text(nothingKeptHere)
+	case fresh && len(m.person.Facts) >= factsOf:
+		why = x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)
 	default:
 		return nil
 	}
@@ -92,14 +97,14 @@ func (c *commands) asMember(do func(context.Context, *exchange, member) (sheet, 
 }
 
 // addFact keeps what somebody says about themselves.
-func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange, member) (sheet, error) {
-	return func(ctx context.Context, x *exchange, m member) (sheet, error) {
+func (c *commands) addFact(option string, alias bool) action {
+	return c.asMember(func(ctx context.Context, x *exchange, m member) (sheet, error) {
 		if m.out {
 			return sheet{}, refusal(x.text(youAreOut))
 		}
-		return c.tell(ctx, x, m, x.who(), x.words(option), alias,
+		return c.tell(ctx, x, m, x.who(), memory.Fact{Text: x.words(option), Alias: alias},
 			x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
-	}
+	})
 }
 
 // whomUnknown is said where a member was given who can't be one.
@@ -121,29 +126,22 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case m.person.ID == 0:
 		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
-	return c.tell(ctx, x, m, user, x.words("text"), false,
+	return c.tell(ctx, x, m, user, memory.Fact{Text: x.words("text")},
 		x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
-// tell keeps a fact about somebody, and says done and who may be told it, or why it isn't kept.
-func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string,
-	alias bool, done string) (sheet, error) {
-	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: memory.ChannelID(x.Channel)}
-	if err := x.mayKeep(m, fact); err != nil {
+// tell keeps a fact about somebody, in the place of old ones, and says done and who may be told it, or why it
+// isn't kept. Where no message is told that it is from, it is told where it was told.
+func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, fact memory.Fact,
+	done string, old ...memory.Event) (sheet, error) {
+	if fact.ID, fact.By = int64(x.ID), x.who(); fact.Message == 0 {
+		fact.Channel = memory.ChannelID(x.Channel)
+	}
+	if err := x.mayKeep(m, fact, len(old) == 0); err != nil {
 		return sheet{}, err
 	}
-	switch {
-	case !x.remembers(fact.Channel):
-		return sheet{}, refusal(x.text(nothingKeptHere))
-	case len(m.person.Facts) >= factsOf:
-		return sheet{}, refusal(x.text(
-			"I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
-	}
-	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: x.guild(), User: about,
-		Fact: fact}); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
+	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, c.readable(ctx, x))}, c.apply(ctx, x,
+		"keep what was told", append(old, memory.FactTold{Guild: x.guild(), User: about, Fact: fact})...)
 }
 
 // whoIsTold says who may be told a fact, to whoever uses x and may read those channels and where they are.
@@ -244,10 +242,7 @@ func (l locale) factText(f memory.Fact) string {
 
 // factNamed is the fact about m that x names, by its id or its text, or whose id is in the form.
 func (x *exchange) factNamed(m member) (memory.Fact, error) {
-	name := x.words("fact")
-	if args := x.args(); len(args) > 0 {
-		name = args[0]
-	}
+	name := x.which("fact")
 	for _, f := range m.person.Facts {
 		if strconv.FormatInt(f.ID, 10) == name || strings.EqualFold(f.Text, name) {
 			return f, nil
@@ -297,20 +292,11 @@ func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, 
 	if err != nil {
 		return sheet{}, err
 	}
-	changed := memory.Fact{ID: int64(x.ID), Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
-	changed.Text = x.words("text")
-	if f.Message == 0 {
-		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
-	}
-	if err := x.mayKeep(m, changed); err != nil {
-		return sheet{}, err
-	}
-	if err := c.apply(ctx, x, "change what was told", memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
-		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it.") +
-		"\n-# " + x.whoIsTold(changed, c.readable(ctx, x))}, nil
+	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
+	f.Text = x.words("text")
+	return c.tell(ctx, x, m, x.who(), f,
+		x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
+		gone)
 }
 
 const learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."

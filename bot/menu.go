@@ -167,14 +167,14 @@ func (c *commands) declared() []command {
 	both, guilds := []int{inGuilds, inDirect}, []int{inGuilds}
 	return []command{
 		slash("context", "Shows what I'd remember for a question. Only you see it.", both,
-			&handler{refuse: asksNothing, do: c.recall(c.questionOf, showFound)}, question),
+			&handler{refuse: asksNothing, do: c.recall(c.questionOf, showRecalled)}, question),
 		slash("memory", "What I remember about you, and whether I do. Only you see it.", both, nil,
 			sub("show", "Shows all that I keep about you", handler{do: c.asMember(c.showMember)}),
 			sub("add", "Tells me something about you that I should know",
-				handler{do: c.asMember(c.addFact("text", false))},
+				handler{do: c.addFact("text", false)},
 				textOption("text", "What I should know", longestFact).required()),
 			sub("alias", "Tells me another name that you go by",
-				handler{do: c.asMember(c.addFact("name", true))},
+				handler{do: c.addFact("name", true)},
 				textOption("name", "The name", longestAlias).required()),
 			sub("edit", "Changes something that I was told about you: asks for it, or takes it from here",
 				handler{opens: c.askFact, do: c.asMember(c.editFact), completes: c.factTexts},

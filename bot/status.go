@@ -24,12 +24,12 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
+	may, err := c.bot.questions.allowance(ctx, membership{guild: x.guild()}, nil, c.bot.now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
 	shown := paragraphs(x.text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
-		c.services(x, g), c.spentLine(x, g, spent),
+		c.services(x, g), c.spentLine(x, may.all),
 		c.pauseMark(x, g)+c.pauseLine(x.locale, g), x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
 	shown.Components = append(agree, forget...)
 	return shown, nil
@@ -200,20 +200,16 @@ func (c *commands) services(x *exchange, g *memory.Guild) string {
 }
 
 // spentLine says what all members together took of models today.
-func (c *commands) spentLine(x *exchange, g *memory.Guild, spent map[memory.UserID]int) string {
-	tokens := 0
-	for _, n := range spent {
-		tokens += n
-	}
-	_, all := c.bot.cfg.Limits.of(g, nil)
+func (c *commands) spentLine(x *exchange, all share) string {
+	spent, limit := x.locale.number(all.spent), x.locale.number(all.limit)
 	_, tomorrow := memory.Day(c.bot.now())
 	switch {
-	case all.Tokens == memory.Unlimited:
-		return "✓ " + x.text("**Tokens today**: %s, without a limit", x.locale.number(tokens))
-	case tokens >= all.Tokens:
-		return "✗ " + x.text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", x.locale.number(tokens), x.locale.number(all.Tokens), tomorrow.Unix())
+	case all.limit == memory.Unlimited:
+		return "✓ " + x.text("**Tokens today**: %s, without a limit", spent)
+	case !all.fits(0):
+		return "✗ " + x.text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", spent, limit, tomorrow.Unix())
 	}
-	return "✓ " + x.text("**Tokens today**: %s of %s", x.locale.number(tokens), x.locale.number(all.Tokens))
+	return "✓ " + x.text("**Tokens today**: %s of %s", spent, limit)
 }
 
 // pauseMark is the mark before whether Hark is paused.
