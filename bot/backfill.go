@@ -238,7 +238,7 @@ func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild
 			}
 		}
 	}
-	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return !hasChannel(seen, key.Channel) })
+	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return seen.Channel(key.Channel) == nil })
 	return sum(all)
 }
 

@@ -176,13 +176,6 @@ func (c *commands) left(x *exchange) time.Duration {
 	return x.came.Add(c.bot.timing.command).Sub(c.bot.now())
 }
 
-func asksNothing(x *exchange) string {
-	if x.option("question") == "" {
-		return x.text(unknownTool)
-	}
-	return ""
-}
-
 // open shows the form that a handler asks to be filled in, and reports whether there is one. Discord wants it at once.
 func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened bool, err error) {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
@@ -253,17 +246,19 @@ func (c *commands) question(x *exchange) answer.Question {
 	return q
 }
 
-// questionOf is question for recall.
-func (c *commands) questionOf(_ context.Context, x *exchange) answer.Question { return c.question(x) }
-
 // recall is what show makes of what would go into an answer for whoever uses x. Nothing is kept of it but what it took.
-func (c *commands) recall(question func(context.Context, *exchange) answer.Question,
-	show func(*exchange, answer.Question, answer.Recalled) sheet) action {
+// With session, and where nothing is logged, it has the session, as one that mentions Hark would.
+func (c *commands) recall(session bool, show func(*exchange, answer.Question, answer.Recalled) sheet) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
-			q := question(ctx, x)
-			q.NoModel = noModel
-			r, err := c.ask(ctx, q)
+			q := c.question(x)
+			if q.NoModel = noModel; session {
+				q.Session = c.bot.admit.session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
+			}
+			r, err := c.bot.answers.Recall(ctx, q)
+			if failed := r.Result.RerankFailed; failed != nil {
+				c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
+			}
 			if err != nil {
 				return sheet{}, r.Usage, err
 			}
@@ -307,14 +302,6 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 		return sheet{}, ctx.Err()
 	}
 	return shown, failed
-}
-
-func (c *commands) ask(ctx context.Context, q answer.Question) (answer.Recalled, error) {
-	r, err := c.bot.answers.Recall(ctx, q)
-	if failed := r.Result.RerankFailed; failed != nil {
-		c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
-	}
-	return r, err
 }
 
 // mostCompletions is how many choices Discord shows while somebody types.

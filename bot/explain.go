@@ -331,11 +331,3 @@ func sectionLine(l locale, use memory.TraceUse) string {
 	}
 	return line
 }
-
-// promptQuestion is the question of which the prompt is shown. Where nothing is logged it has the session, as one that
-// mentions Hark would.
-func (c *commands) promptQuestion(ctx context.Context, x *exchange) answer.Question {
-	q := c.question(x)
-	q.Session = c.bot.admit.session(ctx, x.guild(), memory.ChannelID(x.Channel), memory.MessageID(x.ID))
-	return q
-}

@@ -229,9 +229,8 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 // addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
 func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
-	thread := slices.ContainsFunc(x.server.Channels, func(at memory.Channel) bool {
-		return at.ID == channel && at.Kind.IsThread()
-	})
+	at := x.server.Channel(channel)
+	thread := at != nil && at.Kind.IsThread()
 	switch {
 	case m.out:
 		return sheet{Content: x.text(youAreOut)}, nil

@@ -167,7 +167,7 @@ func (c *commands) declared() []command {
 	both, guilds := []int{inGuilds, inDirect}, []int{inGuilds}
 	return []command{
 		slash("context", "Shows what I'd remember for a question. Only you see it.", both,
-			&handler{refuse: asksNothing, do: c.recall(c.questionOf, showRecalled)}, question),
+			&handler{do: c.recall(false, showRecalled)}, question),
 		slash("memory", "What I remember about you, and whether I do. Only you see it.", both, nil,
 			sub("show", "Shows all that I keep about you", handler{do: c.asMember(c.showMember)}),
 			sub("add", "Tells me something about you that I should know",
@@ -209,7 +209,7 @@ func (c *commands) declared() []command {
 			sub("status", "Shows how I am, what I keep of this server, and what answers take",
 				handler{early: true, do: c.status}),
 			sub("context", "Shows the exact prompt that a question of yours would make here, as a file",
-				handler{refuse: asksNothing, do: c.recall(c.promptQuestion, c.showPrompt)}, question),
+				handler{do: c.recall(true, c.showPrompt)}, question),
 			sub("pause", "Has me answer nobody for a while, or go on", handler{do: c.pause},
 				textOption("state", "Whether to pause or to go on (left out: shows whether I'm paused)",
 					0).of(answer.SettingOn, answer.SettingOff),

@@ -76,9 +76,8 @@ func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 // goTo makes a channel the panel's place, or notes that it is gone.
 func (p *panel) goTo(id string) bool {
 	at, err := channelIn([]string{id})
-	known := at == 0 || at == memory.ChannelID(p.Channel) ||
-		slices.ContainsFunc(p.server.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
-	if err != nil || !known {
+	known := p.server.Channel(at)
+	if err != nil || at != 0 && at != memory.ChannelID(p.Channel) && (known == nil || known.Unplaced) {
 		p.at, p.note = 0, p.text(lostChannel)
 		return false
 	}
@@ -101,7 +100,7 @@ func (c *commands) panelText(p *panel) string {
 		shown = lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.bot.cfg.Limits.of(p.server, nil)
-	return lines(shown, c.kept(p), p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
+	return lines(shown, "- "+strings.ReplaceAll(c.holds(p.exchange, p.at), "\n", "\n- "), p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
 		"- "+c.pauseLine(p.locale, p.server),
 		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 }
@@ -122,21 +121,6 @@ func (c *commands) settingLine(p *panel, key memory.Setting) string {
 			c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
 	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p, p.at, key))
-}
-
-// kept says whether what is said at the panel's place is remembered, how long, and whether anybody is answered there.
-func (c *commands) kept(p *panel) string {
-	policy := c.bot.cfg.Policy
-	heard, keep := p.text("I remember nothing of what is said in %s.", p.mention(p.at)), ""
-	if p.at == 0 {
-		heard, _, _ = strings.Cut(told(p.locale, p.server, policy), "\n")
-	} else if policy.Remembers(p.server, p.at) {
-		heard = p.text("I remember what is said in %s.", p.mention(p.at))
-	}
-	if p.at == 0 || policy.Remembers(p.server, p.at) {
-		keep = "\n- " + p.retained(p.server, p.at, c.bot.cfg.Retention)
-	}
-	return "- " + heard + keep + "\n- " + p.answers(p.server, p.at)
 }
 
 // most is a limit in a few characters.

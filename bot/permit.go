@@ -1,6 +1,7 @@
 package bot
 
 import (
+	"maps"
 	"sync"
 	"time"
 )
@@ -22,13 +23,13 @@ const (
 // tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
 // command has to be used again.
 type permits struct {
-	now   func() time.Time
-	mu    sync.Mutex
-	until map[membership]time.Time
+	now  func() time.Time
+	mu   sync.Mutex
+	used map[membership]time.Time // when somebody used the command last
 }
 
 func newPermits(now func() time.Time) *permits {
-	return &permits{now: now, until: map[membership]time.Time{}}
+	return &permits{now: now, used: map[membership]time.Time{}}
 }
 
 // look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
@@ -43,17 +44,15 @@ func (p *permits) look(x *exchange) {
 			return
 		}
 		now := p.now()
-		for m, until := range p.until {
-			if !within(until.Add(-permitFor), now, permitFor) {
-				delete(p.until, m)
-			}
-		}
-		if delete(p.until, who); !x.may(manageGuild) {
-			p.until[who] = now.Add(permitFor)
+		maps.DeleteFunc(p.used, func(other membership, at time.Time) bool {
+			return other == who || !within(at, now, permitFor)
+		})
+		if !x.may(manageGuild) {
+			p.used[who] = now
 		}
 	case interactionComponent, interactionForm:
-		until, known := p.until[who]
-		x.permitted = known && within(until.Add(-permitFor), p.now(), permitFor) && !x.isPublic()
+		at, known := p.used[who]
+		x.permitted = known && within(at, p.now(), permitFor) && !x.isPublic()
 	}
 }
 

@@ -92,7 +92,7 @@ func (c *commands) agreeToExpiring(ctx context.Context, x *exchange) (sheet, err
 
 // keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
 func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
-	if at.Kind.IsThread() && hasChannel(g, at.Parent) {
+	if at.Kind.IsThread() && g.Channel(at.Parent) != nil {
 		return at.Parent
 	}
 	return at.ID

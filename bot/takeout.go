@@ -113,11 +113,10 @@ func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, 
 		Guilds: []*memory.Guild{x.server}, Now: c.bot.now(), Most: c.bot.mostExported,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
-			name := ""
-			if slices.Contains(readable, id) {
-				name = g.Channels[slices.IndexFunc(g.Channels, func(c memory.Channel) bool { return c.ID == id })].Name
+			if at := g.Channel(id); at != nil && slices.Contains(readable, id) {
+				return cmp.Or(at.Name, id.String())
 			}
-			return cmp.Or(name, id.String())
+			return id.String()
 		},
 		Lore: func(l memory.Lore) bool {
 			return slices.ContainsFunc(lore, func(may memory.Lore) bool { return may.ID == l.ID })
