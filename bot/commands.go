@@ -114,11 +114,11 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 			return err
 		}
 	}
-	promise := x.think
+	promise := response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}}
 	if h.updates {
-		promise = x.take
+		promise = response{Type: respondUpdating}
 	}
-	if err := promise(ctx); err != nil {
+	if err := x.respond(ctx, promise); err != nil {
 		return err
 	}
 	shown, err := c.use(ctx, h, x)

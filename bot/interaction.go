@@ -190,16 +190,6 @@ func (x *exchange) say(ctx context.Context, text string) error {
 		AllowedMentions: nobody}})
 }
 
-// think promises an answer.
-func (x *exchange) think(ctx context.Context) error {
-	return x.respond(ctx, response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}})
-}
-
-// take promises to change the message that was clicked on.
-func (x *exchange) take(ctx context.Context) error {
-	return x.respond(ctx, response{Type: respondUpdating})
-}
-
 func (x *exchange) respond(ctx context.Context, r response) error {
 	address := discordgo.EndpointInteractionResponse(fmt.Sprint(int64(x.ID)), x.Token)
 	return x.rest.call(ctx, "POST", address, x.bucket("callback"), r, nil)
@@ -210,11 +200,7 @@ func (x *exchange) show(ctx context.Context, s sheet) error {
 	return x.patch(ctx, withFiles(s.edit(), s.Files))
 }
 
-// dress changes the buttons of the message that was clicked on, and nothing else.
-func (x *exchange) dress(ctx context.Context, rows []component) error {
-	return x.patch(ctx, map[string]any{"components": rows})
-}
-
+// patch changes what is shown, or of the message that was clicked on what body has.
 func (x *exchange) patch(ctx context.Context, body any) error {
 	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token)
 	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), body, nil)

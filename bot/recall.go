@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -136,10 +135,13 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 
 // turnPage shows another page of what was found.
 func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
-	id, at, ok := pageAsked(x)
-	q := c.question(x)
+	n, ok := integers(x.args(), 36)
+	if !ok || len(n) != 2 || x.Message == nil {
+		return sheet{}, refusal(x.text(searchIsOver))
+	}
+	id, at, q := snowflake(n[0]), int(n[1]), c.question(x)
 	d := c.found.get(id, membership{q.Guild, q.Asker}, q.Now)
-	if !ok || d == nil || at < 0 || at >= d.pages() || x.Message == nil {
+	if d == nil || at < 0 || at >= d.pages() {
 		return sheet{}, refusal(x.text(searchIsOver))
 	}
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
@@ -261,7 +263,7 @@ func (f *finds) get(id snowflake, who membership, now time.Time) *discovery {
 	return found
 }
 
-// pagerName is the name of the buttons that turn pages, whose ids have the search's and the page's number.
+// pagerName is the name of the buttons that turn pages, whose ids have the search's and the page's number, to the base 36.
 const pagerName = "found"
 
 // pager are the buttons below a page, the first of which is 0.
@@ -271,22 +273,11 @@ func pager(id snowflake, page, pages int, l locale) []component {
 	}
 	at := pagerName + ":" + short36(int64(id)) + ":"
 	turn := func(label string, to int) component {
-		b := button(styleGrey, label, at+strconv.Itoa(to))
+		b := button(styleGrey, label, at+short36(int64(to)))
 		b.Disabled = to < 0 || to >= pages
 		return b
 	}
 	here := button(styleGrey, l.number(page+1)+"/"+l.number(pages), at+"here")
 	here.Disabled = true
 	return []component{row(turn("«", page-1), here, turn("»", page+1))}
-}
-
-// pageAsked is the search and the page that a button's id names; false if it names none.
-func pageAsked(x *exchange) (id snowflake, page int, ok bool) {
-	args := x.args()
-	if len(args) != 2 {
-		return 0, 0, false
-	}
-	n, err := strconv.ParseInt(args[0], 36, 64)
-	page, bad := strconv.Atoi(args[1])
-	return snowflake(n), page, err == nil && bad == nil
 }

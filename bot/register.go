@@ -29,7 +29,11 @@ func (c *commands) ready(data json.RawMessage) {
 		return
 	}
 	c.bot.app.Store(int64(b.Application.ID))
-	c.begin(func(ctx context.Context) { c.register(ctx, b) })
+	c.begin(func(ctx context.Context) {
+		if err := c.register(ctx, b); err != nil && ctx.Err() == nil {
+			c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
+		}
+	})
 }
 
 // fewGuilds is in how many it is looked whether commands of their own are left from a time with Config.DevGuild: who
@@ -39,14 +43,7 @@ const fewGuilds = 20
 // register brings Discord's lists of our commands up to date: that of all guilds, or with Config.DevGuild
 // that of one. The other is emptied, since Discord would show both. It writes nothing where nothing is to be
 // changed.
-func (c *commands) register(ctx context.Context, b begun) {
-	err := c.registerIn(ctx, b)
-	if err != nil && ctx.Err() == nil {
-		c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
-	}
-}
-
-func (c *commands) registerIn(ctx context.Context, b begun) error {
+func (c *commands) register(ctx context.Context, b begun) error {
 	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.bot.cfg.DevGuild, inLanguages(c.declared())
 	everywhere := discordgo.EndpointApplicationGlobalCommands(app)
 	within := func(g memory.GuildID) string { return discordgo.EndpointApplicationGuildCommands(app, g.String()) }
