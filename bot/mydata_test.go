@@ -97,19 +97,6 @@ func TestAllAboutOneselfIsShown(t *testing.T) {
 	}
 }
 
-func TestOthersDataIsShownToNobody(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.use(t, s.bo, "memory add", opt("text", "plays the tuba"))
-	m := s.discord.UserAction(s.channel, s.bo.ID, s.ana.ID, aboutCommand).WaitMessage() // ana manages the server
-	s.says(t, m)
-	if strings.Contains(m.Content, "tuba") || m.Flags&discordtest.Ephemeral == 0 {
-		t.Errorf("shown %+v", m)
-	}
-	s.says(t, s.discord.UserAction(s.channel, s.discord.Bot.ID, s.ana.ID, aboutCommand).WaitMessage())
-}
-
 // portrait is the file that a message of Hark's has.
 func (s *scene) portrait(t *testing.T, m discordtest.Message) (file []byte, p portrait.Person) {
 	t.Helper()
