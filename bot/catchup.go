@@ -28,20 +28,13 @@ func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
 		if err != nil {
 			return sheet{}, got.Usage, err
 		}
-		c.warnOf(x, got)
+		c.warn(x, got.Away, "caught somebody up without the model")
+		if got.Instead != nil {
+			c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
+				int64(x.ID)).Msg("caught somebody up by another model")
+		}
 		return showCaughtUp(x.locale, got, since, noModel), got.Usage, nil
 	})
-}
-
-// warnOf logs what didn't go as it should have.
-func (c *commands) warnOf(x *exchange, got answer.CaughtUp) {
-	if got.Away != nil {
-		c.bot.log.Warn().Err(got.Away).Int64("interaction", int64(x.ID)).Msg("caught somebody up without the model")
-	}
-	if got.Instead != nil {
-		c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
-			int64(x.ID)).Msg("caught somebody up by another model")
-	}
 }
 
 // showCaughtUp shows what somebody missed since a time that they gave, or since they last wrote.

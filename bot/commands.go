@@ -156,6 +156,13 @@ func (c *commands) use(ctx context.Context, h handler, x *exchange) (shown sheet
 	return h.do(limit, x)
 }
 
+// warn logs that something failed, if it did, without which a use was answered.
+func (c *commands) warn(x *exchange, err error, what string) {
+	if err != nil {
+		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
+	}
+}
+
 // look has x know its guild as it is now.
 func (c *commands) look(ctx context.Context, x *exchange) (err error) {
 	x.server, err = c.bot.admit.guild(ctx, x.guild())
@@ -256,9 +263,7 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 				q.Session = c.bot.admit.session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
 			}
 			r, err := c.bot.answers.Recall(ctx, q)
-			if failed := r.Result.RerankFailed; failed != nil {
-				c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
-			}
+			c.warn(x, r.Result.RerankFailed, "recalled without the reranker")
 			if err != nil {
 				return sheet{}, r.Usage, err
 			}
@@ -315,8 +320,8 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 	offered := completions{Choices: []optionChoice{}}
 	if h := c.handlers[x.path()]; h.completes != nil && h.refuses(x) == "" {
 		choices, err := safely(limit, c, x, "completion", h.completes)
-		if err != nil && ctx.Err() == nil {
-			c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't complete what somebody typed")
+		if ctx.Err() == nil {
+			c.warn(x, err, "couldn't complete what somebody typed")
 		}
 		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string {
 			return o.Name

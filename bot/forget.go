@@ -327,13 +327,9 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 		IDs: ids}}); err != nil {
 		return sheet{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}
-	if err := c.bot.memory.Erase(ctx, true); err != nil {
-		c.bot.log.Warn().Err(err).Int64("interaction",
-			int64(x.ID)).Msg("what was forgotten is in the write-ahead log for a while")
-	}
-	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction",
-		int64(x.ID)).Int("messages", e.Messages).
-		Msg("forgot a message that somebody chose")
+	c.warn(x, c.bot.memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
+	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
+		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
 	goes := lines(x.amounts(e, 0), x.text(outOfReach))
 	if e == (memory.Extent{}) {
 		goes = x.text("I had nothing of this message, and won't take it in.")

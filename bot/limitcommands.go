@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,10 +27,8 @@ func (x *exchange) number(name string) (int, bool) {
 
 // limit decides how much may be asked, or shows it.
 func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
+	told := func() string { return toldLimits(x.locale, x.server, c.bot.cfg.Limits) }
 	role, chosen, why := x.limited()
-	if why != "" || !chosen {
-		return sheet{Content: lines(why, toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
-	}
 	limit := x.server.LimitOf(role)
 	if reset, _ := x.given("reset").(bool); reset {
 		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
@@ -40,20 +39,20 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if n, given := x.number("tokens"); given {
 		limit.Tokens = n
 	}
-	if limit == x.server.LimitOf(role) {
-		return sheet{Content: toldLimits(x.locale, x.server, c.bot.cfg.Limits)}, nil
+	if why != "" || !chosen || limit == x.server.LimitOf(role) {
+		return sheet{Content: lines(why, told())}, nil
 	}
 	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
+	return sheet{Content: x.text("Decided. %s", told())}, nil
 }
 
 // chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
 func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[memory.RoleID]memory.Limit) error {
 	var events []memory.Event
-	for role, limit := range limits {
-		if limit != x.server.LimitOf(role) {
+	for _, role := range slices.Sorted(maps.Keys(limits)) {
+		if limit := limits[role]; limit != x.server.LimitOf(role) {
 			events = append(events, memory.LimitChosen{Guild: x.guild(),
 				RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()})
 		}

@@ -261,7 +261,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 // descriptions of commands, which the registration translates.
 var toldElsewhere = []string{
 	"text", "count", "phrase", "Complain", "Msg", "Errorf", "New", "wrap", "recovered", "panicked",
-	"failed", "undelivered", "logLack", "report", // logs
+	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }
 

@@ -17,7 +17,8 @@ type command struct {
 	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
-	says phrase // of a command in a menu, which has no description at Discord
+	needs memory.Permissions // as Permissions has them
+	says  phrase             // of a command in a menu, which has no description at Discord
 }
 
 // option is an option of a command, a subcommand or a group of them, or what a command is besides.
@@ -102,7 +103,7 @@ func inMenu(kind int, name string, says phrase, contexts []int, h handler) comma
 
 // needing is a command for members with a permission, unless the guild has given it to others.
 func (c command) needing(p memory.Permissions) command {
-	c.Permissions = new(strconv.FormatUint(uint64(p), 10))
+	c.needs, c.Permissions = p, new(strconv.FormatUint(uint64(p), 10))
 	return c
 }
 
@@ -184,7 +185,7 @@ func (c *commands) declared() []command {
 			sub("learn", "Lets me learn about you from what you write here, or keeps me from it",
 				handler{do: c.asMember(c.learnMember)}, on),
 			sub("forget", "Has me forget all that you wrote here", handler{do: c.confirmOwn(confirmForget)}),
-			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.exportOnce}, by),
+			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.export}, by),
 			sub("optout", "Has me forget all that you wrote here, and keep nothing of yours any more",
 				handler{do: c.confirmOwn(confirmOptOut)}),
 			sub("optin", "Lets me remember you again, from now on", handler{do: c.asMember(c.optIn)})),

@@ -119,9 +119,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	if err != nil {
 		return sheet{}, err
 	}
-	if f.Unranked != nil {
-		c.bot.log.Warn().Err(f.Unranked).Int64("interaction", int64(x.ID)).Msg("found without the reranker")
-	}
+	c.warn(x, f.Unranked, "found without the reranker")
 	if len(f.Found) == 0 {
 		return sheet{Content: nothing}, nil
 	}

@@ -120,7 +120,7 @@ var languagesOf = map[string][]string{
 func inLanguages(commands []command) []command {
 	all := make([]command, len(commands))
 	for i, c := range commands {
-		c.option, c.says = c.option.inLanguages(), ""
+		c.option, c.needs, c.says = c.option.inLanguages(), 0, ""
 		all[i] = c
 	}
 	return all

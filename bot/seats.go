@@ -68,8 +68,8 @@ func (c *commands) serve(ctx context.Context, x *exchange, answer func(context.C
 	c.permits.look(x)
 	err := answer(ctx, x)
 	c.tally(x, err)
-	if err != nil && ctx.Err() == nil {
-		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't answer a command")
+	if ctx.Err() == nil {
+		c.warn(x, err, "couldn't answer a command")
 	}
 }
 

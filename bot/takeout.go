@@ -32,8 +32,8 @@ const (
 	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
 )
 
-// exportOnce is export, for one person in a guild at a time.
-func (c *commands) exportOnce(ctx context.Context, x *exchange) (sheet, error) {
+// export gives whoever asks all that is kept about them in a guild: one person there at a time.
+func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	place := any(x.guild())
 	if x.guild() == memory.DirectGuild {
 		place = x.who()
@@ -45,11 +45,6 @@ func (c *commands) exportOnce(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.text(exportOthers))
 	}
 	defer c.exporting.Delete(place)
-	return c.export(ctx, x)
-}
-
-// export gives whoever asks all that is kept about them in a guild.
-func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
