@@ -1,10 +1,7 @@
 package bot
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -109,13 +106,7 @@ func (s *scene) portrait(t *testing.T, m discordtest.Message) (file []byte, p po
 	}
 	text := file
 	if strings.HasSuffix(m.Attachments[0].Filename, ".gz") {
-		r, err := gzip.NewReader(bytes.NewReader(file))
-		if err == nil {
-			text, err = io.ReadAll(r)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		text = unpacked(t, file)
 	}
 	if err := json.Unmarshal(text, &p); err != nil {
 		t.Fatal(err)

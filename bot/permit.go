@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"maps"
 	"sync"
 	"time"
 )
@@ -23,13 +22,13 @@ const (
 // tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
 // command has to be used again.
 type permits struct {
-	now  func() time.Time
-	mu   sync.Mutex
-	used map[membership]time.Time // when somebody used the command last
+	now   func() time.Time
+	mu    sync.Mutex
+	until map[membership]time.Time
 }
 
 func newPermits(now func() time.Time) *permits {
-	return &permits{now: now, used: map[membership]time.Time{}}
+	return &permits{now: now, until: map[membership]time.Time{}}
 }
 
 // look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
@@ -44,15 +43,17 @@ func (p *permits) look(x *exchange) {
 			return
 		}
 		now := p.now()
-		maps.DeleteFunc(p.used, func(other membership, at time.Time) bool {
-			return other == who || !within(at, now, permitFor)
-		})
-		if !x.may(manageGuild) {
-			p.used[who] = now
+		for m, until := range p.until {
+			if !within(until.Add(-permitFor), now, permitFor) {
+				delete(p.until, m)
+			}
+		}
+		if delete(p.until, who); !x.may(manageGuild) {
+			p.until[who] = now.Add(permitFor)
 		}
 	case interactionComponent, interactionForm:
-		at, known := p.used[who]
-		x.permitted = known && within(at, p.now(), permitFor) && !x.isPublic()
+		until, known := p.until[who]
+		x.permitted = known && within(until.Add(-permitFor), p.now(), permitFor) && !x.isPublic()
 	}
 }
 
