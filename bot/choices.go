@@ -62,14 +62,14 @@ func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice
 	if key == memory.SettingTimezone && x.typed() != "" {
 		values = matching(answer.Zones(), func(zone string) string { return zone }, x.typed())
 	}
-	choices := []optionChoice{{answer.SettingDefault, answer.SettingDefault}}
+	choices := []optionChoice{{Name: answer.SettingDefault, Value: answer.SettingDefault}}
 	for _, value := range values {
 		label := c.menuLabel(x.locale, key, value)
 		if !strings.Contains(label, value) {
 			label = value + " · " + label
 		}
 		if units(value) <= longestLabel {
-			choices = append(choices, optionChoice{labelOf(label), value})
+			choices = append(choices, optionChoice{Name: labelOf(label), Value: value})
 		}
 	}
 	return choices, nil

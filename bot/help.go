@@ -193,7 +193,7 @@ func (c *commands) helpNames(_ context.Context, x *exchange) ([]optionChoice, er
 		if e.Type == commandSlash {
 			name = "/" + name
 		}
-		all = append(all, optionChoice{name, e.path})
+		all = append(all, optionChoice{Name: name, Value: e.path})
 	}
 	return all, nil
 }

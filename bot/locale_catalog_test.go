@@ -121,7 +121,7 @@ func namesAndWords(commands []command) (names, words map[string]bool) {
 	var walk func(option)
 	walk = func(o option) {
 		names[o.Name] = true
-		for _, c := range append(o.Choices, optionChoice{o.Description, o.Name}) {
+		for _, c := range append(o.Choices, optionChoice{Name: o.Description, Value: o.Name}) {
 			if c.Name != c.Value && c.Name != "" {
 				words[c.Name] = true
 			}

@@ -56,7 +56,7 @@ func (c *commands) loreNames(changeable bool) func(context.Context, *exchange) (
 		var names []optionChoice
 		for _, l := range all {
 			if !changeable || x.mayChange(l) {
-				names = append(names, optionChoice{labelOf(l.Name), strconv.FormatInt(l.ID, 10)})
+				names = append(names, optionChoice{Name: labelOf(l.Name), Value: strconv.FormatInt(l.ID, 10)})
 			}
 		}
 		return names, err

@@ -212,11 +212,7 @@ func labelOf(s string) string {
 	if units(s) <= longestLabel {
 		return s
 	}
-	r := []rune(s)
-	for units(string(r)) >= longestLabel {
-		r = r[:len(r)-1]
-	}
-	return string(r) + "…"
+	return fit(s, longestLabel-1) + "…"
 }
 
 // formFact is the form in which a fact is changed, with its id.
@@ -227,7 +223,7 @@ func (c *commands) factTexts(ctx context.Context, x *exchange) ([]optionChoice, 
 	m, err := c.member(ctx, x, x.who())
 	var all []optionChoice
 	for _, f := range m.person.Facts {
-		all = append(all, optionChoice{labelOf(x.factText(f)), strconv.FormatInt(f.ID, 10)})
+		all = append(all, optionChoice{Name: labelOf(x.factText(f)), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return all, err
 }

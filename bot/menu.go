@@ -34,24 +34,16 @@ type option struct {
 	MinValue      *int              `json:"min_value,omitempty"`
 	MaxValue      *int              `json:"max_value,omitempty"`
 	Options       []option          `json:"options,omitempty"`
-	// Choices are all that can be given; nil: anything can. They are registered as Offered, which inLanguages
-	// makes of them.
-	Choices      []optionChoice `json:"-"`
-	Offered      []offered      `json:"choices,omitempty"`
-	ChannelTypes []int          `json:"channel_types,omitempty"`
-	Autocomplete bool           `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
+	Choices       []optionChoice    `json:"choices,omitempty"` // all that can be given; nil: anything can
+	ChannelTypes  []int             `json:"channel_types,omitempty"`
+	Autocomplete  bool              `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
 
 	handler *handler // what does it; nil: its subcommands have theirs
 }
 
 type optionChoice struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// offered is a choice as it is registered.
-type offered struct {
-	optionChoice
+	Name   string            `json:"name"`
+	Value  string            `json:"value"`
 	NameIn map[string]string `json:"name_localizations,omitempty"`
 }
 
@@ -131,7 +123,7 @@ func (o option) completed() option { o.Autocomplete = true; return o }
 // of is an option that can be given as one of these only, which stand for themselves.
 func (o option) of(values ...string) option {
 	for _, v := range values {
-		o.Choices = append(o.Choices, optionChoice{v, v})
+		o.Choices = append(o.Choices, optionChoice{Name: v, Value: v})
 	}
 	return o
 }
@@ -154,17 +146,18 @@ func (c *commands) declared() []command {
 	text := textOption("text", "What I shall remember", memory.MaxLoreText)
 	aliases := textOption("aliases", "Other names that it goes by, with commas between them", longestAliases)
 	whom := textOption("for", "Whom to decide it for (with neither this nor a role: shows what is decided)", 0)
-	whom.Choices = []optionChoice{{"all of this server, together", limitServer}, {"each member", limitMembers}}
+	whom.Choices = []optionChoice{{Name: "all of this server, together", Value: limitServer},
+		{Name: "each member", Value: limitMembers}}
 	number := func(name, description string) option {
 		return option{Type: optionNumber, Name: name, Description: description, MinValue: new(0),
 			MaxValue: new(mostOfLimit)}
 	}
 	setting := textOption("setting", "What to set", 0).required()
 	for _, key := range append(slices.Clone(panelKeys), memory.SettingPersona) {
-		setting.Choices = append(setting.Choices, optionChoice{locale{}.keyName(key), string(key)})
+		setting.Choices = append(setting.Choices, optionChoice{Name: locale{}.keyName(key), Value: string(key)})
 	}
 	by := textOption("by", "How you get it (left out: here, so that only you see it)", 0)
-	by.Choices = []optionChoice{{"direct message", exportByDM}}
+	by.Choices = []optionChoice{{Name: "direct message", Value: exportByDM}}
 	both, guilds := []int{inGuilds, inDirect}, []int{inGuilds}
 	return []command{
 		slash("context", "Shows what I'd remember for a question. Only you see it.", both,

@@ -134,11 +134,10 @@ func (o option) inLanguages() option {
 		o.Options = append(o.Options, within.inLanguages())
 	}
 	for _, c := range choices {
-		of := offered{optionChoice: c}
 		if c.Name != c.Value { // else it is a word that stands for itself
-			of.NameIn = inAll(c.Name, wordsIn)
+			c.NameIn = inAll(c.Name, wordsIn)
 		}
-		o.Offered = append(o.Offered, of)
+		o.Choices = append(o.Choices, c)
 	}
 	return o
 }
