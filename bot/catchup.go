@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"hark/internal/answer"
@@ -71,15 +70,10 @@ func missedHeading(l locale, got answer.CaughtUp, since time.Time) string {
 
 // missedNotes say what was left out, in small print.
 func missedNotes(l locale, got answer.CaughtUp) string {
-	var notes []string
-	if got.Bounded {
-		notes = append(notes, l.text("-# I go back 7 days and %s messages at most.", l.number(answer.CatchUpMost)))
-	}
-	if got.Left > 0 && got.Model != "" {
-		notes = append(notes, l.count(got.Left, "-# The model had no room for the oldest %s of them.",
-			"-# The model had no room for the oldest %s of them."))
-	}
-	return strings.Join(notes, "\n")
+	return lines(
+		when(got.Bounded, l.text("-# I go back 7 days and %s messages at most.", l.number(answer.CatchUpMost))),
+		when(got.Left > 0 && got.Model != "", l.count(got.Left, "-# The model had no room for the oldest %s of them.",
+			"-# The model had no room for the oldest %s of them.")))
 }
 
 // nothingMissed says so, and when whoever asks last wrote.

@@ -305,9 +305,8 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	if e == (memory.Extent{}) {
 		goes = x.text(forgetThisNone)
 	}
-	s := paragraphs(goes, x.text("It can't be undone. In Discord the message stays until somebody deletes it there."))
-	s.Components = []component{row(button(styleRed, x.text("Forget it for good"), d.button()))}
-	return s, nil
+	return paragraphs(goes, x.text("It can't be undone. In Discord the message stays until somebody deletes it there.")).
+		asking(styleRed, x.text("Forget it for good"), d.button()), nil
 }
 
 // forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor

@@ -129,6 +129,12 @@ func (i *wireInteraction) id(name string) (id int64, given bool) {
 	return id, err == nil && id > 0
 }
 
+// is reports whether an option is given that switches something on.
+func (i *wireInteraction) is(name string) bool {
+	is, _ := i.given(name).(bool)
+	return is
+}
+
 // given is what was given for an option or in a field of a form; nil if nothing was.
 func (i *wireInteraction) given(name string) any {
 	_, options := i.command()

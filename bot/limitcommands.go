@@ -30,7 +30,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	told := func() string { return toldLimits(x.locale, x.server, c.bot.cfg.Limits) }
 	role, chosen, why := x.limited()
 	limit := x.server.LimitOf(role)
-	if reset, _ := x.given("reset").(bool); reset {
+	if x.is("reset") {
 		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
 	}
 	if n, given := x.number("messages"); given {

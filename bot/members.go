@@ -308,7 +308,7 @@ func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (shee
 	said := x.text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
 		"have it from; `/memory remove` takes it back.")
 	switch {
-	case !x.on():
+	case !x.is("on"):
 		said = x.text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
 	case x.server.Learn.IsZero():
 		said = x.text(learnNotYet)
@@ -319,7 +319,7 @@ func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (shee
 // learnGuild switches it on or off for all who want it.
 func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 	said := x.text("I learn nothing about members of this server from what they write.")
-	if x.on() {
+	if x.is("on") {
 		said = x.text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
 			"themselves with `/memory learn`.")
 	}
@@ -328,13 +328,7 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
 	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user,
-		On: x.on(), At: c.bot.now()})
-}
-
-// on is what the switch of a command was set to.
-func (x *exchange) on() bool {
-	on, _ := x.given("on").(bool)
-	return on
+		On: x.is("on"), At: c.bot.now()})
 }
 
 func later(a, b time.Time) time.Time {

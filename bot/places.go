@@ -27,7 +27,7 @@ func (x *exchange) place() (memory.ChannelID, error) {
 		return channelIn(x.args())
 	}
 	given := x.option("channel")
-	switch whole, _ := x.given("server").(bool); {
+	switch whole := x.is("server"); {
 	case whole && given != "":
 		return 0, errBothPlaces
 	case whole:
