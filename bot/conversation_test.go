@@ -30,7 +30,7 @@ import (
 //	WHO [in NAME | directly] says TEXT, or asks TEXT, which is what was said last then, and shown
 //	WHO [in NAME | directly] /COMMAND OPTION:VALUE ...                       "\n" is a new line, "^" what was said last
 //	WHO types /COMMAND OPTION:VALUE                                          and is offered values
-//	WHO picks APP of MESSAGE, or of @NAME                                    in the menu of what was said last, or of a member
+//	WHO picks APP of MESSAGE | of @NAME                                      in the menu of a message or a member
 //	WHO presses LABEL [= VALUE, VALUE]                                       a button or a menu of what was shown last
 //	WHO fills in FIELD=VALUE | FIELD=VALUE                                   the form that was opened last
 //	later SPAN, restart [keeping SPAN], log fails, log can't be read, log can't forget, log works

@@ -261,7 +261,8 @@ func (f *finds) get(id snowflake, who membership, now time.Time) *discovery {
 	return found
 }
 
-// pagerName is the name of the buttons that turn pages, whose ids have the search's and the page's number, to the base 36.
+// pagerName is the name of the buttons that turn pages. Their ids have the search's and the page's number, to
+// the base 36.
 const pagerName = "found"
 
 // pager are the buttons below a page, the first of which is 0.

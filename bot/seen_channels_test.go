@@ -86,7 +86,8 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	m = s.use(t, s.ana, "hark memory")
 	s.discord.Click(m.Message, s.ana.ID, chosenChannels, s.channel.String()).Wait()
 	s.idle(t)
-	if g, err := s.log.Guild(t.Context(), guild); err != nil || g.Channel(memory.ChannelID(hidden.ID)).Choice != memory.Remember ||
+	if g, err := s.log.Guild(t.Context(), guild); err != nil ||
+		g.Channel(memory.ChannelID(hidden.ID)).Choice != memory.Remember ||
 		g.Channel(memory.ChannelID(open.ID)).Choice != memory.Undecided {
 		t.Errorf("after another choice: %+v, %v", g, err)
 	}
