@@ -22,22 +22,22 @@ func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel)
 	}
 	w := c.bot.filler.watch(x.seen(), at.ID)
 	defer c.bot.filler.unwatch(w)
-	if len(listed) == 0 {
-		if err := c.beginBackfill(limit, x, at); err != nil {
-			return sheet{}, err
-		}
+	since, _, err := c.span(x, "since")
+	if err == nil && len(listed) == 0 {
+		err = c.beginBackfill(limit, x, at, since)
+	}
+	if err != nil {
+		return sheet{}, err
 	}
 	later := ""
-	if since, _, err := c.span(x, "since"); err != nil {
-		return sheet{}, err
-	} else if from := startOf(listed); !since.IsZero() && memory.FirstMessageID(since) <= from {
+	if from := startOf(listed); !since.IsZero() && memory.FirstMessageID(since) <= from {
 		later = x.text("I'm still fetching from <t:%d:D> on; ask again when that is done.", from.Time().Unix())
 	}
 	return c.follow(limit, ctx, x, at, w, later)
 }
 
 // beginBackfill puts a channel's past on the list of what is fetched; the refusal says why it can't.
-func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Channel) error {
+func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Channel, since time.Time) error {
 	g, policy := x.server, x.policy
 	if !policy.Remembers(g, at.ID) {
 		return refusal(x.text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", x.mention(at.ID)))
@@ -50,10 +50,6 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 		return refusal(c.bot.lacking(x.locale, x.guild(), at.ID, missing))
 	}
 	now, after := c.at(x), memory.MessageID(0)
-	since, _, err := c.span(x, "since")
-	if err != nil {
-		return err
-	}
 	if !since.IsZero() {
 		after = memory.FirstMessageID(since) - 1
 	}
@@ -166,13 +162,11 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Chan
 	if len(left) == 0 {
 		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
 	}
-	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched no longer",
-		at.ID), memory.StopPast(left, c.at(x))...); err != nil {
-		return sheet{}, err
-	}
 	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
-		"**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
-		x.text("-# `/hark backfill` fetches the rest.")), nil
+			"**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
+			x.text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
+			fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID),
+			memory.StopPast(left, c.at(x))...)
 }
 
 // watching counts what is fetched of the past of a channel and its threads. The filler's mu guards it.
@@ -240,7 +234,7 @@ func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild
 			}
 		}
 	}
-	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return !hasChannel(seen, key.Channel) })
+	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return seen.Channel(key.Channel) == nil })
 	return sum(all)
 }
 

@@ -246,7 +246,7 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	x, c := s.used(t, s.ana, "limits"), s.bot.commands
 	at := memory.Channel{ID: memory.ChannelID(s.channel)}
 	w := c.bot.filler.watch(x.server, at.ID)
-	if err := c.beginBackfill(t.Context(), x, at); err != nil {
+	if err := c.beginBackfill(t.Context(), x, at, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
 	limit, late := context.WithCancel(t.Context())

@@ -288,18 +288,18 @@ func (b *Bot) Run(ctx context.Context) error {
 	})
 	b.questions.scheduler.run = func(a *ask) { b.reply(work, last, a) }
 	b.pump = newPump(b, func(a *ask) { b.questions.take(last, a) })
+	var writer, helper sync.WaitGroup
 	b.commands = newCommands(b)
+	b.commands.begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
 	open, err := b.memory.Questions(ctx) // before there are new ones
 	if err != nil {
 		b.log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
 	}
-	var writer, helper sync.WaitGroup
 	writer.Go(func() {
 		if left := b.pump.run(drain); left > 0 {
 			b.log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
-	helper.Go(func() { b.commands.run(work) })
 	helper.Go(func() { b.resume(work, last, open) })
 	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.look) })
 	helper.Go(func() {

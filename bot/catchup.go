@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"hark/internal/answer"
@@ -28,20 +27,13 @@ func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
 		if err != nil {
 			return sheet{}, got.Usage, err
 		}
-		c.warnOf(x, got)
+		c.warn(x, got.Away, "caught somebody up without the model")
+		if got.Instead != nil {
+			c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
+				int64(x.ID)).Msg("caught somebody up by another model")
+		}
 		return showCaughtUp(x.locale, got, since, noModel), got.Usage, nil
 	})
-}
-
-// warnOf logs what didn't go as it should have.
-func (c *commands) warnOf(x *exchange, got answer.CaughtUp) {
-	if got.Away != nil {
-		c.bot.log.Warn().Err(got.Away).Int64("interaction", int64(x.ID)).Msg("caught somebody up without the model")
-	}
-	if got.Instead != nil {
-		c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
-			int64(x.ID)).Msg("caught somebody up by another model")
-	}
 }
 
 // showCaughtUp shows what somebody missed since a time that they gave, or since they last wrote.
@@ -78,15 +70,10 @@ func missedHeading(l locale, got answer.CaughtUp, since time.Time) string {
 
 // missedNotes say what was left out, in small print.
 func missedNotes(l locale, got answer.CaughtUp) string {
-	var notes []string
-	if got.Bounded {
-		notes = append(notes, l.text("-# I go back 7 days and %s messages at most.", l.number(answer.CatchUpMost)))
-	}
-	if got.Left > 0 && got.Model != "" {
-		notes = append(notes, l.count(got.Left, "-# The model had no room for the oldest %s of them.",
-			"-# The model had no room for the oldest %s of them."))
-	}
-	return strings.Join(notes, "\n")
+	return lines(
+		when(got.Bounded, l.text("-# I go back 7 days and %s messages at most.", l.number(answer.CatchUpMost))),
+		when(got.Left > 0 && got.Model != "", l.count(got.Left, "-# The model had no room for the oldest %s of them.",
+			"-# The model had no room for the oldest %s of them.")))
 }
 
 // nothingMissed says so, and when whoever asks last wrote.

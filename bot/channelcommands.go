@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"hark/memory"
 )
@@ -73,23 +74,32 @@ func (c *commands) answerChannel(ctx context.Context, x *exchange, at memory.Cha
 
 // channelState says what Hark does in a channel, and what it lacks there.
 func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Channel) (string, error) {
-	g, remembers := x.server, x.policy.Remembers(x.server, at.ID)
-	heard := x.text("I remember nothing of what is said in %s.", x.mention(at.ID))
-	if remembers {
-		heard = x.text("I remember what is said in %s.", x.mention(at.ID))
-	}
+	holds := c.holds(x, at.ID)
 	if at.Kind == memory.CategoryChannel {
+		heard, _, _ := strings.Cut(holds, "\n")
 		return lines(heard, x.text("-# That goes for the channels in it that nothing else was chosen for.")), nil
 	}
-	keep, needs := "", toRead
-	if remembers {
-		keep = x.retained(g, at.ID, c.bot.cfg.Retention)
-	}
-	if !silentIn(g, at.ID) {
+	needs := toRead
+	if !silentIn(x.server, at.ID) {
 		needs = toAnswer
 	}
 	missing, err := c.missingFor(ctx, x, at, needs)
-	return lines(heard, keep, x.answers(g, at.ID), c.bot.lacking(x.locale, x.guild(), at.ID, missing)), err
+	return lines(holds, c.bot.lacking(x.locale, x.guild(), at.ID, missing)), err
+}
+
+// holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
+// anybody is answered there.
+func (c *commands) holds(x *exchange, id memory.ChannelID) string {
+	heard, keep := x.text("I remember nothing of what is said in %s.", x.mention(id)), ""
+	if id == 0 {
+		heard, _, _ = strings.Cut(told(x.locale, x.server, x.policy), "\n")
+	} else if x.remembers(id) {
+		heard = x.text("I remember what is said in %s.", x.mention(id))
+	}
+	if id == 0 || x.remembers(id) {
+		keep = x.retained(x.server, id, c.bot.cfg.Retention)
+	}
+	return lines(heard, keep, x.answers(x.server, id))
 }
 
 // answers says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing

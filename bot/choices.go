@@ -15,10 +15,14 @@ const formPersona = "persona"
 
 const errWholeServer phrase = "The time zone is for the whole server. Please leave the channel out."
 
-// wanted is the setting that a command names, the value for it (empty: none is given), and for what place.
+// wanted is the setting that a command or the form for a persona names, the value for it (empty: none is given), and
+// for what place.
 func (x *exchange) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
 	key, value = memory.Setting(x.option("setting")), x.option("value")
-	if x.Data.Name == "model" {
+	switch {
+	case x.Type == interactionForm:
+		key, value = memory.SettingPersona, x.persona()
+	case x.Data.Name == "model":
 		key, value = memory.SettingModel, x.option("model")
 	}
 	if key.OfGuild() {
@@ -31,24 +35,14 @@ func (x *exchange) wanted() (key memory.Setting, value string, at memory.Channel
 	return key, value, at, err
 }
 
-// set sets what a command names, or shows it where no value is given.
+// set sets what is wanted unless no value is given, and shows what holds then.
 func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 	key, value, at, err := x.wanted()
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.setOrShow(ctx, x, at, key, value)
-}
-
-// setOrShow sets a key unless the value is empty, and shows what holds then.
-func (c *commands) setOrShow(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting,
-	value string) (sheet, error) {
 	p := &panel{exchange: x, at: at}
 	if value != "" {
-		value, err := c.check(x, key, value)
-		if err != nil {
-			return sheet{}, err
-		}
 		if err := c.setIn(ctx, p, key, value); err != nil {
 			return sheet{}, err
 		}
@@ -68,14 +62,14 @@ func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice
 	if key == memory.SettingTimezone && x.typed() != "" {
 		values = matching(answer.Zones(), func(zone string) string { return zone }, x.typed())
 	}
-	choices := []optionChoice{{answer.SettingDefault, answer.SettingDefault}}
+	choices := []optionChoice{{Name: answer.SettingDefault, Value: answer.SettingDefault}}
 	for _, value := range values {
 		label := c.menuLabel(x.locale, key, value)
 		if !strings.Contains(label, value) {
 			label = value + " · " + label
 		}
 		if units(value) <= longestLabel {
-			choices = append(choices, optionChoice{labelOf(label), value})
+			choices = append(choices, optionChoice{Name: labelOf(label), Value: value})
 		}
 	}
 	return choices, nil
@@ -96,24 +90,14 @@ func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
 // personaForm is the form for a persona, with that of a place.
 func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return form{ID: id, Title: x.text("Who I am there"), Fields: []field{
-		{ID: "text", Label: x.text("Who I am, and how I speak"), Value: persona, Long: true, Needed: true,
-			Most: answer.MaxPersona},
+	return form{ID: id, Title: x.text("Who I am there"), Fields: []component{
+		input(inputText, "text", x.text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
 	}}, nil
-}
-
-// setPersona sets what was written in the form.
-func (c *commands) setPersona(ctx context.Context, x *exchange) (sheet, error) {
-	at, err := x.place()
-	if err != nil {
-		return sheet{}, err
-	}
-	return c.setOrShow(ctx, x, at, memory.SettingPersona, x.persona())
 }
 
 // persona is what was written in the form for it.
 func (x *exchange) persona() string {
-	text := x.field("text")
+	text := x.option("text")
 	if strings.TrimSpace(text) == answer.SettingDefault { // which would take it back
 		text = answer.SettingDefault + "."
 	}

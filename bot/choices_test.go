@@ -115,27 +115,11 @@ func TestCommandsThatAreRegistered(t *testing.T) {
 	}
 	golden.File(t, "testdata/commands.json", string(got)+"\n")
 	c := newCommands(&Bot{})
-	for _, command := range registered() {
-		paths(command.Name, command.Options, func(path string, completed bool) {
-			h, there := c.handlers[path]
-			if !there || h.do == nil && h.opens == nil || (h.completes != nil) != completed {
-				t.Errorf("%s is registered, and there is %+v", path, h)
-			}
-		})
-	}
-}
-
-// paths tells of each command that can be used, and whether an option of it is completed.
-func paths(path string, options []option, tell func(path string, completed bool)) {
-	nested, completed := false, false
-	for _, o := range options {
-		if o.Type == optionSubcommand || o.Type == optionGroup {
-			nested = true
-			paths(path+" "+o.Name, o.Options, tell)
+	for _, e := range c.entries() {
+		completed := slices.ContainsFunc(e.options, func(o option) bool { return o.Autocomplete })
+		h, there := c.handlers[e.path]
+		if !there || h.do == nil && h.opens == nil || (h.completes != nil) != completed {
+			t.Errorf("%s is registered, and there is %+v", e.path, h)
 		}
-		completed = completed || o.Autocomplete
-	}
-	if !nested {
-		tell(path, completed)
 	}
 }

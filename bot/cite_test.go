@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -98,7 +99,8 @@ func TestFooterFitsOrGoesIntoAMessageOfItsOwn(t *testing.T) {
 	for i := range worst {
 		worst[i] = answer.Source{Number: 999, Author: strings.Repeat("*", 99), Place: strings.Repeat("👨‍👩‍👧‍👦", 99)}
 	}
-	for _, l := range everyLocale() {
+	for _, language := range builder.Languages() {
+		l := localeNamed(language)
 		if n := units(footer(l, worst, time.Now())); n > messageLimit {
 			t.Errorf("a footer of %d units", n)
 		}

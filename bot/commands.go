@@ -26,12 +26,10 @@ type commands struct {
 	bot      *Bot
 	handlers map[string]handler // by the paths of uses
 	found    *finds
+	begin    func(func(ctx context.Context)) // does something beside, until the bot's work ends
+	undone   atomic.Int64                    // uses that aren't done with
 	mu       sync.Mutex
-	uses     []use
-	undone   atomic.Int64         // uses that aren't done with
-	begun    begun                // set by READY; zero while there is nothing to register
 	ids      map[string]snowflake // of the commands that are registered, by name
-	wake     chan struct{}
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
@@ -40,13 +38,6 @@ type commands struct {
 	// is in memory.
 	exporting sync.Map
 	agreeing  sync.Mutex // has each press that keeps lore wait for those before it, so that nothing is kept twice
-}
-
-// use is one use of a command, a button or a menu.
-type use struct {
-	data   json.RawMessage
-	logged <-chan struct{} // closed once the log has all that came before
-	came   time.Time
 }
 
 // action is what is shown in answer to a use.
@@ -86,7 +77,7 @@ func (h handler) refuses(x *exchange) string {
 }
 
 func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: newFinds(), wake: make(chan struct{}, 1), permits: newPermits(b.now)}
+	c := &commands{bot: b, found: newFinds(), permits: newPermits(b.now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()
@@ -98,55 +89,16 @@ func newCommands(b *Bot) *commands {
 	return c
 }
 
-// put takes a use. It doesn't wait.
+// put takes one use of a command, a button or a menu. It doesn't wait. logged is closed once the log has all
+// that came before.
 func (c *commands) put(data json.RawMessage, logged <-chan struct{}) {
-	c.undone.Add(1)
-	c.change(func() { c.uses = append(c.uses, use{data, logged, c.bot.now()}) })
-}
-
-// ready tells that a session has begun, with READY's data. It doesn't wait.
-func (c *commands) ready(data json.RawMessage) {
-	if r, err := parseBegun(data); err == nil {
-		c.bot.app.Store(int64(r.app))
-		c.change(func() { c.begun = r })
+	if x := c.read(data, logged); x != nil {
+		c.undone.Add(1)
+		c.seat(x)
 	}
 }
 
-func (c *commands) change(f func()) {
-	c.mu.Lock()
-	f()
-	c.mu.Unlock()
-	wakeUp(c.wake)
-}
-
-// run works until ctx ends and all that was begun is done.
-func (c *commands) run(ctx context.Context) {
-	var work sync.WaitGroup
-	defer work.Wait()
-	for {
-		c.mu.Lock()
-		uses, begun := c.uses, c.begun
-		c.uses, c.begun.app = nil, 0
-		c.mu.Unlock()
-		if begun.app != 0 {
-			work.Go(func() { c.register(ctx, begun) })
-		}
-		for _, u := range uses {
-			if x := c.read(u); x == nil || !c.seat(ctx, &work, x) {
-				c.over()
-			}
-		}
-		select {
-		case <-c.wake:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-const (
-	unknownTool = "I don't know this command any more. Reload Discord to see those I know."
-)
+const unknownTool = "I don't know this command any more. Reload Discord to see those I know."
 
 func (c *commands) answer(ctx context.Context, x *exchange) error {
 	h, known := c.handlers[x.path()]
@@ -162,11 +114,11 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 			return err
 		}
 	}
-	promise := x.think
+	promise := response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}}
 	if h.updates {
-		promise = x.take
+		promise = response{Type: respondUpdating}
 	}
-	if err := promise(ctx); err != nil {
+	if err := x.respond(ctx, promise); err != nil {
 		return err
 	}
 	shown, err := c.use(ctx, h, x)
@@ -204,6 +156,13 @@ func (c *commands) use(ctx context.Context, h handler, x *exchange) (shown sheet
 	return h.do(limit, x)
 }
 
+// warn logs that something failed, if it did, without which a use was answered.
+func (c *commands) warn(x *exchange, err error, what string) {
+	if err != nil {
+		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
+	}
+}
+
 // look has x know its guild as it is now.
 func (c *commands) look(ctx context.Context, x *exchange) (err error) {
 	x.server, err = c.bot.admit.guild(ctx, x.guild())
@@ -224,13 +183,6 @@ func (c *commands) left(x *exchange) time.Duration {
 	return x.came.Add(c.bot.timing.command).Sub(c.bot.now())
 }
 
-func asksNothing(x *exchange) string {
-	if x.option("question") == "" {
-		return x.text(unknownTool)
-	}
-	return ""
-}
-
 // open shows the form that a handler asks to be filled in, and reports whether there is one. Discord wants it at once.
 func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened bool, err error) {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
@@ -240,7 +192,7 @@ func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened boo
 	case err == nil && f.ID == "":
 		return false, nil
 	case err == nil:
-		return true, x.fill(ctx, f)
+		return true, x.respond(ctx, response{respondForm, f})
 	case ctx.Err() != nil:
 		return true, ctx.Err()
 	}
@@ -301,28 +253,23 @@ func (c *commands) question(x *exchange) answer.Question {
 	return q
 }
 
-// questionOf is question for recall.
-func (c *commands) questionOf(_ context.Context, x *exchange) answer.Question { return c.question(x) }
-
 // recall is what show makes of what would go into an answer for whoever uses x. Nothing is kept of it but what it took.
-func (c *commands) recall(question func(context.Context, *exchange) answer.Question,
-	show func(*exchange, answer.Question, answer.Recalled) sheet) action {
+// With session, and where nothing is logged, it has the session, as one that mentions Hark would.
+func (c *commands) recall(session bool, show func(*exchange, answer.Question, answer.Recalled) sheet) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
-			q := question(ctx, x)
-			q.NoModel = noModel
-			r, err := c.ask(ctx, q)
+			q := c.question(x)
+			if q.NoModel = noModel; session {
+				q.Session = c.bot.admit.session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
+			}
+			r, err := c.bot.answers.Recall(ctx, q)
+			c.warn(x, r.Result.RerankFailed, "recalled without the reranker")
 			if err != nil {
 				return sheet{}, r.Usage, err
 			}
 			return show(x, q, r), r.Usage, nil
 		})
 	}
-}
-
-// showFound is what /context shows.
-func showFound(x *exchange, q answer.Question, r answer.Recalled) sheet {
-	return sheet{Content: showRecalled(x.locale, q, r)}
 }
 
 // counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
@@ -362,14 +309,6 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 	return shown, failed
 }
 
-func (c *commands) ask(ctx context.Context, q answer.Question) (answer.Recalled, error) {
-	r, err := c.bot.answers.Recall(ctx, q)
-	if failed := r.Result.RerankFailed; failed != nil {
-		c.bot.log.Warn().Err(failed).Msg("recalled without the reranker")
-	}
-	return r, err
-}
-
 // mostCompletions is how many choices Discord shows while somebody types.
 const mostCompletions = 25
 
@@ -381,8 +320,8 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 	offered := completions{Choices: []optionChoice{}}
 	if h := c.handlers[x.path()]; h.completes != nil && h.refuses(x) == "" {
 		choices, err := safely(limit, c, x, "completion", h.completes)
-		if err != nil && ctx.Err() == nil {
-			c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't complete what somebody typed")
+		if ctx.Err() == nil {
+			c.warn(x, err, "couldn't complete what somebody typed")
 		}
 		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string {
 			return o.Name
@@ -419,7 +358,8 @@ type completions struct {
 
 // typed is what has been typed so far of the option in focus.
 func (i *wireInteraction) typed() string {
-	for _, o := range i.options() {
+	_, options := i.command()
+	for _, o := range options {
 		if o.Focused {
 			text, _ := o.Value.(string)
 			return text

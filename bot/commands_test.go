@@ -13,36 +13,7 @@ import (
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
-	"hark/search"
 )
-
-func TestContextCommand(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	said := s.discord.Say(s.channel, s.bo.ID, "the *deadline* is Friday")
-	s.oracle.recall = func(_ context.Context, q answer.Question) (answer.Recalled, error) {
-		return answer.Recalled{Result: search.Result{Hits: []search.Hit{{
-			Message: memory.Message{ID: memory.MessageID(said.ID), Guild: q.Guild, Channel: q.Channel,
-				Author:  memory.UserID(s.bo.ID),
-				Content: "the *deadline* is Friday"},
-			Relevance: 0.87, Why: []search.Reason{{Kind: "words", Detail: "deadline"}, {Kind: "around"}},
-		}}}}, nil
-	}
-	s.waitRegistered()
-	i := s.discord.Slash(s.channel, s.ana.ID, "context",
-		discordtest.Opt{Name: "question", Value: "when is the deadline?"})
-	if r := i.Wait(); !r.Deferred() || !r.Ephemeral {
-		t.Errorf("answered with %+v", r)
-	}
-	if m := s.turns(t, i); m.Flags&discordtest.Ephemeral == 0 {
-		t.Error("everybody sees it")
-	}
-	q := s.oracle.questions()[0]
-	if !q.OnlyAsker || q.Asker != memory.UserID(s.ana.ID) || q.Channel != memory.ChannelID(s.channel) ||
-		q.Guild != memory.GuildID(s.guild.ID) || q.ID != 0 || q.Roles == nil {
-		t.Errorf("asked %+v", q)
-	}
-}
 
 // waitRegistered waits until Discord knows the command.
 func (s *scene) waitRegistered() {
@@ -198,9 +169,8 @@ func TestIDsThatNobodyMade(t *testing.T) {
 		confirmLoreOff:    {"", ":x", ":1"},
 		pagerName:         {"", ":1", ":z:x", ":1:1"},
 		panelPersona:      {"", ":here"},
-		panelSet:          {":0:colour", ":0", "", ":1"},
+		panelSet:          {":0:colour", ":0", "", ":1", ":0:always"},
 		panelKey:          {":0"},
-		panelPause:        {":0:always"},
 		chosenNever:       {""},
 	} {
 		for _, args := range all {

@@ -1,10 +1,6 @@
 package bot
 
-import (
-	"context"
-
-	"hark/memory"
-)
+import "hark/memory"
 
 // component is a part of a message that can be used. https://discord.com/developers/docs/components/reference
 type component struct {
@@ -86,19 +82,9 @@ func menu(id, placeholder string, options []choice) component {
 // form is what somebody is asked to fill in: Discord's modal. What they wrote comes as a use of its own, with
 // the form's id. https://discord.com/developers/docs/components/reference#text-input
 type form struct {
-	ID     string // as a component's
-	Title  string // at most 45 characters
-	Fields []field
-}
-
-// field is one text of a form.
-type field struct {
-	ID     string
-	Label  string // at most 45 characters
-	Value  string // that is there already
-	Long   bool   // of several lines
-	Needed bool
-	Most   int // characters
+	ID     string      `json:"custom_id"` // as a component's
+	Title  string      `json:"title"`     // at most 45 characters
+	Fields []component `json:"components"`
 }
 
 const (
@@ -107,19 +93,11 @@ const (
 	inputLine, inputText = 1, 2
 )
 
-// fill asks for a form to be filled in.
-func (x *exchange) fill(ctx context.Context, f form) error {
-	rows := make([]component, len(f.Fields))
-	for i, of := range f.Fields {
-		in := component{Type: componentInput, Style: inputLine, CustomID: of.ID, Label: of.Label,
-			Value: fit(of.Value, of.Most), Most: of.Most, Required: &of.Needed}
-		if of.Long {
-			in.Style = inputText
-		}
-		rows[i] = row(in)
-	}
-	return x.respond(ctx, response{respondForm, map[string]any{"custom_id": f.ID, "title": f.Title,
-		"components": rows}})
+// input is one text of a form, of one line or of several, with what is there already, and of at most so many
+// characters.
+func input(style int, id, label, value string, most int, needed bool) component {
+	return row(component{Type: componentInput, Style: style, CustomID: id, Label: label, Value: fit(value, most),
+		Most: most, Required: &needed})
 }
 
 // fit is at most so many units of a text.
@@ -132,19 +110,4 @@ func fit(s string, most int) string {
 		r = r[:len(r)-1]
 	}
 	return string(r)
-}
-
-// field is what was written in a form; "" if nothing was.
-func (i *wireInteraction) field(id string) string {
-	for _, row := range i.Data.Components {
-		if row.Component != nil {
-			row.Components = append(row.Components, *row.Component)
-		}
-		for _, in := range row.Components {
-			if in.CustomID == id {
-				return memory.Clean(in.Value)
-			}
-		}
-	}
-	return ""
 }

@@ -23,7 +23,8 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 	if c.bot.questions.stop(o.question) {
 		return sheet{}, errShown
 	}
-	if err := x.dress(ctx, o.done(c.bot.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)); err != nil {
+	buttons := o.done(c.bot.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
+	if err := x.patch(ctx, map[string]any{"components": buttons}); err != nil { // and leaves the text
 		return sheet{}, err
 	}
 	return sheet{}, notWriting

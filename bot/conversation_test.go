@@ -30,10 +30,10 @@ import (
 //	WHO [in NAME | directly] says TEXT, or asks TEXT, which is what was said last then, and shown
 //	WHO [in NAME | directly] /COMMAND OPTION:VALUE ...                       "\n" is a new line, "^" what was said last
 //	WHO types /COMMAND OPTION:VALUE                                          and is offered values
-//	WHO picks APP of MESSAGE                                                 in the menu of what was said last
+//	WHO picks APP of MESSAGE | of @NAME                                      in the menu of a message or a member
 //	WHO presses LABEL [= VALUE, VALUE]                                       a button or a menu of what was shown last
 //	WHO fills in FIELD=VALUE | FIELD=VALUE                                   the form that was opened last
-//	later SPAN, restart [keeping SPAN], log fails, log works
+//	later SPAN, restart [keeping SPAN], log fails, log can't be read, log can't forget, log works
 type conversation struct {
 	*scene
 	names  map[string]discordtest.ID
@@ -57,7 +57,8 @@ func TestConversations(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			t.Parallel()
 			c := &conversation{scene: choosing(t)}
-			c.names = map[string]discordtest.ID{"ana": c.ana.ID, "bo": c.bo.ID, "general": c.channel}
+			c.names = map[string]discordtest.ID{"ana": c.ana.ID, "bo": c.bo.ID, "Hark": c.discord.Bot.ID,
+				"general": c.channel}
 			c.oracle.lore = func(ctx context.Context, q answer.Question) ([]memory.Lore, error) {
 				return c.log.Lore(ctx, q.Guild)
 			}
@@ -102,7 +103,10 @@ func (c *conversation) plays(t *testing.T, step string) {
 	case "server":
 		c.discord.LetUse(c.guild.ID, c.names[words[2]], words[4], true)
 	case "log":
-		c.log.fail(map[string]error{"fails": errDown}[rest])
+		fails := map[string]error{rest: errDown}
+		c.log.fail(fails["fails"])
+		c.breakReading(fails["can't be read"])
+		c.log.forgetting.fails = fails["can't forget"]
 	default:
 		c.does(t, c.names[words[0]], rest)
 	}
@@ -170,8 +174,12 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 			fmt.Fprintln(&c.text, "- "+c.reads(name))
 		}
 	case "picks":
-		app, _, _ := strings.Cut(rest, " of ")
-		c.shows(t, c.discord.MessageAction(c.said, who, app))
+		app, of, _ := strings.Cut(rest, " of ")
+		if name, is := strings.CutPrefix(of, "@"); is {
+			c.shows(t, c.discord.UserAction(at, c.names[name], who, app))
+		} else {
+			c.shows(t, c.discord.MessageAction(c.said, who, app))
+		}
 	case "presses":
 		label, values, _ := strings.Cut(rest, " = ")
 		at := slices.IndexFunc(partsOf(c.panel), func(p component) bool { return c.labelOf(p) == label })
@@ -182,6 +190,11 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 		for value := range strings.SplitSeq(values, ", ") {
 			if name, is := strings.CutPrefix(value, "#"); is {
 				value = c.names[name].String()
+			}
+			for _, o := range partsOf(c.panel)[at].Options {
+				if o.Label == value {
+					value = o.Value
+				}
 			}
 			chosen = append(chosen, value)
 		}

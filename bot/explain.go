@@ -48,11 +48,11 @@ func (c *commands) sources(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{Content: x.text(noSources)}, nil
 	}
 	slices.SortFunc(cited, func(a, b answer.Explained) int { return a.Number - b.Number })
-	var lines []string
+	shown := part{heading: x.text("**Sources of this answer**")}
 	for _, r := range cited {
-		lines = append(lines, sourceLine(x.locale, r))
+		shown.lines = append(shown.lines, sourceLine(x.locale, r))
 	}
-	return x.onTwoPages(nil, []part{{heading: x.text("**Sources of this answer**"), lines: lines}}, nil), nil
+	return x.onPages(2, nil, []part{shown}), nil
 }
 
 // explainAnswer is what the command in the menu shows.
@@ -79,38 +79,36 @@ func (c *commands) explainAnswer(ctx context.Context, x *exchange) (sheet, error
 	parts := []part{{heading: x.text("**Lore that I was shown**"), lines: lore},
 		{heading: x.text("**Recalled, and shown to me**"), lines: used},
 		{heading: dropping(x.locale, e.Trace), lines: dropped}}
-	return x.onTwoPages([]string{x.text("**How this answer came about**"), written(x.locale, e.Trace)}, parts, []string{
+	return x.onPages(2, []string{x.text("**How this answer came about**"), written(x.locale, e.Trace)}, parts,
 		when(around > 0, x.count(around, "Besides, I had %s message around these, or from the conversation, before me.",
 			"Besides, I had %s messages around these, or from the conversation, before me.")),
 		when(len(e.Recalled)+len(e.Lore) == 0, x.text("Nothing of what I recalled for it is left that you may read.")),
-		spent(x.locale, e.Trace)}), nil
+		spent(x.locale, e.Trace)), nil
 }
 
-// part is a heading with what is under it, of which the last matters least.
+// part is what stands under a heading, if there is one. Its last lines matter least.
 type part struct {
 	heading string
 	lines   []string
 	left    int // lines left out
 }
 
-// onTwoPages shows head, parts and foot on two pages at most: the last lines of the last parts are left out,
+// onPages shows head, parts and foot on so many pages at most: the last lines of the last parts are left out,
 // and counted.
-func (l locale) onTwoPages(head []string, parts []part, foot []string) sheet {
+func (l locale) onPages(most int, head []string, parts []part, foot ...string) sheet {
 	for last := len(parts) - 1; ; {
 		all := slices.Clone(head)
 		for _, p := range parts {
 			if len(p.lines)+p.left > 0 {
 				all = append(append(all, p.heading), p.lines...)
 			}
-			if p.left > 0 {
-				all = append(all, l.text("-# and %s more", l.number(p.left)))
-			}
+			all = append(all, when(p.left > 0, l.text("-# and %s more", l.number(p.left))))
 		}
 		shown := paged(append(all, foot...))
 		for last >= 0 && len(parts[last].lines) == 0 {
 			last--
 		}
-		if len(shown.More) <= 1 || last < 0 {
+		if len(shown.More) < most || last < 0 {
 			return shown
 		}
 		p := &parts[last]
@@ -220,19 +218,14 @@ func fitting(lines []string, room int) []string {
 
 // showRecalled is what /context shows: what was recalled, best first, as much as a message holds. Names of
 // people and channels and times are left to the reader's Discord, which knows them best.
-func showRecalled(l locale, q answer.Question, r answer.Recalled) string {
-	hits := r.Result.Hits
-	shown := lines(l.text("What I'd remember for “%s”:", asSaid(q.Text, 100)),
-		when(len(hits) == 0, l.text("Nothing that you may read here.")))
-	note := when(r.Result.TextOnly, l.text("-# Found by words only: I can't search by meaning right now."))
-	for i, h := range hits {
-		rest := l.text("-# and %s more", l.number(len(hits)-i))
-		if units(lines(shown, showHit(l, h), rest, note)) > messageLimit {
-			return lines(shown, rest, note)
-		}
-		shown = lines(shown, showHit(l, h))
+func showRecalled(x *exchange, q answer.Question, r answer.Recalled) sheet {
+	var hits part
+	for _, h := range r.Result.Hits {
+		hits.lines = append(hits.lines, showHit(x.locale, h))
 	}
-	return lines(shown, note)
+	return x.onPages(1, []string{x.text("What I'd remember for “%s”:", asSaid(q.Text, 100)),
+		when(len(hits.lines) == 0, x.text("Nothing that you may read here."))}, []part{hits},
+		when(r.Result.TextOnly, x.text("-# Found by words only: I can't search by meaning right now.")))
 }
 
 func showHit(l locale, h search.Hit) string {
@@ -337,12 +330,4 @@ func sectionLine(l locale, use memory.TraceUse) string {
 		line += l.text(", no room for %s more (%s)", l.number(use.Dropped), use.Why)
 	}
 	return line
-}
-
-// promptQuestion is the question of which the prompt is shown. Where nothing is logged it has the session, as one that
-// mentions Hark would.
-func (c *commands) promptQuestion(ctx context.Context, x *exchange) answer.Question {
-	q := c.question(x)
-	q.Session = c.bot.admit.session(ctx, x.guild(), memory.ChannelID(x.Channel), memory.MessageID(x.ID))
-	return q
 }

@@ -15,6 +15,19 @@ import (
 	"hark/memory"
 )
 
+// unpacked is what was packed with gzip.
+func unpacked(t *testing.T, data []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err == nil {
+		data, err = io.ReadAll(r)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // exported is what the files of an export say, and how many they are.
 func (s *scene) exported(t *testing.T, i *discordtest.Interaction) (texts []string, files int) {
 	t.Helper()
@@ -29,15 +42,7 @@ func (s *scene) exported(t *testing.T, i *discordtest.Interaction) (texts []stri
 			if !there || a.ContentType != "application/gzip" || !strings.HasSuffix(a.Filename, ".jsonl.gz") {
 				t.Fatalf("sent %+v", a)
 			}
-			unpacked, err := gzip.NewReader(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
-			plain, err := io.ReadAll(unpacked)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for line := range strings.Lines(string(plain)) {
+			for line := range strings.Lines(string(unpacked(t, data))) {
 				var e exports.Message
 				if err := json.Unmarshal([]byte(line), &e); err != nil || e.Type != "message" ||
 					e.Server != s.guild.ID.String() || e.Author == "" {

@@ -25,26 +25,36 @@ const (
 		"nothing of it is told to anybody meanwhile."
 )
 
+// ownForgettings are the words by which somebody is asked before all goes that they wrote: in a server or in direct
+// messages.
+var ownForgettings = map[string]struct{ server, direct, then, label phrase }{
+	confirmForget: {
+		phrase("**Forget what you wrote in this server?**"),
+		phrase("**Forget what you wrote to me in direct messages?**"),
+		phrase("What you write from now on I may remember again; `/memory optout` keeps me from it."),
+		phrase("Forget what I wrote"),
+	},
+	confirmOptOut: {
+		phrase("**Opt out in this server, and forget what you wrote?**"),
+		phrase("**Opt out of direct messages with me, and forget what you wrote?**"),
+		phrase("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."),
+		phrase("Opt out and forget me"),
+	},
+}
+
 // confirmOwn asks before anything is forgotten of all that somebody wrote.
 func (c *commands) confirmOwn(does string) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		question, then, label := x.text("**Forget what you wrote in this server?**"),
-			x.text("What you write from now on I may remember again; `/memory optout` keeps me from it."), x.text("Forget what I wrote")
-		switch {
-		case does == confirmOptOut && x.Guild == 0:
-			question = x.text("**Opt out of direct messages with me, and forget what you wrote?**")
-		case does == confirmOptOut:
-			question = x.text("**Opt out in this server, and forget what you wrote?**")
-		case x.Guild == 0:
-			question = x.text("**Forget what you wrote to me in direct messages?**")
+		says := ownForgettings[does]
+		question := says.server
+		if x.Guild == 0 {
+			question = says.direct
 		}
-		if does == confirmOptOut {
-			then, label = x.text("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."), x.text("Opt out and forget me")
-		}
-		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, question, lines(then,
-			x.text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
-				x.text("`/memory export` gives you a file of it before.")))
-		return asked.asking(styleRed, label, does), err
+		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, x.phrase(question),
+			lines(x.phrase(says.then),
+				x.text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
+					x.text("`/memory export` gives you a file of it before.")))
+		return asked.asking(styleRed, x.phrase(says.label), does), err
 	}
 }
 
@@ -295,9 +305,8 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	if e == (memory.Extent{}) {
 		goes = x.text(forgetThisNone)
 	}
-	s := paragraphs(goes, x.text("It can't be undone. In Discord the message stays until somebody deletes it there."))
-	s.Components = []component{row(button(styleRed, x.text("Forget it for good"), d.button()))}
-	return s, nil
+	return paragraphs(goes, x.text("It can't be undone. In Discord the message stays until somebody deletes it there.")).
+		asking(styleRed, x.text("Forget it for good"), d.button()), nil
 }
 
 // forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor
@@ -317,13 +326,9 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 		IDs: ids}}); err != nil {
 		return sheet{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}
-	if err := c.bot.memory.Erase(ctx, true); err != nil {
-		c.bot.log.Warn().Err(err).Int64("interaction",
-			int64(x.ID)).Msg("what was forgotten is in the write-ahead log for a while")
-	}
-	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction",
-		int64(x.ID)).Int("messages", e.Messages).
-		Msg("forgot a message that somebody chose")
+	c.warn(x, c.bot.memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
+	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
+		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
 	goes := lines(x.amounts(e, 0), x.text(outOfReach))
 	if e == (memory.Extent{}) {
 		goes = x.text("I had nothing of this message, and won't take it in.")

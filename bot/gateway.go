@@ -123,8 +123,7 @@ func (b *Bot) receive(l *link, e *discordgo.Event) {
 			"RESUMED": "resumed"}[e.Type]).Inc()
 		b.setState(nil)
 		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
-		if e.Type == "READY" {
-			b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}})
+		if e.Type == "READY" && b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}}) {
 			b.commands.ready(e.RawData)
 		}
 	case "INTERACTION_CREATE":

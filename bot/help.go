@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-
-	"hark/memory"
 )
 
 const (
@@ -19,14 +16,14 @@ const (
 
 // know keeps the ids of the commands that are registered, so that they can be mentioned.
 func (c *commands) know(known []command) {
-	c.change(func() {
-		c.ids = map[string]snowflake{}
-		for _, k := range known {
-			if k.Type == commandSlash {
-				c.ids[k.Name] = k.ID
-			}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ids = map[string]snowflake{}
+	for _, k := range known {
+		if k.Type == commandSlash {
+			c.ids[k.Name] = k.ID
 		}
-	})
+	}
 }
 
 // mention is a command's path as Discord makes it something to click on, or as text while its id isn't known.
@@ -77,11 +74,7 @@ func (c *commands) useful(x *exchange) []entry {
 		where = inDirect
 	}
 	return slices.DeleteFunc(c.entries(), func(e entry) bool {
-		needed := uint64(0)
-		if e.Permissions != nil {
-			needed, _ = strconv.ParseUint(*e.Permissions, 10, 64) // it is ours
-		}
-		return !slices.Contains(e.Contexts, where) || needed != 0 && !x.may(memory.Permissions(needed))
+		return !slices.Contains(e.Contexts, where) || e.needs != 0 && !x.may(e.needs)
 	})
 }
 
@@ -91,6 +84,9 @@ func (l locale) helpGroups() []string {
 		l.text("**For those who manage this server**"),
 		l.text("**In the menu of a message, under Apps**"), l.text("**In the menu of a person, under Apps**"), l.text("**And**")}
 }
+
+// groupOf is which of helpGroups commands are in that all may use.
+var groupOf = map[string]int{"context": 0, "limits": 0, "recall": 1, "catchup": 1, "lore": 1, "memory": 2, "privacy": 2}
 
 // group is which of helpGroups an entry is in.
 func (e entry) group() int {
@@ -102,13 +98,8 @@ func (e entry) group() int {
 	case e.Permissions != nil:
 		return 3
 	}
-	switch e.Name {
-	case "context", "limits":
-		return 0
-	case "recall", "catchup", "lore":
-		return 1
-	case "memory", "privacy":
-		return 2
+	if group, is := groupOf[e.Name]; is {
+		return group
 	}
 	return 6
 }
@@ -202,7 +193,7 @@ func (c *commands) helpNames(_ context.Context, x *exchange) ([]optionChoice, er
 		if e.Type == commandSlash {
 			name = "/" + name
 		}
-		all = append(all, optionChoice{name, e.path})
+		all = append(all, optionChoice{Name: name, Value: e.path})
 	}
 	return all, nil
 }

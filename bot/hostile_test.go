@@ -250,10 +250,10 @@ func TestShowRecalled(t *testing.T) {
 		return search.Hit{Relevance: relevance, Message: memory.Message{ID: 1 << 60, Guild: guild, Channel: 5,
 			Author: 6, Content: text}}
 	}
-	got := showRecalled(locale{}, answer.Question{Text: "`when`?"},
+	got := showRecalled(&exchange{}, answer.Question{Text: "`when`?"},
 		answer.Recalled{Result: search.Result{TextOnly: true, Hits: []search.Hit{
 			hit(0.7, memory.DirectGuild, "in private"), hit(0.6, memory.LocalGuild, "line\n> # line"),
-		}}})
+		}}}).Content
 	golden.Seen(t, got)
 	var many []search.Hit
 	for range 50 {
@@ -261,8 +261,8 @@ func TestShowRecalled(t *testing.T) {
 		h.Why = []search.Reason{{Kind: strings.Repeat("w", 5000)}}
 		many = append(many, h)
 	}
-	got = showRecalled(locale{}, answer.Question{Text: strings.Repeat("?", 5000)},
-		answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}})
+	got = showRecalled(&exchange{}, answer.Question{Text: strings.Repeat("?", 5000)},
+		answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}}).Content
 	if n := units(got); n > messageLimit || n < messageLimit/2 || !strings.Contains(got, "more\n-# ") {
 		t.Errorf("%d units: …%s", n, tail(got))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,36 +93,64 @@ func (i *wireInteraction) path() string {
 	case interactionForm:
 		return "form " + name
 	}
-	path := i.Data.Name
-	for options := i.Data.Options; len(options) == 1 && options[0].within(); options = options[0].Options {
-		path += " " + options[0].Name
-	}
+	path, _ := i.command()
 	return path
 }
 
-// within reports whether the options given are those of o, a subcommand or a group of them.
-func (o wireOption) within() bool { return o.Type == optionSubcommand || o.Type == optionGroup }
-
-// options are those that were given, without the subcommand around them.
-func (i *wireInteraction) options() []wireOption {
-	options := i.Data.Options
-	for len(options) == 1 && options[0].within() {
-		options = options[0].Options
+// command is the path of a command with its group and subcommand, and the options that were given.
+func (i *wireInteraction) command() (path string, options []wireOption) {
+	path, options = i.Data.Name, i.Data.Options
+	for len(options) == 1 && (options[0].Type == optionSubcommand || options[0].Type == optionGroup) {
+		path, options = path+" "+options[0].Name, options[0].Options
 	}
-	return options
+	return path, options
 }
 
-// option is a text that was given, or an id; "" if it wasn't.
+// option is a text that was given, by an option or in a form, or an id; "" if none was.
 func (i *wireInteraction) option(name string) string {
 	text, _ := i.given(name).(string)
 	return memory.Clean(text)
 }
 
-// given is what was given for an option; nil if nothing was.
+// which is what the id of a button or a form says first, or else what an option names.
+func (i *wireInteraction) which(option string) string {
+	if args := i.args(); len(args) > 0 {
+		return args[0]
+	}
+	return i.words(option)
+}
+
+// words are an option on one line, without blanks round it.
+func (i *wireInteraction) words(option string) string { return oneLine(i.option(option)) }
+
+// id is somebody or something that was given; false if nothing was.
+func (i *wireInteraction) id(name string) (id int64, given bool) {
+	id, err := strconv.ParseInt(i.option(name), 10, 64)
+	return id, err == nil && id > 0
+}
+
+// is reports whether an option is given that switches something on.
+func (i *wireInteraction) is(name string) bool {
+	is, _ := i.given(name).(bool)
+	return is
+}
+
+// given is what was given for an option or in a field of a form; nil if nothing was.
 func (i *wireInteraction) given(name string) any {
-	for _, o := range i.options() {
+	_, options := i.command()
+	for _, o := range options {
 		if o.Name == name {
 			return o.Value
+		}
+	}
+	for _, row := range i.Data.Components {
+		if row.Component != nil {
+			row.Components = append(row.Components, *row.Component)
+		}
+		for _, in := range row.Components {
+			if in.CustomID == name {
+				return in.Value
+			}
 		}
 	}
 	return nil
@@ -167,16 +196,6 @@ func (x *exchange) say(ctx context.Context, text string) error {
 		AllowedMentions: nobody}})
 }
 
-// think promises an answer.
-func (x *exchange) think(ctx context.Context) error {
-	return x.respond(ctx, response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}})
-}
-
-// take promises to change the message that was clicked on.
-func (x *exchange) take(ctx context.Context) error {
-	return x.respond(ctx, response{Type: respondUpdating})
-}
-
 func (x *exchange) respond(ctx context.Context, r response) error {
 	address := discordgo.EndpointInteractionResponse(fmt.Sprint(int64(x.ID)), x.Token)
 	return x.rest.call(ctx, "POST", address, x.bucket("callback"), r, nil)
@@ -187,11 +206,7 @@ func (x *exchange) show(ctx context.Context, s sheet) error {
 	return x.patch(ctx, withFiles(s.edit(), s.Files))
 }
 
-// dress changes the buttons of the message that was clicked on, and nothing else.
-func (x *exchange) dress(ctx context.Context, rows []component) error {
-	return x.patch(ctx, map[string]any{"components": rows})
-}
-
+// patch changes what is shown, or of the message that was clicked on what body has.
 func (x *exchange) patch(ctx context.Context, body any) error {
 	address := discordgo.EndpointInteractionResponseActions(fmt.Sprint(int64(x.Application)), x.Token)
 	return x.rest.call(ctx, "PATCH", address, x.bucket("original"), body, nil)
@@ -267,7 +282,7 @@ func (x *exchange) roles() []memory.RoleID {
 }
 
 // args is what a component's or a form's id says beyond its name.
-func (x *exchange) args() []string { return strings.Split(x.Data.CustomID, ":")[1:] }
+func (i *wireInteraction) args() []string { return strings.Split(i.Data.CustomID, ":")[1:] }
 
 // bucket is one of a few, since Discord doesn't limit interactions by route, and each bucket lets one request
 // at a time.

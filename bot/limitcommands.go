@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"hark/memory"
@@ -28,12 +27,10 @@ func (x *exchange) number(name string) (int, bool) {
 
 // limit decides how much may be asked, or shows it.
 func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
+	told := func() string { return toldLimits(x.locale, x.server, c.bot.cfg.Limits) }
 	role, chosen, why := x.limited()
-	if why != "" || !chosen {
-		return sheet{Content: lines(why, toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
-	}
 	limit := x.server.LimitOf(role)
-	if reset, _ := x.given("reset").(bool); reset {
+	if x.is("reset") {
 		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
 	}
 	if n, given := x.number("messages"); given {
@@ -42,13 +39,13 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if n, given := x.number("tokens"); given {
 		limit.Tokens = n
 	}
-	if limit == x.server.LimitOf(role) {
-		return sheet{Content: toldLimits(x.locale, x.server, c.bot.cfg.Limits)}, nil
+	if why != "" || !chosen || limit == x.server.LimitOf(role) {
+		return sheet{Content: lines(why, told())}, nil
 	}
 	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text("Decided. %s", toldLimits(x.locale, x.server, c.bot.cfg.Limits))}, nil
+	return sheet{Content: x.text("Decided. %s", told())}, nil
 }
 
 // chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
@@ -71,11 +68,8 @@ func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
 	case whom != "" && given != "":
 		return 0, false, x.text("Please choose either a role or whom it is for.") + "\n"
 	case given != "":
-		id, err := strconv.ParseInt(given, 10, 64)
-		if err != nil || id <= 0 {
-			return 0, false, x.text(unknownTool)
-		}
-		return memory.RoleID(id), true, ""
+		id, ok := x.id("role")
+		return memory.RoleID(id), ok, when(!ok, x.text(unknownTool))
 	case whom == limitMembers:
 		return memory.RoleID(x.Guild), true, ""
 	}

@@ -129,15 +129,6 @@ func localeNamed(language string) locale {
 	return locale{}
 }
 
-// everyLocale are all locales, the one that says what is written in the code among them.
-func everyLocale() []locale {
-	all := []locale{{}}
-	for _, c := range catalogs() {
-		all = append(all, locale{c})
-	}
-	return all
-}
-
 // translated is what is written in the code as the locale has it.
 func (l locale) translated(written string) string {
 	if l.catalog != nil && l.texts[written] != "" {

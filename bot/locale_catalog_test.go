@@ -118,24 +118,20 @@ func unlike(text, translated string) string {
 // namesAndWords are the names of commands and options, and what describes them and their choices.
 func namesAndWords(commands []command) (names, words map[string]bool) {
 	names, words = map[string]bool{}, map[string]bool{}
-	var walk func([]option)
-	walk = func(options []option) {
-		for _, o := range options {
-			names[o.Name], words[o.Description] = true, true
-			for _, c := range o.Choices {
-				if c.Name != c.Value {
-					words[c.Name] = true
-				}
+	var walk func(option)
+	walk = func(o option) {
+		names[o.Name] = true
+		for _, c := range append(o.Choices, optionChoice{Name: o.Description, Value: o.Name}) {
+			if c.Name != c.Value && c.Name != "" {
+				words[c.Name] = true
 			}
-			walk(o.Options)
+		}
+		for _, within := range o.Options {
+			walk(within)
 		}
 	}
 	for _, c := range commands {
-		names[c.Name] = true
-		if c.Description != "" {
-			words[c.Description] = true
-		}
-		walk(c.Options)
+		walk(c.option)
 	}
 	return names, words
 }

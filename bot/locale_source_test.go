@@ -207,7 +207,7 @@ func (r *speechReader) bound(words string, stack []ast.Node) {
 		most := 0
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			most = map[string]int{"button": 80, "menu": 150, "channelMenu": 150}[called(n)]
+			most = map[string]int{"button": 80, "menu": 150, "channelMenu": 150, "input": 45}[called(n)]
 		case *ast.KeyValueExpr:
 			if key, is := n.Key.(*ast.Ident); is {
 				most = map[string]int{"Title": 45, "Label": 45}[key.Name]
@@ -261,7 +261,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 // descriptions of commands, which the registration translates.
 var toldElsewhere = []string{
 	"text", "count", "phrase", "Complain", "Msg", "Errorf", "New", "wrap", "recovered", "panicked",
-	"failed", "undelivered", "logLack", "report", // logs
+	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }
 

@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -57,7 +56,7 @@ func (c *commands) loreNames(changeable bool) func(context.Context, *exchange) (
 		var names []optionChoice
 		for _, l := range all {
 			if !changeable || x.mayChange(l) {
-				names = append(names, optionChoice{labelOf(l.Name), strconv.FormatInt(l.ID, 10)})
+				names = append(names, optionChoice{Name: labelOf(l.Name), Value: strconv.FormatInt(l.ID, 10)})
 			}
 		}
 		return names, err
@@ -70,11 +69,7 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 	if err != nil {
 		return memory.Lore{}, err
 	}
-	name := x.option("name")
-	if args := x.args(); len(args) > 0 {
-		name = args[0]
-	}
-	switch found := memory.LoreCalled(all, name); len(found) {
+	switch found := memory.LoreCalled(all, x.which("name")); len(found) {
 	case 0:
 		return memory.Lore{}, phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
 	case 1:
@@ -172,21 +167,18 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if err := c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID}); err != nil {
-		return sheet{}, err
-	}
-	return paragraphs(x.text("Forgotten."), x.text(outOfReach)), nil
+	return paragraphs(x.text("Forgotten."), x.text(outOfReach)),
+		c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID})
 }
 
-// loreFields are those of a form for lore.
-func loreFields(in locale, l memory.Lore) []field {
-	return []field{
-		{ID: "name", Label: in.text("Name"), Value: l.Name, Needed: true, Most: memory.MaxLoreName},
-		{ID: "text", Label: in.text("What I shall remember"), Value: l.Text, Long: true, Needed: true,
-			Most: memory.MaxLoreText},
-		{ID: "aliases", Label: in.text("Other names, with commas between them"),
-			Value: strings.Join(l.Own, ", "), Most: longestAliases},
-	}
+// loreForm is a form for lore.
+func (x *exchange) loreForm(id string, l memory.Lore) form {
+	return form{ID: id, Title: x.text("What shall I remember?"), Fields: []component{
+		input(inputLine, "name", x.text("Name"), l.Name, memory.MaxLoreName, true),
+		input(inputText, "text", x.text("What I shall remember"), l.Text, memory.MaxLoreText, true),
+		input(inputLine, "aliases", x.text("Other names, with commas between them"), strings.Join(l.Own, ", "),
+			longestAliases, false),
+	}}
 }
 
 // askLore is the form for what /lore add wasn't told.
@@ -200,11 +192,9 @@ func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
 		if err != nil {
 			return form{}, err
 		}
-		name = id(name, at.Channel, at.Message)
+		name = id(name, fmt.Sprintf("%d/%d/%d", x.guild(), at.Channel, at.Message))
 	}
-	return form{ID: name, Title: x.text("What shall I remember?"), Fields: loreFields(x.locale, memory.Lore{
-		Name: x.words("name"), Text: x.option("text"), Own: namesIn(x.option("aliases")),
-	})}, nil
+	return x.loreForm(name, x.told(memory.Lore{})), nil
 }
 
 // namesIn are names with commas between them.
@@ -218,21 +208,19 @@ func namesIn(names string) []string {
 	return all
 }
 
-// told is lore as it was told, by options or in a form.
+// told is l as it was told: by options, of which those that weren't given leave what there is, or in a form.
 func (x *exchange) told(l memory.Lore) memory.Lore {
-	if x.Type == interactionForm {
-		l.Name, l.Text, l.Own = x.field("name"), x.field("text"), namesIn(x.field("aliases"))
-		return l
-	}
-	name := "name"
-	if l.ID != 0 {
+	form, name := x.Type == interactionForm, "name"
+	if l.ID != 0 && !form {
 		name = "new-name"
 	}
-	l.Name = cmp.Or(x.words(name), l.Name)
-	if given := x.option("text"); strings.TrimSpace(given) != "" {
+	if given := x.words(name); form || given != "" {
+		l.Name = given
+	}
+	if given := x.option("text"); form || strings.TrimSpace(given) != "" {
 		l.Text = given
 	}
-	if given := x.option("aliases"); given != "" {
+	if given := x.option("aliases"); form || given != "" {
 		l.Own = namesIn(given)
 	}
 	return l
@@ -241,9 +229,8 @@ func (x *exchange) told(l memory.Lore) memory.Lore {
 // addOneLore keeps what was told. It may be told where the channel it was told in may be read, as a message there.
 func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet, error) {
 	channel := memory.ChannelID(x.Channel)
-	thread := slices.ContainsFunc(x.server.Channels, func(at memory.Channel) bool {
-		return at.ID == channel && at.Kind.IsThread()
-	})
+	at := x.server.Channel(channel)
+	thread := at != nil && at.Kind.IsThread()
 	switch {
 	case m.out:
 		return sheet{Content: x.text(youAreOut)}, nil
@@ -265,21 +252,13 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
 func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, error) {
-	var at memory.Spot
-	switch args := x.args(); {
-	case x.Type == interactionForm && len(args) == 2:
-		n, ok := integers(args, 10)
-		if !ok {
-			return nil, phrase(loreFrom)
-		}
-		at = memory.Spot{Channel: memory.ChannelID(n[0]), Message: memory.MessageID(n[1])}
-	case x.option("from") != "":
-		var err error
-		if at, err = x.link(x.option("from")); err != nil {
-			return nil, err
-		}
-	default:
+	from := x.which("from")
+	if from == "" {
 		return nil, nil
+	}
+	at, err := x.link(from)
+	if err != nil {
+		return nil, err
 	}
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return nil, err
@@ -346,8 +325,7 @@ func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	return form{ID: id(formLoreEdit, l.ID), Title: x.text("What shall I remember?"),
-		Fields: loreFields(x.locale, l)}, nil
+	return x.loreForm(id(formLoreEdit, l.ID), l), nil
 }
 
 // editLore changes lore. Who told it first, where, and what it is from stay.

@@ -23,13 +23,9 @@ const (
 	youAreOut       = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
 )
 
-// words is an option on one line, without blanks round it.
-func (x *exchange) words(option string) string {
-	return strings.Join(strings.Fields(x.option(option)), " ")
-}
-
-// mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already.
-func (x *exchange) mayKeep(m member, f memory.Fact) error {
+// mayKeep refuses a fact that can't be kept of m: one that says nothing or too much, or is known already, and a
+// fresh one where nothing is remembered, or beside too many.
+func (x *exchange) mayKeep(m member, f memory.Fact, fresh bool) error {
 	why, longest := x.keepsNothing(), longestOf(f)
 	switch n := utf8.RuneCountInString(f.Text); {
 	case why != "":
@@ -42,6 +38,10 @@ func (x *exchange) mayKeep(m member, f memory.Fact) error {
 		return o.Text == f.Text && o.Alias == f.Alias && o.Channel == f.Channel
 	}):
 		why = x.text("I know that already.")
+	case fresh && !x.remembers(f.Channel):
+		why = x.text(nothingKeptHere)
+	case fresh && len(m.person.Facts) >= factsOf:
+		why = x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)
 	default:
 		return nil
 	}
@@ -97,14 +97,14 @@ func (c *commands) asMember(do func(context.Context, *exchange, member) (sheet, 
 }
 
 // addFact keeps what somebody says about themselves.
-func (c *commands) addFact(option string, alias bool) func(context.Context, *exchange, member) (sheet, error) {
-	return func(ctx context.Context, x *exchange, m member) (sheet, error) {
+func (c *commands) addFact(option string, alias bool) action {
+	return c.asMember(func(ctx context.Context, x *exchange, m member) (sheet, error) {
 		if m.out {
 			return sheet{}, refusal(x.text(youAreOut))
 		}
-		return c.tell(ctx, x, m, x.who(), x.words(option), alias,
+		return c.tell(ctx, x, m, x.who(), memory.Fact{Text: x.words(option), Alias: alias},
 			x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
-	}
+	})
 }
 
 // whomUnknown is said where a member was given who can't be one.
@@ -112,11 +112,11 @@ const whomUnknown = "I can't tell whom you mean. Please choose a member."
 
 // factAbout keeps what somebody who manages the server says about a member.
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
-	n, err := strconv.ParseInt(x.option("member"), 10, 64)
-	if err != nil {
+	id, given := x.id("member")
+	if !given {
 		return sheet{}, refusal(x.text(whomUnknown))
 	}
-	user := memory.UserID(n)
+	user := memory.UserID(id)
 	m, err := c.member(ctx, x, user)
 	switch {
 	case err != nil:
@@ -126,29 +126,22 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case m.person.ID == 0:
 		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
-	return c.tell(ctx, x, m, user, x.words("text"), false,
+	return c.tell(ctx, x, m, user, memory.Fact{Text: x.words("text")},
 		x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
-// tell keeps a fact about somebody, and says done and who may be told it, or why it isn't kept.
-func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, text string,
-	alias bool, done string) (sheet, error) {
-	fact := memory.Fact{ID: int64(x.ID), Text: text, Alias: alias, By: x.who(), Channel: memory.ChannelID(x.Channel)}
-	if err := x.mayKeep(m, fact); err != nil {
+// tell keeps a fact about somebody, in the place of old ones, and says done and who may be told it, or why it
+// isn't kept. Where no message is told that it is from, it is told where it was told.
+func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory.UserID, fact memory.Fact,
+	done string, old ...memory.Event) (sheet, error) {
+	if fact.ID, fact.By = int64(x.ID), x.who(); fact.Message == 0 {
+		fact.Channel = memory.ChannelID(x.Channel)
+	}
+	if err := x.mayKeep(m, fact, len(old) == 0); err != nil {
 		return sheet{}, err
 	}
-	switch {
-	case !x.remembers(fact.Channel):
-		return sheet{}, refusal(x.text(nothingKeptHere))
-	case len(m.person.Facts) >= factsOf:
-		return sheet{}, refusal(x.text(
-			"I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf))
-	}
-	if err := c.apply(ctx, x, "keep what was told", memory.FactTold{Guild: x.guild(), User: about,
-		Fact: fact}); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, nil)}, nil
+	return sheet{Content: done + "\n-# " + x.whoIsTold(fact, c.readable(ctx, x))}, c.apply(ctx, x,
+		"keep what was told", append(old, memory.FactTold{Guild: x.guild(), User: about, Fact: fact})...)
 }
 
 // whoIsTold says who may be told a fact, to whoever uses x and may read those channels and where they are.
@@ -198,10 +191,8 @@ func (c *commands) removeFacts(ctx context.Context, x *exchange, m member) (shee
 			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
 		}
 	}
-	if err := c.apply(ctx, x, "take back what was told", gone...); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))}, nil
+	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))},
+		c.apply(ctx, x, "take back what was told", gone...)
 }
 
 // optIn lets somebody be remembered again.
@@ -209,11 +200,8 @@ func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, err
 	if !m.out {
 		return sheet{}, refusal(x.text("You haven't opted out here, so there is nothing to change."))
 	}
-	if err := c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
-		At: c.bot.now()}); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")}, nil
+	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
+		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()})
 }
 
 // longestLabel is how long what a menu shows may be.
@@ -224,11 +212,7 @@ func labelOf(s string) string {
 	if units(s) <= longestLabel {
 		return s
 	}
-	r := []rune(s)
-	for units(string(r)) >= longestLabel {
-		r = r[:len(r)-1]
-	}
-	return string(r) + "…"
+	return fit(s, longestLabel-1) + "…"
 }
 
 // formFact is the form in which a fact is changed, with its id.
@@ -239,7 +223,7 @@ func (c *commands) factTexts(ctx context.Context, x *exchange) ([]optionChoice, 
 	m, err := c.member(ctx, x, x.who())
 	var all []optionChoice
 	for _, f := range m.person.Facts {
-		all = append(all, optionChoice{labelOf(x.factText(f)), strconv.FormatInt(f.ID, 10)})
+		all = append(all, optionChoice{Name: labelOf(x.factText(f)), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return all, err
 }
@@ -254,10 +238,7 @@ func (l locale) factText(f memory.Fact) string {
 
 // factNamed is the fact about m that x names, by its id or its text, or whose id is in the form.
 func (x *exchange) factNamed(m member) (memory.Fact, error) {
-	name := x.words("fact")
-	if args := x.args(); len(args) > 0 {
-		name = args[0]
-	}
+	name := x.which("fact")
 	for _, f := range m.person.Facts {
 		if strconv.FormatInt(f.ID, 10) == name || strings.EqualFold(f.Text, name) {
 			return f, nil
@@ -283,8 +264,8 @@ func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
 	if err != nil {
 		return form{}, err
 	}
-	return form{ID: id(formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []field{
-		{ID: "text", Label: x.text("About you"), Value: f.Text, Long: true, Needed: true, Most: longestOf(f)},
+	return form{ID: id(formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []component{
+		input(inputText, "text", x.text("About you"), f.Text, longestOf(f), true),
 	}}, nil
 }
 
@@ -307,22 +288,11 @@ func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, 
 	if err != nil {
 		return sheet{}, err
 	}
-	changed := memory.Fact{ID: int64(x.ID), Alias: f.Alias, By: x.who(), Channel: f.Channel, Message: f.Message}
-	if changed.Text = x.words("text"); x.Type == interactionForm {
-		changed.Text = strings.Join(strings.Fields(x.field("text")), " ")
-	}
-	if f.Message == 0 {
-		changed.Channel = memory.ChannelID(x.Channel) // where its words are told now
-	}
-	if err := x.mayKeep(m, changed); err != nil {
-		return sheet{}, err
-	}
-	if err := c.apply(ctx, x, "change what was told", memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID},
-		memory.FactTold{Guild: x.guild(), User: x.who(), Fact: changed}); err != nil {
-		return sheet{}, err
-	}
-	return sheet{Content: x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it.") +
-		"\n-# " + x.whoIsTold(changed, c.readable(ctx, x))}, nil
+	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
+	f.Text = x.words("text")
+	return c.tell(ctx, x, m, x.who(), f,
+		x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
+		gone)
 }
 
 const learnNotYet = "You want me to learn about you from what you write here, but those who manage this server haven't switched it on."
@@ -338,7 +308,7 @@ func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (shee
 	said := x.text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
 		"have it from; `/memory remove` takes it back.")
 	switch {
-	case !x.on():
+	case !x.is("on"):
 		said = x.text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
 	case x.server.Learn.IsZero():
 		said = x.text(learnNotYet)
@@ -349,7 +319,7 @@ func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (shee
 // learnGuild switches it on or off for all who want it.
 func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 	said := x.text("I learn nothing about members of this server from what they write.")
-	if x.on() {
+	if x.is("on") {
 		said = x.text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
 			"themselves with `/memory learn`.")
 	}
@@ -358,13 +328,7 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
 	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user,
-		On: x.on(), At: c.bot.now()})
-}
-
-// on is what the switch of a command was set to.
-func (x *exchange) on() bool {
-	on, _ := x.given("on").(bool)
-	return on
+		On: x.is("on"), At: c.bot.now()})
 }
 
 func later(a, b time.Time) time.Time {

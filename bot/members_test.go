@@ -46,70 +46,6 @@ func (s *scene) hides(t *testing.T, who discordtest.User, command string) {
 
 func opt(name string, value any) discordtest.Opt { return discordtest.Opt{Name: name, Value: value} }
 
-func TestMembersSeeAndChangeWhatIsKept(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	hidden := s.secret("hidden")
-	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Channel: memory.ChannelID(hidden.ID),
-		Choice: memory.Remember})
-	s.discord.Say(hidden.ID, s.bo.ID, "said before I lost the right")
-	s.discord.Say(s.channel, s.bo.ID, "hello")
-	s.says(t, s.use(t, s.bo, "memory remove"))
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the\n *tuba* ")))
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", "plays the *tuba*")))
-	s.says(t, s.use(t, s.bo, "memory alias", opt("name", "Bob")))
-	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.bo.ID), opt("text", "keeps the keys")))
-	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: memory.UserID(s.ana.ID),
-		Channel: memory.ChannelID(hidden.ID)},
-		{ID: 2, Text: "knew the staff", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(hidden.ID), Message: 3}} {
-		s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Fact: f})
-	}
-	shown := s.use(t, s.bo, "memory show")
-	s.says(t, shown)
-	if edited := s.use(t, s.bo, "memory edit", opt("fact", "2"),
-		opt("text", "knows the staff")); strings.Contains(edited.Content, hidden.ID.String()) {
-		t.Errorf("a channel is named that bo can't read: %q", edited.Content)
-	} else {
-		s.says(t, edited)
-	}
-	if strings.Contains(shown.Content, hidden.ID.String()) {
-		t.Errorf("a channel is named that bo can't read: %q", shown.Content)
-	}
-	if m := s.use(t, s.ana, "memory show"); strings.Contains(m.Content, "tuba") {
-		t.Errorf("ana is shown %q", m.Content)
-	} else {
-		s.says(t, m)
-	}
-	menu := s.use(t, s.bo, "memory remove")
-	told, _ := find(s.log, func(f memory.FactTold) bool { return f.Fact.Text == "keeps the keys" })
-	i := s.discord.Click(menu.Message, s.bo.ID, removedFacts, fmt.Sprint(told.Fact.ID), "17")
-	s.turns(t, i)
-	if m := s.use(t, s.bo, "memory show"); strings.Contains(m.Content, "keys") || !strings.Contains(m.Content, "Bob") {
-		t.Errorf("afterwards %q is shown", m.Content)
-	}
-}
-
-func TestWhatIsToldIsChecked(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", " \n ")))
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", strings.Repeat("ü", 301))))
-	s.says(t, s.use(t, s.bo, "memory alias", opt("name", strings.Repeat("b", 65))))
-	s.hides(t, s.bo, "hark")
-	s.says(t, s.use(t, s.ana, "hark fact", opt("member", s.ana.ID), opt("text", " ")))
-	s.says(t, s.use(t, s.ana, "hark fact",
-		opt("member", s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}).ID), opt("text", "x")))
-	for i := range factsOf {
-		s.says(t, s.use(t, s.bo, "memory add", opt("text", fmt.Sprintf("%d %s", i, strings.Repeat("long ", 58)))))
-	}
-	s.says(t, s.use(t, s.bo, "memory add", opt("text", "one too many")))
-	all := s.pages(t, s.discord.Slash(s.channel, s.bo.ID, "memory show"))
-	if n := strings.Count(all, "- "+"0 long"); n != 1 || !strings.Contains(all, "- 24 long") {
-		t.Errorf("not all is shown: %d characters", len(all))
-	}
-	s.use(t, s.bo, "memory remove") // labels fit, or the fake refuses them
-}
-
 func TestForgettingShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -171,17 +107,24 @@ func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	}
 }
 
-func TestForgettingThatFailsSaysSo(t *testing.T) {
+// Of what was told where somebody can't read any more they learn neither from which channel it is nor where they may
+// be told it.
+func TestFactsFromHiddenChannelsNameNone(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.log.forgetting.fails = errDown
-	ask := s.use(t, s.bo, "memory forget")
-	s.hears(t, s.discord.Click(ask.Message, s.bo.ID, confirmForget))
-	ask = s.use(t, s.bo, "memory optout")
-	s.log.fail(errDown)
-	s.hears(t, s.discord.Click(ask.Message, s.bo.ID, confirmOptOut))
-	if len(s.log.forgetting.begun) != 1 {
-		t.Error("forgets, though opting out failed")
+	hidden := s.hiddenChannel(t)
+	s.discord.Say(hidden.ID, s.bo.ID, "said before I lost the right")
+	s.discord.Say(s.channel, s.bo.ID, "hello")
+	for _, f := range []memory.Fact{{ID: 1, Text: "was praised by the staff", By: memory.UserID(s.ana.ID),
+		Channel: memory.ChannelID(hidden.ID)},
+		{ID: 2, Text: "knew the staff", By: memory.UserID(s.bo.ID), Channel: memory.ChannelID(hidden.ID), Message: 3}} {
+		s.apply(t, memory.FactTold{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID), Fact: f})
 	}
-	s.log.fail(nil)
+	for _, m := range []discordtest.Sent{s.use(t, s.bo, "memory show"),
+		s.use(t, s.bo, "memory edit", opt("fact", "2"), opt("text", "knows the staff"))} {
+		s.says(t, m)
+		if strings.Contains(m.Content, hidden.ID.String()) {
+			t.Errorf("a channel is named that bo can't read: %q", m.Content)
+		}
+	}
 }

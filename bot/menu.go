@@ -10,27 +10,23 @@ import (
 
 // command is a command as it is registered, in the form in which Discord gives it back.
 type command struct {
-	ID          snowflake `json:"id,omitempty"` // as Discord gives it
-	Type        int       `json:"type"`
-	Name        string    `json:"name"`
-	Description string    `json:"description"`
-	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
-	NameIn        map[string]string `json:"name_localizations,omitempty"`
-	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
-	Options       []option          `json:"options,omitempty"`
-	Contexts      []int             `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
-	Integrations  []int             `json:"integration_types"` // 0: installed in a guild
+	ID snowflake `json:"id,omitempty"` // as Discord gives it
+	option
+	Contexts     []int `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
+	Integrations []int `json:"integration_types"` // 0: installed in a guild
 	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
-	says    phrase   // of a command in a menu, which has no description at Discord
-	handler *handler // what does it; nil: its subcommands have theirs
+	needs memory.Permissions // as Permissions has them
+	says  phrase             // of a command in a menu, which has no description at Discord
 }
 
+// option is an option of a command, a subcommand or a group of them, or what a command is besides.
 type option struct {
-	Type          int               `json:"type"`
-	Name          string            `json:"name"`
-	Description   string            `json:"description"`
+	Type        int    `json:"type"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
 	NameIn        map[string]string `json:"name_localizations,omitempty"`
 	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
 	Required      bool              `json:"required,omitempty"`
@@ -38,24 +34,16 @@ type option struct {
 	MinValue      *int              `json:"min_value,omitempty"`
 	MaxValue      *int              `json:"max_value,omitempty"`
 	Options       []option          `json:"options,omitempty"`
-	// Choices are all that can be given; nil: anything can. They are registered as Offered, which inLanguages
-	// makes of them.
-	Choices      []optionChoice `json:"-"`
-	Offered      []offered      `json:"choices,omitempty"`
-	ChannelTypes []int          `json:"channel_types,omitempty"`
-	Autocomplete bool           `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
+	Choices       []optionChoice    `json:"choices,omitempty"` // all that can be given; nil: anything can
+	ChannelTypes  []int             `json:"channel_types,omitempty"`
+	Autocomplete  bool              `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
 
-	handler *handler // what a subcommand does
+	handler *handler // what does it; nil: its subcommands have theirs
 }
 
 type optionChoice struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-}
-
-// offered is a choice as it is registered.
-type offered struct {
-	optionChoice
+	Name   string            `json:"name"`
+	Value  string            `json:"value"`
 	NameIn map[string]string `json:"name_localizations,omitempty"`
 }
 
@@ -95,18 +83,19 @@ const (
 
 // slash is a command that is typed. Its handler is nil if it has subcommands.
 func slash(name, description string, contexts []int, h *handler, options ...option) command {
-	return command{Type: commandSlash, Name: name, Description: description, Options: options,
-		Contexts: contexts, Integrations: []int{0}, handler: h}
+	return command{option: option{Type: commandSlash, Name: name, Description: description, Options: options,
+		handler: h}, Contexts: contexts, Integrations: []int{0}}
 }
 
 // inMenu is a command in the menu of a message or a member.
 func inMenu(kind int, name string, says phrase, contexts []int, h handler) command {
-	return command{Type: kind, Name: name, Contexts: contexts, Integrations: []int{0}, says: says, handler: &h}
+	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
+		says: says}
 }
 
 // needing is a command for members with a permission, unless the guild has given it to others.
 func (c command) needing(p memory.Permissions) command {
-	c.Permissions = new(strconv.FormatUint(uint64(p), 10))
+	c.needs, c.Permissions = p, new(strconv.FormatUint(uint64(p), 10))
 	return c
 }
 
@@ -134,7 +123,7 @@ func (o option) completed() option { o.Autocomplete = true; return o }
 // of is an option that can be given as one of these only, which stand for themselves.
 func (o option) of(values ...string) option {
 	for _, v := range values {
-		o.Choices = append(o.Choices, optionChoice{v, v})
+		o.Choices = append(o.Choices, optionChoice{Name: v, Value: v})
 	}
 	return o
 }
@@ -157,28 +146,29 @@ func (c *commands) declared() []command {
 	text := textOption("text", "What I shall remember", memory.MaxLoreText)
 	aliases := textOption("aliases", "Other names that it goes by, with commas between them", longestAliases)
 	whom := textOption("for", "Whom to decide it for (with neither this nor a role: shows what is decided)", 0)
-	whom.Choices = []optionChoice{{"all of this server, together", limitServer}, {"each member", limitMembers}}
+	whom.Choices = []optionChoice{{Name: "all of this server, together", Value: limitServer},
+		{Name: "each member", Value: limitMembers}}
 	number := func(name, description string) option {
 		return option{Type: optionNumber, Name: name, Description: description, MinValue: new(0),
 			MaxValue: new(mostOfLimit)}
 	}
 	setting := textOption("setting", "What to set", 0).required()
 	for _, key := range append(slices.Clone(panelKeys), memory.SettingPersona) {
-		setting.Choices = append(setting.Choices, optionChoice{locale{}.keyName(key), string(key)})
+		setting.Choices = append(setting.Choices, optionChoice{Name: locale{}.keyName(key), Value: string(key)})
 	}
 	by := textOption("by", "How you get it (left out: here, so that only you see it)", 0)
-	by.Choices = []optionChoice{{"direct message", exportByDM}}
+	by.Choices = []optionChoice{{Name: "direct message", Value: exportByDM}}
 	both, guilds := []int{inGuilds, inDirect}, []int{inGuilds}
 	return []command{
 		slash("context", "Shows what I'd remember for a question. Only you see it.", both,
-			&handler{refuse: asksNothing, do: c.recall(c.questionOf, showFound)}, question),
+			&handler{do: c.recall(false, showRecalled)}, question),
 		slash("memory", "What I remember about you, and whether I do. Only you see it.", both, nil,
 			sub("show", "Shows all that I keep about you", handler{do: c.asMember(c.showMember)}),
 			sub("add", "Tells me something about you that I should know",
-				handler{do: c.asMember(c.addFact("text", false))},
+				handler{do: c.addFact("text", false)},
 				textOption("text", "What I should know", longestFact).required()),
 			sub("alias", "Tells me another name that you go by",
-				handler{do: c.asMember(c.addFact("name", true))},
+				handler{do: c.addFact("name", true)},
 				textOption("name", "The name", longestAlias).required()),
 			sub("edit", "Changes something that I was told about you: asks for it, or takes it from here",
 				handler{opens: c.askFact, do: c.asMember(c.editFact), completes: c.factTexts},
@@ -188,7 +178,7 @@ func (c *commands) declared() []command {
 			sub("learn", "Lets me learn about you from what you write here, or keeps me from it",
 				handler{do: c.asMember(c.learnMember)}, on),
 			sub("forget", "Has me forget all that you wrote here", handler{do: c.confirmOwn(confirmForget)}),
-			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.exportOnce}, by),
+			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.export}, by),
 			sub("optout", "Has me forget all that you wrote here, and keep nothing of yours any more",
 				handler{do: c.confirmOwn(confirmOptOut)}),
 			sub("optin", "Lets me remember you again, from now on", handler{do: c.asMember(c.optIn)})),
@@ -213,7 +203,7 @@ func (c *commands) declared() []command {
 			sub("status", "Shows how I am, what I keep of this server, and what answers take",
 				handler{early: true, do: c.status}),
 			sub("context", "Shows the exact prompt that a question of yours would make here, as a file",
-				handler{refuse: asksNothing, do: c.recall(c.promptQuestion, c.showPrompt)}, question),
+				handler{do: c.recall(true, c.showPrompt)}, question),
 			sub("pause", "Has me answer nobody for a while, or go on", handler{do: c.pause},
 				textOption("state", "Whether to pause or to go on (left out: shows whether I'm paused)",
 					0).of(answer.SettingOn, answer.SettingOff),
@@ -315,7 +305,7 @@ func (c *commands) components() map[string]handler {
 		"form " + formLoreEdit:           {do: c.editLore},
 	}
 	for path, h := range map[string]handler{
-		"form " + formPersona:         {do: c.setPersona},
+		"form " + formPersona:         {do: c.set},
 		"component " + choosePublic:   {updates: true, do: c.decide(memory.RememberPublic)},
 		"component " + chooseNothing:  {updates: true, do: c.decide(memory.Ignore)},
 		"component " + chooseChannels: {do: c.askChannels},
@@ -330,9 +320,6 @@ func (c *commands) components() map[string]handler {
 		"component " + panelServer:    {updates: true, do: c.panelAfter(nil)},
 		"component " + panelKey:       {updates: true, do: c.panelAfter(c.chooseKey)},
 		"component " + panelSet:       {updates: true, do: c.panelAfter(c.panelSets)},
-		"component " + panelOwn:       {updates: true, do: c.panelAfter(c.panelSets)},
-		"component " + panelPause:     {updates: true, do: c.panelAfter(c.panelSets)},
-		"component " + panelGoOn:      {updates: true, do: c.panelAfter(c.panelSets)},
 		"component " + panelMemory:    {do: c.showSettings},
 		"component " + panelPersona:   {opens: c.askPanelPersona},
 		"component " + panelLimits:    {opens: c.askLimits},

@@ -229,7 +229,7 @@ func asks(g *memory.Guild, p memory.Policy) bool {
 }
 
 func isElsewhere(g *memory.Guild, channel memory.ChannelID) bool {
-	return channel != 0 && !slices.ContainsFunc(g.Channels, func(c memory.Channel) bool { return c.ID == channel })
+	return channel != 0 && g.Channel(channel) == nil
 }
 
 // isPublicToAll reports whether everybody in g reads a channel, whatever their age.

@@ -3,6 +3,7 @@ package bot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -23,11 +24,8 @@ const (
 	panelKey     = "panel-key"
 	panelSet     = "panel-set"
 	panelPersona = "panel-persona"
-	panelOwn     = "panel-own"
 	panelLimits  = "panel-limits"
 	panelMemory  = "panel-memory"
-	panelPause   = "panel-pause"
-	panelGoOn    = "panel-go-on"
 )
 
 const (
@@ -78,9 +76,8 @@ func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 // goTo makes a channel the panel's place, or notes that it is gone.
 func (p *panel) goTo(id string) bool {
 	at, err := channelIn([]string{id})
-	known := at == 0 || at == memory.ChannelID(p.Channel) ||
-		slices.ContainsFunc(p.server.Channels, func(c memory.Channel) bool { return c.ID == at && !c.Unplaced })
-	if err != nil || !known {
+	known := p.server.Channel(at)
+	if err != nil || at != 0 && at != memory.ChannelID(p.Channel) && (known == nil || known.Unplaced) {
 		p.at, p.note = 0, p.text(lostChannel)
 		return false
 	}
@@ -103,7 +100,8 @@ func (c *commands) panelText(p *panel) string {
 		shown = lines(shown, c.settingLine(p, key))
 	}
 	each, all := c.bot.cfg.Limits.of(p.server, nil)
-	return lines(shown, c.kept(p), p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
+	return lines(shown, "- "+strings.ReplaceAll(c.holds(p.exchange, p.at), "\n", "\n- "),
+		p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
 		"- "+c.pauseLine(p.locale, p.server),
 		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 }
@@ -124,21 +122,6 @@ func (c *commands) settingLine(p *panel, key memory.Setting) string {
 			c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
 	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p, p.at, key))
-}
-
-// kept says whether what is said at the panel's place is remembered, how long, and whether anybody is answered there.
-func (c *commands) kept(p *panel) string {
-	policy := c.bot.cfg.Policy
-	heard, keep := p.text("I remember nothing of what is said in %s.", p.mention(p.at)), ""
-	if p.at == 0 {
-		heard, _, _ = strings.Cut(told(p.locale, p.server, policy), "\n")
-	} else if policy.Remembers(p.server, p.at) {
-		heard = p.text("I remember what is said in %s.", p.mention(p.at))
-	}
-	if p.at == 0 || policy.Remembers(p.server, p.at) {
-		keep = "\n- " + p.retained(p.server, p.at, c.bot.cfg.Retention)
-	}
-	return "- " + heard + keep + "\n- " + p.answers(p.server, p.at)
 }
 
 // most is a limit in a few characters.
@@ -310,25 +293,26 @@ func single(id, placeholder string, options []choice) component {
 }
 
 func (c *commands) buttonRows(p *panel) []component {
+	sets := func(style int, label string, key memory.Setting, value string) component {
+		return button(style, label, id(panelSet, p.at, key, value))
+	}
 	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, button(styleGrey, p.text("Take back this persona"),
-			id(panelOwn, p.at, memory.SettingPersona, answer.SettingDefault)))
+		first = append(first, sets(styleGrey, p.text("Take back this persona"), memory.SettingPersona,
+			answer.SettingDefault))
 	}
 	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)),
 		button(styleGrey, p.text("What I remember…"), panelMemory))
-	second := []component{button(styleGrey, p.text("This channel"),
-		id(panelServer, memory.ChannelID(p.Channel), p.key))}
+	label, at := p.text("This channel"), memory.ChannelID(p.Channel)
 	if p.at != 0 {
-		second[0] = button(styleGrey, p.text("Whole server"), id(panelServer, 0, p.key))
+		label, at = p.text("Whole server"), 0
 	}
+	second := []component{button(styleGrey, label, id(panelServer, at, p.key))}
 	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, button(styleGreen, p.text("Go on"), id(panelGoOn, p.at, memory.SettingPaused,
-			answer.SettingDefault)))
+		second = append(second, sets(styleGreen, p.text("Go on"), memory.SettingPaused, answer.SettingDefault))
 	} else {
-		second = append(second, button(styleGrey, p.text("Pause for an hour"),
-			id(panelPause, p.at, memory.SettingPaused, "1h")),
-			button(styleRed, p.text("Pause"), id(panelPause, p.at, memory.SettingPaused, answer.SettingOn)))
+		second = append(second, sets(styleGrey, p.text("Pause for an hour"), memory.SettingPaused, "1h"),
+			sets(styleRed, p.text("Pause"), memory.SettingPaused, answer.SettingOn))
 	}
 	return []component{row(first...), row(second...)}
 }
@@ -366,17 +350,20 @@ func (c *commands) panelSets(ctx context.Context, p *panel) error {
 	case p.Type == interactionForm:
 		value = p.persona()
 	}
-	value, err := c.check(p.exchange, memory.Setting(args[1]), value)
-	if err != nil {
-		p.note = err.Error()
-		return nil
+	err := c.setIn(ctx, p, memory.Setting(args[1]), value)
+	if refused, is := errors.AsType[refusal](err); is {
+		p.note, err = string(refused), nil
 	}
-	return c.setIn(ctx, p, memory.Setting(args[1]), value)
+	return err
 }
 
-// setIn sets a key at the panel's place, and has the panel show it.
+// setIn sets a key at the panel's place, to a value as it is given, and has the panel show it.
 func (c *commands) setIn(ctx context.Context, p *panel, key memory.Setting, value string) error {
-	return p.after(c.setAt(ctx, p.exchange, p.at, key, value))
+	value, err := c.check(p.exchange, key, value)
+	if err == nil {
+		err = c.setAt(ctx, p.exchange, p.at, key, value)
+	}
+	return p.after(err)
 }
 
 // after has the panel show what holds after a change, if that didn't fail.
@@ -424,7 +411,7 @@ func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 		if n := *of.of(&limit); n != memory.AsConfigured {
 			value = strconv.Itoa(n)
 		}
-		f.Fields = append(f.Fields, field{ID: of.id, Label: x.phrase(of.label), Value: value, Most: 15})
+		f.Fields = append(f.Fields, input(inputLine, of.id, x.phrase(of.label), value, 15, false))
 	}
 	return f, nil
 }
@@ -433,9 +420,9 @@ func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 func (c *commands) setLimits(ctx context.Context, p *panel) error {
 	limits := map[memory.RoleID]memory.Limit{}
 	for _, of := range limitFields {
-		n, ok := limitIn(p.field(of.id))
+		n, ok := limitIn(p.option(of.id))
 		if !ok {
-			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.field(of.id), 30), p.locale.number(mostOfLimit))
+			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.option(of.id), 30), p.locale.number(mostOfLimit))
 			return nil
 		}
 		role := limitRole(p.server, of.all)

@@ -29,15 +29,11 @@ func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 				"There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
 		}
 	}
-	value, err := c.check(x, memory.SettingPaused, value)
-	if err != nil {
-		return sheet{}, err
-	}
-	if err := c.setAt(ctx, x, 0, memory.SettingPaused, value); err != nil {
+	if err := c.setIn(ctx, &panel{exchange: x}, memory.SettingPaused, value); err != nil {
 		return sheet{}, err
 	}
 	text := c.pauseLine(x.locale, x.server)
-	if value != "" {
+	if value != answer.SettingDefault {
 		text += "\n" + x.text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
 	}
 	return sheet{Content: text}, nil
@@ -71,14 +67,14 @@ func (c *commands) pauseLine(l locale, g *memory.Guild) string {
 	return l.text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
 }
 
-// setAt sets a key at a place to a value that was checked.
+// setAt sets a key at a place to a value that was checked, together with more.
 func (c *commands) setAt(ctx context.Context, x *exchange, at memory.ChannelID, key memory.Setting,
-	value string) error {
+	value string, more ...memory.Event) error {
 	if key.OfGuild() {
 		at = 0
 	}
-	return c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at),
-		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.bot.now()})
+	return c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at), append(more,
+		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.bot.now()})...)
 }
 
 var (

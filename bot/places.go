@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +27,7 @@ func (x *exchange) place() (memory.ChannelID, error) {
 		return channelIn(x.args())
 	}
 	given := x.option("channel")
-	switch whole, _ := x.given("server").(bool); {
+	switch whole := x.is("server"); {
 	case whole && given != "":
 		return 0, errBothPlaces
 	case whole:
@@ -58,15 +57,14 @@ func inPlace(do func(context.Context, *exchange, memory.Channel) (sheet, error))
 		if err != nil {
 			return sheet{}, err
 		}
-		where := memory.Channel{}
-		if id != 0 {
-			i := slices.IndexFunc(x.server.Channels, func(c memory.Channel) bool { return c.ID == id })
-			if i < 0 {
-				return sheet{}, errUnknownChannel
-			}
-			where = x.server.Channels[i]
+		if id == 0 {
+			return do(ctx, x, memory.Channel{})
 		}
-		return do(ctx, x, where)
+		at := x.server.Channel(id)
+		if at == nil {
+			return sheet{}, errUnknownChannel
+		}
+		return do(ctx, x, *at)
 	}
 }
 

@@ -76,9 +76,8 @@ func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 
 // isAgeLimited reports whether a channel is age-restricted, or the one that a thread belongs to.
 func isAgeLimited(g *memory.Guild, id memory.ChannelID) bool {
-	return slices.ContainsFunc(g.Channels, func(c memory.Channel) bool {
-		return c.ID == id && (c.AgeLimited || c.Kind.IsThread() && isAgeLimited(g, c.Parent))
-	})
+	c := g.Channel(id)
+	return c != nil && (c.AgeLimited || c.Kind.IsThread() && isAgeLimited(g, c.Parent))
 }
 
 // traces says how long it is kept how answers came about.

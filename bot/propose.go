@@ -163,12 +163,13 @@ func loreIn(x *exchange) (memory.Lore, error) {
 // saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
 // another by now than that of the channel.
 func saysShallI(line string) (locale, bool) {
-	for _, in := range everyLocale() {
-		if in.text(shallI) == line {
+	for _, c := range catalogs() {
+		if in := (locale{c}); in.text(shallI) == line {
 			return in, true
 		}
 	}
-	return locale{}, false
+	in := locale{}
+	return in, in.text(shallI) == line
 }
 
 // sourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	"hark/memory"
@@ -21,8 +20,8 @@ const purgeEnd = "What is said from now on I may remember again. It can't be und
 
 // askMember asks whether all that somebody wrote is to be forgotten.
 func (c *commands) askMember(ctx context.Context, x *exchange) (sheet, error) {
-	user, err := strconv.ParseInt(x.option("member"), 10, 64)
-	if err != nil || user <= 0 {
+	user, given := x.id("member")
+	if !given {
 		return sheet{}, refusal(x.text(whomUnknown))
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)},

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -56,10 +55,10 @@ func heading(l locale, question string) string {
 // filter is what narrows a search down, as it was given.
 func (c *commands) filter(x *exchange) (answer.Filter, error) {
 	var f answer.Filter
-	if id, err := strconv.ParseInt(x.option("in"), 10, 64); err == nil {
+	if id, given := x.id("in"); given {
 		f.In = []memory.ChannelID{memory.ChannelID(id)}
 	}
-	if id, err := strconv.ParseInt(x.option("from"), 10, 64); err == nil {
+	if id, given := x.id("from"); given {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
 	since, _, err := c.span(x, "since")
@@ -120,9 +119,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	if err != nil {
 		return sheet{}, err
 	}
-	if f.Unranked != nil {
-		c.bot.log.Warn().Err(f.Unranked).Int64("interaction", int64(x.ID)).Msg("found without the reranker")
-	}
+	c.warn(x, f.Unranked, "found without the reranker")
 	if len(f.Found) == 0 {
 		return sheet{Content: nothing}, nil
 	}
@@ -136,10 +133,13 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 
 // turnPage shows another page of what was found.
 func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
-	id, at, ok := pageAsked(x)
-	q := c.question(x)
+	n, ok := integers(x.args(), 36)
+	if !ok || len(n) != 2 || x.Message == nil {
+		return sheet{}, refusal(x.text(searchIsOver))
+	}
+	id, at, q := snowflake(n[0]), int(n[1]), c.question(x)
 	d := c.found.get(id, membership{q.Guild, q.Asker}, q.Now)
-	if !ok || d == nil || at < 0 || at >= d.pages() || x.Message == nil {
+	if d == nil || at < 0 || at >= d.pages() {
 		return sheet{}, refusal(x.text(searchIsOver))
 	}
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
@@ -261,7 +261,8 @@ func (f *finds) get(id snowflake, who membership, now time.Time) *discovery {
 	return found
 }
 
-// pagerName is the name of the buttons that turn pages, whose ids have the search's and the page's number.
+// pagerName is the name of the buttons that turn pages. Their ids have the search's and the page's number, to
+// the base 36.
 const pagerName = "found"
 
 // pager are the buttons below a page, the first of which is 0.
@@ -271,22 +272,11 @@ func pager(id snowflake, page, pages int, l locale) []component {
 	}
 	at := pagerName + ":" + short36(int64(id)) + ":"
 	turn := func(label string, to int) component {
-		b := button(styleGrey, label, at+strconv.Itoa(to))
+		b := button(styleGrey, label, at+short36(int64(to)))
 		b.Disabled = to < 0 || to >= pages
 		return b
 	}
 	here := button(styleGrey, l.number(page+1)+"/"+l.number(pages), at+"here")
 	here.Disabled = true
 	return []component{row(turn("«", page-1), here, turn("»", page+1))}
-}
-
-// pageAsked is the search and the page that a button's id names; false if it names none.
-func pageAsked(x *exchange) (id snowflake, page int, ok bool) {
-	args := x.args()
-	if len(args) != 2 {
-		return 0, 0, false
-	}
-	n, err := strconv.ParseInt(args[0], 36, 64)
-	page, bad := strconv.Atoi(args[1])
-	return snowflake(n), page, err == nil && bad == nil
 }

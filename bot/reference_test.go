@@ -2,11 +2,11 @@ package bot
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
 	"hark/internal/golden"
+	"hark/memory"
 )
 
 const referenceHead = `# Commands in Discord
@@ -24,73 +24,43 @@ This page is made from the code: ` + "`go test ./bot -run TestCommandReference -
 // TestCommandReference holds the page of commands against those that are registered.
 func TestCommandReference(t *testing.T) {
 	t.Parallel()
-	golden.File(t, "../docs/commands.md", commandReference(registered()))
+	golden.File(t, "../docs/commands.md", commandReference((&commands{}).entries()))
 }
 
-func commandReference(all []command) string {
+func commandReference(all []entry) string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
+	needed := map[memory.Permissions]string{manageGuild: " (needs *Manage Server*)",
+		manageMessages: " (needs *Manage Messages*)"}
 	for _, part := range []struct {
 		title string
-		in    func(command) bool
+		in    func(entry) bool
 	}{
-		{"For members", func(c command) bool { return c.Type == commandSlash && c.Permissions == nil }},
-		{"For those who manage the server", func(c command) bool {
-			return c.Type == commandSlash && c.Permissions != nil
-		}},
-		{"In the menus of messages and members, under *Apps*", func(c command) bool { return c.Type != commandSlash }},
+		{"For members", func(e entry) bool { return e.Type == commandSlash && e.needs == 0 }},
+		{"For those who manage the server", func(e entry) bool { return e.Type == commandSlash && e.needs != 0 }},
+		{"In the menus of messages and members, under *Apps*\n", func(e entry) bool { return e.Type != commandSlash }},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", part.title)
-		if strings.HasPrefix(part.title, "In ") {
-			b.WriteByte('\n')
-		}
-		for _, c := range all {
-			if part.in(c) {
-				c.describe(&b)
+		last := ""
+		for _, e := range all {
+			switch {
+			case !part.in(e):
+				continue
+			case e.Type != commandSlash:
+				fmt.Fprintf(&b, "- *%s*%s\n", e.Name, needed[e.needs])
+				continue
+			case e.Name != last:
+				fmt.Fprintf(&b, "\n### /%s\n\n%s%s\n\n", e.Name, e.Description, needed[e.needs])
+				last = e.Name
 			}
+			means := e.says
+			if e.path == e.Name { // which has said it already
+				means = ""
+			}
+			usage(&b, "/"+e.path, means, e.options)
 		}
 	}
 	return b.String()
-}
-
-func (c command) describe(b *strings.Builder) {
-	if c.Type != commandSlash {
-		fmt.Fprintf(b, "- *%s*%s\n", c.Name, c.needed())
-		return
-	}
-	fmt.Fprintf(b, "\n### /%s\n\n%s%s\n\n", c.Name, c.Description, c.needed())
-	if len(c.Options) == 0 || !c.Options[0].nested() {
-		usage(b, "/"+c.Name, "", c.Options)
-		return
-	}
-	for _, o := range c.Options {
-		o.describe(b, "/"+c.Name)
-	}
-}
-
-// needed is what is needed to use a command, and where it can't be used.
-func (c command) needed() string {
-	text := ""
-	if c.Permissions != nil {
-		names := map[string]string{
-			strconv.Itoa(int(manageGuild)): "Manage Server", strconv.Itoa(int(manageMessages)): "Manage Messages",
-		}
-		text = " (needs *" + names[*c.Permissions] + "*)"
-	}
-	return text
-}
-
-func (o option) nested() bool { return o.Type == optionSubcommand || o.Type == optionGroup }
-
-func (o option) describe(b *strings.Builder, path string) {
-	path += " " + o.Name
-	if o.Type == optionGroup {
-		for _, within := range o.Options {
-			within.describe(b, path)
-		}
-		return
-	}
-	usage(b, path, o.Description, o.Options)
 }
 
 func usage(b *strings.Builder, path, means string, options []option) {

@@ -12,29 +12,28 @@ import (
 	"hark/memory"
 )
 
-// begun is what a session of the gateway begins with.
+// begun is what a session of the gateway begins with: READY's data.
 type begun struct {
-	app    snowflake
-	guilds []memory.GuildID
+	Application struct {
+		ID snowflake `json:"id"`
+	} `json:"application"`
+	Guilds []struct {
+		ID snowflake `json:"id"`
+	} `json:"guilds"`
 }
 
-func parseBegun(data json.RawMessage) (begun, error) {
-	var r struct {
-		Application struct {
-			ID snowflake `json:"id"`
-		} `json:"application"`
-		Guilds []struct {
-			ID snowflake `json:"id"`
-		} `json:"guilds"`
+// ready tells that a session has begun, so that commands are registered. It doesn't wait.
+func (c *commands) ready(data json.RawMessage) {
+	var b begun
+	if err := json.Unmarshal(data, &b); err != nil || b.Application.ID == 0 {
+		return
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
-		return begun{}, err
-	}
-	b := begun{app: r.Application.ID}
-	for _, g := range r.Guilds {
-		b.guilds = append(b.guilds, memory.GuildID(g.ID))
-	}
-	return b, nil
+	c.bot.app.Store(int64(b.Application.ID))
+	c.begin(func(ctx context.Context) {
+		if err := c.register(ctx, b); err != nil && ctx.Err() == nil {
+			c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
+		}
+	})
 }
 
 // fewGuilds is in how many it is looked whether commands of their own are left from a time with Config.DevGuild: who
@@ -44,15 +43,8 @@ const fewGuilds = 20
 // register brings Discord's lists of our commands up to date: that of all guilds, or with Config.DevGuild
 // that of one. The other is emptied, since Discord would show both. It writes nothing where nothing is to be
 // changed.
-func (c *commands) register(ctx context.Context, b begun) {
-	err := c.registerIn(ctx, b)
-	if err != nil && ctx.Err() == nil {
-		c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
-	}
-}
-
-func (c *commands) registerIn(ctx context.Context, b begun) error {
-	app, dev, ours := fmt.Sprint(int64(b.app)), c.bot.cfg.DevGuild, inLanguages(c.declared())
+func (c *commands) register(ctx context.Context, b begun) error {
+	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.bot.cfg.DevGuild, inLanguages(c.declared())
 	everywhere := discordgo.EndpointApplicationGlobalCommands(app)
 	within := func(g memory.GuildID) string { return discordgo.EndpointApplicationGuildCommands(app, g.String()) }
 	var errs []error
@@ -71,8 +63,9 @@ func (c *commands) registerIn(ctx context.Context, b begun) error {
 		}
 		errs = append(errs, c.bring(ctx, everywhere, []command{}))
 	}
-	for _, g := range b.guilds { // those that were the one to develop in before
-		if g == dev || len(b.guilds) > fewGuilds {
+	for _, of := range b.Guilds { // those that were the one to develop in before
+		g := memory.GuildID(of.ID)
+		if g == dev || len(b.Guilds) > fewGuilds {
 			continue
 		}
 		if err := c.bring(ctx, within(g), []command{}); !isForbidden(err) { // which has none either
@@ -127,29 +120,26 @@ var languagesOf = map[string][]string{
 func inLanguages(commands []command) []command {
 	all := make([]command, len(commands))
 	for i, c := range commands {
-		c.NameIn, c.DescriptionIn = inAll(c.Name, nameIn), inAll(c.Description, wordsIn)
-		c.Options, c.says, c.handler = optionsInLanguages(c.Options), "", nil
+		c.option, c.needs, c.says = c.option.inLanguages(), 0, ""
 		all[i] = c
 	}
 	return all
 }
 
-func optionsInLanguages(options []option) []option {
-	var all []option
-	for _, o := range options {
-		o.NameIn, o.DescriptionIn = inAll(o.Name, nameIn), inAll(o.Description, wordsIn)
-		o.Options = optionsInLanguages(o.Options)
-		for _, c := range o.Choices {
-			of := offered{optionChoice: c}
-			if c.Name != c.Value { // else it is a word that stands for itself
-				of.NameIn = inAll(c.Name, wordsIn)
-			}
-			o.Offered = append(o.Offered, of)
-		}
-		o.Choices, o.handler = nil, nil
-		all = append(all, o)
+func (o option) inLanguages() option {
+	o.NameIn, o.DescriptionIn = inAll(o.Name, nameIn), inAll(o.Description, wordsIn)
+	options, choices := o.Options, o.Choices
+	o.Options, o.Choices, o.handler = nil, nil, nil
+	for _, within := range options {
+		o.Options = append(o.Options, within.inLanguages())
 	}
-	return all
+	for _, c := range choices {
+		if c.Name != c.Value { // else it is a word that stands for itself
+			c.NameIn = inAll(c.Name, wordsIn)
+		}
+		o.Choices = append(o.Choices, c)
+	}
+	return o
 }
 
 func nameIn(c *catalog, english string) string  { return c.commands[english] }

@@ -3,7 +3,6 @@ package bot
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -64,9 +63,7 @@ func (c *commands) keep(ctx context.Context, x *exchange, at memory.Channel) (sh
 // setRetention decides a retention, together with more.
 func (c *commands) setRetention(ctx context.Context, x *exchange, keeper memory.ChannelID, value string,
 	more ...memory.Event) (sheet, error) {
-	e := memory.SettingChosen{Guild: x.guild(), Channel: keeper, Key: memory.SettingRetention, Value: value,
-		At: c.bot.now()}
-	if err := c.apply(ctx, x, fmt.Sprintf("keep the retention of channel %d", keeper), append(more, e)...); err != nil {
+	if err := c.setAt(ctx, x, keeper, memory.SettingRetention, value, more...); err != nil {
 		return sheet{}, err
 	}
 	return paragraphs(x.text("Decided."), c.retentionTold(x, keeper)), nil
@@ -89,15 +86,13 @@ func (x *exchange) expiringLine() (string, []component) {
 
 // agreeToExpiring has what waits be forgotten.
 func (c *commands) agreeToExpiring(ctx context.Context, x *exchange) (sheet, error) {
-	if err := c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.bot.now())); err != nil {
-		return sheet{}, err
-	}
-	return paragraphs(x.text("They are forgotten within a minute.")), nil
+	return paragraphs(x.text("They are forgotten within a minute.")),
+		c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.bot.now()))
 }
 
 // keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
 func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
-	if at.Kind.IsThread() && hasChannel(g, at.Parent) {
+	if at.Kind.IsThread() && g.Channel(at.Parent) != nil {
 		return at.Parent
 	}
 	return at.ID

@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"encoding/json"
-	"sync"
 )
 
 const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
@@ -11,13 +10,13 @@ const allTaken = "Too much is asked of me at the moment. Please try again in a m
 // seats are how many of something may be done at the same time.
 type seats chan struct{}
 
-// take has f done, unless all seats are taken.
-func (s seats) take(work *sync.WaitGroup, f func()) bool {
+// take has f begun, unless all seats are taken.
+func (s seats) take(begin func(func(context.Context)), f func(context.Context)) bool {
 	select {
 	case s <- struct{}{}:
-		work.Go(func() {
+		begin(func(ctx context.Context) {
 			defer func() { <-s }()
-			f()
+			f(ctx)
 		})
 		return true
 	default:
@@ -26,10 +25,10 @@ func (s seats) take(work *sync.WaitGroup, f func()) bool {
 }
 
 // read is one use; nil if it is none that is answered.
-func (c *commands) read(u use) *exchange {
-	x := &exchange{rest: c.bot.rest, logged: u.logged, came: u.came}
-	if err := json.Unmarshal(u.data, &x.wireInteraction); err != nil {
-		c.bot.log.Error().Err(plainJSONError(err)).Int64("interaction", eventID(u.data)).Msg("passed over a command")
+func (c *commands) read(data json.RawMessage, logged <-chan struct{}) *exchange {
+	x := &exchange{rest: c.bot.rest, logged: logged, came: c.bot.now()}
+	if err := json.Unmarshal(data, &x.wireInteraction); err != nil {
+		c.bot.log.Error().Err(plainJSONError(err)).Int64("interaction", eventID(data)).Msg("passed over a command")
 		return nil
 	}
 	switch x.Type {
@@ -41,22 +40,20 @@ func (c *commands) read(u use) *exchange {
 	return x
 }
 
-// seat has one use answered where there is a seat for it, and reports whether it will be. One that finds none
-// is told so at once.
-func (c *commands) seat(ctx context.Context, work *sync.WaitGroup, x *exchange) bool {
+// seat has one use answered where there is a seat for it. One that finds none is told so at once.
+func (c *commands) seat(x *exchange) {
 	own, answer := c.seats, c.answer
 	if x.Type == interactionTyping {
 		own, answer = c.typing, c.complete
 	}
-	if own.take(work, func() { c.serve(ctx, x, answer) }) {
-		return true
+	if own.take(c.begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
+		return
 	}
 	c.bot.log.Warn().Msg("turned away a command: too many at once")
-	if c.answering.take(work, func() { c.serve(ctx, x, c.turnAway) }) {
-		return true
+	if !c.answering.take(c.begin, func(ctx context.Context) { c.serve(ctx, x, c.turnAway) }) {
+		c.bot.log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
+		c.over()
 	}
-	c.bot.log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
-	return false
 }
 
 // over says that a use is done with.
@@ -71,8 +68,8 @@ func (c *commands) serve(ctx context.Context, x *exchange, answer func(context.C
 	c.permits.look(x)
 	err := answer(ctx, x)
 	c.tally(x, err)
-	if err != nil && ctx.Err() == nil {
-		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg("couldn't answer a command")
+	if ctx.Err() == nil {
+		c.warn(x, err, "couldn't answer a command")
 	}
 }
 

@@ -18,20 +18,11 @@ func (x *exchange) seen() *memory.Guild {
 	seen := *x.server
 	seen.Choice, seen.Channels = choiceFor(x.server, x.policy), search.Visible(x.server, x.who(), x.roles())
 	for _, c := range x.server.Channels {
-		if c.ID == memory.ChannelID(x.Channel) && !hasChannel(&seen, c.ID) {
+		if c.ID == memory.ChannelID(x.Channel) && seen.Channel(c.ID) == nil {
 			seen.Channels = append(seen.Channels, c)
 		}
 	}
 	return &seen
-}
-
-func hasChannel(g *memory.Guild, id memory.ChannelID) bool {
-	for i := range g.Channels {
-		if g.Channels[i].ID == id {
-			return true
-		}
-	}
-	return false
 }
 
 func channelIDs(g *memory.Guild) []memory.ChannelID {

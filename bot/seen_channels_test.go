@@ -86,17 +86,9 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 	m = s.use(t, s.ana, "hark memory")
 	s.discord.Click(m.Message, s.ana.ID, chosenChannels, s.channel.String()).Wait()
 	s.idle(t)
-	if g, err := s.log.Guild(t.Context(), guild); err != nil || choiceIn(g, hidden.ID) != memory.Remember ||
-		choiceIn(g, open.ID) != memory.Undecided {
+	if g, err := s.log.Guild(t.Context(), guild); err != nil ||
+		g.Channel(memory.ChannelID(hidden.ID)).Choice != memory.Remember ||
+		g.Channel(memory.ChannelID(open.ID)).Choice != memory.Undecided {
 		t.Errorf("after another choice: %+v, %v", g, err)
 	}
-}
-
-func choiceIn(g *memory.Guild, id discordtest.ID) memory.Choice {
-	for _, c := range g.Channels {
-		if c.ID == memory.ChannelID(id) {
-			return c.Choice
-		}
-	}
-	return memory.Undecided
 }

@@ -203,7 +203,7 @@ func (x *exchange) choices(choice memory.Choice) (choices []memory.Chose, err er
 	var ids []memory.ChannelID
 	for _, v := range x.Data.Values {
 		id, err := channelIn([]string{v})
-		if err != nil || !hasChannel(x.server, id) {
+		if err != nil || x.server.Channel(id) == nil {
 			return nil, errUnknownChannel
 		}
 		ids = append(ids, id)

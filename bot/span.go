@@ -17,9 +17,10 @@ const badTime = "I don't understand “%s” as a time. I know days such as `202
 // spans are the times that are offered while one is typed: the two days that have names, and how many days ago.
 func spans(days ...string) func(context.Context, *exchange) ([]optionChoice, error) {
 	return func(_ context.Context, x *exchange) ([]optionChoice, error) {
-		offered := []optionChoice{{x.text("today"), dates.Today}, {x.text("yesterday"), dates.Yesterday}}
+		offered := []optionChoice{{Name: x.text("today"), Value: dates.Today},
+			{Name: x.text("yesterday"), Value: dates.Yesterday}}
 		for _, d := range days {
-			offered = append(offered, optionChoice{x.text("%s (so many days back)", d), d})
+			offered = append(offered, optionChoice{Name: x.text("%s (so many days back)", d), Value: d})
 		}
 		return offered, nil
 	}

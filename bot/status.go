@@ -24,13 +24,17 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
+	may, err := c.bot.questions.allowance(ctx, membership{guild: x.guild()}, nil, c.bot.now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
+	mark := "✓ "
+	if _, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now()); paused {
+		mark = "⏸️ "
+	}
 	shown := paragraphs(x.text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
-		c.services(x, g), c.spentLine(x, g, spent),
-		c.pauseMark(x, g)+c.pauseLine(x.locale, g), x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
+		c.services(x, g), c.spentLine(x, may.all),
+		mark+c.pauseLine(x.locale, g), x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
 	shown.Components = append(agree, forget...)
 	return shown, nil
 }
@@ -154,7 +158,7 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (stri
 	forgetting := slices.ContainsFunc(begun, func(r memory.Receipt) bool {
 		f := r.Forgetting
 		return f.Guild == memory.Everywhere || f.Guild == g.ID &&
-			(x.seesAll() || f.Channel == 0 || hasChannel(g, f.Channel))
+			(x.seesAll() || f.Channel == 0 || g.Channel(f.Channel) != nil)
 	})
 	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
 	return lines(
@@ -174,7 +178,7 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (stri
 func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
 	channels := map[memory.ChannelID]bool{}
 	for _, gap := range gaps {
-		if gap.Guild == g.ID && (all || hasChannel(g, gap.Channel)) {
+		if gap.Guild == g.ID && (all || g.Channel(gap.Channel) != nil) {
 			channels[gap.Channel] = true
 		}
 	}
@@ -200,26 +204,14 @@ func (c *commands) services(x *exchange, g *memory.Guild) string {
 }
 
 // spentLine says what all members together took of models today.
-func (c *commands) spentLine(x *exchange, g *memory.Guild, spent map[memory.UserID]int) string {
-	tokens := 0
-	for _, n := range spent {
-		tokens += n
-	}
-	_, all := c.bot.cfg.Limits.of(g, nil)
+func (c *commands) spentLine(x *exchange, all share) string {
+	spent, limit := x.locale.number(all.spent), x.locale.number(all.limit)
 	_, tomorrow := memory.Day(c.bot.now())
 	switch {
-	case all.Tokens == memory.Unlimited:
-		return "✓ " + x.text("**Tokens today**: %s, without a limit", x.locale.number(tokens))
-	case tokens >= all.Tokens:
-		return "✗ " + x.text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", x.locale.number(tokens), x.locale.number(all.Tokens), tomorrow.Unix())
+	case all.limit == memory.Unlimited:
+		return "✓ " + x.text("**Tokens today**: %s, without a limit", spent)
+	case !all.fits(0):
+		return "✗ " + x.text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", spent, limit, tomorrow.Unix())
 	}
-	return "✓ " + x.text("**Tokens today**: %s of %s", x.locale.number(tokens), x.locale.number(all.Tokens))
-}
-
-// pauseMark is the mark before whether Hark is paused.
-func (c *commands) pauseMark(x *exchange, g *memory.Guild) string {
-	if _, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now()); paused {
-		return "⏸️ "
-	}
-	return "✓ "
+	return "✓ " + x.text("**Tokens today**: %s of %s", spent, limit)
 }

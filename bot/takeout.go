@@ -32,8 +32,8 @@ const (
 	exportPacked   = "It is packed with gzip, since it is large: programs for archives open it."
 )
 
-// exportOnce is export, for one person in a guild at a time.
-func (c *commands) exportOnce(ctx context.Context, x *exchange) (sheet, error) {
+// export gives whoever asks all that is kept about them in a guild: one person there at a time.
+func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	place := any(x.guild())
 	if x.guild() == memory.DirectGuild {
 		place = x.who()
@@ -45,11 +45,6 @@ func (c *commands) exportOnce(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.text(exportOthers))
 	}
 	defer c.exporting.Delete(place)
-	return c.export(ctx, x)
-}
-
-// export gives whoever asks all that is kept about them in a guild.
-func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
@@ -113,11 +108,10 @@ func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, 
 		Guilds: []*memory.Guild{x.server}, Now: c.bot.now(), Most: c.bot.mostExported,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
-			name := ""
-			if slices.Contains(readable, id) {
-				name = g.Channels[slices.IndexFunc(g.Channels, func(c memory.Channel) bool { return c.ID == id })].Name
+			if at := g.Channel(id); at != nil && slices.Contains(readable, id) {
+				return cmp.Or(at.Name, id.String())
 			}
-			return cmp.Or(name, id.String())
+			return id.String()
 		},
 		Lore: func(l memory.Lore) bool {
 			return slices.ContainsFunc(lore, func(may memory.Lore) bool { return may.ID == l.ID })

@@ -29,15 +29,15 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	case DirectGuild:
 		return p.Direct
 	}
-	at := g.channel(id)
+	at := g.Channel(id)
 	var rules *Channel // the one whose overwrites and age restriction count
 	choice := Undecided
 	// A thread lies in a channel, and that in a category: what claims to lie deeper may lie in itself.
-	for c, depth := at, 0; c != nil && choice == Undecided && depth < 3; c, depth = g.channel(c.Parent), depth+1 {
+	for c, depth := at, 0; c != nil && choice == Undecided && depth < 3; c, depth = g.Channel(c.Parent), depth+1 {
 		choice = c.Choice
 	}
 	if rules = at; at != nil && at.Kind.IsThread() {
-		rules = g.channel(at.Parent)
+		rules = g.Channel(at.Parent)
 	}
 	switch {
 	case choice == Ignore, choice == Undecided && rules == nil && g.restricts(p):
@@ -70,8 +70,8 @@ func (g *Guild) restricts(p Policy) bool {
 	return false
 }
 
-// channel is a channel of g by its id, or nil.
-func (g *Guild) channel(id ChannelID) *Channel {
+// Channel is a channel of g by its id, or nil.
+func (g *Guild) Channel(id ChannelID) *Channel {
 	for i := range g.Channels {
 		if g.Channels[i].ID == id {
 			return &g.Channels[i]

@@ -87,10 +87,10 @@ func (g *Guild) SelfPermissions(roles []RoleID, rules *Channel) Permissions {
 // IsPublic reports whether somebody without any role can read a channel with its past, as far as roles and overwrites
 // tell: its age restriction isn't looked at.
 func (g *Guild) IsPublic(id ChannelID) bool {
-	c := g.channel(id)
+	c := g.Channel(id)
 	if c == nil || c.Kind == PrivateThread {
 		return false
 	}
-	rules := c.Rules(g.channel(c.Parent))
+	rules := c.Rules(g.Channel(c.Parent))
 	return rules != nil && g.Permissions(0, nil, rules).Has(rules.Kind.Reading())
 }

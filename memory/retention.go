@@ -53,7 +53,7 @@ func FormatRetention(keep time.Duration) string {
 // whether it was. Of either time 0 means without end. A thread is remembered as long as its channel. What
 // can't be read as a retention counts as not set.
 func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration, at ChannelID, set bool) {
-	if c := g.channel(id); c != nil {
+	if c := g.Channel(id); c != nil {
 		c = g.keeper(c)
 		if keep, err := ParseRetention(c.Settings[SettingRetention]); err == nil {
 			return shorter(keep, most), c.ID, true
@@ -67,7 +67,7 @@ func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration,
 
 // keeper is the channel whose retention c has.
 func (g *Guild) keeper(c *Channel) *Channel {
-	if parent := g.channel(c.Parent); c.Kind.IsThread() && parent != nil {
+	if parent := g.Channel(c.Parent); c.Kind.IsThread() && parent != nil {
 		return parent
 	}
 	return c

@@ -90,7 +90,7 @@ func TestWhatIsOutdatedIsForgottenAndNothingElse(t *testing.T) {
 		for id := range ChannelID(6) {
 			c := Channel{ID: id + 1, Settings: keeping(values.Draw(r, "channel"))}
 			if parent := ChannelID(rapid.IntRange(0, 8).Draw(r, "parent")); parent > 0 && parent <= id {
-				if p := g.channel(parent); !p.Kind.IsThread() {
+				if p := g.Channel(parent); !p.Kind.IsThread() {
 					c.Parent, c.Kind = parent, PublicThread
 				}
 			}
@@ -103,7 +103,7 @@ func TestWhatIsOutdatedIsForgottenAndNothingElse(t *testing.T) {
 			id := ChannelID(rapid.IntRange(1, 7).Draw(r, "where")) // the last isn't known
 			at := now.Add(-time.Duration(rapid.Int64Range(0, int64(500*aDay)).Draw(r, "age")))
 			gone := slices.ContainsFunc(orders, func(f Forgetting) bool {
-				c := g.channel(id)
+				c := g.Channel(id)
 				in := f.Channel == 0 || f.Channel == id || c != nil && c.Kind.IsThread() && c.Parent == f.Channel
 				return in && at.Before(f.Before)
 			})

@@ -74,9 +74,9 @@ func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) 
 	if key.OfGuild() {
 		return g.Settings[key], 0
 	}
-	c := g.channel(id)
+	c := g.Channel(id)
 	if c != nil && c.Settings[key] == "" && c.Kind.IsThread() {
-		c = g.channel(c.Parent)
+		c = g.Channel(c.Parent)
 	}
 	if c != nil && c.Settings[key] != "" {
 		return c.Settings[key], c.ID
