@@ -91,6 +91,11 @@ func (c *client) get(ctx context.Context, address string, into any) error {
 	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
 }
 
+// post posts something to an address, which names its bucket.
+func (c *client) post(ctx context.Context, address string, body, into any) error {
+	return c.call(ctx, http.MethodPost, address, address, body, into)
+}
+
 // free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
 func (c *client) free(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)

@@ -131,12 +131,11 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 // it with them where its question did.
 func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
-	err := t.change(ctx, func() error {
-		if w.First && !w.Unasked {
-			return t.client.call(ctx, "PATCH", t.address(w.Message), t.bucket(),
-				asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
-		}
-		return t.client.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
-	})
+	var err error
+	if w.First && !w.Unasked {
+		err = t.change(ctx, "PATCH", w.Message, asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
+	} else {
+		err = t.change(ctx, "DELETE", w.Message, nil, nil)
+	}
 	return wrap(err, fmt.Sprintf("take back message %d in channel", w.Message), w.Channel)
 }
