@@ -119,10 +119,10 @@ type Bot struct {
 	admit      *admission
 	notices    *notices
 	filler     *filler
-	looked     atomic.Pointer[looked]
+	looked     atomic.Pointer[noted[spot, bool]] // what was looked up since Hark was away last
 	commands   *commands
 	questions  *tracker
-	repeats    *repeats
+	repeats    *noted[repeatTo, phrase]
 	self       memory.UserID // set before anything is taken in
 	since      time.Time     // of Run
 	app        atomic.Int64  // the application's id, set by READY
@@ -208,8 +208,8 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
-	b.questions, b.repeats = newTracker(b), newRepeats()
-	b.looked.Store(&looked{})
+	b.questions, b.repeats = newTracker(b), newNoted[repeatTo, phrase](mostRepeats)
+	b.looked.Store(newNoted[spot, bool](mostLooked))
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())

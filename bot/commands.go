@@ -25,7 +25,7 @@ const parallelCommands = 64
 type commands struct {
 	bot      *Bot
 	handlers map[string]handler // by the paths of uses
-	found    *finds
+	found    *noted[snowflake, *discovery]
 	mu       sync.Mutex
 	uses     []use
 	undone   atomic.Int64         // uses that aren't done with
@@ -86,7 +86,8 @@ func (h handler) refuses(x *exchange) string {
 }
 
 func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: newFinds(), wake: make(chan struct{}, 1), permits: newPermits(b.now)}
+	c := &commands{bot: b, found: newNoted[snowflake, *discovery](findsMost), wake: make(chan struct{}, 1),
+		permits: newPermits(b.now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"hark/memory"
@@ -11,29 +10,9 @@ import (
 // How much is looked up at Discord at once.
 const (
 	lookUpPages = 20
-	mostLooked  = 1 << 16 // messages that are known to be as Discord has them
+	mostLooked  = 1 << 14 // messages that are known to be as Discord has them,
+	lookedFor   = 24 * time.Hour
 )
-
-// looked are the messages that were looked up since Hark was away last.
-type looked struct {
-	mu sync.Mutex
-	at map[spot]bool
-}
-
-func (l *looked) has(at spot) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.at[at]
-}
-
-func (l *looked) add(at spot) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at == nil || len(l.at) >= mostLooked {
-		l.at = map[spot]bool{}
-	}
-	l.at[at] = true
-}
 
 // LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
 // changed while Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited
@@ -47,16 +26,17 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	left := map[memory.ChannelID][]memory.Message{}
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
-		switch at := (spot{m.Channel, m.ID}); {
+		at := spot{m.Channel, m.ID}
+		switch isKnown, _ := known.get(at, b.now()); {
 		case !doubted[at]:
-		case known.has(at):
+		case isKnown:
 			sure[m.Channel] = append(sure[m.Channel], m.ID)
 		default:
 			left[m.Channel] = append(left[m.Channel], m)
 		}
 	}
 	b.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.add(spot{m.Channel, m.ID})
+		known.put(spot{m.Channel, m.ID}, true, b.now(), b.now().Add(lookedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {

@@ -118,7 +118,9 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireM
 }
 
 // isOurs reports whether Hark wrote a message.
-func (b *Bot) isOurs(m *wireMessage) bool { return m.Author != nil && memory.UserID(m.Author.ID) == b.self }
+func (b *Bot) isOurs(m *wireMessage) bool {
+	return m.Author != nil && memory.UserID(m.Author.ID) == b.self
+}
 
 // owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:
 // of an answer that was being written it is the one to stop it.

@@ -151,7 +151,7 @@ func (t *tracker) isFirst(a *ask, h *hit) bool {
 	if again := a.when().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
-	return t.bot.repeats.isFirst(to, "", a.when(), until)
+	return t.bot.repeats.isNews(to, "", a.when(), until)
 }
 
 // count counts that something refused a question.
