@@ -200,13 +200,6 @@ func (e goneError) Error() string {
 func (e goneError) Unwrap() error        { return e.error }
 func (e goneError) Is(target error) bool { return target == errGone }
 
-// me is the bot's own user.
-func (c *client) me(ctx context.Context) (memory.UserID, error) {
-	var u wireUser
-	err := c.get(ctx, discordgo.EndpointUser("@me"), &u)
-	return memory.UserID(u.ID), err
-}
-
 // direct is the channel of direct messages with somebody.
 func (c *client) direct(ctx context.Context, user memory.UserID) (memory.ChannelID, error) {
 	var channel wireChannel

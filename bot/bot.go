@@ -142,7 +142,7 @@ type timing struct {
 	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
 	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
 	retry    time.Duration // before a second attempt at something; doubled for each further one
-	reach    int           // attempts to reach Discord before giving up at the start
+	reach    int           // attempts to connect to the gateway before giving up at the start
 	open     time.Duration // opening a connection
 	grace    time.Duration // answers go on for after Run's context has ended
 	unwind   time.Duration // an Answerer has to return after that
@@ -335,24 +335,17 @@ func (b *Bot) Run(ctx context.Context) error {
 
 // introduce learns who we are, and with that whether Discord can be reached and takes the token.
 func (b *Bot) introduce(ctx context.Context) (memory.UserID, error) {
-	for attempt, wait := 1, b.timing.retry; ; attempt, wait = attempt+1, 2*wait {
-		self, err := b.rest.me(ctx)
-		if err == nil {
-			return self, nil
-		}
-		if ctx.Err() != nil {
-			return 0, nil
-		}
-		if final(err) != nil || errors.Is(err, ErrToken) {
-			return 0, err
-		}
-		if attempt == b.timing.reach {
-			return 0, unreachable(err)
-		}
-		if sleep(ctx, wait) != nil {
-			return 0, nil
-		}
+	patient := *b.rest
+	patient.tries = attemptsAtStart
+	var u wireUser
+	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
+	switch {
+	case ctx.Err() != nil:
+		err = nil
+	case err != nil && !errors.Is(err, ErrToken):
+		err = unreachable(err)
 	}
+	return memory.UserID(u.ID), err
 }
 
 // session is a discordgo session that talks to the configured address, and leaves retrying and logging to us.

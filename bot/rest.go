@@ -24,6 +24,8 @@ const (
 	requestTimeout = 20 * time.Second
 	// attempts is how often a request is made whose failure says nothing about the next.
 	attempts = 5
+	// attemptsAtStart is how often Discord is asked who Hark is: for half a minute.
+	attemptsAtStart = 7
 	// blindWait is how long to wait after a rate limit that doesn't say how long.
 	blindWait = 5 * time.Second
 )
