@@ -227,7 +227,7 @@ func (b *Bot) Ready() error {
 	if err := *b.state.Load(); err != nil {
 		return err
 	}
-	if b.pump.failing() != nil {
+	if b.pump.failing.Load() {
 		return errors.New("the log can't be written; what is said meanwhile is kept in memory")
 	}
 	return nil
