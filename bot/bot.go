@@ -119,7 +119,7 @@ type Bot struct {
 	admit      *admission
 	notices    *notices
 	filler     *filler
-	looked     atomic.Pointer[noted[spot, bool]] // what was looked up since Hark was away last
+	looked     atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
 	commands   *commands
 	questions  *tracker
 	repeats    *noted[repeatTo, phrase]
@@ -209,7 +209,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.questions, b.repeats = newTracker(b), newNoted[repeatTo, phrase](mostRepeats)
-	b.looked.Store(newNoted[spot, bool](mostLooked))
+	b.looked.Store(newNoted[memory.Spot, bool](mostLooked))
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())
@@ -241,17 +241,6 @@ func (b *Bot) Questions() (waiting, busy int) {
 
 // Waiting is how many events are taken in and not yet in the log.
 func (b *Bot) Waiting() int { return b.queue.len() }
-
-// idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
-func (b *Bot) idle() bool {
-	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
-	// comes of it.
-	if b.commands.undone.Load() != 0 || b.queue.len() != 0 {
-		return false
-	}
-	_, _, active := b.questions.scheduler.counts()
-	return active == 0 && b.queue.len() == 0
-}
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)

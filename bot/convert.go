@@ -44,8 +44,8 @@ type converted struct {
 	heard memory.MessageID
 	// met are those of whom it tells roles.
 	met []met
-	// sighting is how far channels have come, if the event tells.
-	sighting *sighting
+	// visit is how far channels have come, if the event tells.
+	visit *visit
 	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
 	unknown []untold
 	err     error // why it can't be read

@@ -97,7 +97,7 @@ func (f *filler) put(v visit) {
 	defer f.mu.Unlock()
 	if v.whole {
 		f.visits[v.guild] = &v
-		f.bot.looked.Store(newNoted[spot, bool](mostLooked))
+		f.bot.looked.Store(newNoted[memory.Spot, bool](mostLooked))
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
 		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {

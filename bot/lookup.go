@@ -26,7 +26,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	left := map[memory.ChannelID][]memory.Message{}
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
-		at := spot{m.Channel, m.ID}
+		at := memory.Spot{Channel: m.Channel, Message: m.ID}
 		switch isKnown, _ := known.get(at, b.now()); {
 		case !doubted[at]:
 		case isKnown:
@@ -36,25 +36,25 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 		}
 	}
 	b.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.put(spot{m.Channel, m.ID}, true, b.now(), b.now().Add(lookedFor))
+		known.put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, b.now(), b.now().Add(lookedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	now := map[spot]memory.Message{}
+	now := map[memory.Spot]memory.Message{}
 	for channel, ids := range sure {
 		found, err := b.memory.Around(ctx, channel, ids, 0, 0)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range found {
-			now[spot{channel, m.ID}] = m
+			now[memory.Spot{Channel: channel, Message: m.ID}] = m
 		}
 	}
 	var kept []memory.Message
 	for _, m := range messages {
-		at := spot{m.Channel, m.ID}
+		at := memory.Spot{Channel: m.Channel, Message: m.ID}
 		if is, there := now[at]; there {
 			kept = append(kept, is)
 		} else if !doubted[at] {
@@ -65,8 +65,8 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 }
 
 // doubted are those of messages that aren't compared with Discord since Hark was away.
-func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[spot]bool, error) {
-	doubted, unswept := map[spot]bool{}, map[memory.GuildID][]memory.Gap{}
+func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
+	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
 		gaps, asked := unswept[m.Guild]
 		if !asked {
@@ -78,7 +78,7 @@ func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[spot]
 		}
 		for _, g := range gaps {
 			if m.Channel == g.Channel && m.ID > g.After && m.ID <= g.Until {
-				doubted[spot{m.Channel, m.ID}] = true
+				doubted[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
 			}
 		}
 	}

@@ -205,7 +205,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			out.events = append(out.events, c.ask.opened())
 		}
 	}
-	if c.present != nil || c.away != 0 || c.sighting != nil {
+	if c.present != nil || c.away != 0 || c.visit != nil {
 		if err := p.lookForGaps(ctx, c, out); err != nil {
 			return err
 		}
@@ -223,8 +223,8 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 // attend notes who may view what from now on.
 func (p *pump) attend(c converted) {
 	p.bot.attendance.Heard(c.heard)
-	if c.sighting != nil {
-		for _, s := range c.sighting.channels {
+	if c.visit != nil {
+		for _, s := range c.visit.channels {
 			p.bot.attendance.Heard(s.last)
 		}
 	}
@@ -278,7 +278,7 @@ func (p *pump) lookForGaps(ctx context.Context, c converted, out *commit) error 
 		case c.away != 0:
 			err = p.remember(ctx, c.away)
 		default:
-			found, seen, err = p.arrive(ctx, c.sighting)
+			found, seen, err = p.arrive(ctx, c.visit)
 		}
 		return err
 	})
