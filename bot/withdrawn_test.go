@@ -27,9 +27,10 @@ func (s *scene) marked(t *testing.T, m discordtest.Message) {
 
 // archive has a thread be archived.
 func (s *scene) archive(thread discordtest.ID) {
+	at := s.discord.Now().Format(time.RFC3339Nano)
 	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
 		data := *c.Thread
-		data.Archived = true
+		data.Archived, data.ArchiveTimestamp = true, &at
 		c.Thread = &data
 	})
 }

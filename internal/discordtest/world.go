@@ -176,6 +176,13 @@ func (s *Server) AddChannel(guildID ID, c Channel) Channel {
 	return c
 }
 
+// Channels are the ids of a guild's channels, categories and threads.
+func (s *Server) Channels(guildID ID) []ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.guild(guildID).channels)
+}
+
 func (s *Server) makeThread(g *guild, c *Channel) {
 	if c.ParentID == nil {
 		s.fatalf("thread %q needs a ParentID", c.Name)
