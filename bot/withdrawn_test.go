@@ -106,9 +106,7 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	trouble := s.discord.Inject("PATCH /channels/*/messages/*", attempts+1, discordtest.ServerError())
 	s.breakReading(errDown)
 	s.logs(t, "which answers are to be taken back")
-	s.log.mu.Lock()
-	s.log.readFails = nil
-	s.log.mu.Unlock()
+	s.breakReading(nil)
 	s.withdraw(t, s.ana)
 	trouble.WaitHits(attempts + 1)
 	s.marked(t, answer.Message)
