@@ -27,7 +27,8 @@ func at(s string) time.Time {
 }
 
 // ana is what a message tells of its author.
-const ana = `"author":{"id":"10","username":"ana","global_name":"Ana"},"member":{"nick":"Ana of the Garden","roles":["31","32"]}`
+const ana = `"author":{"id":"10","username":"ana","global_name":"Ana"},` +
+	`"member":{"nick":"Ana of the Garden","roles":["31","32"]}`
 
 // TestEvents holds what events become against testdata/events.txtar.
 func TestEvents(t *testing.T) {
