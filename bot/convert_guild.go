@@ -213,8 +213,8 @@ func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
-	delete(c.known, personKey{guild, user, true})
-	delete(c.known, personKey{guild, user, false})
+	c.known.drop(personKey{guild, user, true})
+	c.known.drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
 }
 

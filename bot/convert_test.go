@@ -94,17 +94,6 @@ func filled(v reflect.Value) string {
 	return fmt.Sprint(v)
 }
 
-func TestConvertRemembersFewPeople(t *testing.T) {
-	t.Parallel()
-	c := newConverter(self, false, sameTime)
-	for i := range rememberedPeople + 1 {
-		c.news(i, "")
-	}
-	if len(c.known) > rememberedPeople {
-		t.Errorf("%d people remembered", len(c.known))
-	}
-}
-
 // The log may have forgotten somebody meanwhile: they are told of again after a while.
 func TestConvertTellsAgainOfThoseWhoMayBeForgotten(t *testing.T) {
 	t.Parallel()

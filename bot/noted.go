@@ -61,6 +61,13 @@ func (n *noted[K, V]) set(key K, is note[V]) {
 	n.of[key] = is
 }
 
+// drop forgets an entry.
+func (n *noted[K, V]) drop(key K) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.of, key)
+}
+
 // makeRoom forgets what is over, and the oldest entry if nothing is; called with mu held.
 func (n *noted[K, V]) makeRoom(at time.Time) {
 	var oldest K
