@@ -302,7 +302,7 @@ func (b *Bot) Run(ctx context.Context) error {
 
 	stop := sync.OnceFunc(func() {
 		b.setState(errStopped)
-		b.queue.stopIntake()
+		b.queue.refuse(false)
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
@@ -317,7 +317,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.questions.scheduler.wait(last)
 	stopWork()
 	helper.Wait()
-	b.queue.close()
+	b.queue.refuse(true)
 	writer.Wait()
 	return err
 }

@@ -32,7 +32,7 @@ type queue struct {
 	mu     sync.Mutex
 	items  []item // those not yet committed
 	deaf   bool   // takes no more from the gateway
-	closed bool   // takes nothing any more; what is held can still be taken
+	closed bool   // takes nothing any more
 	wake   chan struct{}
 }
 
@@ -57,19 +57,12 @@ func (q *queue) len() int {
 	return len(q.items)
 }
 
-// stopIntake refuses further events of the gateway.
-func (q *queue) stopIntake() {
+// refuse takes no more events of the gateway, or nothing at all; what is held can still be taken.
+func (q *queue) refuse(all bool) {
 	q.mu.Lock()
-	q.deaf = true
-	q.mu.Unlock()
-}
-
-// close refuses everything; what is held can still be taken.
-func (q *queue) close() {
-	q.mu.Lock()
-	q.closed = true
+	defer q.mu.Unlock()
+	q.deaf, q.closed = true, all
 	wakeUp(q.wake)
-	q.mu.Unlock()
 }
 
 // take returns the next items, at most batchItems of them, or nil when the queue is closed and empty or ctx
