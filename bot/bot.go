@@ -302,7 +302,7 @@ func (b *Bot) Run(ctx context.Context) error {
 
 	stop := sync.OnceFunc(func() {
 		b.setState(errStopped)
-		b.queue.refuse(false)
+		b.queue.stopIntake()
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
@@ -317,7 +317,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.questions.scheduler.wait(last)
 	stopWork()
 	helper.Wait()
-	b.queue.refuse(true)
+	b.queue.close()
 	writer.Wait()
 	return err
 }

@@ -136,11 +136,11 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...uploa
 		}
 	}
 	for len(d.parts) > len(contents) {
-		last := len(d.parts) - 1
-		if err := d.takeBack(ctx, d.parts[last].id); err != nil {
+		last := d.parts[len(d.parts)-1].id
+		if err := d.to.remove(ctx, last); err != nil && !errors.Is(err, errGone) {
 			return err
 		}
-		d.parts = d.parts[:last]
+		d.forgo([]memory.MessageID{last})
 	}
 	return nil
 }
@@ -156,20 +156,12 @@ func (d *delivery) afresh(ctx context.Context, to sender, contents []string) err
 		return err
 	}
 	for _, p := range old {
-		if failed := d.takeBack(ctx, p.id); failed != nil {
+		if failed := d.to.remove(ctx, p.id); failed != nil && !errors.Is(failed, errGone) {
 			return errors.Join(err, failed)
 		}
+		d.removed = append(d.removed, p.id)
 	}
 	return err
-}
-
-// takeBack removes a message, unless somebody else has.
-func (d *delivery) takeBack(ctx context.Context, id memory.MessageID) error {
-	if err := d.to.remove(ctx, id); err != nil && !errors.Is(err, errGone) {
-		return err
-	}
-	d.removed = append(d.removed, id)
-	return nil
 }
 
 // forgo has messages be parts no longer.

@@ -32,7 +32,7 @@ type queue struct {
 	mu     sync.Mutex
 	items  []item // those not yet committed
 	deaf   bool   // takes no more from the gateway
-	closed bool   // takes nothing any more
+	closed bool   // takes nothing any more; what is held can still be taken
 	wake   chan struct{}
 }
 
@@ -57,12 +57,19 @@ func (q *queue) len() int {
 	return len(q.items)
 }
 
-// refuse takes no more events of the gateway, or nothing at all; what is held can still be taken.
-func (q *queue) refuse(all bool) {
+// stopIntake refuses further events of the gateway.
+func (q *queue) stopIntake() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.deaf, q.closed = true, all
+	q.deaf = true
+	q.mu.Unlock()
+}
+
+// close refuses everything; what is held can still be taken.
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
 	wakeUp(q.wake)
+	q.mu.Unlock()
 }
 
 // take returns the next items, at most batchItems of them, or nil when the queue is closed and empty or ctx

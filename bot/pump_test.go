@@ -36,11 +36,11 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 	if !q.put(theirs) || !q.put(ours) || q.len() != 2 {
 		t.Error("an open queue doesn't take all")
 	}
-	q.refuse(false)
+	q.stopIntake()
 	if q.put(theirs) || !q.put(ours) {
 		t.Error("after the intake has stopped it has to take our own, and no events")
 	}
-	q.refuse(true)
+	q.close()
 	if q.put(theirs) || q.put(ours) {
 		t.Error("a closed queue takes more")
 	}
@@ -61,7 +61,7 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
 	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
 	q.put(rawItem("GUILD_UPDATE", `{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
-	q.refuse(true)
+	q.close()
 	p := pumpOf(q, log)
 	if left := p.run(t.Context()); left != 0 {
 		t.Errorf("%d left", left)
@@ -152,7 +152,7 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 			memory.Posted{Message: more}, memory.Answered{Trace: memory.Trace{Guild: 1, Channel: 2,
 				Answer: 103, Asker: 10}}}})
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
-		q.refuse(true)
+		q.close()
 		p := pumpOf(q, log)
 		if left := p.run(t.Context()); left != 0 || p.failing.Load() {
 			t.Errorf("%d left, failing: %t", left, p.failing.Load())

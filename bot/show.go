@@ -81,9 +81,11 @@ func (b *Bot) leave(ctx context.Context, d *delivery, a *ask, old []memory.Messa
 // discard takes back what went with an earlier answer in the same place.
 func (b *Bot) discard(last context.Context, d *delivery, a *ask) {
 	for _, id := range a.more {
-		if err := d.takeBack(last, id); err != nil {
+		if err := d.to.remove(last, id); err != nil && !errors.Is(err, errGone) {
 			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take back what went with an answer")
+			continue
 		}
+		d.removed = append(d.removed, id)
 	}
 }
 
