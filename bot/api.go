@@ -80,8 +80,7 @@ type thread struct {
 }
 
 func (t *thread) typing(ctx context.Context) error {
-	address := discordgo.EndpointChannelTyping(t.channel.String())
-	return t.client.call(ctx, "POST", address, address, nil, nil)
+	return t.client.post(ctx, discordgo.EndpointChannelTyping(t.channel.String()), nil, nil)
 }
 
 func (t *thread) create(ctx context.Context, part int, content string, rows []component,
@@ -98,22 +97,17 @@ func (t *thread) create(ctx context.Context, part int, content string, rows []co
 	if part == 0 && !t.bare {
 		m.Reference = &reference{MessageID: t.question.String(), ChannelID: t.channel.String()}
 	}
-	address := discordgo.EndpointChannelMessages(t.channel.String())
-	p, err := t.send(ctx, "POST", address, address, m, files)
+	p, err := t.send(ctx, 0, m, files)
 	if code(err) == codeReplyNeedsHistory && m.Reference != nil {
 		t.bare = true
 		return t.create(ctx, part, content, rows, files)
-	}
-	if len(files) > 0 && (refusesFiles(err) || status(err) == http.StatusBadRequest) {
-		return posted{}, errNoFiles
 	}
 	return p, wrap(err, "answer in channel", t.channel)
 }
 
 // post sends a message of its own, rather than a part of an answer.
 func (t *thread) post(ctx context.Context, m outgoing) (posted, error) {
-	address := discordgo.EndpointChannelMessages(t.channel.String())
-	p, err := t.send(ctx, "POST", address, address, m, nil)
+	p, err := t.send(ctx, 0, m, nil)
 	return p, wrap(err, "write in channel", t.channel)
 }
 
@@ -124,55 +118,57 @@ func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, 
 	if rows != nil {
 		m.Components = rows
 	}
-	var p posted
-	err := t.change(ctx, func() (err error) {
-		p, err = t.send(ctx, "PATCH", t.address(id), t.bucket(), m, files)
-		return err
-	})
-	if len(files) > 0 && (refusesFiles(err) || status(err) == http.StatusBadRequest) {
-		return posted{}, errNoFiles
-	}
+	p, err := t.send(ctx, id, m, files)
 	return p, wrap(err, "edit the answer in channel", t.channel)
 }
 
 func (t *thread) remove(ctx context.Context, id memory.MessageID) error {
-	err := t.change(ctx, func() error { return t.client.call(ctx, "DELETE", t.address(id), t.bucket(), nil, nil) })
-	return wrap(err, "take back a part of the answer in channel", t.channel)
+	return wrap(t.change(ctx, "DELETE", id, nil, nil), "take back a part of the answer in channel", t.channel)
 }
 
-// change makes a change, for which a thread is taken out of the archive: nothing can be changed there.
-func (t *thread) change(ctx context.Context, do func() error) error {
+// change changes a message, for which a thread is taken out of the archive: nothing can be changed there.
+func (t *thread) change(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	do := func() error { return t.of(ctx, method, id, body, into) }
 	err := do()
 	if code(err) != codeArchived {
 		return err
 	}
 	address := discordgo.EndpointChannel(t.channel.String())
-	body := struct {
-		Archived bool `json:"archived"`
-	}{}
-	if err := t.client.call(ctx, "PATCH", address, address, body, nil); err != nil {
+	if err := t.client.call(ctx, "PATCH", address, address, map[string]bool{"archived": false}, nil); err != nil {
 		return err
 	}
 	return do()
 }
 
-func (t *thread) address(id memory.MessageID) string {
-	return discordgo.EndpointChannelMessage(t.channel.String(), id.String())
+// of makes a request about a message. All those of a method in a channel have one bucket.
+func (t *thread) of(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	bucket := discordgo.EndpointChannelMessage(t.channel.String(), "")
+	if method == http.MethodGet { // which has a limit of its own
+		bucket = "GET " + bucket
+	}
+	address := discordgo.EndpointChannelMessage(t.channel.String(), id.String())
+	return t.client.call(ctx, method, address, bucket, body, into)
 }
 
-func (t *thread) bucket() string {
-	return discordgo.EndpointChannelMessage(t.channel.String(), "")
-}
-
-func (t *thread) send(ctx context.Context, method, address, bucket string, body outgoing,
-	files []upload) (posted, error) {
+// send posts a message, or edits the one of an id that isn't 0.
+func (t *thread) send(ctx context.Context, id memory.MessageID, m outgoing, files []upload) (posted, error) {
 	var sent struct {
 		ID          snowflake  `json:"id"`
 		Content     string     `json:"content"`
 		Edited      time.Time  `json:"edited_timestamp"`
 		Attachments []wireFile `json:"attachments"`
 	}
-	if err := t.client.call(ctx, method, address, bucket, withFiles(body, files), &sent); err != nil {
+	var err error
+	if body := withFiles(m, files); id == 0 {
+		err = t.client.post(ctx, discordgo.EndpointChannelMessages(t.channel.String()), body, &sent)
+	} else {
+		err = t.change(ctx, "PATCH", id, body, &sent)
+	}
+	if len(files) > 0 && code(err) != codeReplyNeedsHistory &&
+		(refusesFiles(err) || status(err) == http.StatusBadRequest) {
+		err = errNoFiles
+	}
+	if err != nil {
 		return posted{}, err
 	}
 	return posted{id: memory.MessageID(sent.ID), content: memory.Clean(sent.Content), edited: sent.Edited,
@@ -204,22 +200,10 @@ func (e goneError) Error() string {
 func (e goneError) Unwrap() error        { return e.error }
 func (e goneError) Is(target error) bool { return target == errGone }
 
-// me is the bot's own user.
-func (c *client) me(ctx context.Context) (memory.UserID, error) {
-	var u wireUser
-	err := c.get(ctx, discordgo.EndpointUser("@me"), &u)
-	return memory.UserID(u.ID), err
-}
-
 // direct is the channel of direct messages with somebody.
 func (c *client) direct(ctx context.Context, user memory.UserID) (memory.ChannelID, error) {
-	var channel struct {
-		ID snowflake `json:"id"`
-	}
-	who := struct {
-		Recipient string `json:"recipient_id"`
-	}{user.String()}
-	address := discordgo.EndpointUserChannels("@me")
-	err := c.call(ctx, "POST", address, address, who, &channel)
+	var channel wireChannel
+	who := map[string]string{"recipient_id": user.String()}
+	err := c.post(ctx, discordgo.EndpointUserChannels("@me"), who, &channel)
 	return memory.ChannelID(channel.ID), err
 }

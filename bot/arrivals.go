@@ -69,12 +69,5 @@ func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Du
 	return nil
 }
 
-// errNotBack has a sentence for whoever asked.
-var errNotBack error = notBack{}
-
-type notBack struct{}
-
-func (notBack) Error() string { return "Discord hasn't told of the guild since the connection began" }
-func (notBack) Sentence() string {
-	return "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."
-}
+// errNotBack is that Discord hasn't told of a guild since the connection began.
+const errNotBack phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

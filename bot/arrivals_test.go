@@ -153,12 +153,12 @@ func TestNobodyWaitsForeverForAGuild(t *testing.T) {
 	s.waitRegistered()
 	s.discord.Outage(s.guild.ID, false)
 	s.ask("who may read what?")
-	s.told(t, s.channel, is(notBack{}.Sentence()))
+	s.told(t, s.channel, is(string(errNotBack)))
 	for _, i := range []*discordtest.Interaction{
 		s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}),
 		s.discord.Slash(s.channel, s.ana.ID, "memory show"),
 	} {
-		if m := i.WaitMessage(); m.Content != (notBack{}).Sentence() || m.Flags&discordtest.Ephemeral == 0 {
+		if m := i.WaitMessage(); m.Content != string(errNotBack) || m.Flags&discordtest.Ephemeral == 0 {
 			t.Errorf("got %+v", m)
 		}
 	}

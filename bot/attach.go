@@ -53,7 +53,7 @@ func (b *Bot) attached(ctx context.Context, m memory.Message) ([]attachment, err
 // fetchMessage is a message as Discord has it now.
 func (b *Bot) fetchMessage(ctx context.Context, channel memory.ChannelID, id memory.MessageID) (*wireMessage, error) {
 	t, w := &thread{client: b.rest, channel: channel}, &wireMessage{}
-	return w, b.rest.call(ctx, "GET", t.address(id), "GET "+t.bucket(), nil, w)
+	return w, t.of(ctx, http.MethodGet, id, nil, w)
 }
 
 // files are those of a question as the answer may use them.

@@ -119,10 +119,10 @@ type Bot struct {
 	admit      *admission
 	notices    *notices
 	filler     *filler
-	looked     atomic.Pointer[looked]
+	looked     atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
 	commands   *commands
 	questions  *tracker
-	repeats    *repeats
+	repeats    *noted[repeatTo, phrase]
 	self       memory.UserID // set before anything is taken in
 	since      time.Time     // of Run
 	app        atomic.Int64  // the application's id, set by READY
@@ -142,7 +142,7 @@ type timing struct {
 	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
 	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
 	retry    time.Duration // before a second attempt at something; doubled for each further one
-	reach    int           // attempts to reach Discord before giving up at the start
+	reach    int           // attempts to connect to the gateway before giving up at the start
 	open     time.Duration // opening a connection
 	grace    time.Duration // answers go on for after Run's context has ended
 	unwind   time.Duration // an Answerer has to return after that
@@ -208,8 +208,8 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
-	b.questions, b.repeats = newTracker(b), newRepeats()
-	b.looked.Store(&looked{})
+	b.questions, b.repeats = newTracker(b), newNoted[repeatTo, phrase](mostRepeats)
+	b.looked.Store(newNoted[memory.Spot, bool](mostLooked))
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())
@@ -227,7 +227,7 @@ func (b *Bot) Ready() error {
 	if err := *b.state.Load(); err != nil {
 		return err
 	}
-	if b.pump.failing() != nil {
+	if b.pump.failing.Load() {
 		return errors.New("the log can't be written; what is said meanwhile is kept in memory")
 	}
 	return nil
@@ -241,17 +241,6 @@ func (b *Bot) Questions() (waiting, busy int) {
 
 // Waiting is how many events are taken in and not yet in the log.
 func (b *Bot) Waiting() int { return b.queue.len() }
-
-// idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
-func (b *Bot) idle() bool {
-	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
-	// comes of it.
-	if b.commands.undone.Load() != 0 || b.queue.len() != 0 {
-		return false
-	}
-	_, _, active := b.questions.scheduler.counts()
-	return active == 0 && b.queue.len() == 0
-}
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)
@@ -335,24 +324,17 @@ func (b *Bot) Run(ctx context.Context) error {
 
 // introduce learns who we are, and with that whether Discord can be reached and takes the token.
 func (b *Bot) introduce(ctx context.Context) (memory.UserID, error) {
-	for attempt, wait := 1, b.timing.retry; ; attempt, wait = attempt+1, 2*wait {
-		self, err := b.rest.me(ctx)
-		if err == nil {
-			return self, nil
-		}
-		if ctx.Err() != nil {
-			return 0, nil
-		}
-		if final(err) != nil || errors.Is(err, ErrToken) {
-			return 0, err
-		}
-		if attempt == b.timing.reach {
-			return 0, unreachable(err)
-		}
-		if sleep(ctx, wait) != nil {
-			return 0, nil
-		}
+	patient := *b.rest
+	patient.tries = attemptsAtStart
+	var u wireUser
+	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
+	switch {
+	case ctx.Err() != nil:
+		err = nil
+	case err != nil && !errors.Is(err, ErrToken):
+		err = unreachable(err)
 	}
+	return memory.UserID(u.ID), err
 }
 
 // session is a discordgo session that talks to the configured address, and leaves retrying and logging to us.

@@ -54,48 +54,6 @@ func (s *scene) refusals(t *testing.T) map[string]int {
 	return all
 }
 
-func TestWhoAsksTooOftenIsToldOnce(t *testing.T) {
-	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 2}}).run(t).ready(t)
-	s.oracle.answer = takes(1)
-	s.ask("one")
-	s.discord.Advance(10 * time.Second)
-	s.ask("two")
-	third := s.ask("three")
-	s.ask("four")
-	s.asks(s.channel, s.bo, "five")
-	s.replied(t, third)
-	for _, text := range []string{"re: one", "re: two", "re: five"} {
-		s.answered(t, s.channel, text)
-	}
-	s.discord.Advance(50 * time.Second)
-	s.ask("six")
-	s.answered(t, s.channel, "re: six")
-	s.ask("seven")
-	s.discord.WaitFor("a second refusal", func() bool { return len(s.discord.Sent(s.channel)) == 6 })
-	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberMessages: 3}) ||
-		s.counted(t)["hark_questions_total answered"] != 4 {
-		t.Errorf("refused %v, answered %d", got, s.counted(t)["hark_questions_total answered"])
-	}
-}
-
-func TestAGuildIsToldOnceInAChannel(t *testing.T) {
-	t.Parallel()
-	s := limitedTo(t, Limits{Guild: memory.Limit{Messages: 1}}).run(t).ready(t)
-	s.oracle.answer = takes(1)
-	other := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "ideas"})
-	s.ask("one")
-	second, third := s.asks(s.channel, s.bo, "two"), s.asks(other.ID, s.bo, "three")
-	s.ask("four")
-	s.replied(t, second)
-	s.replied(t, third)
-	s.answered(t, s.channel, "re: one")
-	s.sees(t, "the end")
-	if n := len(s.discord.Sent(s.channel)); n != 2 || s.refusals(t)[guildMessages] != 3 {
-		t.Errorf("%d messages, %v", n, s.refusals(t))
-	}
-}
-
 // In direct messages nobody pays for what others ask.
 func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
 	t.Parallel()
@@ -114,26 +72,6 @@ func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
 	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberMessages: 2, memberTokens: 2}) {
 		t.Errorf("refused %v", got)
 	}
-}
-
-func TestTokensAreUsedUpAndComeAnew(t *testing.T) {
-	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}, Guild: memory.Limit{Tokens: 160}}).run(t).ready(t)
-	s.oracle.answer = takes(45)
-	for _, text := range []string{"one", "two", "three", "four", "five"} {
-		s.replied(t, s.ask(text))
-	}
-	s.replied(t, s.asks(s.channel, s.bo, "six"))
-	s.replied(t, s.asks(s.channel, s.bo, "seven"))
-	s.discord.Advance(24 * time.Hour)
-	s.replied(t, s.ask("eight"))
-	s.stops(t)
-	if got := s.refusals(t); !maps.Equal(got, map[string]int{memberTokens: 2, guildTokens: 1}) ||
-		s.counted(t)["hark_answer_tokens_total"] != 5*45 {
-		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
-	}
-	s.with(t, Config{Token: s.discord.Token, Limits: Limits{Member: memory.Limit{Tokens: 45}}}).begins(t)
-	s.replied(t, s.ask("nine"))
 }
 
 // What /context takes is on its user's account, and it asks no model once that is used up.

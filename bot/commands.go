@@ -25,7 +25,7 @@ const parallelCommands = 64
 type commands struct {
 	bot      *Bot
 	handlers map[string]handler // by the paths of uses
-	found    *finds
+	found    *noted[snowflake, *discovery]
 	begin    func(func(ctx context.Context)) // does something beside, until the bot's work ends
 	undone   atomic.Int64                    // uses that aren't done with
 	mu       sync.Mutex
@@ -77,7 +77,7 @@ func (h handler) refuses(x *exchange) string {
 }
 
 func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: newFinds(), permits: newPermits(b.now)}
+	c := &commands{bot: b, found: newNoted[snowflake, *discovery](findsMost), permits: newPermits(b.now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()

@@ -67,8 +67,14 @@ func TestConversations(t *testing.T) {
 				if step, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "$ "); is {
 					c.logged, c.begun = len(c.log.eventsNow()), len(c.log.forgetting.begun)
 					c.text.WriteString(line)
+					before := c.refusals(t)
 					c.plays(t, step)
 					c.decisions()
+					for why, n := range c.refusals(t) {
+						if n > before[why] {
+							fmt.Fprintln(&c.text, "~ refused:", why)
+						}
+					}
 				} else if strings.HasPrefix(line, "$#") {
 					c.text.WriteString(line)
 				}

@@ -3,7 +3,6 @@ package bot
 import (
 	"encoding/json"
 	"fmt"
-	"hash/maphash"
 	"strings"
 	"time"
 
@@ -44,8 +43,8 @@ type converted struct {
 	heard memory.MessageID
 	// met are those of whom it tells roles.
 	met []met
-	// sighting is how far channels have come, if the event tells.
-	sighting *sighting
+	// visit is how far channels have come, if the event tells.
+	visit *visit
 	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
 	unknown []untold
 	err     error // why it can't be read
@@ -70,16 +69,14 @@ type converter struct {
 	self    memory.UserID
 	logBots bool
 	now     func() time.Time
-	seed    maphash.Seed
-	known   map[any]uint64 // hashes of people and channels told already
-	since   time.Time      // when known was empty
-	unknown map[any]int    // tickets of the channels and guilds that are to be fetched, by their ids
+	known   *noted[any, string] // what was told already of people and channels
+	unknown map[any]int         // tickets of the channels and guilds that are to be fetched, by their ids
 	tickets int
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, seed: maphash.MakeSeed(),
-		known: map[any]uint64{}, unknown: map[any]int{}}
+	return &converter{self: self, logBots: logBots, now: now, known: newNoted[any, string](rememberedPeople),
+		unknown: map[any]int{}}
 }
 
 // convert never panics: an event that can't be read is an error that names it, and says no more of it than
@@ -268,14 +265,6 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *wireUser, m 
 
 // news reports whether what is known under key has changed, and remembers it.
 func (c *converter) news(key any, value string) bool {
-	if now := c.now(); len(c.known) >= rememberedPeople || now.Sub(c.since) >= rememberedFor {
-		clear(c.known)
-		c.since = now
-	}
-	hash := maphash.String(c.seed, value)
-	if old, ok := c.known[key]; ok && old == hash {
-		return false
-	}
-	c.known[key] = hash
-	return true
+	now := c.now()
+	return c.known.isNews(key, value, now, now.Add(rememberedFor))
 }

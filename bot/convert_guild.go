@@ -18,7 +18,7 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) {
 	delete(c.unknown, memory.GuildID(g.ID))
 	guild := guildOf(g)
 	guild.Self = c.self
-	out.sighting, out.told = &sighting{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
+	out.visit, out.told = &visit{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
 	for _, w := range slices.Concat(g.Channels, g.Threads) {
 		if w == nil {
 			continue
@@ -33,12 +33,12 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) {
 			delete(c.unknown, ch.ID)
 			guild.Channels = append(guild.Channels, ch)
 		}
-		out.sighting.listed[memory.ChannelID(w.ID)] = true
+		out.visit.listed[memory.ChannelID(w.ID)] = true
 		if ok && (ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel) {
-			out.sighting.parents = append(out.sighting.parents, ch.ID)
+			out.visit.parents = append(out.visit.parents, ch.ID)
 		}
 		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
-			out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last),
+			out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last),
 				ch.Kind.IsThread()})
 		}
 	}
@@ -146,10 +146,10 @@ func (c *converter) channelSeen(w *wireChannel, out *converted) {
 	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
 		return
 	}
-	if out.sighting == nil { // it may have been in the archive, or out of sight
-		out.sighting = &sighting{guild: ch.Guild}
+	if out.visit == nil { // it may have been in the archive, or out of sight
+		out.visit = &visit{guild: ch.Guild}
 	}
-	out.sighting.channels = append(out.sighting.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
+	out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
 }
 
 func (c *converter) channelDeleted(w *wireChannel, out *converted) {
@@ -213,8 +213,8 @@ func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
-	delete(c.known, personKey{guild, user, true})
-	delete(c.known, personKey{guild, user, false})
+	c.known.drop(personKey{guild, user, true})
+	c.known.drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
 }
 

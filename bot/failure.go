@@ -80,22 +80,27 @@ func traceCode() string { return strings.ToLower(rand.Text()[:8]) }
 const (
 	againWithin = time.Minute // in which a failure is the same one
 	muteFor     = time.Hour   // in which it is logged once that Hark may not write in a channel
+	mostRepeats = 1 << 14     // that are known
 )
+
+// repeatTo is whom something is said to, that isn't to be said again too soon: somebody in a guild, or those in a channel.
+type repeatTo struct {
+	membership
+	channel memory.ChannelID
+	of      string
+}
 
 // isRepeated reports whether the same was said in a channel just before, and notes that it is.
 func (b *Bot) isRepeated(channel memory.ChannelID, words phrase) bool {
 	now := b.now()
-	return !b.repeats.isFirst(repeatTo{channel: channel, of: "failure"}, string(words), now, now.Add(againWithin))
+	return !b.repeats.isNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
 }
 
 // isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
 func (b *Bot) isMute(channel memory.ChannelID) bool {
 	now := b.now()
-	return !b.repeats.isFirst(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
+	return !b.repeats.isNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
-
-// within reports whether now is less than d after a time, and not before it, as after a clock was set back.
-func within(at, now time.Time, d time.Duration) bool { return !now.Before(at) && now.Before(at.Add(d)) }
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
 func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {

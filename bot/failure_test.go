@@ -128,7 +128,7 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := &Bot{now: func() time.Time { return now }, repeats: newRepeats()}
+	b := &Bot{now: func() time.Time { return now }, repeats: newNoted[repeatTo, phrase](mostRepeats)}
 	for i, step := range []struct {
 		later          time.Duration
 		channel        memory.ChannelID

@@ -406,6 +406,17 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 	}
 }
 
+// idle reports whether all that was taken in is committed, and no question or command waits or is being answered.
+func (b *Bot) idle() bool {
+	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
+	// comes of it.
+	if b.commands.undone.Load() != 0 || b.queue.len() != 0 {
+		return false
+	}
+	_, _, active := b.questions.scheduler.counts()
+	return active == 0 && b.queue.len() == 0
+}
+
 // posts has somebody write in a channel, and waits until that is logged.
 func (s *scene) posts(t *testing.T, channel, who discordtest.ID, text string) discordtest.Message {
 	t.Helper()

@@ -97,7 +97,7 @@ func (f *filler) put(v visit) {
 	defer f.mu.Unlock()
 	if v.whole {
 		f.visits[v.guild] = &v
-		f.bot.looked.Store(&looked{})
+		f.bot.looked.Store(newNoted[memory.Spot, bool](mostLooked))
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
 		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {
@@ -443,19 +443,12 @@ func (f *filler) fetchUntold(ctx context.Context, u untold) error {
 
 // guild is a guild as GUILD_CREATE tells it.
 func (f *filler) guild(ctx context.Context, id memory.GuildID) (*wireGuild, error) {
-	var g wireGuild
+	g := &wireGuild{Members: []*wireMember{{}}}
 	var active wireGuildThreads
-	var self wireMember
-	err := f.bot.rest.get(ctx, discordgo.EndpointGuild(id.String()), &g)
-	if err == nil {
-		err = f.bot.rest.get(ctx, discordgo.EndpointGuildChannels(id.String()), &g.Channels)
-	}
+	err := f.bot.guildParts(ctx, id, g, g.Members[0], &g.Channels)
 	if err == nil {
 		err = f.bot.rest.get(ctx, discordgo.EndpointGuildActiveThreads(id.String()), &active)
 	}
-	if err == nil {
-		err = f.bot.rest.get(ctx, discordgo.EndpointGuildMember(id.String(), f.bot.self.String()), &self)
-	}
-	g.Threads, g.Members = active.Threads, []*wireMember{&self}
-	return &g, err
+	g.Threads = active.Threads
+	return g, err
 }

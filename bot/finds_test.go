@@ -46,23 +46,24 @@ func TestPagesFit(t *testing.T) {
 	})
 }
 
-// Of very many searches the one that was looked at longest ago isn't known any more, and none for longer than
-// it may be.
-func TestFindsAreBounded(t *testing.T) {
+// Of very many things the oldest isn't known any more, and none before it was noted or for longer than it may be.
+func TestWhatIsNotedIsBounded(t *testing.T) {
 	t.Parallel()
-	f, now, who := newFinds(), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), membership{1, 2}
-	for i := range findsMost + 1 {
-		f.put(snowflake(i+1), &discovery{membership: who, at: now.Add(time.Duration(i) * time.Millisecond)})
-		f.get(1, who, now.Add(time.Duration(i)*time.Millisecond))
+	n, over := newNoted[int, string](3), noon.Add(time.Hour)
+	for key, at := range []time.Duration{3, 1, 2, 4} {
+		n.put(key, "a", noon.Add(at), over)
 	}
-	if len(f.list) != findsMost || f.list[1] == nil || f.list[2] != nil {
-		t.Errorf("%d are known", len(f.list))
+	if _, oldest := n.get(1, noon.Add(9)); len(n.of) != 3 || oldest {
+		t.Errorf("known are %v", n.of)
 	}
-	if f.get(3, membership{1, 3}, now) != nil || f.get(3, membership{2, 2}, now) != nil || f.get(3, who, now) == nil {
-		t.Error("it isn't known to whoever searched")
+	if _, before := n.get(3, noon); before || !n.isNews(3, "b", noon.Add(9), over) || n.isNews(3, "b", noon.Add(9), over) {
+		t.Error("wrong about what is news")
 	}
-	f.put(9999, &discovery{membership: who, at: now.Add(2 * findsKept)})
-	if len(f.list) != 1 {
-		t.Errorf("%d are known much later", len(f.list))
+	if _, later := n.get(0, over); later {
+		t.Error("it is known for too long")
+	}
+	n.put(5, "a", over, over.Add(1))
+	if len(n.of) != 1 {
+		t.Errorf("%d are known much later", len(n.of))
 	}
 }

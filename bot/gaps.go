@@ -22,14 +22,21 @@ type known struct {
 // reached is the newest message of each channel that needn't be fetched.
 type reached map[memory.ChannelID]memory.MessageID
 
-// sighting is how far channels have come by Discord's account, from which it follows what was missed.
-type sighting struct {
+// visit is how far channels have come by Discord's account, and what follows from it: what was missed, and what is
+// to be done after a time away beyond the gaps that are known.
+type visit struct {
 	guild memory.GuildID
 	// whole says that it is all of the guild, after a time in which Hark wasn't told of it.
 	whole    bool
 	listed   map[memory.ChannelID]bool // all that Discord tells of, if it is whole
 	channels []sighted
 	parents  []memory.ChannelID // that may have threads in the archive, which the guild doesn't tell
+
+	at    memory.MessageID // nothing that was said later is missing
+	heard reached
+	since memory.MessageID // for channels that weren't known
+	// missing are the channels that Discord doesn't tell of any more: deleted, in the archive, or out of sight.
+	missing []memory.ChannelID
 }
 
 // sighted is a channel in which something was said.
@@ -37,16 +44,6 @@ type sighted struct {
 	id     memory.ChannelID
 	last   memory.MessageID // newest that was ever written there
 	thread bool
-}
-
-// visit is what is to be done about a guild after a time away, beyond the gaps that are known.
-type visit struct {
-	*sighting
-	at    memory.MessageID // nothing that was said later is missing
-	heard reached
-	since memory.MessageID // for channels that weren't known
-	// missing are the channels that Discord doesn't tell of any more: deleted, in the archive, or out of sight.
-	missing []memory.ChannelID
 }
 
 // greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord
@@ -106,17 +103,16 @@ func (p *pump) direct(ctx context.Context) ([]memory.Event, *visit, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &sighting{guild: memory.DirectGuild, whole: true}
+	v := &visit{guild: memory.DirectGuild, whole: true, heard: until}
 	for _, id := range slices.Sorted(maps.Keys(until)) {
-		s.channels = append(s.channels, sighted{id, momentID(p.bot.now()), false})
+		v.channels = append(v.channels, sighted{id, momentID(p.bot.now()), false})
 	}
-	v := &visit{sighting: s, heard: until}
 	return p.compare(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
 }
 
 // arrive compares how far a guild's channels have come with how far they were heard.
-func (p *pump) arrive(ctx context.Context, s *sighting) ([]memory.Event, *visit, error) {
-	stored, err := p.bot.memory.Guild(ctx, s.guild)
+func (p *pump) arrive(ctx context.Context, v *visit) ([]memory.Event, *visit, error) {
+	stored, err := p.bot.memory.Guild(ctx, v.guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil, nil
 	}
@@ -127,27 +123,27 @@ func (p *pump) arrive(ctx context.Context, s *sighting) ([]memory.Event, *visit,
 	if err != nil {
 		return nil, nil, err
 	}
-	was, ok := p.before[s.guild]
+	was, ok := p.before[v.guild]
 	if !ok {
-		if was.heard, err = p.bot.memory.HeardUntil(ctx, s.guild); err != nil {
+		if was.heard, err = p.bot.memory.HeardUntil(ctx, v.guild); err != nil {
 			return nil, nil, err
 		}
 	}
-	v := &visit{sighting: s, heard: was.heard, since: stored.Since}
-	if s.whole {
-		delete(p.before, s.guild)
-		v.missing = p.missing(was, s)
+	v.heard, v.since = was.heard, stored.Since
+	if v.whole {
+		delete(p.before, v.guild)
+		v.missing = p.missing(was, v)
 	}
 	return p.compare(stored, shut, v), v, nil
 }
 
 // missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many,
 // only those in which something was said lately.
-func (p *pump) missing(was known, s *sighting) []memory.ChannelID {
+func (p *pump) missing(was known, v *visit) []memory.ChannelID {
 	var missing []memory.ChannelID
 	lately := memory.FirstMessageID(p.bot.now().Add(-p.bot.cfg.CatchUp))
 	for _, c := range was.placed {
-		if !s.listed[c.ID] && (!c.Kind.IsThread() || was.heard[c.ID] >= lately) {
+		if !v.listed[c.ID] && (!c.Kind.IsThread() || was.heard[c.ID] >= lately) {
 			missing = append(missing, c.ID)
 		}
 	}

@@ -85,69 +85,96 @@ func (s *scene) fetches(channel discordtest.ID) int {
 	return n
 }
 
-func TestMissedMessagesAreFetchedAfterDowntime(t *testing.T) {
+// Whatever was said, edited and deleted while Hark was away, the log is as Discord then, with what is said live, and
+// nothing is fetched once more the next time.
+func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	quiet := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "quiet"}).ID
-	before := s.say(s.channel, 5, "before")
-	s.say(quiet, 3, "quiet")
-	s.mirrors(t, quiet)
-	s.stop(t)
-
-	s.discord.Advance(time.Hour)
-	s.say(s.channel, 250, "missed")
-	s.discord.Edit(s.channel, before[1], "edited")
-	s.discord.Delete(s.channel, before[2])
-	s.discord.Edit(quiet, s.discord.Messages(quiet)[0].ID, "edited too")
-	s.discord.Delete(quiet, s.discord.Messages(quiet)[2].ID)
-	fresh := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "fresh"}).ID
-	s.say(fresh, 2, "fresh")
-	thread := s.discord.AddChannel(s.guild.ID,
-		discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel}).ID
-	s.say(thread, 2, "thread")
-
-	s.resume(t, Config{CatchUp: month, Reconcile: true})
-	s.discord.WaitReady()
-	s.say(s.channel, 3, "live")
-	for _, c := range []discordtest.ID{s.channel, quiet, fresh, thread} {
-		s.mirrors(t, c)
+	thread := func(s *scene, name string, kind discordtest.ChannelType) discordtest.ID {
+		return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Type: kind, ParentID: &s.channel,
+			Invited: []discordtest.ID{s.discord.Bot.ID}}).ID
 	}
-	s.out.wait(t, caughtUp)
-	if strings.Contains(s.out.String(), "missed 1") {
-		t.Error("what was said is in the journal")
+	for name, tt := range map[string]struct {
+		before int // messages of each channel
+		away   func(s *scene, quiet, public, private discordtest.ID)
+	}{
+		"much is said": {5, func(s *scene, quiet, _, _ discordtest.ID) {
+			s.say(s.channel, 250, "missed")
+			for _, channel := range []discordtest.ID{s.channel, quiet} { // in one of which nothing else is missing
+				said := s.discord.Messages(channel)
+				s.discord.Edit(channel, said[1].ID, "edited")
+				s.discord.Delete(channel, said[2].ID)
+			}
+		}},
+		"there are new places": {1, func(s *scene, _, _, _ discordtest.ID) {
+			s.say(s.discord.AddChannel(s.guild.ID, channelCalled("fresh")).ID, 2, "fresh")
+			s.say(thread(s, "thread", discordtest.PublicThread), 2, "thread")
+		}},
+		"Discord is late to tell the newest": {1, func(s *scene, quiet, _, _ discordtest.ID) {
+			s.say(s.channel, 2, "missed")
+			s.discord.Late(s.channel)
+			s.discord.Late(quiet)
+			s.say(s.channel, 120, "told late")
+			s.say(quiet, 2, "told late")
+		}},
+		"threads are archived": {2, func(s *scene, _, public, private discordtest.ID) {
+			for _, id := range []discordtest.ID{public, private, thread(s, "unknown", discordtest.PublicThread)} {
+				s.say(id, 3, "missed")
+				s.archive(id)
+			}
+			s.discord.Delete(public, s.discord.Messages(public)[0].ID)
+		}},
+		"all of a channel is deleted": {3, func(s *scene, _, _, _ discordtest.ID) {
+			for _, m := range s.discord.Messages(s.channel) {
+				s.discord.Delete(s.channel, m.ID)
+			}
+		}},
+		// also where a page holds nothing that is remembered
+		"old messages are changed": {400, func(s *scene, _, _, _ discordtest.ID) {
+			said := s.discord.Messages(s.channel)
+			s.discord.Edit(s.channel, said[1].ID, "edited")
+			gone := []discordtest.ID{said[0].ID, said[399].ID}
+			for _, m := range said[100:350] {
+				gone = append(gone, m.ID)
+			}
+			s.discord.BulkDelete(s.channel, gone...)
+			s.discord.Inject("GET /channels/*/messages", 1, discordtest.ServerError())
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := catching(t)
+			quiet := s.discord.AddChannel(s.guild.ID, channelCalled("quiet")).ID
+			public, private := thread(s, "public", discordtest.PublicThread), thread(s, "private", discordtest.PrivateThread)
+			s.run(t).ready(t)
+			for _, id := range []discordtest.ID{s.channel, quiet, public, private} {
+				s.say(id, tt.before, "before")
+				s.mirrors(t, id)
+			}
+			s.stop(t)
+			s.discord.Advance(time.Hour)
+			tt.away(s, quiet, public, private)
+			s.resume(t, Config{CatchUp: month, Reconcile: true})
+			s.discord.WaitReady()
+			s.say(s.channel, 3, "live")
+			for _, id := range s.discord.Channels(s.guild.ID) {
+				s.mirrors(t, id)
+			}
+			s.out.wait(t, caughtUp)
+			if strings.Contains(s.out.String(), "missed 1") {
+				t.Error("what was said is in the journal")
+			}
+			s.stop(t)
+			was := s.fetches(quiet)
+			s.resume(t, Config{CatchUp: month})
+			s.discord.WaitReady()
+			s.say(s.channel, 1, "later")
+			s.mirrors(t, s.channel)
+			s.stop(t)
+			if s.fetches(quiet) != was {
+				t.Error("what was fetched is fetched again")
+			}
+		})
 	}
-	// What was filled isn't missing the next time.
-	s.stop(t)
-	was := s.fetches(fresh)
-	s.resume(t, Config{CatchUp: month})
-	s.discord.WaitReady()
-	s.say(s.channel, 1, "later")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	if s.fetches(fresh) != was {
-		t.Error("what was fetched is fetched again")
-	}
-}
-
-// Discord may be late to tell which message of a channel is the newest.
-func TestMissedMessagesAreFetchedThoughDiscordIsLateToTellTheNewest(t *testing.T) {
-	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	quiet := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "quiet"}).ID
-	s.say(s.channel, 1, "before")
-	s.say(quiet, 1, "before")
-	s.mirrors(t, s.channel)
-	s.mirrors(t, quiet)
-	s.stop(t)
-	s.discord.Advance(time.Hour)
-	s.say(s.channel, 2, "missed")
-	s.discord.Late(s.channel)
-	s.discord.Late(quiet)
-	s.say(s.channel, 120, "told late")
-	s.say(quiet, 2, "told late")
-	s.resume(t, Config{CatchUp: month, Reconcile: true})
-	s.mirrors(t, s.channel)
-	s.mirrors(t, quiet)
 }
 
 // The gap has to be written down before the first live message, which would hide it.
@@ -249,39 +276,6 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, discordtest.ReadMessageHistory, 0))
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.mirrors(t, s.channel)
-}
-
-func TestArchivedThreadsAreCaughtUp(t *testing.T) {
-	t.Parallel()
-	s := catching(t)
-	make := func(name string, kind discordtest.ChannelType, invited ...discordtest.ID) discordtest.ID {
-		return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Type: kind,
-			ParentID: &s.channel, Invited: invited}).ID
-	}
-	public, private := make("public", discordtest.PublicThread), make("private", discordtest.PrivateThread,
-		s.discord.Bot.ID)
-	s.run(t).ready(t)
-	old := s.say(public, 2, "before")
-	s.mirrors(t, public)
-	s.say(private, 2, "before")
-	s.mirrors(t, private)
-	s.stop(t)
-	s.discord.Advance(time.Minute)
-	unknown := make("unknown", discordtest.PublicThread)
-	for _, id := range []discordtest.ID{public, private, unknown} {
-		s.say(id, 3, "missed")
-		at := s.discord.Now().Format(time.RFC3339Nano)
-		s.discord.UpdateChannel(id, func(c *discordtest.Channel) {
-			meta := *c.Thread
-			meta.Archived, meta.ArchiveTimestamp = true, &at
-			c.Thread = &meta
-		})
-	}
-	s.discord.Delete(public, old[0])
-	s.resume(t, Config{CatchUp: month, Reconcile: true})
-	for _, id := range []discordtest.ID{public, private, unknown} {
-		s.mirrors(t, id)
-	}
 }
 
 // What is said in a thread that comes out of the archive mustn't hide what was missed there.

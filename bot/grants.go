@@ -69,10 +69,7 @@ func (b *Bot) permissionsIn(
 		err = b.rest.get(ctx, discordgo.EndpointChannel(place.Parent.String()), &parent)
 	}
 	if err == nil {
-		err = b.rest.get(ctx, discordgo.EndpointGuild(guild.String()), &g)
-	}
-	if err == nil {
-		err = b.rest.get(ctx, discordgo.EndpointGuildMember(guild.String(), b.self.String()), &self)
+		err = b.guildParts(ctx, guild, &g, &self, nil)
 	}
 	if denied(err) {
 		err = errUnreadable
@@ -80,8 +77,6 @@ func (b *Bot) permissionsIn(
 	if err != nil {
 		return 0, 0, err
 	}
-	known := guildOf(&g)
-	known.Self = b.self
 	rules := &place
 	if ok && place.Kind.IsThread() {
 		var above memory.Channel
@@ -91,7 +86,27 @@ func (b *Bot) permissionsIn(
 	if !ok || rules == nil {
 		return 0, place.Kind, nil
 	}
-	return known.SelfPermissions(rolesOf(&self), rules), place.Kind, nil
+	return b.mayIn(&g, &self, rules), place.Kind, nil
+}
+
+// guildParts asks Discord for a guild, for Hark as its member and, unless channels is nil, for its channels.
+func (b *Bot) guildParts(ctx context.Context, id memory.GuildID, g *wireGuild, self *wireMember,
+	channels *[]*wireChannel) error {
+	err := b.rest.get(ctx, discordgo.EndpointGuild(id.String()), g)
+	if err == nil && channels != nil {
+		err = b.rest.get(ctx, discordgo.EndpointGuildChannels(id.String()), channels)
+	}
+	if err == nil {
+		err = b.rest.get(ctx, discordgo.EndpointGuildMember(id.String(), b.self.String()), self)
+	}
+	return err
+}
+
+// mayIn is what Hark may do in a channel of a guild as Discord tells them.
+func (b *Bot) mayIn(g *wireGuild, self *wireMember, at *memory.Channel) memory.Permissions {
+	known := guildOf(g)
+	known.Self = b.self
+	return known.SelfPermissions(rolesOf(self), at)
 }
 
 // need is what Hark needs in a channel of that kind.

@@ -80,28 +80,6 @@ func TestSessionThatIsRefusedIsLeft(t *testing.T) {
 	}
 }
 
-func TestStopTakesBackTheAnswerOfAModelThatDoesNotStop(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	s.bot.timing.unwind = 50 * time.Millisecond
-	s.run(t).ready(t)
-	begun, deaf := make(chan struct{}), make(chan struct{})
-	defer close(deaf)
-	s.oracle.answer = func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
-		stream("It is")
-		close(begun)
-		<-deaf
-		return answer.Answer{}, nil
-	}
-	s.ask("when?")
-	<-begun
-	s.stops(t)
-	sent := s.discord.Sent(s.channel)
-	if len(sent) != 1 || sent[0].Content != restarting || !s.withoutText(sent[0]) {
-		t.Errorf("sent %+v, logged %q", sent, s.log.said())
-	}
-}
-
 func TestStopWhileConnecting(t *testing.T) {
 	t.Parallel()
 	s := set(t)

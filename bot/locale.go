@@ -146,7 +146,8 @@ func (l locale) text(format string, args ...any) string {
 // error it is why something isn't done, in words for whoever wants it.
 type phrase string
 
-func (p phrase) Error() string { return string(p) }
+func (p phrase) Error() string    { return string(p) }
+func (p phrase) Sentence() string { return string(p) }
 
 // phrase is what is said, as text has it.
 func (l locale) phrase(p phrase, args ...any) string { return l.text(string(p), args...) }

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"hark/memory"
@@ -11,29 +10,9 @@ import (
 // How much is looked up at Discord at once.
 const (
 	lookUpPages = 20
-	mostLooked  = 1 << 16 // messages that are known to be as Discord has them
+	mostLooked  = 1 << 14 // messages that are known to be as Discord has them,
+	lookedFor   = 24 * time.Hour
 )
-
-// looked are the messages that were looked up since Hark was away last.
-type looked struct {
-	mu sync.Mutex
-	at map[spot]bool
-}
-
-func (l *looked) has(at spot) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.at[at]
-}
-
-func (l *looked) add(at spot) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.at == nil || len(l.at) >= mostLooked {
-		l.at = map[spot]bool{}
-	}
-	l.at[at] = true
-}
 
 // LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
 // changed while Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited
@@ -47,34 +26,35 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	left := map[memory.ChannelID][]memory.Message{}
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
-		switch at := (spot{m.Channel, m.ID}); {
+		at := memory.Spot{Channel: m.Channel, Message: m.ID}
+		switch isKnown, _ := known.get(at, b.now()); {
 		case !doubted[at]:
-		case known.has(at):
+		case isKnown:
 			sure[m.Channel] = append(sure[m.Channel], m.ID)
 		default:
 			left[m.Channel] = append(left[m.Channel], m)
 		}
 	}
 	b.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.add(spot{m.Channel, m.ID})
+		known.put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, b.now(), b.now().Add(lookedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	now := map[spot]memory.Message{}
+	now := map[memory.Spot]memory.Message{}
 	for channel, ids := range sure {
 		found, err := b.memory.Around(ctx, channel, ids, 0, 0)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range found {
-			now[spot{channel, m.ID}] = m
+			now[memory.Spot{Channel: channel, Message: m.ID}] = m
 		}
 	}
 	var kept []memory.Message
 	for _, m := range messages {
-		at := spot{m.Channel, m.ID}
+		at := memory.Spot{Channel: m.Channel, Message: m.ID}
 		if is, there := now[at]; there {
 			kept = append(kept, is)
 		} else if !doubted[at] {
@@ -85,8 +65,8 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 }
 
 // doubted are those of messages that aren't compared with Discord since Hark was away.
-func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[spot]bool, error) {
-	doubted, unswept := map[spot]bool{}, map[memory.GuildID][]memory.Gap{}
+func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
+	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
 		gaps, asked := unswept[m.Guild]
 		if !asked {
@@ -98,7 +78,7 @@ func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[spot]
 		}
 		for _, g := range gaps {
 			if m.Channel == g.Channel && m.ID > g.After && m.ID <= g.Until {
-				doubted[spot{m.Channel, m.ID}] = true
+				doubted[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,8 +138,7 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	at.words = wordsOf(text)
 	t := thread{client: n.bot.rest, channel: at.channel}
 	if closed {
-		err = wrap(t.client.call(ctx, "DELETE", t.address(at.message), t.bucket(), nil, nil),
-			"delete the notice in channel", t.channel)
+		err = wrap(t.of(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.channel)
 		if err != nil && !errors.Is(err, errGone) {
 			return err
 		}
@@ -249,8 +247,7 @@ func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.C
 }
 
 func (n *notices) edit(ctx context.Context, t *thread, id memory.MessageID, s sheet) error {
-	return wrap(t.client.call(ctx, "PATCH", t.address(id), t.bucket(), s.edit(), nil),
-		"edit the notice in channel", t.channel)
+	return wrap(t.of(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.channel)
 }
 
 // decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
@@ -318,18 +315,13 @@ func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 
 // there is the notice that is in a channel already, or 0.
 func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
-	var last []struct {
-		ID         snowflake   `json:"id"`
-		Author     *wireUser   `json:"author"`
-		Components []component `json:"components"`
-	}
-	address := discordgo.EndpointChannelMessages(channel.String())
-	if err := n.bot.rest.call(ctx, "GET", address+"?limit=50", address, nil, &last); err != nil {
+	var last []wireMessage
+	address := discordgo.EndpointChannelMessages(channel.String()) + "?limit=50"
+	if err := n.bot.rest.get(ctx, address, &last); err != nil {
 		return 0, wrap(err, "look for the notice in channel", channel)
 	}
 	for _, m := range last {
-		ours := m.Author != nil && memory.UserID(m.Author.ID) == n.bot.self
-		if ours && slices.ContainsFunc(m.Components, func(r component) bool {
+		if n.bot.isOurs(&m) && slices.ContainsFunc(m.Components, func(r component) bool {
 			return slices.ContainsFunc(r.Components, func(c component) bool { return c.CustomID == chooseChannels })
 		}) {
 			return memory.MessageID(m.ID), nil
@@ -338,58 +330,33 @@ func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 	return 0, nil
 }
 
-// noticeGuild is what decides where in a guild the notice goes.
-type noticeGuild struct {
-	wireGuild
-	System snowflake `json:"system_channel_id"`
-}
-
-type noticeChannel struct {
-	wireChannel
-	Position int `json:"position"`
-}
-
 // places are the channels that everybody can read and in which Hark may write: the one for the guild's own
 // notices first, then the text channels from the top.
 func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
-	id := known.ID
-	var g noticeGuild
-	var channels []noticeChannel
+	var g wireGuild
 	var self wireMember
-	for _, r := range []struct {
-		address string
-		into    any
-	}{
-		{discordgo.EndpointGuild(id.String()), &g},
-		{discordgo.EndpointGuildChannels(id.String()), &channels},
-		{discordgo.EndpointGuildMember(id.String(), n.bot.self.String()), &self},
-	} {
-		if err := n.bot.rest.call(ctx, "GET", r.address, r.address, nil, r.into); err != nil {
-			if s := status(err); s == http.StatusForbidden || s == http.StatusNotFound {
-				return nil, fmt.Errorf("look at guild %d: %w: HTTP %d", id, errGone, s)
-			}
-			return nil, fmt.Errorf("look at guild %d: %w", id, err)
-		}
+	err := n.bot.guildParts(ctx, known.ID, &g, &self, &g.Channels)
+	if denied(err) {
+		err = fmt.Errorf("%w: HTTP %d", errGone, status(err))
 	}
-	now := guildOf(&g.wireGuild)
-	now.Self = n.bot.self
-	channels = slices.DeleteFunc(channels, func(c noticeChannel) bool {
-		at, ok := channelOf(&c.wireChannel, id)
+	if err != nil {
+		return nil, fmt.Errorf("look at guild %d: %w", known.ID, err)
+	}
+	open := slices.DeleteFunc(g.Channels, func(c *wireChannel) bool {
+		at, ok := channelOf(c, known.ID)
 		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) ||
-			!now.SelfPermissions(rolesOf(&self), &at).Has(memory.ViewChannel|sendMessages)
+			!n.bot.mayIn(&g, &self, &at).Has(memory.ViewChannel|sendMessages)
 	})
-	slices.SortFunc(channels, func(a, b noticeChannel) int {
-		first := func(c noticeChannel) int {
-			if c.ID == g.System {
-				return 0
-			}
-			return 1
+	slices.SortFunc(open, func(a, b *wireChannel) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
+	})
+	var ids []memory.ChannelID
+	for _, c := range open {
+		at := len(ids)
+		if c.ID == g.System {
+			at = 0
 		}
-		return cmp.Or(cmp.Compare(first(a), first(b)), cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
-	})
-	ids := make([]memory.ChannelID, len(channels))
-	for i, c := range channels {
-		ids[i] = memory.ChannelID(c.ID)
+		ids = slices.Insert(ids, at, memory.ChannelID(c.ID))
 	}
 	return ids, nil
 }

@@ -105,7 +105,7 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireM
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
 	page = slices.DeleteFunc(page, func(m wireMessage) bool {
-		return m.Author == nil || memory.UserID(m.Author.ID) != b.self
+		return !b.isOurs(&m)
 	})
 	for _, m := range page {
 		if o, _ := m.owned(); o.question == q.ID {
@@ -116,6 +116,11 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireM
 		}
 	}
 	return shown, nil
+}
+
+// isOurs reports whether Hark wrote a message.
+func (b *Bot) isOurs(m *wireMessage) bool {
+	return m.Author != nil && memory.UserID(m.Author.ID) == b.self
 }
 
 // owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:

@@ -167,18 +167,40 @@ func TestAllQuestionsLeftOpenAreAnswered(t *testing.T) {
 	}
 }
 
-func TestQuestionsLeftOpenAreAnswered(t *testing.T) {
+// What was asked lately is answered, in the place of what is shown of an answer. Of what was asked long ago that is
+// marked as cut short, and of what is gone it offers to stop no longer.
+func TestQuestionsLeftOpen(t *testing.T) {
 	t.Parallel()
-	for _, begun := range []bool{false, true} {
-		t.Run(fmt.Sprint(begun), func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		begun  bool
+		then   func(s *scene, q discordtest.Message)
+		asked  int
+		stands int // messages
+	}{
+		"lately":            {false, func(*scene, discordtest.Message) {}, 1, 1},
+		"lately, and begun": {true, func(*scene, discordtest.Message) {}, 1, 1},
+		"long ago":          {true, func(s *scene, _ discordtest.Message) { s.discord.Advance(time.Hour) }, 0, 2},
+		"gone":              {true, func(s *scene, q discordtest.Message) { s.discord.Delete(s.channel, q.ID) }, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, q, _ := opens(t, begun)
+			s, q, stump := opens(t, tt.begun)
+			tt.then(s, q)
 			s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
-			m := s.answered(t, s.channel, "Friday")
 			s.closed(t)
 			s.idle(t)
-			if m.Reference == nil || m.Reference.MessageID != q.ID || len(s.replies()) != 1 {
-				t.Errorf("answered by %+v among %q", m, s.replies())
+			if n := len(s.oracle.questions()); n != tt.asked || len(s.replies()) != tt.stands {
+				t.Errorf("asked %d times; the answers are %q", n, s.replies())
+			}
+			if tt.asked > 0 {
+				if m := s.answered(t, s.channel, "Friday"); m.Reference == nil || m.Reference.MessageID != q.ID {
+					t.Errorf("answered by %+v", m)
+				}
+			} else if s.buttonsOf(stump.Message)[buttonStop] != "" {
+				t.Error("it still offers to stop")
+			}
+			if name == "long ago" {
+				s.says(t, s.now(stump.Message))
 			}
 		})
 	}
@@ -213,32 +235,6 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 		shown: []memory.MessageID{1}})
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
-	}
-}
-
-func TestAnswersCutShortLongAgoAreMarked(t *testing.T) {
-	t.Parallel()
-	s, _, stump := opens(t, true)
-	s.discord.Advance(time.Hour)
-	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
-	s.closed(t)
-	s.says(t, s.now(stump.Message))
-	if n := len(s.replies()); n != 2 {
-		t.Errorf("%d messages", n)
-	}
-	if n := len(s.oracle.questions()); n != 0 {
-		t.Errorf("asked %d times", n)
-	}
-}
-
-func TestQuestionsLeftOpenThatAreGone(t *testing.T) {
-	t.Parallel()
-	s, q, stump := opens(t, true)
-	s.discord.Delete(s.channel, q.ID)
-	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
-	s.closed(t)
-	if s.buttonsOf(stump.Message)[buttonStop] != "" {
-		t.Error("it still offers to stop")
 	}
 }
 

@@ -1,9 +1,6 @@
 package bot
 
-import (
-	"sync"
-	"time"
-)
+import "time"
 
 // adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
 const adminCommand = "hark"
@@ -22,38 +19,30 @@ const (
 // tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
 // command has to be used again.
 type permits struct {
-	now   func() time.Time
-	mu    sync.Mutex
-	until map[membership]time.Time
+	*noted[membership, bool]
+	now func() time.Time
 }
 
+// mostPermits is how many are known.
+const mostPermits = 1 << 12
+
 func newPermits(now func() time.Time) *permits {
-	return &permits{now: now, until: map[membership]time.Time{}}
+	return &permits{newNoted[membership, bool](mostPermits), now}
 }
 
 // look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
 // no such thing.
 func (p *permits) look(x *exchange) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	who := membership{x.guild(), x.who()}
+	who, now := membership{x.guild(), x.who()}, p.now()
 	switch x.Type {
 	case interactionCommand:
 		if x.Data.Name != adminCommand || x.Guild == 0 {
 			return
 		}
-		now := p.now()
-		for m, until := range p.until {
-			if !within(until.Add(-permitFor), now, permitFor) {
-				delete(p.until, m)
-			}
-		}
-		if delete(p.until, who); !x.may(manageGuild) {
-			p.until[who] = now.Add(permitFor)
-		}
+		p.put(who, !x.may(manageGuild), now, now.Add(permitFor))
 	case interactionComponent, interactionForm:
-		until, known := p.until[who]
-		x.permitted = known && within(until.Add(-permitFor), p.now(), permitFor) && !x.isPublic()
+		permitted, _ := p.get(who, now)
+		x.permitted = permitted && !x.isPublic()
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/memory"
@@ -31,7 +32,7 @@ type queue struct {
 	mu     sync.Mutex
 	items  []item // those not yet committed
 	deaf   bool   // takes no more from the gateway
-	closed bool   // takes nothing any more
+	closed bool   // takes nothing any more; what is held can still be taken
 	wake   chan struct{}
 }
 
@@ -109,8 +110,7 @@ type pump struct {
 	ask     func(*ask)               // called once the question is committed
 	before  map[memory.GuildID]known // when Hark was told last of guilds that it is about to be told of again
 
-	mu     sync.Mutex
-	outage error // why the log can't be written; nil while it can
+	failing atomic.Bool // whether the log can't be written
 }
 
 func newPump(b *Bot, ask func(*ask)) *pump {
@@ -205,7 +205,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			out.events = append(out.events, c.ask.opened())
 		}
 	}
-	if c.present != nil || c.away != 0 || c.sighting != nil {
+	if c.present != nil || c.away != 0 || c.visit != nil {
 		if err := p.lookForGaps(ctx, c, out); err != nil {
 			return err
 		}
@@ -223,8 +223,8 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 // attend notes who may view what from now on.
 func (p *pump) attend(c converted) {
 	p.bot.attendance.Heard(c.heard)
-	if c.sighting != nil {
-		for _, s := range c.sighting.channels {
+	if c.visit != nil {
+		for _, s := range c.visit.channels {
 			p.bot.attendance.Heard(s.last)
 		}
 	}
@@ -278,7 +278,7 @@ func (p *pump) lookForGaps(ctx context.Context, c converted, out *commit) error 
 		case c.away != 0:
 			err = p.remember(ctx, c.away)
 		default:
-			found, seen, err = p.arrive(ctx, c.sighting)
+			found, seen, err = p.arrive(ctx, c.visit)
 		}
 		return err
 	})
@@ -390,26 +390,15 @@ func (p *pump) insist(ctx context.Context, do func() error) error {
 	}
 }
 
-// note keeps whether the log can be written, and logs when that changes.
+// note keeps whether the log can be written, and logs when that changes. It is for one goroutine.
 func (p *pump) note(err error) {
-	p.mu.Lock()
-	before := p.outage
-	p.outage = err
-	p.mu.Unlock()
-	if (err == nil) != (before == nil) {
-		defer p.bot.cfg.Progress()
+	if p.failing.Swap(err != nil) == (err != nil) {
+		return
 	}
-	switch {
-	case err != nil && before == nil:
+	if err != nil {
 		p.bot.log.Error().Err(err).Int("waiting", p.bot.queue.len()).Msg("the log can't be written; trying on")
-	case err == nil && before != nil:
+	} else {
 		p.bot.log.Info().Int("waiting", p.bot.queue.len()).Msg("the log can be written again")
 	}
-}
-
-// failing is why the log can't be written; nil while it can.
-func (p *pump) failing() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.outage
+	p.bot.cfg.Progress()
 }

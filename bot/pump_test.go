@@ -107,8 +107,8 @@ func TestPumpTriesOnWithPauses(t *testing.T) {
 		p := pumpOf(q, log)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if left := p.run(ctx); left != 2 || p.failing() == nil {
-			t.Errorf("%d left, %v", left, p.failing())
+		if left := p.run(ctx); left != 2 || !p.failing.Load() {
+			t.Errorf("%d left, failing: %t", left, p.failing.Load())
 		}
 		if log.calls != 9 { // after 0, 1, 3, 7, 15, 25, 35, 45 and 55 seconds
 			t.Errorf("%d attempts in a minute", log.calls)
@@ -154,8 +154,8 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 		q.put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
 		q.close()
 		p := pumpOf(q, log)
-		if left := p.run(t.Context()); left != 0 || p.failing() != nil {
-			t.Errorf("%d left, %v", left, p.failing())
+		if left := p.run(t.Context()); left != 0 || p.failing.Load() {
+			t.Errorf("%d left, failing: %t", left, p.failing.Load())
 		}
 		<-logged
 		if got := strings.Join(log.said(), ", "); got != "them: 0, them: 1, them: 2, them: 4, them: 5, delete 1" {

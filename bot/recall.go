@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"hark/internal/answer"
@@ -123,10 +122,9 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	if len(f.Found) == 0 {
 		return sheet{Content: nothing}, nil
 	}
-	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found,
-		words: f.TextOnly, at: q.Now}
+	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, words: f.TextOnly}
 	if d.pages() > 1 {
-		c.found.put(x.ID, d)
+		c.found.put(x.ID, d, q.Now, q.Now.Add(findsKept))
 	}
 	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
 }
@@ -138,10 +136,11 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.text(searchIsOver))
 	}
 	id, at, q := snowflake(n[0]), int(n[1]), c.question(x)
-	d := c.found.get(id, membership{q.Guild, q.Asker}, q.Now)
-	if d == nil || at < 0 || at >= d.pages() {
+	d, known := c.found.get(id, q.Now)
+	if !known || d.membership != (membership{q.Guild, q.Asker}) || at < 0 || at >= d.pages() {
 		return sheet{}, refusal(x.text(searchIsOver))
 	}
+	c.found.put(id, d, q.Now, q.Now.Add(findsKept))
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
 	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
 }
@@ -208,58 +207,19 @@ const (
 	findsKept = 15 * time.Minute // after it was last looked at
 )
 
-// finds know what members have found, for as long as they may turn its pages. There are ids in it and nothing
-// that was said: each page is read anew, by whoever may read it then.
-type finds struct {
-	mu   sync.Mutex
-	list map[snowflake]*discovery // by the use that searched
-}
-
-// discovery is what a member has found somewhere.
+// discovery is what a member has found somewhere, known by the use that searched for as long as they may turn its pages.
+// There are ids in it and nothing that was said: each page is read anew, by whoever may read it then.
 type discovery struct {
 	membership
 	channel memory.ChannelID // where they searched
 	found   []answer.Found
-	words   bool      // whether it was found by words only
-	at      time.Time // when it was last looked at
+	words   bool // whether it was found by words only
 }
 
 func (d *discovery) pages() int { return pagesOf(len(d.found)) }
 
 // pagesOf is how many pages so many messages take.
 func pagesOf(found int) int { return (found + foundPerPage - 1) / foundPerPage }
-
-func newFinds() *finds { return &finds{list: map[snowflake]*discovery{}} }
-
-// put keeps what was found, in the place of what is over or was looked at longest ago.
-func (f *finds) put(id snowflake, found *discovery) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var oldest snowflake
-	for other, o := range f.list {
-		if found.at.Sub(o.at) >= findsKept {
-			delete(f.list, other)
-		} else if oldest == 0 || o.at.Before(f.list[oldest].at) {
-			oldest = other
-		}
-	}
-	if len(f.list) >= findsMost {
-		delete(f.list, oldest)
-	}
-	f.list[id] = found
-}
-
-// get is what somebody has found, or nil if that isn't known, or not any more.
-func (f *finds) get(id snowflake, who membership, now time.Time) *discovery {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	found := f.list[id]
-	if found == nil || found.membership != who || now.Sub(found.at) >= findsKept {
-		return nil
-	}
-	found.at = now
-	return found
-}
 
 // pagerName is the name of the buttons that turn pages. Their ids have the search's and the page's number, to
 // the base 36.

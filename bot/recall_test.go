@@ -135,9 +135,6 @@ func TestOldPagesAreOver(t *testing.T) {
 	s.discord.Advance(findsKept - time.Second)
 	m = s.turn(t, m, s.ana, "»", "no. 11.")
 	id := buttonsIn(m)["«"].CustomID
-	if d := s.bot.commands.found.get(snowflake(0), membership{}, s.discord.Now()); d != nil {
-		t.Errorf("nobody's search is %+v", d)
-	}
 	over := func(who discordtest.User, id string) {
 		t.Helper()
 		i := s.discord.Click(m.Message, who.ID, id)

@@ -36,123 +36,79 @@ func heard(r *recent, channel memory.ChannelID) string {
 	return strings.Join(texts, " ")
 }
 
-// change and rewrite take what an edit tells.
-func change(r *recent, m memory.Message) {
-	r.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
+// does does what a line of a script says, and is what is heard in channels 7 and 8 then. Hark says what begins
+// with a dash.
+func does(r *recent, clock *clockwork, line string) string {
+	verb, rest, _ := strings.Cut(line, " ")
+	var channel memory.ChannelID
+	var id memory.MessageID
+	var who memory.UserID
+	_, _ = fmt.Sscan(rest, &channel, &id, &who)
+	words := strings.Fields(rest)
+	text := words[len(words)-1]
+	m := spoke(channel, id, who, text)
+	switch verb {
+	case "say":
+		if strings.HasPrefix(text, "-") {
+			m.Kind = memory.FromHark
+		}
+		r.add(m)
+	case "told", "late": // as it is now, after an edit a minute from now, or long ago
+		if verb == "told" {
+			m.Edited = clock.at.Add(time.Minute)
+		}
+		r.edit(channel, id, m.Edited, func(old *memory.Message) { *old = m })
+	case "edit":
+		r.edit(channel, id, r.now(), func(old *memory.Message) { old.Content, old.Edited = text, r.now() })
+	case "delete":
+		r.see(subject{channel: channel, deleted: []memory.MessageID{id}})
+	case "forget":
+		r.forget(memory.GuildID(channel), memory.UserID(id))
+	case "drop":
+		r.drop(channel)
+	case "leave":
+		r.see(subject{guild: memory.GuildID(channel), ended: true})
+	case "later":
+		span, _ := time.ParseDuration(rest)
+		clock.advance(span)
+	}
+	return strings.TrimSuffix(heard(r, 7)+" | "+heard(r, 8), " | ")
 }
 
-func rewrite(r *recent, channel memory.ChannelID, id memory.MessageID, text string) {
-	r.edit(channel, id, r.now(), func(old *memory.Message) { old.Content, old.Edited = text, r.now() })
-}
-
-func TestSessionFollowsEditsAndDeletions(t *testing.T) {
+func TestSessions(t *testing.T) {
 	t.Parallel()
+	for name, script := range map[string][]string{
+		"edits and deletions": {"say 7 3 1 c", "say 7 1 1 a", "say 7 2 2 b", "say 7 2 2 b",
+			"say 8 9 2 elsewhere: a b c | elsewhere",
+			"told 7 2 2 B", "late 7 2 2 older", "say 7 2 2 older", "told 7 4 2 unknown: a B c | elsewhere", "edit 7 1 A",
+			"edit 6 1 X: A B c | elsewhere", "delete 7 1", "delete 7 3", "delete 70 2: B | elsewhere", "drop 7:  | elsewhere"},
+		"a guild that is left": {"say 7 1 1 a", "leave 6: a", "leave 5: "},
+		"who is forgotten, and what was answered meanwhile": {"say 7 1 1 secret", "say 7 2 99 -secret",
+			"say 7 3 2 b", "say 8 4 99 -elsewhere", "forget 6 1: secret -secret b | -elsewhere", "forget 5 1: b | -elsewhere"},
+		"an answer to what is deleted": {"say 7 1 1 a", "say 7 2 99 -a", "edit 7 1 a: a -a", "delete 7 1: "},
+		"an answer to what is edited":  {"say 7 1 1 a", "say 7 2 99 -a", "edit 7 1 A: A"},
+		"silence":                      {"say 7 1 1 a", "later 1h", "say 7 2 1 b", "later 1h: a b", "later 1s: "},
+	} {
+		r, clock := newSessions()
+		for i, line := range script {
+			step, want, told := strings.Cut(line, ": ")
+			if got := does(r, clock, step); told && got != want {
+				t.Errorf("%s, step %d, %s: heard %q", name, i, step, got)
+			}
+		}
+	}
 	r, clock := newSessions()
 	if got := r.before(7, 1); got == nil || len(got) != 0 {
 		t.Errorf("no session is %v, want an empty one", got)
 	}
-	r.add(spoke(7, 3, 1, "c"))
-	r.add(spoke(7, 1, 1, "a"))
-	r.add(spoke(7, 2, 2, "b"))
-	r.add(spoke(7, 2, 2, "b"))
-	r.add(spoke(8, 9, 2, "elsewhere"))
-	edited := spoke(7, 2, 2, "B")
-	edited.Edited = clock.at.Add(time.Minute)
-	change(r, edited)
-	change(r, spoke(7, 2, 2, "older than that"))
-	r.add(spoke(7, 2, 2, "older as well"))
-	change(r, spoke(7, 4, 2, "not of the session"))
-	rewrite(r, 7, 1, "A")
-	rewrite(r, 6, 1, "X")
-	if got := heard(r, 7); got != "A B c" {
-		t.Errorf("heard %q", got)
-	}
-	if got := r.before(7, 3); len(got) != 2 {
+	does(r, clock, "say 7 1 1 a")
+	does(r, clock, "say 7 2 1 b")
+	if got := r.before(7, 2); len(got) != 1 {
 		t.Errorf("before the question: %v", got)
 	}
-	r.see(subject{channel: 7, deleted: []memory.MessageID{1, 3}})
-	r.see(subject{channel: 70, deleted: []memory.MessageID{1}})
-	if got := heard(r, 7); got != "B" {
-		t.Errorf("heard %q", got)
-	}
-	r.drop(7)
-	if got := heard(r, 7) + heard(r, 8); got != "elsewhere" {
-		t.Errorf("heard %q", got)
-	}
-	r.see(subject{guild: 5, ended: true})
-	if len(r.channels) != 0 {
-		t.Error("a guild that was left is known")
-	}
-}
-
-func TestSessionForgetsPeopleAndWhatWasAnsweredMeanwhile(t *testing.T) {
-	t.Parallel()
-	r, _ := newSessions()
-	r.add(spoke(7, 1, 1, "secret"))
-	answer := spoke(7, 2, 99, "ana's secret")
-	answer.Kind = memory.FromHark
-	r.add(answer)
-	r.add(spoke(7, 3, 2, "b"))
-	quiet := spoke(8, 4, 99, "an answer that has nothing to do with it")
-	quiet.Kind = memory.FromHark
-	r.add(quiet)
-	r.forget(6, 1)
-	if got := heard(r, 7); got != "secret ana's secret b" {
-		t.Errorf("forgotten in another guild: %q", got)
-	}
-	r.forget(5, 1)
-	if got := heard(r, 7); got != "b" {
-		t.Errorf("heard %q", got)
-	}
-	if heard(r, 8) == "" {
-		t.Error("an answer in another channel is gone")
-	}
-}
-
-func TestSessionDropsAnswersToWhatHasChanged(t *testing.T) {
-	t.Parallel()
-	for name, change := range map[string]func(*recent){
-		"deleted": func(r *recent) { r.see(subject{channel: 7, deleted: []memory.MessageID{1}}) },
-		"edited":  func(r *recent) { rewrite(r, 7, 1, "A") },
-	} {
-		r, _ := newSessions()
-		answer := spoke(7, 2, 99, "a, you said")
-		answer.Kind = memory.FromHark
-		r.add(spoke(7, 1, 1, "a"))
-		r.add(answer)
-		rewrite(r, 7, 1, "a") // a link was shown
-		if got := heard(r, 7); got != "a a, you said" {
-			t.Errorf("heard %q", got)
-		}
-		change(r)
-		if got := heard(r, 7); strings.Contains(got, "you said") {
-			t.Errorf("%s: heard %q", name, got)
-		}
-	}
-}
-
-func TestSessionEndsWithSilence(t *testing.T) {
-	t.Parallel()
-	r, clock := newSessions()
-	r.add(spoke(7, 1, 1, "a"))
-	clock.advance(time.Hour)
-	r.add(spoke(7, 2, 1, "b"))
-	clock.advance(time.Hour)
-	if got := heard(r, 7); got != "a b" {
-		t.Errorf("heard %q", got)
-	}
-	clock.advance(time.Second)
-	if got := heard(r, 7); got != "" {
-		t.Errorf("heard %q after the session", got)
-	}
-	r.add(spoke(8, 3, 1, "c"))
 	clock.advance(2 * time.Hour)
-	r.expire()
-	if len(r.channels) != 0 {
-		t.Error("a session that has ended is still held")
-	}
-	if newRecent(0, clock.now).gap != defaultSessionGap {
-		t.Error("without a gap no session ends")
+	if r.expire(); len(r.channels) != 0 || newRecent(0, clock.now).gap != defaultSessionGap {
+		t.Error("a session that has ended is still held, or none ever ends")
 	}
 }
 

@@ -10,33 +10,6 @@ import (
 	"hark/memory"
 )
 
-func TestAllOfAChannelDeletedUnheard(t *testing.T) {
-	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	ids := s.say(s.channel, 3, "before")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.discord.BulkDelete(s.channel, ids...)
-	s.resume(t, Config{CatchUp: month, Reconcile: true})
-	s.mirrors(t, s.channel)
-	s.log.waitSaid(t, "delete 3")
-}
-
-// However old a message is, that it was deleted or edited unheard is learned, also where a page holds nothing
-// that is remembered.
-func TestOldMessagesAreCompared(t *testing.T) {
-	t.Parallel()
-	s := catching(t).run(t).ready(t)
-	ids := s.say(s.channel, 750, "before")
-	s.mirrors(t, s.channel)
-	s.stop(t)
-	s.discord.Edit(s.channel, ids[1], "edited")
-	s.discord.BulkDelete(s.channel, append([]discordtest.ID{ids[0], ids[749]}, ids[300:550]...)...)
-	s.discord.Inject("GET /channels/*/messages", 1, discordtest.ServerError())
-	s.resume(t, Config{CatchUp: month, Reconcile: true})
-	s.mirrors(t, s.channel)
-}
-
 // What is about to be used before it is compared is looked up: what is gone or can't be had isn't used, and
 // what was edited is as it is now.
 func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
@@ -126,11 +99,7 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 	s.discord.RemoveChannel(deleted)
 	s.discord.RemoveChannel(thread)
 	s.discord.SetOverwrite(hidden, discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0))
-	s.discord.UpdateChannel(archived, func(c *discordtest.Channel) {
-		meta := *c.Thread
-		meta.Archived = true
-		c.Thread = &meta
-	})
+	s.archive(archived)
 	s.discord.Inject("GET /channels/*", 1, discordtest.ServerError())
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	gone := func() (ids []discordtest.ID) {

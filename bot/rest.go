@@ -24,6 +24,8 @@ const (
 	requestTimeout = 20 * time.Second
 	// attempts is how often a request is made whose failure says nothing about the next.
 	attempts = 5
+	// attemptsAtStart is how often Discord is asked who Hark is: for half a minute.
+	attemptsAtStart = 7
 	// blindWait is how long to wait after a rate limit that doesn't say how long.
 	blindWait = 5 * time.Second
 )
@@ -89,6 +91,11 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 func (c *client) get(ctx context.Context, address string, into any) error {
 	bucket, _, _ := strings.Cut(address, "?")
 	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
+}
+
+// post posts something to an address, which names its bucket.
+func (c *client) post(ctx context.Context, address string, body, into any) error {
+	return c.call(ctx, http.MethodPost, address, address, body, into)
 }
 
 // free waits until the bucket lets a request through. discordgo would sleep without looking at the context.

@@ -16,43 +16,35 @@ import (
 	"hark/internal/wait"
 )
 
-func TestBrokenConnectionIsResumed(t *testing.T) {
+func TestConnectionsThatEndAreMadeAgain(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.discord.Drop()
-	s.discord.Say(s.channel, s.ana.ID, "in the gap")
-	s.ask("and asked in the gap")
-	s.log.waitSaid(t, "them: in the gap")
-	s.answered(t, s.channel, "Friday")
-	if s.discord.Resumes() != 1 || s.discord.Identifies() != 1 {
-		t.Errorf("%d resumes, %d identifies", s.discord.Resumes(), s.discord.Identifies())
+	for name, tt := range map[string]struct {
+		end                 func(d *discordtest.Server)
+		resumes, identifies int
+	}{
+		"broken":              {(*discordtest.Server).Drop, 1, 1},
+		"Discord asks for it": {(*discordtest.Server).AskReconnect, 1, 1},
+		"timed out":           {func(d *discordtest.Server) { d.CloseWith(4009) }, 1, 1},
+		"refused to resume": {func(d *discordtest.Server) {
+			d.RefuseResumes(1)
+			d.Drop()
+		}, 0, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := catching(t).run(t).ready(t)
+			tt.end(s.discord)
+			s.discord.Say(s.channel, s.ana.ID, "in the gap")
+			s.discord.WaitFor("a connection", func() bool {
+				return s.discord.Resumes() == tt.resumes && s.discord.Identifies() == tt.identifies
+			})
+			s.discord.WaitReady()
+			s.ask("still there?")
+			s.log.waitSaid(t, "them: in the gap")
+			s.answered(t, s.channel, "Friday")
+			s.discord.WaitFor("Hark to be ready", func() bool { return s.bot.Ready() == nil })
+		})
 	}
-}
-
-func TestRefusedResumeBeginsAnew(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.discord.RefuseResumes(1)
-	s.discord.Drop()
-	s.discord.WaitFor("a new session", func() bool { return s.discord.Identifies() == 2 })
-	s.discord.WaitReady()
-	s.ask("still there?")
-	s.answered(t, s.channel, "Friday")
-	if err := s.bot.Ready(); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestReconnectsWhenAsked(t *testing.T) {
-	t.Parallel()
-	s := set(t).run(t).ready(t)
-	s.discord.AskReconnect()
-	s.discord.WaitFor("a resume", func() bool { return s.discord.Resumes() == 1 })
-	s.discord.CloseWith(4009) // the session has timed out
-	s.discord.WaitFor("a connection", func() bool { return s.discord.Resumes()+s.discord.Identifies() == 3 })
-	s.discord.WaitReady()
-	s.ask("still there?")
-	s.answered(t, s.channel, "Friday")
 }
 
 func TestRunEndsWithWhatToDo(t *testing.T) {
@@ -130,44 +122,44 @@ func TestConfigurationIsChecked(t *testing.T) {
 	}
 }
 
-func TestStopInMidAnswerSaysSo(t *testing.T) {
+// What is nearly done when Hark stops is finished; else the answer says that it is cut short. What a model that doesn't
+// stop has said is taken back.
+func TestStopInMidAnswer(t *testing.T) {
 	t.Parallel()
-	s := set(t).run(t).ready(t)
-	begun := make(chan struct{})
-	s.oracle.answer = func(ctx context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
-		stream("It is Fri")
-		close(begun)
-		<-ctx.Done()
-		return answer.Answer{Text: "It is Fri"}, fmt.Errorf("stream: %w", ctx.Err())
-	}
-	s.ask("when?")
-	<-begun
-	s.stops(t)
-	sent := s.discord.Sent(s.channel)
-	want := "It is Fri\n-# ⚠️ Interrupted: " + restarting
-	if len(sent) != 1 || sent[0].Content != want || !s.withoutText(sent[0]) {
-		t.Errorf("sent %+v, logged %q", sent, s.log.said())
-	}
-}
-
-func TestStopFinishesWhatIsAlmostDone(t *testing.T) {
-	t.Parallel()
-	s := set(t)
-	s.bot.timing.grace = wait.Limit
-	s.run(t).ready(t)
-	begun, stopped := make(chan struct{}), make(chan struct{})
-	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-		close(begun)
-		<-stopped
-		return answer.Answer{Text: "Friday"}, nil
-	}
-	s.ask("when?")
-	<-begun
-	s.cancel()
-	close(stopped)
-	s.stops(t)
-	if !slices.Contains(s.log.said(), "hark: Friday") {
-		t.Errorf("logged %q", s.log.said())
+	for name, tt := range map[string]struct {
+		grace, unwind time.Duration
+		goesOn        func(cut, stopped, never <-chan struct{})
+		err           error
+		want          string
+	}{
+		"cut short": {0, wait.Limit, func(cut, _, _ <-chan struct{}) { <-cut }, context.Canceled,
+			"It is Fri\n-# ⚠️ Interrupted: " + restarting},
+		"nearly done": {wait.Limit, wait.Limit, func(_, stopped, _ <-chan struct{}) { <-stopped }, nil, "It is Fri"},
+		"deaf":        {0, 50 * time.Millisecond, func(_, _, never <-chan struct{}) { <-never }, nil, restarting},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := set(t)
+			s.bot.timing.grace, s.bot.timing.unwind = tt.grace, tt.unwind
+			s.run(t).ready(t)
+			begun, stopped, never := make(chan struct{}), make(chan struct{}), make(chan struct{})
+			defer close(never)
+			s.oracle.answer = func(ctx context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
+				stream("It is Fri")
+				close(begun)
+				tt.goesOn(ctx.Done(), stopped, never)
+				return answer.Answer{Text: "It is Fri"}, tt.err
+			}
+			s.ask("when?")
+			<-begun
+			s.cancel()
+			close(stopped)
+			s.stops(t)
+			sent := s.discord.Sent(s.channel)
+			if len(sent) != 1 || sent[0].Content != tt.want || s.withoutText(sent[0]) != (tt.want != "It is Fri") {
+				t.Errorf("sent %+v, logged %q", sent, s.log.said())
+			}
+		})
 	}
 }
 

@@ -77,7 +77,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event
 			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
 			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.bot.now()})
-			v := &visit{sighting: &sighting{guild: guild}, heard: heard, since: g.Since}
+			v := &visit{guild: guild, heard: heard, since: g.Since}
 			if gap, missed := p.bot.gap(v, sighted{c.ID, momentID(p.bot.now()), c.Kind.IsThread()}); missed &&
 				p.bot.cfg.Policy.Remembers(g, c.ID) {
 				events = append(events, memory.GapFound{Gap: gap})

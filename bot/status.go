@@ -50,7 +50,7 @@ func (c *commands) connection(x *exchange) string {
 // writing says whether the log can be written.
 func (c *commands) writing(x *exchange) string {
 	waiting := c.bot.Waiting()
-	if c.bot.pump.failing() != nil {
+	if c.bot.pump.failing.Load() {
 		return "✗ " + x.count(waiting,
 			"**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
 			"**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.")

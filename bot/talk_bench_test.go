@@ -46,6 +46,15 @@ type talk struct {
 	asked    map[int]time.Time                  // when the model was asked
 }
 
+// sentence is a dozen words, of which a few are common and most are rare.
+func sentence(random *rand.Rand) string {
+	words := make([]string, 12)
+	for i := range words {
+		words[i] = fmt.Sprint("word", int(random.ExpFloat64()*500))
+	}
+	return strings.Join(words, " ")
+}
+
 // numbered is a question's number in a prompt.
 var numbered = regexp.MustCompile(`question no (\d+)`)
 

@@ -39,14 +39,8 @@ type tracker struct {
 
 	mu       sync.Mutex
 	known    map[memory.MessageID]*question
-	removals map[spot]removal
+	removals map[memory.Spot]removal
 	wake     chan struct{} // receives when there is something to take back in Discord
-}
-
-// spot is where a message is.
-type spot struct {
-	channel memory.ChannelID
-	id      memory.MessageID
 }
 
 // question is what is known of a message that asks something. Of one that isn't answered only that it came is known.
@@ -76,7 +70,7 @@ const (
 func newTracker(b *Bot) *tracker {
 	t := &tracker{
 		bot: b, quota: newQuota(), seed: maphash.MakeSeed(),
-		known: map[memory.MessageID]*question{}, removals: map[spot]removal{}, wake: make(chan struct{}, 1),
+		known: map[memory.MessageID]*question{}, removals: map[memory.Spot]removal{}, wake: make(chan struct{}, 1),
 	}
 	t.scheduler = newScheduler(func(*ask) {}, b.cfg.Progress)
 	return t
@@ -152,7 +146,7 @@ func (t *tracker) isFirst(a *ask, h *hit) bool {
 	if again := a.when().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
-	return t.bot.repeats.isFirst(to, "", a.when(), until)
+	return t.bot.repeats.isNews(to, "", a.when(), until)
 }
 
 // count counts that something refused a question.
@@ -404,11 +398,11 @@ func (q *question) clear() []memory.MessageID {
 
 // isWriting reports whether a message is one of an answer in whose place another is being written; not
 // whether one waits to be, which may be for long.
-func (t *tracker) isWriting(at spot) bool {
+func (t *tracker) isWriting(at memory.Spot) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, q := range t.known {
-		if q.state == running && q.ask.channel == at.channel && slices.Contains(q.shown, at.id) {
+		if q.state == running && q.ask.channel == at.Channel && slices.Contains(q.shown, at.Message) {
 			return true
 		}
 	}

@@ -300,7 +300,7 @@ func (l *life) does(step string) string {
 		return see(subject{guild: 3, channel: memory.ChannelID(ids()[0]), ended: true})
 	case "remove": // what is to be taken back in Discord
 		own, _ := l.ownRemovals()
-		slices.SortFunc(own, func(a, b spot) int { return int(a.id - b.id) })
+		slices.SortFunc(own, func(a, b memory.Spot) int { return int(a.Message - b.Message) })
 		return fmt.Sprint(own)
 	}
 	return ""

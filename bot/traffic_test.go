@@ -63,9 +63,7 @@ func TestTraffic(t *testing.T) {
 	s.discord.Drop()
 	s.out.wait(t, `"RESUMED"`)
 	s.discord.Slash(s.channel, s.ana.ID, "limits").WaitMessage()
-	s.log.mu.Lock()
-	s.log.readFails = errors.New("torn")
-	s.log.mu.Unlock()
+	s.breakReading(errors.New("torn"))
 	s.discord.Slash(s.channel, s.ana.ID, "memory show").WaitMessage()
 	s.bot.commands.tally(&exchange{wireInteraction: wireInteraction{Type: interactionTyping}}, nil) // isn't a use
 	made := exchange{wireInteraction: wireInteraction{Type: interactionForm}}

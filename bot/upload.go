@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,10 +86,9 @@ const (
 
 // block is a code block of a text.
 type block struct {
-	start, end   int // with its fences
-	from, to     int // without
-	language     string
-	unterminated bool
+	start, end int // with its fences
+	from, to   int // without
+	language   string
 }
 
 // longBlocks are the code blocks of a text that are better read as files. What is in a quotation or behind a spoiler
@@ -101,15 +101,13 @@ func longBlocks(text string) []block {
 			continue
 		}
 		b := block{start: fenceAt(text, s), from: s.end, to: len(text), end: len(text),
-			language: strings.Trim(s.mark, "`\n"), unterminated: true}
-		for _, t := range f.spans[i+1:] {
-			if t.kind == tokenFence {
-				b.to, b.end, b.unterminated = fenceAt(text, t), t.end, false
-				break
-			}
+			language: strings.Trim(s.mark, "`\n")}
+		rest := f.spans[i+1:]
+		if end := slices.IndexFunc(rest, func(s span) bool { return s.kind == tokenFence }); end >= 0 {
+			b.to, b.end = fenceAt(text, rest[end]), rest[end].end
 		}
-		if code := strings.Trim(text[b.from:b.to], "\n"); units(code) > longCode || strings.Count(code, "\n")+
-			1 > longLines {
+		code := strings.Trim(text[b.from:b.to], "\n")
+		if units(code) > longCode || strings.Count(code, "\n")+1 > longLines {
 			long = append(long, b)
 		}
 	}
@@ -163,12 +161,9 @@ func preview(text string) string {
 		lines := strings.SplitAfterN(code, "\n", shownLines+1)
 		shown := strings.Join(lines[:min(len(lines), shownLines)], "")
 		if units(shown) > shownCode {
-			shown = clip(shown, shownCode)
-			shown = strings.TrimSuffix(shown, "…")
+			shown = strings.TrimSuffix(clip(shown, shownCode), "…")
 		}
-		b.WriteString(text[at:block.from])
-		b.WriteString(strings.TrimRight(shown, "\n"))
-		b.WriteString("\n…\n" + fence)
+		b.WriteString(text[at:block.from] + strings.TrimRight(shown, "\n") + "\n…\n" + fence)
 		at = block.end
 	}
 	b.WriteString(text[at:])
@@ -197,11 +192,7 @@ func fileName(language string, files []upload) string {
 	}
 	stem, ending, dotted := strings.Cut(name, ".")
 	for n := 2; ; n++ {
-		taken := false
-		for _, f := range files {
-			taken = taken || f.name == name
-		}
-		if !taken {
+		if !slices.ContainsFunc(files, func(f upload) bool { return f.name == name }) {
 			return name
 		}
 		name = stem + "-" + strconv.Itoa(n)

@@ -119,6 +119,7 @@ type wireGuild struct {
 	ID          snowflake      `json:"id"`
 	Name        string         `json:"name"`
 	Owner       snowflake      `json:"owner_id"`
+	System      snowflake      `json:"system_channel_id"` // for the guild's own notices
 	Unavailable bool           `json:"unavailable"`
 	Roles       []*wireRole    `json:"roles"`
 	Channels    []*wireChannel `json:"channels"`
@@ -136,17 +137,18 @@ type wireRole struct {
 }
 
 type wireChannel struct {
-	ID     snowflake `json:"id"`
-	Guild  snowflake `json:"guild_id"`
-	Parent snowflake `json:"parent_id"`
-	Type   *int      `json:"type"`
-	Name   string    `json:"name"`
-	Owner  snowflake `json:"owner_id"` // of a thread
-	NSFW   *bool     `json:"nsfw"`
-	Flags  int       `json:"flags"`
-	Last   snowflake `json:"last_message_id"`
-	New    bool      `json:"newly_created"` // a thread that nothing can be missing of
-	Thread *struct {
+	ID       snowflake `json:"id"`
+	Guild    snowflake `json:"guild_id"`
+	Parent   snowflake `json:"parent_id"`
+	Position int       `json:"position"`
+	Type     *int      `json:"type"`
+	Name     string    `json:"name"`
+	Owner    snowflake `json:"owner_id"` // of a thread
+	NSFW     *bool     `json:"nsfw"`
+	Flags    int       `json:"flags"`
+	Last     snowflake `json:"last_message_id"`
+	New      bool      `json:"newly_created"` // a thread that nothing can be missing of
+	Thread   *struct {
 		Archived time.Time `json:"archive_timestamp"`
 	} `json:"thread_metadata"`
 	Overwrites []wireOverwrite `json:"permission_overwrites"` // nil: Discord didn't tell

@@ -40,14 +40,14 @@ func (t *tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
 // scheduleRemoval is takeBack without waking anybody; called with mu held.
 func (t *tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
 	for _, id := range ids {
-		r := t.removals[spot{channel, id}]
+		r := t.removals[memory.Spot{Channel: channel, Message: id}]
 		r.own = true
-		t.removals[spot{channel, id}] = r
+		t.removals[memory.Spot{Channel: channel, Message: id}] = r
 	}
 }
 
 // ownRemovals are the messages to be taken back of which the log doesn't tell, and how many others Discord refused.
-func (t *tracker) ownRemovals() (own []spot, refused int) {
+func (t *tracker) ownRemovals() (own []memory.Spot, refused int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at, r := range t.removals {
@@ -64,7 +64,7 @@ func (t *tracker) ownRemovals() (own []spot, refused int) {
 func (t *tracker) withdrawAll(ctx context.Context) {
 	own, refused := t.ownRemovals()
 	for _, at := range own {
-		t.tryToWithdraw(ctx, memory.Withdrawn{Channel: at.channel, Message: at.id})
+		t.tryToWithdraw(ctx, memory.Withdrawn{Channel: at.Channel, Message: at.Message})
 	}
 	limit := withdrawnAtOnce + refused // so that those don't keep others from their turn
 	for {
@@ -77,7 +77,7 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 		}
 		var done []memory.Event
 		for _, w := range list {
-			if !t.isWriting(spot{w.Channel, w.Message}) && t.tryToWithdraw(ctx, w) { // else it will be another
+			if !t.isWriting(memory.Spot{Channel: w.Channel, Message: w.Message}) && t.tryToWithdraw(ctx, w) { // else it will be another
 				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
 			}
 		}
@@ -97,7 +97,7 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 // tryToWithdraw takes back a message if it is time to try, and reports whether nothing is left to do: it is
 // as it should be, or gone.
 func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
-	at, now := spot{w.Channel, w.Message}, t.bot.now()
+	at, now := memory.Spot{Channel: w.Channel, Message: w.Message}, t.bot.now()
 	t.mu.Lock()
 	r := t.removals[at]
 	t.mu.Unlock()
@@ -131,12 +131,11 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 // it with them where its question did.
 func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
-	err := t.change(ctx, func() error {
-		if w.First && !w.Unasked {
-			return t.client.call(ctx, "PATCH", t.address(w.Message), t.bucket(),
-				asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
-		}
-		return t.client.call(ctx, "DELETE", t.address(w.Message), t.bucket(), nil, nil)
-	})
+	var err error
+	if w.First && !w.Unasked {
+		err = t.change(ctx, "PATCH", w.Message, asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
+	} else {
+		err = t.change(ctx, "DELETE", w.Message, nil, nil)
+	}
 	return wrap(err, fmt.Sprintf("take back message %d in channel", w.Message), w.Channel)
 }

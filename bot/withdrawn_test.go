@@ -27,9 +27,10 @@ func (s *scene) marked(t *testing.T, m discordtest.Message) {
 
 // archive has a thread be archived.
 func (s *scene) archive(thread discordtest.ID) {
+	at := s.discord.Now().Format(time.RFC3339Nano)
 	s.discord.UpdateChannel(thread, func(c *discordtest.Channel) {
 		data := *c.Thread
-		data.Archived = true
+		data.Archived, data.ArchiveTimestamp = true, &at
 		c.Thread = &data
 	})
 }
@@ -105,9 +106,7 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	trouble := s.discord.Inject("PATCH /channels/*/messages/*", attempts+1, discordtest.ServerError())
 	s.breakReading(errDown)
 	s.logs(t, "which answers are to be taken back")
-	s.log.mu.Lock()
-	s.log.readFails = nil
-	s.log.mu.Unlock()
+	s.breakReading(nil)
 	s.withdraw(t, s.ana)
 	trouble.WaitHits(attempts + 1)
 	s.marked(t, answer.Message)

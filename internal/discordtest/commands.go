@@ -59,8 +59,8 @@ func (s *Server) Commands(guildID ID) []string {
 
 // DenyCommands makes a guild one that the bot was invited to without the scope applications.commands.
 func (s *Server) DenyCommands(guildID ID) {
-	s.tb.Helper()
-	s.change(func() { s.guild(guildID).commandless = true })
+	defer s.change()()
+	s.guild(guildID).commandless = true
 }
 
 // ownApp denies commands of other applications, and of guilds that let none in.

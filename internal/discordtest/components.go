@@ -85,10 +85,9 @@ func filled(components []json.RawMessage, n *int) []json.RawMessage {
 
 // component finds an enabled component of a message by its custom id, however deep it is.
 func (s *Server) component(m *stored, customID string) component {
-	s.tb.Helper()
 	var all []component
 	if err := json.Unmarshal(encode(m.Components), &all); err != nil {
-		s.tb.Fatalf("discordtest: the components of message %d: %v", m.ID, err)
+		s.fatalf("the components of message %d: %v", m.ID, err)
 	}
 	for len(all) > 0 {
 		if all[0].CustomID == customID && !all[0].Disabled {
@@ -96,7 +95,7 @@ func (s *Server) component(m *stored, customID string) component {
 		}
 		all = append(all[1:], all[0].Components...)
 	}
-	s.tb.Fatalf("discordtest: message %d has no enabled component %q", m.ID, customID)
+	s.fatalf("message %d has no enabled component %q", m.ID, customID)
 	return component{}
 }
 

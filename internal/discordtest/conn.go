@@ -108,14 +108,14 @@ var closeReasons = map[int]string{
 func (c *conn) read() {
 	for {
 		_, data, err := c.ws.ReadMessage()
-		c.s.change(func() {
-			switch bye := websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway); {
-			case bye && c.session != nil && c.session.conn == c:
-				delete(c.s.gateway.sessions, c.session.id)
-			case err == nil && !c.gone:
-				c.receive(data)
-			}
-		})
+		done := c.s.change()
+		switch bye := websocket.IsCloseError(err, websocket.CloseNormalClosure, websocket.CloseGoingAway); {
+		case bye && c.session != nil && c.session.conn == c:
+			delete(c.s.gateway.sessions, c.session.id)
+		case err == nil && !c.gone:
+			c.receive(data)
+		}
+		done()
 		if err != nil {
 			return
 		}

@@ -84,10 +84,10 @@ func (s *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	written := make(chan struct{})
 	go func() { defer close(written); c.write() }()
 	c.read()
-	s.change(func() {
-		c.leave()
-		delete(s.gateway.conns, c)
-	})
+	left := s.change()
+	c.leave()
+	delete(s.gateway.conns, c)
+	left()
 	<-written
 }
 

@@ -83,13 +83,13 @@ type Injection struct {
 // Inject lets the next n calls of a route go wrong: "POST /channels/*/messages", where * stands for one segment.
 // Of several that fit, the first injected has the first calls.
 func (s *Server) Inject(route string, n int, f Fault) *Injection {
-	s.tb.Helper()
 	method, pattern, found := strings.Cut(route, " ")
 	if _, err := path.Match(pattern, ""); !found || err != nil {
-		s.tb.Fatalf("discordtest: route %q is no method and path", route)
+		s.fatalf("route %q is no method and path", route)
 	}
 	inj := &Injection{s: s, method: method, path: pattern, left: n, fault: f, release: make(chan struct{})}
-	s.change(func() { s.injections = append(s.injections, inj) })
+	defer s.change()()
+	s.injections = append(s.injections, inj)
 	return inj
 }
 
@@ -98,35 +98,30 @@ func (i *Injection) Hits() int { return i.s.count(&i.hits) }
 
 // WaitHits returns once n calls have met the fault.
 func (i *Injection) WaitHits(n int) {
-	i.s.tb.Helper()
 	i.s.WaitFor(fmt.Sprintf("%d calls of %s %s", n, i.method, i.path), func() bool { return i.Hits() >= n })
 }
 
 // Release ends the fault: calls that Hang holds up go on, and later ones don't meet it.
 func (i *Injection) Release() {
-	i.s.change(func() {
-		if !i.released {
-			close(i.release)
-		}
-		i.released = true
-	})
+	defer i.s.change()()
+	if !i.released {
+		close(i.release)
+	}
+	i.released = true
 }
 
 // injected is the fault that this call meets, if any.
 func (s *Server) injected(c *call) *Injection {
-	var met *Injection
-	s.change(func() {
-		for _, i := range s.injections {
-			fits, _ := path.Match(i.path, c.path)
-			if i.left > 0 && !i.released && i.method == c.r.Method && fits {
-				i.left--
-				i.hits++
-				met = i
-				return
-			}
+	defer s.change()()
+	for _, i := range s.injections {
+		fits, _ := path.Match(i.path, c.path)
+		if i.left > 0 && !i.released && i.method == c.r.Method && fits {
+			i.left--
+			i.hits++
+			return i
 		}
-	})
-	return met
+	}
+	return nil
 }
 
 // hold waits for Release and reports whether the client is still there.

@@ -58,64 +58,55 @@ type Opt struct {
 // Slash uses a slash command, which the bot must have registered, with options as it was registered with. A
 // subcommand follows the name after a space: "memory forget".
 func (s *Server) Slash(channelID, user ID, name string, options ...Opt) *Interaction {
-	s.tb.Helper()
 	return s.command(channelID, user, slashCommand, name, options, 0, 2)
 }
 
 // Complete asks for the choices that go with what has been typed so far: the last option is the one in focus.
 func (s *Server) Complete(channelID, user ID, name string, options ...Opt) *Interaction {
-	s.tb.Helper()
 	return s.command(channelID, user, slashCommand, name, options, 0, 4)
 }
 
 // MessageAction uses a message command, from the menu of a message.
 func (s *Server) MessageAction(m Message, user ID, name string) *Interaction {
-	s.tb.Helper()
 	return s.command(m.ChannelID, user, messageCommand, name, nil, m.ID, 2)
 }
 
 // UserAction uses a user command, from the menu of a person.
 func (s *Server) UserAction(channelID, target, user ID, name string) *Interaction {
-	s.tb.Helper()
 	return s.command(channelID, user, userCommand, name, nil, target, 2)
 }
 
 func (s *Server) command(channelID, user ID, kind int, name string, options []Opt, target ID, itype int) *Interaction {
-	s.tb.Helper()
-	var i *Interaction
-	s.change(func() {
-		c := s.channel(channelID)
-		first, subs, _ := strings.Cut(name, " ")
-		if kind != slashCommand {
-			first, subs = name, ""
-		}
-		cmd := s.registered(c.GuildID, first, kind)
-		if !s.mayUse(c, user, cmd) {
-			s.tb.Fatalf("discordtest: Discord doesn't show %q to user %d: see Shows and LetUse", first, user)
-		}
-		data := object{"id": cmd.ID, "name": cmd.Name, "type": cmd.Type}
-		if c.GuildID != 0 {
-			data["guild_id"] = c.GuildID
-		}
-		resolved := object{}
-		if target != 0 {
-			data["target_id"] = target
-			s.resolve(c, resolved, target)
-		}
-		if kind == slashCommand {
-			data["options"] = s.fill(c, cmd.Options, strings.Fields(subs), options, itype == 4, resolved)
-		}
-		if len(resolved) > 0 {
-			data["resolved"] = resolved
-		}
-		i = s.interact(Interaction{channel: c, user: user, kind: itype}, data, object{})
-	})
-	return i
+	defer s.change()()
+	c := s.channel(channelID)
+	first, subs, _ := strings.Cut(name, " ")
+	if kind != slashCommand {
+		first, subs = name, ""
+	}
+	cmd := s.registered(c.GuildID, first, kind)
+	if !s.mayUse(c, user, cmd) {
+		s.fatalf("Discord doesn't show %q to user %d: see Shows and LetUse", first, user)
+	}
+	data := object{"id": cmd.ID, "name": cmd.Name, "type": cmd.Type}
+	if c.GuildID != 0 {
+		data["guild_id"] = c.GuildID
+	}
+	resolved := object{}
+	if target != 0 {
+		data["target_id"] = target
+		s.resolve(c, resolved, target)
+	}
+	if kind == slashCommand {
+		data["options"] = s.fill(c, cmd.Options, strings.Fields(subs), options, itype == 4, resolved)
+	}
+	if len(resolved) > 0 {
+		data["resolved"] = resolved
+	}
+	return s.interact(Interaction{channel: c, user: user, kind: itype}, data, object{})
 }
 
 // registered is the command of that name, the guild's own before the global one.
 func (s *Server) registered(g ID, name string, kind int) *command {
-	s.tb.Helper()
 	for _, where := range []ID{g, 0} {
 		for _, c := range s.commands[where] {
 			if c.Name == name && c.Type == kind {
@@ -123,13 +114,12 @@ func (s *Server) registered(g ID, name string, kind int) *command {
 			}
 		}
 	}
-	s.tb.Fatalf("discordtest: no command %q of type %d is registered", name, kind)
+	s.fatalf("no command %q of type %d is registered", name, kind)
 	return nil
 }
 
 // fill makes the options as Discord sends them, subcommands around them.
 func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, typing bool, resolved object) []object {
-	s.tb.Helper()
 	if len(subs) > 0 {
 		d := s.declared(declared, subs[0])
 		return []object{{"name": d.Name, "type": d.Type, "options": s.fill(c, d.Options, subs[1:], given,
@@ -152,37 +142,34 @@ func (s *Server) fill(c *channel, declared []part, subs []string, given []Opt, t
 	}
 	for _, d := range declared {
 		if d.Required && !typing && !slices.ContainsFunc(given, func(o Opt) bool { return o.Name == d.Name }) {
-			s.tb.Fatalf("discordtest: option %q is required", d.Name)
+			s.fatalf("option %q is required", d.Name)
 		}
 	}
 	return filled
 }
 
 func (s *Server) declared(options []part, name string) part {
-	s.tb.Helper()
 	i := slices.IndexFunc(options, func(o part) bool { return o.Name == name })
 	if i < 0 {
-		s.tb.Fatalf("discordtest: no option %q is registered", name)
+		s.fatalf("no option %q is registered", name)
 	}
 	return options[i]
 }
 
 // mayGive fails the test where Discord wouldn't let a person give that for an option.
 func (s *Server) mayGive(d part, given Opt) {
-	s.tb.Helper()
 	isGiven := func(c part) bool { return fmt.Sprint(c.Value) == fmt.Sprint(given.Value) }
 	if len(d.Choices) > 0 && !slices.ContainsFunc(d.Choices, isGiven) {
-		s.tb.Fatalf("discordtest: %v is no choice of option %q", given.Value, d.Name)
+		s.fatalf("%v is no choice of option %q", given.Value, d.Name)
 	}
 	if id, ok := given.Value.(ID); ok && d.Type == channelOption && len(d.ChannelTypes) > 0 &&
 		!slices.Contains(d.ChannelTypes, s.channel(id).Type) {
-		s.tb.Fatalf("discordtest: channel %d is of no type that option %q takes", id, d.Name)
+		s.fatalf("channel %d is of no type that option %q takes", id, d.Name)
 	}
 }
 
 // resolve adds what an id that is given with a command points to.
 func (s *Server) resolve(c *channel, resolved object, id ID) {
-	s.tb.Helper()
 	add := func(group string, what any) {
 		m, _ := resolved[group].(object)
 		if m == nil {
@@ -209,62 +196,53 @@ func (s *Server) resolve(c *channel, resolved object, id ID) {
 
 // Speaks sets the language in which somebody uses Discord: en-US until it is set.
 func (s *Server) Speaks(user ID, language string) {
-	s.tb.Helper()
 	if !slices.Contains(languages, language) {
-		s.tb.Fatalf("discordtest: Discord has no language %q", language)
+		s.fatalf("Discord has no language %q", language)
 	}
-	s.change(func() { s.languages[user] = language })
+	defer s.change()()
+	s.languages[user] = language
 }
 
 // Click uses a button, or a menu with the values chosen, of a message of the bot's. It must be there and enabled.
 func (s *Server) Click(m Message, user ID, customID string, values ...string) *Interaction {
-	s.tb.Helper()
-	var i *Interaction
-	s.change(func() {
-		c := s.channel(m.ChannelID)
-		source := s.anyMessage(c, m.ID)
-		component := s.component(source, customID)
-		data := object{"custom_id": customID, "component_type": component.Type, "id": component.ID}
-		if component.Type != 2 {
-			data["values"] = values
-		}
-		i = s.interact(Interaction{channel: c, user: user, kind: 3, source: source}, data,
-			object{"interacted_message_id": m.ID})
-	})
-	return i
+	defer s.change()()
+	c := s.channel(m.ChannelID)
+	source := s.anyMessage(c, m.ID)
+	component := s.component(source, customID)
+	data := object{"custom_id": customID, "component_type": component.Type, "id": component.ID}
+	if component.Type != 2 {
+		data["values"] = values
+	}
+	return s.interact(Interaction{channel: c, user: user, kind: 3, source: source}, data,
+		object{"interacted_message_id": m.ID})
 }
 
 // Submit sends the form that the interaction was answered with, by the fields' custom ids.
 func (i *Interaction) Submit(fields map[string]string) *Interaction {
-	i.s.tb.Helper()
-	var next *Interaction
-	i.s.change(func() {
-		form, inputs, err := readForm(i.response.Data)
-		if i.response.Type != 9 || err != nil {
-			i.s.tb.Fatalf("discordtest: the interaction was not answered with a form")
+	defer i.s.change()()
+	form, inputs, err := readForm(i.response.Data)
+	if i.response.Type != 9 || err != nil {
+		i.s.fatalf("the interaction was not answered with a form")
+	}
+	for id, in := range inputs {
+		if !in.takes(fields[id]) {
+			i.s.fatalf("input %q doesn't take %q", id, fields[id])
 		}
-		for id, in := range inputs {
-			if !in.takes(fields[id]) {
-				i.s.tb.Fatalf("discordtest: input %q doesn't take %q", id, fields[id])
-			}
+	}
+	rows := []object{}
+	for id, value := range fields {
+		if _, there := inputs[id]; !there {
+			i.s.fatalf("the form has no input %q", id)
 		}
-		rows := []object{}
-		for id, value := range fields {
-			if _, there := inputs[id]; !there {
-				i.s.tb.Fatalf("discordtest: the form has no input %q", id)
-			}
-			rows = append(rows, object{"type": 1, "components": []object{{"type": 4, "custom_id": id, "value": value}}})
-		}
-		data := object{"custom_id": form.CustomID, "components": rows}
-		next = i.s.interact(Interaction{channel: i.channel, user: i.user, kind: 5, source: i.source}, data,
-			object{"triggering_interaction_metadata": i.meta})
-	})
-	return next
+		rows = append(rows, object{"type": 1, "components": []object{{"type": 4, "custom_id": id, "value": value}}})
+	}
+	data := object{"custom_id": form.CustomID, "components": rows}
+	return i.s.interact(Interaction{channel: i.channel, user: i.user, kind: 5, source: i.source}, data,
+		object{"triggering_interaction_metadata": i.meta})
 }
 
 // interact begins an interaction and tells the bot of it. Messages that answer it tell meta of it.
 func (s *Server) interact(i Interaction, data, meta object) *Interaction {
-	s.tb.Helper()
 	c, by := i.channel, s.user(i.user)
 	i.s, i.ID = s, s.clock.nextID()
 	i.Token = "token-of-" + i.ID.String()
@@ -296,14 +274,12 @@ func (s *Server) interact(i Interaction, data, meta object) *Interaction {
 
 // Wait returns once the bot has answered, be it by deferring.
 func (i *Interaction) Wait() Response {
-	i.s.tb.Helper()
 	i.s.until("an answer to interaction "+i.ID.String(), func() bool { return i.answered })
 	return i.response
 }
 
 // WaitMessage returns the message that answers the interaction, once it is there and no longer deferred.
 func (i *Interaction) WaitMessage() Sent {
-	i.s.tb.Helper()
 	var m Sent
 	i.s.until("a message in answer to interaction "+i.ID.String(), func() bool {
 		if i.original == nil || i.original.Flags&Loading != 0 {
@@ -337,7 +313,6 @@ func encode(v any) json.RawMessage {
 
 // anyMessage is a message of the channel, or one that only somebody sees there.
 func (s *Server) anyMessage(c *channel, id ID) *stored {
-	s.tb.Helper()
 	for _, i := range s.interactions {
 		for _, m := range append([]*stored{i.original}, i.follows...) {
 			if m != nil && m.ID == id && !m.Deleted {

@@ -10,13 +10,12 @@ type use struct {
 // role, which for everybody is the guild's id, or by a person. What isn't decided follows from the
 // permissions that the command itself asks for.
 func (s *Server) LetUse(guildID, roleOrUser ID, command string, may bool) {
-	s.tb.Helper()
-	s.change(func() { s.uses[use{guildID, roleOrUser, command}] = may })
+	defer s.change()()
+	s.uses[use{guildID, roleOrUser, command}] = may
 }
 
 // Shows reports whether Discord lets somebody use a slash command in a channel.
 func (s *Server) Shows(channelID, user ID, command string) bool {
-	s.tb.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.channel(channelID)
@@ -27,7 +26,6 @@ func (s *Server) Shows(channelID, user ID, command string) bool {
 // one that may is enough, and that before what is of everybody. Administrators may always.
 // https://support.discord.com/hc/en-us/articles/4644915651095-Command-Permissions
 func (s *Server) mayUse(c *channel, user ID, cmd *command) bool {
-	s.tb.Helper()
 	g := s.guilds[c.GuildID]
 	if g == nil {
 		return true

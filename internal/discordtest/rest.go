@@ -88,14 +88,13 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 	}
 	c.body, r.Body = body, io.NopCloser(bytes.NewReader(body))
 	unread := c.read()
-	n := 0
-	s.change(func() {
-		if unread != nil {
-			s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, unread)
-		}
-		n = len(s.requests)
-		s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body})
-	})
+	came := s.change()
+	if unread != nil {
+		s.misuse(BadRequest, "%s %s: %v", c.r.Method, c.path, unread)
+	}
+	n := len(s.requests)
+	s.requests = append(s.requests, Request{Method: c.r.Method, Path: c.path, Body: c.body})
+	came()
 	inj := s.injected(c)
 	if inj != nil && inj.fault.hang && !inj.hold(r) {
 		return
@@ -108,7 +107,9 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, h handler) {
 	if faulty {
 		answer = inj.fault.reply
 	}
-	s.change(func() { s.requests[n].Status = answer.status })
+	done := s.change()
+	s.requests[n].Status = answer.status
+	done()
 	s.write(w, answer)
 }
 
@@ -141,26 +142,22 @@ func (c *call) read() error {
 
 // handle answers the call by the rules.
 func (s *Server) handle(c *call, h handler) (answer reply) {
-	s.tb.Helper()
-	s.change(func() {
-		if !public.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
-			answer = refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
-			return
-		}
-		if len(c.body) > 0 && !json.Valid(c.body) {
-			s.misuse(BadRequest, "%s %s: the body is not JSON", c.r.Method, c.path)
-			answer = refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
-			return
-		}
-		if complaint := s.schema.request(c.r.Pattern, c.body); complaint != "" {
-			s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
-			c.odd = true
-		}
-		answer = answered(h, c)
-		if complaint := s.schema.response(c.r.Pattern, answer); complaint != "" {
-			s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
-		}
-	})
+	defer s.change()()
+	if !public.MatchString(c.path) && c.r.Header.Get("Authorization") != "Bot "+s.Token {
+		return refuse(http.StatusUnauthorized, 0, "401: Unauthorized")
+	}
+	if len(c.body) > 0 && !json.Valid(c.body) {
+		s.misuse(BadRequest, "%s %s: the body is not JSON", c.r.Method, c.path)
+		return refuse(http.StatusBadRequest, 50109, "The request body contains invalid JSON.")
+	}
+	if complaint := s.schema.request(c.r.Pattern, c.body); complaint != "" {
+		s.misuse(Deviation, "request %s %s: %s", c.r.Method, c.path, complaint)
+		c.odd = true
+	}
+	answer = answered(h, c)
+	if complaint := s.schema.response(c.r.Pattern, answer); complaint != "" {
+		s.misuse(Deviation, "answer %d to %s %s: %s", answer.status, c.r.Method, c.path, complaint)
+	}
 	return answer
 }
 

@@ -71,87 +71,69 @@ func AsNotice(messageType int) Saying { return func(_ *Server, m *stored) { m.Ty
 // Say sends a message. Who is mentioned is read from the text. It isn't asked whether the author may: what is
 // said was said, by a moderator's slip or before the permissions changed.
 func (s *Server) Say(channelID, author ID, text string, more ...Saying) Message {
-	s.tb.Helper()
-	var m *stored
-	s.change(func() {
-		c := s.channel(channelID)
-		m = s.newMessage(c, author, text)
-		for _, o := range more {
-			o(s, m)
-		}
-		s.post(c, m)
-	})
+	defer s.change()()
+	c := s.channel(channelID)
+	m := s.newMessage(c, author, text)
+	for _, o := range more {
+		o(s, m)
+	}
+	s.post(c, m)
 	return m.Message
 }
 
 // DM sends a direct message to the bot and returns it; its ChannelID is where an answer goes.
 func (s *Server) DM(author ID, text string, more ...Saying) Message {
-	s.tb.Helper()
-	var id ID
-	s.change(func() { id = s.directChannel(author).ID })
-	return s.Say(id, author, text, more...)
+	return s.Say(s.directWith(author), author, text, more...)
 }
 
 // Edit changes a message's text, as its author does.
 func (s *Server) Edit(channelID, messageID ID, text string) Message {
-	s.tb.Helper()
-	var m *stored
-	s.change(func() {
-		c := s.channel(channelID)
-		m = s.mustFind(c, messageID)
-		s.rewrite(m, text)
-		s.emitMessage("MESSAGE_UPDATE", c, m)
-	})
+	defer s.change()()
+	c := s.channel(channelID)
+	m := s.mustFind(c, messageID)
+	s.rewrite(m, text)
+	s.emitMessage("MESSAGE_UPDATE", c, m)
 	return m.Message
 }
 
 // EditBriefly changes a message's text and tells of it with the id, the text and the time only, as Discord's
 // documents allow for updates.
 func (s *Server) EditBriefly(channelID, messageID ID, text string) {
-	s.tb.Helper()
-	s.change(func() {
-		c := s.channel(channelID)
-		m := s.mustFind(c, messageID)
-		s.rewrite(m, text)
-		s.emitPart("MESSAGE_UPDATE", c, object{"id": m.ID, "content": text, "edited_timestamp": m.EditedTimestamp})
-	})
+	defer s.change()()
+	c := s.channel(channelID)
+	m := s.mustFind(c, messageID)
+	s.rewrite(m, text)
+	s.emitPart("MESSAGE_UPDATE", c, object{"id": m.ID, "content": text, "edited_timestamp": m.EditedTimestamp})
 }
 
 // Unfurl adds the preview of a link, given as JSON: an update without any edit.
 func (s *Server) Unfurl(channelID, messageID ID, embed string) {
-	s.tb.Helper()
-	s.change(func() {
-		c := s.channel(channelID)
-		m := s.mustFind(c, messageID)
-		m.Embeds = append(m.Embeds, json.RawMessage(embed))
-		s.emitMessage("MESSAGE_UPDATE", c, m)
-	})
+	defer s.change()()
+	c := s.channel(channelID)
+	m := s.mustFind(c, messageID)
+	m.Embeds = append(m.Embeds, json.RawMessage(embed))
+	s.emitMessage("MESSAGE_UPDATE", c, m)
 }
 
 // Delete deletes a message.
 func (s *Server) Delete(channelID, messageID ID) {
-	s.tb.Helper()
-	s.change(func() {
-		c := s.channel(channelID)
-		s.remove(c, s.mustFind(c, messageID))
-	})
+	defer s.change()()
+	c := s.channel(channelID)
+	s.remove(c, s.mustFind(c, messageID))
 }
 
 // BulkDelete deletes messages in one event.
 func (s *Server) BulkDelete(channelID ID, messageIDs ...ID) {
-	s.tb.Helper()
-	s.change(func() {
-		c := s.channel(channelID)
-		for _, id := range messageIDs {
-			s.mustFind(c, id).Deleted = true
-		}
-		s.emitPart("MESSAGE_DELETE_BULK", c, object{"ids": messageIDs})
-	})
+	defer s.change()()
+	c := s.channel(channelID)
+	for _, id := range messageIDs {
+		s.mustFind(c, id).Deleted = true
+	}
+	s.emitPart("MESSAGE_DELETE_BULK", c, object{"ids": messageIDs})
 }
 
 // Messages are the messages there are in a channel, oldest first: the truth.
 func (s *Server) Messages(channelID ID) []Message {
-	s.tb.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ms []Message
@@ -165,7 +147,6 @@ func (s *Server) Messages(channelID ID) []Message {
 
 // Sent are the bot's messages in a channel, oldest first, with those that are gone.
 func (s *Server) Sent(channelID ID) []Sent {
-	s.tb.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ms []Sent
@@ -178,7 +159,6 @@ func (s *Server) Sent(channelID ID) []Sent {
 }
 
 func (s *Server) newMessage(c *channel, author ID, text string) *stored {
-	s.tb.Helper()
 	m := &stored{sentBy: author, Sent: Sent{Message: Message{
 		ID: s.clock.nextID(), ChannelID: c.ID, GuildID: c.GuildID, Author: *s.user(author),
 		Timestamp: timestamp(s.clock.now), Attachments: []Attachment{}, Embeds: []json.RawMessage{},
@@ -251,17 +231,20 @@ func (s *Server) find(c *channel, id ID) *stored {
 }
 
 func (s *Server) mustFind(c *channel, id ID) *stored {
-	s.tb.Helper()
 	m := s.find(c, id)
 	if m == nil {
-		s.tb.Fatalf("discordtest: there is no message %d in channel %d", id, c.ID)
+		s.fatalf("there is no message %d in channel %d", id, c.ID)
 	}
 	return m
 }
 
+func (s *Server) directWith(user ID) ID {
+	defer s.change()()
+	return s.directChannel(user).ID
+}
+
 // directChannel is the bot's channel with the user, made if need be.
 func (s *Server) directChannel(user ID) *channel {
-	s.tb.Helper()
 	for _, c := range s.channels {
 		if c.Type == Direct && c.Recipients[0].ID == user {
 			return c

@@ -13,18 +13,25 @@ func (s *Server) Drop() { s.onConnection(func(c *conn) { c.closeWith(broken) }) 
 func (s *Server) CloseWith(code int) { s.onConnection(func(c *conn) { c.closeWith(code) }) }
 
 // ResetToken makes another token the bot's, as its owner can.
-func (s *Server) ResetToken(token string) { s.change(func() { s.Token = token }) }
+func (s *Server) ResetToken(token string) {
+	defer s.change()()
+	s.Token = token
+}
 
 // AskReconnect tells the bot to reconnect (op 7).
 func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, nil) }) }
 
 // Late has a channel tell its newest message late, as Discord does under load: last_message_id stays what it is.
-func (s *Server) Late(channelID ID) { s.change(func() { s.channel(channelID).late = true }) }
+func (s *Server) Late(channelID ID) {
+	defer s.change()()
+	s.channel(channelID).late = true
+}
 
 // LeaveOut has the next event of that name come without some of its fields, as Discord's may: "nsfw", or, of
 // each object in a list, "channels.nsfw".
 func (s *Server) LeaveOut(event string, fields ...string) {
-	s.change(func() { s.gateway.brief[event] = fields })
+	defer s.change()()
+	s.gateway.brief[event] = fields
 }
 
 // without is what an event tells without the fields to be left out of it.
@@ -54,18 +61,22 @@ func (g *gateway) without(event string, payload any) any {
 }
 
 // RefuseResumes makes the next n resumes fail: what was said in the gap is then to be had by REST only.
-func (s *Server) RefuseResumes(n int) { s.change(func() { s.gateway.refuse = n }) }
+func (s *Server) RefuseResumes(n int) {
+	defer s.change()()
+	s.gateway.refuse = n
+}
 
 // Duplicate delivers each of the next n events twice.
-func (s *Server) Duplicate(n int) { s.change(func() { s.gateway.duplicate = n }) }
+func (s *Server) Duplicate(n int) {
+	defer s.change()()
+	s.gateway.duplicate = n
+}
 
 func (s *Server) onConnection(f func(*conn)) {
-	s.tb.Helper()
-	s.change(func() {
-		x := s.connected()
-		if x == nil {
-			s.tb.Fatalf("discordtest: no bot is connected")
-		}
-		f(x.conn)
-	})
+	defer s.change()()
+	x := s.connected()
+	if x == nil {
+		s.fatalf("no bot is connected")
+	}
+	f(x.conn)
 }

@@ -1,18 +1,38 @@
 package discordtest
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// fatalf ends the test, and names the line of the test that led to it.
+func (s *Server) fatalf(format string, args ...any) {
+	s.tb.Fatalf("discordtest: %s, asked for in %s", fmt.Sprintf(format, args...), askedFrom())
+}
+
+// askedFrom is the line of the test that is being carried out.
+func askedFrom() string {
+	callers := make([]uintptr, 50)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers)])
+	for {
+		at, more := frames.Next()
+		if strings.HasSuffix(at.File, "_test.go") || !more {
+			return fmt.Sprintf("%s:%d", filepath.Base(at.File), at.Line)
+		}
+	}
+}
 
 // WaitFor returns once ok is true. It asks at the beginning and then once for each change of the fake's. ok
 // may call any method but those that change something. If it looks at something outside of the fake, call
 // Poke when that changes.
 func (s *Server) WaitFor(what string, ok func() bool) {
-	s.tb.Helper()
 	s.changed.Until(s.tb, what, ok, s.summary)
 }
 
 // until is WaitFor with the lock held while it asks.
 func (s *Server) until(what string, ok func() bool) {
-	s.tb.Helper()
 	s.WaitFor(what, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -27,7 +47,6 @@ func (s *Server) Poke() { s.changed.Send() }
 // WaitTakenIn returns once the bot has handled all that the gateway sent it. It is asked for two heartbeats,
 // which it sends in its turn: one that it sends by itself meanwhile says nothing.
 func (s *Server) WaitTakenIn() {
-	s.tb.Helper()
 	before := s.count(&s.gateway.heartbeats)
 	for range 2 {
 		s.onConnection(func(c *conn) { c.control(1, nil) })
@@ -37,14 +56,12 @@ func (s *Server) WaitTakenIn() {
 
 // WaitReady returns once a bot is connected and has been told of every guild.
 func (s *Server) WaitReady() {
-	s.tb.Helper()
 	s.until("the bot to connect", func() bool { return s.connected() != nil })
 }
 
 // WaitSent returns the first message of the bot's in the channel that satisfies match. A reply that is streamed
 // by edits satisfies it as soon as one version does.
 func (s *Server) WaitSent(channel ID, match func(Sent) bool) Sent {
-	s.tb.Helper()
 	var found Sent
 	s.WaitFor("a message of the bot's in channel "+channel.String(), func() bool {
 		for _, m := range s.Sent(channel) {
@@ -60,7 +77,6 @@ func (s *Server) WaitSent(channel ID, match func(Sent) bool) Sent {
 
 // WaitTyping returns once the bot has shown that it types in the channel.
 func (s *Server) WaitTyping(channel ID) {
-	s.tb.Helper()
 	s.until("the bot to type in channel "+channel.String(), func() bool { return s.channels[channel].typing })
 }
 
@@ -73,6 +89,6 @@ func (s *Server) summary() string {
 		r := s.requests[n-1]
 		last = fmt.Sprintf("%s %s (%d)", r.Method, r.Path, r.Status)
 	}
-	return fmt.Sprintf("a bot is connected: %t; identifies: %d; resumes: %d; REST calls: %d, the last: %s",
-		s.connected() != nil, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
+	return fmt.Sprintf("waited in %s; a bot is connected: %t; identifies: %d; resumes: %d; REST calls: %d, the last: %s",
+		askedFrom(), s.connected() != nil, s.gateway.identifies, s.gateway.resumes, len(s.requests), last)
 }

@@ -30,177 +30,162 @@ type channel struct {
 	typing   bool // the bot has shown that it types
 }
 
-// change runs f with the lock held and tells those who wait.
-func (s *Server) change(f func()) {
-	s.tb.Helper()
+// change takes the lock. What it returns tells those who wait and gives it back.
+func (s *Server) change() (done func()) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	f()
-	s.notify()
+	return func() {
+		s.notify()
+		s.mu.Unlock()
+	}
 }
 
 // AddGuild makes a guild with an owner, with @everyone and the bot's role at Everyday, and with the bot in it.
 func (s *Server) AddGuild(name string) Guild {
-	s.tb.Helper()
 	g := &guild{members: map[ID]*Member{}}
-	s.change(func() {
-		g.ID, g.Name = s.clock.nextID(), name
-		g.Owner = *s.account(User{Username: "owner-of-" + g.ID.String()})
-		g.BotRole = Role{ID: s.clock.nextID(), Name: s.Bot.Username, Permissions: Everyday, Position: 1, Managed: true,
-			Tags: &roleTags{BotID: s.Bot.ID}}
-		g.roles = []Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}, g.BotRole}
-		s.guilds[g.ID] = g
-		s.join(g, s.users[g.Owner.ID])
-		s.join(g, s.users[s.Bot.ID], g.BotRole.ID)
-		s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
-	})
+	defer s.change()()
+	g.ID, g.Name = s.clock.nextID(), name
+	g.Owner = *s.account(User{Username: "owner-of-" + g.ID.String()})
+	g.BotRole = Role{ID: s.clock.nextID(), Name: s.Bot.Username, Permissions: Everyday, Position: 1, Managed: true,
+		Tags: &roleTags{BotID: s.Bot.ID}}
+	g.roles = []Role{{ID: g.ID, Name: "@everyone", Permissions: Everyday}, g.BotRole}
+	s.guilds[g.ID] = g
+	s.join(g, s.users[g.Owner.ID])
+	s.join(g, s.users[s.Bot.ID], g.BotRole.ID)
+	s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
 	return g.Guild
 }
 
 // RemoveGuild takes the bot out of the guild, as a kick does.
 func (s *Server) RemoveGuild(id ID) {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(id)
-		for _, c := range g.channels {
-			delete(s.channels, c)
-		}
-		delete(s.guilds, id)
-		s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id}})
-	})
+	defer s.change()()
+	g := s.guild(id)
+	for _, c := range g.channels {
+		delete(s.channels, c)
+	}
+	delete(s.guilds, id)
+	s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id}})
 }
 
 // Outage makes the guild unavailable, as Discord does when it has trouble; with over it comes back.
 func (s *Server) Outage(id ID, over bool) {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(id)
-		g.unavailable = !over
-		if over {
-			s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
-			return
-		}
-		s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id, "unavailable": true}})
-	})
+	defer s.change()()
+	g := s.guild(id)
+	g.unavailable = !over
+	if over {
+		s.emit(event{name: "GUILD_CREATE", intents: Guilds, payload: s.guildCreate(g)})
+		return
+	}
+	s.emit(event{name: "GUILD_DELETE", intents: Guilds, payload: object{"id": id, "unavailable": true}})
 }
 
 // SetOwner hands the guild over to one of its members.
 func (s *Server) SetOwner(id, member ID) {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(id)
-		g.Owner = *s.member(g, member).User
-		s.emit(event{name: "GUILD_UPDATE", intents: Guilds, payload: s.guildObject(g)})
-	})
+	defer s.change()()
+	g := s.guild(id)
+	g.Owner = *s.member(g, member).User
+	s.emit(event{name: "GUILD_UPDATE", intents: Guilds, payload: s.guildObject(g)})
 }
 
 // AddRole makes a role above those there are.
 func (s *Server) AddRole(guildID ID, name string, allow Permissions) Role {
-	s.tb.Helper()
-	var r Role
-	s.change(func() {
-		g := s.guild(guildID)
-		r = Role{ID: s.clock.nextID(), Name: name, Permissions: allow, Position: len(g.roles)}
-		g.roles = append(g.roles, r)
-		s.emit(event{name: "GUILD_ROLE_CREATE", intents: Guilds, payload: object{"guild_id": guildID, "role": r}})
-	})
+	defer s.change()()
+	g := s.guild(guildID)
+	r := Role{ID: s.clock.nextID(), Name: name, Permissions: allow, Position: len(g.roles)}
+	g.roles = append(g.roles, r)
+	s.emit(event{name: "GUILD_ROLE_CREATE", intents: Guilds, payload: object{"guild_id": guildID, "role": r}})
 	return r
 }
 
 // UpdateRole changes a role.
 func (s *Server) UpdateRole(guildID, roleID ID, edit func(*Role)) {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(guildID)
-		r, before := s.role(g, roleID), s.seen(g)
-		edit(r)
-		s.emit(event{name: "GUILD_ROLE_UPDATE", intents: Guilds, payload: object{"guild_id": guildID, "role": *r}})
-		s.reveal(g, before)
-	})
+	defer s.change()()
+	g := s.guild(guildID)
+	r, before := s.role(g, roleID), s.seen(g)
+	edit(r)
+	s.emit(event{name: "GUILD_ROLE_UPDATE", intents: Guilds, payload: object{"guild_id": guildID, "role": *r}})
+	s.reveal(g, before)
 }
 
 // RemoveRole removes a role, and its overwrites with it, as Discord does.
 func (s *Server) RemoveRole(guildID, roleID ID) {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(guildID)
-		s.role(g, roleID)
-		before := s.seen(g)
-		g.roles = slices.DeleteFunc(g.roles, func(r Role) bool { return r.ID == roleID })
-		for _, m := range g.members {
-			m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == roleID })
-		}
-		for _, id := range g.channels {
-			c := s.channels[id]
-			c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o Overwrite) bool {
-				return o.ID == roleID
-			})
-		}
-		s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds,
-			payload: object{"guild_id": guildID, "role_id": roleID}})
-		s.reveal(g, before)
-	})
+	defer s.change()()
+	g := s.guild(guildID)
+	s.role(g, roleID)
+	before := s.seen(g)
+	g.roles = slices.DeleteFunc(g.roles, func(r Role) bool { return r.ID == roleID })
+	for _, m := range g.members {
+		m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == roleID })
+	}
+	for _, id := range g.channels {
+		c := s.channels[id]
+		c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(o Overwrite) bool {
+			return o.ID == roleID
+		})
+	}
+	s.emit(event{name: "GUILD_ROLE_DELETE", intents: Guilds,
+		payload: object{"guild_id": guildID, "role_id": roleID}})
+	s.reveal(g, before)
 }
 
 // AddMember puts a user into a guild. A user without an id is a new account.
 func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(guildID)
-		for _, r := range roles {
-			s.role(g, r)
-		}
-		account := s.account(u)
-		u = *account
-		m := s.join(g, account, roles...)
-		s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: m.in(g.ID)})
-	})
+	defer s.change()()
+	g := s.guild(guildID)
+	for _, r := range roles {
+		s.role(g, r)
+	}
+	account := s.account(u)
+	u = *account
+	m := s.join(g, account, roles...)
+	s.emit(event{name: "GUILD_MEMBER_ADD", intents: Members, payload: m.in(g.ID)})
 	return u
 }
 
 // UpdateMember changes a member: the nickname, the roles.
 func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(guildID)
-		m, before := s.member(g, userID), s.seen(g)
-		m.Roles = slices.Clone(m.Roles)
-		edit(m)
-		for _, r := range m.Roles {
-			s.role(g, r)
-		}
-		intents := Members
-		if userID == s.Bot.ID { // of itself a bot is told in any case
-			intents = 0
-		}
-		s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
-		s.reveal(g, before)
-	})
+	defer s.change()()
+	g := s.guild(guildID)
+	m, before := s.member(g, userID), s.seen(g)
+	m.Roles = slices.Clone(m.Roles)
+	edit(m)
+	for _, r := range m.Roles {
+		s.role(g, r)
+	}
+	intents := Members
+	if userID == s.Bot.ID { // of itself a bot is told in any case
+		intents = 0
+	}
+	s.emit(event{name: "GUILD_MEMBER_UPDATE", intents: intents, payload: m.in(g.ID)})
+	s.reveal(g, before)
 }
 
 // AddChannel makes a channel, a category or a thread.
 func (s *Server) AddChannel(guildID ID, c Channel) Channel {
-	s.tb.Helper()
-	s.change(func() {
-		g := s.guild(guildID)
-		if c.ID == 0 {
-			c.ID = s.clock.nextID()
-		}
-		c.GuildID, c.Position = guildID, len(g.channels)
-		if c.Type.IsThread() {
-			s.makeThread(g, &c)
-		}
-		s.channels[c.ID] = &channel{Channel: c}
-		g.channels = append(g.channels, c.ID)
-		s.emitChannel("CREATE", s.channels[c.ID])
-	})
+	defer s.change()()
+	g := s.guild(guildID)
+	if c.ID == 0 {
+		c.ID = s.clock.nextID()
+	}
+	c.GuildID, c.Position = guildID, len(g.channels)
+	if c.Type.IsThread() {
+		s.makeThread(g, &c)
+	}
+	s.channels[c.ID] = &channel{Channel: c}
+	g.channels = append(g.channels, c.ID)
+	s.emitChannel("CREATE", s.channels[c.ID])
 	return c
 }
 
+// Channels are the ids of a guild's channels, categories and threads.
+func (s *Server) Channels(guildID ID) []ID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.guild(guildID).channels)
+}
+
 func (s *Server) makeThread(g *guild, c *Channel) {
-	s.tb.Helper()
 	if c.ParentID == nil {
-		s.tb.Fatalf("discordtest: thread %q needs a ParentID", c.Name)
+		s.fatalf("thread %q needs a ParentID", c.Name)
 	}
 	s.channel(*c.ParentID)
 	if c.OwnerID == 0 {
@@ -216,28 +201,25 @@ func (s *Server) makeThread(g *guild, c *Channel) {
 
 // UpdateChannel changes a channel: its name, its parent, whether it is age-restricted, who is in a thread.
 func (s *Server) UpdateChannel(id ID, edit func(*Channel)) {
-	s.tb.Helper()
-	s.change(func() {
-		c := s.channel(id)
-		changed := c.Channel
-		edit(&changed)
-		if c.Type.IsThread() || c.GuildID == 0 {
-			c.Channel = changed
-			s.emitChannel("UPDATE", c)
-			return
-		}
-		g := s.guild(c.GuildID)
-		before := s.seen(g)
-		if c.Channel = changed; before[id] || !s.views(c) {
-			s.emitChannel("UPDATE", c)
-		}
-		s.reveal(g, before)
-	})
+	defer s.change()()
+	c := s.channel(id)
+	changed := c.Channel
+	edit(&changed)
+	if c.Type.IsThread() || c.GuildID == 0 {
+		c.Channel = changed
+		s.emitChannel("UPDATE", c)
+		return
+	}
+	g := s.guild(c.GuildID)
+	before := s.seen(g)
+	if c.Channel = changed; before[id] || !s.views(c) {
+		s.emitChannel("UPDATE", c)
+	}
+	s.reveal(g, before)
 }
 
 // SetOverwrite adds an overwrite to a channel, or replaces the one for the same role or member.
 func (s *Server) SetOverwrite(channelID ID, o Overwrite) {
-	s.tb.Helper()
 	s.UpdateChannel(channelID, func(c *Channel) {
 		c.Overwrites = slices.DeleteFunc(slices.Clone(c.Overwrites), func(x Overwrite) bool { return x.ID == o.ID })
 		c.Overwrites = append(c.Overwrites, o)
@@ -246,17 +228,15 @@ func (s *Server) SetOverwrite(channelID ID, o Overwrite) {
 
 // RemoveChannel deletes a channel and the threads in it.
 func (s *Server) RemoveChannel(id ID) {
-	s.tb.Helper()
-	s.change(func() {
-		c := s.channel(id)
-		g := s.guild(c.GuildID)
-		for _, other := range slices.Clone(g.channels) {
-			if o := s.channels[other]; o.Type.IsThread() && *o.ParentID == id {
-				s.dropChannel(g, o)
-			}
+	defer s.change()()
+	c := s.channel(id)
+	g := s.guild(c.GuildID)
+	for _, other := range slices.Clone(g.channels) {
+		if o := s.channels[other]; o.Type.IsThread() && *o.ParentID == id {
+			s.dropChannel(g, o)
 		}
-		s.dropChannel(g, c)
-	})
+	}
+	s.dropChannel(g, c)
 }
 
 func (s *Server) dropChannel(g *guild, c *channel) {
@@ -381,40 +361,26 @@ func (s *Server) Name(id ID) string {
 	return ""
 }
 
-func (s *Server) user(id ID) *User {
-	s.tb.Helper()
-	return known(s, "user", s.users, id)
-}
-
-func (s *Server) guild(id ID) *guild {
-	s.tb.Helper()
-	return known(s, "guild", s.guilds, id)
-}
-
-func (s *Server) channel(id ID) *channel {
-	s.tb.Helper()
-	return known(s, "channel", s.channels, id)
-}
+func (s *Server) user(id ID) *User       { return known(s, "user", s.users, id) }
+func (s *Server) guild(id ID) *guild     { return known(s, "guild", s.guilds, id) }
+func (s *Server) channel(id ID) *channel { return known(s, "channel", s.channels, id) }
 
 func (s *Server) member(g *guild, id ID) *Member {
-	s.tb.Helper()
 	return known(s, "member of guild "+g.ID.String(), g.members, id)
 }
 
 // known is what has the id, which ends the test where nothing has.
 func known[T any](s *Server, what string, all map[ID]*T, id ID) *T {
-	s.tb.Helper()
 	if all[id] == nil {
-		s.tb.Fatalf("discordtest: there is no %s %d", what, id)
+		s.fatalf("there is no %s %d", what, id)
 	}
 	return all[id]
 }
 
 func (s *Server) role(g *guild, id ID) *Role {
-	s.tb.Helper()
 	i := slices.IndexFunc(g.roles, func(r Role) bool { return r.ID == id })
 	if i < 0 {
-		s.tb.Fatalf("discordtest: there is no role %d in guild %d", id, g.ID)
+		s.fatalf("there is no role %d in guild %d", id, g.ID)
 	}
 	return &g.roles[i]
 }
