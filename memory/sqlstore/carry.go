@@ -127,6 +127,7 @@ func (t *transaction) takeOutSome() int {
 		t.exec("DELETE FROM doomed")
 		return 0
 	}
+	t.changed.Text = true // again: what begin removed may have been erased meanwhile
 	for i, row := range rows {
 		t.unindex(row, terms[i])
 	}
