@@ -141,6 +141,7 @@ type timing struct {
 	answer   time.Duration // an answer, at most
 	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
 	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
+	gather   time.Duration // between commits of what the gateway tells, so that in a rush many events share one
 	retry    time.Duration // before a second attempt at something; doubled for each further one
 	reach    int           // attempts to connect to the gateway before giving up at the start
 	open     time.Duration // opening a connection
@@ -163,6 +164,7 @@ var usual = timing{
 	answer:   10 * time.Minute,
 	command:  14 * time.Minute,
 	atOnce:   2 * time.Second,
+	gather:   50 * time.Millisecond,
 	retry:    500 * time.Millisecond,
 	reach:    3,
 	open:     30 * time.Second,

@@ -120,7 +120,8 @@ func newPump(b *Bot, ask func(*ask)) *pump {
 
 // run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
 func (p *pump) run(ctx context.Context) (left int) {
-	for {
+	for next := time.Now(); ; next = time.Now().Add(p.bot.timing.gather) {
+		_ = sleep(ctx, time.Until(next))
 		batch := p.bot.queue.take(ctx)
 		if batch == nil || p.write(ctx, batch) != nil {
 			return p.bot.queue.len()

@@ -33,6 +33,7 @@ type talk struct {
 	*search.Engine
 	*llm.Client
 	discord  *discordtest.Server
+	bot      *Bot
 	guild    discordtest.ID
 	channels []discordtest.Channel
 	people   []discordtest.User
@@ -113,6 +114,7 @@ func newTalk(b *testing.B, channels, messages int) *talk {
 	if err != nil {
 		b.Fatal(err)
 	}
+	t.bot = bot
 	ctx, cancel := context.WithCancel(context.Background())
 	var run sync.WaitGroup
 	run.Go(func() { _ = bot.Run(ctx) })

@@ -23,10 +23,12 @@ type Indexer struct {
 
 const (
 	indexBatch = 256 // segments embedded at a time
-	firstWait  = time.Second
-	longWait   = 5 * time.Minute
-	longFill   = 4000 // segments, of which one tells Progress
-	tellEvery  = 30 * time.Second
+	// gatherFor is how long Run lets segments grow, each of which it embeds as a whole.
+	gatherFor = 2 * time.Second
+	firstWait = time.Second
+	longWait  = 5 * time.Minute
+	longFill  = 4000 // segments, of which one tells Progress
+	tellEvery = 30 * time.Second
 )
 
 // Run indexes what is pending, and what becomes so, until ctx is done; then it returns nil.
@@ -55,6 +57,7 @@ func (x *Indexer) Run(ctx context.Context) error {
 			x.tell(ctx, &fill, 0)
 			select {
 			case <-x.Queue.Wake():
+				sleep(ctx, gatherFor)
 			case <-ctx.Done():
 			}
 		}

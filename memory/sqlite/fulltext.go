@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -84,6 +85,62 @@ func (t *tx) RemoveText(row int64, terms string) error {
 		return err
 	}
 	return t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms)
+}
+
+// unmergedKey counts in meta, while full text has parts that hold what was removed, the transactions that did so.
+const unmergedKey = "unmerged"
+
+const readUnmerged = "SELECT value FROM meta WHERE key = '" + unmergedKey + "'"
+
+func (e *engine) isUnmerged(ctx context.Context) (bool, error) {
+	return sqlstore.Found(e.read.QueryRowContext(ctx, readUnmerged).Scan(new(int)))
+}
+
+// RemoveMuch implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message. Without it
+// FTS5 notes that the message is gone, and drops its terms when it merges the parts that full text consists of.
+func (t *tx) RemoveMuch() error {
+	if t.much {
+		return nil
+	}
+	t.much = true
+	return errors.Join(t.secureText(false), t.exec(`INSERT INTO meta VALUES ('`+unmergedKey+`', 1)
+		ON CONFLICT (key) DO UPDATE SET value = meta.value + 1`))
+}
+
+func (t *tx) secureText(on bool) error {
+	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
+}
+
+// mergePages is how many pages of full text one transaction merges, so that nobody waits long.
+const mergePages = 200
+
+// mergeText takes out of full text what RemoveMuch left there: it merges all parts into one, in steps
+// (https://www.sqlite.org/fts5.html#the_merge_command).
+func (e *engine) mergeText(ctx context.Context, write transact) error {
+	var begun int64 // removals that the merge under way takes out; 0 if it has not begun
+	more, err := e.isUnmerged(ctx)
+	for err == nil && more {
+		err = write(ctx, func(t *tx) error {
+			var removed, before, after int64
+			there, err := sqlstore.Found(t.row(readUnmerged).Scan(&removed))
+			if more = there; err != nil || !there {
+				return err
+			}
+			pages := mergePages
+			if removed != begun {
+				begun, pages = removed, -mergePages // which begins anew
+			}
+			const changes = "SELECT total_changes()"
+			err = errors.Join(t.row(changes).Scan(&before),
+				t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages),
+				t.row(changes).Scan(&after))
+			if more = pages < 0 || after-before > 1; err != nil || more {
+				return err
+			}
+			return t.exec("DELETE FROM meta WHERE key = '" + unmergedKey + "'")
+		})
+	}
+	return err
 }
 
 // HasText implements sqlstore.Tx.

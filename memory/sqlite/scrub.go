@@ -51,6 +51,9 @@ type transact func(ctx context.Context, f func(*tx) error) error
 // gone elsewhere: SQLite exchanges the numbers of pages. So it counts as done only where it still was, and
 // all is read again otherwise.
 func (e *engine) scrub(ctx context.Context, write transact) error {
+	if err := e.mergeText(ctx, write); err != nil {
+		return err
+	}
 	for range scrubRounds {
 		var removals int
 		if err := write(ctx, func(t *tx) error {

@@ -331,3 +331,20 @@ func (c *endsAfter) Done() <-chan struct{} {
 }
 
 func (c *endsAfter) Err() error { return context.Canceled }
+
+// What a forgetting takes out after what it began with was erased is erased as well.
+func TestWhatIsTakenOutLateIsErased(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	for n := range 600 {
+		e := posted(general, n, fmt.Sprint("the usual talk of apples and pears ", n))
+		e.Message.Author = memory.UserID(1 + n%3)
+		apply(t, s, e)
+	}
+	apply(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(2000).Time()})
+	scrubbed(t, s)
+	must(t, goOn(s))
+	if stains, err := stainsIn(t.Context(), s.engine.read); err != nil || len(stains) > 0 {
+		t.Errorf("%d pages hold copies of what was removed, %v", len(stains), err)
+	}
+}

@@ -186,8 +186,9 @@ func (e *engine) Close() error {
 		return nil
 	}
 	if e.opened && (!e.writer.removed.IsZero() || !e.writer.scrubbed) {
-		// Else whoever opens the file next does it.
-		if !e.writer.scrubbed {
+		// Else whoever opens the file next does it, as with a merge, which takes long.
+		unmerged, err := e.isUnmerged(context.Background())
+		if !e.writer.scrubbed && !unmerged && err == nil {
 			_ = e.scrub(context.Background(), e.transact)
 		}
 		_ = e.truncateLog(context.Background())

@@ -12,6 +12,7 @@ type tx struct {
 	ctx    context.Context
 	engine *engine
 	others bool // somebody else had written before
+	much   bool // RemoveMuch was called
 	sqlstore.Changes
 	put []storedVector // new vectors in the space in use
 }

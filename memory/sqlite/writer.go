@@ -93,6 +93,11 @@ func (t *tx) run(f func(*tx) error) error {
 	if err := f(t); err != nil {
 		return err
 	}
+	if t.much {
+		if err := t.secureText(true); err != nil {
+			return err
+		}
+	}
 	if t.Text && t.engine.writer.scrubbed {
 		if err := t.exec("DELETE FROM meta WHERE key = '" + scrubbedKey + "'"); err != nil {
 			return err

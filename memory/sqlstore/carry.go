@@ -102,13 +102,23 @@ const takeOutStep = 2000
 
 // takeOut takes the rows of doomed messages and their full text out of the file.
 func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) error {
-	var total int
-	if err := s.row(ctx, "SELECT count(*) FROM doomed").Scan(&total); err != nil {
+	var total, all int
+	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM doomed").Scan(&total,
+		&all); err != nil {
 		return s.engine.Explain(err)
 	}
-	_, err := s.inSteps(ctx, 0, total, progress, (*transaction).takeOutSome)
+	_, err := s.inSteps(ctx, 0, total, progress, func(t *transaction) int {
+		if total > all/muchText {
+			ensure(t.RemoveMuch())
+		}
+		return t.takeOutSome()
+	})
 	return err
 }
+
+// muchText is of how many messages one has to go for that to be much text: about as many as full text can merge
+// while it removes one.
+const muchText = 200
 
 func (t *transaction) takeOutSome() int {
 	rows, terms := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
@@ -117,6 +127,7 @@ func (t *transaction) takeOutSome() int {
 		t.exec("DELETE FROM doomed")
 		return 0
 	}
+	t.changed.Text = true // again: what begin removed may have been erased meanwhile
 	for i, row := range rows {
 		t.unindex(row, terms[i])
 	}

@@ -56,6 +56,9 @@ type Tx interface {
 	AddText(row int64, terms string) error
 	// RemoveText takes a message with these terms out of full text, if it is there.
 	RemoveText(row int64, terms string) error
+	// RemoveMuch says that this transaction removes much text: the engine may leave it to Erase to take the
+	// terms out of the database, where that is quicker.
+	RemoveMuch() error
 	// HasText reports whether full text holds a message, ClearText empties it.
 	HasText(row int64) (bool, error)
 	ClearText() error
