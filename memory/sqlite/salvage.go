@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -313,13 +314,15 @@ func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memo
 		id < s.kept[channel]
 }
 
-// Messages has do take each message that was read and isn't gone.
-func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) (err error) {
+// Messages has do take each message that was read and isn't gone, until do fails or ctx is done.
+func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) error {
+	var failed error
+	s.pages.asked = func() error { return cmp.Or(failed, ctx.Err()) }
 	// those that were read, where a page may be there twice; damage may give two the same row
 	twice := map[[2]int64]bool{}
 	s.rows("message", func(r salvagedRow) {
 		which := [2]int64{r.row, r.number("id")}
-		if err = errors.Join(err, ctx.Err()); err != nil || twice[which] {
+		if failed != nil || twice[which] {
 			return
 		}
 		if s.Damaged["message"] > 0 {
@@ -350,8 +353,8 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 		case m.Kind == memory.FromHark:
 			s.Left.Answers++
 		default:
-			err = do(c, m)
+			failed = do(c, m)
 		}
 	})
-	return err
+	return cmp.Or(failed, ctx.Err())
 }

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -366,6 +368,33 @@ func TestWhatIsTooOldIsNotSalvaged(t *testing.T) {
 	if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return nil }); err != nil ||
 		n == 0 || s.Left.Expired == 0 {
 		t.Errorf("%d messages, left out %+v, %v", n, s.Left, err)
+	}
+}
+
+// What is cut short tells so, wherever that is, and takes no further message.
+func TestSalvageThatIsCutShort(t *testing.T) {
+	t.Parallel()
+	s, err := OpenSalvage(bg, salvageable(t), id(salvaged).Time(), 0, nil)
+	must(t, err)
+	t.Cleanup(func() { _ = s.Close() })
+	full := errors.New("the disk is full")
+	for at := 1; at < salvaged; at += 8 {
+		ctx, cancel := context.WithCancel(bg)
+		n := 0
+		err := s.Messages(ctx, func(memory.Channel, memory.Message) error {
+			if n++; n == at {
+				cancel()
+			}
+			return nil
+		})
+		if n >= at && !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at %d, it ends with %v", at, err)
+		}
+		cancel()
+		n = 0
+		if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return full }); n != 1 || err != full {
+			t.Errorf("after %d messages it ends with %v", n, err)
+		}
 	}
 }
 

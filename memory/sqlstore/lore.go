@@ -66,7 +66,7 @@ func scanLore(scan Scanner, l *memory.Lore) error {
 	var at memory.MessageID
 	err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, asJSON{&l.Own}, &l.By, &l.Channel, &at, asJSON{&l.Sources})
 	l.At = at.Time()
-	return err
+	return rowError(err, "lore", l.ID)
 }
 
 // Lore implements memory.Store.

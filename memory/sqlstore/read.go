@@ -65,6 +65,14 @@ func mapOf[K comparable, V any](ctx context.Context, q Querier, query string, ar
 	return all, err
 }
 
+// rowError says which row an error, if there is one, is about.
+func rowError[I ~int64](err error, kind string, id I) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s %d: %w", kind, id, err)
+}
+
 // asJSON scans a column of JSON, and leaves what NULL stands for as it is.
 type asJSON struct{ to any }
 
@@ -75,8 +83,10 @@ func (a asJSON) Scan(from any) error {
 		return json.Unmarshal([]byte(from), a.to)
 	case []byte:
 		return json.Unmarshal(from, a.to)
+	case nil:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%T where JSON should be", from)
 }
 
 // jsonText is what asJSON reads.
@@ -87,8 +97,14 @@ type asTime struct{ *time.Time }
 
 // Scan implements sql.Scanner.
 func (a asTime) Scan(from any) error {
-	ms, _ := from.(int64)
-	*a.Time = FromMillis(ms)
+	switch from := from.(type) {
+	case int64:
+		*a.Time = FromMillis(from)
+	case nil:
+		*a.Time = time.Time{}
+	default:
+		return fmt.Errorf("%T where a time should be", from)
+	}
 	return nil
 }
 

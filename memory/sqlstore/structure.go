@@ -61,7 +61,7 @@ func (t *transaction) loseRole(gone memory.RoleGone) {
 		return
 	}
 	channels := must(list(t.ctx, t, func(scan Scanner, c *memory.Channel) error {
-		return scan(&c.ID, asJSON{&c.Overwrites})
+		return rowError(scan(&c.ID, asJSON{&c.Overwrites}), "channel", c.ID)
 	}, "SELECT id, overwrites FROM channel WHERE guild = ? AND overwrites <> 'null'", gone.Guild))
 	for _, c := range channels {
 		n := len(c.Overwrites)
@@ -248,7 +248,7 @@ func (r *structure) readChannel(scan Scanner) error {
 	err := scan(&no, &c.ID, &c.Guild, &c.Parent, &c.Kind, &c.Name, &c.Owner, &c.AgeLimited, &c.Unplaced, &c.Shut,
 		asJSON{&c.Overwrites}, &c.Choice, &c.Learned)
 	if err != nil {
-		return err
+		return rowError(err, "channel", c.ID)
 	}
 	c.Settings = r.settings[settingPlace{c.Guild, c.ID}]
 	r.nos.of[c.ID], r.nos.ids[no], r.nos.guilds[no] = no, c.ID, c.Guild

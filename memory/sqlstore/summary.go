@@ -82,8 +82,9 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, next *memory.Summary) error {
 		next.Guild, next.Channel = guild, channel
-		return scan(&next.ID, asTime{&next.Made}, &next.Model, &next.Kind, asJSON{&next.Topics}, &next.Text,
+		err := scan(&next.ID, asTime{&next.Made}, &next.Model, &next.Kind, asJSON{&next.Topics}, &next.Text,
 			asJSON{&next.Sources})
+		return rowError(err, "summary", next.ID)
 	}, "SELECT s.id, s.made, s.model, s.kind, s.topics, s.text, "+sourcesColumn+` FROM summary s
 		JOIN derived d ON d.kind = ? AND d.place = s.channel AND d.id = s.id
 		WHERE s.channel = ? AND s.text IS NOT NULL ORDER BY s.id`, aSummary, channel)
