@@ -115,6 +115,12 @@ func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
 // unfit reports whether Discord refused what was to be said, rather than that anything is.
 func unfit(err error) bool { return status(err) == http.StatusBadRequest }
 
+// passes reports whether what a request failed with may be over by the next start.
+func passes(err error) bool {
+	s := status(err)
+	return !errors.Is(err, errGone) && (s == 0 || s == http.StatusTooManyRequests || s >= http.StatusInternalServerError)
+}
+
 var roleMention = regexp.MustCompile(`<@&\d+>`)
 
 // withoutRoles is contents in which no role is mentioned: there are servers that refuse a mention that notifies nobody.

@@ -64,14 +64,20 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	for _, m := range shown {
 		a.shown = append(a.shown, memory.MessageID(m.ID))
 	}
-	// or it was taken as one that was missed
-	if !a.unasked && b.isFresh(a) && (b.questions.take(last, a) || b.questions.isOpen(a.id)) {
-		return nil
+	left := false
+	if !a.unasked && b.isFresh(a) {
+		// or it was taken as one that was missed
+		if _, left = b.questions.accept(last, a); b.questions.isOpen(a.id) {
+			return nil
+		}
 	}
 	if n := len(shown); n > 0 {
 		if err := b.markCut(ctx, a, &shown[n-1]); err != nil && !errors.Is(err, errGone) {
 			return err
 		}
+	}
+	if left {
+		return nil
 	}
 	return b.commit(ctx, []memory.Event{a.closed()})
 }

@@ -238,6 +238,26 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	}
 }
 
+// What Discord doesn't take now is answered at the next start.
+func TestQuestionsWhoseAnswersAreNotTaken(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	failing := s.discord.Inject(fmt.Sprintf("POST /channels/%d/messages", s.channel), 1000,
+		discordtest.ServerError())
+	q := s.ask("when?")
+	s.out.wait(t, "couldn't show an answer")
+	s.stop(t)
+	failing.Release()
+	if n := len(s.replies()); n > 0 {
+		t.Fatalf("%d answers", n)
+	}
+	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
+	if m := s.answered(t, s.channel, "Friday"); m.Reference.MessageID != q.ID {
+		t.Errorf("answered by %+v", m)
+	}
+	s.closed(t)
+}
+
 // What Discord doesn't tell now is asked for at the next start.
 func TestQuestionsLeftOpenWhileDiscordFails(t *testing.T) {
 	t.Parallel()

@@ -54,14 +54,14 @@ type channelQueue[J any] struct {
 }
 
 type waitingJob[J any] struct {
-	job      J
-	accepted bool // by an earlier process, so that it takes no place from what is asked now
+	job     J
+	resumed bool // an earlier process accepted it, so that it takes no place from what is asked now
 }
 
-// accepted counts what waits that this process accepted.
-func (q *channelQueue[J]) accepted() (n int) {
+// fresh counts what waits and isn't resumed.
+func (q *channelQueue[J]) fresh() (n int) {
 	for _, w := range q.waiting {
-		if !w.accepted {
+		if !w.resumed {
 			n++
 		}
 	}
@@ -84,8 +84,9 @@ func newScheduler[J any](run func(J), done func()) *scheduler[J] {
 }
 
 // put has a job run when it is its turn, unless there is a *fullError or errStopped. It doesn't wait. who is 0 for
-// somebody who isn't to be told that there are too many. A job that an earlier process accepted is accepted again.
-func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, accepted bool,
+// somebody who isn't to be told that there are too many. A job that an earlier process accepted is resumed
+// however many wait.
+func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who memory.UserID, resumed bool,
 	job J) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,10 +97,10 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	inGuild := 0
 	for _, other := range s.queues {
 		if other.tenant == q.tenant {
-			inGuild += other.accepted()
+			inGuild += other.fresh()
 		}
 	}
-	if n := q.accepted(); !accepted && (n >= waitingQuestions || inGuild >= guildQuestions) {
+	if n := q.fresh(); !resumed && (n >= waitingQuestions || inGuild >= guildQuestions) {
 		err := &fullError{waiting: n, first: who != 0 && !q.told[who]}
 		if n < waitingQuestions {
 			err.waiting, err.guild = inGuild, true
@@ -109,7 +110,7 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 		}
 		return err
 	}
-	q.waiting = append(q.waiting, waitingJob[J]{job, accepted})
+	q.waiting = append(q.waiting, waitingJob[J]{job, resumed})
 	if q.tenant.waiting++; q.tenant.waiting == 1 {
 		q.tenant.turn = s.turn()
 	}

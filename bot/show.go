@@ -31,7 +31,7 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 			}
 		}
 	}
-	b.record(last, d, a, trace, below)
+	b.record(last, d, a, trace, below, err != nil && passes(err))
 	ids := make([]memory.MessageID, len(below))
 	for i, p := range below {
 		ids[i] = p.id
@@ -41,8 +41,9 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 
 // record logs our answer, and returns once that is committed. What shows an earlier answer still, since
 // Discord didn't take what was to stand there, isn't this one: it stays if the log knows how it came about,
-// and goes otherwise.
-func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace, below []posted) {
+// and goes otherwise. Where nothing is shown for now, the question stays open for the next start.
+func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace, below []posted,
+	forNow bool) {
 	old := d.unwritten()
 	if !d.isWritten() {
 		d.parts = nil
@@ -55,7 +56,11 @@ func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Tra
 	if len(d.parts) > 0 {
 		trace.Answer = d.parts[0].id
 	}
-	_ = b.commit(last, append(append(events, b.called(a, trace)...), a.closed()))
+	events = append(events, b.called(a, trace)...)
+	if !forNow || len(d.parts) > 0 {
+		events = append(events, a.closed())
+	}
+	_ = b.commit(last, events)
 	if trace.Answer != 0 && trace.Asker != 0 {
 		b.account(trace)
 	}

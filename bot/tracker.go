@@ -76,18 +76,17 @@ func newTracker(b *Bot) *tracker {
 	return t
 }
 
-// take has a question answered, unless it was taken before, or too much is asked, and reports whether it will
-// be. It waits for nobody. last is the context of what is said about it.
-func (t *tracker) take(last context.Context, a *ask) bool {
-	taken, said := t.accept(last, a)
-	if !said && !t.isOpen(a.id) {
+// take has a question answered, unless it was taken before, or too much is asked. It waits for nobody. last is the
+// context of what is said about it.
+func (t *tracker) take(last context.Context, a *ask) {
+	if taken, left := t.accept(last, a); !taken && !left && !t.isOpen(a.id) {
 		t.bot.queue.put(item{events: []memory.Event{a.closed()}})
 	}
-	return taken
 }
 
-// accept is as take. said is true if something is said instead of an answer, which closes the question.
-func (t *tracker) accept(last context.Context, a *ask) (taken, said bool) {
+// accept is as take, and closes nothing in the log. left is true if the question is to stay open there: until
+// something is said instead of an answer, or for the next process.
+func (t *tracker) accept(last context.Context, a *ask) (taken, left bool) {
 	g := t.bot.admit.lookup(last, a.guild)
 	a.parent = parentOf(g, a.channel)
 	if a = t.hear(a, silentIn(g, a.channel)); a == nil {
@@ -100,12 +99,12 @@ func (t *tracker) accept(last context.Context, a *ask) (taken, said bool) {
 		return t.enqueue(last, a)
 	}
 	t.refuse(a.id)
-	if said = t.isFirst(a, h); said {
+	if left = t.isFirst(a, h); left {
 		t.scheduler.start(func() {
 			t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.guild, a.channel), h))
 		})
 	}
-	return false, said
+	return false, left
 }
 
 // parentOf is the channel that a thread is in, or 0.
@@ -155,7 +154,7 @@ func (t *tracker) count(why string) {
 }
 
 // enqueue has a question answered that may be asked, if not too many wait. It returns the same as accept.
-func (t *tracker) enqueue(last context.Context, a *ask) (taken, said bool) {
+func (t *tracker) enqueue(last context.Context, a *ask) (taken, left bool) {
 	who := a.asker
 	if a.quiet {
 		who = 0

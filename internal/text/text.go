@@ -64,9 +64,14 @@ func (b *Batch) Terms(s string) []string {
 	return terms
 }
 
-// stem relies on that stemming changes the beginning of no word that isn't irregular.
+// beginsAnew reports whether a word's stem may differ from it in the first two bytes: irregular forms, and what
+// has nothing but a vowel, or a vowel and y, before its ending.
+func beginsAnew(word string) bool {
+	return irregular[word] != "" || strings.IndexByte("aeiou", word[0]) >= 0 && (len(word) < 6 || word[1] == 'y')
+}
+
 func (b *Batch) stem(word string) string {
-	if b.near != nil && len(word) > 2 && !b.near[[2]byte{word[0], word[1]}] && irregular[word] == "" {
+	if b.near != nil && len(word) > 2 && !b.near[[2]byte{word[0], word[1]}] && !beginsAnew(word) {
 		return unlike
 	}
 	if s, ok := b.stems[word]; ok {

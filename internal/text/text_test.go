@@ -93,7 +93,7 @@ func FuzzTerms(f *testing.F) {
 	for _, s := range []string{"", "hello", "今天天气 abc'd", "e" + strings.Repeat("\u0301", 1000),
 		strings.Repeat("x", 4000), "<:a:1><@!", "ที่\u0e31", "don''t '", "İstanbul ß ﬁ", "\xff\xfe", "’s",
 		"v1.2.3-rc1 a::b fooBarBAZ2Qux 0xAB", "https://u@www.a.co.uk/%F0%9F%9A%80?utm_a=b&c=%zz#x", "🇩🇪🇩 👩\u200d💻1️⃣", "ДваСлова",
-		"xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1.2.3"} {
+		"xaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1.2.3", "eyed the aed"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -149,6 +149,26 @@ func TestBatchStemsAsTheFunctionDoes(t *testing.T) {
 	}
 	if got := NearTo([]string{"go", "dog"}).Terms("she went running with dogs"); !slices.Equal(got, []string{"go", unlike, "dog"}) {
 		t.Errorf("near to two terms, the terms are %q", got)
+	}
+}
+
+// A stem begins as its word, as far as a Batch that is near to terms relies on it.
+func TestStemsBeginAsTheirWords(t *testing.T) {
+	t.Parallel()
+	letters := strings.Split("abcdefghijklmnopqrstuvwxyz", "")
+	begin := slices.Clone(letters)
+	for _, a := range letters {
+		for _, b := range letters {
+			begin = append(begin, a+b, a+"y"+b, a+b+"y")
+		}
+	}
+	for _, ending := range strings.Fields("s es ed eds ing ings ies er ers ly eed est ation ness ful able al") {
+		for _, b := range begin {
+			w := b + ending
+			if s := stem(w); len(w) > 2 && !beginsAnew(w) && !strings.HasPrefix(s, w[:2]) {
+				t.Errorf("the stem of %q is %q", w, s)
+			}
+		}
 	}
 }
 
