@@ -143,7 +143,7 @@ const maxLine = 1 << 20
 
 // lines says every line of r until they end. One that is too long is passed over.
 func (t *conversation) lines(ctx context.Context, r io.Reader) error {
-	in := bufio.NewReaderSize(r, maxLine)
+	in := bufio.NewReaderSize(r, maxLine+1) // with its end
 	first := true
 	return t.sayAll(ctx, func() (string, error) {
 		line, whole, err := readLine(in)
