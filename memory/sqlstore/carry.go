@@ -116,9 +116,9 @@ func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) err
 	return err
 }
 
-// muchText is of how many messages one has to go for that to be much text: about as many as full text can merge
-// while it removes one.
-const muchText = 200
+// muchText is of how many messages one has to go for that to be much text: fewer than as many as full text can
+// merge while it removes one.
+const muchText = 100
 
 func (t *transaction) takeOutSome() int {
 	rows, terms := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
