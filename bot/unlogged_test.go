@@ -46,6 +46,21 @@ func TestUndecidedGuildKnowsTheSessionOnly(t *testing.T) {
 	if got := s.sessionOf(t, 1); !slices.Equal(got, []string{"the deadline is Friday", first.Content, "Friday"}) {
 		t.Errorf("then asked after %q", got)
 	}
+	// What was said goes at once, also where opting out then fails.
+	for does, fails := range map[string]error{confirmForget: nil, confirmOptOut: errDown} {
+		s.discord.Say(s.channel, s.bo.ID, "bo's own words")
+		ask := s.use(t, s.bo, "memory "+does)
+		s.idle(t)
+		s.log.fail(fails)
+		s.discord.Click(ask.Message, s.bo.ID, does).Wait()
+		s.idle(t)
+		s.log.fail(nil)
+		if left := s.bot.recent.before(memory.ChannelID(s.channel), 1<<62); slices.ContainsFunc(left,
+			func(m memory.Message) bool { return m.Author == memory.UserID(s.bo.ID) }) {
+			t.Errorf("after /memory %s, where the log says %v, there is %+v", does, fails, left)
+		}
+	}
+	s.discord.Say(s.channel, s.bo.ID, "the deadline is Friday")
 	ask := s.use(t, s.bo, "memory optout")
 	i := s.discord.Click(ask.Message, s.bo.ID, confirmOptOut)
 	i.Wait()

@@ -102,6 +102,15 @@ func TestOperatorReadsAllButDirectMessages(t *testing.T) {
 	has(t, w.whole(q), "canary905")
 	q.Everywhere, q.Operator, q.Channel = true, false, lobby
 	hasNot(t, w.whole(q), "canary903", "canary904", "canary905")
+	const abroad memory.ChannelID = 991 // of another guild, where Ben hasn't opted out
+	w.apply(memory.ChannelSeen{Channel: memory.Channel{ID: abroad, Guild: 990}})
+	w.posts(day, memory.Message{Guild: 990, Channel: abroad, Author: ben,
+		Content: "The lighthouse password is canary991"})
+	w.alter(nil, Options{}).out[ben] = true
+	q.Operator = true
+	all = w.prompt(q)
+	has(t, all, "canary991")
+	hasNot(t, all, "canary90")
 }
 
 func TestNothingIsRecalledOfAGuildNeverSeen(t *testing.T) {
