@@ -242,6 +242,10 @@ var otherAnswerPromises = []promise{
 	}},
 	{"what was made from an answer goes as that does, and is withdrawn if both repeat what goes or a whole person or channel goes", nil,
 		func(t *trial) {
+			t.answersTwofold(0)
+			fromPart := t.madeOf(50, general, id(12), true)
+			t.delete(staff, id(1))
+			t.becomes("what was made from its second message", withdrawn, fromPart)
 			for i, c := range []struct {
 				by    func(memory.MessageID) memory.Event
 				whole bool
@@ -254,6 +258,9 @@ var otherAnswerPromises = []promise{
 				}, false},
 				{func(memory.MessageID) memory.Event {
 					return memory.Forgetting{Guild: guild, User: ben, Why: memory.WhyAge, At: id(450).Time()}
+				}, true},
+				{func(memory.MessageID) memory.Event {
+					return memory.ChannelDeleted{Guild: guild, Channel: staff, At: later}
 				}, true},
 			} {
 				n := 100 * (i + 1)

@@ -283,7 +283,7 @@ func drawStructure(t *rapid.T) memory.Event {
 		RolesKnown: coin(t, "known"), Bot: coin(t, "bot"),
 	}
 	if p.RolesKnown {
-		p.Roles = []memory.RoleID{drawRole(t).ID}
+		p.Roles = pick(t, "roles", nil, []memory.RoleID{951}, []memory.RoleID{952})
 	}
 	return memory.PersonSeen{Person: p, Said: pick(t, "said", 0, slotID(1), slotID(slots))}
 }

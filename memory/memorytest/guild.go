@@ -20,6 +20,11 @@ func person(id memory.UserID, name string) memory.PersonSeen {
 	return memory.PersonSeen{Person: memory.Person{ID: id, Guild: guild, Name: name}}
 }
 
+// hasRoles tells of all the roles that Ada has.
+func hasRoles(roles ...memory.RoleID) memory.PersonSeen {
+	return memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Roles: roles, RolesKnown: true}}
+}
+
 // overtaken is a message of Ada's that an edit overtakes, so that it is known of when it is dropped.
 var overtaken = said(general, id(401), ada, "late")
 
@@ -72,9 +77,10 @@ var guildPromises = []promise{
 		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Username: "ada", Name: "Ada",
 			Nick:  "Captain",
 			Roles: []memory.RoleID{950, 900}, RolesKnown: true}}, person(ada, "Ada L."),
-		memory.PersonLeft{Guild: guild, User: ada}, memory.PersonLeft{Guild: guild, User: ben},
+		memory.PersonLeft{Guild: guild, User: ada}, memory.PersonLeft{Guild: guild, User: ben}, hasRoles(950),
+		hasRoles(900), (*trial).compare,
 		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Nick: "Skipper"}},
-		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, RolesKnown: true}},
+		hasRoles(),
 	}, func(t *trial) {
 		t.same("who is known to have no nickname", t.people(guild),
 			[]memory.Person{{ID: ada, Guild: guild, Username: "ada", Name: "Ada L.", RolesKnown: true}})
@@ -150,7 +156,7 @@ var guildPromises = []promise{
 		t.refused(limits(0, -2, 0, 1), limits(0, 0, -2, 1), memory.Spent{Guild: guild, User: ada, Tokens: 1},
 			spent(ada, 1, -1))
 	}},
-	{"settings go with all of their channel or guild, and with nothing less", steps{seenTown,
+	{"settings go with all of their channel or guild, and with nothing less", steps{seenTown, limits(951, 3, 4, 1),
 		sets(general, memory.SettingPersona, "Calm.", 1), sets(thread, memory.SettingMode, "search", 1),
 		sets(staff, memory.SettingMode, "search", 1), sets(0, memory.SettingPersona, "Kind.", 1),
 		sets(general, memory.SettingMode, "search", 600), sets(general, memory.SettingAnswers, "off", 1),
@@ -159,7 +165,9 @@ var guildPromises = []promise{
 		forgot(memory.Forgetting{Guild: memory.Everywhere, Before: minute(60), Why: memory.WhyAge, At: minute(60)}),
 		settings(general, memory.SettingPersona, memory.SettingMode, memory.SettingAnswers),
 		forgot(memory.Forgetting{Guild: guild, Channel: general, At: minute(60)}),
-		sets(general, memory.SettingPersona, "Loud.", 2), sets(general, memory.SettingRetention, "5d", 2), // late
+		// late, of which one stays
+		sets(thread, memory.SettingMode, "analysis", 2), sets(general, memory.SettingPersona, "Loud.", 2),
+		sets(general, memory.SettingRetention, "5d", 2),
 		settings(general, memory.SettingMode, memory.SettingAnswers, memory.SettingRetention), // one was set later
 		settings(thread, memory.SettingRetention), settings(staff, memory.SettingMode),
 		settings(0, memory.SettingPersona, memory.SettingRetention),

@@ -333,11 +333,11 @@ func (m *machine) drawRepeated(t *rapid.T) []memory.Source {
 	if !some || coin(t, "nothing said before") {
 		return nil
 	}
-	version := int64(0)
-	if now, ok := m.model.message(place{was.Channel, was.Answer}); ok && between(t, "as it is now?", 0, 3) > 0 {
+	id, version := pick(t, "message", append(was.Parts, was.Answer)...), int64(0)
+	if now, ok := m.model.message(place{was.Channel, id}); ok && between(t, "as it is now?", 0, 3) > 0 {
 		version = editedAt(now)
 	}
-	return []memory.Source{repeated(was.Channel, was.Answer, version)}
+	return []memory.Source{repeated(was.Channel, id, version)}
 }
 
 func (m *machine) compareSomeLog(t *rapid.T) {

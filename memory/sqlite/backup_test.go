@@ -261,6 +261,7 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 	for _, e := range []memory.Event{
 		memory.Opted{Guild: guild, User: 9, Out: true, At: id(400).Time()},
 		memory.Chose{Guild: guild, Choice: memory.RememberPublic, At: id(400).Time()},
+		memory.Learn{Guild: guild, On: true, At: id(400).Time()},
 		memory.Chose{Guild: guild, Channel: general, Choice: memory.Ignore, At: id(400).Time()},
 		memory.SettingChosen{Guild: guild, Channel: general, Key: memory.SettingMode, Value: "search",
 			At: id(400).Time()},
@@ -286,7 +287,8 @@ func TestRestoreForgetsWhatWasForgottenSince(t *testing.T) {
 		t.Errorf("opted out: %v, %v", out, err)
 	}
 	g, err := got.Guild(t.Context(), guild)
-	if err != nil || g.Choice != memory.RememberPublic || g.LimitOf(5).Messages != 3 {
+	if err != nil || g.Choice != memory.RememberPublic || g.LimitOf(5).Messages != 3 ||
+		!g.Learn.Equal(id(400).Time()) {
 		t.Errorf("%+v, %v", g, err)
 	}
 	if mode, _ := g.Setting(general, memory.SettingMode); mode != "search" {

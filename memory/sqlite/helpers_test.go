@@ -261,8 +261,12 @@ var unsound = map[string]string{
 		AND t.answer = p.answer WHERE t.answer IS NULL`,
 	"a prompt has a source that isn't in the log": `SELECT p.answer FROM prompt p JOIN derived d ON d.kind = 1 AND d.place = p.channel AND d.id = p.answer
 		JOIN source s ON s.derived = d.no AND s.kind = 0 LEFT JOIN channel c ON c.id = s.place LEFT JOIN said m ON m.channel = c.no AND m.id = s.id WHERE m.id IS NULL`,
-	"something is kept beside a message that was forgotten with its channel": `SELECT n.id FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM called
-		UNION ALL SELECT channel, id FROM rewritten UNION ALL SELECT channel, id FROM early_edit) n JOIN forgetting f ON f.user = 0 AND f.channel = n.channel AND n.id < f.before`,
+	"something is kept beside a message that is gone, or was forgotten with its channel": `SELECT n.id
+		FROM (SELECT channel, id FROM star UNION ALL SELECT channel, id FROM called
+		UNION ALL SELECT channel, id FROM rewritten UNION ALL SELECT channel, id FROM early_edit
+		UNION ALL SELECT channel, id FROM question) n
+		WHERE EXISTS (SELECT 1 FROM forgetting f WHERE f.user = 0 AND f.channel = n.channel AND n.id < f.before)
+		OR EXISTS (SELECT 1 FROM tombstone d WHERE d.channel = n.channel AND d.id = n.id)`,
 	"a deleted message is there": `SELECT m.id FROM said m JOIN channel c ON c.no = m.channel
 		JOIN tombstone d ON d.channel = c.id AND d.id = m.id`,
 }

@@ -111,6 +111,7 @@ func prompting() []memory.Event {
 	events := slices.Concat([]memory.Event{
 		memory.PersonSeen{Person: memory.Person{Guild: guild, ID: mentioned, Name: "Zoe"}},
 		posted(general, 1, "a source"), posted(secret, 2, "another source"), ofHark(3),
+		memory.Starred{Guild: guild, Channel: secret, ID: id(2), On: true, At: idAt(4)},
 		posted(general, 10, "a question"),
 		memory.FactTold{Guild: guild, User: mentioned, Fact: memory.Fact{ID: 7, Text: "sails"}},
 		memory.FactTold{Guild: guild, User: mentioned,

@@ -172,6 +172,14 @@ func TestWhatIsSalvagedBesideMessages(t *testing.T) {
 	if err != nil || loreErr != nil || facts != 1 || len(lore) != 1 || len(lore[0].Sources) != 1 {
 		t.Errorf("of people %+v, lore %+v, %v, %v", people, lore, err, loreErr)
 	}
+	for _, table := range []string{"derived", "source"} { // which tell what lore is from
+		dir := salvageable(t)
+		damage(t, dir, table)
+		s, _ := salvage(t, dir)
+		if slices.ContainsFunc(s.Events, func(e memory.Event) bool { _, ok := e.(memory.LoreTold); return ok }) {
+			t.Errorf("lore comes out though %s is damaged", table)
+		}
+	}
 }
 
 // Of a damaged file each message comes out whose pages are whole, and none that must stay gone unless Salvage
