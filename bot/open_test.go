@@ -258,6 +258,31 @@ func TestQuestionsWhoseAnswersAreNotTaken(t *testing.T) {
 	s.closed(t)
 }
 
+// A question that is refused is closed only once that was told.
+func TestRefusalsThatAreNotTakenLeaveQuestionsOpen(t *testing.T) {
+	t.Parallel()
+	s := catching(t).run(t).ready(t)
+	_, begun := s.hush()
+	s.ask("0")
+	<-begun
+	for i := range waitingQuestions {
+		s.ask(fmt.Sprint(i + 1))
+	}
+	s.sees(t, "all was asked")
+	failing := s.discord.Inject(fmt.Sprintf("POST /channels/%d/messages", s.channel), 1000,
+		discordtest.ServerError())
+	q := s.ask("one too many")
+	s.out.wait(t, "couldn't show an answer")
+	s.commitNothing(t)
+	open, err := s.log.Questions(t.Context())
+	if err != nil || !slices.ContainsFunc(open, func(o memory.OpenQuestion) bool {
+		return o.ID == memory.MessageID(q.ID)
+	}) {
+		t.Errorf("open are %+v, %v", open, err)
+	}
+	failing.Release()
+}
+
 // What Discord doesn't tell now is asked for at the next start.
 func TestQuestionsLeftOpenWhileDiscordFails(t *testing.T) {
 	t.Parallel()
