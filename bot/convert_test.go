@@ -53,7 +53,8 @@ func TestEvents(t *testing.T) {
 			out, err := c.convert(rawEvent{kind: kind, data: json.RawMessage(short.Replace(payload))})
 			told.WriteString(line)
 			for _, e := range out.events {
-				fmt.Fprintf(&told, "%s %s\n", strings.TrimPrefix(fmt.Sprintf("%T", e), "memory."), filled(reflect.ValueOf(e)))
+				fmt.Fprintf(&told, "%s %s\n", strings.TrimPrefix(fmt.Sprintf("%T", e), "memory."),
+					filled(reflect.ValueOf(e)))
 			}
 			if out.ask != nil {
 				fmt.Fprintf(&told, "asks %s\n", filled(reflect.ValueOf(out.ask)))

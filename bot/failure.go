@@ -83,7 +83,8 @@ const (
 	mostRepeats = 1 << 14     // that are known
 )
 
-// repeatTo is whom something is said to, that isn't to be said again too soon: somebody in a guild, or those in a channel.
+// repeatTo is whom something is said to, that isn't to be said again too soon: somebody in a guild, or those
+// in a channel.
 type repeatTo struct {
 	membership
 	channel memory.ChannelID
@@ -118,7 +119,8 @@ func unfit(err error) bool { return status(err) == http.StatusBadRequest }
 // passes reports whether what a request failed with may be over by the next start.
 func passes(err error) bool {
 	s := status(err)
-	return !errors.Is(err, errGone) && (s == 0 || s == http.StatusTooManyRequests || s >= http.StatusInternalServerError)
+	return !errors.Is(err, errGone) && (s == 0 || s == http.StatusTooManyRequests ||
+		s >= http.StatusInternalServerError)
 }
 
 var roleMention = regexp.MustCompile(`<@&\d+>`)

@@ -56,7 +56,8 @@ func TestWhatIsNotedIsBounded(t *testing.T) {
 	if _, oldest := n.get(1, noon.Add(9)); len(n.of) != 3 || oldest {
 		t.Errorf("known are %v", n.of)
 	}
-	if _, before := n.get(3, noon); before || !n.isNews(3, "b", noon.Add(9), over) || n.isNews(3, "b", noon.Add(9), over) {
+	if _, before := n.get(3, noon); before || !n.isNews(3, "b", noon.Add(9), over) ||
+		n.isNews(3, "b", noon.Add(9), over) {
 		t.Error("wrong about what is news")
 	}
 	if _, later := n.get(0, over); later {

@@ -305,7 +305,8 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	if e == (memory.Extent{}) {
 		goes = x.text(forgetThisNone)
 	}
-	return paragraphs(goes, x.text("It can't be undone. In Discord the message stays until somebody deletes it there.")).
+	return paragraphs(goes, x.text(
+		"It can't be undone. In Discord the message stays until somebody deletes it there.")).
 		asking(styleRed, x.text("Forget it for good"), d.button()), nil
 }
 

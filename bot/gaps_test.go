@@ -144,7 +144,8 @@ func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 			t.Parallel()
 			s := catching(t)
 			quiet := s.discord.AddChannel(s.guild.ID, channelCalled("quiet")).ID
-			public, private := thread(s, "public", discordtest.PublicThread), thread(s, "private", discordtest.PrivateThread)
+			public, private := thread(s, "public", discordtest.PublicThread),
+				thread(s, "private", discordtest.PrivateThread)
 			s.run(t).ready(t)
 			for _, id := range []discordtest.ID{s.channel, quiet, public, private} {
 				s.say(id, tt.before, "before")

@@ -201,7 +201,8 @@ func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, err
 		return sheet{}, refusal(x.text("You haven't opted out here, so there is nothing to change."))
 	}
 	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
-		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(), At: c.bot.now()})
+		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
+			At: c.bot.now()})
 }
 
 // longestLabel is how long what a menu shows may be.

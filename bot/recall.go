@@ -207,8 +207,9 @@ const (
 	findsKept = 15 * time.Minute // after it was last looked at
 )
 
-// discovery is what a member has found somewhere, known by the use that searched for as long as they may turn its pages.
-// There are ids in it and nothing that was said: each page is read anew, by whoever may read it then.
+// discovery is what a member has found somewhere, known by the use that searched for as long as they may turn
+// its pages. There are ids in it and nothing that was said: each page is read anew, by whoever may read it
+// then.
 type discovery struct {
 	membership
 	channel memory.ChannelID // where they searched

@@ -77,7 +77,8 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 		}
 		var done []memory.Event
 		for _, w := range list {
-			if !t.isWriting(memory.Spot{Channel: w.Channel, Message: w.Message}) && t.tryToWithdraw(ctx, w) { // else it will be another
+			// else it will be another
+			if !t.isWriting(memory.Spot{Channel: w.Channel, Message: w.Message}) && t.tryToWithdraw(ctx, w) {
 				done = append(done, memory.Marked{Channel: w.Channel, Message: w.Message})
 			}
 		}

@@ -94,7 +94,9 @@ func (k people) namedIn(s string) []memory.UserID {
 		ids := k.names[w]
 		if len(ids) > maxNamesakes && i+1 < len(words) {
 			next := k.names[words[i+1]]
-			ids = slices.DeleteFunc(slices.Clone(ids), func(id memory.UserID) bool { return !slices.Contains(next, id) })
+			ids = slices.DeleteFunc(slices.Clone(ids), func(id memory.UserID) bool {
+				return !slices.Contains(next, id)
+			})
 		}
 		if len(ids) <= maxNamesakes {
 			named = appendNew(named, ids...)

@@ -238,8 +238,8 @@ func escapeName(name string) string {
 	return b.String()
 }
 
-// quoted is what was said as a Markdown quotation, shortened where it is long. Fences are kept from opening a block that
-// would swallow what follows, and numbers in brackets from being taken for citations.
+// quoted is what was said as a Markdown quotation, shortened where it is long. Fences are kept from opening a
+// block that would swallow what follows, and numbers in brackets from being taken for citations.
 func quoted(said string) string {
 	said = strings.ReplaceAll(text.Clip(strings.TrimSpace(said), quoteLength), "```", "'''")
 	said = citation.ReplaceAllString(said, `[$1\]`)

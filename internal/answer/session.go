@@ -67,7 +67,9 @@ func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dia
 		return dialogue{}, err
 	}
 	t.older = len(older)
-	t.turns = append(digest.Each(older, func(m memory.Message) []memory.Message { return []memory.Message{m} }), turns...)
+	t.turns = append(digest.Each(older, func(m memory.Message) []memory.Message {
+		return []memory.Message{m}
+	}), turns...)
 	t.session = slices.Concat(t.turns...)
 	return t, nil
 }

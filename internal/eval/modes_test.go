@@ -18,7 +18,8 @@ import (
 
 func TestReadModes(t *testing.T) {
 	t.Parallel()
-	got, err := ReadModes(write(t, "modes.tsv", "\ufeff# labelled by hand\n\nsearch\tsearch_memory,recall_lore\tand in june?\r\ngeneral\t-\t hi \n   \n# no more"))
+	got, err := ReadModes(write(t, "modes.tsv",
+		"\ufeff# labelled by hand\n\nsearch\tsearch_memory,recall_lore\tand in june?\r\ngeneral\t-\t hi \n   \n# no more"))
 	want := []ModeLine{
 		{Line: 3, Want: builder.ModeSearch, Tools: []string{"search_memory", "recall_lore"}, Question: "and in june?"},
 		{Line: 4, Want: builder.ModeGeneral, Question: "hi"},

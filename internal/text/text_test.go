@@ -147,7 +147,8 @@ func TestBatchStemsAsTheFunctionDoes(t *testing.T) {
 			t.Errorf("a batch's Terms(%q) = %q, want %q", s, got, want)
 		}
 	}
-	if got := NearTo([]string{"go", "dog"}).Terms("she went running with dogs"); !slices.Equal(got, []string{"go", unlike, "dog"}) {
+	if got := NearTo([]string{"go", "dog"}).Terms("she went running with dogs"); !slices.Equal(got,
+		[]string{"go", unlike, "dog"}) {
 		t.Errorf("near to two terms, the terms are %q", got)
 	}
 }

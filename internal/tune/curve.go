@@ -116,7 +116,8 @@ func (c curve) cautious(questions []question, weights func(int) []float64) curve
 }
 
 // reliability counts of the hits of each relevance how many are evidence or its direct neighbours, by set.
-func reliability(questions []question, weights func(int) []float64, c curve) (sets []string, tallies map[string]*tally) {
+func reliability(questions []question, weights func(int) []float64, c curve) (sets []string,
+	tallies map[string]*tally) {
 	tallies = map[string]*tally{}
 	for i, q := range questions {
 		if !q.answered {

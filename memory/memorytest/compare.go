@@ -90,7 +90,9 @@ func (t *trial) compareGuilds() {
 			condensed = append(condensed, c.condensed)
 		}
 	}
-	t.same("Condensed", t.condensed(0), sorted(condensed, func(c memory.Condensed) memory.ChannelID { return c.Channel }))
+	t.same("Condensed", t.condensed(0), sorted(condensed, func(c memory.Condensed) memory.ChannelID {
+		return c.Channel
+	}))
 	for _, since := range []memory.MessageID{0, slotID(slots / 2)} {
 		t.same("SummaryBacklog", t.unsummarised(since), m.unsummarised(since))
 	}

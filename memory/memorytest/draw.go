@@ -279,7 +279,8 @@ func drawStructure(t *rapid.T) memory.Event {
 	}
 	p := memory.Person{
 		ID: pick(t, "who", authors...), Guild: pick(t, "guild", guilds...),
-		Username: pick(t, "username", "", "a", "b"), Name: pick(t, "name", "", "A"), Nick: pick(t, "nick", "", "n", "m"),
+		Username: pick(t, "username", "", "a", "b"), Name: pick(t, "name", "", "A"), Nick: pick(t, "nick", "",
+			"n", "m"),
 		RolesKnown: coin(t, "known"), Bot: coin(t, "bot"),
 	}
 	if p.RolesKnown {

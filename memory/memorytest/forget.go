@@ -293,7 +293,8 @@ var otherForgetPromises = []promise{
 
 // onRecord is a forgetting of what was said in general until so long before later.
 func onRecord(before time.Duration) memory.Forgetting {
-	return memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-before), Why: memory.WhyPurge, At: later}
+	return memory.Forgetting{Guild: guild, Channel: general, Before: later.Add(-before), Why: memory.WhyPurge,
+		At: later}
 }
 
 // brokenOff breaks off a forgetting as soon as it tells of its progress.

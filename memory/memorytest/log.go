@@ -112,7 +112,8 @@ var logPromises = []promise{
 	{"a message has one name, and a name one message of its channel: the first given stays", steps{
 		memory.Named{Channel: general, ID: first.ID, Name: "early"}, post(first), post(second),
 		post(said(staff, first.ID, ada, "elsewhere")), memory.Named{Channel: general, ID: first.ID, Name: "a"},
-		memory.Named{Channel: general, ID: first.ID, Name: "b"}, memory.Named{Channel: general, ID: second.ID, Name: "a"},
+		memory.Named{Channel: general, ID: first.ID, Name: "b"}, memory.Named{Channel: general, ID: second.ID,
+			Name: "a"},
 		memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *trial) {
 			t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"),
 				t.named(general, "early")}, []memory.MessageID{first.ID, 0, first.ID, 0})

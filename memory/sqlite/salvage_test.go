@@ -400,7 +400,8 @@ func TestSalvageThatIsCutShort(t *testing.T) {
 		}
 		cancel()
 		n = 0
-		if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return full }); n != 1 || err != full {
+		if err := s.Messages(bg, func(memory.Channel, memory.Message) error { n++; return full }); n != 1 ||
+			err != full {
 			t.Errorf("after %d messages it ends with %v", n, err)
 		}
 	}

@@ -26,7 +26,8 @@ const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
 // scan reads ForgettingColumns, and what follows them.
 func (o *order) scan(scan Scanner, more ...any) error {
-	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole}, more...)...)
+	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole},
+		more...)...)
 	if !o.whole && o.end != endless {
 		o.Before = o.end.Time()
 	}

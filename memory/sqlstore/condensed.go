@@ -18,7 +18,8 @@ func (t *transaction) condense(c memory.Condensed) {
 		return
 	}
 	t.changed.Text = true
-	t.put(table{"condensed", 1, "channel, until, made, model, text"}, c.Channel, c.Until, millis(c.Made), c.Model, c.Text)
+	t.put(table{"condensed", 1, "channel, until, made, model, text"}, c.Channel, c.Until, millis(c.Made),
+		c.Model, c.Text)
 	t.derive(derived{kind: aCondensed, guild: at.guild, channel: c.Channel}, sources, nil)
 }
 

@@ -29,7 +29,8 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 		all.end = endless // what is said until it is ordered counts as well
 	}
 	if err == nil {
-		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(), all.args(jsonOf(channels))...).
+		err = s.row(ctx, "SELECT count(*), count(DISTINCT m.channel) FROM "+o.messages(),
+			all.args(jsonOf(channels))...).
 			Scan(&e.Messages, &e.Channels)
 	}
 	if err == nil {
@@ -58,7 +59,8 @@ func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []me
 		AND m.id IN (SELECT value FROM json_each(?2)) WHERE c.id = ?1`, args...).Scan(&e.Messages)
 	if err == nil {
 		const these = "place = ?1 AND id IN (SELECT value FROM json_each(?2))"
-		err = s.countGoing(ctx, selection{"SELECT derived, repeats, 0 AS itself FROM source WHERE kind = 0 AND " + these,
+		err = s.countGoing(ctx, selection{`SELECT derived, repeats, 0 AS itself FROM source
+			WHERE kind = 0 AND ` + these,
 			args}, fmt.Sprintf("NOT (kind = %d AND %s)", anAnswer, these), &e)
 	}
 	e.Channels = min(1, e.Messages)

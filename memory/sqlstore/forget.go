@@ -50,7 +50,8 @@ type beginning struct {
 func (t *transaction) begin(id int64, o order) {
 	b := &beginning{transaction: t, id: id, of: o}
 	t.flush()
-	b.channels = jsonOf(must(column[memory.ChannelID](t.ctx, t, "SELECT id FROM channel WHERE "+concerned, o.args("")...)))
+	b.channels = jsonOf(must(column[memory.ChannelID](t.ctx, t, "SELECT id FROM channel WHERE "+concerned,
+		o.args("")...)))
 	b.invalidate()
 	t.flush()
 	b.doom()
@@ -151,7 +152,8 @@ func (b *beginning) tearSegments() {
 	b.Segments, b.changed.Gone, b.changed.pending = len(torn), append(b.changed.Gone, torn...), true
 	ids := jsonOf(torn)
 	for _, table := range []string{inUse.table, beside.table} {
-		b.Vectors = max(b.Vectors, b.exec("DELETE FROM "+table+" WHERE segment IN (SELECT value FROM json_each(?))", ids))
+		b.Vectors = max(b.Vectors, b.exec("DELETE FROM "+table+
+			" WHERE segment IN (SELECT value FROM json_each(?))", ids))
 	}
 	b.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
 }

@@ -49,7 +49,8 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) {
 			"CROSS JOIN named n ON n.derived = a.no"+these+" ON CONFLICT DO NOTHING")
 	eachKey(t, func(channel memory.ChannelID, id memory.MessageID) {
 		if of, known := t.traceOf(channel, id); known { // the sources tell who may be told of it
-			t.exec("UPDATE trace SET body = ? WHERE channel = ? AND answer = ?", jsonText(of.WithSourcesOf(trace)), channel, id)
+			t.exec("UPDATE trace SET body = ? WHERE channel = ? AND answer = ?",
+				jsonText(of.WithSourcesOf(trace)), channel, id)
 		}
 	}, "SELECT DISTINCT d.place, d.id"+made+these, args...)
 	stale := slices.DeleteFunc(trace.Parts, func(id memory.MessageID) bool { return slices.Contains(e.IDs, id) })

@@ -173,7 +173,8 @@ type settingPlace struct {
 // reload reads the structure of all guilds.
 func (s *Store) reload(ctx context.Context, q Querier) error {
 	r := structure{map[memory.GuildID]*memory.Guild{}, numbers{of: map[memory.ChannelID]int64{},
-		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}}, map[settingPlace]map[memory.Setting]string{}}
+		ids: map[int64]memory.ChannelID{}, guilds: map[int64]memory.GuildID{}},
+		map[settingPlace]map[memory.Setting]string{}}
 	for _, part := range []struct {
 		read  func(Scanner) error
 		query string
