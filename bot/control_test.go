@@ -57,12 +57,9 @@ func TestAskedAgainInPlace(t *testing.T) {
 	}
 }
 
-func TestAskedAgainWhileOthersWait(t *testing.T) {
-	t.Parallel()
-	s := remembering(t)
-	s.ask("when?")
-	m := s.answered(t, s.channel, "Friday")
-	s.over(t, 1)
+// asksTooMuch has one question answered that is never done, and as many wait as may.
+func (s *scene) asksTooMuch(t *testing.T) {
+	t.Helper()
 	_, begun := s.hush()
 	s.ask("0")
 	<-begun
@@ -70,6 +67,15 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 		s.ask(fmt.Sprint(i + 1))
 	}
 	s.sees(t, "all was asked")
+}
+
+func TestAskedAgainWhileOthersWait(t *testing.T) {
+	t.Parallel()
+	s := remembering(t)
+	s.ask("when?")
+	m := s.answered(t, s.channel, "Friday")
+	s.over(t, 1)
+	s.asksTooMuch(t)
 	if got := whispered(t, s, s.press(m.Message, s.ana, buttonAgain)); got != string(busyNow) {
 		t.Errorf("told %q", got)
 	}

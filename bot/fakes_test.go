@@ -12,7 +12,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/embed"
 	"hark/internal/metrics/metricstest"
@@ -178,106 +177,6 @@ func find[E memory.Event](n *notebook, match func(E) bool) (E, bool) {
 	}
 	var none E
 	return none, false
-}
-
-// oracle is an Answerer that does what a test tells it to.
-type oracle struct {
-	answer  func(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error)
-	recall  func(ctx context.Context, q answer.Question) (answer.Recalled, error)
-	explain func(q answer.Question, id memory.MessageID) (answer.Explanation, error)
-	lore    func(ctx context.Context, q answer.Question) ([]memory.Lore, error)
-	find    func(q answer.Question) (answer.Finding, error)
-	look    func(q answer.Question, found []answer.Found) ([]answer.Seen, error)
-	catchUp func(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
-
-	traceless bool // answers don't say how they came about
-
-	mu    sync.Mutex
-	asked []answer.Question
-}
-
-// traceOf is the trace of an answer to q that is made from it and from others.
-func traceOf(q answer.Question, others ...memory.Source) memory.Trace {
-	question := memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)
-	return memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
-		Sources: append([]memory.Source{question}, others...)}
-}
-
-// Answer is a whole one with a trace, as an engine's are.
-func (o *oracle) Answer(ctx context.Context, q answer.Question, stream func(string)) (answer.Answer, error) {
-	o.mu.Lock()
-	o.asked = append(o.asked, q)
-	o.mu.Unlock()
-	a, err := o.answer(ctx, q, stream)
-	if err == nil && a.Trace.Asker == 0 && !o.traceless {
-		a.Trace = traceOf(q)
-	}
-	return a, err
-}
-
-func (o *oracle) Recall(ctx context.Context, q answer.Question) (answer.Recalled, error) {
-	o.mu.Lock()
-	o.asked = append(o.asked, q)
-	o.mu.Unlock()
-	return o.recall(ctx, q)
-}
-
-// Lore is what a test has it tell.
-func (o *oracle) Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error) {
-	if o.lore == nil {
-		return nil, nil
-	}
-	return o.lore(ctx, q)
-}
-
-func (o *oracle) Find(_ context.Context, q answer.Question) (answer.Finding, error) {
-	o.mu.Lock()
-	o.asked = append(o.asked, q)
-	o.mu.Unlock()
-	return o.find(q)
-}
-
-func (o *oracle) Look(_ context.Context, q answer.Question, found []answer.Found) ([]answer.Seen, error) {
-	return o.look(q, found)
-}
-
-func (o *oracle) CatchUp(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error) {
-	o.mu.Lock()
-	o.asked = append(o.asked, q)
-	o.mu.Unlock()
-	return o.catchUp(ctx, q, since)
-}
-
-func (o *oracle) Explain(_ context.Context, q answer.Question, id memory.MessageID) (answer.Explanation, error) {
-	return o.explain(q, id)
-}
-
-func (o *oracle) questions() []answer.Question {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.Clone(o.asked)
-}
-
-// traces returns the traces kept once there are n.
-func (s *scene) traces(t *testing.T, n int) []memory.Trace {
-	t.Helper()
-	var kept []memory.Trace
-	s.log.wait(t, fmt.Sprintf("%d traces", n), func() bool {
-		kept = nil
-		for _, e := range eventsOf[memory.Answered](s.log) {
-			kept = append(kept, e.Trace)
-		}
-		return len(kept) >= n
-	})
-	return kept
-}
-
-// says answers every question with text.
-func says(text string) func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
-	return func(_ context.Context, _ answer.Question, stream func(string)) (answer.Answer, error) {
-		stream(text)
-		return answer.Answer{Text: text}, nil
-	}
 }
 
 // scene is a Bot running on a fake Discord with one guild.

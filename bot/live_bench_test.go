@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -29,13 +30,7 @@ func cpu(b *testing.B) time.Duration {
 func BenchmarkLive(b *testing.B) {
 	const rate, messages = 400, 4000
 	t := newTalk(b, 10, 10_000)
-	ctx, cancel := context.WithCancel(b.Context())
-	indexed := make(chan error, 1)
-	go func() { indexed <- (&memory.Indexer{Queue: t.Store, Embedder: embed.Builtin{}}).Run(ctx) }()
-	b.Cleanup(func() {
-		cancel()
-		<-indexed
-	})
+	indexer := memory.Indexer{Queue: t.Store, Embedder: embed.Builtin{}}
 	random := rand.New(rand.NewPCG(3, 4))
 	at := time.Now()
 	message := func(n int) (memory.MessageID, []byte) {
@@ -58,7 +53,10 @@ func BenchmarkLive(b *testing.B) {
 			ids[i], events[i] = message(n)
 		}
 		runtime.GC()
+		ctx, cancel := context.WithCancel(b.Context())
+		indexed := make(chan error, 1)
 		before, began := cpu(b), time.Now()
+		go func() { indexed <- indexer.Run(ctx) }()
 		for i := range messages {
 			time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / rate)))
 			t.mu.Lock()
@@ -69,11 +67,9 @@ func BenchmarkLive(b *testing.B) {
 		logged := make(chan struct{})
 		t.bot.queue.put(item{logged: logged})
 		<-logged
-		for left := 1; left > 0; time.Sleep(10 * time.Millisecond) {
-			var err error
-			if left, err = t.Store.Waiting(ctx, memory.Everywhere); err != nil {
-				b.Fatal(err)
-			}
+		cancel()
+		if err := errors.Join(<-indexed, indexer.Drain(b.Context(), nil)); err != nil {
+			b.Fatal(err)
 		}
 		live = append(live, float64((cpu(b)-before).Microseconds())/1000/messages)
 		t.mu.Lock()

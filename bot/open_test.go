@@ -262,13 +262,7 @@ func TestQuestionsWhoseAnswersAreNotTaken(t *testing.T) {
 func TestRefusalsThatAreNotTakenLeaveQuestionsOpen(t *testing.T) {
 	t.Parallel()
 	s := catching(t).run(t).ready(t)
-	_, begun := s.hush()
-	s.ask("0")
-	<-begun
-	for i := range waitingQuestions {
-		s.ask(fmt.Sprint(i + 1))
-	}
-	s.sees(t, "all was asked")
+	s.asksTooMuch(t)
 	failing := s.discord.Inject(fmt.Sprintf("POST /channels/%d/messages", s.channel), 1000,
 		discordtest.ServerError())
 	q := s.ask("one too many")
