@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -45,6 +46,16 @@ type audience struct {
 type origin struct {
 	spot
 	known func(audience) bool // by who reads it now
+}
+
+// castle draws a guild, logs what is said there, and gives it vectors.
+func (w *world) castle(t *rapid.T) *castle {
+	c := newCastle(t, bases.Add(1)*1000)
+	index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
+	if err := errors.Join(w.store.Apply(t.Context(), c.events...), index.Drain(t.Context(), nil)); err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // newCastle fills a drawn guild. Two people talk in all channels, days ago and just now, and tell of themselves.
@@ -359,15 +370,8 @@ func deriveMuch(t *testing.T, n *counts) {
 	w := newWorld(t, nil)
 	e := w.over(w.store, nil, builder.Options{Citations: true},
 		Options{Policy: memory.Policy{AgeLimited: true, Direct: true}, Long: w.notice})
-	index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
 	rapid.Check(t, func(t *rapid.T) {
-		c := newCastle(t, bases.Add(1)*1000)
-		if err := w.store.Apply(t.Context(), c.events...); err != nil {
-			t.Fatal(err)
-		}
-		if err := index.Drain(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		c := w.castle(t)
 		n.guilds++
 		members := c.Everybody()
 		viewers := []*guildtest.Member{nil, c.DrawViewer(t), c.DrawViewer(t)}

@@ -17,7 +17,6 @@ import (
 
 	"hark/builder"
 	"hark/internal/chat"
-	"hark/internal/embed"
 	"hark/internal/guildtest"
 	"hark/memory"
 )
@@ -360,16 +359,9 @@ func TestToolsTellNothingThatIsClosed(t *testing.T) {
 	e := w.over(w.store, m, builder.Options{Citations: true, MaxTokens: 500}, Options{
 		Policy: memory.Policy{AgeLimited: true, Direct: true}, ToolRounds: 2, ToolTokens: 20_000,
 	})
-	index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
 	shown, checks := map[string]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
-		c := newCastle(t, bases.Add(1)*1000)
-		if err := w.store.Apply(t.Context(), c.events...); err != nil {
-			t.Fatal(err)
-		}
-		if err := index.Drain(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		c := w.castle(t)
 		members := c.Everybody()
 		for range 4 {
 			at := rapid.SampledFrom(c.Guild.Channels).Draw(t, "at")

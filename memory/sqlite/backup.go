@@ -225,7 +225,8 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 	defer db.Close()
 	var version, tables int
 	err = db.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE type = 'table'
-		AND name IN ('meta', 'guild', 'channel', 'message', 'tombstone', 'segment')) FROM pragma_user_version`).Scan(&version, &tables)
+		AND name IN ('meta', 'guild', 'channel', 'message', 'tombstone', 'segment'))
+		FROM pragma_user_version`).Scan(&version, &tables)
 	switch {
 	case ctx.Err() != nil:
 		return info, ctx.Err()

@@ -68,7 +68,8 @@ func (s *Sight) look(ctx context.Context, db *sql.DB) error {
 	}
 	if err := db.QueryRowContext(ctx,
 		`SELECT (SELECT count(*) FROM guild), (SELECT count(*) FROM channel), (SELECT count(*) FROM message),
-		(SELECT count(*) FROM segment WHERE pending = 1 OR next = 1), (SELECT count(*) FROM forgetting WHERE done = 0)`).
+		(SELECT count(*) FROM segment WHERE pending = 1 OR next = 1),
+		(SELECT count(*) FROM forgetting WHERE done = 0)`).
 		Scan(&s.Guilds, &s.Channels, &s.Messages, &s.Waiting, &s.Unfinished); err != nil {
 		return err
 	}

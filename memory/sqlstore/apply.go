@@ -367,7 +367,8 @@ func (t *transaction) star(e memory.Starred) {
 
 // name keeps what a message is called.
 func (t *transaction) name(e memory.Named) {
-	t.exec(`INSERT INTO called SELECT ?1, ?2, ?3 WHERE NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)
+	t.exec(`INSERT INTO called SELECT ?1, ?2, ?3
+		WHERE NOT EXISTS (SELECT 1 FROM called WHERE channel = ?1 AND name = ?3)
 		AND EXISTS (SELECT 1 FROM channel c JOIN said m ON m.channel = c.no AND m.id = ?2 WHERE c.id = ?1)
 		ON CONFLICT DO NOTHING`, e.Channel, e.ID, memory.Clean(e.Name))
 }

@@ -78,7 +78,8 @@ func (s *Store) Written(ctx context.Context, guild memory.GuildID, user memory.U
 		return do(m)
 	}, fmt.Sprintf(`SELECT c.id, c.guild, m.id, m.author, m.kind, m.reply_to, m.edited, m.starred, m.tokens, m.content,
 		m.extra FROM channel c CROSS JOIN said m ON m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d
-		WHERE m.author = ? AND ? IN (c.guild, %[2]d) ORDER BY c.id, m.id`, // a channel's rows are one range of the table
+		WHERE m.author = ? AND ? IN (c.guild, %[2]d)
+		ORDER BY c.id, m.id`, // a channel's rows are one range of the table
 		SequenceBits, memory.Everywhere), user, guild)
 	return s.failed(err, "read what user %d wrote", user)
 }

@@ -18,7 +18,8 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	o := orderOf(f)
 	// What is done and covers no more than this needn't stay on record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
-		AND whole <= ? AND done = 1 AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
+		AND whole <= ? AND done = 1
+		AND id < (SELECT max(id) FROM forgetting)`, // whose number mustn't be given out again
 		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
 	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)

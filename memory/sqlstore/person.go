@@ -121,7 +121,8 @@ func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memo
 			err := scan(&p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot, &p.RolesKnown, asJSON{&p.Roles}, asTime{&p.Learn})
 			known[p.ID] = p
 			return err
-		}, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles IS NOT NULL, p.roles, coalesce(l.at, 0) FROM person p
+		}, `SELECT p.id, p.username, p.name, p.nick, p.bot, p.roles IS NOT NULL, p.roles, coalesce(l.at, 0)
+			FROM person p
 			LEFT JOIN learn l ON l.guild = p.guild AND l.user = p.id AND l.allow = 1
 			WHERE p.guild = ?1 AND (?2 IS NULL OR p.id IN (SELECT value FROM json_each(?2)))`, guild, some)
 		if err != nil {
@@ -167,7 +168,8 @@ func (s *Store) Presence(ctx context.Context, scope memory.Scope,
 		present[user] = p
 		return err
 	}, `SELECT author, sum(messages), max(last) FROM presence
-		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?)) GROUP BY author`,
+		WHERE channel IN (SELECT value FROM json_each(?)) AND author IN (SELECT value FROM json_each(?))
+		GROUP BY author`,
 		jsonOf(s.channelNos(scope)), jsonOf(users))
 	return present, s.failed(err, "read who was here")
 }

@@ -98,7 +98,8 @@ func (s *Store) SummaryBacklog(ctx context.Context, since memory.MessageID) ([]m
 	}, `SELECT c.guild, c.id, s.after, s.id, 1 AS again FROM summary s JOIN channel c ON c.id = s.channel
 		WHERE s.text IS NULL
 		UNION ALL SELECT * FROM (SELECT c.guild, c.id, iif(c.summarised > 0, c.summarised, ?1) AS after,
-			(SELECT m.id FROM said m WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1) AND m.kind IN (`+
+			(SELECT m.id FROM said m WHERE m.channel = c.no AND m.id > iif(c.summarised > 0, c.summarised, ?1)
+			AND m.kind IN (`+
 		recalledKinds+`) ORDER BY m.id DESC LIMIT 1) AS last, 0 FROM channel c) AS fresh
 		WHERE last IS NOT NULL ORDER BY 5 DESC, 4, 2`, max(int64(since)-1, 0))
 	return all, s.failed(err, "read what is to be summed up")
