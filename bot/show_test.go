@@ -130,8 +130,10 @@ func TestAnswersToEditedQuestionsThatCantBeRewrittenGo(t *testing.T) {
 	q := s.ask("what is it?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is 1234" })
 	s.logged(t)
-	s.discord.Inject("PATCH /channels/*/messages/*", attempts, discordtest.ServerError())
+	failing := s.discord.Inject("PATCH /channels/*/messages/*", 1000, discordtest.ServerError())
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" who is it?")
+	s.out.wait(t, "couldn't show an answer")
+	failing.Release()
 	s.discord.WaitFor("the answer to go", func() bool {
 		now := s.now(m.Message)
 		return now.Deleted || now.Content == withdrawnText
