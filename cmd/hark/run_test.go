@@ -176,6 +176,7 @@ func TestRunEndsWithTheDamageThatIsFound(t *testing.T) {
 		copy(file[(root-1)*size:], "damage damage damage")
 		return file
 	})
+	w.discord.Inject("GET /users/@me", 2, discordtest.Hang()) // so that Hark has nothing to bring to its end
 	for range 2 {
 		w.startWith(func(ctx context.Context) int { return run(ctx, w.environment(&buffer{}, w.log), []string{"run"}) })
 		if code := w.ended(); code != 1 {

@@ -233,7 +233,7 @@ func quickCheck(ctx context.Context, path string) error {
 	case ctx.Err() != nil: // what was cut short tells nothing
 		return ctx.Err()
 	case other != "":
-		return explained{fmt.Errorf("the database is damaged, and was left as it is: %s (SQLite: %s)", Rescue, other)}
+		return explained{fmt.Errorf("the database is damaged: %s (SQLite: %s)", Rescue, other)}
 	case err == nil && text:
 		return errFullText
 	}
