@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -29,8 +30,9 @@ const (
 	damaged   = "damaged"   // a check found damage: the next to open it checks it first
 )
 
-// openLocked opens the database. If nobody else has it open and nobody has closed it, it is checked while it is
-// used, or first if damage was found before.
+// openLocked opens the database. If nobody else has it open and nobody has closed it, the tables that tell what must
+// stay gone and who may read what are checked first, and the rest while it is used. All is checked first if damage was
+// found before, or if the file is of another version.
 func (s *Store) openLocked(ctx context.Context) error {
 	e := s.engine
 	path, anew, mark := filepath.Join(e.dir, FileName), false, sound
@@ -38,15 +40,18 @@ func (s *Store) openLocked(ctx context.Context) error {
 		if err := removeLeftovers(e.dir); err != nil {
 			return err
 		}
-		found, unclosed, err := readMark(ctx, path)
+		unclosed, first, err := readMark(ctx, path)
 		if unclosed {
 			mark = unchecked
 		}
-		if err == nil && (e.options.Check || found == damaged) {
+		switch {
+		case err == nil && (e.options.Check || first):
 			mark = sound
 			if err = quickCheck(ctx, path); errors.Is(err, errFullText) {
 				anew, err = true, nil
 			}
+		case err == nil && unclosed:
+			err = quickCheck(ctx, path, append(mustTell, "role")...)
 		}
 		if err != nil {
 			return err
@@ -182,21 +187,23 @@ func (e *engine) unmark() {
 	}
 }
 
-// readMark is what whoever had the database at path open last has left in it, if they didn't close it.
-func readMark(ctx context.Context, path string) (value string, unclosed bool, err error) {
+// readMark reports whether whoever had the database at path open last didn't close it, and whether all of it is
+// to be checked before it is opened then.
+func readMark(ctx context.Context, path string) (unclosed, first bool, err error) {
 	db, err := openReading(path)
 	if err != nil {
-		return "", false, err
+		return false, false, err
 	}
 	defer db.Close()
-	var tables int
-	if err := db.QueryRowContext(ctx,
-		"SELECT count(*) FROM sqlite_schema WHERE name = 'meta'").Scan(&tables); err != nil || tables == 0 {
-		return "", false, err
+	var version, tables int
+	var mark string
+	if err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name = 'meta')
+		FROM pragma_user_version`).Scan(&version, &tables); err != nil || tables == 0 {
+		return false, false, err
 	}
 	unclosed, err = sqlstore.Found(db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?",
-		openMark).Scan(&value))
-	return value, unclosed, err
+		openMark).Scan(&mark))
+	return unclosed, unclosed && (mark == damaged || version != len(migrations)), err
 }
 
 // Check has SQLite look at every page of the database in dir, while others use it.
@@ -207,13 +214,18 @@ func Check(ctx context.Context, dir string) error {
 // errFullText says that nothing but full text is damaged.
 var errFullText = errors.New("full text is damaged")
 
-// quickCheck has SQLite look at every page of the database at path.
-func quickCheck(ctx context.Context, path string) error {
+// quickCheck has SQLite look at every page of the database at path, or of some of its tables.
+func quickCheck(ctx context.Context, path string, tables ...string) error {
 	db, err := openReading(path)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	query, args := "PRAGMA quick_check", []any(nil)
+	if len(tables) > 0 {
+		list, _ := json.Marshal(tables) // never fails
+		query, args = "SELECT q.* FROM json_each(?) t, pragma_quick_check(t.value) q", []any{string(list)}
+	}
 	text, other := false, ""
 	err = sqlstore.Each(ctx, db, func(scan sqlstore.Scanner) error {
 		var lines string
@@ -228,7 +240,7 @@ func quickCheck(ctx context.Context, path string) error {
 			}
 		}
 		return err
-	}, "PRAGMA quick_check")
+	}, query, args...)
 	switch {
 	case ctx.Err() != nil: // what was cut short tells nothing
 		return ctx.Err()

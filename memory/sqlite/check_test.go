@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,8 +54,8 @@ func damage(t *testing.T, dir, name string) {
 
 // wantRefused checks that Check finds dir damaged, that opening it with a check is refused with what to do, and that
 // nothing is changed then. Without, it is refused as soon as damage is met or found, from then on nothing is written
-// to it, and it is opened no more.
-func wantRefused(t *testing.T, dir string) {
+// to it, and it is opened no more. With atOnce it isn't opened at all.
+func wantRefused(t *testing.T, dir string, atOnce bool) {
 	t.Helper()
 	path := filepath.Join(dir, FileName)
 	refused := func(what string, err error) {
@@ -79,6 +80,9 @@ func wantRefused(t *testing.T, dir string) {
 		t.Errorf("checked: %v", err)
 	}
 	unchanged(Options{Check: true})
+	if atOnce {
+		unchanged(Options{})
+	}
 	s, err := Open(t.Context(), dir, Options{})
 	if err == nil {
 		err = s.Checked(t.Context())
@@ -91,7 +95,7 @@ func wantRefused(t *testing.T, dir string) {
 
 func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "meta", "segment",
+	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "doomed", "setting", "meta", "segment",
 		"vector", "presence", "record", "message_id", "called_name",
 		"fulltext_data", "fulltext_docsize"} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +103,7 @@ func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 			dir := written(t)
 			unclose(t, dir)
 			damage(t, dir, name)
-			wantRefused(t, dir)
+			wantRefused(t, dir, slices.Contains(mustTell, name))
 		})
 	}
 }
@@ -110,7 +114,7 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	damage(t, dir, "called_name") // which nobody asks
 	first, beside := open(t, dir), open(t, dir)
 	closed(t, first) // isn't the last to use it
-	if _, unclosed, err := readMark(t.Context(), filepath.Join(dir, FileName)); !unclosed || err != nil {
+	if unclosed, _, err := readMark(t.Context(), filepath.Join(dir, FileName)); !unclosed || err != nil {
 		t.Errorf("with one of two still open: %v, %v", unclosed, err)
 	}
 	closed(t, open(t, dir)) // beside another it isn't checked
@@ -118,7 +122,22 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	last := open(t, dir)
 	must(t, last.engine.mark(t.Context(), unchecked)) // as a check that was cut short leaves it
 	closed(t, last)
-	wantRefused(t, dir)
+	wantRefused(t, dir, false)
+}
+
+func TestAnOlderVersionIsCheckedBeforeItIsChanged(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	unclose(t, dir)
+	execute(t, raw(t, dir), "PRAGMA user_version = 0")
+	damage(t, dir, "called_name")
+	before := content(t, filepath.Join(dir, FileName))
+	if _, err := Open(t.Context(), dir, Options{}); err == nil || !strings.Contains(err.Error(), Rescue) {
+		t.Errorf("opened: %v", err)
+	}
+	if content(t, filepath.Join(dir, FileName)) != before {
+		t.Error("the file isn't as it was")
+	}
 }
 
 // Full text whose pages are sound and whose content isn't is made again: at once after an unclean end and in what is
