@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func (s *Store) openLocked(ctx context.Context) error {
 				anew, err = true, nil
 			}
 		case err == nil && unclosed:
-			err = quickCheck(ctx, path, append(mustTell, "role")...)
+			err = quickCheck(ctx, path, slices.Concat(mustTell, []string{"role"})...)
 		}
 		if err != nil {
 			return err
