@@ -6,11 +6,11 @@
 package search
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -93,12 +93,12 @@ const (
 	afterIt
 )
 
-var eventAsked = regexp.MustCompile(`(?:^|[^\p{L}])(before|until|after|since|during|when|while)\s+` +
+var eventAsked = pattern.Of(`(?:^|[^\p{L}])(before|until|after|since|during|when|while)\s+` +
 	`(?:(?:the|my|our|your|his|her|their|its|we|i|you|they|he|she|it)\s+)?((?:[\p{L}\d'’-]+\s*){1,4})`)
 
 // eventIn is the event that a question orders time by. A date is none.
 func eventIn(question string, now time.Time) event {
-	m := eventAsked.FindStringSubmatch(strings.ToLower(question))
+	m := eventAsked().FindStringSubmatch(strings.ToLower(question))
 	if m == nil || len(datesIn(m[2], now)) > 0 {
 		return event{}
 	}

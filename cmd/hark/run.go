@@ -205,6 +205,12 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := a.store.Checked(ctx); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
 	if !r.env.unchecked {
 		group.Go(func() error {
 			logChecks(ctx, r.flags, cfg, r.log)

@@ -43,6 +43,7 @@ var rules = map[string][]string{
 	"internal/metrics":             {},
 	"internal/metrics/metricstest": {"internal/metrics"},
 	"internal/dates":               {},
+	"internal/pattern":             {},
 	"internal/text":                {},
 	"internal/tokens":              {},
 	"internal/tokens/tokenstest":   {},
@@ -60,7 +61,7 @@ var rules = map[string][]string{
 
 // leaves import nothing of Hark, and anything may import them.
 var leaves = []string{"internal/atomicfile", "internal/chat", "internal/dates", "internal/metrics",
-	"internal/text", "internal/tokens"}
+	"internal/pattern", "internal/text", "internal/tokens"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",

@@ -14,6 +14,9 @@ var errReaders = errors.New("somebody has been reading the database for so long 
 // so often that it would be felt.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
+		if err := e.check.wait(ctx); err != nil { // which reads all the while
+			return err
+		}
 		return e.erase(ctx)
 	}
 	if e.isScrubbed() || time.Now().Before(e.rest) {

@@ -39,7 +39,7 @@ func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore
 		found = append(found, m)
 		return err
 	}, query.String(), append(args, q.Limit)...)
-	return found, err
+	return found, e.unsure(err)
 }
 
 // CountText implements sqlstore.Engine.
@@ -50,7 +50,7 @@ func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, er
 	query.WriteString(" LIMIT ?+0)")
 	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error { return scan(&n) }, query.String(),
 		append(args, q.Limit)...)
-	return n, err
+	return n, e.unsure(err)
 }
 
 // matching appends the condition for the rows that hold any of q's terms and aren't being forgotten, and

@@ -43,7 +43,7 @@ type Options struct {
 	Patience time.Duration
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
-	// Check has the file checked at opening even if it was closed, unless somebody else has it open.
+	// Check has the file checked before it is opened, even if it was closed, unless somebody else has it open.
 	Check bool
 }
 
@@ -64,6 +64,7 @@ type engine struct {
 	dir     string
 	lock    *dirLock // on dir
 	opened  bool     // wholly
+	check   check    // of a file that wasn't closed
 
 	rest time.Time // until when Erase, where nobody waits, does nothing
 
@@ -180,6 +181,7 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 // Close implements sqlstore.Engine: it closes the file once the write under way is done. Reads that are
 // running may fail: cancel them first.
 func (e *engine) Close() error {
+	e.check.end()
 	e.writer.turn <- struct{}{}
 	defer func() { <-e.writer.turn }()
 	if e.writer.closed {

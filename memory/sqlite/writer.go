@@ -22,6 +22,7 @@ type writer struct {
 
 	// What follows is used by the holder of turn only.
 	closed     bool
+	damage     error     // a check found it: nothing is written any more
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
 	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
 	removals   int       // transactions that removed text
@@ -63,6 +64,9 @@ func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error 
 func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	if e.writer.closed {
 		return errors.New("write to the database: the store is closed")
+	}
+	if e.writer.damage != nil {
+		return fmt.Errorf("write to the database: %w", e.writer.damage)
 	}
 	t := &tx{ctx: context.WithoutCancel(ctx), engine: e}
 	err := t.run(f)
@@ -241,6 +245,9 @@ func explain(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		advice = "another process holds the database: stop it or wait"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		if isOfFullText(err) {
+			return explained{fmt.Errorf("%w: \"hark reindex\" makes it again (SQLite: %w)", errFullText, err)}
+		}
 		advice = "the file is damaged or not a database of Hark's: " + Rescue
 	default:
 		return err
