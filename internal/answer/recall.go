@@ -93,11 +93,19 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	}
 	// What the prompt has no room for as the session may be found like anything else.
 	fits := r.turnsOf(r.voice.builder.Build(e.input(q, r)))
+	if r.result, err = e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID)); err != nil {
+		return r, err
+	}
 	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
 	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
-		return r, e.build(ctx, q, r, r.shown.session)
+		if r.result, err = e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID)); err != nil {
+			return r, err
+		}
+		if err := e.build(ctx, q, r, r.shown.session); err != nil {
+			return r, err
+		}
 	}
 	return r, nil
 }
@@ -110,12 +118,8 @@ func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 	return session
 }
 
-// build searches and has the prompt built. The part of the session that is shown needs no finding.
-func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) error {
-	var err error
-	if r.result, err = e.find(ctx, q, r, r.asked, append(digest.IDs(shown), q.ID)); err != nil {
-		return err
-	}
+// build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this one.
+func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) (err error) {
 	if r.summaries, err = e.earlier(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
 	}
@@ -177,6 +181,20 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	if err != nil {
 		return search.Result{}, err
 	}
+	return e.mayUse(ctx, q, r, result)
+}
+
+// findAgain is what was found, with other messages skipped.
+func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []memory.MessageID) (search.Result, error) {
+	result, err := e.search.Again(ctx, r.result, skip)
+	if err != nil {
+		return search.Result{}, err
+	}
+	return e.mayUse(ctx, q, r, result)
+}
+
+// mayUse is what may be used of a result, as it is now.
+func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result, err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
