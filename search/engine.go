@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -43,12 +44,16 @@ type Engine struct {
 	embedders []memory.Embedder
 	reranker  Reranker      // nil: none
 	reading   chan struct{} // holds what reads a channel, for any search
+
+	mu      sync.Mutex
+	rosters map[memory.GuildID]*roster
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce)}
+	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
+		rosters: map[memory.GuildID]*roster{}}
 }
 
 const (

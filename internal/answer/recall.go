@@ -246,7 +246,6 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		now.attended = 0
 	}
 	all := map[memory.ChannelID]memory.Channel{}
-	var people []memory.Person
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
 	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
 	for _, id := range now.guilds {
@@ -265,7 +264,6 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 		now.names.add(g, list)
-		people = append(people, list...)
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
@@ -296,18 +294,20 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
 	now.channels = all
-	now.hidden = hiddenFacts(now.scope.Channels, people)
+	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
 	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
 }
 
 // hiddenFacts are the facts about people that were said or told in none of channels.
-func hiddenFacts(channels []memory.ChannelID, people []memory.Person) map[int64]bool {
+func hiddenFacts(channels []memory.ChannelID, people memory.People) map[int64]bool {
 	hidden := map[int64]bool{}
-	for _, p := range people {
-		for _, f := range p.Facts {
-			if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
-				hidden[f.ID] = true
+	for _, guild := range people {
+		for i := range guild {
+			for _, f := range guild[i].Facts {
+				if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
+					hidden[f.ID] = true
+				}
 			}
 		}
 	}
@@ -356,30 +356,25 @@ func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([
 
 // names are those of the people and channels that an answer may speak of.
 type names struct {
-	people   digest.People
+	people   memory.People
 	channels map[memory.ChannelID]string
 	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
 }
 
 func newNames() names {
-	return names{people: digest.People{}, channels: map[memory.ChannelID]string{},
+	return names{channels: map[memory.ChannelID]string{},
 		unplaced: map[memory.ChannelID]bool{}}
 }
 
-func (n names) add(g *memory.Guild, people []memory.Person) {
-	for _, p := range people {
-		n.people[p.ID] = p
-	}
+func (n *names) add(g *memory.Guild, people []memory.Person) {
+	n.people = append(n.people, people)
 	for _, c := range g.Channels {
 		n.channels[c.ID] = c.Name
 		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
 	}
 }
 
-func (n names) person(id memory.UserID) (memory.Person, bool) {
-	p, ok := n.people[id]
-	return p, ok
-}
+func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
 
 // of is the name somebody goes by; of somebody unknown, their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
