@@ -16,7 +16,7 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	if !there {
 		return
 	}
-	body, err := json.Marshal(trace)
+	body, err := json.Marshal(keptOf(trace))
 	if err != nil {
 		ensure(fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused))
 	}
@@ -128,12 +128,36 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 		var p memory.Prompt
 		var kept bool
-		err := scan(asJSON{t}, &kept, asTime{&p.Built}, asJSON{&p})
+		var sources []keptSource
+		var named []memory.UserID
+		err := scanTrace(behind(scan, asJSON{&sources}, asJSON{&named}, &kept, asTime{&p.Built}, asJSON{&p}), t)
+		for _, s := range sources {
+			t.Sources = append(t.Sources, s.source())
+		}
+		if t.Named = named; len(named) == 0 {
+			t.Named = nil
+		}
 		if kept {
 			t.Prompt = &p
 		}
 		return err
-	}, "SELECT t.body, "+prompt+" FROM "+from, args...)
+	}, "SELECT "+sourcesKept+", "+prompt+", "+traceColumns+" FROM "+from, args...)
+}
+
+const traceColumns = "t.channel, t.answer, t.parts, t.body"
+
+// scanTrace reads traceColumns.
+func scanTrace(scan Scanner, t *memory.Trace) error {
+	var k keptTrace
+	var channel memory.ChannelID
+	var answer memory.MessageID
+	var parts []memory.MessageID
+	err := scan(&channel, &answer, asJSON{&parts}, asJSON{&k})
+	*t = k.trace()
+	if t.Channel, t.Answer = channel, answer; len(parts) > 0 {
+		t.Parts = parts
+	}
+	return err
 }
 
 // loseAnswer deletes the messages of an answer that goes, and its trace and prompt.
@@ -149,9 +173,12 @@ func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) {
 	}
 }
 
-// traceOf is the trace that is kept under the first message of an answer.
+// traceOf is the trace that is kept under the first message of an answer, without its sources and whom it names.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
-	known = t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", channel, answer).into(asJSON{&trace})
+	ensure(scanTrace(func(dest ...any) error {
+		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).into(dest...)
+		return nil
+	}, &trace))
 	return trace, known
 }
 
@@ -221,6 +248,6 @@ func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) 
 	t.dropPrompt(channel, answer)
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
 		trace.Answer, anAnswer, channel, answer)
-	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
-		trace.Answer, jsonOf(trace.Parts), jsonText(trace), channel, answer)
+	t.exec("UPDATE trace SET answer = ?, parts = ? WHERE channel = ? AND answer = ?",
+		trace.Answer, jsonOf(trace.Parts), channel, answer)
 }
