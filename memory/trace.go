@@ -87,6 +87,9 @@ type TraceQuery struct {
 	// Channel and Answer name one answer by the id of any of its messages.
 	Channel ChannelID
 	Answer  MessageID
+	// Answers name some of Channel, likewise. Of these only the ids of their messages and questions are told, and
+	// Sources without their versions.
+	Answers []MessageID
 	Before  MessageID // those of answers with smaller ids
 	Asker   UserID    // those of answers to their questions
 	Limit   int
