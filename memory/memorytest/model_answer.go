@@ -132,6 +132,21 @@ func (m *model) traceOf(channel memory.ChannelID, id memory.MessageID) (memory.T
 	return memory.Trace{}, false
 }
 
+// bareTraces are what the answers of a channel were made from.
+func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
+	for at, a := range m.traces {
+		if at.channel != channel {
+			continue
+		}
+		bare := memory.Trace{Channel: channel, Answer: a.Answer, Parts: a.Parts, Question: a.Question}
+		for _, s := range a.told().Sources {
+			bare.Sources = append(bare.Sources, memory.Source{Kind: s.Kind, Channel: s.Channel, ID: s.ID})
+		}
+		all = append(all, bare)
+	}
+	return sorted(all, func(t memory.Trace) memory.MessageID { return t.Answer })
+}
+
 // lastTraces are those of the answers before an id, newest first.
 func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 	var all []memory.Trace
