@@ -27,18 +27,18 @@ const (
 	fewChannels      = 8    // in a scope whose latest messages are worth reading
 )
 
-// candidates fetches what may be relevant, with its surroundings.
-func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *pool, textOnly bool, err error) {
+// candidates fetches what may be relevant, at most so many of each kind, with its surroundings.
+func (e *Engine) candidates(ctx context.Context, q Query, asked question, most int) (p *pool, textOnly bool, err error) {
 	p = newPool(q)
 	var hits []memory.TextHit
 	var near []memory.VectorHit
 	group, both := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		hits, err = e.log.FullText(both, q.Scope, asked.rarest(), textCandidates)
+		hits, err = e.log.FullText(both, q.Scope, asked.rarest(), min(most, textCandidates))
 		return err
 	})
 	group.Go(func() (err error) {
-		near, err = e.nearest(both, q, asked)
+		near, err = e.nearest(both, q, asked, most)
 		if textOnly = errors.Is(err, memory.ErrNoVectors); textOnly {
 			return nil
 		}
@@ -56,7 +56,7 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
-	starred, err := e.log.Starred(ctx, q.Scope, starCandidates)
+	starred, err := e.log.Starred(ctx, q.Scope, min(most, starCandidates))
 	if err != nil {
 		return nil, false, err
 	}
@@ -151,7 +151,7 @@ func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
 
 // nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
 // embedded nothing.
-func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory.VectorHit, error) {
+func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int) ([]memory.VectorHit, error) {
 	space, err := e.log.Space(ctx)
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 		if vector == nil {
 			return nil, nil
 		}
-		return e.log.Nearest(ctx, q.Scope, space, vector, vectorCandidates)
+		return e.log.Nearest(ctx, q.Scope, space, vector, min(most, vectorCandidates))
 	}
 	if q.Local {
 		return nil, memory.ErrNoVectors
@@ -187,7 +187,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 	if vectors[0] == nil {
 		return nil, nil
 	}
-	return e.log.Nearest(ctx, q.Scope, space, vectors[0], vectorCandidates)
+	return e.log.Nearest(ctx, q.Scope, space, vectors[0], min(most, vectorCandidates))
 }
 
 // shown remembers what has been said, so that nothing is shown twice.

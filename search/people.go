@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,42 +15,113 @@ import (
 	"hark/memory"
 )
 
-// people are those known in the guilds asked about.
+// people are those known in the guilds asked about, as whoever may read the scope knows them.
 type people struct {
-	byID  map[memory.UserID]memory.Person
-	names map[string][]memory.UserID // by each word of the names they go by
-	// unspaced are those of names that are in scripts without spaces between words.
+	*roster
+	readable map[memory.ChannelID]bool
+	aliases  names // those that were told in readable channels
+}
+
+// roster are the people of guilds, with the names that all know.
+type roster struct {
+	guilds memory.People
+	names  names
+	told   []memory.Person // those of whom something was told for a channel
+}
+
+// names are whom each word of names calls, by id.
+type names struct {
+	of map[string][]memory.UserID
+	// unspaced are the words in scripts without spaces between words.
 	unspaced []string
 }
 
 // known are the people of guilds, with those of their facts that whoever may read scope may know.
 func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
-	known := people{byID: map[memory.UserID]memory.Person{}, names: map[string][]memory.UserID{}}
-	readable := setOf(scope.Channels)
-	for _, guild := range guilds {
-		list, err := e.people.People(ctx, guild)
-		if err != nil {
-			return known, err
+	lists := make(memory.People, len(guilds))
+	for i, guild := range guilds {
+		var err error
+		if lists[i], err = e.people.People(ctx, guild); err != nil {
+			return people{}, err
 		}
-		for _, p := range list {
-			p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool {
-				return f.Channel != 0 && !readable[f.Channel]
-			})
-			known.add(p)
+	}
+	known := people{e.roster(lists), setOf(scope.Channels), newNames()}
+	for _, p := range known.told {
+		for _, name := range as(p, known.readable).Aliases() {
+			known.aliases.add(p.ID, name)
 		}
 	}
 	return known, nil
 }
 
-func (k *people) add(p memory.Person) {
-	k.byID[p.ID] = p
-	for _, word := range nameWords(p) {
-		ids, known := k.names[word]
-		if r, size := utf8.DecodeRuneInString(word); !known && text.IsUnspaced(r) && size < len(word) {
-			k.unspaced = append(k.unspaced, word)
+// manyPeople is from how many on the roster of a guild is held, and of heldRosters at most.
+const manyPeople, heldRosters = 1000, 8
+
+// roster are the people of lists. That of a guild is held until the store tells of others.
+func (e *Engine) roster(lists memory.People) *roster {
+	hold := len(lists) == 1 && len(lists[0]) >= manyPeople
+	if hold {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if r := e.rosters[lists[0][0].Guild]; r != nil && len(r.guilds[0]) == len(lists[0]) && &r.guilds[0][0] == &lists[0][0] {
+			return r
 		}
-		if len(ids) < maxKnown && !slices.Contains(ids, p.ID) {
-			k.names[word] = append(ids, p.ID)
+	}
+	r := &roster{guilds: lists, names: newNames()}
+	for _, list := range lists {
+		for _, p := range list {
+			for _, name := range namesOf(as(p, nil)) {
+				r.names.add(p.ID, name)
+			}
+			if slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.Channel != 0 }) {
+				r.told = append(r.told, p)
+			}
+		}
+	}
+	if hold {
+		if len(e.rosters) >= heldRosters {
+			clear(e.rosters)
+		}
+		e.rosters[lists[0][0].Guild] = r
+	}
+	return r
+}
+
+// as is p with those of their facts that may be told in channels.
+func as(p memory.Person, channels map[memory.ChannelID]bool) memory.Person {
+	p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool {
+		return f.Channel != 0 && !channels[f.Channel]
+	})
+	return p
+}
+
+// person is somebody, with their facts; false if nobody of that id is known.
+func (k people) person(id memory.UserID) (memory.Person, bool) {
+	p, known := k.guilds.Of(id)
+	return as(p, k.readable), known
+}
+
+// called are those whom a word of a name calls, by id.
+func (k people) called(word string) []memory.UserID {
+	ids := k.names.of[word]
+	if more := k.aliases.of[word]; len(more) > 0 {
+		ids = slices.Sorted(slices.Values(slices.Concat(ids, more)))
+		return slices.Compact(ids)
+	}
+	return ids
+}
+
+func newNames() names { return names{of: map[string][]memory.UserID{}} }
+
+// add takes in a name that somebody goes by.
+func (n *names) add(id memory.UserID, name string) {
+	for _, word := range nameWords(name) {
+		ids, known := n.of[word]
+		if r, size := utf8.DecodeRuneInString(word); !known && text.IsUnspaced(r) && size < len(word) {
+			n.unspaced = append(n.unspaced, word)
+		}
+		if len(ids) < maxKnown && !slices.Contains(ids, id) {
+			n.of[word] = append(ids, id)
 		}
 	}
 }
@@ -57,17 +129,11 @@ func (k *people) add(p memory.Person) {
 // namesOf are all names that p goes by.
 func namesOf(p memory.Person) []string { return append(p.Aliases(), p.Username, p.Name, p.Nick) }
 
-// nameWords are the words that p may be called by.
-func nameWords(p memory.Person) []string {
-	var words []string
-	for _, name := range namesOf(p) {
-		for _, w := range text.Words(name) {
-			if len(w) > 1 && !text.IsStopWord(w) && strings.Trim(w, "0123456789") != "" {
-				words = append(words, w)
-			}
-		}
-	}
-	return words
+// nameWords are the words that somebody of that name may be called by.
+func nameWords(name string) []string {
+	return slices.DeleteFunc(text.Words(name), func(w string) bool {
+		return len(w) < 2 || text.IsStopWord(w) || strings.Trim(w, "0123456789") == ""
+	})
 }
 
 // maxNamesakes is how many people a word may call by name.
@@ -85,15 +151,15 @@ func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
 	for _, m := range mentioned.FindAllStringSubmatch(s, -1) {
 		id, _ := strconv.ParseInt(m[1], 10, 64)
-		if p, ok := k.byID[memory.UserID(id)]; ok && !p.Bot {
+		if p, ok := k.person(memory.UserID(id)); ok && !p.Bot {
 			named = appendNew(named, p.ID)
 		}
 	}
 	words := text.Words(s)
 	for i, w := range words {
-		ids := k.names[w]
+		ids := k.called(w)
 		if len(ids) > maxNamesakes && i+1 < len(words) {
-			next := k.names[words[i+1]]
+			next := k.called(words[i+1])
 			ids = slices.DeleteFunc(slices.Clone(ids), func(id memory.UserID) bool {
 				return !slices.Contains(next, id)
 			})
@@ -102,8 +168,8 @@ func (k people) namedIn(s string) []memory.UserID {
 			named = appendNew(named, ids...)
 		}
 		if r, _ := utf8.DecodeRuneInString(w); text.IsUnspaced(r) {
-			for _, name := range k.unspaced { // may be a part of it
-				if ids := k.names[name]; len(ids) <= maxNamesakes && strings.Contains(w, name) {
+			for _, name := range slices.Concat(k.names.unspaced, k.aliases.unspaced) { // may be a part of it
+				if ids := k.called(name); len(ids) <= maxNamesakes && strings.Contains(w, name) {
 					named = appendNew(named, ids...)
 				}
 			}
@@ -138,7 +204,7 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	for _, written := range strings.Fields(s) {
 		words := text.Words(written)
 		heard := func(term string) bool { return !slices.Contains(unheard, term) }
-		if len(words) == 0 || len(k.names[words[0]]) > 0 || slices.ContainsFunc(text.QueryTerms(words[0]), heard) {
+		if len(words) == 0 || len(k.called(words[0])) > 0 || slices.ContainsFunc(text.QueryTerms(words[0]), heard) {
 			continue
 		}
 		word := []rune(words[0])
@@ -150,8 +216,9 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 			break
 		}
 		var like, less []memory.UserID
-		for name, ids := range k.names {
-			if len(ids) > maxNamesakes || len(name) > 4*len(word)+4 || !oneOff(word, []rune(name)) {
+		for name := range k.near(word) {
+			ids := k.called(name)
+			if len(ids) > maxNamesakes {
 				continue
 			}
 			if first, _ := utf8.DecodeRuneInString(name); first == word[0] {
@@ -167,6 +234,20 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	}
 	slices.Sort(named)
 	return named
+}
+
+// near are the words of names that differ from a word by one letter.
+func (k people) near(word []rune) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, all := range []map[string][]memory.UserID{k.names.of, k.aliases.of} {
+			for name := range all {
+				n := utf8.RuneCountInString(name)
+				if n >= len(word)-1 && n <= len(word)+1 && oneOff(word, []rune(name)) && !yield(name) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // oneOff reports whether two words differ by one letter, or by two neighbours that are swapped.
@@ -195,7 +276,8 @@ func oneOff(a, b []rune) bool {
 func (k people) terms(ids []memory.UserID) []string {
 	var terms []string
 	for _, id := range ids {
-		for _, name := range namesOf(k.byID[id]) {
+		p, _ := k.person(id)
+		for _, name := range namesOf(p) {
 			terms = append(terms, text.QueryTerms(name)...) // of "JohnDoe", the parts too
 		}
 	}
@@ -209,7 +291,7 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 	var ids []memory.UserID
 	add := func(more ...memory.UserID) {
 		for _, id := range more {
-			if _, ok := known.byID[id]; ok && len(ids) < MaxPeople && !slices.Contains(ids, id) {
+			if _, ok := known.person(id); ok && len(ids) < MaxPeople && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
@@ -227,7 +309,8 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 	}
 	participants := make([]Participant, len(ids))
 	for i, id := range ids {
-		participants[i] = Participant{Person: known.byID[id], Presence: presence[id], Main: i < main}
+		person, _ := known.person(id)
+		participants[i] = Participant{Person: person, Presence: presence[id], Main: i < main}
 	}
 	return participants, nil
 }

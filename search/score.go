@@ -128,7 +128,7 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 }
 
 // stream is what was read of a channel, as far as it is within scope and can be recalled, with the question's
-// terms counted.
+// terms counted in what isn't skipped. What is skipped is in it; see without.
 func (p *pool) stream(read stretch, asked question) []entry {
 	var stream []entry
 	counter := newCounter(asked)
@@ -137,16 +137,40 @@ func (p *pool) stream(read stretch, asked question) []entry {
 	for _, m := range read.messages {
 		at := m.Time()
 		follows = follows && read.follows[m.ID]
-		if !m.Kind.Recalled() || p.skip[m.ID] || !scope.Since.IsZero() && at.Before(scope.Since) ||
+		if !m.Kind.Recalled() || !scope.Since.IsZero() && at.Before(scope.Since) ||
 			!scope.Until.IsZero() && !at.Before(scope.Until) {
 			continue
 		}
-		joined := follows && len(stream) > 0 && at.Sub(stream[len(stream)-1].Time()) <= sitting
-		stream = append(stream, entry{Message: m, joined: joined})
-		counter.count(&stream[len(stream)-1])
+		stream = append(stream, entry{Message: m, joined: follows})
+		if !p.skip[m.ID] {
+			counter.count(&stream[len(stream)-1])
+		}
 		follows = true
 	}
 	return stream
+}
+
+// without is a pool as it was fetched, without what is skipped.
+func (p *pool) without(skip []memory.MessageID, asked question) *pool {
+	left := *p
+	left.skip, left.streams = setOf(skip), make(map[memory.ChannelID][]entry, len(p.streams))
+	counter := newCounter(asked)
+	for channel, all := range p.streams {
+		stream := make([]entry, 0, len(all))
+		follows := true // all since the last that was taken in
+		for _, e := range all {
+			if follows = follows && e.joined; left.skip[e.ID] {
+				continue
+			}
+			if e.counts == nil {
+				counter.count(&e)
+			}
+			e.joined = follows && len(stream) > 0 && e.Time().Sub(stream[len(stream)-1].Time()) <= sitting
+			stream, follows = append(stream, e), true
+		}
+		left.streams[channel] = stream
+	}
+	return &left
 }
 
 // BM25's parameters, and the lengths, in terms, that it takes for average: a chat message's and a neighbour's.

@@ -52,6 +52,16 @@ type Result struct {
 	// RerankFailed is why the hits aren't in the order of the reranker that there is; nil if they are, or if
 	// there is none. It holds nothing of what was said.
 	RerankFailed error
+
+	found *found // what it was made from
+}
+
+// Only is r without what it was made from, which takes much room: it can't be searched Again.
+func (r Result) Only() Result {
+	if r.found != nil {
+		r.found = &found{query: r.found.query, question: r.found.question}
+	}
+	return r
 }
 
 // Hit is a recalled message with what makes it understandable.
@@ -60,6 +70,7 @@ type Hit struct {
 	Excerpt   []memory.Message // Message and its neighbours in the channel, oldest first
 	Relevance float64          // in [0, 1]; above 0.8 it most likely answers the question
 	Why       []Reason
+	score     float64
 }
 
 // Reason is something that spoke for a hit.

@@ -39,6 +39,8 @@ type Log interface {
 // Searcher recalls. See search.Engine.
 type Searcher interface {
 	Search(ctx context.Context, q search.Query) (search.Result, error)
+	Again(ctx context.Context, r search.Result, skip []memory.MessageID) (search.Result, error)
+	Beside(ctx context.Context, r search.Result, channels []memory.ChannelID, n int) ([]search.Hit, error)
 	Introduce(ctx context.Context, q search.Query) ([]search.Participant, error)
 }
 
@@ -150,7 +152,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	e.recordQuestion(q, r)
 	a, err := e.write(ctx, q, r, stream)
 	if err == nil {
-		e.countHeldBack(ctx, q, r, &a.Trace)
+		e.countHeldBack(ctx, r, &a.Trace)
 		e.noticeLong(q, r)
 	}
 	e.recordAnswer(q, r, a, err)
