@@ -11,9 +11,10 @@ import (
 // tells: whatever is written goes there first. Closing a file of our own on the log takes no lock of SQLite's
 // away, as one on the database would. It is used by the holder of the turn only.
 type dirty struct {
-	known bool  // no page but pages holds anything in its unused middle
-	pages pages // that were written since lost last grew
-	lost  int   // how often pages may have been written that weren't noted
+	known bool   // no page but pages holds anything in its unused middle
+	pages pages  // that were written since lost last grew
+	next  uint32 // where to go on looking at them, so that none waits for others that are written all the time
+	lost  int    // how often pages may have been written that weren't noted
 
 	path string   // of the log
 	log  *os.File // nil until it is there

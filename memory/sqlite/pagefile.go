@@ -383,11 +383,23 @@ func (s pages) remove(no uint32) {
 	}
 }
 
-// all are the pages in order; each may be removed on the way.
-func (s pages) all() iter.Seq[uint32] {
+// from are the pages in order, beginning with first and ending with the one before it. Each may be removed on the way.
+func (s pages) from(first uint32) iter.Seq[uint32] {
+	if int(first/64) >= len(s) {
+		first = 0
+	}
+	below := uint64(1)<<(first%64) - 1
 	return func(yield func(uint32) bool) {
-		for i := range s {
-			for left := s[i]; left != 0; left &= left - 1 {
+		for n := 0; n <= len(s) && len(s) > 0; n++ {
+			i := (n + int(first/64)) % len(s)
+			left := s[i]
+			switch n {
+			case 0:
+				left &^= below
+			case len(s):
+				left &= below
+			}
+			for ; left != 0; left &= left - 1 {
 				if !yield(uint32(64*i + bits.TrailingZeros64(left))) {
 					return
 				}

@@ -39,27 +39,39 @@ type transact func(ctx context.Context, f func(*tx) error) error
 // take that along to another page, when it exchanges the numbers of pages: it writes that page then, so that
 // it is dirty.
 func (e *engine) scrub(ctx context.Context, write transact) error {
-	var again, done bool
-	for round := 0; !done; round++ {
+	for range scrubRounds {
 		if err := e.mergeText(ctx, write); err != nil {
 			return err
-		}
-		if round == scrubRounds {
-			return write(ctx, func(t *tx) error { return t.wipeAll() })
 		}
 		if err := e.learnDirty(ctx, write); err != nil {
 			return err
 		}
-		for again = true; again; {
-			if err := write(ctx, func(t *tx) (err error) {
-				again, done, err = t.wipe(e.writer.step)
-				return err
-			}); err != nil {
-				return err
-			}
+		if done, err := e.wipeInSteps(ctx, write); err != nil || done {
+			return err
 		}
 	}
-	return nil
+	return write(ctx, (*tx).wipeAll)
+}
+
+// wipeInSteps overwrites what is dirty, or was written meanwhile, and tells whether nothing is left.
+func (e *engine) wipeInSteps(ctx context.Context, write transact) (done bool, err error) {
+	limit, before := e.writer.step, 0 // pages that were dirty when the round began
+	for round, again := 0, true; again && err == nil; {
+		err = write(ctx, func(t *tx) (err error) {
+			if before <= 0 { // few are left, unless they are written faster than they can be looked at
+				if before = e.writer.dirty.pages.count(); round == scrubRounds {
+					limit = time.Hour
+				}
+				round++
+			}
+			var looked int
+			looked, done, err = t.wipe(limit)
+			before -= looked
+			again = looked > 0 && !done
+			return err
+		})
+	}
+	return done, err
 }
 
 // learnDirty looks at all pages unless it is known which are dirty. Where other processes write meanwhile, it
@@ -105,40 +117,39 @@ func (t *tx) wipeAll() error {
 	return err
 }
 
-// wipe overwrites the unused middle of dirty pages for some time, and says so in the file when it is done. again tells
-// that there are more; otherwise, unless done, it isn't known any more which they are, or text is to be merged first.
-func (t *tx) wipe(limit time.Duration) (again, done bool, err error) {
+// wipe overwrites the unused middle of dirty pages for some time and tells how many it looked at, and whether it is
+// done, which it then says in the file. It looks at none if it isn't known which are dirty.
+func (t *tx) wipe(limit time.Duration) (looked int, done bool, err error) {
 	w, end := &t.engine.writer, time.Now().Add(limit)
 	if !w.dirty.known {
-		return false, false, nil
+		return 0, false, nil
 	}
-	for number := range w.dirty.pages.all() {
+	for number := range w.dirty.pages.from(w.dirty.next) {
 		var page []byte
 		if there, err := sqlstore.Found(t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).
 			Scan(&page)); err != nil {
-			return false, false, fmt.Errorf("read page %d of the database: %w", number, err)
+			return 0, false, fmt.Errorf("read page %d of the database: %w", number, err)
 		} else if middle := unusedMiddle(page, number); there && isStained(middle) {
 			clear(middle)
 			if err := t.exec("UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", page, number); err != nil {
-				return false, false, err
+				return 0, false, err
 			}
 			t.wiped = append(t.wiped, number)
 		}
+		looked++
+		w.dirty.next = number + 1
 		if w.dirty.pages.remove(number); time.Now().After(end) {
-			return true, false, nil
+			return looked, false, nil
 		}
 	}
-	t.wiped = nil          // what follows may write to those as well
 	w.removed = time.Now() // of the pages themselves, until the log is emptied
-	var unmerged int
-	if there, err := sqlstore.Found(t.row(readUnmerged).Scan(&unmerged)); err != nil || there {
-		return false, false, err
+	unmerged, err := sqlstore.Found(t.row(readUnmerged).Scan(new(int)))
+	if err != nil || unmerged || w.scrubbed {
+		return 0, !unmerged, err
 	}
-	if !w.scrubbed {
-		w.scrubbed = true
-		err = t.exec("INSERT OR REPLACE INTO meta VALUES ('" + scrubbedKey + "', '')")
-	}
-	return false, true, err
+	t.wiped = nil // the mark may be written to one of them
+	w.scrubbed = true
+	return looked, true, t.exec("INSERT OR REPLACE INTO meta VALUES ('" + scrubbedKey + "', '')")
 }
 
 // stained are the pages whose unused middle holds something. Others may write meanwhile.

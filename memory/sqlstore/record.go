@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"hark/memory"
@@ -122,16 +121,18 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
 		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS ranked
 		WHERE at < ?1 OR nth > ?2 AND ?2 > 0 OR cost > ?3 AND ?3 > 0`, millis(l.Before), l.Count, l.Tokens)
-	for step := range slices.Chunk(gone, forgetStep) {
-		if err := s.writing(ctx, func(t *transaction) {
-			t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
-				CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
-				WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
-			total += t.lost.Records
-		}); err != nil {
-			return total, err
-		}
+	if err != nil {
+		return 0, err
 	}
+	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
+		step := gone[:min(limit, len(gone))]
+		gone = gone[len(step):]
+		t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
+			CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
+			WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
+		total += t.lost.Records
+		return len(step)
+	})
 	return total, err
 }
 

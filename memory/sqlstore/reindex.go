@@ -188,13 +188,13 @@ func (s *Store) finishWords(ctx context.Context, progress func(done, total int))
 }
 
 // indexMore puts the next messages into full text and tells how many it looked at: none when it is whole.
-func (t *transaction) indexMore() int {
+func (t *transaction) indexMore(limit int) int {
 	state := t.meta(reindexKey)
 	if state == "" || state == reindexed { // somebody else was faster
 		return 0
 	}
-	rows, terms := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000",
-		must(strconv.ParseInt(state, 10, 64)))
+	rows, terms := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
+		must(strconv.ParseInt(state, 10, 64)), limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
 		return 0
