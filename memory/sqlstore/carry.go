@@ -130,6 +130,7 @@ func (t *transaction) takeOutSome(limit int) int {
 		return 0
 	}
 	t.changed.Text = true // again: what begin removed may have been erased meanwhile
+	t.store.ingest.removals++
 	for i, row := range rows {
 		t.unindex(row, terms[i])
 	}

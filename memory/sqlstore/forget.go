@@ -144,6 +144,7 @@ func (t *transaction) begin(id int64, o order, found *selected) {
 	b.dropSettings()
 	b.dropStructure()
 	t.changed.Text, t.changed.structure = true, true
+	t.store.ingest.removals++
 	// read again, the order with them
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)

@@ -23,7 +23,7 @@ type ingest struct {
 	segments  map[int64]int64 // last segment id by guild number
 	decisions *Decisions
 	dropped   dropped
-	removals  int // how often messages may have been changed or removed
+	removals  int // how often messages may have been removed, doomed, or cut into other segments
 }
 
 // batch is the work of one Apply.
@@ -175,9 +175,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 		defer stopped(&err)
 		done = s.newTransaction(ctx, tx)
 		f(done)
-		if done.flush(); done.changed.Text {
-			s.ingest.removals++
-		}
+		done.flush()
 		tx.Changed(done.changed.Changes)
 		return nil
 	})
