@@ -48,7 +48,7 @@ func BenchmarkForget(b *testing.B) {
 	s := openBench(b, talkative(b))
 	scope := everywhereIn(b, s, 1000)
 	end := time.Date(2050, 1, 1, 0, 0, 0, 0, time.UTC) // the talk goes on for years
-	must(b, s.Erase(bg, false)) // as whoever keeps house does soon after the start
+	must(b, s.Erase(bg, false))                        // as whoever keeps house does soon after the start
 	for user := memory.UserID(1); b.Loop(); user += 2 {
 		others := beside(b, s, scope)
 		time.Sleep(3 * time.Second)

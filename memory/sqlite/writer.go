@@ -69,7 +69,9 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	t := &tx{ctx: context.WithoutCancel(ctx), engine: e}
 	err := t.run(f)
 	if err == nil {
-		e.writer.dirty.note()
+		if e.writer.dirty.note(); t.Text && e.writer.dirty.at == 0 {
+			e.writer.dirty.lose() // another process has emptied the log at once
+		}
 		for _, number := range t.wiped {
 			e.writer.dirty.pages.remove(number)
 		}
