@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -329,6 +330,36 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	closed(t, s)
 	if err := s.engine.erase(bg); err == nil {
 		t.Error("the log of a closed file was emptied")
+	}
+}
+
+// Readers of whom one begins before the other ends keep nobody from emptying the log.
+func TestTheLogIsEmptiedBesideManyReaders(t *testing.T) {
+	t.Parallel()
+	s := open(t, written(t))
+	end := reading(t, s)
+	ctx, stop := context.WithCancel(bg)
+	var running sync.WaitGroup
+	running.Go(func() {
+		for ctx.Err() == nil {
+			next, err := s.engine.read.BeginTx(bg, nil)
+			if err == nil {
+				err = next.QueryRow("SELECT count(*) FROM message").Scan(new(int))
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			end()
+			end = func() { _ = next.Rollback() }
+		}
+		end()
+	})
+	defer running.Wait()
+	defer stop()
+	for n := range 5 {
+		apply(t, s, deleted(general, n))
+		must(t, s.engine.erase(bg))
 	}
 }
 
