@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"hark/memory/sqlstore"
 )
@@ -111,14 +112,12 @@ func (t *tx) secureText(on bool) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
 }
 
-// mergePages is how many pages of full text one transaction merges, so that nobody waits long.
-const mergePages = 200
-
 // mergeText takes out of full text what RemoveMuch left there: it merges all parts into one, in steps
 // (https://www.sqlite.org/fts5.html#the_merge_command).
 func (e *engine) mergeText(ctx context.Context, write transact) error {
 	var begun int64 // removals that the merge under way takes out; 0 if it has not begun
 	more, err := e.isUnmerged(ctx)
+	step := 50 // pages of full text that one transaction merges
 	for err == nil && more {
 		err = write(ctx, func(t *tx) error {
 			var removed, before, after int64
@@ -126,10 +125,18 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 			if more = there; err != nil || !there {
 				return err
 			}
-			pages := mergePages
+			pages := step
 			if removed != begun {
-				begun, pages = removed, -mergePages // which begins anew
+				begun, pages = removed, -step // which begins anew
 			}
+			started := time.Now()
+			defer func() {
+				if took := time.Since(started); took > e.writer.step {
+					step = max(1, step/2)
+				} else if took < e.writer.step/2 {
+					step *= 2
+				}
+			}()
 			const changes = "SELECT total_changes()"
 			err = errors.Join(t.row(changes).Scan(&before),
 				t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages),

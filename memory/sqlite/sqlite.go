@@ -150,6 +150,7 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 		make(chan struct{}, loadsAtOnce)
 	e.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	e.writer.name, e.writer.patience = rand.Text(), patience
+	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 	if e.writeDB, err = sql.Open("sqlite",
@@ -193,12 +194,12 @@ func (e *engine) Close() error {
 		if !e.writer.scrubbed && !unmerged && err == nil {
 			_ = e.scrub(context.Background(), e.transact)
 		}
-		_ = e.truncateLog(context.Background())
+		_ = e.truncateLog(context.Background(), 0)
 	}
 	e.writer.closed = true
 	e.vectors.close()
 	e.unmark()
-	errs := []error{e.watch.close()}
+	errs := []error{e.watch.close(), e.writer.dirty.close()}
 	if e.read != nil {
 		errs = append(errs, e.read.Close())
 	}

@@ -11,8 +11,9 @@ import (
 type tx struct {
 	ctx    context.Context
 	engine *engine
-	others bool // somebody else had written before
-	much   bool // RemoveMuch was called
+	others bool     // somebody else had written before
+	much   bool     // RemoveMuch was called
+	wiped  []uint32 // pages whose unused middle was overwritten, and nothing else
 	sqlstore.Changes
 	put []storedVector // new vectors in the space in use
 }

@@ -19,6 +19,7 @@ type writer struct {
 	turn     chan struct{} // holds a token while somebody writes
 	name     string        // of this writer among those that have the file open
 	patience time.Duration
+	step     time.Duration // about how long one transaction of long work takes
 
 	// What follows is used by the holder of turn only.
 	closed     bool
@@ -26,7 +27,8 @@ type writer struct {
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
 	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
 	removals   int       // transactions that removed text
-	version    int64     // PRAGMA data_version after the last transaction: another means somebody else wrote
+	dirty      dirty
+	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
 	statements map[string]*sql.Stmt
 }
 
@@ -71,6 +73,12 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	t := &tx{ctx: context.WithoutCancel(ctx), engine: e}
 	err := t.run(f)
 	if err == nil {
+		if e.writer.dirty.note(); t.Text && e.writer.dirty.at == 0 {
+			e.writer.dirty.lose() // another process has emptied the log at once
+		}
+		for _, number := range t.wiped {
+			e.writer.dirty.pages.remove(number)
+		}
 		err = e.publish(t)
 	}
 	if err != nil {
@@ -128,6 +136,7 @@ func (t *tx) noticeOthers() error {
 	}
 	e.writer.version = version
 	t.others = true
+	e.writer.dirty.lose()
 	var err error
 	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey +
 		"'").Scan(new(int))); err != nil {
@@ -178,7 +187,7 @@ const longRemoved = 5 * time.Second
 func (e *engine) EndTurn(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
-		_ = e.truncateLog(context.Background()) // the next to write or to ask for what is pending tries again
+		_ = e.truncateLog(context.Background(), 0) // the next to write or to ask for what is pending tries again
 	}
 	<-w.turn
 }
@@ -192,16 +201,15 @@ func (e *engine) tryEmptyLog() {
 	}
 }
 
-// truncateLog moves what the write-ahead log holds to its place, and truncates it. It doesn't wait for
-// readers: where one is in the way, the next to write or to ask for what is pending tries again, and opening
-// the file does it at the latest. The caller holds the turn.
-func (e *engine) truncateLog(ctx context.Context) error {
-	if _, err := e.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+// truncateLog moves what the write-ahead log holds to its place, and truncates it. It waits so long for those who
+// began to read before; who begins meanwhile is in nobody's way. Where one is, the next to write or to ask for
+// what is pending tries again, and opening the file does it at the latest. The caller holds the turn.
+func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
+	if err := e.beBusy(ctx, wait); err != nil {
 		return err
 	}
-	defer func() {
-		_, _ = e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", e.writer.patience.Milliseconds()))
-	}()
+	defer func() { _ = e.beBusy(ctx, e.writer.patience) }()
+	e.writer.dirty.note()
 	var busy, pages, moved int
 	err := e.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 	if err == nil && busy > 0 {
@@ -209,7 +217,14 @@ func (e *engine) truncateLog(ctx context.Context) error {
 	}
 	if err == nil {
 		e.writer.removed = time.Time{}
+		e.writer.dirty.emptied()
 	}
+	return err
+}
+
+// beBusy sets how long the writer waits for others.
+func (e *engine) beBusy(ctx context.Context, wait time.Duration) error {
+	_, err := e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()))
 	return err
 }
 
