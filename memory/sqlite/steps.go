@@ -8,23 +8,25 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// storedVector is a vector in the steps that the file holds.
+// storedVector is what is held in memory of a vector.
 type storedVector struct {
 	segment, channel int64
 	first, last      memory.MessageID // between which the segment's messages lie
-	steps            []byte
+	sketch           []byte
 }
 
 // PutVector implements sqlstore.Tx.
 func (t *tx) PutVector(v sqlstore.Vector, beside bool) error {
-	s := storedVector{v.Segment, v.Channel, v.First, v.Last, quantise(v.Values)}
+	steps := quantise(v.Values)
+	s := storedVector{v.Segment, v.Channel, v.First, v.Last, t.engine.writer.sketcherOf(len(steps)).sketch(steps)}
 	table := "vector"
 	if beside {
 		table = "vector_next"
 	} else {
 		t.put = append(t.put, s)
 	}
-	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, steps) VALUES (?, ?)", s.segment, pack(s.steps))
+	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, sketch, steps) VALUES (?, ?, ?)", s.segment, s.sketch,
+		pack(steps))
 }
 
 // quantise gives v in steps of a 127th of its largest number, one byte a number. How large a step is isn't
@@ -81,18 +83,24 @@ func unpack(packed []byte, n int) ([]byte, error) {
 	return steps, nil
 }
 
-// dequantise is what quantise was given, as near as the steps allow, with length 1.
-func dequantise(steps []byte) []float32 {
-	v := make([]float32, len(steps))
+// comparer tells how near a vector that was packed is to v: the cosine of the angle between them.
+func comparer(v []float32) func(packed []byte) (float32, error) {
 	var length float64
-	for i, b := range steps {
-		x := float64(int8(b))
-		v[i] = float32(x)
-		length += x * x
+	for _, x := range v {
+		length += float64(x) * float64(x)
 	}
-	scale := float32(1 / math.Sqrt(length))
-	for i := range v {
-		v[i] *= scale
+	return func(packed []byte) (float32, error) {
+		steps, err := unpack(packed, len(v))
+		if err != nil {
+			return 0, err
+		}
+		var product float32
+		var square int32
+		for i, b := range steps {
+			x := int32(int8(b))
+			product += v[i] * float32(x)
+			square += x * x
+		}
+		return float32(float64(product) / math.Sqrt(length*float64(square))), nil
 	}
-	return v
 }
