@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"hark/memory"
 	"hark/memory/memorytest"
 )
@@ -114,27 +112,6 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	}
 	if x.apply(vectorChange{version: x.version + 2}) {
 		t.Error("a change that comes after one that is missing leaves no trace")
-	}
-}
-
-// What is packed comes back as it was, in no more bytes than it has numbers; what is damaged doesn't come back.
-func TestPack(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		steps := rapid.SliceOfN(rapid.OneOf(rapid.Just(byte(0)), rapid.Byte()), 1, 40).Draw(t, "steps")
-		packed := pack(steps)
-		if back, err := unpack(packed, len(steps)); err != nil || !slices.Equal(back, steps) ||
-			len(packed) > len(steps) {
-			t.Fatalf("%v is packed as %v and comes back as %v, %v", steps, packed, back, err)
-		}
-		if len(packed) < len(steps) {
-			if back, err := unpack(packed[:len(packed)-1], len(steps)); err == nil {
-				t.Fatalf("%v lacks a byte and comes back as %v", packed, back)
-			}
-		}
-	})
-	if n := len(pack(make([]byte, 384))); n != 48 {
-		t.Errorf("nothing takes %d bytes", n)
 	}
 }
 

@@ -266,18 +266,26 @@ func TestTheShortlistLiesInScope(t *testing.T) {
 	}
 }
 
-// How near a vector is can be told of it as it is packed.
+// How near a vector is can be told of it as it is packed, in no more bytes than it has numbers; what is damaged tells
+// nothing.
 func TestComparer(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "dimensions")
-		vector := rapid.SliceOfN(rapid.Float32Range(-3, 3), n, n)
+		vector := rapid.SliceOfN(rapid.OneOf(rapid.Just[float32](0), rapid.Float32Range(-3, 3)), n, n)
 		a, b := vector.Draw(t, "a"), vector.Draw(t, "b")
-		a[0], b[0] = a[0]+4, b[0]+4 // no zeros
-		near, err := comparer(a)(pack(quantise(b)))
+		a[0], b[0] = a[0]+4, b[0]+4 // not zero
+		packed := pack(quantise(b))
+		near, err := comparer(a)(packed)
 		if want := cosineOf(a, dequantise(quantise(b))) / math.Sqrt(cosineOf(a, a)); err != nil ||
-			math.Abs(float64(near)-want) > 1e-5 {
-			t.Errorf("%v, %v; want %v", near, err, want)
+			math.Abs(float64(near)-want) > 1e-5 || len(packed) > n {
+			t.Errorf("%v in %d bytes, %v; want %v", near, len(packed), err, want)
+		}
+		if _, err := comparer(a)(packed[:len(packed)-1]); err == nil {
+			t.Errorf("%v lacks a byte and compares", packed)
+		}
+		if _, err := comparer(a)(append(packed, 1)); err == nil && len(packed)+1 != n {
+			t.Errorf("%v has a byte too many and compares", packed)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"hark/memory"
 	"hark/memory/sqlstore"
@@ -61,46 +62,38 @@ func pack(steps []byte) []byte {
 	return packed
 }
 
-// unpack is what pack was given, n steps.
-func unpack(packed []byte, n int) ([]byte, error) {
-	if len(packed) == n {
-		return packed, nil
-	}
-	bits := (n + 7) / 8
-	if len(packed) < bits {
-		return nil, fmt.Errorf("a vector takes %d bytes, too few for %d dimensions", len(packed), n)
-	}
-	steps, rest := make([]byte, n), packed[bits:]
-	for i := range steps {
-		if packed[i/8]&(1<<(i%8)) == 0 {
-			continue
-		}
-		if len(rest) == 0 {
-			return nil, fmt.Errorf("a vector of %d dimensions lacks some of its numbers", n)
-		}
-		steps[i], rest = rest[0], rest[1:]
-	}
-	return steps, nil
-}
-
 // comparer tells how near a vector that was packed is to v: the cosine of the angle between them.
 func comparer(v []float32) func(packed []byte) (float32, error) {
-	var length float64
+	var square float64
 	for _, x := range v {
-		length += float64(x) * float64(x)
+		square += float64(x) * float64(x)
 	}
+	length := math.Sqrt(square)
 	return func(packed []byte) (float32, error) {
-		steps, err := unpack(packed, len(v))
-		if err != nil {
-			return 0, err
-		}
 		var product float32
-		var square int32
-		for i, b := range steps {
-			x := int32(int8(b))
-			product += v[i] * float32(x)
-			square += x * x
+		var square int
+		if len(packed) == len(v) {
+			for i, b := range packed {
+				x := int(int8(b))
+				product, square = product+v[i]*float32(x), square+x*x
+			}
+			return float32(float64(product) / (length * math.Sqrt(float64(square)))), nil
 		}
-		return float32(float64(product) / math.Sqrt(length*float64(square))), nil
+		first := (len(v) + 7) / 8
+		n := first
+		for i, b := range packed[:min(first, len(packed))] {
+			for ; b != 0 && n < len(packed); n++ {
+				x := int(int8(packed[n]))
+				product, square = product+v[8*i+bits.TrailingZeros8(b)]*float32(x), square+x*x
+				b &= b - 1
+			}
+			if b != 0 {
+				n++ // too few
+			}
+		}
+		if n != len(packed) {
+			return 0, fmt.Errorf("a vector of %d dimensions takes %d bytes: some are missing or too many", len(v), len(packed))
+		}
+		return float32(float64(product) / (length * math.Sqrt(float64(square)))), nil
 	}
 }
