@@ -15,7 +15,7 @@ const (
 	shortlisted, shortlistedEach = 400, 20
 	// longlist is how many times as many are chosen by some bits of one turn, of which all bits then choose
 	// the shortlist.
-	longlist = 6
+	longlist = 25
 )
 
 // minID and maxID exclude no message.

@@ -9,7 +9,7 @@ import (
 )
 
 // turns is in how many directions a vector is turned for its sketch.
-const turns = 2
+const turns = 3
 
 // planes is how many bits the weight of a question's number has.
 const planes = 3
