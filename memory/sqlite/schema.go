@@ -132,7 +132,7 @@ CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
 CREATE INDEX segment_next ON segment (id) WHERE next = 1;
 CREATE TABLE vector (
   segment INTEGER PRIMARY KEY,
-  sketch  BLOB NOT NULL, -- three bits a dimension: see sketch.go
+  sketch  BLOB NOT NULL, -- some bits of it, by which it is chosen to be compared: see sketch.go
   steps   BLOB NOT NULL  -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
 );
 CREATE TABLE vector_next ( -- of another space than vector, whose place it takes once it is complete
