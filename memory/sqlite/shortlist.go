@@ -12,7 +12,7 @@ import (
 
 const (
 	// shortlisted is how many segments are ranked at least, and shortlistedEach for each that is wanted.
-	shortlisted, shortlistedEach = 400, 20
+	shortlisted, shortlistedEach = 400, 8
 	// longlist is how many times as many are chosen by some bits of one turn, of which all bits then choose
 	// the shortlist.
 	longlist = 25

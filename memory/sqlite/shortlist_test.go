@@ -248,13 +248,13 @@ func TestTheShortlistLiesInScope(t *testing.T) {
 		must(t, of.put(v))
 	}
 	scope := scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 7})
-	if found := of.shortlist(of.allowed(scope), question, 30); len(found) != all/100 {
+	if found := of.shortlist(of.allowed(scope), question, 100); len(found) != all/100 {
 		t.Errorf("%d of %d are on the shortlist", len(found), all/100)
 	}
 	every := filter{channels: slices.Repeat([]bool{true}, 100), since: minID, until: maxID}
-	found := of.shortlist(of.allowed(every), question, 30)
-	if len(found) != 30*shortlistedEach {
-		t.Errorf("%d are on the shortlist for 30", len(found))
+	found := of.shortlist(of.allowed(every), question, 100)
+	if len(found) != 100*shortlistedEach {
+		t.Errorf("%d are on the shortlist for 100", len(found))
 	}
 	slices.Sort(found)
 	for i := int32(all - 1); len(found) > 0; i-- {
