@@ -57,8 +57,8 @@ func (f *filter) allows(t *table, i int32) bool {
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// table is what is kept of a guild's segments in memory: a list for each thing, since every search reads some of them
-// from end to end.
+// table is what is kept of a guild's segments in memory: a list for each thing, since every search reads some
+// of them from end to end.
 type table struct {
 	guild         int64
 	segments      []int64
@@ -86,8 +86,8 @@ func (t *table) grow(n int) {
 
 // put adds a row, or replaces the segment's.
 func (t *table) put(v storedVector) error {
-	if len(v.sketch) != 8*turns*t.words {
-		return fmt.Errorf("the sketch of segment %d takes %d bytes and not %d", v.segment, len(v.sketch), 8*turns*t.words)
+	if n := 8 * turns * t.words; len(v.sketch) != n {
+		return fmt.Errorf("the sketch of segment %d takes %d bytes and not %d", v.segment, len(v.sketch), n)
 	}
 	i, ok := t.at[v.segment]
 	if !ok {
@@ -113,7 +113,8 @@ func (t *table) remove(segment int64) {
 		return
 	}
 	last := int32(len(t.segments) - 1)
-	t.segments[i], t.channels[i], t.firsts[i], t.lasts[i] = t.segments[last], t.channels[last], t.firsts[last], t.lasts[last]
+	t.segments[i], t.channels[i] = t.segments[last], t.channels[last]
+	t.firsts[i], t.lasts[i] = t.firsts[last], t.lasts[last]
 	for k := range turns {
 		copy(t.sketch(k, i), t.sketch(k, last))
 		clear(t.sketch(k, last))

@@ -82,17 +82,19 @@ func comparer(v []float32) func(packed []byte) (float32, error) {
 		first := (len(v) + 7) / 8
 		n := first
 		for i, b := range packed[:min(first, len(packed))] {
-			for ; b != 0 && n < len(packed); n++ {
+			for ; b != 0 && n < len(packed) && 8*i+bits.TrailingZeros8(b) < len(v); n++ {
 				x := int(int8(packed[n]))
 				product, square = product+v[8*i+bits.TrailingZeros8(b)]*float32(x), square+x*x
 				b &= b - 1
 			}
 			if b != 0 {
-				n++ // too few
+				n = -1
+				break
 			}
 		}
 		if n != len(packed) {
-			return 0, fmt.Errorf("a vector of %d dimensions takes %d bytes: some are missing or too many", len(v), len(packed))
+			return 0, fmt.Errorf("a vector of %d dimensions takes %d bytes: some are missing or too many",
+				len(v), len(packed))
 		}
 		return float32(float64(product) / (length * math.Sqrt(float64(square)))), nil
 	}
