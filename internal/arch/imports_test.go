@@ -73,7 +73,6 @@ var doors = map[string][]string{
 	"github.com/sashabaranov/go-openai":  {"internal/llm"},
 	"modernc.org/sqlite":                 {"memory/sqlite"},
 	"go.yaml.in/yaml/v3":                 {"internal/migrate"},
-	"github.com/philippgille/chromem-go": {"memory/sqlite"},
 	"github.com/prometheus":              {"internal/metrics"},
 }
 

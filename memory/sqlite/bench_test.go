@@ -210,7 +210,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 	read(&r.messages, 13, `SELECT row, channel, id, author, kind, reply_to, edited, whole, starred, tokens,
 		segment, content, extra FROM message ORDER BY id`)
 	read(&r.segments, 7, "SELECT id, channel, first, last, size, version, pending FROM segment")
-	read(&r.vectors, 2, "SELECT segment, steps FROM vector")
+	read(&r.vectors, 3, "SELECT segment, sketch, steps FROM vector")
 	read(&r.presence, 4, "SELECT channel, author, messages, last FROM presence ORDER BY last")
 	for _, m := range r.messages {
 		r.terms = append(r.terms, []any{m[0], sqlstore.Hashes(new(text.Batch).Terms(m[11].(string)))})
@@ -231,7 +231,7 @@ func insertRows(b *testing.B, r rows) time.Duration {
 			segment, content, extra) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		"INSERT INTO fulltext (rowid, content) VALUES (?, ?)",
 		"INSERT INTO segment (id, channel, first, last, size, version, pending) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		"INSERT INTO vector (segment, steps) VALUES (?, ?)",
+		"INSERT INTO vector (segment, sketch, steps) VALUES (?, ?, ?)",
 		"INSERT INTO presence (channel, author, messages, last) VALUES (?, ?, ?, ?)",
 	} {
 		var err error

@@ -114,7 +114,7 @@ var spoiled = map[string]string{
 	"a wrong span":      "UPDATE segment SET first = last",
 	"in no segment":     "UPDATE message SET segment = 0 WHERE row = (SELECT max(row) FROM message)",
 	"no vector":         "DELETE FROM vector",
-	"a strange vector":  "INSERT INTO vector VALUES (77, x'00')",
+	"a strange vector":  "INSERT INTO vector VALUES (77, x'00', x'00')",
 	"a short vector":    "UPDATE vector SET steps = x'01'",
 	"no words":          "INSERT INTO fulltext (fulltext) VALUES ('delete-all')",
 	"too many words":    "INSERT INTO fulltext (rowid, content) VALUES (77, 'aaaaaaaa')",

@@ -1,5 +1,5 @@
 // Package sqlite keeps what was said in one SQLite file. The file is the truth: what is held in memory (the
-// structure of the guilds, the vectors ready to be searched by chromem-go) is made from it and can be thrown
+// structure of the guilds, sketches of the vectors) is made from it and can be thrown
 // away at any time. Only message.content holds words; full text holds hashes of them, and deleting takes both
 // out of the file's pages (secure_delete), not only out of sight.
 //

@@ -30,6 +30,15 @@ type writer struct {
 	dirty      dirty
 	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
 	statements map[string]*sql.Stmt
+	sketcher   *sketcher // that was used last
+}
+
+// sketcherOf makes the sketches of vectors with so many dimensions.
+func (w *writer) sketcherOf(dimensions int) *sketcher {
+	if w.sketcher == nil || w.sketcher.dimensions() != dimensions {
+		w.sketcher = newSketcher(dimensions)
+	}
+	return w.sketcher
 }
 
 // Turn implements sqlstore.Engine.
@@ -116,6 +125,9 @@ func (t *tx) run(f func(*tx) error) error {
 		}
 		t.engine.writer.scrubbed = false
 	}
+	if err := t.countVectors(); err != nil {
+		return err
+	}
 	if err := t.exec("COMMIT"); err != nil {
 		return err
 	}
@@ -163,8 +175,8 @@ func (e *engine) publish(t *tx) error {
 			return err
 		}
 	}
-	e.vectors.remove(t.Gone)
-	return e.vectors.put(t.put)
+	e.vectors.apply(t.vectors)
+	return nil
 }
 
 // close closes the statements.
