@@ -17,9 +17,7 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 		return
 	}
 	body, err := json.Marshal(keptOf(trace))
-	if err != nil {
-		ensure(fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused))
-	}
+	ensure(err)
 	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts),
 		string(body))
 	t.settleRewritten(trace)
