@@ -49,6 +49,7 @@ func BenchmarkGateway(b *testing.B) {
 	var mine sync.RWMutex
 	var counted atomic.Int64
 	s := t.bot.session()
+	s.Identify.Intents, s.StateEnabled, s.SyncEvents = intents, false, true
 	s.Dialer = gated(t.discord.Dialer(), &mine)
 	all := make(chan struct{}, 1)
 	s.AddHandler(func(*discordgo.Session, *discordgo.MessageCreate) {
