@@ -258,26 +258,28 @@ func keepAlive(ws *websocket.Conn, s *gatewaySession, interval time.Duration, as
 
 // receive is called with each event of the gateway, in order. It must not wait.
 func (b *Bot) receive(event string, data json.RawMessage) {
-	if event == "INTERACTION_CREATE" || readers[event] != nil {
+	if readers[event] != nil {
 		b.cfg.Metrics.Events.WithLabelValues(event).Inc()
+	} else if event != "RESUMED" {
+		return
 	}
+	raw := &rawEvent{kind: event, data: data}
+	raw.decode()
 	switch event {
 	case "READY", "RESUMED":
 		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new",
 			"RESUMED": "resumed"}[event]).Inc()
 		b.setState(nil)
 		b.log.Info().Str("event", event).Msg("connected to Discord")
-		if event == "READY" && b.queue.put(item{raw: &rawEvent{kind: event, data: data}}) {
+		if event == "READY" && b.queue.put(item{raw: raw}) {
 			b.commands.ready(data)
 		}
 	case "INTERACTION_CREATE":
 		logged := make(chan struct{})
-		if b.queue.put(item{raw: &rawEvent{kind: event, data: data}, logged: logged}) {
+		if b.queue.put(item{raw: raw, logged: logged}) {
 			b.commands.put(data, logged)
 		}
 	default:
-		if readers[event] != nil {
-			b.queue.put(item{raw: &rawEvent{kind: event, data: data}})
-		}
+		b.queue.put(item{raw: raw})
 	}
 }
