@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -128,7 +129,7 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 		_ = ws.SetReadDeadline(end)
 	})()
 	_, _ = ws.SetReadDeadline(late), ws.SetWriteDeadline(late)
-	beat, done := make(chan struct{}, 1), make(chan struct{})
+	heart, done := heart{ws: ws, session: s}, make(chan struct{})
 	defer close(done)
 	var interval time.Duration
 	var read bytes.Buffer
@@ -157,9 +158,9 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 			if err := ws.WriteJSON(b.begin(s)); err != nil {
 				return up, err
 			}
-			go keepAlive(ws, s, interval, beat, done)
+			go heart.beats(interval, done)
 		case opHeartbeat:
-			wakeUp(beat)
+			heart.beat()
 		case opHeard:
 			if up {
 				_ = ws.SetReadDeadline(time.Now().Add(2 * interval))
@@ -234,26 +235,37 @@ func (s *gatewaySession) learn(f frame) {
 	}
 }
 
-// keepAlive sends heartbeats, the first after a part of interval, and whenever one is asked for. Who reads sees what
-// is wrong with the connection.
-func keepAlive(ws *websocket.Conn, s *gatewaySession, interval time.Duration, asked, done <-chan struct{}) {
+// heart sends heartbeats. Who reads sees what is wrong with the connection.
+type heart struct {
+	mu      sync.Mutex
+	ws      *websocket.Conn
+	session *gatewaySession
+}
+
+// beats sends heartbeats until done, the first after a part of interval.
+func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
 	next := time.NewTimer(rand.N(interval))
 	defer next.Stop()
 	for {
 		select {
 		case <-next.C:
 			next.Reset(interval)
-		case <-asked:
+			h.beat()
 		case <-done:
 			return
 		}
-		var seq any // null before the first event
-		if n := s.seq.Load(); n > 0 {
-			seq = n
-		}
-		_ = ws.SetWriteDeadline(time.Now().Add(interval))
-		_ = ws.WriteJSON(map[string]any{"op": opHeartbeat, "d": seq})
 	}
+}
+
+func (h *heart) beat() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var seq any // null before the first event
+	if n := h.session.seq.Load(); n > 0 {
+		seq = n
+	}
+	_ = h.ws.SetWriteDeadline(time.Now().Add(requestTimeout))
+	_ = h.ws.WriteJSON(map[string]any{"op": opHeartbeat, "d": seq})
 }
 
 // receive is called with each event of the gateway, in order. It must not wait.
