@@ -18,16 +18,17 @@ import (
 	"hark/memory"
 )
 
-// valve is a connection from which, while held is locked, no read begins.
+// valve is a connection of which no read ends while held is locked.
 type valve struct {
 	net.Conn
 	held *sync.RWMutex
 }
 
-func (g valve) Read(p []byte) (int, error) {
-	g.held.RLock()
-	g.held.RUnlock()
-	return g.Conn.Read(p)
+func (v valve) Read(p []byte) (int, error) {
+	n, err := v.Conn.Read(p)
+	v.held.RLock()
+	defer v.held.RUnlock()
+	return n, err
 }
 
 // gated is a dialer whose connections hold while somebody has locked held.

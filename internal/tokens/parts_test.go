@@ -56,8 +56,11 @@ func TestWordsAreTheWhole(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := Counter{encoding: encoding}
-			if want, _ := library.Count(s); c.encoded(s) != want || c.encoded(s) != want {
-				t.Errorf("%s: %q has %d tokens, the library counts %d", encoding, s, c.encoded(s), want)
+			want, _ := library.Count(s)
+			for range 2 {
+				if got := c.encoded(s); got != want {
+					t.Errorf("%s: %q has %d tokens, the library counts %d", encoding, s, got, want)
+				}
 			}
 		}
 	})
