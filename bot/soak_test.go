@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"fmt"
@@ -30,6 +29,7 @@ import (
 	counting "hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
+	"hark/memory/sqlstore"
 	"hark/search"
 )
 
@@ -201,35 +201,28 @@ func BenchmarkSoak(b *testing.B) {
 	if err := hark.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	kept := map[int64]string{}
-	db, err := sql.Open("sqlite", filepath.Join(dir, sqlite.FileName))
+	kept, path, lost, stale := map[int64]string{}, filepath.Join(dir, sqlite.FileName), 0, 0
+	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := db.Query("SELECT id, content FROM message")
-	for err == nil && rows.Next() {
+	if err := sqlstore.Each(b.Context(), db, func(scan sqlstore.Scanner) error {
 		var id int64
 		var text string
-		err = rows.Scan(&id, &text)
+		err := scan(&id, &text)
 		kept[id] = text
-	}
-	if err != nil {
+		return err
+	}, "SELECT id, content FROM message"); err != nil {
 		b.Fatal(err)
 	}
-	lost, stale := 0, 0
 	for _, m := range said {
 		if kept[int64(m.id)] != m.text {
 			lost++
 		}
 	}
-	file, err := os.Open(filepath.Join(dir, sqlite.FileName))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer file.Close()
-	bytes, err := io.ReadAll(bufio.NewReader(file))
-	for _, found := range soakMark.FindAllSubmatch(bytes, -1) {
+	file, err := os.ReadFile(path)
+	for _, found := range soakMark.FindAllSubmatch(file, -1) {
 		n, _ := strconv.Atoi(string(found[1]))
 		if v, _ := strconv.Atoi(string(found[2])); said[n].text == "" || v != said[n].version {
 			stale++
