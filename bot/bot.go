@@ -353,11 +353,6 @@ func (b *Bot) session() *discordgo.Session {
 	s.Client = &httpClient
 	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
 	s.ShouldRetryOnRateLimit = false
-	s.ShouldReconnectOnError = false
-	s.StateEnabled = false
-	s.SyncEvents = true
-	s.Identify.Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages |
-		discordgo.IntentDirectMessages | discordgo.IntentMessageContent
 	return s
 }
 

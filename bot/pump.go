@@ -120,14 +120,16 @@ func newPump(b *Bot, ask func(*ask)) *pump {
 
 // run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
 func (p *pump) run(ctx context.Context) (left int) {
-	for next := time.Now(); ; next = time.Now().Add(p.bot.timing.gather) {
-		_ = sleep(ctx, time.Until(next))
+	for {
 		batch := p.bot.queue.take(ctx)
 		if batch == nil || p.write(ctx, batch) != nil {
 			return p.bot.queue.len()
 		}
 		p.bot.queue.done(len(batch))
 		p.bot.cfg.Progress()
+		if len(batch) < batchItems { // else more may wait than fits in one
+			_ = sleep(ctx, p.bot.timing.gather)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,13 +33,15 @@ type talk struct {
 	*sqlite.Store
 	*search.Engine
 	*llm.Client
-	discord  *discordtest.Server
-	engine   *answer.Engine
-	bot      *Bot
-	guild    discordtest.ID
-	channels []discordtest.Channel
-	people   []discordtest.User
-	server   *llmtest.Server
+	discord   *discordtest.Server
+	engine    *answer.Engine
+	bot       *Bot
+	guild     discordtest.ID
+	channels  []discordtest.Channel
+	people    []discordtest.User
+	server    *llmtest.Server
+	held      sync.RWMutex // locked, it keeps Hark from reading the gateway
+	committed atomic.Int64 // messages
 
 	mu       sync.Mutex
 	said     map[memory.MessageID]time.Time
@@ -131,7 +134,7 @@ func newTalkIn(b *testing.B, of town) *talk {
 	}
 	t.engine = answer.New(t.Store, t, layout, t, answer.Options{KeepPrompts: true})
 	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(),
-		Dialer: t.discord.Dialer(), Progress: t.discord.Poke}, t, t.engine, zerolog.Nop())
+		Dialer: gated(t.discord.Dialer(), &t.held), Progress: t.discord.Poke}, t, t.engine, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -179,6 +182,7 @@ func (t *talk) Apply(ctx context.Context, events ...memory.Event) error {
 	defer t.mu.Unlock()
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
+			t.committed.Add(1)
 			if said, known := t.said[p.Message.ID]; known {
 				t.logged[p.Message.ID] = now.Sub(said)
 			}
