@@ -171,7 +171,7 @@ func TestStreamJoinsNeighbours(t *testing.T) {
 		read.follows[messages[i].ID] = true
 	}
 	var joined []bool
-	for _, e := range newPool(Query{}).stream(read, question{}) {
+	for _, e := range newPool(Query{}).stream(read, newCounter(question{})) {
 		joined = append(joined, e.joined)
 	}
 	if want := []bool{false, true, false, true, false}; !slices.Equal(joined, want) {

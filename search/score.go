@@ -111,9 +111,7 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 		s.follows = map[memory.MessageID]bool{}
 	}
 	for _, id := range ids {
-		at, there := slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int {
-			return cmp.Compare(m.ID, id)
-		})
+		at, there := find(messages, id)
 		last := at + reach
 		if !there {
 			last--
@@ -127,12 +125,29 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 	s.messages = slices.CompactFunc(s.messages, func(a, b memory.Message) bool { return a.ID == b.ID })
 }
 
+// holds reports whether all was read that lies within reach of a message.
+func (s *stretch) holds(id memory.MessageID, reach int) bool {
+	at, there := find(s.messages, id)
+	if !there || at < reach || at+reach >= len(s.messages) {
+		return false
+	}
+	return !slices.ContainsFunc(s.messages[at-reach+1:at+reach+1], func(m memory.Message) bool {
+		return !s.follows[m.ID]
+	})
+}
+
+// find is where in messages, which are in order, an id is or belongs.
+func find(messages []memory.Message, id memory.MessageID) (at int, there bool) {
+	return slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int {
+		return cmp.Compare(m.ID, id)
+	})
+}
+
 // stream is what was read of a channel, as far as it is within scope and can be recalled, with the question's
 // terms counted.
-func (p *pool) stream(read stretch, asked question) []entry {
-	var stream []entry
-	counter := newCounter(asked)
-	scope := asked.scope
+func (p *pool) stream(read stretch, counter *counter) []entry {
+	stream := make([]entry, 0, len(read.messages))
+	scope := counter.scope
 	follows := true // all since the last that was taken in
 	for _, m := range read.messages {
 		at := m.Time()
@@ -163,16 +178,22 @@ const (
 // counter counts a question's terms in messages. Words recur, so it remembers what it has found out about them.
 type counter struct {
 	question
-	batch    *text.Batch
-	position map[string]int       // of the question's terms
-	likeness map[string][]float64 // of a term to each of the question's; nil if it is like none
+	batch *text.Batch
+	found map[string]foundTerm
+	room  []float64 // for what entries hold
+}
+
+// foundTerm is what a term of a message is to the question.
+type foundTerm struct {
+	at   int       // its place among the question's terms; -1 if it is none of them
+	like []float64 // how much it is like each of them; nil if it is like none
 }
 
 func newCounter(q question) *counter {
-	c := &counter{question: q, position: map[string]int{}, likeness: map[string][]float64{}}
+	c := &counter{question: q, found: map[string]foundTerm{}}
 	terms := make([]string, len(q.terms))
 	for i, t := range q.terms {
-		c.position[t.term], terms[i] = i, t.term
+		terms[i] = t.term
 	}
 	c.batch = text.NearTo(terms)
 	return c
@@ -181,15 +202,16 @@ func newCounter(q question) *counter {
 func (c *counter) count(e *entry) {
 	body := e.Text()
 	terms := c.batch.Terms(body)
-	e.counts, e.like = make([]float64, len(c.terms)), make([]float64, len(c.terms))
+	e.counts, e.like = c.numbers(), c.numbers()
 	pairs := 0
 	for at, t := range terms {
-		if i, ok := c.position[t]; ok {
+		found := c.find(t)
+		if i := found.at; i >= 0 {
 			if e.counts[i]++; at+1 < len(terms) && c.pairs[t] == terms[at+1] {
 				pairs++
 			}
 		}
-		for i, likeness := range c.likenessOf(t) {
+		for i, likeness := range found.like {
 			e.like[i] = max(e.like[i], likeness)
 		}
 	}
@@ -197,25 +219,40 @@ func (c *counter) count(e *entry) {
 		e.pairs = min(1, float64(pairs)/float64(len(c.pairs)))
 	}
 	e.length = min(float64(len(terms)), longTerms)
-	e.words = len(strings.Fields(body))
+	for range strings.FieldsSeq(body) {
+		e.words++
+	}
 	e.signs = signsOf(body)
 }
 
-func (c *counter) likenessOf(term string) []float64 {
-	row, known := c.likeness[term]
-	if known {
-		return row
+// numbers are as many zeros as the question has terms.
+func (c *counter) numbers() []float64 {
+	const messages = 100 // to make room for at once
+	n := len(c.terms)
+	if len(c.room) < n {
+		c.room = make([]float64, 2*messages*n)
 	}
+	numbers := c.room[:n:n]
+	c.room = c.room[n:]
+	return numbers
+}
+
+func (c *counter) find(term string) foundTerm {
+	found, known := c.found[term]
+	if known {
+		return found
+	}
+	found.at = slices.IndexFunc(c.terms, func(t weighted) bool { return t.term == term })
 	for i, t := range c.terms {
 		if l := alike(term, t.term); l > 0 {
-			if row == nil {
-				row = make([]float64, len(c.terms))
+			if found.like == nil {
+				found.like = make([]float64, len(c.terms))
 			}
-			row[i] = l
+			found.like[i] = l
 		}
 	}
-	c.likeness[term] = row
-	return row
+	c.found[term] = found
+	return found
 }
 
 // ranked is a scored entry.

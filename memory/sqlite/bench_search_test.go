@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -118,8 +117,6 @@ func benchSearch(b *testing.B, dir string, channels int) {
 	scope.Channels = scope.Channels[:channels]
 	raw := rawSearch(b, s, scope)
 	var whole, bare, wall []time.Duration
-	var before, after runtime.MemStats
-	var allocated uint64
 	ask := func(q string) {
 		query := search.Query{Text: q, Now: time.Date(2034, 1, 1, 0, 0, 0, 0, time.UTC), Scope: scope,
 			Guilds: []memory.GuildID{1}}
@@ -130,17 +127,13 @@ func benchSearch(b *testing.B, dir string, channels int) {
 	ask(questions(1)[0]) // which loads the vectors
 	for b.Loop() {
 		for _, q := range questions(60) {
-			runtime.ReadMemStats(&before)
 			started := time.Now()
 			whole = append(whole, cpuOf(b, func() { ask(q) }))
 			wall = append(wall, time.Since(started))
-			runtime.ReadMemStats(&after)
-			allocated += after.TotalAlloc - before.TotalAlloc
 			bare = append(bare, cpuOf(b, func() { raw(log.terms, log.vector) }))
 		}
 	}
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(float64(allocated)/float64(len(whole))/(1<<20), "MiB-allocated")
 	b.ReportMetric(median(wall), "ms-p50")
 	b.ReportMetric(median(whole), "ms-CPU")
 	b.ReportMetric(median(bare), "raw-ms-CPU")
