@@ -43,12 +43,14 @@ type Engine struct {
 	embedders []memory.Embedder
 	reranker  Reranker      // nil: none
 	reading   chan struct{} // holds what reads a channel, for any search
+	rosters   rosters
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce)}
+	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
+		rosters: rosters{by: map[memory.GuildID]*roster{}}}
 }
 
 const (
