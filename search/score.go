@@ -120,6 +120,10 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 			s.follows[messages[i].ID] = true
 		}
 	}
+	if len(s.messages) == 0 {
+		s.messages = messages
+		return
+	}
 	s.messages = append(s.messages, messages...)
 	slices.SortFunc(s.messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 	s.messages = slices.CompactFunc(s.messages, func(a, b memory.Message) bool { return a.ID == b.ID })
@@ -269,8 +273,10 @@ func (p *pool) score(q question) []*ranked {
 	q.event.find(q, p.streams)
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]
+		scored := make([]ranked, len(stream))
 		for i := range stream {
-			r := &ranked{channel: channel, at: i, values: p.features(q, stream, i)}
+			r := &scored[i]
+			r.channel, r.at, r.values = channel, i, p.features(q, stream, i)
 			r.score = r.values.score()
 			all = append(all, r)
 		}
@@ -316,6 +322,14 @@ func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 // decay is how much less than the one nearer a neighbour's words count.
 const decay = 0.9
 
+// decayed is decay to the power of its index.
+var decayed = func() (of [reach + 1]float64) {
+	for i := range of {
+		of[i] = math.Pow(decay, float64(i))
+	}
+	return of
+}()
+
 // around is the BM25 of the text made of stream, of which the words count less the farther they are from the
 // message at i, and how much of the question is in it at all.
 func around(q question, stream []entry, i int) (score, covered float64) {
@@ -323,7 +337,7 @@ func around(q question, stream []entry, i int) (score, covered float64) {
 	found := make([]float64, len(q.terms))
 	length, average := 0.0, 0.0
 	for j := range stream {
-		weight := math.Pow(decay, math.Abs(float64(i-j)))
+		weight := decayed[max(i-j, j-i)]
 		for t, n := range stream[j].counts {
 			counts[t] += weight * n
 			found[t] += n

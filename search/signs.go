@@ -67,16 +67,19 @@ func signsOf(s string) (of signs) {
 			at += size
 			continue
 		}
-		end := at
+		end, hasDigit := at, false
 		for end < len(s) {
 			r, size := utf8.DecodeRuneInString(s[end:])
 			if !isLetter(r) && r != '\'' && r != '’' {
 				break
 			}
+			hasDigit = hasDigit || '0' <= r && r <= '9'
 			end += size
 		}
 		word := s[at:end]
 		lower := strings.ToLower(word)
+		of.number = of.number || hasDigit
+		of.time = of.time || hasDigit && (isYear(lower) || isOrdinal(lower))
 		of.read(word, lower, last, s[lastEnd:at], first)
 		last, lastEnd, first = lower, end, false
 		at = end
@@ -84,16 +87,20 @@ func signsOf(s string) (of signs) {
 	return of
 }
 
-func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
 
 // read takes a word in, with the one before it and what stands between the two.
 func (of *signs) read(word, lower, before, between string, first bool) {
 	says := signWords[lower]
-	hasDigit := strings.ContainsAny(lower, "0123456789")
 	of.self = of.self || says&firstPerson != 0
 	of.reacts = of.reacts || first && says&reaction != 0
-	of.time = of.time || says&timeWord != 0 || hasDigit && (isYear(lower) || isOrdinal(lower))
-	of.number = of.number || says&numberWord != 0 || hasDigit
+	of.time = of.time || says&timeWord != 0
+	of.number = of.number || says&numberWord != 0
 	of.name = of.name || !first && isName(word) && inSentence(between) && endsLower(before)
 	of.reason = of.reason || says&reasonWord != 0 || before == "to" && says&purpose != 0 || before == "so" &&
 		lower == "that"
