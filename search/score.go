@@ -60,7 +60,7 @@ type pool struct {
 
 // entry is a fetched message, with its terms counted.
 type entry struct {
-	memory.Message
+	*memory.Message
 	counts []float64 // of the question's terms, in their order
 	like   []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
 	pairs  float64   // share of the question's pairs that it holds
@@ -153,7 +153,8 @@ func (p *pool) stream(read stretch, counter *counter) []entry {
 	stream := make([]entry, 0, len(read.messages))
 	scope := counter.scope
 	follows := true // all since the last that was taken in
-	for _, m := range read.messages {
+	for i := range read.messages {
+		m := &read.messages[i]
 		at := m.Time()
 		follows = follows && read.follows[m.ID]
 		if !m.Kind.Recalled() || p.skip[m.ID] || !scope.Since.IsZero() && at.Before(scope.Since) ||
