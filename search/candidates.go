@@ -24,7 +24,6 @@ const (
 	shortReach       = 2    // of the others so many messages are
 	maxMatches       = 3000 // messages that full text compares: the rarest terms that are in no more, but for
 	leastTerms       = 3    // so many, which are looked for anyway
-	atOnce           = 2    // channels that are read at the same time, for all searches together
 	fewChannels      = 8    // in a scope whose latest messages are worth reading
 )
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"hark/internal/text"
@@ -49,6 +50,7 @@ type Engine struct {
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
+	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // channels, by all searches together: others have something to do, too
 	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
 		rosters: rosters{by: map[memory.GuildID]*roster{}}}
 }

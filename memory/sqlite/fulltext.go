@@ -10,16 +10,13 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Ranking reads the length of each message that is found, which takes most of the time where many are. Of more than
-// manyMatches, those that hold two of the terms are ranked alone, if they are enough.
-const (
-	manyMatches = 3000
-	mostPaired  = 4 // terms, since each is read once for each other one
-)
+// manyMatches is how many messages are ranked at once: the length of each is read, which takes most of the time.
+const manyMatches = 3000
 
-// FindText implements sqlstore.Engine.
+// FindText implements sqlstore.Engine. Where the terms are in too many messages, it ranks those that hold the rarest term,
+// or two others, if they are enough.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
-	if n := len(q.Terms); n > 1 && n <= mostPaired {
+	if len(q.Terms) == 3 {
 		few := q
 		few.Limit = manyMatches + 1
 		matches, err := e.CountText(ctx, few)
@@ -27,7 +24,7 @@ func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore
 			return nil, err
 		}
 		if matches > manyMatches {
-			found, err := e.rank(ctx, q, pairsOf(q.Terms))
+			found, err := e.rank(ctx, q, fewerOf(q.Terms))
 			if err != nil || len(found) == q.Limit {
 				return found, err
 			}
@@ -68,16 +65,11 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) (
 	return found, err
 }
 
-// anyOf matches what holds any of terms, pairsOf what holds two.
+// anyOf matches what holds any of terms, fewerOf what holds the first or both of the others.
 func anyOf(terms []string) string { return strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ") }
 
-func pairsOf(terms []string) string {
-	hashes := strings.Fields(sqlstore.Hashes(terms))
-	var pairs []string
-	for i, hash := range hashes[:len(hashes)-1] {
-		pairs = append(pairs, hash+" AND ("+strings.Join(hashes[i+1:], " OR ")+")")
-	}
-	return strings.Join(pairs, " OR ")
+func fewerOf(terms []string) string {
+	return sqlstore.Hashes(terms[:1]) + " OR " + strings.ReplaceAll(sqlstore.Hashes(terms[1:]), " ", " AND ")
 }
 
 // CountText implements sqlstore.Engine.
