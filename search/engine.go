@@ -25,7 +25,7 @@ type Log interface {
 		after int) ([]memory.Message, error)
 }
 
-// Directory knows people, and what guilds were told.
+// Directory knows people, and what guilds were told. A list that it gave doesn't change.
 type Directory interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
