@@ -172,7 +172,7 @@ func TestStreamJoinsNeighbours(t *testing.T) {
 	}
 	var joined []bool
 	p := newPool(Query{})
-	p.streams[1] = p.stream(read, question{})
+	p.streams[1] = p.stream(read, newCounter(question{}))
 	for _, e := range p.without(nil, question{}).streams[1] {
 		joined = append(joined, e.joined)
 	}

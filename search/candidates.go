@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"golang.org/x/sync/errgroup"
@@ -23,7 +24,6 @@ const (
 	shortReach       = 2    // of the others so many messages are
 	maxMatches       = 3000 // messages that full text compares: the rarest terms that are in no more, but for
 	leastTerms       = 3    // so many, which are looked for anyway
-	atOnce           = 2    // channels that are read at the same time, for all searches together
 	fewChannels      = 8    // in a scope whose latest messages are worth reading
 )
 
@@ -91,19 +91,25 @@ func (q question) rarest() []string {
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	channels := p.channels()
 	streams := make([][]entry, len(channels))
+	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, channel := range channels {
+	for range min(cap(e.reading), len(channels)) {
 		group.Go(func() error {
-			select {
-			case e.reading <- struct{}{}:
-				defer func() { <-e.reading }()
-			case <-ctx.Done():
-				return ctx.Err()
+			counter := newCounter(asked)
+			for i := int(next.Add(1)) - 1; i < len(channels); i = int(next.Add(1)) - 1 {
+				select {
+				case e.reading <- struct{}{}:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				read, err := e.stretch(ctx, channels[i], p)
+				streams[i] = p.stream(read, counter)
+				<-e.reading
+				if err != nil {
+					return err
+				}
 			}
-			read, err := e.stretch(ctx, channel, p)
-			streams[i] = p.stream(read, asked)
-			return err
+			return nil
 		})
 	}
 	err := group.Wait()
@@ -115,20 +121,21 @@ func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 
 // stretch reads what is wanted of a channel.
 func (e *Engine) stretch(ctx context.Context, channel memory.ChannelID, p *pool) (read stretch, err error) {
-	for _, part := range []struct {
-		ids   []memory.MessageID
-		reach int
-	}{{p.wanted[channel], reach}, {p.less[channel], shortReach}} {
-		if len(part.ids) == 0 {
-			continue
-		}
-		messages, err := e.log.Around(ctx, channel, part.ids, part.reach, part.reach)
-		if err != nil {
-			return read, err
-		}
-		read.add(messages, part.ids, part.reach)
+	if err := e.read(ctx, channel, p.wanted[channel], reach, &read); err != nil {
+		return read, err
 	}
-	return read, nil
+	less := slices.DeleteFunc(p.less[channel], func(id memory.MessageID) bool { return read.holds(id, shortReach) })
+	return read, e.read(ctx, channel, less, shortReach, &read)
+}
+
+func (e *Engine) read(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, reach int,
+	to *stretch) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	messages, err := e.log.Around(ctx, channel, ids, reach, reach)
+	to.add(messages, ids, reach)
+	return err
 }
 
 // latest adds what was said last, for a question that says little to look for.

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
-	"sync"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -25,7 +25,7 @@ type Log interface {
 		after int) ([]memory.Message, error)
 }
 
-// Directory knows people, and what guilds were told.
+// Directory knows people, and what guilds were told. A list that it gave doesn't change.
 type Directory interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
@@ -44,16 +44,15 @@ type Engine struct {
 	embedders []memory.Embedder
 	reranker  Reranker      // nil: none
 	reading   chan struct{} // holds what reads a channel, for any search
-
-	mu      sync.Mutex
-	rosters map[memory.GuildID]*roster
+	rosters   rosters
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
+	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // channels, by all searches together: others have something to do, too
 	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
-		rosters: map[memory.GuildID]*roster{}}
+		rosters: rosters{by: map[memory.GuildID]*roster{}}}
 }
 
 const (

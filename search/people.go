@@ -5,134 +5,168 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+	"weak"
 
 	"hark/internal/text"
 	"hark/memory"
 )
 
-// people are those known in the guilds asked about, as whoever may read the scope knows them.
+// people are those known in the guilds asked about.
 type people struct {
-	*roster
+	guilds   []members
 	readable map[memory.ChannelID]bool
-	aliases  names // those that were told in readable channels
+	aliases  map[string][]memory.UserID // by each word of those that may be known
 }
 
-// roster are the people of guilds, with the names that all know.
-type roster struct {
-	guilds memory.People
-	names  names
-	told   []memory.Person // those of whom something was told for a channel
-}
-
-// names are whom each word of names calls, by id.
-type names struct {
-	of map[string][]memory.UserID
-	// unspaced are the words in scripts without spaces between words.
-	unspaced []string
+// members are the people of a guild.
+type members struct {
+	*roster
+	list []memory.Person
 }
 
 // known are the people of guilds, with those of their facts that whoever may read scope may know.
 func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
-	lists := make(memory.People, len(guilds))
-	for i, guild := range guilds {
-		var err error
-		if lists[i], err = e.people.People(ctx, guild); err != nil {
-			return people{}, err
+	known := people{readable: setOf(scope.Channels), aliases: map[string][]memory.UserID{}}
+	for _, guild := range guilds {
+		list, err := e.people.People(ctx, guild)
+		if err != nil {
+			return known, err
 		}
-	}
-	known := people{e.roster(lists), setOf(scope.Channels), newNames()}
-	for _, p := range known.told {
-		for _, name := range as(p, known.readable).Aliases() {
-			known.aliases.add(p.ID, name)
-		}
+		known.add(members{e.rosters.of(guild, list), list})
 	}
 	return known, nil
 }
 
-// manyPeople is from how many on the roster of a guild is held, and of heldRosters at most.
-const manyPeople, heldRosters = 1000, 8
-
-// roster are the people of lists. That of a guild is held until the store tells of others.
-func (e *Engine) roster(lists memory.People) *roster {
-	hold := len(lists) == 1 && len(lists[0]) >= manyPeople
-	if hold {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		if r := e.rosters[lists[0][0].Guild]; r != nil && len(r.guilds[0]) == len(lists[0]) && &r.guilds[0][0] == &lists[0][0] {
-			return r
-		}
-	}
-	r := &roster{guilds: lists, names: newNames()}
-	for _, list := range lists {
-		for _, p := range list {
-			for _, name := range namesOf(as(p, nil)) {
-				r.names.add(p.ID, name)
-			}
-			if slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.Channel != 0 }) {
-				r.told = append(r.told, p)
+func (k *people) add(m members) {
+	k.guilds = append(k.guilds, m)
+	for _, i := range m.told {
+		p := k.withFacts(m.list[i])
+		for _, alias := range p.Aliases() {
+			for _, word := range nameWords(alias) {
+				k.aliases[word] = appendNew(k.aliases[word], p.ID)
 			}
 		}
 	}
-	if hold {
-		if len(e.rosters) >= heldRosters {
-			clear(e.rosters)
-		}
-		e.rosters[lists[0][0].Guild] = r
-	}
-	return r
 }
 
-// as is p with those of their facts that may be told in channels.
-func as(p memory.Person, channels map[memory.ChannelID]bool) memory.Person {
+// withFacts is p with those facts that may be known.
+func (k people) withFacts(p memory.Person) memory.Person {
 	p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool {
-		return f.Channel != 0 && !channels[f.Channel]
+		return f.Channel != 0 && !k.readable[f.Channel]
 	})
 	return p
 }
 
-// person is somebody, with their facts; false if nobody of that id is known.
-func (k people) person(id memory.UserID) (memory.Person, bool) {
-	p, known := k.guilds.Of(id)
-	return as(p, k.readable), known
+func (k people) person(id memory.UserID) (p memory.Person, known bool) {
+	for _, m := range slices.Backward(k.guilds) {
+		if i, ok := m.at[id]; ok {
+			return k.withFacts(m.list[i]), true
+		}
+	}
+	return p, false
 }
 
-// called are those whom a word of a name calls, by id.
+// called are those whom a word calls by name, or some of them if they are very many.
 func (k people) called(word string) []memory.UserID {
-	ids := k.names.of[word]
-	if more := k.aliases.of[word]; len(more) > 0 {
-		ids = slices.Sorted(slices.Values(slices.Concat(ids, more)))
-		return slices.Compact(ids)
+	if ids := k.aliases[word]; len(ids) == 0 && len(k.guilds) == 1 {
+		return k.guilds[0].named[word]
 	}
+	ids := slices.Clone(k.aliases[word])
+	for _, m := range k.guilds {
+		ids = appendNew(ids, m.named[word]...)
+	}
+	slices.Sort(ids)
 	return ids
 }
 
-func newNames() names { return names{of: map[string][]memory.UserID{}} }
-
-// add takes in a name that somebody goes by.
-func (n *names) add(id memory.UserID, name string) {
-	for _, word := range nameWords(name) {
-		ids, known := n.of[word]
-		if r, size := utf8.DecodeRuneInString(word); !known && text.IsUnspaced(r) && size < len(word) {
-			n.unspaced = append(n.unspaced, word)
+// words are those of all names.
+func (k people) words() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range k.aliases {
+			if !yield(word) {
+				return
+			}
 		}
-		if len(ids) < maxKnown && !slices.Contains(ids, id) {
-			n.of[word] = append(ids, id)
+		for _, m := range k.guilds {
+			for word := range m.named {
+				if !yield(word) {
+					return
+				}
+			}
 		}
 	}
+}
+
+// roster tells who in a guild goes by which name.
+type roster struct {
+	made  weak.Pointer[memory.Person] // the first of the list that it was made of
+	at    map[memory.UserID]int       // the places there
+	named map[string][]memory.UserID  // by each word of the names that all may know
+	told  []int                       // the places of those of whom there are facts
+}
+
+// rosters has a roster for as long as somebody holds the list that it was made of: when the store drops a list that has
+// changed, the names go, too.
+type rosters struct {
+	sync.Mutex
+	by map[memory.GuildID]*roster
+}
+
+// of is the roster of a guild whose people are list.
+func (h *rosters) of(guild memory.GuildID, list []memory.Person) *roster {
+	if len(list) == 0 {
+		return new(roster)
+	}
+	h.Lock()
+	defer h.Unlock()
+	if r := h.by[guild]; r != nil && r.made == weak.Make(&list[0]) {
+		return r
+	}
+	r := newRoster(list)
+	h.by[guild] = r
+	runtime.AddCleanup(&list[0], func(guild memory.GuildID) {
+		h.Lock()
+		defer h.Unlock()
+		if h.by[guild] == r {
+			delete(h.by, guild)
+		}
+	}, guild)
+	return r
+}
+
+func newRoster(list []memory.Person) *roster {
+	r := &roster{made: weak.Make(&list[0]), at: make(map[memory.UserID]int, len(list)),
+		named: map[string][]memory.UserID{}}
+	for i, p := range list {
+		r.at[p.ID] = i
+		for _, name := range []string{p.Username, p.Name, p.Nick} {
+			for _, word := range nameWords(name) {
+				if ids := r.named[word]; len(ids) < maxKnown && !slices.Contains(ids, p.ID) {
+					r.named[word] = append(ids, p.ID)
+				}
+			}
+		}
+		if len(p.Facts) > 0 {
+			r.told = append(r.told, i)
+		}
+	}
+	return r
 }
 
 // namesOf are all names that p goes by.
 func namesOf(p memory.Person) []string { return append(p.Aliases(), p.Username, p.Name, p.Nick) }
 
-// nameWords are the words that somebody of that name may be called by.
+// nameWords are the words of a name that somebody may be called by.
 func nameWords(name string) []string {
 	return slices.DeleteFunc(text.Words(name), func(w string) bool {
-		return len(w) < 2 || text.IsStopWord(w) || strings.Trim(w, "0123456789") == ""
+		return len(w) <= 1 || text.IsStopWord(w) || strings.Trim(w, "0123456789") == ""
 	})
 }
 
@@ -168,13 +202,22 @@ func (k people) namedIn(s string) []memory.UserID {
 			named = appendNew(named, ids...)
 		}
 		if r, _ := utf8.DecodeRuneInString(w); text.IsUnspaced(r) {
-			for _, name := range slices.Concat(k.names.unspaced, k.aliases.unspaced) { // may be a part of it
-				if ids := k.called(name); len(ids) <= maxNamesakes && strings.Contains(w, name) {
-					named = appendNew(named, ids...)
-				}
+			named = appendNew(named, k.within(w)...)
+		}
+	}
+	return named
+}
+
+// within are those whose names, in a script without spaces between words, are a part of s.
+func (k people) within(s string) (named []memory.UserID) {
+	for name := range k.words() {
+		if r, size := utf8.DecodeRuneInString(name); text.IsUnspaced(r) && size < len(name) && strings.Contains(s, name) {
+			if ids := k.called(name); len(ids) <= maxNamesakes {
+				named = appendNew(named, ids...)
 			}
 		}
 	}
+	slices.Sort(named)
 	return named
 }
 
@@ -216,7 +259,10 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 			break
 		}
 		var like, less []memory.UserID
-		for name := range k.near(word) {
+		for name := range k.words() {
+			if !mayBeOneOff(words[0], name) || !oneOff(word, []rune(name)) {
+				continue
+			}
 			ids := k.called(name)
 			if len(ids) > maxNamesakes {
 				continue
@@ -236,18 +282,23 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	return named
 }
 
-// near are the words of names that differ from a word by one letter.
-func (k people) near(word []rune) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for _, all := range []map[string][]memory.UserID{k.names.of, k.aliases.of} {
-			for name := range all {
-				n := utf8.RuneCountInString(name)
-				if n >= len(word)-1 && n <= len(word)+1 && oneOff(word, []rune(name)) && !yield(name) {
-					return
-				}
-			}
-		}
+// mayBeOneOff is false at once for nearly all words that differ by more than oneOff allows: by more than two letters
+// between what they begin and end alike with.
+func mayBeOneOff(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
 	}
+	begin, end := 0, len(b)
+	for begin < len(a) && a[begin] == b[begin] {
+		begin++
+	}
+	for end > begin+len(b)-len(a) && a[end-1-len(b)+len(a)] == b[end-1] {
+		end--
+	}
+	differs := b[begin:end]
+	return len(differs) <= 2 || len(differs) <= 2*utf8.UTFMax && strings.ContainsFunc(differs, func(r rune) bool {
+		return r >= utf8.RuneSelf
+	})
 }
 
 // oneOff reports whether two words differ by one letter, or by two neighbours that are swapped.

@@ -70,22 +70,30 @@ func openBench(b *testing.B, dir string) *Store {
 	return s
 }
 
-// filled is a directory with a store of guilds with so many messages each, made unless it is there.
+// filled is a directory with a store of guilds with so many messages each.
 func filled(b *testing.B, guilds, messages int) string {
+	b.Helper()
+	return kept(b, fmt.Sprintf("%dx%d", guilds, messages), func(b *testing.B, s *Store) {
+		for g := range guilds {
+			logAndIndex(b, s, conversations(memory.GuildID(g+1), messages, guildChannels))
+		}
+	})
+}
+
+// kept is a directory with a store, filled unless it is there.
+func kept(b *testing.B, name string, fill func(*testing.B, *Store)) string {
 	b.Helper()
 	dir := os.Getenv(keptDir)
 	if dir == "" {
 		dir = b.TempDir()
 	}
-	dir = filepath.Join(dir, fmt.Sprintf("%dx%d", guilds, messages))
+	dir = filepath.Join(dir, name)
 	done := filepath.Join(dir, "done")
 	if _, err := os.Stat(done); err == nil {
 		return dir
 	}
 	s := openBench(b, dir)
-	for g := range guilds {
-		logAndIndex(b, s, conversations(memory.GuildID(g+1), messages, guildChannels))
-	}
+	fill(b, s)
 	closed(b, s)
 	must(b, os.WriteFile(done, nil, 0o600))
 	return dir
