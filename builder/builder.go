@@ -16,9 +16,18 @@ const (
 	LayoutChat Layout = "chat"
 )
 
+// DefaultTokens is the budget of a prompt of this layout unless Options say otherwise.
+func (l Layout) DefaultTokens() int {
+	if l == LayoutPlain {
+		return PlainMaxTokens
+	}
+	return DefaultMaxTokens
+}
+
 const (
-	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise.
+	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise, and PlainMaxTokens of LayoutPlain.
 	DefaultMaxTokens = 4000
+	PlainMaxTokens   = 700
 	// MinTokens is a budget that is enough for every layout with the labels of every language: for the headings, one
 	// sentence of instructions and a few words of the query.
 	MinTokens = 50
@@ -32,7 +41,7 @@ const (
 // Options are how a Builder builds.
 type Options struct {
 	Layout    Layout // empty: LayoutSections
-	MaxTokens int    // of all messages with their overhead; 0: DefaultMaxTokens
+	MaxTokens int    // of all messages with their overhead; 0: the layout's DefaultTokens
 	Window    int    // of the model, in tokens: the most that prompt and answer may have together; 0: not known
 	Answer    int    // how much of Window is kept free for the answer
 	MaxChars  int    // of what stands under the previous context's heading, in characters; 0: no such limit
@@ -109,7 +118,7 @@ func (o Options) withDefaults() Options {
 		o.Layout = LayoutSections
 	}
 	if o.MaxTokens == 0 {
-		o.MaxTokens = DefaultMaxTokens
+		o.MaxTokens = o.Layout.DefaultTokens()
 	}
 	if o.Labels == (Labels{}) {
 		o.Labels = DefaultLabels()
