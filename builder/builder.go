@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"fmt"
 )
 
@@ -225,12 +226,9 @@ func (b *Builder) stored(text string, tokens int) int {
 }
 
 // Use is the part of the model's window that the prompt and the longest answer take, from 0 to 1. Where no window
-// is known it is the part of the budget that the prompt takes.
+// is known it is the part of what the longest prompt and answer take.
 func (r Report) Use() float64 {
-	if r.Window > 0 {
-		return float64(r.Tokens+r.Answer) / float64(r.Window)
-	}
-	return float64(r.Tokens) / float64(max(1, r.MaxTokens))
+	return float64(r.Tokens+r.Answer) / float64(max(1, cmp.Or(r.Window, r.MaxTokens+r.Answer)))
 }
 
 // Crowded reports whether at least 80 % of the model's window are in use. Where none is known it is false: a budget
