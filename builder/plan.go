@@ -30,6 +30,9 @@ const (
 	bestLines = 8
 )
 
+// besideFifths is how much of what a line has at first its neighbours have: they need room for their times.
+const besideFifths = 4
+
 // How much of the plain layout's two kinds of text are shown at most.
 const (
 	plainSummaries = 3
@@ -175,8 +178,12 @@ func (w *work) planHistory(s *section, most size) {
 			e.marks = w.marks(item)
 		}
 		e.fixed = w.historyFixed(item, &e, w.first+len(s.entries))
-		for _, line := range item.Lines {
-			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, inLine, w.b.options.LineChars))
+		for j, line := range item.Lines {
+			chars := w.b.options.LineChars
+			if j != e.lead {
+				chars = chars * besideFifths / 5
+			}
+			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, inLine, chars))
 		}
 		if len(s.entries) < bestItems {
 			e.claim = w.claimOf(&e.pieces[e.lead], bestLines*w.b.options.LineChars/3)

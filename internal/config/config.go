@@ -125,7 +125,7 @@ type Builder struct {
 	MaxTokens       int      `toml:"max_tokens" zero:"the layout's own" help:"The longest prompt, in tokens. 0: 4,000, or 700 with layout \"plain\". Where it doesn't fit the model's window beside llm.max_tokens it is shorter. For models other than OpenAI's, tokens are estimated, rather too many than too few."`
 	MaxContextChars int      `toml:"max_context_chars" zero:"no limit" help:"The most characters of recalled history in a prompt. 0: only max_tokens limits it."`
 	Citations       bool     `toml:"citations" default:"true" help:"Whether what was found has numbers, and the model is told to cite them, so that answers name their sources. The layout \"plain\" has none."`
-	LineChars       int      `toml:"line_chars" default:"150" help:"How many characters of a history line are shown at first. Where there is room they are shown in full, the best first."`
+	LineChars       int      `toml:"line_chars" default:"150" help:"How many characters of what was found are shown at first, and four fifths of them of what was said beside it. Where there is room they are shown in full, the best first."`
 	DataChars       int      `toml:"data_chars" default:"100" help:"The same for what is known of a person."`
 	Language        string   `toml:"language" default:"en" help:"The language of the labels round what was recalled, and of Hark's own sentences in answers: \"en\", \"de\", \"fr\", \"es\", \"ja\" or \"zh-TW\". What a model writes is in the question's, whatever this is. Admins can set another."`
 	Emoji           bool     `toml:"emoji" default:"true" help:"Whether the labels have emoji. If not, marks such as 🔥 are words, such as \"(high)\", and all signs are plain: for models, logs and terminals that don't cope with them."`
