@@ -20,15 +20,19 @@ func pageInput() Input {
 			{ID: 21, Name: "Ann", LastActive: at(24, 17, 34), Data: "also called Annie; sails every summer", Main: true},
 			{ID: 22, Name: "Ben", LastActive: at(24, 12, 35), Data: "runs the servers (said by Cleo)"},
 		},
-		PreviousContext: []Earlier{{Text: "They chose the hut at the lake, and Ben said that he books it.", Time: at(20, 21, 5)}},
+		PreviousContext: []Earlier{
+			{Text: "They chose the hut at the lake, and Ben said that he books it.", Time: at(20, 21, 5)}},
 		History: []Item{
 			{Relevance: 0.93, Hit: 1, Lines: []Line{
-				{Message: 1, Author: 21, Name: "Ann", Time: at(22, 12, 29), Content: "sound doesn't work since the update, anybody else?"},
-				{Message: 2, Author: 22, Name: "Ben", Time: at(22, 12, 30), Content: "same here. restart the audio service, then it works until Friday's fix"},
+				{Message: 1, Author: 21, Name: "Ann", Time: at(22, 12, 29),
+					Content: "sound doesn't work since the update, anybody else?"},
+				{Message: 2, Author: 22, Name: "Ben", Time: at(22, 12, 30),
+					Content: "same here. restart the audio service, then it works until Friday's fix"},
 				{Message: 3, Author: 21, Name: "Ann", Time: at(23, 9, 2), Content: "that did it, thanks!"},
 			}},
 			{Relevance: 0.66, Channel: "ops", Lines: []Line{
-				{Message: 4, Author: 23, Name: "Cleo", Time: at(24, 10, 15), Content: "The audio fix is in tonight's release.", Starred: true},
+				{Message: 4, Author: 23, Name: "Cleo", Time: at(24, 10, 15),
+					Content: "The audio fix is in tonight's release.", Starred: true},
 			}},
 		},
 		Lore:      []string{"Lakeside: what we call the weekend at the hut"},
@@ -68,7 +72,8 @@ func TestPromptsPage(t *testing.T) {
 // What nobody needs goes to the instructions, unless their ceiling was set.
 func TestInstructionsTakeWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	in := Input{Now: noon, Mode: ModeCreation, Persona: strings.Repeat("Speak plainly. ", 300), Query: Turn{Content: "what?"}}
+	in := Input{Now: noon, Mode: ModeCreation, Persona: strings.Repeat("Speak plainly. ", 300),
+		Query: Turn{Content: "what?"}}
 	free := newBuilder(t, Options{}).Build(in).Report.section(SectionSystem)
 	if free.Cut != 0 || free.Tokens <= 1000 {
 		t.Errorf("with room left the instructions are %+v", free)
@@ -97,7 +102,8 @@ func TestPlainLayoutIsShort(t *testing.T) {
 		for _, s := range []SectionType{SectionHistory, SectionPreviousContext, SectionLore} {
 			recalled += p.Report.section(s).Tokens
 		}
-		if held := items(p); recalled > plainRecalled || held[SectionHistory] == 0 || held[SectionPreviousContext] == 0 {
+		held := items(p)
+		if recalled > plainRecalled || held[SectionHistory] == 0 || held[SectionPreviousContext] == 0 {
 			t.Errorf("%d tokens of what was recalled: %+v", recalled, p.Report)
 		}
 		for _, i := range p.Turns {
