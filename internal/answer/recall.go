@@ -142,6 +142,9 @@ func (e *Engine) lay(q Question, r *recalled) {
 
 // input is what the prompt is built of, but for files.
 func (e *Engine) input(q Question, r *recalled) builder.Input {
+	if r.voice.builder.Layout() == builder.LayoutPlain {
+		r.sayOnce()
+	}
 	in := History(r.result, q.Channel, r.names.channel, r.names.of)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona

@@ -182,7 +182,7 @@ func (e *Engine) historyOf(t *Turn, result search.Result) builder.Input {
 }
 
 // strangers are the authors of items of whom the model doesn't know what they are called, by name alone. The
-// plain layout has the names beside what was said.
+// plain layout tells it beside what they said.
 func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 	known := map[memory.UserID]bool{}
 	if t.r.Prompt.Layout() != builder.LayoutPlain {

@@ -14,7 +14,8 @@ import (
 const joint = 2
 
 // partsBoundWhole checks that a+b has hardly more tokens than a and b. Only where nearly every byte is a token, so
-// that the estimate ends at the number of bytes, do the parts bound no more than the bytes do.
+// that the estimate ends at the number of bytes, do the parts bound no more than the bytes do, and where a word is cut
+// in two that are known, it may cost as much as one that isn't.
 func partsBoundWhole(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -25,6 +26,10 @@ func partsBoundWhole(t interface {
 		whole, parts := c.Count(a+b), c.Count(a)+c.Count(b)
 		if c.estimate {
 			o200k := New()
+			if end := wordEnd(b, 0); end > 0 && a != "" && isLetter(rune(a[len(a)-1])) {
+				letters := len(a) - len(strings.TrimRightFunc(a, isLetter)) + end
+				parts += letters*(letterCost+capital)/token + 1
+			}
 			for _, part := range []string{a, b} {
 				parts += max(0, o200k.Count(part)+(surcharge(part)+token-1)/token-len(part))
 			}
