@@ -72,15 +72,13 @@ func (c *Counter) Count(s string) int {
 func (c *Counter) encoded(s string) (n int) {
 	codec := codecs[c.encoding]()
 	for start, i := 0, 1; i <= len(s); i++ {
-		if i == len(s) || s[i] == ' ' && i+1 < len(s) && isLetter(s[i+1]) {
+		if i == len(s) || s[i] == ' ' && i+1 < len(s) && isLetter(rune(s[i+1])) {
 			n += codec.word(s[start:i])
 			start = i
 		}
 	}
 	return n
 }
-
-func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // codec is the library's, with the counts of words that it was asked for lately. Of the words it keeps hashes only.
 type codec struct {
