@@ -145,7 +145,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	if r.voice.builder.Layout() == builder.LayoutPlain {
 		r.sayOnce()
 	}
-	in := History(r.result, q.Channel, r.names.channel, r.names.of)
+	in := History(r.result, q.Channel, r.settings.Zone, r.names.channel, r.names.of)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona
 	in.MaxTokens, in.Tools = e.promptMost(r), r.offer.names()
