@@ -252,7 +252,7 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	s := set(t)
 	beats := make(chan string, 1)
 	s.misleads(t, 2, func(c *websocket.Conn) {
-		for _, frame := range []string{`{"op":10,"d":{"heartbeat_interval":41250}}`, `{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
+		for _, frame := range []string{`{"op":10,"d":{"heartbeat_interval":99999999}}`, `{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
 			_ = c.WriteMessage(websocket.TextMessage, []byte(frame))
 		}
 		_, _, _ = c.ReadMessage()
@@ -267,6 +267,29 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	s.discord.WaitReady()
 	if beat := <-beats; strings.Contains(beat, "null") || s.discord.Identifies() != 1 {
 		t.Errorf("%d sessions; the heartbeat is %s", s.discord.Identifies(), beat)
+	}
+}
+
+// A connection stays for as long as heartbeats are heard, and no longer.
+func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	heard := make(chan int, 1)
+	s.misleads(t, 1, func(c *websocket.Conn) {
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":1000}}`))
+		_, _, _ = c.ReadMessage()
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":0,"t":"READY","s":1,"d":{"session_id":"x","resume_gateway_url":"ws://x"}}`))
+		n := 0
+		for _, _, err := c.ReadMessage(); err == nil; _, _, err = c.ReadMessage() {
+			if n++; n <= 4 {
+				_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":11}`))
+			}
+		}
+		heard <- n
+	})
+	s.run(t).ready(t)
+	if n := <-heard; n < 5 {
+		t.Errorf("left after %d heartbeats", n)
 	}
 }
 
