@@ -20,6 +20,7 @@ var (
 		"of your application in the Developer Portal (https://discord.com/developers/applications)")
 	ErrShards = errors.New("Discord demands sharding: the bot is in more guilds than one connection may hold, " +
 		"and Hark uses one; have it leave some")
+	ErrVersion     = errors.New("Discord doesn't speak this version of its gateway's protocol any more: use a newer Hark")
 	ErrUnreachable = errors.New("Discord can't be reached: check the network, and discord.api_url if you set it")
 )
 
@@ -28,6 +29,7 @@ var (
 const (
 	closeAuthenticationFailed = 4004
 	closeShardingRequired     = 4011
+	closeInvalidVersion       = 4012
 	closeInvalidIntents       = 4013
 	closeDisallowedIntents    = 4014
 )
@@ -43,6 +45,8 @@ func final(err error) error {
 			return fmt.Errorf("%w (close code %d)", ErrToken, closed.Code)
 		case closeShardingRequired:
 			return fmt.Errorf("%w (close code %d)", ErrShards, closed.Code)
+		case closeInvalidVersion:
+			return fmt.Errorf("%w (close code %d)", ErrVersion, closed.Code)
 		case closeInvalidIntents, closeDisallowedIntents:
 			return fmt.Errorf("%w (close code %d)", ErrIntents, closed.Code)
 		}

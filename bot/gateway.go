@@ -20,9 +20,15 @@ import (
 // reconnects by itself on every close code, also those that say that it is of no use.
 // https://discord.com/developers/docs/events/gateway
 
-// longestReconnect bounds the pause between attempts to connect again: at most 720 of them a day, where
-// Discord allows 1,000.
+// longestReconnect bounds the pause between attempts to connect again.
 const longestReconnect = 2 * time.Minute
+
+// sessionsAtOnce is how many sessions are begun without a pause but that between attempts. Then there is one each
+// longestReconnect, 730 a day: after 1,000 Discord takes the token away.
+const sessionsAtOnce = 10
+
+// largeFrame is from how many bytes on the room that a frame took isn't kept for the next.
+const largeFrame = 1 << 20
 
 const intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
 	discordgo.IntentMessageContent
@@ -62,9 +68,12 @@ type gatewaySession struct {
 
 // stayConnected keeps a connection to the gateway until ctx ends, or one of the final errors.
 func (b *Bot) stayConnected(ctx context.Context) error {
-	s := &gatewaySession{}
+	s, starts := &gatewaySession{}, sessionStarts{}
 	wait, failures, everUp := b.timing.retry, 0, false
 	for ctx.Err() == nil {
+		if s.id == "" {
+			_ = sleep(ctx, starts.pause(time.Now()))
+		}
 		up, err := b.connect(ctx, s)
 		if end := final(err); end != nil {
 			return end
@@ -88,6 +97,19 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 		wait = min(2*wait, longestReconnect)
 	}
 	return nil
+}
+
+// sessionStarts bounds how often sessions begin. Taking one up costs nothing.
+type sessionStarts struct{ next time.Time }
+
+// pause is how long to wait before the next.
+func (s *sessionStarts) pause(now time.Time) time.Duration {
+	if first := now.Add(-(sessionsAtOnce - 1) * longestReconnect); s.next.Before(first) {
+		s.next = first
+	}
+	pause := max(0, s.next.Sub(now))
+	s.next = s.next.Add(longestReconnect)
+	return pause
 }
 
 // resumable reports whether a session whose connection ended with err may be taken up.
@@ -114,14 +136,14 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 	defer cancel()
 	late, _ := soon.Deadline()
 	ws, err := b.dial(soon, s)
+	if err != nil {
+		return false, err // which says nothing of the session
+	}
 	defer func() {
 		if !up && ctx.Err() == nil && !time.Now().Before(late) {
 			err = errHung
 		}
 	}()
-	if err != nil {
-		return false, err
-	}
 	defer ws.Close()
 	defer context.AfterFunc(ctx, func() {
 		end := time.Now().Add(time.Second)
@@ -133,12 +155,20 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 	defer close(done)
 	var interval time.Duration
 	var read bytes.Buffer
+	heard := func() {
+		_ = ws.SetReadDeadline(time.Now().Add(2 * interval))
+		if ctx.Err() != nil {
+			_ = ws.SetReadDeadline(time.Now().Add(time.Second))
+		}
+	}
 	for {
 		_, from, err := ws.NextReader()
 		if err != nil {
 			return up, err
 		}
-		read.Reset()
+		if read.Reset(); read.Cap() > largeFrame {
+			read = bytes.Buffer{}
+		}
 		if _, err := read.ReadFrom(from); err != nil {
 			return up, err
 		}
@@ -163,17 +193,22 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 			heart.beat()
 		case opHeard:
 			if up {
-				_ = ws.SetReadDeadline(time.Now().Add(2 * interval))
+				heard()
 			}
 		case opReconnect:
 			return up, errReconnect
 		case opInvalidSession:
+			if string(f.Data) == "true" { // it may be taken up still
+				return up, errReconnect
+			}
 			return up, errSession
 		case opEvent:
-			s.seq.Store(f.Seq)
+			if f.Seq > 0 {
+				s.seq.Store(f.Seq)
+			}
 			if f.Type == "READY" || f.Type == "RESUMED" {
 				up = true
-				_ = ws.SetReadDeadline(time.Now().Add(2 * interval))
+				heard()
 				s.learn(f)
 			}
 			b.receive(f.Type, f.Data)

@@ -246,9 +246,96 @@ func TestShowRecalled(t *testing.T) {
 	}
 }
 
+// A session that Discord only can't take up right now is taken up later, where it was.
+func TestSessionThatIsTakenUpLater(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	beats := make(chan string, 1)
+	s.misleads(t, 2, func(c *websocket.Conn) {
+		for _, frame := range []string{`{"op":10,"d":{"heartbeat_interval":99999999}}`, `{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
+			_ = c.WriteMessage(websocket.TextMessage, []byte(frame))
+		}
+		_, _, _ = c.ReadMessage()
+		_, beat, _ := c.ReadMessage()
+		beats <- string(beat)
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":9,"d":true}`))
+		_, _, _ = c.ReadMessage()
+	})
+	s.run(t).ready(t)
+	s.discord.Drop()
+	s.discord.WaitFor("the session", func() bool { return s.discord.Resumes() == 1 })
+	s.discord.WaitReady()
+	if beat := <-beats; strings.Contains(beat, "null") || s.discord.Identifies() != 1 {
+		t.Errorf("%d sessions; the heartbeat is %s", s.discord.Identifies(), beat)
+	}
+}
+
+// A connection stays for as long as heartbeats are heard, and no longer.
+func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	heard := make(chan int, 1)
+	s.misleads(t, 1, func(c *websocket.Conn) {
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":1000}}`))
+		_, _, _ = c.ReadMessage()
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":0,"t":"READY","s":1,"d":{"session_id":"x","resume_gateway_url":"ws://x"}}`))
+		n := 0
+		for _, _, err := c.ReadMessage(); err == nil; _, _, err = c.ReadMessage() {
+			if n++; n <= 4 {
+				_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":11}`))
+			}
+		}
+		heard <- n
+	})
+	s.run(t).ready(t)
+	if n := <-heard; n < 5 {
+		t.Errorf("left after %d heartbeats", n)
+	}
+}
+
+// While Discord can't be reached, a session is none the worse.
+func TestSessionSurvivesThatNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	honest := s.discord.Dialer().NetDialContext
+	dials := 0
+	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if dials++; dials == 2 {
+			<-ctx.Done()
+			s.bot.timing.open = wait.Limit
+			return nil, ctx.Err()
+		}
+		s.bot.timing.open = 10 * time.Millisecond // for the next
+		return honest(ctx, network, address)
+	}}
+	s.run(t).ready(t)
+	s.discord.Drop()
+	s.discord.WaitFor("the session", func() bool { return s.discord.Resumes() == 1 })
+	s.discord.WaitReady()
+	if n := s.discord.Identifies(); n != 1 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+// However often sessions end, Discord doesn't take the token away.
+func TestSessionsADay(t *testing.T) {
+	t.Parallel()
+	var starts sessionStarts
+	n := 0
+	for now := time.Now(); starts.next.Before(now.Add(24*time.Hour)) && n < 1000; n++ {
+		starts.pause(now)
+	}
+	if pause := starts.pause(time.Now()); n >= 800 || pause < longestReconnect {
+		t.Errorf("%d sessions in a day, the next after %s", n, pause)
+	}
+	if pause := starts.pause(time.Now().Add(72 * time.Hour)); pause != 0 {
+		t.Errorf("a pause of %s after a calm day", pause)
+	}
+}
+
 func TestCloseCodes(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4013: ErrIntents, 4014: ErrIntents,
+	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4012: ErrVersion, 4013: ErrIntents, 4014: ErrIntents,
 		4000: nil, 4009: nil} {
 		err := fmt.Errorf("open: %w", &websocket.CloseError{Code: code})
 		if got := final(err); !errors.Is(got, want) {

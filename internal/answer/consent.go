@@ -2,6 +2,8 @@ package answer
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -61,6 +63,16 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 		return nil, err
 	}
 	return c.given(ctx, found)
+}
+
+// still are those of messages that are there yet, as they are now.
+func (c consents) still(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	wanted := places{}
+	for _, m := range messages {
+		wanted.add(spot{m.Channel, m.ID})
+	}
+	there, err := c.there(ctx, wanted, nil)
+	return slices.Collect(maps.Values(there)), err
 }
 
 // there are the wanted messages that are there, and whose authors haven't opted out, as far as they are allowed.

@@ -124,20 +124,20 @@ func (q *historyQuery) matches(r tellable) bool {
 	return false
 }
 
-// History is the part of a prompt's input that comes from a recall, for an answer in the channel at. Excerpts
-// overlap: each message is shown where it stands best, and a hit that stands in a better one's excerpt needs none
-// of its own.
-func History(result search.Result, at memory.ChannelID, channelName func(memory.ChannelID) string,
+// History is the part of a prompt's input that comes from a recall, for an answer in the channel at, with
+// days as they are in zone. Excerpts overlap: each message is shown where it stands best, and a hit that stands in a
+// better one's excerpt needs none of its own.
+func History(result search.Result, at memory.ChannelID, zone *time.Location, channelName func(memory.ChannelID) string,
 	personName func(memory.UserID) string) builder.Input {
 	var in builder.Input
 	for _, p := range result.People {
 		in.Participants = append(in.Participants, builder.Participant{
 			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person,
-				personName), Main: p.Main,
+				zone, personName), Main: p.Main,
 		})
 	}
 	for _, hit := range result.Lore {
-		in.Lore = append(in.Lore, hit.Lore.Name+": "+dated(hit.Lore.Text, hit.Lore.At))
+		in.Lore = append(in.Lore, hit.Lore.Name+": "+dated(hit.Lore.Text, hit.Lore.At, zone))
 	}
 	shown := map[memory.MessageID]bool{}
 	for _, hit := range result.Hits {
@@ -171,13 +171,13 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 }
 
 // told is what is known of p, as one text. What somebody else told says so.
-func told(p memory.Person, name func(memory.UserID) string) string {
+func told(p memory.Person, zone *time.Location, name func(memory.UserID) string) string {
 	var texts []string
 	if aliases := p.Aliases(); len(aliases) > 0 {
 		texts = append(texts, "also called "+strings.Join(aliases, ", "))
 	}
 	for _, f := range p.Facts {
-		said := dated(f.Text, cmp.Or(f.Message, memory.MessageID(f.ID)).Time())
+		said := dated(f.Text, cmp.Or(f.Message, memory.MessageID(f.ID)).Time(), zone)
 		switch {
 		case f.Alias: // told above
 		case f.By == p.ID || f.By == 0:
@@ -192,9 +192,9 @@ func told(p memory.Person, name func(memory.UserID) string) string {
 }
 
 // dated is s, with the day that it was said on where it speaks of a time that is relative to that.
-func dated(s string, at time.Time) string {
+func dated(s string, at time.Time, zone *time.Location) string {
 	if at.IsZero() || !text.SpeaksOfNow(s) {
 		return s
 	}
-	return s + " (said on " + at.Format(time.DateOnly) + ")"
+	return s + " (said on " + at.In(zone).Format(time.DateOnly) + ")"
 }

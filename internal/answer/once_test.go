@@ -27,15 +27,15 @@ func TestThePlainLayoutSaysNothingTwice(t *testing.T) {
 	}
 }
 
-// Facts and lore that speak of "next week" say when that was said.
+// Facts and lore that speak of "next week" say on which day that was said, as the guild has it.
 func TestRelativeWordsHaveTheirDay(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2024, 7, 20, 12, 0, 0, 0, time.UTC)
+	at := time.Date(2024, 7, 19, 18, 0, 0, 0, time.UTC)
 	in := History(search.Result{
 		People: []search.Participant{{Person: memory.Person{ID: 1, Facts: []memory.Fact{
 			{ID: int64(memory.FirstMessageID(at)), Text: "moves next week"}, {ID: 2, Text: "sails"}}}}},
 		Lore: []search.LoreHit{{Lore: memory.Lore{Name: "Party", Text: "tomorrow at 5", At: at}}},
-	}, 0, nil, nil)
+	}, 0, time.FixedZone("Tokyo", 9*3600), nil, nil)
 	if got := in.Participants[0].Data; got != "moves next week (said on 2024-07-20); sails" {
 		t.Errorf("told of the person: %q", got)
 	}

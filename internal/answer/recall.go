@@ -145,7 +145,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	if r.voice.builder.Layout() == builder.LayoutPlain {
 		r.sayOnce()
 	}
-	in := History(r.result, q.Channel, r.names.channel, r.names.of)
+	in := History(r.result, q.Channel, r.settings.Zone, r.names.channel, r.names.of)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona
 	in.MaxTokens, in.Tools = e.promptMost(r), r.offer.names()
@@ -187,9 +187,12 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	return e.mayUse(ctx, q, r, result)
 }
 
-// findAgain is what was found, with other messages skipped.
+// findAgain is what was found, with other messages skipped, and without those that were deleted since.
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []memory.MessageID) (search.Result, error) {
 	result, err := e.search.Again(ctx, r.result, skip)
+	if err == nil {
+		result, err = withMessages(ctx, result, r.consents.still)
+	}
 	if err != nil {
 		return search.Result{}, err
 	}

@@ -309,3 +309,25 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		}
 	}
 }
+
+// deletes deletes something after the search and before what was found is ranked again.
+type deletes struct {
+	Searcher
+	before func()
+}
+
+func (d *deletes) Again(ctx context.Context, r search.Result, skip []memory.MessageID) (search.Result, error) {
+	d.before()
+	return d.Searcher.Again(ctx, r, skip)
+}
+
+func TestWhatIsDeletedIsntFoundAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	said := w.says(day, harbor, ben, "The lighthouse password is swordfish")
+	w.says(time.Minute, lobby, cleo, "Good morning")
+	w.engine.search = &deletes{w.engine.search, func() {
+		w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}})
+	}}
+	hasNot(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish")
+}

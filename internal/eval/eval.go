@@ -235,7 +235,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	if outcome.Ranked, err = a.names(ctx, channel, ids); err != nil {
 		return Outcome{}, err
 	}
-	input := answer.History(result, channel, nil, nil)
+	input := answer.History(result, channel, time.UTC, nil, nil)
 	input.Now = q.Time
 	for _, budget := range Budgets {
 		held, shown := a.builder.History(input, budget)

@@ -106,7 +106,7 @@ func surcharge(s string) (cost int) {
 				cost += spaceCost
 			}
 		case isLetter(r):
-			if last == ' ' || last == '\n' {
+			if last == ' ' && i > 0 { // at a line's beginning many have it in pieces
 				if end := wordEnd(s, i); words[s[i:end]] {
 					skip = end
 					break

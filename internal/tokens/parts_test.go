@@ -49,6 +49,19 @@ func texts() *rapid.Generator[string] {
 	})
 }
 
+// A word that all have in one token after a space, some have in several where a line begins.
+func TestWordsThatBeginLines(t *testing.T) {
+	t.Parallel()
+	estimate, cl100k := For("unknown"), For("gpt-4")
+	for word := range strings.FieldsSeq(wordList) {
+		for _, s := range []string{word, word + " ", "\n" + word, strings.Repeat("\n"+word, 9), " " + word, strings.Repeat(" "+word, 9)} {
+			if n, want := estimate.Count(s), cl100k.Count(s); n < want {
+				t.Errorf("%q: estimated %d, a model has %d", s, n, want)
+			}
+		}
+	}
+}
+
 // Words are counted one by one and looked up: all together are as many tokens as the library finds in the whole.
 func TestWordsAreTheWhole(t *testing.T) {
 	t.Parallel()
