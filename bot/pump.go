@@ -14,7 +14,7 @@ import (
 
 const (
 	// batchItems is how many items at most go to the log in one transaction.
-	batchItems = 1024
+	batchItems = 2000
 	// longestRetry bounds the pause between attempts to write a log that fails.
 	longestRetry = 10 * time.Second
 )
