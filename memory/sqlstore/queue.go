@@ -91,7 +91,8 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 	scanRow := func(scan Scanner) error {
 		var id int64
 		var m memory.Message
-		if err := scan(&id, asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, &m.Content, asExtra{&m}); err != nil {
+		err := scan(&id, asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, &m.Content, asExtra{&m})
+		if err != nil {
 			return err
 		}
 		w := of[id]
@@ -108,7 +109,8 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 			last, ids = max(last, sorted[i].last), append(ids, sorted[i].ID)
 		}
 		err := Each(ctx, q, scanRow, `SELECT segment, id, author, content, extra FROM said WHERE channel = ?
-			AND id BETWEEN ? AND ? AND segment IN (SELECT value FROM json_each(?)) ORDER BY id`, from.no, from.first, last, jsonOf(ids))
+			AND id BETWEEN ? AND ? AND segment IN (SELECT value FROM json_each(?)) ORDER BY id`,
+			from.no, from.first, last, jsonOf(ids))
 		if err != nil {
 			return nil, err
 		}
