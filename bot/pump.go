@@ -14,7 +14,7 @@ import (
 
 const (
 	// batchItems is how many items at most go to the log in one transaction.
-	batchItems = 1024
+	batchItems = 2000
 	// longestRetry bounds the pause between attempts to write a log that fails.
 	longestRetry = 10 * time.Second
 )
@@ -325,11 +325,11 @@ func (p *pump) flush(ctx context.Context, out *commit) error {
 			return err
 		}
 	}
-	for _, logged := range out.logged {
-		close(logged)
-	}
 	for _, a := range out.asks {
 		p.ask(a)
+	}
+	for _, logged := range out.logged { // last: who stops Hark waits for the questions that came before
+		close(logged)
 	}
 	if len(out.unknown) > 0 {
 		p.bot.filler.putUnknown(out.unknown)

@@ -197,3 +197,21 @@ func TestRateLimitsOfEveryFormAreUnderstood(t *testing.T) {
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("connection reset") }
+
+// Who stops Hark waits for what was logged, and then for the questions under way: one that was logged with it is under way.
+func TestQuestionsAreTakenBeforeTheLogIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	logged, asked := make(chan struct{}), 0
+	p := pump{ask: func(*ask) {
+		asked++
+		select {
+		case <-logged:
+			t.Error("whoever waits was told before")
+		default:
+		}
+	}}
+	if err := p.flush(t.Context(), &commit{asks: []*ask{{}}, logged: []chan<- struct{}{logged}}); err != nil || asked != 1 {
+		t.Errorf("asked %d, %v", asked, err)
+	}
+	<-logged
+}

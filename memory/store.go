@@ -70,7 +70,8 @@ type Store interface {
 	// Waiting counts the segments of a guild, or Everywhere, that have no up-to-date vector in the space that
 	// the store was opened for.
 	Waiting(ctx context.Context, guild GuildID) (int, error)
-	// Pending are at most limit of these segments, oldest first.
+	// Pending are at most limit of these segments, oldest first. Of a message they tell where it is, whose, and what it
+	// says.
 	Pending(ctx context.Context, limit int) ([]Segment, error)
 	// Embedded stores one vector for each segment that Pending gave. That of a segment that has changed since
 	// is dropped.

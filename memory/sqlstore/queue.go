@@ -81,7 +81,7 @@ func readWaiting(ctx context.Context, q Querier, to side, limit int) ([]*waiting
 		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
 }
 
-// readSegments reads the messages of segments. Where people talk at once the segments of a channel overlap: each
+// readSegments reads what the messages of segments say. Where people talk at once the segments of a channel overlap: each
 // stretch is read once.
 func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
@@ -91,25 +91,26 @@ func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]
 	scanRow := func(scan Scanner) error {
 		var id int64
 		var m memory.Message
-		if err := ScanMessage(behind(scan, &id), &m); err != nil {
+		err := scan(&id, asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, &m.Content, asExtra{&m})
+		if err != nil {
 			return err
 		}
-		if w := of[id]; w != nil {
-			m.Channel, m.Guild = w.Channel, w.guild
-			w.Messages = append(w.Messages, m)
-		}
+		w := of[id]
+		m.Channel, m.Guild = w.Channel, w.guild
+		w.Messages = append(w.Messages, m)
 		return nil
 	}
 	sorted := slices.SortedFunc(slices.Values(waiting), func(a, b *waitingSegment) int {
 		return cmp.Or(cmp.Compare(a.no, b.no), cmp.Compare(a.first, b.first))
 	})
 	for i := 0; i < len(sorted); {
-		from, last := sorted[i], sorted[i].last
+		from, last, ids := sorted[i], sorted[i].last, []int64{sorted[i].ID}
 		for i++; i < len(sorted) && sorted[i].no == from.no && sorted[i].first <= last; i++ {
-			last = max(last, sorted[i].last)
+			last, ids = max(last, sorted[i].last), append(ids, sorted[i].ID)
 		}
-		err := Each(ctx, q, scanRow, "SELECT segment, "+MessageColumns+
-			" FROM said WHERE channel = ? AND id BETWEEN ? AND ? ORDER BY id", from.no, from.first, last)
+		err := Each(ctx, q, scanRow, `SELECT segment, id, author, content, extra FROM said WHERE channel = ?
+			AND id BETWEEN ? AND ? AND segment IN (SELECT value FROM json_each(?)) ORDER BY id`,
+			from.no, from.first, last, jsonOf(ids))
 		if err != nil {
 			return nil, err
 		}
