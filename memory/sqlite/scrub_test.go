@@ -190,6 +190,77 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 	}
 }
 
+// Whatever others do to the log before a commit is noted, nobody takes its pages for clean.
+func TestLogsThatOthersTouchedFirst(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		emptied bool // before
+		steps   string
+		known   bool // afterwards
+	}{
+		"nothing":             {steps: "wn", known: true},
+		"moved":               {steps: "wpn", known: true},
+		"begun anew":          {steps: "wnpwn", known: true},
+		"emptied":             {steps: "wtn"},
+		"empty, then emptied": {emptied: true, steps: "wtnwn"},
+		"empty after removal": {emptied: true, steps: "r"},
+	} {
+		dir := emptyDir(t)
+		s := open(t, dir)
+		d, other := &s.engine.writer.dirty, raw(t, dir)
+		apply(t, s, posted(general, 1, "words"), deleted(general, 1))
+		must(t, s.engine.learnDirty(bg, s.engine.writing))
+		if !c.emptied {
+			apply(t, s, posted(general, 2, "words"))
+		}
+		for _, step := range c.steps {
+			switch step {
+			case 'w':
+				execute(t, s.engine.write, "INSERT OR REPLACE INTO meta VALUES ('some', hex(randomblob(9)))")
+			case 'p':
+				execute(t, other, "PRAGMA wal_checkpoint(PASSIVE)")
+			case 't':
+				execute(t, other, "PRAGMA wal_checkpoint(TRUNCATE)")
+			case 'n':
+				d.note()
+			case 'r':
+				must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return nil }))
+			}
+		}
+		if d.known != c.known {
+			t.Errorf("%s: it is known which pages are dirty: %v", name, d.known)
+		}
+	}
+}
+
+// What a process that was killed while it committed has left in the log isn't taken for what was written.
+func TestWhatAFailedCommitLeavesInTheLog(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	defer reading(t, s)() // so that the log isn't emptied
+	apply(t, s, posted(general, 1, "words"))
+	d := &s.engine.writer.dirty
+	log, err := os.OpenFile(d.path, os.O_RDWR, 0)
+	must(t, err)
+	defer log.Close()
+	frame := make([]byte, 24+pageSize)
+	_, err = log.ReadAt(frame[8:16], 16)
+	must(t, err)
+	for i := range int64(60) {
+		frame[3], frame[7] = 2, byte(i/59) // the last one ends a transaction
+		_, err := log.WriteAt(frame, d.at+i*int64(len(frame)))
+		must(t, err)
+	}
+	for n := range 4 {
+		apply(t, s, posted(general, 2+n, "more words"))
+		var frames int64
+		must(t, s.engine.write.QueryRowContext(bg, "PRAGMA wal_checkpoint(PASSIVE)").Scan(new(int), &frames, new(int)))
+		if end := 32 + frames*int64(len(frame)); d.at != end {
+			t.Errorf("noted up to %d of %d", d.at, end)
+		}
+	}
+}
+
 // Where other processes write all the time, nobody knows which pages they wrote, and in the end they wait.
 func TestScrubsThatOthersDisturb(t *testing.T) {
 	t.Parallel()
