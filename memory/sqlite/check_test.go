@@ -223,6 +223,10 @@ func TestACheckThatCannotBeNoted(t *testing.T) {
 	must(t, s.Checked(bg))
 	execute(t, other, "COMMIT")
 	apply(t, s, posted(general, 9000, "pears"))
+	s.engine.check.err = errDamaged // as if it had found damage: nobody is told that anything was erased
+	if err := s.Erase(bg, true); !errors.Is(err, errDamaged) {
+		t.Error(err)
+	}
 	closed(t, s)
 	if unclosed, _, err := readMark(bg, filepath.Join(dir, FileName)); !unclosed || err != nil {
 		t.Error(unclosed, err)
