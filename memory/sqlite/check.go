@@ -139,9 +139,8 @@ func (s *Store) checkBeside(path string) {
 			err = sqlstore.RepairText(ctx, s.Store, true, true, e.options.Progress)
 		}
 		if err == nil {
-			err = e.mark(ctx, sound)
-		}
-		if ctx.Err() == nil && err != nil {
+			_ = e.mark(ctx, sound) // where that fails, as when the disk is full, the next to open it checks it again
+		} else if ctx.Err() == nil {
 			e.check.err = e.refuse(ctx, fmt.Errorf("check %s: %w", path, explain(err)))
 		}
 	}()

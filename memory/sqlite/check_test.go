@@ -209,3 +209,26 @@ func TestDamagedFullTextIsUnsureUntilItIsChecked(t *testing.T) {
 		t.Errorf("%v, %v", hits, err)
 	}
 }
+
+// A sound file whose check can't be noted is used on, and checked again by the next to open it.
+func TestACheckThatCannotBeNoted(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	s := open(t, dir)
+	must(t, s.engine.mark(bg, unchecked))
+	execute(t, s.engine.write, "PRAGMA busy_timeout = 0")
+	other := raw(t, dir)
+	execute(t, other, "BEGIN IMMEDIATE")
+	s.checkBeside(filepath.Join(dir, FileName))
+	must(t, s.Checked(bg))
+	execute(t, other, "COMMIT")
+	apply(t, s, posted(general, 9000, "pears"))
+	s.engine.check.err = errDamaged // as if it had found damage: nobody is told that anything was erased
+	if err := s.Erase(bg, true); !errors.Is(err, errDamaged) {
+		t.Error(err)
+	}
+	closed(t, s)
+	if unclosed, _, err := readMark(bg, filepath.Join(dir, FileName)); !unclosed || err != nil {
+		t.Error(unclosed, err)
+	}
+}

@@ -20,6 +20,7 @@ type dirty struct {
 	log  *os.File // nil until it is there
 	salt uint32   // tells when the log was begun anew: it grows by one each time
 	at   int64    // up to where the log was noted; 0 while it is empty
+	sums logSums  // of the log up to there
 }
 
 // lose says that pages were written that weren't noted.
@@ -61,24 +62,34 @@ func (d *dirty) read() (err error) {
 		if salt != d.salt {
 			d.lose()
 		}
-		d.salt, d.at = salt, int64(len(head))
+		d.salt, d.at, d.sums = salt, int64(len(head)), sumsOf(head[:])
 	}
-	var frame [24]byte
+	frame, sums := make([]byte, 24+pageSize), d.sums
 	var written []uint32 // by a transaction of which the end wasn't read yet
 	for at := d.at; ; {
-		if _, err := d.log.ReadAt(frame[:], at); errors.Is(err, io.EOF) || string(frame[8:16]) != string(head[16:24]) {
+		if _, err := d.log.ReadAt(frame, at); errors.Is(err, io.EOF) || string(frame[8:16]) != string(head[16:24]) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		written = append(written, binary.BigEndian.Uint32(frame[:]))
-		if at += int64(len(frame)) + pageSize; binary.BigEndian.Uint32(frame[4:]) == 0 {
+		last := binary.BigEndian.Uint32(frame[4:]) > 0
+		// What follows may be left of a commit that failed, or whose process was killed, and be written over later.
+		// Its sums don't follow those of what is before it. They take long, so only those of the ends are looked at.
+		if last || len(written) == 0 {
+			sums.add(frame[:8])
+			if sums.add(frame[24:]); !sums.are(frame[16:24]) {
+				return errDamaged
+			}
+		}
+		written = append(written, binary.BigEndian.Uint32(frame))
+		sums.s0, sums.s1 = binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
+		if at += int64(len(frame)); !last {
 			continue
 		}
 		for _, number := range written {
 			d.pages.add(number)
 		}
-		written, d.at = written[:0], at
+		written, d.at, d.sums = written[:0], at, sums
 	}
 }
 

@@ -230,6 +230,8 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE vector SET steps = x'01'", "Nearest"},
 		{"UPDATE vector SET sketch = x'01'", "Nearest"},
 		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", "Trace"},
+		{"UPDATE trace SET body = '{\"recalled\":[[1]],\"channels\":[1000]}'", "Trace"},
+		{"UPDATE trace SET body = '{\"recalled\":[[0,1,0,0,-1]],\"channels\":[1000]}'", "Trace"},
 		{"UPDATE prompt SET body = '{'", "Prompts"},
 		{"UPDATE message SET author = 'x'", "Pending"},
 		{"UPDATE message SET extra = '{'", "Apply"},
@@ -257,6 +259,16 @@ func TestReadsThatFail(t *testing.T) {
 				t.Errorf("answered %v, %v", answer, err)
 			}
 		})
+	}
+}
+
+func TestForgettingThatCannotRead(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	apply(t, s, posted(general, 1001, "z")) // so that it doesn't look what others wrote
+	must(t, s.engine.read.Close())
+	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge}, nil); err == nil {
+		t.Error("it was forgotten unread")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -190,6 +191,77 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 	}
 }
 
+// Whatever others do to the log before a commit is noted, nobody takes its pages for clean.
+func TestLogsThatOthersTouchedFirst(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		emptied bool // before
+		steps   string
+		known   bool // afterwards
+	}{
+		"nothing":             {steps: "wn", known: true},
+		"moved":               {steps: "wpn", known: true},
+		"begun anew":          {steps: "wnpwn", known: true},
+		"emptied":             {steps: "wtn"},
+		"empty, then emptied": {emptied: true, steps: "wtnwn"},
+		"empty after removal": {emptied: true, steps: "r"},
+	} {
+		dir := emptyDir(t)
+		s := open(t, dir)
+		d, other := &s.engine.writer.dirty, raw(t, dir)
+		apply(t, s, posted(general, 1, "words"), deleted(general, 1))
+		must(t, s.engine.learnDirty(bg, s.engine.writing))
+		if !c.emptied {
+			apply(t, s, posted(general, 2, "words"))
+		}
+		for _, step := range c.steps {
+			switch step {
+			case 'w':
+				execute(t, s.engine.write, "INSERT OR REPLACE INTO meta VALUES ('some', hex(randomblob(9)))")
+			case 'p':
+				execute(t, other, "PRAGMA wal_checkpoint(PASSIVE)")
+			case 't':
+				execute(t, other, "PRAGMA wal_checkpoint(TRUNCATE)")
+			case 'n':
+				d.note()
+			case 'r':
+				must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return nil }))
+			}
+		}
+		if d.known != c.known {
+			t.Errorf("%s: it is known which pages are dirty: %v", name, d.known)
+		}
+	}
+}
+
+// What a process that was killed while it committed has left in the log isn't taken for what was written.
+func TestWhatAFailedCommitLeavesInTheLog(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	defer reading(t, s)() // so that the log isn't emptied
+	apply(t, s, posted(general, 1, "words"))
+	d := &s.engine.writer.dirty
+	log, err := os.OpenFile(d.path, os.O_RDWR, 0)
+	must(t, err)
+	defer log.Close()
+	frame := make([]byte, 24+pageSize)
+	_, err = log.ReadAt(frame[8:16], 16)
+	must(t, err)
+	for i := range int64(60) {
+		frame[3], frame[7] = 2, byte(i/59) // the last one ends a transaction
+		_, err := log.WriteAt(frame, d.at+i*int64(len(frame)))
+		must(t, err)
+	}
+	for n := range 4 {
+		apply(t, s, posted(general, 2+n, "more words"))
+		var frames int64
+		must(t, s.engine.write.QueryRowContext(bg, "PRAGMA wal_checkpoint(PASSIVE)").Scan(new(int), &frames, new(int)))
+		if end := 32 + frames*int64(len(frame)); d.at != end {
+			t.Errorf("noted up to %d of %d", d.at, end)
+		}
+	}
+}
+
 // Where other processes write all the time, nobody knows which pages they wrote, and in the end they wait.
 func TestScrubsThatOthersDisturb(t *testing.T) {
 	t.Parallel()
@@ -197,18 +269,41 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	s := open(t, dir)
 	apply(t, s, posted(general, 1, "stays"))
 	other, writes := raw(t, dir), 0
-	err := s.engine.scrub(bg, func(ctx context.Context, f func(*tx) error) error {
+	disturbed := func(ctx context.Context, f func(*tx) error) error {
 		writes++
 		execute(t, other, fmt.Sprintf("INSERT OR REPLACE INTO meta VALUES ('other', '%s')", strings.Repeat("x", writes)))
 		return s.engine.writing(ctx, f)
-	})
+	}
+	err := s.engine.scrub(bg, disturbed)
 	if err != nil || !s.engine.writer.scrubbed || writes != 3*scrubRounds+1 {
 		t.Fatalf("scrubbed after %d transactions: %t, %v", writes, s.engine.writer.scrubbed, err)
 	}
 	if n := stains(t, s); n > 0 {
 		t.Errorf("%d pages hold something in their unused parts", n)
 	}
+	if must(t, s.engine.learnDirty(bg, disturbed)); s.engine.writer.dirty.known {
+		t.Error("what another process wrote while the pages were looked at is taken for clean")
+	}
 	checkSound(t, s)
+}
+
+// While full text has parts that hold what was removed, the file doesn't say that it is scrubbed.
+func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveMuch() }))
+	must(t, s.engine.writing(bg, (*tx).wipeAll))
+	if s.engine.writer.scrubbed {
+		t.Error("it does")
+	}
+	var secure bool // for what is removed afterwards
+	must(t, s.engine.read.QueryRow("SELECT v FROM fulltext_config WHERE k = 'secure-delete'").Scan(&secure))
+	if !secure {
+		t.Error("full text goes on without secure delete")
+	}
+	if must(t, s.engine.erase(bg)); !s.engine.writer.scrubbed {
+		t.Error("and not afterwards")
+	}
 }
 
 func TestScrubsThatFail(t *testing.T) {
@@ -235,6 +330,25 @@ func TestScrubsThatFail(t *testing.T) {
 	scrubbed(t, s)
 	wantNowhere(t, dir, "Huitzilopochtli")
 	checkSound(t, s)
+}
+
+// All pages are looked at, however many they are.
+func TestManyPagesAreLookedAt(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	execute(t, s.engine.write, `CREATE TABLE big AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
+		WHERE i < ?) SELECT zeroblob(3000) FROM n`, 2*lookStep)
+	want, err := stained(bg, s.engine.read)
+	must(t, err)
+	stain := []uint32{lookStep, lookStep + 1, 2 * lookStep}
+	want = slices.Sorted(slices.Values(append(want, stain...)))
+	for _, number := range stain {
+		execute(t, s.engine.write, `UPDATE sqlite_dbpage
+			SET data = CAST(substr(data, 1, 99) || x'01' || substr(data, 101) AS BLOB) WHERE pgno = ?`, number)
+	}
+	if got, err := stained(bg, s.engine.read); err != nil || !slices.Equal(got, want) {
+		t.Errorf("stained are %d, %v", got, err)
+	}
 }
 
 // A page of a database of pages of 512 bytes, of which the middle is unused.

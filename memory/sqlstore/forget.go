@@ -59,10 +59,11 @@ func (s *Store) find(ctx context.Context, o order) (found *selected, err error) 
 		return nil, err
 	}
 	err = s.engine.Snapshot(ctx, func(q Querier) (err error) {
-		found, err = o.find(ctx, q)
+		if found, err = o.find(ctx, q); err == nil {
+			found.removals = removals
+		}
 		return err
 	})
-	found.removals = removals
 	return found, err
 }
 

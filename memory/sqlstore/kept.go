@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -71,11 +72,14 @@ func place[T comparable](list *[]T, one T) int64 {
 }
 
 // trace is k as it was, but for what its body doesn't have.
-func (k keptTrace) trace() memory.Trace {
+func (k keptTrace) trace() (memory.Trace, error) {
 	t := k.Trace
 	before := memory.MessageID(0)
 	for _, n := range k.Recalled {
 		n = append(n, make([]int64, hitNumbers)...)
+		if !has(k.Channels, n[hitChannel]) || n[hitWhy] != 0 && !has(k.Why, n[hitWhy]-1) {
+			return t, errors.New("it names channels or reasons that it doesn't have")
+		}
 		h := memory.TraceHit{Channel: k.Channels[n[hitChannel]], Message: before + memory.MessageID(n[hitMessage]),
 			Relevance: float64(n[hitRelevance]) / 1000, Number: int(n[hitNumber]), Edited: n[hitEdited],
 			Context: n[hitMarks]&hitContext > 0, Cited: n[hitMarks]&hitCited > 0}
@@ -84,8 +88,11 @@ func (k keptTrace) trace() memory.Trace {
 		}
 		t.Recalled, before = append(t.Recalled, h), h.Message
 	}
-	return t
+	return t, nil
 }
+
+// has reports whether a list has a place.
+func has[T any](list []T, place int64) bool { return 0 <= place && place < int64(len(list)) }
 
 // sourcesKept are the columns of what the trace t was made from, and of whom it names.
 const sourcesKept = `(SELECT json_group_array(json_array(o.kind, o.place, o.id, o.version, o.repeats)

@@ -182,7 +182,11 @@ func scanTrace(scan Scanner, t *memory.Trace) error {
 	var answer memory.MessageID
 	var parts []memory.MessageID
 	err := scan(&channel, &answer, asJSON{&parts}, asJSON{&k})
-	*t = k.trace()
+	if err == nil {
+		if *t, err = k.trace(); err != nil {
+			err = fmt.Errorf("the trace of answer %d is damaged: %w", answer, err)
+		}
+	}
 	if t.Channel, t.Answer = channel, answer; len(parts) > 0 {
 		t.Parts = parts
 	}
