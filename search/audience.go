@@ -16,6 +16,8 @@ type Place struct {
 	Roles []memory.RoleID
 	// Operator is set at the command line, where whoever holds the files reads the answer.
 	Operator bool
+	// Sets are the sets of roles that the guild's members have, if all are known; else members may have any.
+	Sets *RoleSets
 }
 
 // People tells what is known of a person of the guild; false if nothing is. Their roles may have changed
@@ -27,12 +29,14 @@ type People func(memory.UserID) (memory.Person, bool)
 // deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites tell of
 // may be anybody's.
 //
-// Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's
-// and C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an
-// overwrite of their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one
-// that closes C.
+// Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles are known
+// that members have, it can only be one of these, or a member with an overwrite of their own in R or C, with the roles
+// that they have. Else it can be everybody whom R's and C's rules can tell apart: @everyone alone, with one or with two
+// roles and what these imply, and each person with an overwrite of their own, likewise. Two roles suffice, since a
+// counterexample needs one that opens R and one that closes C; what the two imply, whoever has them has too.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
+	a.sets, a.implied = p.Sets, g.Implied()
 	at := a.channels[p.Channel]
 	if at == nil {
 		return nil
@@ -96,6 +100,8 @@ type audience struct {
 	channels map[memory.ChannelID]*memory.Channel
 	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
 	known    bool                      // whether the guild's structure is: it tells what @everyone may do
+	sets     *RoleSets                 // that members have; nil: not known
+	implied  []memory.Implied          // what holds between roles
 }
 
 func newAudience(g *memory.Guild, people People) *audience {
@@ -174,15 +180,20 @@ func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 // allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote
 // last, by now they may have any: see docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
-	passes := func(roles []memory.RoleID, user memory.UserID) bool {
+	passes := func(user memory.UserID, roles []memory.RoleID) bool {
 		return !a.views(user, roles, r) || a.reads(user, roles, c)
 	}
-	roles := a.distinctRoles(r, c)
-	if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, 0) }) {
-		return false
+	if a.sets != nil {
+		for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
+			if roles, there := a.sets.own[o.User]; there && !passes(o.User, roles) {
+				return false
+			}
+		}
+		return !slices.ContainsFunc(a.sets.all, func(roles []memory.RoleID) bool { return !passes(0, roles) })
 	}
-	for _, user := range a.distinctUsers(r, c) {
-		if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, user) }) {
+	roles := a.distinctRoles(r, c)
+	for _, user := range append(a.distinctUsers(r, c), 0) {
+		if !eachSet(roles, func(set []memory.RoleID) bool { return passes(user, set) }) {
 			return false
 		}
 	}
@@ -192,11 +203,9 @@ func (a *audience) allMayRead(r, c *memory.Channel) bool {
 // deciding are the permissions that say who reads what.
 const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
 
-// effect is what sets a role or a person apart where one channel is read and another answered from.
-type effect struct {
-	base memory.Permissions                          // what a role itself brings
-	in   [2]struct{ allow, deny memory.Permissions } // what the channels' overwrites do
-}
+// effect is what sets a role or a person apart where one channel is read and another answered from: what a role brings
+// by itself, and what the overwrites of each channel allow and deny.
+type effect [5]memory.Permissions
 
 // effectsOf are those of r's and c's overwrites, by whom they are for.
 func effectsOf[ID ~int64](r, c *memory.Channel, whose func(memory.Overwrite) ID) map[ID]effect {
@@ -204,8 +213,8 @@ func effectsOf[ID ~int64](r, c *memory.Channel, whose func(memory.Overwrite) ID)
 	for i, channel := range []*memory.Channel{r, c} {
 		for _, o := range channel.Overwrites {
 			e := effects[whose(o)]
-			e.in[i].allow |= o.Allow & deciding
-			e.in[i].deny |= o.Deny & deciding
+			e[1+2*i] |= o.Allow & deciding
+			e[2+2*i] |= o.Deny & deciding
 			effects[whose(o)] = e
 		}
 	}
@@ -225,20 +234,47 @@ func distinct[ID ~int64](effects map[ID]effect) (ids []ID) {
 	return ids
 }
 
-// distinctRoles are the roles that people can have and that make a difference in r or c.
-func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
+// distinctRoles are the roles that people can have and that make a difference in r or c, each with those that it
+// implies.
+func (a *audience) distinctRoles(r, c *memory.Channel) (sets [][]memory.RoleID) {
 	effects := effectsOf(r, c, func(o memory.Overwrite) memory.RoleID { return o.Role })
 	base := a.guild.Permissions(0, nil, &memory.Channel{})
 	for _, role := range a.guild.Roles {
 		e := effects[role.ID]
-		e.base = role.Permissions &^ base & deciding
+		e[0] = role.Permissions &^ base & deciding
 		effects[role.ID] = e
 		if role.Bot != 0 {
 			delete(effects, role.ID)
 		}
 	}
 	delete(effects, memory.RoleID(a.guild.ID)) // everybody has it
-	return distinct(effects)
+	together := map[memory.RoleID]effect{}
+	for id := range effects {
+		e := effect{}
+		for _, role := range a.with(id) {
+			for i, p := range effects[role] {
+				e[i] |= p
+			}
+		}
+		together[id] = e
+	}
+	for _, id := range distinct(together) {
+		sets = append(sets, a.with(id))
+	}
+	return sets
+}
+
+// with is a role and all that it implies.
+func (a *audience) with(role memory.RoleID) []memory.RoleID {
+	set := []memory.RoleID{role}
+	for i := 0; i < len(set); i++ {
+		for _, is := range a.implied {
+			if is.Role == set[i] && !slices.Contains(set, is.Also) {
+				set = append(set, is.Also)
+			}
+		}
+	}
+	return set
 }
 
 // distinctUsers are the people with an overwrite of their own that makes a difference in r or c, as anybody
@@ -252,18 +288,18 @@ func (a *audience) distinctUsers(r, c *memory.Channel) []memory.UserID {
 	return distinct(effects)
 }
 
-// eachSet calls f for no role, each role and each two roles, until it returns false; it reports whether it
-// never did.
-func eachSet(roles []memory.RoleID, f func([]memory.RoleID) bool) bool {
+// eachSet calls f for no role, each of roles and each two, with what they imply, until it returns false; it reports
+// whether it never did.
+func eachSet(roles [][]memory.RoleID, f func([]memory.RoleID) bool) bool {
 	if !f(nil) {
 		return false
 	}
 	for i, first := range roles {
-		if !f([]memory.RoleID{first}) {
+		if !f(first) {
 			return false
 		}
 		for _, second := range roles[:i] {
-			if !f([]memory.RoleID{first, second}) {
+			if !f(slices.Concat(first, second)) {
 				return false
 			}
 		}

@@ -1,0 +1,284 @@
+package search
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"hark/memory"
+)
+
+// Roster knows which sets of roles the members of guilds have, where Discord tells of all of them. It keeps the sets, how
+// many have each, and, to tell which set somebody leaves, a fingerprint of each member, whose key goes with this
+// process. Nothing of it is stored.
+//
+// The sets of a guild are known once Discord was asked for its members and has told all of them, and each change since.
+// Whatever makes that doubtful, as a lost connection does, makes them unknown, until Discord was asked anew.
+type Roster struct {
+	seed   maphash.Seed
+	mu     sync.Mutex
+	guilds map[memory.GuildID]*roster
+	nonces int // that were given out
+}
+
+// roster is that of one guild.
+type roster struct {
+	lost   bool         // the connection is, so that there is nobody to ask
+	asked  time.Time    // when Discord was asked last; zero: not yet
+	nonce  string       // of what it was asked; empty: what it tells isn't heeded
+	parts  map[int]bool // of the answer, that came
+	whole  bool         // all of them
+	sets   map[string]*roleSet
+	of     map[uint64]*roleSet // by members' fingerprints
+	moved  map[uint64]bool     // of whom was told after Discord was asked, while the answer isn't whole
+	view   *RoleSets           // for viewOf, until something changes
+	viewOf *memory.Guild
+}
+
+// roleSet is a set of roles, in order, and how many have it.
+type roleSet struct {
+	roles []memory.RoleID
+	count int
+}
+
+// RoleSets are the sets of roles that members of a guild have, as far as roles decide who reads what.
+type RoleSets struct {
+	all [][]memory.RoleID                 // each once; without those who read everything
+	own map[memory.UserID][]memory.RoleID // of members with an overwrite of their own
+}
+
+// Member is somebody with the roles that they have.
+type Member struct {
+	ID    memory.UserID
+	Bot   bool
+	Roles []memory.RoleID
+}
+
+// NewRoster knows of no guild.
+func NewRoster() *Roster {
+	return &Roster{seed: maphash.MakeSeed(), guilds: map[memory.GuildID]*roster{}}
+}
+
+// Begin has a connection begin, of which nothing is known yet.
+func (r *Roster) Begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	clear(r.guilds)
+}
+
+// Open says that Discord can be asked for a guild's members; what was known of them isn't any more.
+func (r *Roster) Open(guild memory.GuildID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.guilds[guild] = &roster{}
+}
+
+// Resume says that Discord can be asked again for the members of the guilds that were lost.
+func (r *Roster) Resume() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.guilds {
+		r.guilds[id] = &roster{}
+	}
+}
+
+// Lose says that changes of a guild, or with 0 of all, may have been missed, and that Discord can't be asked for now.
+func (r *Roster) Lose(guild memory.GuildID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id := range r.guilds {
+		if guild == 0 || id == guild {
+			r.guilds[id] = &roster{lost: true}
+		}
+	}
+}
+
+// Doubt says that what is known of a guild's members, or with 0 of those of all, may be wrong, so that Discord is to be
+// asked anew.
+func (r *Roster) Doubt(guild memory.GuildID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, at := range r.guilds {
+		if guild == 0 || id == guild {
+			r.guilds[id] = &roster{lost: at.lost, asked: at.asked}
+		}
+	}
+}
+
+// Ask is a guild for whose members Discord is to be asked now, with what the answer is to be known by. It hasn't been
+// asked since before, or what it tells since then isn't whole.
+func (r *Roster) Ask(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(r.guilds)) {
+		at := r.guilds[id]
+		if at.lost || at.whole || at.asked.After(before) {
+			continue
+		}
+		r.nonces++
+		nonce := fmt.Sprint(r.nonces)
+		r.guilds[id] = &roster{asked: now, nonce: nonce, parts: map[int]bool{}, sets: map[string]*roleSet{},
+			of: map[uint64]*roleSet{}, moved: map[uint64]bool{}}
+		return id, nonce, true
+	}
+	return 0, "", false
+}
+
+// Told notes a part of Discord's answer to what it was asked by nonce: of so many the one with that index.
+func (r *Roster) Told(guild memory.GuildID, nonce string, index, of int, members []Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.guilds[guild]
+	if at == nil || at.nonce == "" || at.nonce != nonce || at.whole || at.parts[index] || index < 0 || index >= of {
+		return
+	}
+	at.parts[index] = true
+	for _, m := range members {
+		if who := r.fingerprint(m.ID); !at.moved[who] { // else what was told of them may be newer
+			at.put(who, m)
+		}
+	}
+	if at.whole = len(at.parts) == of; at.whole {
+		at.moved = nil
+	}
+}
+
+// Changed notes the roles that a member has from now on.
+func (r *Roster) Changed(guild memory.GuildID, m Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := r.guilds[guild]; at != nil && at.nonce != "" {
+		at.put(at.move(r.fingerprint(m.ID)), m)
+	}
+}
+
+// Left notes that somebody is no member any more.
+func (r *Roster) Left(guild memory.GuildID, user memory.UserID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at := r.guilds[guild]; at != nil && at.nonce != "" {
+		at.drop(at.move(r.fingerprint(user)))
+	}
+}
+
+// Met notes the roles with which a member did something just now. That they have others than is known puts all in doubt,
+// since a change was missed.
+func (r *Roster) Met(guild memory.GuildID, m Member) {
+	r.mu.Lock()
+	at := r.guilds[guild]
+	if at == nil || at.nonce == "" || m.Bot {
+		r.mu.Unlock()
+		return
+	}
+	is := at.of[r.fingerprint(m.ID)]
+	r.mu.Unlock()
+	switch {
+	case is == nil:
+		r.Changed(guild, m)
+	case !slices.Equal(is.roles, sorted(m.Roles)):
+		r.Doubt(guild)
+	}
+}
+
+func (r *Roster) fingerprint(id memory.UserID) uint64 { return maphash.Comparable(r.seed, id) }
+
+func sorted(roles []memory.RoleID) []memory.RoleID {
+	return slices.Compact(slices.Sorted(slices.Values(roles)))
+}
+
+// keyOf tells sets of roles apart.
+func keyOf(roles []memory.RoleID) string {
+	var key []byte
+	for _, id := range roles {
+		key = binary.BigEndian.AppendUint64(key, uint64(id))
+	}
+	return string(key)
+}
+
+// move notes that somebody was told of since Discord was asked.
+func (at *roster) move(who uint64) uint64 {
+	if !at.whole {
+		at.moved[who] = true
+	}
+	return who
+}
+
+// put has somebody have the set of roles that they have. Bots are no audience.
+func (at *roster) put(who uint64, m Member) {
+	at.drop(who)
+	if m.Bot {
+		return
+	}
+	roles := sorted(m.Roles)
+	set := at.sets[keyOf(roles)]
+	if set == nil {
+		set = &roleSet{roles: roles}
+		at.sets[keyOf(roles)] = set
+	}
+	set.count++
+	at.of[who], at.view = set, nil
+}
+
+// drop has somebody have no set.
+func (at *roster) drop(who uint64) {
+	set := at.of[who]
+	if set == nil {
+		return
+	}
+	delete(at.of, who)
+	at.view = nil
+	if set.count--; set.count == 0 {
+		delete(at.sets, keyOf(set.roles))
+	}
+}
+
+// Sets are the sets of roles that g's members have, or nil where not all are known. That of no roles is always among
+// them: whoever joins next has it.
+func (r *Roster) Sets(g *memory.Guild) *RoleSets {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.guilds[g.ID]
+	if at == nil || !at.whole {
+		return nil
+	}
+	if at.view == nil || at.viewOf != g {
+		at.view, at.viewOf = r.look(at, g), g
+	}
+	return at.view
+}
+
+// look is what Sets are; called with mu held.
+func (r *Roster) look(at *roster, g *memory.Guild) *RoleSets {
+	sets := &RoleSets{all: [][]memory.RoleID{nil}, own: map[memory.UserID][]memory.RoleID{}}
+	matters, all := map[memory.RoleID]bool{}, map[memory.RoleID]bool{} // the second: those that may do everything
+	base := g.Permissions(0, nil, &memory.Channel{})
+	for _, role := range g.Roles {
+		matters[role.ID] = role.Permissions&^base&deciding != 0
+		all[role.ID] = role.Permissions.Has(memory.Administrator)
+	}
+	for _, c := range g.Channels {
+		for _, o := range c.Overwrites {
+			if o.User == 0 {
+				matters[o.Role] = matters[o.Role] || (o.Allow|o.Deny)&deciding != 0
+			} else if set := at.of[r.fingerprint(o.User)]; set != nil {
+				sets.own[o.User] = set.roles
+			}
+		}
+	}
+	owners, seen := at.of[r.fingerprint(g.Owner)], map[string]bool{"": true}
+	for _, set := range at.sets {
+		if set == owners && set.count == 1 || slices.ContainsFunc(set.roles, func(id memory.RoleID) bool { return all[id] }) {
+			continue
+		}
+		roles := slices.DeleteFunc(slices.Clone(set.roles), func(id memory.RoleID) bool { return !matters[id] })
+		if key := keyOf(roles); !seen[key] {
+			seen[key] = true
+			sets.all = append(sets.all, roles)
+		}
+	}
+	return sets
+}
