@@ -115,6 +115,10 @@ type Bot struct {
 	pump       *pump
 	arrived    *arrivals
 	attendance *search.Attendance
+	roster     *search.Roster
+	members    atomic.Bool                       // whether Discord is to tell of members
+	gateway    atomic.Pointer[discordgo.Session] // the newest
+	asking     chan struct{}                     // receives when there are members to ask for
 	recent     *recent
 	admit      *admission
 	notices    *notices
@@ -156,6 +160,8 @@ type timing struct {
 	fill     time.Duration // between looks for what is missing, which other processes may have told of
 	aside    time.Duration // what can't be fetched now is left alone
 	drain    time.Duration // the log is written for after Run's context has ended
+	ask      time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
+	members  time.Duration // until a guild's members are asked for again that weren't all told
 }
 
 var usual = timing{
@@ -179,6 +185,8 @@ var usual = timing{
 	fill:     30 * time.Second,
 	aside:    5 * time.Minute,
 	drain:    9 * time.Second,
+	ask:      time.Second,
+	members:  time.Minute,
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
@@ -198,6 +206,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
+		roster: search.NewRoster(), asking: make(chan struct{}, 1),
 	}
 	if b.now == nil {
 		b.now = time.Now
@@ -263,6 +272,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		return err
 	}
 	b.self, b.since = self, b.now()
+	b.lookForMembers(ctx)
 	above := context.WithoutCancel(ctx)
 	work, stopWork := context.WithCancel(above)
 	last, stopLast := context.WithCancel(above)
@@ -301,6 +311,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		})
 	})
 	helper.Go(func() { every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
+	helper.Go(func() { every(work, b.timing.look, b.asking, b.askForMembers) })
 
 	stop := sync.OnceFunc(func() {
 		b.setState(errStopped)
@@ -358,6 +369,9 @@ func (b *Bot) session() *discordgo.Session {
 	s.SyncEvents = true
 	s.Identify.Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages |
 		discordgo.IntentDirectMessages | discordgo.IntentMessageContent
+	if b.members.Load() {
+		s.Identify.Intents |= discordgo.IntentGuildMembers
+	}
 	return s
 }
 

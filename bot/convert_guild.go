@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hark/memory"
+	"hark/search"
 )
 
 func (c *converter) guildCreate(g *wireGuild, out *converted) {
@@ -203,19 +204,74 @@ type wireGuildMember struct {
 	wireMember
 }
 
+// memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't logged: who
+// writes is known by that.
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
-	c.person(out, memory.GuildID(w.Guild), w.User, &w.wireMember)
+	m, ok := w.member()
+	guild := memory.GuildID(w.Guild)
+	switch {
+	case !ok:
+		out.err = errNoRoles
+	case m.ID == c.self:
+		c.person(out, guild, w.User, &w.wireMember)
+	default:
+		p := memory.Person{ID: m.ID, Guild: guild, Bot: m.Bot, Roles: m.Roles, RolesKnown: true}
+		out.met = append(out.met, met{p, w.Joined})
+		out.members = func(r *search.Roster) { r.Changed(guild, m) }
+	}
+}
+
+var errNoRoles = errors.New("it doesn't say who has which roles")
+
+// member is somebody with their roles; false if those aren't told.
+func (w *wireMember) member() (search.Member, bool) {
+	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil {
+		return search.Member{}, false
+	}
+	m := search.Member{ID: memory.UserID(w.User.ID), Bot: w.User.Bot}
+	for _, r := range w.Roles {
+		m.Roles = append(m.Roles, memory.RoleID(r))
+	}
+	return m, true
 }
 
 // memberLeft is told of Hark itself too, along with its guild's removal.
 func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 	if w.User == nil || w.User.ID == 0 {
+		out.err = errNoRoles
 		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
 	c.known.drop(personKey{guild, user, true})
 	c.known.drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
+	out.members = func(r *search.Roster) { r.Left(guild, user) }
+}
+
+// wireMembers is a part of a guild's members.
+type wireMembers struct {
+	Guild   snowflake     `json:"guild_id"`
+	Members []*wireMember `json:"members"`
+	Index   *int          `json:"chunk_index"`
+	Of      int           `json:"chunk_count"`
+	Nonce   string        `json:"nonce"`
+}
+
+func (c *converter) membersTold(w *wireMembers, out *converted) {
+	var all []search.Member
+	for _, told := range w.Members {
+		m, ok := told.member()
+		if !ok {
+			out.err = errNoRoles
+			return
+		}
+		all = append(all, m)
+	}
+	if w.Members == nil || w.Index == nil {
+		out.err = errNoRoles
+		return
+	}
+	out.members = func(r *search.Roster) { r.Told(memory.GuildID(w.Guild), w.Nonce, *w.Index, w.Of, all) }
 }
 
 func guildOf(g *wireGuild) memory.Guild {

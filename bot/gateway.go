@@ -40,7 +40,14 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			l = b.newLink()
 		}
 		err := l.open(ctx, b.timing.open)
-		if end := final(err); end != nil {
+		end := final(err)
+		if errors.Is(end, ErrIntents) && b.members.Swap(false) { // it was switched off since
+			b.log.Warn().Msg("Discord refuses an intent; trying without Server Members")
+			l.close()
+			l = nil
+			continue
+		}
+		if end != nil {
 			return end
 		}
 		if err == nil {
@@ -49,6 +56,7 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			case <-ctx.Done():
 			}
 		}
+		b.roster.Lose()
 		up := l.up.Swap(false)
 		everUp = everUp || up
 		switch {
@@ -104,6 +112,7 @@ type link struct {
 
 func (b *Bot) newLink() *link {
 	s := b.session()
+	b.gateway.Store(s)
 	l := &link{session: s, down: make(chan struct{}, 1)}
 	s.Dialer = l.dialer(b.cfg.Dialer)
 	s.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) { b.receive(l, e) })
@@ -123,7 +132,7 @@ func (b *Bot) receive(l *link, e *discordgo.Event) {
 			"RESUMED": "resumed"}[e.Type]).Inc()
 		b.setState(nil)
 		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
-		if e.Type == "READY" && b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}}) {
+		if b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}}) && e.Type == "READY" {
 			b.commands.ready(e.RawData)
 		}
 	case "INTERACTION_CREATE":

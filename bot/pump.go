@@ -182,7 +182,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
-	p.attend(c)
+	p.attend(raw.kind, c)
 	out.events = append(out.events, c.events...)
 	for _, s := range subjectsOf(c.events) {
 		out.unask(s)
@@ -221,8 +221,9 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	return err
 }
 
-// attend notes who may view what from now on.
-func (p *pump) attend(c converted) {
+// attend notes who may view what from now on, and who has which roles.
+func (p *pump) attend(kind string, c converted) {
+	p.bot.enroll(kind, c)
 	p.bot.attendance.Heard(c.heard)
 	if c.visit != nil {
 		for _, s := range c.visit.channels {

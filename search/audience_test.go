@@ -395,7 +395,6 @@ func TestRosterIsRightOrSilent(t *testing.T) {
 			r.Open(guild)
 			for range rapid.IntRange(1, 30).Draw(t, "steps") {
 				now = now.Add(time.Second)
-				heard := true
 				switch rapid.SampledFrom([]string{"ask", "ask", "part", "part", "part", "part", "change", "leave", "lose",
 					"deaf", "doubt"}).Draw(t, "what") {
 				case "ask":
@@ -425,11 +424,16 @@ func TestRosterIsRightOrSilent(t *testing.T) {
 					delete(there, id)
 					r.Left(guild, id)
 				case "lose":
-					r.Lose(rapid.SampledFrom([]memory.GuildID{0, guild}).Draw(t, "which"))
+					r.Lose()
 					there[who()] = some() // unheard
-					if heard = rapid.Bool().Draw(t, "resumed"); heard {
+					switch rapid.IntRange(0, 2).Draw(t, "then") {
+					case 0:
 						r.Resume()
-					} else {
+					case 1:
+						r.Begin()
+						r.Open(guild)
+					case 2:
+						r.Close(guild)
 						r.Open(guild)
 					}
 				case "deaf": // until they do something

@@ -70,41 +70,38 @@ func (r *Roster) Begin() {
 	clear(r.guilds)
 }
 
-// Open says that Discord can be asked for a guild's members; what was known of them isn't any more.
+// Open says that Discord can be asked for a guild's members. What was known of them may be out of date.
 func (r *Roster) Open(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.guilds[guild] = &roster{}
 }
 
-// Resume says that Discord can be asked again for the members of the guilds that were lost.
-func (r *Roster) Resume() {
+// Close says that Discord tells of a guild no more, until it is opened again.
+func (r *Roster) Close(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id := range r.guilds {
-		r.guilds[id] = &roster{}
-	}
+	delete(r.guilds, guild)
 }
 
-// Lose says that changes of a guild, or with 0 of all, may have been missed, and that Discord can't be asked for now.
-func (r *Roster) Lose(guild memory.GuildID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for id := range r.guilds {
-		if guild == 0 || id == guild {
-			r.guilds[id] = &roster{lost: true}
-		}
-	}
-}
+// Lose says that the connection is lost, and with it what changes meanwhile.
+func (r *Roster) Lose() { r.each(0, func(at *roster) { at.lost = true }) }
+
+// Resume says that the connection is there again, to ask anew.
+func (r *Roster) Resume() { r.each(0, func(at *roster) { *at = roster{} }) }
 
 // Doubt says that what is known of a guild's members, or with 0 of those of all, may be wrong, so that Discord is to be
 // asked anew.
-func (r *Roster) Doubt(guild memory.GuildID) {
+func (r *Roster) Doubt(guild memory.GuildID) { r.each(guild, func(*roster) {}) }
+
+// each forgets what is known of a guild's members, or with 0 of those of all, and changes what is left.
+func (r *Roster) each(guild memory.GuildID, change func(*roster)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, at := range r.guilds {
 		if guild == 0 || id == guild {
 			r.guilds[id] = &roster{lost: at.lost, asked: at.asked}
+			change(r.guilds[id])
 		}
 	}
 }

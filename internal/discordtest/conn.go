@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -140,9 +141,45 @@ func (c *conn) receive(data []byte) {
 		c.begin(op == 6, m.D)
 	case c.session == nil:
 		c.closeWith(4003)
+	case op == 8:
+		c.members(m.D)
 	default:
 		c.s.misuse(GatewayMisuse, "opcode %d", op)
 		c.closeWith(4001)
+	}
+}
+
+// chunk is how many members Discord tells of at once.
+const chunk = 1000
+
+// members tells of all members of a guild, in parts. For that a session needs the intent.
+func (c *conn) members(d json.RawMessage) {
+	var q struct {
+		Guilds   []ID    `json:"guild_id"`
+		Query    *string `json:"query"`
+		Limit    int     `json:"limit"`
+		Nonce    string  `json:"nonce"`
+		Presence bool    `json:"presences"`
+	}
+	err := json.Unmarshal(d, &q)
+	if err != nil || len(q.Guilds) != 1 || q.Query == nil || *q.Query != "" || q.Limit != 0 || q.Presence ||
+		c.session.intents&Members == 0 {
+		c.s.misuse(GatewayMisuse, "request of members: %s, %v", d, err)
+		return
+	}
+	g := c.s.guilds[q.Guilds[0]]
+	if g == nil || g.unavailable {
+		return
+	}
+	ids := slices.Sorted(maps.Keys(g.members))
+	parts := slices.Collect(slices.Chunk(ids, chunk))
+	for i, part := range parts {
+		told := []*Member{}
+		for _, id := range part {
+			told = append(told, g.members[id])
+		}
+		c.session.dispatch(c.s, "GUILD_MEMBERS_CHUNK", object{"guild_id": g.ID, "members": told, "chunk_index": i,
+			"chunk_count": len(parts), "nonce": q.Nonce})
 	}
 }
 
