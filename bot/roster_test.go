@@ -62,9 +62,6 @@ func (s *gated) opens(t *testing.T, want bool, when string) {
 func TestMembersAreKnown(t *testing.T) {
 	t.Parallel()
 	s := gatedScene(t, discordtest.WithIntents(discordtest.MessageContent|discordtest.Members))
-	for range 1200 { // of whom Discord tells in two parts
-		s.discord.AddMember(s.guild.ID, discordtest.User{Username: "member"})
-	}
 	s.run(t).ready(t)
 	s.opens(t, true, "the members are known")
 	if q := s.bot.commands.question(&exchange{}); q.Sets == nil {

@@ -109,7 +109,7 @@ func (g *Guild) Implied() (all []Implied) {
 			continue
 		}
 		var i Implied
-		if _, err := fmt.Sscanf(rest, "%d %d", &i.Role, &i.Also); err == nil && g.mayHave(i.Role) && g.mayHave(i.Also) {
+		if _, err := fmt.Sscanf(rest, "%d %d", &i.Role, &i.Also); err == nil && g.MayHave(i.Role) && g.MayHave(i.Also) {
 			all = append(all, i)
 		}
 	}
@@ -117,7 +117,7 @@ func (g *Guild) Implied() (all []Implied) {
 	return all
 }
 
-// mayHave reports whether a role is there that some people have and others don't.
-func (g *Guild) mayHave(role RoleID) bool {
+// MayHave reports whether a role is one that some people have and others don't.
+func (g *Guild) MayHave(role RoleID) bool {
 	return role != RoleID(g.ID) && slices.ContainsFunc(g.Roles, func(r Role) bool { return r.ID == role && r.Bot == 0 })
 }

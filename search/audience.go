@@ -36,7 +36,10 @@ type People func(memory.UserID) (memory.Person, bool)
 // counterexample needs one that opens R and one that closes C; what the two imply, whoever has them has too.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
-	a.sets, a.implied = p.Sets, g.Implied()
+	a.sets, a.implies = p.Sets, map[memory.RoleID][]memory.RoleID{}
+	for _, i := range g.Implied() {
+		a.implies[i.Role] = append(a.implies[i.Role], i.Also)
+	}
 	at := a.channels[p.Channel]
 	if at == nil {
 		return nil
@@ -98,10 +101,10 @@ type audience struct {
 	guild    *memory.Guild
 	people   People
 	channels map[memory.ChannelID]*memory.Channel
-	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
-	known    bool                      // whether the guild's structure is: it tells what @everyone may do
-	sets     *RoleSets                 // that members have; nil: not known
-	implied  []memory.Implied          // what holds between roles
+	judged   map[memory.ChannelID]bool         // what was found of the channels whose rules count: threads share their parent's
+	known    bool                              // whether the guild's structure is: it tells what @everyone may do
+	sets     *RoleSets                         // that members have; nil: not known
+	implies  map[memory.RoleID][]memory.RoleID // what whoever has a role has, too
 }
 
 func newAudience(g *memory.Guild, people People) *audience {
@@ -268,9 +271,9 @@ func (a *audience) distinctRoles(r, c *memory.Channel) (sets [][]memory.RoleID) 
 func (a *audience) with(role memory.RoleID) []memory.RoleID {
 	set := []memory.RoleID{role}
 	for i := 0; i < len(set); i++ {
-		for _, is := range a.implied {
-			if is.Role == set[i] && !slices.Contains(set, is.Also) {
-				set = append(set, is.Also)
+		for _, also := range a.implies[set[i]] {
+			if !slices.Contains(set, also) {
+				set = append(set, also)
 			}
 		}
 	}

@@ -149,8 +149,8 @@ func (c *conn) receive(data []byte) {
 	}
 }
 
-// chunk is how many members Discord tells of at once.
-const chunk = 1000
+// chunk is how many members are told of at once. Discord's has up to 1,000; here it is few, so that there are several.
+const chunk = 3
 
 // members tells of all members of a guild, in parts. For that a session needs the intent.
 func (c *conn) members(d json.RawMessage) {
