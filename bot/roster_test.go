@@ -121,3 +121,31 @@ func TestMembersAreUnknownMeanwhile(t *testing.T) {
 	s.bot.roster.Lose()
 	s.opens(t, false, "the connection is lost")
 }
+
+// Where Discord doesn't tell who has which roles, admins state what holds, for all members to see, and take it back.
+func TestRolesAreStated(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	s.waitIDs()
+	state := func(options ...discordtest.Opt) { s.says(t, s.use(t, s.guild.Owner, "hark audience", options...)) }
+	also := opt("also", s.verified.ID)
+	state()
+	s.opens(t, false, "nothing is stated")
+	state(opt("role", s.staff.ID), also)
+	s.opens(t, true, "moderators are verified")
+	state()
+	s.says(t, s.use(t, s.bo, "privacy"))
+	for _, no := range []discordtest.ID{s.verified.ID, s.guild.ID, s.guild.BotRole.ID} {
+		state(opt("role", no), also)
+	}
+	state(also)
+	state(opt("role", s.staff.ID), also, opt("reset", true))
+	s.opens(t, false, "it was taken back")
+	state(opt("role", s.staff.ID), also)
+	s.opens(t, true, "moderators are verified again")
+	s.discord.RemoveRole(s.guild.ID, s.verified.ID)
+	s.opens(t, false, "the role is gone")
+	state()
+}

@@ -53,6 +53,8 @@ func TestDoctor(t *testing.T) {
 			w.env["HARK_DISCORD_API_URL"] = "http://127.0.0.1:1"
 			w.nowhere = true
 		}, wrong: "Discord"},
+		"the members intent": {options: []discordtest.Option{
+			discordtest.WithIntents(discordtest.MessageContent | discordtest.Members)}},
 		"no intent": {options: []discordtest.Option{discordtest.WithIntents(0)},
 			wrong: "intents"},
 		"a permission is missing in one server": {change: func(w *world) {
