@@ -1,7 +1,6 @@
 package search
 
 import (
-	"maps"
 	"slices"
 
 	"hark/memory"
@@ -36,9 +35,8 @@ type People func(memory.UserID) (memory.Person, bool)
 // counterexample needs one that opens R and one that closes C; what the two imply, whoever has them has too.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
-	a.sets, a.implies = p.Sets, map[memory.RoleID][]memory.RoleID{}
-	for _, i := range g.Implied() {
-		a.implies[i.Role] = append(a.implies[i.Role], i.Also)
+	if a.sets = p.Sets; a.sets == nil {
+		a.sets = possible(g, g.Implied())
 	}
 	at := a.channels[p.Channel]
 	if at == nil {
@@ -101,10 +99,10 @@ type audience struct {
 	guild    *memory.Guild
 	people   People
 	channels map[memory.ChannelID]*memory.Channel
-	judged   map[memory.ChannelID]bool         // what was found of the channels whose rules count: threads share their parent's
-	known    bool                              // whether the guild's structure is: it tells what @everyone may do
-	sets     *RoleSets                         // that members have; nil: not known
-	implies  map[memory.RoleID][]memory.RoleID // what whoever has a role has, too
+	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
+	known    bool                      // whether the guild's structure is: it tells what @everyone may do
+	sets     *RoleSets                 // that people have or may have
+	viewers  bits                      // those of sets with which the place is viewed
 }
 
 func newAudience(g *memory.Guild, people People) *audience {
@@ -183,129 +181,42 @@ func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 // allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote
 // last, by now they may have any: see docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
-	passes := func(user memory.UserID, roles []memory.RoleID) bool {
-		return !a.views(user, roles, r) || a.reads(user, roles, c)
-	}
-	if a.sets != nil {
-		for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
-			if roles, there := a.sets.own[o.User]; there && !passes(o.User, roles) {
+	judged := map[[4]memory.Permissions]bool{} // of people who may have any set, those with other overwrites of their own
+	for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
+		if o.User == 0 || o.User == a.guild.Owner || a.isBot(o.User) {
+			continue // the owner reads everything, and bots are no audience
+		}
+		if a.sets.own != nil {
+			if roles, there := a.sets.own[o.User]; there && a.views(o.User, roles, r) && !a.reads(o.User, roles, c) {
 				return false
 			}
+			continue
 		}
-		return !slices.ContainsFunc(a.sets.all, func(roles []memory.RoleID) bool { return !passes(0, roles) })
-	}
-	roles := a.distinctRoles(r, c)
-	for _, user := range append(a.distinctUsers(r, c), 0) {
-		if !eachSet(roles, func(set []memory.RoleID) bool { return passes(user, set) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// deciding are the permissions that say who reads what.
-const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
-
-// effect is what sets a role or a person apart where one channel is read and another answered from: what a role brings
-// by itself, and what the overwrites of each channel allow and deny.
-type effect [5]memory.Permissions
-
-// effectsOf are those of r's and c's overwrites, by whom they are for.
-func effectsOf[ID ~int64](r, c *memory.Channel, whose func(memory.Overwrite) ID) map[ID]effect {
-	effects := map[ID]effect{}
-	for i, channel := range []*memory.Channel{r, c} {
-		for _, o := range channel.Overwrites {
-			e := effects[whose(o)]
-			e[1+2*i] |= o.Allow & deciding
-			e[2+2*i] |= o.Deny & deciding
-			effects[whose(o)] = e
-		}
-	}
-	delete(effects, 0) // roles have no user, and users no role
-	return effects
-}
-
-// distinct is one of each that has the same effect: any one stands for all.
-func distinct[ID ~int64](effects map[ID]effect) (ids []ID) {
-	seen := map[effect]bool{{}: true}
-	for _, id := range slices.Sorted(maps.Keys(effects)) {
-		if e := effects[id]; !seen[e] {
-			seen[e] = true
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// distinctRoles are the roles that people can have and that make a difference in r or c, each with those that it
-// implies.
-func (a *audience) distinctRoles(r, c *memory.Channel) (sets [][]memory.RoleID) {
-	effects := effectsOf(r, c, func(o memory.Overwrite) memory.RoleID { return o.Role })
-	base := a.guild.Permissions(0, nil, &memory.Channel{})
-	for _, role := range a.guild.Roles {
-		e := effects[role.ID]
-		e[0] = role.Permissions &^ base & deciding
-		effects[role.ID] = e
-		if role.Bot != 0 {
-			delete(effects, role.ID)
-		}
-	}
-	delete(effects, memory.RoleID(a.guild.ID)) // everybody has it
-	together := map[memory.RoleID]effect{}
-	for id := range effects {
-		e := effect{}
-		for _, role := range a.with(id) {
-			for i, p := range effects[role] {
-				e[i] |= p
-			}
-		}
-		together[id] = e
-	}
-	for _, id := range distinct(together) {
-		sets = append(sets, a.with(id))
-	}
-	return sets
-}
-
-// with is a role and all that it implies.
-func (a *audience) with(role memory.RoleID) []memory.RoleID {
-	set := []memory.RoleID{role}
-	for i := 0; i < len(set); i++ {
-		for _, also := range a.implies[set[i]] {
-			if !slices.Contains(set, also) {
-				set = append(set, also)
-			}
-		}
-	}
-	return set
-}
-
-// distinctUsers are the people with an overwrite of their own that makes a difference in r or c, as anybody
-// may have any roles. The owner reads everything, and bots are no audience.
-func (a *audience) distinctUsers(r, c *memory.Channel) []memory.UserID {
-	effects := effectsOf(r, c, func(o memory.Overwrite) memory.UserID { return o.User })
-	maps.DeleteFunc(effects, func(id memory.UserID, _ effect) bool {
-		person, known := a.people(id)
-		return id == a.guild.Owner || known && person.Bot
-	})
-	return distinct(effects)
-}
-
-// eachSet calls f for no role, each of roles and each two, with what they imply, until it returns false; it reports
-// whether it never did.
-func eachSet(roles [][]memory.RoleID, f func([]memory.RoleID) bool) bool {
-	if !f(nil) {
-		return false
-	}
-	for i, first := range roles {
-		if !f(first) {
-			return false
-		}
-		for _, second := range roles[:i] {
-			if !f(slices.Concat(first, second)) {
+		here, there := ownOf(r, o.User), ownOf(c, o.User)
+		if like := [4]memory.Permissions{here.Allow, here.Deny, there.Allow, there.Deny}; !judged[like] {
+			judged[like] = true
+			if !a.sets.viewers(a.guild, o.User, r).in(a.sets.readers(a.guild, o.User, c)) {
 				return false
 			}
 		}
 	}
-	return true
+	if a.viewers == nil {
+		a.viewers = a.sets.viewers(a.guild, 0, r)
+	}
+	return a.viewers.in(a.sets.readers(a.guild, 0, c))
+}
+
+func (a *audience) isBot(user memory.UserID) bool {
+	known, _ := a.people(user)
+	return known.Bot
+}
+
+// ownOf is what overwrites of c say of one person.
+func ownOf(c *memory.Channel, user memory.UserID) (own memory.Overwrite) {
+	for _, o := range c.Overwrites {
+		if o.User == user {
+			own.Allow, own.Deny = own.Allow|o.Allow&deciding, own.Deny|o.Deny&deciding
+		}
+	}
+	return own
 }

@@ -37,18 +37,13 @@ type roster struct {
 	moved  map[uint64]bool     // of whom was told after Discord was asked, while the answer isn't whole
 	view   *RoleSets           // for viewOf, until something changes
 	viewOf *memory.Guild
+	named  map[uint64]bool // by overwrites, in the view
 }
 
 // roleSet is a set of roles, in order, and how many have it.
 type roleSet struct {
 	roles []memory.RoleID
 	count int
-}
-
-// RoleSets are the sets of roles that members of a guild have, as far as roles decide who reads what.
-type RoleSets struct {
-	all [][]memory.RoleID                 // each once; without those who read everything
-	own map[memory.UserID][]memory.RoleID // of members with an overwrite of their own
 }
 
 // Member is somebody with the roles that they have.
@@ -191,9 +186,13 @@ func sorted(roles []memory.RoleID) []memory.RoleID {
 func keyOf(roles []memory.RoleID) string {
 	var key []byte
 	for _, id := range roles {
-		key = binary.BigEndian.AppendUint64(key, uint64(id))
+		key = appendRole(key, id)
 	}
 	return string(key)
+}
+
+func appendRole(key []byte, role memory.RoleID) []byte {
+	return binary.BigEndian.AppendUint64(key, uint64(role))
 }
 
 // move notes that somebody was told of since Discord was asked.
@@ -217,7 +216,8 @@ func (at *roster) put(who uint64, m Member) {
 		at.sets[keyOf(roles)] = set
 	}
 	set.count++
-	at.of[who], at.view = set, nil
+	at.of[who] = set
+	at.alter(who, set)
 }
 
 // drop has somebody have no set.
@@ -227,9 +227,17 @@ func (at *roster) drop(who uint64) {
 		return
 	}
 	delete(at.of, who)
-	at.view = nil
 	if set.count--; set.count == 0 {
 		delete(at.sets, keyOf(set.roles))
+	}
+	at.alter(who, set)
+}
+
+// alter notes that somebody got a set or lost it. To the view that matters where few have it, the owner perhaps one of
+// them, or where an overwrite is for them.
+func (at *roster) alter(who uint64, set *roleSet) {
+	if set.count <= 2 || at.named[who] {
+		at.view = nil
 	}
 }
 
@@ -250,31 +258,22 @@ func (r *Roster) Sets(g *memory.Guild) *RoleSets {
 
 // look is what Sets are; called with mu held.
 func (r *Roster) look(at *roster, g *memory.Guild) *RoleSets {
-	sets := &RoleSets{all: [][]memory.RoleID{nil}, own: map[memory.UserID][]memory.RoleID{}}
-	matters, all := map[memory.RoleID]bool{}, map[memory.RoleID]bool{} // the second: those that may do everything
-	base := g.Permissions(0, nil, &memory.Channel{})
-	for _, role := range g.Roles {
-		matters[role.ID] = role.Permissions&^base&deciding != 0
-		all[role.ID] = role.Permissions.Has(memory.Administrator)
+	all := [][]memory.RoleID{nil}
+	owners := at.of[r.fingerprint(g.Owner)]
+	for _, set := range at.sets {
+		if set != owners || set.count > 1 {
+			all = append(all, set.roles)
+		}
 	}
+	sets := newRoleSets(g, all)
+	sets.own, at.named = map[memory.UserID][]memory.RoleID{}, map[uint64]bool{}
 	for _, c := range g.Channels {
 		for _, o := range c.Overwrites {
-			if o.User == 0 {
-				matters[o.Role] = matters[o.Role] || (o.Allow|o.Deny)&deciding != 0
-			} else if set := at.of[r.fingerprint(o.User)]; set != nil {
+			who := r.fingerprint(o.User)
+			at.named[who] = true
+			if set := at.of[who]; set != nil && o.User != 0 {
 				sets.own[o.User] = set.roles
 			}
-		}
-	}
-	owners, seen := at.of[r.fingerprint(g.Owner)], map[string]bool{"": true}
-	for _, set := range at.sets {
-		if set == owners && set.count == 1 || slices.ContainsFunc(set.roles, func(id memory.RoleID) bool { return all[id] }) {
-			continue
-		}
-		roles := slices.DeleteFunc(slices.Clone(set.roles), func(id memory.RoleID) bool { return !matters[id] })
-		if key := keyOf(roles); !seen[key] {
-			seen[key] = true
-			sets.all = append(sets.all, roles)
 		}
 	}
 	return sets
