@@ -36,7 +36,8 @@ func (b *Bot) enroll(kind string, c converted) {
 	}
 }
 
-// The flags of an application that is told of members: as a large bot, that Discord has verified, or as one of few guilds.
+// The flags of an application that is told of members: as a large bot, that Discord has verified, or as one of few
+// guilds.
 // https://discord.com/developers/docs/resources/application
 const (
 	flagMembers        = 1 << 14

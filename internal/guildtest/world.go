@@ -53,8 +53,8 @@ func (w World) Everybody() []Member {
 	return all
 }
 
-// Strangers are people of whom no overwrite tells: one who has just joined, and one with each set of roles that somebody of
-// members has who doesn't read everything anyway.
+// Strangers are people of whom no overwrite tells: one who has just joined, and one with each set of roles that
+// somebody of members has but the owner.
 func (w World) Strangers(members []Member) []Member {
 	id := memory.UserID(w.Guild.ID) + 1
 	strangers := []Member{{ID: id}}
