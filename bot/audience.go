@@ -46,7 +46,7 @@ func toldImplied(l locale, g *memory.Guild) string {
 
 // rolesHere says what is known or was stated of the roles that members have.
 func (c *commands) rolesHere(x *exchange) string {
-	if c.bot.roster.Sets(x.server) != nil {
+	if c.bot.memberRoles.Sets(x.server) != nil {
 		return x.text("For that Discord tells me who has which roles. I write no list of members into my files.")
 	}
 	return when(len(x.server.Implied()) > 0, toldImplied(x.locale, x.server))

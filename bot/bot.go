@@ -111,25 +111,23 @@ type Bot struct {
 	now     func() time.Time
 	timing  timing
 
-	queue      *queue
-	pump       *pump
-	arrived    *arrivals
-	attendance *search.Attendance
-	roster     *search.Roster
-	members    atomic.Bool                       // whether Discord is to tell of members
-	gateway    atomic.Pointer[discordgo.Session] // the newest
-	asking     chan struct{}                     // receives when there are members to ask for
-	recent     *recent
-	admit      *admission
-	notices    *notices
-	filler     *filler
-	looked     atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
-	commands   *commands
-	questions  *tracker
-	repeats    *noted[repeatTo, phrase]
-	self       memory.UserID // set before anything is taken in
-	since      time.Time     // of Run
-	app        atomic.Int64  // the application's id, set by READY
+	queue       *queue
+	pump        *pump
+	arrived     *arrivals
+	attendance  *search.Attendance
+	memberRoles *search.MemberRoles
+	members     bool // whether Discord is to tell of members
+	recent      *recent
+	admit       *admission
+	notices     *notices
+	filler      *filler
+	looked      atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
+	commands    *commands
+	questions   *tracker
+	repeats     *noted[repeatTo, phrase]
+	self        memory.UserID // set before anything is taken in
+	since       time.Time     // of Run
+	app         atomic.Int64  // the application's id, set by READY
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
 	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before
@@ -206,7 +204,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
-		roster: search.NewRoster(), asking: make(chan struct{}, 1),
+		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {
 		b.now = time.Now
@@ -311,7 +309,6 @@ func (b *Bot) Run(ctx context.Context) error {
 		})
 	})
 	helper.Go(func() { every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
-	helper.Go(func() { every(work, b.timing.look, b.asking, b.askForMembers) })
 
 	stop := sync.OnceFunc(func() {
 		b.setState(errStopped)
@@ -364,14 +361,6 @@ func (b *Bot) session() *discordgo.Session {
 	s.Client = &httpClient
 	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
 	s.ShouldRetryOnRateLimit = false
-	s.ShouldReconnectOnError = false
-	s.StateEnabled = false
-	s.SyncEvents = true
-	s.Identify.Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages |
-		discordgo.IntentDirectMessages | discordgo.IntentMessageContent
-	if b.members.Load() {
-		s.Identify.Intents |= discordgo.IntentGuildMembers
-	}
 	return s
 }
 

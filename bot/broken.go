@@ -1,18 +1,19 @@
 package bot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"hark/internal/pattern"
 )
 
 var (
 	// halfToken matches the beginning of a citation, or of a mention or an emoji, at a text's end.
-	halfToken = regexp.MustCompile(`(?:\[[0-9]{0,3}|<(?:[@#:/a-z][^<>\s]{0,80})?)$`)
+	halfToken = pattern.Of(`(?:\[[0-9]{0,3}|<(?:[@#:/a-z][^<>\s]{0,80})?)$`)
 	// bareFence matches a fence of which nothing but the language came.
-	bareFence = regexp.MustCompile("```[A-Za-z0-9_+\\-.#]{0,20}\n?$")
+	bareFence = pattern.Of("```[A-Za-z0-9_+\\-.#]{0,20}\n?$")
 	// halfFence matches the beginning of the fence that ends a code block.
-	halfFence = regexp.MustCompile("\n`{1,2}$")
+	halfFence = pattern.Of("\n`{1,2}$")
 	// rarelyText are marks that are hardly ever meant as they are.
 	rarelyText = []string{"**", "***", "__", "~~", "||", "`"}
 )
@@ -21,12 +22,12 @@ var (
 // with what was begun in its last paragraph ended. Code blocks are left open, since split ends them.
 func unbroken(text string) string {
 	if f := format(text, nil); f.inCode() {
-		if at := bareFence.FindStringIndex(text); at != nil {
+		if at := bareFence().FindStringIndex(text); at != nil {
 			return strings.TrimRight(text[:at[0]], " \n")
 		}
-		return halfFence.ReplaceAllString(text, "")
+		return halfFence().ReplaceAllString(text, "")
 	}
-	text = strings.TrimRight(halfToken.ReplaceAllString(text, ""), " \n")
+	text = strings.TrimRight(halfToken().ReplaceAllString(text, ""), " \n")
 	f := format(text, nil)
 	for n := len(f.spans) - 1; n >= 0 && f.spans[n].end == len(text) && f.spans[n].kind == tokenMark &&
 		f.spans[n].pair < 0; n = len(f.spans) - 1 {

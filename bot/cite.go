@@ -2,7 +2,6 @@ package bot
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/rivo/uniseg"
 
 	"hark/internal/answer"
+	"hark/internal/pattern"
 	"hark/memory"
 )
 
@@ -100,7 +100,7 @@ func escape(s string) string {
 }
 
 // namedMark is what Discord shows a name or a time in the place of: a mention, a time stamp, an emoji, a command.
-var namedMark = regexp.MustCompile(
+var namedMark = pattern.Of(
 	`<(?:@[!&]?|#)\d{1,20}>|<t:-?\d{1,13}(?::[tTdDfFR])?>|<a?(:\w{2,32}:)\d{1,20}>|<(/[^:<>]{1,100}):\d{1,20}>`)
 
 // markWidth is how many graphemes a mark counts as.
@@ -111,7 +111,7 @@ const markWidth = 8
 func asSaid(s string, most int) string {
 	var b strings.Builder
 	for s = oneLine(s); s != ""; {
-		at := namedMark.FindStringSubmatchIndex(s)
+		at := namedMark().FindStringSubmatchIndex(s)
 		text := s
 		if at != nil {
 			text = s[:at[0]]

@@ -24,6 +24,15 @@ type rawEvent struct {
 	data json.RawMessage
 	// fetched, if not nil, stands in the place of data.
 	fetched *fetched
+	read    func(*converter, *converted) // what data says; nil if it isn't decoded yet
+}
+
+// decode decodes the event, so that who converts it needn't, and is told then why it can't be decoded.
+func (e *rawEvent) decode() {
+	defer func() { _ = recover() }()
+	if read := readers[e.kind]; read != nil {
+		e.read, _ = read(e.data)
+	}
 }
 
 // converted is what an event means.
@@ -44,8 +53,8 @@ type converted struct {
 	heard memory.MessageID
 	// met are those of whom it tells roles.
 	met []met
-	// members, if not nil, tells the roster what the event does of a guild's members.
-	members func(*search.Roster)
+	// members, if not nil, notes what the event tells of who has which roles.
+	members func(*search.MemberRoles)
 	// visit is how far channels have come, if the event tells.
 	visit *visit
 	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
@@ -91,10 +100,13 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), panicked("read", r))
 		}
 	}()
-	if read := readers[e.kind]; read != nil {
-		read(c, e.data, &out)
-	} else if e.fetched != nil {
+	if read := readers[e.kind]; read != nil && e.read == nil {
+		e.read, out.err = read(e.data)
+	}
+	if e.fetched != nil {
 		c.fetched(e.fetched, &out)
+	} else if e.read != nil {
+		e.read(c, &out)
 	}
 	if out.err != nil {
 		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, eventID(e.data), out.err)
@@ -115,7 +127,7 @@ func (c *converter) unreadable(e rawEvent) converted {
 	guild := memory.GuildID(v.Guild)
 	switch {
 	case strings.HasPrefix(e.kind, "GUILD_MEMBER"):
-		return converted{members: func(r *search.Roster) { r.Doubt(guild) }}
+		return converted{members: func(r *search.MemberRoles) { r.Doubt(guild) }}
 	case e.kind == "GUILD_CREATE", e.kind == "GUILD_UPDATE":
 		guild = memory.GuildID(v.ID)
 	case strings.HasPrefix(e.kind, "GUILD_ROLE_"):
@@ -182,7 +194,7 @@ func (c *converter) isLate(u untold, out *converted) bool {
 }
 
 // readers are the kinds of events that matter.
-var readers = map[string]func(*converter, json.RawMessage, *converted){
+var readers = map[string]func(json.RawMessage) (func(*converter, *converted), error){
 	"MESSAGE_CREATE":      reader((*converter).messageCreate),
 	"MESSAGE_UPDATE":      reader((*converter).messageUpdate),
 	"MESSAGE_DELETE":      reader((*converter).messageDelete),
@@ -205,17 +217,17 @@ var readers = map[string]func(*converter, json.RawMessage, *converted){
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
 	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
 	"GUILD_MEMBERS_CHUNK": reader((*converter).membersTold),
+	"RESUMED":             reader((*converter).resumed),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 
-func reader[T any](read func(*converter, *T, *converted)) func(*converter, json.RawMessage, *converted) {
-	return func(c *converter, data json.RawMessage, out *converted) {
-		var v T
-		if err := json.Unmarshal(data, &v); err != nil {
-			out.err = plainJSONError(err)
-		} else {
-			read(c, &v, out)
+func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
+	return func(data json.RawMessage) (func(*converter, *converted), error) {
+		v := new(T)
+		if err := json.Unmarshal(data, v); err != nil {
+			return nil, plainJSONError(err)
 		}
+		return func(c *converter, out *converted) { read(c, v, out) }, nil
 	}
 }
 

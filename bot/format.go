@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"hark/internal/pattern"
 )
 
 // formatted is a text with what Discord's Markdown makes of it, as far as a cut must know it.
@@ -57,7 +59,7 @@ const (
 
 // tokens matches what a cut must know of, in the order of the kinds above. None but the first and the last holds a
 // backtick, so that a fence is found wherever there is one.
-var tokens = regexp.MustCompile("(\\\\?```)" +
+var tokens = pattern.Of("(\\\\?```)" +
 	"|((?m:^[ \\t]{0,8}(?:[-*+]|[0-9]{1,3}[.)]|>>>|>|#{1,3}|-#)[ \\t]))" +
 	"|(\\\\[!-/:-@\\[-_{-~])" +
 	"|(\\[[^\\[\\]\n`]{0,100}\\]\\(<?(?i:https?)://[^\\s()<>`\\[\\]]{1,400}>?\\))" +
@@ -84,7 +86,7 @@ func format(text string, link linker) *formatted {
 // Discord where it is a matter of taste whether that is code is made harmless even there.
 func (f *formatted) scan(link linker) {
 	at, code, solid, begin, lineEnd, quoted := 0, false, false, "", 0, false
-	for _, m := range tokens.FindAllStringSubmatchIndex(f.text, -1) {
+	for _, m := range tokens().FindAllStringSubmatchIndex(f.text, -1) {
 		s := span{start: m[0], end: m[1], pair: -1}
 		if s.start < at {
 			continue // a fence's language

@@ -1,10 +1,13 @@
 package bot
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"net"
+	"net/url"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,80 +16,98 @@ import (
 	"github.com/gorilla/websocket"
 )
 
+// The gateway's protocol is spoken here and not by discordgo, which decodes every event twice more than is needed, and
+// reconnects by itself on every close code, also those that say that it is of no use.
+// https://discord.com/developers/docs/events/gateway
+
 // longestReconnect bounds the pause between attempts to connect again: at most 720 of them a day, where
 // Discord allows 1,000.
 const longestReconnect = 2 * time.Minute
 
-// settling is how long discordgo is left alone after a connection has ended: its reader and its heartbeat may
-// both find that out and close the session, and the second must not close the next connection.
-const settling = 100 * time.Millisecond
+const intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
+	discordgo.IntentMessageContent
 
-var errHung = errors.New("the gateway doesn't get to its first event")
+// The opcodes of frames.
+const (
+	opEvent          = 0
+	opHeartbeat      = 1
+	opIdentify       = 2
+	opResume         = 6
+	opReconnect      = 7
+	opMembers        = 8
+	opInvalidSession = 9
+	opHello          = 10
+	opHeard          = 11 // of a heartbeat
+)
+
+var (
+	errHung      = errors.New("the gateway doesn't get to its first event")
+	errReconnect = errors.New("the gateway asks to connect again")
+	errSession   = errors.New("the gateway doesn't know the session")
+)
+
+// sentFrame is what the gateway is sent.
+type sentFrame struct {
+	Op   int `json:"op"`
+	Data any `json:"d"`
+}
+
+// frame is what the gateway sends.
+type frame struct {
+	Op   int             `json:"op"`
+	Seq  int64           `json:"s"`
+	Type string          `json:"t"`
+	Data json.RawMessage `json:"d"`
+}
+
+// gatewaySession is what a connection takes up where the one before it ended.
+type gatewaySession struct {
+	id      string // empty before READY
+	gateway string // where it is to be taken up; empty: as for a new one
+	seq     atomic.Int64
+}
 
 // stayConnected keeps a connection to the gateway until ctx ends, or one of the final errors.
-//
-// discordgo would reconnect by itself, but on every close code, also those that say that it is of no use,
-// and without a way to stop it.
 func (b *Bot) stayConnected(ctx context.Context) error {
-	var l *link
-	defer func() {
-		if l != nil {
-			l.close()
-		}
-	}()
+	s := &gatewaySession{}
 	wait, failures, everUp := b.timing.retry, 0, false
 	for ctx.Err() == nil {
-		if l == nil {
-			l = b.newLink()
-		}
-		err := l.open(ctx, b.timing.open)
+		up, err := b.connect(ctx, s)
+		b.memberRoles.Lose()
 		end := final(err)
-		if errors.Is(end, ErrIntents) && b.members.Swap(false) { // it was switched off since
+		if errors.Is(end, ErrIntents) && b.members { // it was switched off since
+			b.members, s = false, &gatewaySession{}
 			b.log.Warn().Msg("Discord refuses an intent; trying without Server Members")
-			l.close()
-			l = nil
 			continue
 		}
 		if end != nil {
 			return end
 		}
-		if err == nil {
-			select {
-			case <-l.down:
-			case <-ctx.Done():
-			}
-		}
-		b.roster.Lose()
-		up := l.up.Swap(false)
 		everUp = everUp || up
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return nil
-		case up:
+		}
+		if !resumable(err) {
+			s = &gatewaySession{}
+		}
+		if up {
 			wait, failures = b.timing.retry, 0
 			b.cfg.Metrics.GatewayLost.Inc()
 			b.setState(errLost)
-		default:
-			failures++
-			if !resumable(err) {
-				l.close()
-				l = nil
-			}
-			if !everUp && failures >= b.timing.reach {
-				return unreachable(err)
-			}
+		} else if failures++; !everUp && failures >= b.timing.reach {
+			return unreachable(err)
 		}
 		b.log.Warn().AnErr("why", redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
-		_ = sleep(ctx, settling+wait/2+rand.N(wait/2+1))
+		_ = sleep(ctx, wait/2+rand.N(wait/2+1))
 		wait = min(2*wait, longestReconnect)
 	}
 	return nil
 }
 
-// resumable reports whether a connection that failed with err may be taken up where it was.
+// resumable reports whether a session whose connection ended with err may be taken up.
 // https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
 func resumable(err error) bool {
-	if err == nil || errors.Is(err, errHung) {
+	if err == nil || errors.Is(err, errHung) || errors.Is(err, errSession) {
 		return false
 	}
 	var closed *websocket.CloseError
@@ -100,124 +121,197 @@ func resumable(err error) bool {
 	return false
 }
 
-// link is one gateway session and its connections.
-type link struct {
-	session *discordgo.Session
-	down    chan struct{} // receives when a connection has ended
-	up      atomic.Bool   // READY or RESUMED has come
-
-	mu    sync.Mutex
-	conns []net.Conn
+// connect makes a connection, and takes in events until it ends; it returns why it did, and whether it got to READY
+// or RESUMED. When ctx ends, it says goodbye.
+func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err error) {
+	soon, cancel := context.WithTimeout(ctx, b.timing.open)
+	defer cancel()
+	late, _ := soon.Deadline()
+	ws, err := b.dial(soon, s)
+	defer func() {
+		if !up && ctx.Err() == nil && !time.Now().Before(late) {
+			err = errHung
+		}
+	}()
+	if err != nil {
+		return false, err
+	}
+	defer ws.Close()
+	defer context.AfterFunc(ctx, func() {
+		end := time.Now().Add(time.Second)
+		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), end)
+		_ = ws.SetReadDeadline(end)
+	})()
+	_, _ = ws.SetReadDeadline(late), ws.SetWriteDeadline(late)
+	heart, done := heart{ws: ws, session: s}, make(chan struct{})
+	defer close(done)
+	var interval time.Duration
+	var read bytes.Buffer
+	for {
+		_, from, err := ws.NextReader()
+		if err != nil {
+			return up, err
+		}
+		read.Reset()
+		if _, err := read.ReadFrom(from); err != nil {
+			return up, err
+		}
+		var f frame
+		if json.Unmarshal(read.Bytes(), &f) != nil {
+			continue
+		}
+		switch f.Op {
+		case opHello:
+			var hello struct {
+				Interval int `json:"heartbeat_interval"`
+			}
+			if json.Unmarshal(f.Data, &hello) != nil || hello.Interval <= 0 || interval > 0 {
+				continue
+			}
+			interval = time.Duration(hello.Interval) * time.Millisecond
+			if err := ws.WriteJSON(b.begin(s)); err != nil {
+				return up, err
+			}
+			go heart.beats(interval, done)
+		case opHeartbeat:
+			heart.beat()
+		case opHeard:
+			if up {
+				_ = ws.SetReadDeadline(time.Now().Add(2 * interval))
+			}
+		case opReconnect:
+			return up, errReconnect
+		case opInvalidSession:
+			return up, errSession
+		case opEvent:
+			s.seq.Store(f.Seq)
+			if f.Type == "READY" || f.Type == "RESUMED" {
+				if b.members && !up {
+					go b.askForMembers(&heart, done)
+				}
+				up = true
+				_ = ws.SetReadDeadline(time.Now().Add(2 * interval))
+				s.learn(f)
+			}
+			b.receive(f.Type, f.Data)
+		}
+	}
 }
 
-func (b *Bot) newLink() *link {
-	s := b.session()
-	b.gateway.Store(s)
-	l := &link{session: s, down: make(chan struct{}, 1)}
-	s.Dialer = l.dialer(b.cfg.Dialer)
-	s.AddHandler(func(_ *discordgo.Session, e *discordgo.Event) { b.receive(l, e) })
-	s.AddHandler(func(*discordgo.Session, *discordgo.Disconnect) { wakeUp(l.down) })
-	return l
+// dial connects to where the session is to be taken up, or a new one to be begun.
+func (b *Bot) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
+	address := s.gateway
+	if address == "" {
+		var gateway struct {
+			URL string `json:"url"`
+		}
+		once := *b.rest
+		once.tries = 1
+		if err := once.get(ctx, discordgo.EndpointGateway, &gateway); err != nil {
+			return nil, err
+		}
+		address = gateway.URL
+	}
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	at.RawQuery = url.Values{"v": {discordgo.APIVersion}, "encoding": {"json"}}.Encode()
+	dialer := b.cfg.Dialer
+	if dialer == nil {
+		dialer = websocket.DefaultDialer
+	}
+	ws, _, err := dialer.DialContext(ctx, at.String(), nil)
+	if err != nil {
+		s.gateway = ""
+	}
+	return ws, err
+}
+
+// begin is what answers the gateway's hello: it begins a session, or takes one up.
+func (b *Bot) begin(s *gatewaySession) sentFrame {
+	if s.id != "" {
+		return sentFrame{opResume, map[string]any{"token": b.cfg.Token, "session_id": s.id, "seq": s.seq.Load()}}
+	}
+	wanted := intents
+	if b.members {
+		wanted |= discordgo.IntentGuildMembers
+	}
+	return sentFrame{opIdentify, map[string]any{"token": b.cfg.Token, "intents": wanted,
+		"properties": map[string]string{"os": runtime.GOOS, "browser": "hark", "device": "hark"}}}
+}
+
+// learn notes what READY tells of the session.
+func (s *gatewaySession) learn(f frame) {
+	var told struct {
+		ID      string `json:"session_id"`
+		Gateway string `json:"resume_gateway_url"`
+	}
+	if json.Unmarshal(f.Data, &told) == nil && told.ID != "" {
+		s.id, s.gateway = told.ID, told.Gateway
+	}
+}
+
+// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the connection.
+type heart struct {
+	mu      sync.Mutex
+	ws      *websocket.Conn
+	session *gatewaySession
+}
+
+// beats sends heartbeats until done, the first after a part of interval.
+func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
+	next := time.NewTimer(rand.N(interval))
+	defer next.Stop()
+	for {
+		select {
+		case <-next.C:
+			next.Reset(interval)
+			h.beat()
+		case <-done:
+			return
+		}
+	}
+}
+
+func (h *heart) beat() {
+	var seq any // null before the first event
+	if n := h.session.seq.Load(); n > 0 {
+		seq = n
+	}
+	h.send(sentFrame{opHeartbeat, seq})
+}
+
+func (h *heart) send(m sentFrame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_ = h.ws.SetWriteDeadline(time.Now().Add(requestTimeout))
+	_ = h.ws.WriteJSON(m)
 }
 
 // receive is called with each event of the gateway, in order. It must not wait.
-func (b *Bot) receive(l *link, e *discordgo.Event) {
-	if e.Type == "INTERACTION_CREATE" || readers[e.Type] != nil {
-		b.cfg.Metrics.Events.WithLabelValues(e.Type).Inc()
+func (b *Bot) receive(event string, data json.RawMessage) {
+	if readers[event] == nil {
+		return
 	}
-	switch e.Type {
+	b.cfg.Metrics.Events.WithLabelValues(event).Inc()
+	raw := &rawEvent{kind: event, data: data}
+	raw.decode()
+	switch event {
 	case "READY", "RESUMED":
-		l.up.Store(true)
 		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new",
-			"RESUMED": "resumed"}[e.Type]).Inc()
+			"RESUMED": "resumed"}[event]).Inc()
 		b.setState(nil)
-		b.log.Info().Str("event", e.Type).Msg("connected to Discord")
-		if b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}}) && e.Type == "READY" {
-			b.commands.ready(e.RawData)
+		b.log.Info().Str("event", event).Msg("connected to Discord")
+		if b.queue.put(item{raw: raw}) && event == "READY" {
+			b.commands.ready(data)
 		}
 	case "INTERACTION_CREATE":
 		logged := make(chan struct{})
-		if b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}, logged: logged}) {
-			b.commands.put(e.RawData, logged)
+		if b.queue.put(item{raw: raw, logged: logged}) {
+			b.commands.put(data, logged)
 		}
 	default:
-		if readers[e.Type] != nil {
-			b.queue.put(item{raw: &rawEvent{kind: e.Type, data: e.RawData}})
-		}
+		b.queue.put(item{raw: raw})
 	}
-}
-
-// open connects. It takes no longer than limit, whatever the other side does: discordgo itself waits for the
-// first events without end, and some of them make it wait for itself.
-func (l *link) open(ctx context.Context, limit time.Duration) error {
-	select {
-	case <-l.down: // of the connection before
-	default:
-	}
-	opened := make(chan error, 1)
-	go func() { opened <- l.session.Open() }()
-	var why error
-	select {
-	case err := <-opened:
-		if errors.Is(err, discordgo.ErrWSAlreadyOpen) {
-			return nil
-		}
-		return err
-	case <-ctx.Done():
-		why = ctx.Err()
-	case <-time.After(limit):
-		why = errHung
-	}
-	l.cut()
-	select {
-	case <-opened:
-	case <-time.After(time.Second):
-	}
-	return why
-}
-
-// close ends the session, politely if that takes less than three seconds.
-func (l *link) close() {
-	closed := make(chan struct{})
-	go func() {
-		defer close(closed)
-		_ = l.session.Close()
-	}()
-	select {
-	case <-closed:
-	case <-time.After(3 * time.Second):
-	}
-	l.cut()
-}
-
-// cut ends the connection without asking.
-func (l *link) cut() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, c := range l.conns {
-		c.Close()
-	}
-	l.conns = nil
-}
-
-// dialer is like base, and remembers the connection, so that cut can end it.
-func (l *link) dialer(base *websocket.Dialer) *websocket.Dialer {
-	if base == nil {
-		base = websocket.DefaultDialer
-	}
-	d := *base
-	dial := d.NetDialContext
-	if dial == nil {
-		dial = (&net.Dialer{Timeout: requestTimeout}).DialContext
-	}
-	d.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := dial(ctx, network, address)
-		if err == nil {
-			l.mu.Lock()
-			l.conns = []net.Conn{c}
-			l.mu.Unlock()
-		}
-		return c, err
-	}
-	return &d
 }

@@ -2,15 +2,16 @@ package bot
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
+
+	"hark/internal/pattern"
 )
 
 // inviteHosts are what addresses begin with that Discord shows as an invitation or a gift, with a button.
 const inviteHosts = `\b(?:discord\.(?:gg|gift|new)|discord(?:app)?\.com/(?:invite|gifts|template))/`
 
-var invite = regexp.MustCompile(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + strings.TrimPrefix(inviteHosts,
+var invite = pattern.Of(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + strings.TrimPrefix(inviteHosts,
 	`\b`) + `)[A-Za-z0-9/_-]+`)
 
 // harmless is a token of what a model wrote as it is shown: an invitation is an address like any other, without a card
@@ -18,7 +19,7 @@ var invite = regexp.MustCompile(`^(?i:https?://)?(?i:(?:[a-z0-9-]+\.)*` + string
 func harmless(kind token, shown string) string {
 	switch kind {
 	case tokenAddress, tokenInvite:
-		at := invite.FindString(shown)
+		at := invite().FindString(shown)
 		if at == "" {
 			return shown
 		}
@@ -45,7 +46,7 @@ func unmasked(link string) string {
 	if err != nil || numbers(text) || misleads(text, address) {
 		return text + " (<" + address + ">)"
 	}
-	if invite.MatchString(address) {
+	if invite().MatchString(address) {
 		link = "[" + text + "](<" + address + ">)"
 	}
 	if host := bare(to.Host); !strings.Contains(strings.ToLower(text), host) {
@@ -60,7 +61,7 @@ func numbers(text string) bool {
 }
 
 // address is what people read as one: a name with a dot in it, whatever letters it is written in.
-var address = regexp.MustCompile(`[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`)
+var address = pattern.Of(`[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`)
 
 // misleads reports whether text looks like an address that isn't that of the link.
 func misleads(text, link string) bool {
@@ -81,12 +82,12 @@ func misleads(text, link string) bool {
 		return false
 	}
 	host := bare(to.Host)
-	for _, said := range address.FindAllString(plain, -1) {
+	for _, said := range address().FindAllString(plain, -1) {
 		if said = bare(said); host != said && !strings.HasSuffix(host, "."+said) {
 			return true
 		}
 	}
-	return strings.Contains(plain, "://") && !address.MatchString(plain)
+	return strings.Contains(plain, "://") && !address().MatchString(plain)
 }
 
 // bare is an address without what makes no difference.

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hark/internal/answer"
+	"hark/internal/pattern"
 	"hark/memory"
 )
 
@@ -111,7 +111,7 @@ func showLore(in locale, a *ask, l memory.Lore) (string, memory.Lore, error) {
 	return text + end, l, nil
 }
 
-var jumpLink = regexp.MustCompile(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
+var jumpLink = pattern.Of(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
 
 // loreIn is the lore that a message shows, to be kept under the message's id.
 func loreIn(x *exchange) (memory.Lore, error) {
@@ -138,7 +138,7 @@ func loreIn(x *exchange) (memory.Lore, error) {
 		case strings.HasPrefix(line, also):
 			l.Own = append(l.Own, strings.TrimPrefix(line, also))
 		case strings.HasPrefix(line, sources):
-			links := jumpLink.FindAllStringSubmatch(line, -1)
+			links := jumpLink().FindAllStringSubmatch(line, -1)
 			if len(links) == 0 || len(links) != strings.Count(line, "](") {
 				return l, unreadable
 			}

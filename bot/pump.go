@@ -120,14 +120,16 @@ func newPump(b *Bot, ask func(*ask)) *pump {
 
 // run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
 func (p *pump) run(ctx context.Context) (left int) {
-	for next := time.Now(); ; next = time.Now().Add(p.bot.timing.gather) {
-		_ = sleep(ctx, time.Until(next))
+	for {
 		batch := p.bot.queue.take(ctx)
 		if batch == nil || p.write(ctx, batch) != nil {
 			return p.bot.queue.len()
 		}
 		p.bot.queue.done(len(batch))
 		p.bot.cfg.Progress()
+		if len(batch) < batchItems { // else more may wait than fits in one
+			_ = sleep(ctx, p.bot.timing.gather)
+		}
 	}
 }
 
@@ -182,7 +184,7 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 			return err
 		}
 	}
-	p.attend(raw.kind, c)
+	p.attend(c)
 	out.events = append(out.events, c.events...)
 	for _, s := range subjectsOf(c.events) {
 		out.unask(s)
@@ -222,8 +224,10 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 }
 
 // attend notes who may view what from now on, and who has which roles.
-func (p *pump) attend(kind string, c converted) {
-	p.bot.enroll(kind, c)
+func (p *pump) attend(c converted) {
+	if c.members != nil {
+		c.members(p.bot.memberRoles)
+	}
 	p.bot.attendance.Heard(c.heard)
 	if c.visit != nil {
 		for _, s := range c.visit.channels {
@@ -236,6 +240,9 @@ func (p *pump) attend(kind string, c converted) {
 	p.bot.attendance.Observe(c.events)
 	for _, m := range c.met {
 		p.bot.attendance.Met(m.person, m.joined, c.heard != 0)
+		if c.heard != 0 {
+			p.bot.memberRoles.Met(m.person)
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func TestConnectionsThatEndAreMadeAgain(t *testing.T) {
 	}{
 		"broken":              {(*discordtest.Server).Drop, 1, 1},
 		"Discord asks for it": {(*discordtest.Server).AskReconnect, 1, 1},
-		"timed out":           {func(d *discordtest.Server) { d.CloseWith(4009) }, 1, 1},
+		"timed out":           {func(d *discordtest.Server) { d.CloseWith(4009) }, 0, 2},
 		"refused to resume": {func(d *discordtest.Server) {
 			d.RefuseResumes(1)
 			d.Drop()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,17 +33,22 @@ type talk struct {
 	*sqlite.Store
 	*search.Engine
 	*llm.Client
-	discord  *discordtest.Server
-	bot      *Bot
-	guild    discordtest.ID
-	channels []discordtest.Channel
-	people   []discordtest.User
-	server   *llmtest.Server
+	discord   *discordtest.Server
+	engine    *answer.Engine
+	bot       *Bot
+	guild     discordtest.ID
+	channels  []discordtest.Channel
+	people    []discordtest.User
+	server    *llmtest.Server
+	held      sync.RWMutex // locked, it keeps Hark from reading the gateway
+	committed atomic.Int64 // messages
 
 	mu       sync.Mutex
 	said     map[memory.MessageID]time.Time
 	logged   map[memory.MessageID]time.Duration // after it was said
 	searched map[memory.MessageID]time.Duration // searching for a question took
+	searches int                                // that were made
+	query    search.Query                       // that was searched for last
 	written  map[int]time.Time                  // when the model's answer to a question was whole, by its number
 	asked    map[int]time.Time                  // when the model was asked
 }
@@ -68,7 +74,18 @@ func numberIn(text string) int {
 	return n
 }
 
+// town is how big a guild is.
+type town struct {
+	channels, messages int
+	members            int  // besides the twenty who write
+	private            bool // whether every other channel is closed to most
+}
+
 func newTalk(b *testing.B, channels, messages int) *talk {
+	return newTalkIn(b, town{channels: channels, messages: messages})
+}
+
+func newTalkIn(b *testing.B, of town) *talk {
 	b.Helper()
 	t := &talk{
 		said: map[memory.MessageID]time.Time{}, logged: map[memory.MessageID]time.Duration{}, searched: map[memory.MessageID]time.Duration{},
@@ -76,9 +93,15 @@ func newTalk(b *testing.B, channels, messages int) *talk {
 	}
 	t.discord = discordtest.New(b, discordtest.WithTime(time.Now()))
 	t.guild = t.discord.AddGuild("Garden").ID
-	for i := range channels {
-		t.channels = append(t.channels,
-			t.discord.AddChannel(t.guild, discordtest.Channel{Name: fmt.Sprint("channel-", i)}))
+	for i := range of.channels {
+		c := discordtest.Channel{Name: fmt.Sprint("channel-", i)}
+		if of.private && i%2 == 1 {
+			c.Overwrites = []discordtest.Overwrite{
+				discordtest.ForRole(t.guild, 0, discordtest.Permissions(memory.ViewChannel)),
+				discordtest.ForMember(t.discord.Bot.ID, discordtest.Permissions(memory.ViewChannel), 0),
+			}
+		}
+		t.channels = append(t.channels, t.discord.AddChannel(t.guild, c))
 	}
 	for i := range 20 {
 		t.people = append(t.people, t.discord.AddMember(t.guild, discordtest.User{Username: fmt.Sprint("person-", i)}))
@@ -90,7 +113,8 @@ func newTalk(b *testing.B, channels, messages int) *talk {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { t.Store.Close() })
-	t.fill(b, messages)
+	t.fill(b, of.messages)
+	t.join(b, of.members)
 
 	t.server = llmtest.New(b)
 	t.server.Answer(func(r llmtest.Request) llmtest.Reply {
@@ -108,9 +132,9 @@ func newTalk(b *testing.B, channels, messages int) *talk {
 	if err != nil {
 		b.Fatal(err)
 	}
-	engine := answer.New(t.Store, t, layout, t, answer.Options{KeepPrompts: true})
+	t.engine = answer.New(t.Store, t, layout, t, answer.Options{KeepPrompts: true})
 	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(),
-		Dialer: t.discord.Dialer(), Progress: t.discord.Poke}, t, engine, zerolog.Nop())
+		Dialer: gated(t.discord.Dialer(), &t.held), Progress: t.discord.Poke}, t, t.engine, zerolog.Nop())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -158,6 +182,7 @@ func (t *talk) Apply(ctx context.Context, events ...memory.Event) error {
 	defer t.mu.Unlock()
 	for _, e := range events {
 		if p, ok := e.(memory.Posted); ok {
+			t.committed.Add(1)
 			if said, known := t.said[p.Message.ID]; known {
 				t.logged[p.Message.ID] = now.Sub(said)
 			}
@@ -172,7 +197,9 @@ func (t *talk) Search(ctx context.Context, q search.Query) (search.Result, error
 	found, err := t.Engine.Search(ctx, q)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.searched[q.Skip[0]] += time.Since(began)
+	t.searched[q.Skip[len(q.Skip)-1]] += time.Since(began)
+	t.searches++
+	t.query = q
 	return found, err
 }
 
@@ -215,31 +242,125 @@ func percentile(times []time.Duration, percent int) float64 {
 	return float64(times[(len(times)-1)*percent/100].Microseconds()) / 1000
 }
 
+// join has so many members be known who never write.
+func (t *talk) join(b *testing.B, members int) {
+	b.Helper()
+	events := make([]memory.Event, members)
+	for i := range events {
+		events[i] = memory.PersonSeen{Person: memory.Person{Guild: memory.GuildID(t.guild), ID: memory.UserID(i + 1),
+			Username: fmt.Sprint("quiet-", i), Name: fmt.Sprintf("Member Number%d", i), RolesKnown: true}}
+	}
+	if err := t.Store.Apply(b.Context(), events...); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// chatter is a session of so many messages that goes on in a channel, every fourth of them an answer of Hark's that
+// was made from the forty before it.
+func (t *talk) chatter(b *testing.B, channel memory.ChannelID, messages int) {
+	b.Helper()
+	random := rand.New(rand.NewPCG(5, 6))
+	now := time.Now()
+	var events []memory.Event
+	var sources []memory.Source
+	for n := range messages {
+		m := memory.Message{ID: memory.FirstMessageID(now.Add(time.Duration(n-messages) * 5 * time.Second)),
+			Guild: memory.GuildID(t.guild), Channel: channel, Author: memory.UserID(t.people[n%3].ID), Content: strings.Repeat(sentence(random)+" ", 5)}
+		if n%4 == 3 {
+			m.Author, m.Kind = memory.UserID(t.discord.Bot.ID), memory.FromHark
+		}
+		events = append(events, memory.Posted{Message: m})
+		if n%4 == 3 {
+			events = append(events, memory.Answered{Trace: memory.Trace{Guild: m.Guild, Channel: channel, Answer: m.ID,
+				Question: memory.MessageID(sources[len(sources)-1].ID), Asker: memory.UserID(t.people[0].ID),
+				Sources: slices.Clone(sources[max(0, len(sources)-40):])}})
+		}
+		sources = append(sources, m.AsSource(false))
+	}
+	if err := t.Store.Apply(b.Context(), events...); err != nil {
+		b.Fatal(err)
+	}
+}
+
 // BenchmarkMention is one question after another in a guild with 100,000 messages stored: from the mention's
 // arrival to the first request at the model, that without the search itself, and from the model's last byte
 // to what stays in Discord. Beside them the least that this can take: a message from the fake Discord into
 // the log.
+//
+// Of Hark's own share before the model's request it tells the processors' time beside that of one search for the same
+// question, and how many searches an answer takes.
 func BenchmarkMention(b *testing.B) {
-	t := newTalk(b, 50, 100_000)
+	for _, of := range []struct {
+		name    string
+		town    town
+		session int
+	}{
+		{"quiet", town{channels: 50, messages: 100_000}, 0},
+		{"session", town{channels: 50, messages: 100_000}, 200},
+		{"private", town{channels: 50, messages: 100_000, private: true}, 0},
+		{"members", town{channels: 500, messages: 100_000, members: 20_000, private: true}, 200},
+	} {
+		b.Run(of.name, func(b *testing.B) { benchmarkMention(b, newTalkIn(b, of.town), of.session) })
+	}
+}
+
+func benchmarkMention(b *testing.B, t *talk, session int) {
 	random := rand.New(rand.NewPCG(7, 8))
 	t.ask(t.channels[0], t.people[0], 0, sentence(random)) // has the vectors loaded
-	var whole, beside, shown, floor []time.Duration
+	channels := t.channels
+	if session > 0 {
+		channels = channels[:1]
+		t.chatter(b, memory.ChannelID(channels[0].ID), session)
+	}
+	var whole, beside, shown, floor, own, once []time.Duration
 	n := 0
+	t.searches = 0
 	for b.Loop() {
 		n++
-		id := t.ask(t.channels[n%len(t.channels)], t.people[n%len(t.people)], n, sentence(random))
+		channel, who := channels[2*n%len(channels)], t.people[n%len(t.people)]
+		id := t.ask(channel, who, n, sentence(random))
 		now := time.Now()
 		t.mu.Lock()
 		whole = append(whole, t.asked[n].Sub(t.said[id]))
 		beside = append(beside, t.asked[n].Sub(t.said[id])-t.searched[id])
 		shown = append(shown, now.Sub(t.written[n]))
 		floor = append(floor, t.logged[id])
+		searches := t.searches
 		t.mu.Unlock()
+		q := answer.Question{ID: id + 1, Guild: memory.GuildID(t.guild), Channel: memory.ChannelID(channel.ID),
+			Asker: memory.UserID(who.ID), Name: who.Username, Text: sentence(random), Now: now}
+		if err := t.Store.Apply(b.Context(), memory.PersonSeen{Person: memory.Person{ID: q.Asker, Guild: q.Guild,
+			Username: who.Username}}); err != nil { // as with each message
+			b.Fatal(err)
+		}
+		own = append(own, cpuOf(b, func() error {
+			_, err := t.engine.Recall(b.Context(), q)
+			return err
+		}))
+		once = append(once, cpuOf(b, func() error {
+			_, err := t.Engine.Search(b.Context(), t.query)
+			return err
+		}))
+		t.searches = searches
 	}
 	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(t.searches)/float64(n), "searches")
+	b.ReportMetric(percentile(own, 50), "cpu-ms-own")
+	b.ReportMetric(percentile(once, 50), "cpu-ms-search")
+	b.ReportMetric(percentile(own, 50)/percentile(once, 50), "times-search")
 	for name, times := range map[string][]time.Duration{"asked": whole, "beside-search": beside,
 		"shown": shown, "logged": floor} {
 		b.ReportMetric(percentile(times, 50), "ms-"+name+"-p50")
 		b.ReportMetric(percentile(times, 95), "ms-"+name+"-p95")
 	}
+}
+
+// cpuOf is what do takes of processors' time.
+func cpuOf(b *testing.B, do func() error) time.Duration {
+	b.Helper()
+	before := cpu(b)
+	if err := do(); err != nil {
+		b.Fatal(err)
+	}
+	return cpu(b) - before
 }

@@ -182,7 +182,7 @@ func TestUseOfTheWindow(t *testing.T) {
 		{Report{Tokens: 5399, MaxTokens: 7000, Window: 8000, Answer: 1000}, 0.799875, false},
 		{Report{Tokens: 5400, MaxTokens: 7000, Window: 8000, Answer: 1000}, 0.8, true},
 		{Report{Tokens: 7000, MaxTokens: 7000, Window: 8000, Answer: 1000}, 1, true},
-		{Report{Tokens: 3000, MaxTokens: 4000, Answer: 1000}, 0.75, false},
+		{Report{Tokens: 3000, MaxTokens: 4000, Answer: 1000}, 0.8, false},
 		{Report{Tokens: 4000, MaxTokens: 4000}, 1, false},
 		{Report{}, 0, false},
 	} {

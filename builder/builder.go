@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"fmt"
 )
 
@@ -16,9 +17,18 @@ const (
 	LayoutChat Layout = "chat"
 )
 
+// DefaultTokens is the budget of a prompt of this layout unless Options say otherwise.
+func (l Layout) DefaultTokens() int {
+	if l == LayoutPlain {
+		return PlainMaxTokens
+	}
+	return DefaultMaxTokens
+}
+
 const (
-	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise.
+	// DefaultMaxTokens is the budget of a prompt unless Options say otherwise, and PlainMaxTokens of LayoutPlain.
 	DefaultMaxTokens = 4000
+	PlainMaxTokens   = 700
 	// MinTokens is a budget that is enough for every layout with the labels of every language: for the headings, one
 	// sentence of instructions and a few words of the query.
 	MinTokens = 50
@@ -32,7 +42,7 @@ const (
 // Options are how a Builder builds.
 type Options struct {
 	Layout    Layout // empty: LayoutSections
-	MaxTokens int    // of all messages with their overhead; 0: DefaultMaxTokens
+	MaxTokens int    // of all messages with their overhead; 0: the layout's DefaultTokens
 	Window    int    // of the model, in tokens: the most that prompt and answer may have together; 0: not known
 	Answer    int    // how much of Window is kept free for the answer
 	MaxChars  int    // of what stands under the previous context's heading, in characters; 0: no such limit
@@ -40,7 +50,7 @@ type Options struct {
 	Labels    Labels // the zero value: DefaultLabels
 
 	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
-	// first. While the section has room they grow, those of the best items first. 0: the defaults.
+	// first, and of a neighbour's line four fifths. While the section has room they grow, those of the best items first. 0: the defaults.
 	LineChars, DataChars int
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits
@@ -109,7 +119,7 @@ func (o Options) withDefaults() Options {
 		o.Layout = LayoutSections
 	}
 	if o.MaxTokens == 0 {
-		o.MaxTokens = DefaultMaxTokens
+		o.MaxTokens = o.Layout.DefaultTokens()
 	}
 	if o.Labels == (Labels{}) {
 		o.Labels = DefaultLabels()
@@ -216,12 +226,9 @@ func (b *Builder) stored(text string, tokens int) int {
 }
 
 // Use is the part of the model's window that the prompt and the longest answer take, from 0 to 1. Where no window
-// is known it is the part of the budget that the prompt takes.
+// is known it is the part of what the longest prompt and answer take.
 func (r Report) Use() float64 {
-	if r.Window > 0 {
-		return float64(r.Tokens+r.Answer) / float64(r.Window)
-	}
-	return float64(r.Tokens) / float64(max(1, r.MaxTokens))
+	return float64(r.Tokens+r.Answer) / float64(max(1, cmp.Or(r.Window, r.MaxTokens+r.Answer)))
 }
 
 // Crowded reports whether at least 80 % of the model's window are in use. Where none is known it is false: a budget

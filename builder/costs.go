@@ -63,6 +63,9 @@ type costs struct {
 	stamp       int // of a new line and "[07-24 12:30] "
 	stampYear   int // of a new line and "[2024-07-24 12:30] "
 	neighbour   int // of a new line and its mark
+	besideClock int // of these and "[08:08] "
+	besideStamp int // of these and "[07-24 12:30] "
+	besideYear  int // of these and "[2024-07-24 12:30] "
 	person      int // of a participant's line but for name, id and time
 	data        int // of the line of data but for it
 	around      int // of the signs round a name
@@ -87,6 +90,9 @@ func newCosts(l *Labels, layout Layout, count Counter) costs {
 		stamp:       lineStart("[08-08 08:08] "),
 		stampYear:   lineStart("[2008-08-08 08:08] "),
 		neighbour:   lineStart(l.Neighbour),
+		besideClock: lineStart(l.Neighbour + "[08:08] "),
+		besideStamp: lineStart(l.Neighbour + "[08-08 08:08] "),
+		besideYear:  lineStart(l.Neighbour + "[2008-08-08 08:08] "),
 		person:      lineStart(l.Person) + activeTokens(l, count),
 		data:        count.Count("\n"+l.DataMark) + count.Count(l.Data),
 		around:      count.Count(" (") + count.Count(")"),

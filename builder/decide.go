@@ -53,8 +53,11 @@ func (w *work) planPersona() {
 func (w *work) planQuery() {
 	q := &w.in.Query
 	w.query, w.queryFixed = strings.TrimSpace(q.Content), 0
-	if !w.plain() {
+	switch {
+	case !w.plain():
 		w.queryFixed = w.speakerTokens(q) + w.b.costs.stampYear
+	case w.isAsked():
+		w.queryFixed = w.speakerTokens(q)
 	}
 	if n := w.b.stored(w.query, q.Tokens); n > 0 && w.b.escape.isSafe(w.query, w.queryBlock()) {
 		w.querySize = n + 1
@@ -63,9 +66,15 @@ func (w *work) planQuery() {
 	w.querySize = w.count(w.query, w.queryBlock()) + 1
 }
 
+// isAsked reports whether it is known who asks.
+func (w *work) isAsked() bool {
+	q := &w.in.Query
+	return q.Role != RoleAssistant && (q.Author != 0 || strings.TrimSpace(q.Speaker) != "")
+}
+
 // queryBlock is how the query is laid out: a line begins with it where nothing stands before it.
 func (w *work) queryBlock() *block {
-	if w.plain() || !w.queryHead {
+	if !w.queryHead {
 		return bareText
 	}
 	return indented
@@ -91,8 +100,8 @@ func (w *work) decide(budget int) {
 	shares := &w.b.shares
 	whole, all := shares.whole, int64(budget)
 	left := max(0, all-int64(w.b.fixed)) * whole
-	take := func(wanted, most int64) int64 {
-		part := min(wanted*whole, most, left)
+	take := func(wanted, most int64) int64 { // wanted in tokens
+		part := max(0, min(wanted*whole, most, left))
 		left -= part
 		return part
 	}
@@ -107,19 +116,29 @@ func (w *work) decide(budget int) {
 
 	var demands [sectionKinds]demand
 	var parts [sectionKinds]int64
+	together := shares.together * all
 	for k := range demands {
 		s := &shares.sections[k]
 		ceiling := s.ceiling * all
 		demands[k] = demand{int64(w.wants(kind(k)).tokens) * whole, s.floor * all, ceiling,
-			ceiling * raised[w.mode][k] / 1000}
+			ceiling * raised[w.mode][k] / 1000, nil}
+		if w.plain() && kind(k).isRecalled() {
+			demands[k].room = &together
+		}
 	}
 	left = distribute(left, shares.order[:], &demands, &parts)
+	told += take(int64(general), min(int64(general)*whole, shares.systemMost*all-persona)-told)
+	persona += take(int64(w.personaSize), min(int64(w.personaSize)*whole, shares.systemMost*all-told)-persona)
 	if !w.modest {
-		told += take(int64(max(0, w.rules.all()-general)), max(0, shares.system*all-told-persona))
-		serve(left, shares.order[:], &demands, &parts, func(d *demand) int64 { return d.ceiling + d.raised })
+		own := func(most int64) { // of the mode's rules
+			told += take(int64(w.rules.all()), min(int64(w.rules.all())*whole, most*all-persona)-told)
+		}
+		own(shares.system)
+		left = serve(left, shares.order[:], &demands, &parts, func(d *demand) int64 { return d.ceiling + d.raised })
+		own(shares.systemMost)
 	}
 
-	w.queryHead = head >= int64(w.queryFixed)*whole
+	w.queryHead = head >= int64(w.queryFixed)*whole && (!w.plain() || w.isAsked())
 	w.queryShown = w.fitQuery(int(query / whole))
 	w.rulesShown = w.rules.within(int(told / whole))
 	w.personaShown = w.fitPersona(int(persona / whole))

@@ -180,7 +180,7 @@ func TestBoundaries(t *testing.T) {
 		}},
 		{"plain", LayoutPlain, all, []string{
 			"system_prompt 0 " + plainSystem, "previous_context 1 " + plainPrevious +
-				"\nwords", "history 1 [", "lore 1 words",
+				"\n(2024-07-24) words", "history 1 [", "lore 1 words",
 			"current_session 1 " + plainSession, "current_query 1 " + plainQuery, "instruction 1 " + reminder,
 		}},
 		{"plain, nothing recalled", LayoutPlain, func(in Input) Input {

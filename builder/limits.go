@@ -18,8 +18,12 @@ type Limits struct {
 	Modes []Mode
 }
 
+// plainRecalled is what summaries, excerpts and lore may have together in LayoutPlain.
+const plainRecalled = 300
+
 // DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants.
-// SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there.
+// SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there. Of what no
+// section needs SectionSystem may have more, unless its ceiling was set to another.
 func DefaultSections(layout Layout) map[SectionType]Limits {
 	if layout == LayoutPlain {
 		return map[SectionType]Limits{
@@ -27,7 +31,7 @@ func DefaultSections(layout Layout) map[SectionType]Limits {
 			SectionQuery:           {Ceiling: 100},
 			SectionSession:         {Priority: 3, Ceiling: 200},
 			SectionHistory:         {Priority: 1, Ceiling: 300},
-			SectionPreviousContext: {Ceiling: 300},
+			SectionPreviousContext: {Floor: 90, Ceiling: 300},
 			SectionLore:            {Ceiling: 100},
 			SectionFiles:           {Priority: 4, Ceiling: 350},
 		}
@@ -47,10 +51,11 @@ func DefaultSections(layout Layout) map[SectionType]Limits {
 // sharesOf are a layout's shares, with the sections that are set otherwise.
 func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 	all := DefaultSections(layout)
-	s := shares{whole: 4000}
+	s := shares{whole: DefaultMaxTokens, together: DefaultMaxTokens}
 	if layout == LayoutPlain {
-		s.whole = 700
+		s.whole, s.together = PlainMaxTokens, plainRecalled
 	}
+	s.systemMost = s.whole
 	for section, limits := range set {
 		if _, there := all[section]; !there {
 			return shares{}, fmt.Errorf("section %q: there is none of that name whose size can be set", section)
@@ -69,6 +74,9 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 				return shares{}, fmt.Errorf("section %s: there is no mode %q: want some of %q", section, m, Modes())
 			}
 		}
+		if section == SectionSystem && limits.Ceiling != all[section].Ceiling {
+			s.systemMost = int64(limits.Ceiling)
+		}
 		all[section] = limits
 	}
 	s.system, s.query = int64(all[SectionSystem].Ceiling), int64(all[SectionQuery].Ceiling)
@@ -77,6 +85,9 @@ func sharesOf(layout Layout, set map[SectionType]Limits) (shares, error) {
 		s.sections[k] = share{floor: int64(limits.Floor), ceiling: int64(limits.Ceiling),
 			priority: limits.Priority, modes: limits.Modes}
 		s.order[k] = kind(k)
+		if kind(k).isRecalled() {
+			s.together = max(s.together, s.sections[k].ceiling)
+		}
 	}
 	slices.SortStableFunc(s.order[:], func(a, b kind) int { return s.sections[b].priority - s.sections[a].priority })
 	return s, nil
@@ -87,7 +98,18 @@ type demand struct {
 	need    int64 // to hold all of it
 	floor   int64
 	ceiling int64
-	raised  int64 // what the mode adds to the ceiling
+	raised  int64  // what the mode adds to the ceiling
+	room    *int64 // what it and others may have together; nil if there is no such limit
+}
+
+// take gives d so much more of left, as far as it may have it, and returns that.
+func (d *demand) take(more, left int64) int64 {
+	more = max(0, min(more, left))
+	if d.room != nil {
+		more = min(more, *d.room)
+		*d.room -= more
+	}
+	return more
 }
 
 // distribute gives each demand, in order of priority, first up to its floor and then up to its ceiling, and
@@ -98,7 +120,7 @@ func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts 
 	left := max(0, total)
 	for _, k := range order {
 		d := &demands[k]
-		parts[k] = min(d.need, d.floor, left)
+		parts[k] = d.take(min(d.need, d.floor), left)
 		left -= parts[k]
 	}
 	return serve(left, order, demands, parts, func(d *demand) int64 { return d.ceiling })
@@ -109,7 +131,7 @@ func serve(left int64, order []kind, demands *[sectionKinds]demand, parts *[sect
 	limit func(*demand) int64) int64 {
 	for _, k := range order {
 		d := &demands[k]
-		more := min(max(0, min(d.need, limit(d))-parts[k]), left)
+		more := d.take(min(d.need, limit(d))-parts[k], left)
 		parts[k] += more
 		left -= more
 	}
@@ -125,11 +147,13 @@ type share struct {
 
 // shares are a layout's parts of a budget of tokens, and scale with it.
 type shares struct {
-	whole    int64
-	system   int64
-	query    int64
-	sections [sectionKinds]share
-	order    [sectionKinds]kind // by priority
+	whole      int64
+	system     int64 // what it may have before other sections have any
+	systemMost int64 // what it may have where they leave it
+	query      int64
+	together   int64 // what all that was recalled may have
+	sections   [sectionKinds]share
+	order      [sectionKinds]kind // by priority
 }
 
 // charShares are the parts of a budget of characters, in thousandths. Only the history may take what the others

@@ -3,6 +3,7 @@ package builder
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -89,12 +90,65 @@ func (w *work) participant(id memory.UserID) *Participant {
 	return nil
 }
 
-// nameOf is the name of a participant; empty for anybody else.
-func (w *work) nameOf(id memory.UserID) []byte {
-	if p := w.participant(id); p != nil {
-		return w.name(p.Name)
+// authorName is the name that stands beside what somebody said: none where the participants' list tells it.
+func (w *work) authorName(line *Line) string {
+	if !w.plain() {
+		return ""
 	}
-	return nil
+	if p := w.participant(line.Author); p != nil {
+		return p.Name
+	}
+	return line.Name
+}
+
+// appendAuthor appends "<@1> (Name)", or in the plain layout the name alone, where that can be nobody else's.
+func (w *work) appendAuthor(dst []byte, id memory.UserID, name string) []byte {
+	if w.plain() && w.isOnly(id, name) {
+		return append(dst, w.bareName(name)...)
+	}
+	return w.appendPerson(dst, id, w.name(name))
+}
+
+// isOnly reports whether a name begins with a letter or a digit, is none of the prompt's own words, and is nobody
+// else's of those whom the prompt may name.
+func (w *work) isOnly(id memory.UserID, name string) bool {
+	bare := w.bareName(name)
+	r, _ := utf8.DecodeRune(bare)
+	folded := fold(string(bare))
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !w.b.escape.isTaken(folded) &&
+		w.namesakes()[string(folded)] == id
+}
+
+// severalHave stands for whoever has a name that several have.
+const severalHave memory.UserID = -1
+
+// namesakes tells who has each name, as fold has it.
+func (w *work) namesakes() map[string]memory.UserID {
+	if w.whoHas != nil {
+		return w.whoHas
+	}
+	w.whoHas = map[string]memory.UserID{}
+	add := func(id memory.UserID, name string) {
+		key := string(fold(string(w.bareName(name))))
+		if has, known := w.whoHas[key]; known && has != id {
+			id = severalHave
+		}
+		w.whoHas[key] = id
+	}
+	for i := range w.in.Participants {
+		add(w.in.Participants[i].ID, w.in.Participants[i].Name)
+	}
+	for _, item := range w.in.History {
+		for i := range item.Lines {
+			add(item.Lines[i].Author, w.authorName(&item.Lines[i]))
+		}
+	}
+	for _, t := range append(slices.Clone(w.in.Session), w.in.Query) {
+		if t.Role != RoleAssistant {
+			add(t.Author, t.Speaker)
+		}
+	}
+	return w.whoHas
 }
 
 // appendPerson appends "<@1> (Name)".
@@ -118,7 +172,7 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 		}
 		dst = append(dst, name...)
 	case t.Author != 0:
-		dst = w.appendPerson(dst, t.Author, w.name(t.Speaker))
+		dst = w.appendAuthor(dst, t.Author, t.Speaker)
 	default:
 		dst = w.appendStranger(dst, t.Speaker)
 	}
@@ -144,7 +198,7 @@ func (w *work) appendStranger(dst []byte, speaker string) []byte {
 
 // speakerTokens is what appendSpeaker takes.
 func (w *work) speakerTokens(t *Turn) int {
-	if t.Role == RoleAssistant || t.Author == 0 {
+	if t.Role == RoleAssistant || t.Author == 0 || w.plain() {
 		w.scratch = w.appendSpeaker(w.scratch[:0], t)
 		return w.b.tally.of(w.scratch) + 1
 	}
@@ -164,12 +218,46 @@ func (w *work) tagTokens(id memory.UserID) int {
 // stampTokens is what a new line takes that begins with t.
 func (w *work) stampTokens(t time.Time) int {
 	switch {
-	case t.IsZero() || w.plain():
+	case t.IsZero():
 		return 1
 	case t.In(w.in.Now.Location()).Year() == w.in.Now.Year():
 		return w.b.costs.stamp
 	}
 	return w.b.costs.stampYear
+}
+
+// How far from the message that was found another one is.
+const (
+	apartNot = iota
+	apartMinutes
+	apartDays
+)
+
+// apart tells whether two times differ to the minute as the prompt has them, and whether by their date.
+func (w *work) apart(t, other time.Time) int {
+	t, other = t.In(w.in.Now.Location()), other.In(w.in.Now.Location())
+	switch {
+	case t.Year() != other.Year() || t.YearDay() != other.YearDay():
+		return apartDays
+	case t.Hour() != other.Hour() || t.Minute() != other.Minute():
+		return apartMinutes
+	}
+	return apartNot
+}
+
+// besideTokens is what a new line takes before the author of a neighbour of what was found.
+func (w *work) besideTokens(t, found time.Time) int {
+	c := &w.b.costs
+	switch w.apart(t, found) {
+	case apartNot:
+		return c.neighbour
+	case apartMinutes:
+		return c.besideClock
+	}
+	if t.In(w.in.Now.Location()).Year() == w.in.Now.Year() {
+		return c.besideStamp
+	}
+	return c.besideYear
 }
 
 // recentSpan is how long ago something is recent.

@@ -13,9 +13,9 @@ type parsed struct {
 	nothing   bool
 	summaries []string
 	people    []parsedPerson
-	history   []parsedItem
-	more      int      // items left out, as the prompt says; -1 if it doesn't
-	lore      []string // in the plain layout, what stands before the history are summaries
+	history   []parsedLine // of all items, one after the other
+	more      int          // items left out, as the prompt says; -1 if it doesn't
+	lore      []string     // in the plain layout, what stands before the history are summaries
 	condensed string
 	turns     []parsedTurn
 	query     parsedTurn
@@ -27,17 +27,14 @@ type parsedPerson struct {
 	data         string
 }
 
-type parsedItem struct {
+type parsedLine struct {
+	found   bool // it has marks, number, time and channel, as far as its item has any
 	marks   string
 	number  int
-	stamp   string
 	channel string
-	lines   []parsedLine
-}
-
-type parsedLine struct {
-	id         int64
-	name, text string
+	stamp   string // with its brackets; empty: none
+	author  string // with the tag
+	text    string
 }
 
 type parsedTurn struct {
@@ -181,7 +178,7 @@ func (p *parser) readQuery(list [][]string, heading string) {
 		p.fail("%q isn't the query", list)
 		return
 	}
-	if lines := list[0][1:]; heading == headQuery && stampText.MatchString(lines[0]) {
+	if lines := list[0][1:]; stampText.MatchString(lines[0]) || tagText.MatchString(lines[0]) {
 		p.query = p.turn(lines)
 	} else {
 		p.query.text = p.own(lines[0], true) + p.indented(lines[1:])
@@ -289,13 +286,17 @@ func (p *parser) readHistory(lines []string) {
 		switch {
 		case more > 0 && i == len(lines)-1:
 			p.more = more
-		case ok && len(p.history) > 0:
-			p.addLine(neighbour)
+		case ok:
+			stamp := besideText.FindString(neighbour)
+			p.addLine(parsedLine{stamp: strings.TrimSuffix(stamp, " ")}, neighbour[len(stamp):])
 		default:
-			p.readItemStart(line)
+			p.readFound(line)
 		}
 	}
 }
+
+// besideText is the time of a neighbour.
+var besideText = regexp.MustCompile(`^\[(?:(?:-?\d{4,}-)?\d\d-\d\d )?\d\d:\d\d\] `)
 
 // moreIn is the number of items that a line says were left out; 0 if it is no such line.
 func (p *parser) moreIn(line string) int {
@@ -311,8 +312,8 @@ func (p *parser) moreIn(line string) int {
 	return 0
 }
 
-func (p *parser) readItemStart(line string) {
-	item, rest := parsedItem{}, line
+func (p *parser) readFound(line string) {
+	item, rest := parsedLine{found: true}, line
 	if p.o.Layout != LayoutPlain {
 		for _, mark := range p.labels.marks() {
 			if after, ok := strings.CutPrefix(rest, mark); ok && mark != "" {
@@ -336,22 +337,28 @@ func (p *parser) readItemStart(line string) {
 		p.fail("%q has no time", line)
 		return
 	}
-	item.stamp, rest = m[1], rest[len(m[0]):]
+	item.stamp, rest = "["+m[1]+"]", rest[len(m[0]):]
 	if strings.HasPrefix(rest, "#") {
 		channel, after, _ := strings.Cut(rest, " ")
 		item.channel, rest = p.own(channel, false), after
 	}
-	p.history = append(p.history, item)
-	p.addLine(rest)
+	p.addLine(item, rest)
 }
 
-// addLine adds "<@1>: text" to the last item.
-func (p *parser) addLine(s string) {
-	id, name, rest := p.person(s)
+// addLine adds "<@1>: text", or in the plain layout "Name: text", to the history.
+func (p *parser) addLine(line parsedLine, s string) {
+	rest, name := s, ""
+	if p.o.Layout == LayoutPlain && !tagText.MatchString(s) {
+		at := strings.Index(s, ": ")
+		rest = s[max(0, at):]
+		p.own(s[:max(0, at)], false)
+	} else {
+		_, name, rest = p.person(s)
+	}
 	text, ok := strings.CutPrefix(rest, ": ")
 	if !ok || text == "" || name != "" && p.o.Layout != LayoutPlain {
 		p.fail("no text in %q", s)
 	}
-	item := &p.history[len(p.history)-1]
-	item.lines = append(item.lines, parsedLine{id, name, p.own(text, false)})
+	line.author, line.text = s[:len(s)-len(rest)], p.own(text, false)
+	p.history = append(p.history, line)
 }

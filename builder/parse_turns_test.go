@@ -1,6 +1,9 @@
 package builder
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // grouped are the lines of a session, by turn: what is indented belongs to the line before.
 func (p *parser) grouped(lines []string) (turns [][]string) {
@@ -122,13 +125,17 @@ func (p *parser) readParagraph(lines []string) {
 		start = strings.TrimPrefix(start[len(m):], " ")
 	}
 	switch {
-	case stampText.MatchString(start) && len(p.lore) == 0 && p.more < 0:
+	case (stampText.MatchString(start) || strings.HasPrefix(start, p.labels.Neighbour)) && len(p.lore) == 0 && p.more < 0:
 		p.readHistory(lines)
 	case len(lines) > 1 || lines[0] == "":
 		p.fail("%q are no paragraph", lines)
 	case len(p.history) > 0:
 		p.lore = append(p.lore, p.own(lines[0], true))
 	default:
-		p.summaries = append(p.summaries, p.own(lines[0], true))
+		date := dateText.FindString(lines[0])
+		p.summaries = append(p.summaries, date+p.own(lines[0][len(date):], true))
 	}
 }
+
+// dateText is when the session was that a summary of the plain layout tells of.
+var dateText = regexp.MustCompile(`^\(-?\d{4,}-\d\d-\d\d\) `)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"hark/memory"
 )
 
 // How much of a text is shown before there is room for more, in characters.
@@ -15,6 +17,9 @@ const (
 	condensedChars      = 500
 	plainCondensedChars = 250
 	loreChars           = 200
+	// The plain layout's summaries have so much at first, and so much its exchanges, all their turns together.
+	plainSummaryChars  = 250
+	plainExchangeChars = 500
 )
 
 // bestItems is how many items of the history are the best: the messages that were found there matter more whole than
@@ -24,6 +29,9 @@ const (
 	bestItems = 10
 	bestLines = 8
 )
+
+// besideFifths is how much of what a line has at first its neighbours have: they need room for their times.
+const besideFifths = 4
 
 // How much of the plain layout's two kinds of text are shown at most.
 const (
@@ -35,10 +43,11 @@ const (
 type work struct {
 	b          *Builder
 	in         Input
-	charsCount bool // whether characters are limited
-	allTurns   bool // whether the session has no most number of exchanges
-	alone      bool // whether a part is built, without titles
-	first      int  // the history's first number
+	charsCount bool                     // whether characters are limited
+	allTurns   bool                     // whether the session has no most number of exchanges
+	alone      bool                     // whether a part is built, without titles
+	first      int                      // the history's first number
+	whoHas     map[string]memory.UserID // each name; see namesakes
 
 	sections [sectionKinds]section
 	shortSum size // of the section being planned
@@ -164,13 +173,17 @@ func (w *work) planHistory(s *section, most size) {
 	s.items, s.head = len(order), w.head(kindHistory)
 	for _, i := range order {
 		item := &w.in.History[i]
-		e := entry{index: i, lead: min(max(0, item.Hit), len(item.Lines)-1)}
+		e := entry{index: i, lead: item.lead()}
 		if !w.plain() {
 			e.marks = w.marks(item)
 		}
 		e.fixed = w.historyFixed(item, &e, w.first+len(s.entries))
-		for _, line := range item.Lines {
-			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, inLine, w.b.options.LineChars))
+		for j, line := range item.Lines {
+			chars := w.b.options.LineChars
+			if j != e.lead {
+				chars = chars * besideFifths / 5
+			}
+			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, inLine, chars))
 		}
 		if len(s.entries) < bestItems {
 			e.claim = w.claimOf(&e.pieces[e.lead], bestLines*w.b.options.LineChars/3)
@@ -199,6 +212,12 @@ func (w *work) byRelevance() []int {
 	return order
 }
 
+// found is the line that was found.
+func (item *Item) found() *Line { return &item.Lines[item.lead()] }
+
+// lead is the index in Lines of what was found.
+func (item *Item) lead() int { return min(max(0, item.Hit), len(item.Lines)-1) }
+
 // historyFixed is what the builder's own words in an item take.
 func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 	if w.charsCount {
@@ -210,10 +229,9 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 			s.chars++
 		}
 	}
-	c := &w.b.costs
-	s.tokens = w.stampTokens(item.Lines[0].Time)
+	s.tokens = w.stampTokens(item.Lines[e.lead].Time)
 	if w.plain() {
-		s.tokens = c.stampYear + 1
+		s.tokens++
 	}
 	if w.b.options.Citations {
 		s.tokens += w.b.tally.of(appendNumber(nil, n))
@@ -223,12 +241,15 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 		s.tokens += 2 + w.b.tally.of(w.channel(item.Channel))
 	}
 	for i := range item.Lines {
-		s.tokens += w.tagTokens(item.Lines[i].Author)
-		if i > 0 {
-			s.tokens += c.neighbour
-		}
+		line := &item.Lines[i]
 		if w.plain() {
-			s.tokens += c.around + w.b.tally.of(w.nameOf(item.Lines[i].Author))
+			w.scratch = append(w.appendAuthor(w.scratch[:0], line.Author, w.authorName(line)), ':')
+			s.tokens += w.b.tally.of(w.scratch)
+		} else {
+			s.tokens += w.tagTokens(line.Author)
+		}
+		if i != e.lead {
+			s.tokens += w.besideTokens(line.Time, item.Lines[e.lead].Time)
 		}
 	}
 	return s
@@ -244,20 +265,24 @@ func (w *work) marks(item *Item) (on [6]bool) {
 		on[3] = on[3] || p != nil && p.Main
 		on[5] = on[5] || item.Lines[i].Starred
 	}
-	on[4] = recent(item.Lines[min(max(0, item.Hit), len(item.Lines)-1)].Time, w.in.Now)
+	on[4] = recent(item.found().Time, w.in.Now)
 	return on
 }
 
 func (w *work) planEarlier(s *section, most size) {
 	s.items, s.head = len(w.in.PreviousContext), w.head(kindEarlier)
 	fixed := w.textFixed(w.b.costs.earlierMark, w.b.labels.EarlierMark)
+	chars := summaryChars
+	if w.plain() {
+		chars = plainSummaryChars
+	}
 	for n, i := range w.earlierByRelevance() {
 		if w.plain() && n == plainSummaries {
 			return
 		}
 		e := &w.in.PreviousContext[i]
 		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)),
-			pieces: []piece{w.measure(e.Text, 0, bareLine, summaryChars)}}, most) {
+			pieces: []piece{w.measure(e.Text, 0, bareLine, chars)}}, most) {
 			return
 		}
 	}

@@ -165,6 +165,7 @@ type Item struct {
 type Line struct {
 	Message memory.MessageID
 	Author  memory.UserID
+	Name    string // of the author, for LayoutPlain, where no participant tells it; empty: not known
 	Time    time.Time
 	Content string
 	Tokens  int // of Content by o200k, as stored with it; 0: it is counted

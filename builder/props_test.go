@@ -252,7 +252,7 @@ func holds(t failer, o Options, p Prompt) {
 	counter := holdsCounter
 	most := o.MaxTokens
 	if most == 0 {
-		most = DefaultMaxTokens
+		most = o.Layout.DefaultTokens()
 	}
 	total, bytes := promptOverhead, 0
 	for i, m := range p.Messages {

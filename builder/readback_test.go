@@ -94,8 +94,8 @@ func (r *reader) name(got, want string) {
 
 func (r *reader) history(n int) {
 	shown := r.p.Shown
-	if len(r.got.history) != n {
-		r.Errorf("%d history items of %d in\n%s", len(r.got.history), n, r.p)
+	if len(r.got.history) != len(shown) {
+		r.Errorf("%d lines of history of %d in\n%s", len(r.got.history), len(shown), r.p)
 		return
 	}
 	dropped := 0
@@ -107,43 +107,48 @@ func (r *reader) history(n int) {
 	if r.got.more >= 0 && r.got.more != dropped {
 		r.Errorf("the prompt says that %d items were left out of %d", r.got.more, dropped)
 	}
-	for i, item := range r.got.history {
-		if len(shown) < len(item.lines) {
-			r.Errorf("%d lines, and more in\n%s", len(r.p.Shown), r.p)
-			return
+	found, last, line := 0, -1, 0 // line of the item that is read
+	for i, got := range r.got.history {
+		if line++; shown[i].Item != last {
+			last, line = shown[i].Item, 0
 		}
-		want := &r.in.History[shown[0].Item]
-		if len(item.lines) != len(want.Lines) {
-			r.Errorf("%d lines of %d in item %d of\n%s", len(item.lines), len(want.Lines), i+1, r.p)
-			return
+		item := &r.in.History[last]
+		want := &item.Lines[line]
+		r.same("whether it was found", got.found, line == item.lead())
+		if got.found {
+			found++
+			r.found(found, got, item)
 		}
-		r.item(i, item, want)
-		for j, line := range item.lines {
-			r.same("author", memory.UserID(line.id), want.Lines[j].Author)
-			if r.b.options.Layout == LayoutPlain {
-				r.same("author's name", line.name, string(r.w.nameOf(want.Lines[j].Author)))
+		r.same("author", got.author, string(r.w.appendAuthor(nil, want.Author, r.w.authorName(want))))
+		stamp := string(appendStamp(nil, want.Time, r.in.Now, false))
+		switch r.w.apart(want.Time, item.found().Time) {
+		case apartMinutes:
+			stamp = want.Time.In(r.in.Now.Location()).Format("[15:04]")
+		case apartNot:
+			if !got.found {
+				stamp = ""
 			}
-			r.same("message", shown[j].Message, want.Lines[j].Message)
-			if whole := r.text("content", line.text, want.Lines[j].Content, inLine); whole != (shown[j].Fraction == 1) {
-				r.Errorf("%v of %q shown as %q", shown[j].Fraction, want.Lines[j].Content, line.text)
-			}
 		}
-		shown = shown[len(item.lines):]
+		r.same("time", got.stamp, stamp)
+		r.same("message", shown[i].Message, want.Message)
+		if whole := r.text("content", got.text, want.Content, inLine); whole != (shown[i].Fraction == 1) {
+			r.Errorf("%v of %q shown as %q", shown[i].Fraction, want.Content, got.text)
+		}
 	}
-	r.same("number of other lines", len(shown), 0)
+	r.same("number of items", found, n)
 }
 
-func (r *reader) item(i int, item parsedItem, want *Item) {
+// found checks what stands before the n-th message that was found.
+func (r *reader) found(n int, got parsedLine, want *Item) {
 	if r.b.options.Citations {
-		r.same("number", item.number, i+1)
-		r.same("numbered", r.p.Numbers[i].N, i+1)
+		r.same("number", got.number, n)
+		r.same("numbered", r.p.Numbers[n-1].N, n)
 	}
-	r.same("time", "["+item.stamp+"]", string(appendStamp(nil, want.Lines[0].Time, r.in.Now, false)))
 	channel := ""
 	if want.Channel != "" {
 		channel = string(r.w.channel(want.Channel))
 	}
-	r.same("channel", item.channel, channel)
+	r.same("channel", got.channel, channel)
 	if r.b.options.Layout == LayoutPlain {
 		return
 	}
@@ -153,7 +158,7 @@ func (r *reader) item(i int, item parsedItem, want *Item) {
 			marks += r.b.marks[i]
 		}
 	}
-	r.same("marks", item.marks, marks)
+	r.same("marks", got.marks, marks)
 }
 
 func (r *reader) turns(n int) {
@@ -193,8 +198,17 @@ func (r *reader) condensed() {
 	if strings.TrimSpace(r.in.Condensed) == "" {
 		return
 	}
+	kept := map[int]bool{}
+	for start := 0; start < len(r.in.Session); {
+		turns := r.w.exchange(start)
+		for i := range turns {
+			kept[start+i] = start+len(turns) == len(r.in.Session) ||
+				slices.ContainsFunc(turns, func(t Turn) bool { return t.Replied })
+		}
+		start += len(turns)
+	}
 	for _, i := range r.p.Turns {
-		if i < len(r.in.Session)-1 && !r.in.Session[i].Replied {
+		if !kept[i] {
 			r.Errorf("turn %d of %d is there without the summary", i, len(r.in.Session))
 		}
 	}
@@ -203,7 +217,7 @@ func (r *reader) condensed() {
 func (r *reader) stamp(got parsedTurn, want *Turn) {
 	r.Helper()
 	stamp := ""
-	if !want.Time.IsZero() && r.b.options.Layout != LayoutPlain {
+	if r.w.isStamped(want) {
 		stamp = strings.Trim(string(appendStamp(nil, want.Time, r.in.Now, false)), "[]")
 	}
 	r.same("time", got.stamp, stamp)
@@ -211,7 +225,7 @@ func (r *reader) stamp(got parsedTurn, want *Turn) {
 
 func (r *reader) speaker(got parsedTurn, want *Turn) {
 	r.Helper()
-	if want.Author != 0 && want.Role != RoleAssistant {
+	if want.Author != 0 && want.Role != RoleAssistant && !(r.b.options.Layout == LayoutPlain && r.w.isOnly(want.Author, want.Speaker)) {
 		r.same("speaker", memory.UserID(got.id), want.Author)
 		r.name(got.speaker, want.Speaker)
 		return
@@ -227,8 +241,8 @@ func (r *reader) summaries(n int) (texts []string) {
 	for i, k := range kept {
 		e := &r.in.PreviousContext[k]
 		texts = append(texts, e.Text)
-		if !e.Time.IsZero() && i < len(r.got.summaries) && r.b.options.Layout != LayoutPlain {
-			stamp := string(appendStamp(nil, e.Time, r.in.Now, false)) + " "
+		if !e.Time.IsZero() && i < len(r.got.summaries) {
+			stamp := string(r.w.appendEarlierTime(nil, e.Time))
 			text, ok := strings.CutPrefix(r.got.summaries[i], stamp)
 			if !ok {
 				r.Errorf("summary %q doesn't begin with %q", r.got.summaries[i], stamp)
@@ -253,7 +267,16 @@ func (r *reader) texts(what string, got, want []string) {
 func (r *reader) query() {
 	r.Helper()
 	q := r.in.Query
-	r.w.queryHead = r.got.query.stamp != ""
+	r.w.queryHead = r.got.query.stamp != "" || r.got.query.id != 0
+	if asker := string(r.w.appendSpeaker(nil, &q)); r.b.options.Layout == LayoutPlain && r.w.isAsked() {
+		rest, named := strings.CutPrefix(r.got.query.text, asker) // a bare name, of which the parser knows nothing
+		if r.w.queryHead = r.w.queryHead || named; named {
+			r.got.query.text = rest
+		}
+		if !r.w.queryHead && r.p.Report.MaxTokens > 1000 {
+			r.Errorf("nobody asks in\n%s", r.p)
+		}
+	}
 	if r.b.options.Layout != LayoutPlain && (r.got.query.stamp != "" || r.p.Report.MaxTokens > 1000) {
 		r.speaker(r.got.query, &q)
 		r.same("time", "["+r.got.query.stamp+"]", string(appendStamp(nil, r.in.Now, r.in.Now, true)))

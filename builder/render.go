@@ -133,7 +133,7 @@ func (w *work) putPlain() {
 	earlier := &w.sections[kindEarlier]
 	for _, i := range w.oldestFirst(earlier) {
 		gap()
-		w.putPiece(&earlier.entries[i].pieces[0])
+		w.putSummary(&earlier.entries[i])
 	}
 	if s := &w.sections[kindHistory]; s.shown > 0 {
 		gap()
@@ -213,20 +213,21 @@ func (w *work) putHistory(s *section) {
 }
 
 // appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel
-// <@1>: " before the first, "  ┆ <@1>: " before the others.
+// <@1>: " where that was found, "  ┆ [12:31] <@1>: " for its neighbours.
 func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byte {
-	if i > 0 {
-		dst = append(dst, w.b.labels.Neighbour...)
-	} else {
+	line := &item.Lines[i]
+	if i == e.lead {
 		dst = w.appendItemStart(dst, item, e, n)
+	} else {
+		dst = append(dst, w.b.labels.Neighbour...)
+		switch found := item.Lines[e.lead].Time; w.apart(line.Time, found) {
+		case apartMinutes:
+			dst = append(line.Time.In(w.in.Now.Location()).AppendFormat(dst, "[15:04]"), ' ')
+		case apartDays:
+			dst = append(appendStamp(dst, line.Time, w.in.Now, false), ' ')
+		}
 	}
-	author := item.Lines[i].Author
-	var name []byte
-	if w.plain() {
-		name = w.nameOf(author)
-	}
-	dst = w.appendPerson(dst, author, name)
-	return append(dst, ": "...)
+	return append(w.appendAuthor(dst, line.Author, w.authorName(line)), ": "...)
 }
 
 func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
@@ -238,7 +239,7 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 	if len(dst) > start {
 		dst = append(dst, ' ')
 	}
-	dst = append(appendStamp(dst, item.Lines[0].Time, w.in.Now, false), ' ')
+	dst = append(appendStamp(dst, item.Lines[e.lead].Time, w.in.Now, false), ' ')
 	if item.Channel != "" {
 		dst = append(append(dst, w.channel(item.Channel)...), ' ')
 	}
@@ -247,8 +248,10 @@ func (w *work) appendItemStart(dst []byte, item *Item, e *entry, n int) []byte {
 
 func (w *work) appendQuery() {
 	w.title(SectionQuery, w.headings()[3])
-	if w.queryHead && !w.plain() {
-		w.buf = append(appendStamp(w.buf, w.in.Now, w.in.Now, true), ' ')
+	if w.queryHead {
+		if !w.plain() {
+			w.buf = append(appendStamp(w.buf, w.in.Now, w.in.Now, true), ' ')
+		}
 		w.buf = w.appendSpeaker(w.buf, &w.in.Query)
 	}
 	start := len(w.buf)

@@ -84,7 +84,7 @@ func (w *work) report(tokens int) Report {
 	share := func(of int64) int { return int(of * all / b.shares.whole) }
 	titles, names := w.headings(), b.labels.sectionTitles()
 	names[kindSession] = titles[2]
-	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.system), Included: 1,
+	system := SectionReport{Type: SectionSystem, Title: titles[0], Ceiling: share(b.shares.systemMost), Included: 1,
 		Tokens: w.systemTokens() + b.costs.titles[kindSession]}
 	if w.personaShown != w.persona || w.rulesShown < len(w.rules.lines) {
 		system.Cut, system.Why = 1, whyCut(w.personaSize+w.rules.all(), system.Ceiling)
@@ -119,9 +119,16 @@ func (w *work) report(tokens int) Report {
 }
 
 func (w *work) sectionReport(s *section, title string) SectionReport {
+	shown := s.shown
+	if s.kind == kindSession { // an exchange has several
+		turns, condensed := w.shownTurns()
+		if shown = len(turns); condensed {
+			shown++
+		}
+	}
 	r := SectionReport{
 		Type: sectionTypes[s.kind], Title: title, Tokens: s.used.tokens, Floor: s.floor, Ceiling: s.ceiling,
-		Included: s.shown, Dropped: s.items - s.shown,
+		Included: shown, Dropped: s.items - shown,
 	}
 	want := s.used // with what is missing first
 	for i := range s.entries[:s.shown] {

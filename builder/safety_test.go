@@ -81,8 +81,8 @@ func sound(t failer, b *Builder, text string) {
 	if b.options.Layout == LayoutPlain {
 		people = 0
 	}
-	if len(text) < 1000 && (len(got.people) != people || len(got.history) != 3) {
-		t.Errorf("%d people and %d items for %q", len(got.people), len(got.history), text)
+	if len(text) < 1000 && (len(got.people) != people || len(got.history) != 4) {
+		t.Errorf("%d people and %d lines for %q", len(got.people), len(got.history), text)
 	}
 	if harmless := b.Build(Input{Now: in.Now}); p.Messages[0] != harmless.Messages[0] {
 		t.Errorf("%q is in the system message: %q", text, got.system)

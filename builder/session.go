@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // condensedAt is the index of the session's summary among its turns.
@@ -23,9 +24,16 @@ func (w *work) planSession(s *section, most size) {
 			e.fixed.tokens = w.b.costs.condensed
 			e.pieces = []piece{w.measure(w.in.Condensed, 0, bareLine, w.condensedChars())}
 		} else {
-			t := &w.in.Session[i]
-			e.fixed.tokens = w.speakerTokens(t) + w.stampTokens(t.Time)
-			e.pieces = []piece{w.measure(t.Content, t.Tokens, w.turnBlock(t), turnChars)}
+			turns := w.exchange(i)
+			chars := turnChars
+			if w.plain() {
+				chars = min(chars, plainExchangeChars/len(turns))
+			}
+			for j := range turns {
+				t := &turns[j]
+				e.fixed.tokens += w.speakerTokens(t) + w.turnStampTokens(t)
+				e.pieces = append(e.pieces, w.measure(t.Content, t.Tokens, w.turnBlock(t), chars))
+			}
 		}
 		if w.b.options.Layout == LayoutChat {
 			e.fixed.tokens += MessageOverhead
@@ -43,53 +51,54 @@ func (w *work) condensedChars() int {
 	return condensedChars
 }
 
-// turnsByWorth are the indices of the turns, and of the summary if there is one, the most important first.
+// exchange is what is shown together with the i-th turn or not at all: itself, or, in the plain layout, what a user
+// said and what was answered.
+func (w *work) exchange(i int) []Turn {
+	end := i + 1
+	for w.plain() && end < len(w.in.Session) && w.in.Session[end].Role == RoleAssistant {
+		end++
+	}
+	return w.in.Session[i:end]
+}
+
+// turnsByWorth are the indices of the first turns of all exchanges, and of the summary if there is one, the most
+// important first.
 func (w *work) turnsByWorth() []int {
-	turns := w.in.Session
+	var starts []int
+	for i := 0; i < len(w.in.Session); i += len(w.exchange(i)) {
+		starts = append(starts, i)
+	}
+	most := len(starts)
 	if w.plain() && !w.allTurns {
-		turns = lastExchanges(turns, plainExchanges)
+		most = min(most, plainExchanges)
 	}
-	first, newest := len(w.in.Session)-len(turns), len(w.in.Session)-1
-	var order []int
-	if newest >= first {
-		order = append(order, newest)
-	}
-	for i := newest - 1; i >= 0; i-- {
-		if w.in.Session[i].Replied {
+	replied := func(i int) bool { return slices.ContainsFunc(w.exchange(i), func(t Turn) bool { return t.Replied }) }
+	var order, rest []int
+	for n, i := range slices.Backward(starts) {
+		switch {
+		case n == len(starts)-1 || replied(i):
 			order = append(order, i)
+		case n >= len(starts)-most:
+			rest = append(rest, i)
 		}
 	}
 	if strings.TrimSpace(w.in.Condensed) != "" {
 		order = append(order, condensedAt)
 	}
-	for i := newest - 1; i >= first; i-- {
-		if !w.in.Session[i].Replied {
-			order = append(order, i)
-		}
-	}
-	return order
-}
-
-// lastExchanges are the turns from the n-th last of a user's on.
-func lastExchanges(turns []Turn, n int) []Turn {
-	for i := len(turns) - 1; i >= 0; i-- {
-		if turns[i].Role != RoleAssistant {
-			if n--; n == 0 {
-				return turns[i:]
-			}
-		}
-	}
-	return turns
+	return append(order, rest...)
 }
 
 // shownTurns are the indices of the turns that are shown, in order, and whether the summary is.
 func (w *work) shownTurns() (turns []int, condensed bool) {
 	s := &w.sections[kindSession]
 	for _, i := range w.oldestFirst(s) {
-		if at := s.entries[i].index; at == condensedAt {
+		e := &s.entries[i]
+		if e.index == condensedAt {
 			condensed = true
-		} else {
-			turns = append(turns, at)
+			continue
+		}
+		for j := range e.pieces {
+			turns = append(turns, e.index+j)
 		}
 	}
 	return turns, condensed
@@ -108,11 +117,15 @@ func (w *work) appendSession() {
 			w.appendCondensed(&e.pieces[0])
 			continue
 		}
-		t := &w.in.Session[e.index]
-		if n > 0 && w.plain() && t.Role != RoleAssistant {
+		if n > 0 && w.plain() {
 			w.put("\n")
 		}
-		w.appendTurn(t, &e.pieces[0])
+		for j := range e.pieces {
+			if j > 0 {
+				w.put("\n")
+			}
+			w.appendTurn(&w.in.Session[e.index+j], &e.pieces[j])
+		}
 	}
 }
 
@@ -124,11 +137,24 @@ func (w *work) appendCondensed(p *piece) {
 }
 
 func (w *work) appendTurn(t *Turn, p *piece) {
-	if !w.plain() && !t.Time.IsZero() {
+	if w.isStamped(t) {
 		w.buf = append(appendStamp(w.buf, t.Time, w.in.Now, false), ' ')
 	}
 	w.buf = w.appendSpeaker(w.buf, t)
 	w.putPiece(p)
+}
+
+// isStamped reports whether a turn's time stands before it. In the plain layout it does where that was another day.
+func (w *work) isStamped(t *Turn) bool {
+	return !t.Time.IsZero() && (!w.plain() || w.apart(t.Time, w.in.Now) == apartDays)
+}
+
+// turnStampTokens is what a new line takes that begins with a turn's time, if that stands there.
+func (w *work) turnStampTokens(t *Turn) int {
+	if !w.isStamped(t) {
+		return 1
+	}
+	return w.stampTokens(t.Time)
 }
 
 // appendTurnMessages writes each turn as a message, and the summary as one of a user's: what it tells is data.
@@ -182,15 +208,11 @@ func (w *work) earlierByRelevance() []int {
 
 // earlierStamp is what the time of a summary takes.
 func (w *work) earlierStamp(e *Earlier) (s size) {
-	if e.Time.IsZero() || w.plain() {
+	if e.Time.IsZero() {
 		return s
 	}
-	s.tokens = w.stampTokens(e.Time)
-	if w.charsCount {
-		w.scratch = appendStamp(w.scratch[:0], e.Time, w.in.Now, false)
-		s.chars = runes(w.scratch) + 1
-	}
-	return s
+	w.scratch = w.appendEarlierTime(w.scratch[:0], e.Time)
+	return size{w.b.tally.of(w.scratch) + 1, runes(w.scratch)}
 }
 
 // oldestFirst are where the summaries that are shown stand in s, in order of time.
@@ -205,9 +227,24 @@ func (w *work) putEarlier(s *section) {
 	w.put(w.b.labels.Earlier)
 	for _, i := range w.oldestFirst(s) {
 		w.put("\n", w.b.labels.EarlierMark)
-		if e := &w.in.PreviousContext[s.entries[i].index]; !e.Time.IsZero() {
-			w.buf = append(appendStamp(w.buf, e.Time, w.in.Now, false), ' ')
-		}
-		w.putPiece(&s.entries[i].pieces[0])
+		w.putSummary(&s.entries[i])
 	}
+}
+
+// appendEarlierTime appends when a summary's session was, if that is known. In the plain layout it is the date alone:
+// a time begins what somebody said.
+func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
+	switch {
+	case t.IsZero():
+		return dst
+	case w.plain():
+		return t.In(w.in.Now.Location()).AppendFormat(dst, "(2006-01-02) ")
+	}
+	return append(appendStamp(dst, t, w.in.Now, false), ' ')
+}
+
+// putSummary writes a summary with its time, if that is known.
+func (w *work) putSummary(e *entry) {
+	w.buf = w.appendEarlierTime(w.buf, w.in.PreviousContext[e.index].Time)
+	w.putPiece(&e.pieces[0])
 }

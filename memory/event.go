@@ -88,7 +88,7 @@ type (
 	// Rewritten says that messages of Hark's in Discord are written anew. It is told before what they became.
 	// Their trace goes, and so do facts, lore, summaries and condensed turns that were made from them, the
 	// records of calls that came to them, and their messages that aren't among IDs. Answers that were made from
-	// them stay, and have what they were made from for sources as well (Trace.WithSourcesOf); one that is being
+	// them stay, and have what they were made from for sources as well; one that is being
 	// made from them isn't kept. Those that went with a source or their question may be logged again, and
 	// aren't withdrawn any more; those that were deleted themselves, or forgotten, stay gone.
 	Rewritten struct {

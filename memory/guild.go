@@ -1,6 +1,10 @@
 package memory
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Guild is the structure of a Discord server, as far as it decides who may read what. A Guild that a store
 // hands out is shared: treat it as read-only.
@@ -94,6 +98,34 @@ type Person struct {
 	RolesKnown bool      // whether Roles is what they have, rather than unknown
 	Facts      []Fact    // by id
 	Learn      time.Time // since when facts may be learned from what they say, known by Learn; zero: they may not
+}
+
+// People are the persons of guilds, those of each by id.
+type People [][]Person
+
+// Of is somebody, as the last of the guilds that knows them does; false if none does.
+func (p People) Of(id UserID) (Person, bool) {
+	for _, guild := range slices.Backward(p) {
+		at, known := slices.BinarySearchFunc(guild, id, func(p Person, id UserID) int { return cmp.Compare(p.ID, id) })
+		if known {
+			return guild[at], true
+		}
+	}
+	return Person{}, false
+}
+
+// Name is the name somebody goes by; of somebody unknown, their tag.
+func (p People) Name(id UserID) string {
+	if known, _ := p.Of(id); known.DisplayName() != "" {
+		return known.DisplayName()
+	}
+	return "<@" + id.String() + ">"
+}
+
+// IsBot reports whether somebody is known to be a bot.
+func (p People) IsBot(id UserID) bool {
+	known, _ := p.Of(id)
+	return known.Bot
 }
 
 // Fact is something about a person that they told Hark, or an admin did.

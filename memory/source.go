@@ -67,21 +67,3 @@ func (t Trace) WithSources(further ...Source) Trace {
 	}
 	return t
 }
-
-// WithSourcesOf is t with the sources of another answer, which t was made from and which is written anew, and
-// with whom that names. Of a source t repeats what both repeat.
-func (t Trace) WithSourcesOf(other Trace) Trace {
-	repeats := slices.ContainsFunc(t.Sources, func(s Source) bool {
-		return s.Kind == SourceMessage && s.Channel == other.Channel && s.Repeats &&
-			slices.Contains(append(other.Parts, other.Answer), MessageID(s.ID))
-	})
-	all := slices.Clone(other.Sources)
-	for i := range all {
-		all[i].Repeats = all[i].Repeats && repeats
-	}
-	t = t.WithSources(all...)
-	t.Named = slices.Concat(t.Named, other.Named, []UserID{other.Asker})
-	slices.Sort(t.Named)
-	t.Named = slices.Compact(t.Named)
-	return t
-}

@@ -7,7 +7,8 @@ import (
 )
 
 // Trace is all that went into one answer. But for Prompt it holds ids and numbers, no text: what was said is in the
-// messages it points to, and goes with them.
+// messages it points to, and goes with them. A store gives Sources and Named each once and in order, with those that
+// the answer has since something that it was made from was written anew, or by way of a summary.
 type Trace struct {
 	Guild    GuildID     `json:"guild"`
 	Channel  ChannelID   `json:"channel"`
@@ -21,7 +22,7 @@ type Trace struct {
 	Recalled []TraceHit `json:"recalled"` // best first
 	// Sources are the question and all that the model was shown, in the versions that it was shown.
 	Sources []Source `json:"sources,omitempty"`
-	// Named are those whom the prompt names, whether it is kept or not.
+	// Named are those whom the prompt names, whether it is kept or not. A store gives the asker among them.
 	Named    []UserID   `json:"named,omitempty"`
 	Sections []TraceUse `json:"sections"` // in the prompt's order
 	// Tokens are those of the whole prompt, MaxTokens what it might have had, Reserved those kept for the
@@ -48,7 +49,7 @@ type Trace struct {
 type TraceHit struct {
 	Channel   ChannelID `json:"channel"`
 	Message   MessageID `json:"message"`
-	Relevance float64   `json:"relevance"` // in [0, 1]
+	Relevance float64   `json:"relevance"` // in [0, 1], kept in thousandths
 	Why       []string  `json:"why"`
 	Number    int       `json:"number,omitempty"` // the [n] it had in the prompt; 0 if it was dropped
 	Cited     bool      `json:"cited,omitempty"`
@@ -86,6 +87,9 @@ type TraceQuery struct {
 	// Channel and Answer name one answer by the id of any of its messages.
 	Channel ChannelID
 	Answer  MessageID
+	// Answers name some of Channel, likewise. Of these only the ids of their messages and questions are told, and
+	// Sources without their versions.
+	Answers []MessageID
 	Before  MessageID // those of answers with smaller ids
 	Asker   UserID    // those of answers to their questions
 	Limit   int

@@ -171,7 +171,9 @@ func TestStreamJoinsNeighbours(t *testing.T) {
 		read.follows[messages[i].ID] = true
 	}
 	var joined []bool
-	for _, e := range newPool(Query{}).stream(read, question{}) {
+	p := newPool(Query{})
+	p.streams[1] = p.stream(read, newCounter(question{}))
+	for _, e := range p.without(nil, question{}).streams[1] {
 		joined = append(joined, e.joined)
 	}
 	if want := []bool{false, true, false, true, false}; !slices.Equal(joined, want) {

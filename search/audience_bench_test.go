@@ -26,9 +26,9 @@ func BenchmarkReadable(b *testing.B) {
 		}
 		g.Channels = append(g.Channels, c)
 	}
-	var members []search.Member
+	var members []memory.Person
 	for i := range memory.UserID(100_000) {
-		m := search.Member{ID: 10_000 + i}
+		m := memory.Person{Guild: g.ID, ID: 10_000 + i}
 		for range draw.IntN(6) {
 			m.Roles = append(m.Roles, role())
 		}
@@ -44,7 +44,7 @@ func BenchmarkReadable(b *testing.B) {
 			search.Readable(g, place, nobody)
 		}
 	})
-	r := search.NewRoster()
+	r := search.NewMemberRoles()
 	b.Run("told", func(b *testing.B) {
 		for b.Loop() {
 			r.Open(g.ID)
@@ -54,7 +54,7 @@ func BenchmarkReadable(b *testing.B) {
 	})
 	b.Run("changed", func(b *testing.B) {
 		for b.Loop() {
-			r.Changed(g.ID, members[0])
+			r.Changed(members[0])
 			r.Sets(g)
 		}
 	})

@@ -204,16 +204,16 @@ func TestReadableLeaksNothing(t *testing.T) {
 
 // known are the sets of roles of w's guild when Discord has told of members, who are all.
 func known(w *guildtest.World, members []guildtest.Member) *search.RoleSets {
-	r := search.NewRoster()
+	r := search.NewMemberRoles()
 	r.Open(w.Guild.ID)
 	_, nonce, _ := r.Ask(time.Time{}, time.Time{})
-	var told []search.Member
+	var told []memory.Person
 	for _, m := range members {
-		told = append(told, search.Member{ID: m.ID, Roles: m.Roles})
+		told = append(told, memory.Person{ID: m.ID, Roles: m.Roles})
 	}
 	for id, p := range w.People {
 		if p.Bot {
-			told = append(told, search.Member{ID: id, Bot: true, Roles: w.Roles})
+			told = append(told, memory.Person{ID: id, Bot: true, Roles: w.Roles})
 		}
 	}
 	r.Told(w.Guild.ID, nonce, 0, 1, told)
@@ -371,9 +371,9 @@ func TestReadableRefusesLittle(t *testing.T) {
 	}
 }
 
-// TestRosterIsRightOrSilent has members come, go and change their roles while Discord tells of them in parts, late,
+// TestMemberRolesAreRightOrSilent has members come, go and change their roles while Discord tells of them in parts, late,
 // and the connection is lost now and then: what is known of their sets of roles is right whenever anything is.
-func TestRosterIsRightOrSilent(t *testing.T) {
+func TestMemberRolesAreRightOrSilent(t *testing.T) {
 	t.Parallel()
 	const guild memory.GuildID = 50
 	roles := []memory.RoleID{51, 52, 53}
@@ -383,7 +383,7 @@ func TestRosterIsRightOrSilent(t *testing.T) {
 	told := 0
 	for range 20 {
 		rapid.Check(t, func(t *rapid.T) {
-			r, there, now := search.NewRoster(), map[memory.UserID][]memory.RoleID{}, time.Unix(0, 0)
+			r, there, now := search.NewMemberRoles(), map[memory.UserID][]memory.RoleID{}, time.Unix(0, 0)
 			var parts []func() // of answers, still to come
 			some := func() (set []memory.RoleID) {
 				for _, role := range roles {
@@ -401,12 +401,12 @@ func TestRosterIsRightOrSilent(t *testing.T) {
 			for range rapid.IntRange(1, 30).Draw(t, "steps") {
 				now = now.Add(time.Second)
 				switch rapid.SampledFrom([]string{"ask", "ask", "part", "part", "part", "part", "change", "leave", "lose",
-					"deaf", "doubt"}).Draw(t, "what") {
+					"outage", "deaf", "doubt"}).Draw(t, "what") {
 				case "ask":
 					if _, nonce, ask := r.Ask(now, now.Add(-2*time.Second)); ask {
-						halves := [2][]search.Member{}
+						halves := [2][]memory.Person{}
 						for _, id := range slices.Sorted(maps.Keys(there)) {
-							halves[id%2] = append(halves[id%2], search.Member{ID: id, Roles: there[id]})
+							halves[id%2] = append(halves[id%2], memory.Person{ID: id, Roles: there[id]})
 						}
 						for i, half := range halves {
 							parts = append(parts, func() { r.Told(guild, nonce, i, 2, half) })
@@ -423,7 +423,7 @@ func TestRosterIsRightOrSilent(t *testing.T) {
 				case "change":
 					id := who()
 					there[id] = some()
-					r.Changed(guild, search.Member{ID: id, Roles: there[id]})
+					r.Changed(memory.Person{Guild: guild, RolesKnown: true, ID: id, Roles: there[id]})
 				case "leave":
 					id := who()
 					delete(there, id)
@@ -431,20 +431,23 @@ func TestRosterIsRightOrSilent(t *testing.T) {
 				case "lose":
 					r.Lose()
 					there[who()] = some() // unheard
-					switch rapid.IntRange(0, 2).Draw(t, "then") {
-					case 0:
+					if r.Sets(g) != nil {
+						t.Fatal("something is known while the connection is lost")
+					}
+					if rapid.Bool().Draw(t, "resumed") {
 						r.Resume()
-					case 1:
+					} else {
 						r.Begin()
 						r.Open(guild)
-					case 2:
-						r.Close(guild)
-						r.Open(guild)
 					}
+				case "outage":
+					r.Close(guild)
+					there[who()] = some() // unheard
+					r.Open(guild)
 				case "deaf": // until they do something
 					id := who()
 					there[id] = some()
-					r.Met(guild, search.Member{ID: id, Roles: there[id]})
+					r.Met(memory.Person{Guild: guild, RolesKnown: true, ID: id, Roles: there[id]})
 				case "doubt":
 					r.Doubt(rapid.SampledFrom([]memory.GuildID{0, guild}).Draw(t, "which"))
 				}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 
 	"golang.org/x/sync/errgroup"
@@ -23,22 +24,21 @@ const (
 	shortReach       = 2    // of the others so many messages are
 	maxMatches       = 3000 // messages that full text compares: the rarest terms that are in no more, but for
 	leastTerms       = 3    // so many, which are looked for anyway
-	atOnce           = 2    // channels that are read at the same time, for all searches together
 	fewChannels      = 8    // in a scope whose latest messages are worth reading
 )
 
-// candidates fetches what may be relevant, with its surroundings.
-func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *pool, textOnly bool, err error) {
+// candidates fetches what may be relevant, at most so many of each kind, with its surroundings.
+func (e *Engine) candidates(ctx context.Context, q Query, asked question, most int) (p *pool, textOnly bool, err error) {
 	p = newPool(q)
 	var hits []memory.TextHit
 	var near []memory.VectorHit
 	group, both := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		hits, err = e.log.FullText(both, q.Scope, asked.rarest(), textCandidates)
+		hits, err = e.log.FullText(both, q.Scope, asked.rarest(), min(most, textCandidates))
 		return err
 	})
 	group.Go(func() (err error) {
-		near, err = e.nearest(both, q, asked)
+		near, err = e.nearest(both, q, asked, most)
 		if textOnly = errors.Is(err, memory.ErrNoVectors); textOnly {
 			return nil
 		}
@@ -56,7 +56,7 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question) (p *po
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
-	starred, err := e.log.Starred(ctx, q.Scope, starCandidates)
+	starred, err := e.log.Starred(ctx, q.Scope, min(most, starCandidates))
 	if err != nil {
 		return nil, false, err
 	}
@@ -91,19 +91,25 @@ func (q question) rarest() []string {
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 	channels := p.channels()
 	streams := make([][]entry, len(channels))
+	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
-	for i, channel := range channels {
+	for range min(cap(e.reading), len(channels)) {
 		group.Go(func() error {
-			select {
-			case e.reading <- struct{}{}:
-				defer func() { <-e.reading }()
-			case <-ctx.Done():
-				return ctx.Err()
+			counter := newCounter(asked)
+			for i := int(next.Add(1)) - 1; i < len(channels); i = int(next.Add(1)) - 1 {
+				select {
+				case e.reading <- struct{}{}:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+				read, err := e.stretch(ctx, channels[i], p)
+				streams[i] = p.stream(read, counter)
+				<-e.reading
+				if err != nil {
+					return err
+				}
 			}
-			read, err := e.stretch(ctx, channel, p)
-			streams[i] = p.stream(read, asked)
-			return err
+			return nil
 		})
 	}
 	err := group.Wait()
@@ -115,20 +121,21 @@ func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
 
 // stretch reads what is wanted of a channel.
 func (e *Engine) stretch(ctx context.Context, channel memory.ChannelID, p *pool) (read stretch, err error) {
-	for _, part := range []struct {
-		ids   []memory.MessageID
-		reach int
-	}{{p.wanted[channel], reach}, {p.less[channel], shortReach}} {
-		if len(part.ids) == 0 {
-			continue
-		}
-		messages, err := e.log.Around(ctx, channel, part.ids, part.reach, part.reach)
-		if err != nil {
-			return read, err
-		}
-		read.add(messages, part.ids, part.reach)
+	if err := e.read(ctx, channel, p.wanted[channel], reach, &read); err != nil {
+		return read, err
 	}
-	return read, nil
+	less := slices.DeleteFunc(p.less[channel], func(id memory.MessageID) bool { return read.holds(id, shortReach) })
+	return read, e.read(ctx, channel, less, shortReach, &read)
+}
+
+func (e *Engine) read(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, reach int,
+	to *stretch) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	messages, err := e.log.Around(ctx, channel, ids, reach, reach)
+	to.add(messages, ids, reach)
+	return err
 }
 
 // latest adds what was said last, for a question that says little to look for.
@@ -151,7 +158,7 @@ func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
 
 // nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
 // embedded nothing.
-func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory.VectorHit, error) {
+func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int) ([]memory.VectorHit, error) {
 	space, err := e.log.Space(ctx)
 	if err != nil {
 		return nil, err
@@ -172,7 +179,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 		if vector == nil {
 			return nil, nil
 		}
-		return e.log.Nearest(ctx, q.Scope, space, vector, vectorCandidates)
+		return e.log.Nearest(ctx, q.Scope, space, vector, min(most, vectorCandidates))
 	}
 	if q.Local {
 		return nil, memory.ErrNoVectors
@@ -187,7 +194,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question) ([]memory
 	if vectors[0] == nil {
 		return nil, nil
 	}
-	return e.log.Nearest(ctx, q.Scope, space, vectors[0], vectorCandidates)
+	return e.log.Nearest(ctx, q.Scope, space, vectors[0], min(most, vectorCandidates))
 }
 
 // shown remembers what has been said, so that nothing is shown twice.

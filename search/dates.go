@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 )
 
@@ -106,13 +107,13 @@ func lastWord(s string) string {
 var (
 	months = [...]string{"january", "february", "march", "april", "may", "june", "july", "august",
 		"september", "october", "november", "december"}
-	isoDate  = regexp.MustCompile(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
-	dotDate  = regexp.MustCompile(`(?:^|[^\p{L}\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
-	mayVerb  = regexp.MustCompile(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
-	dayMonth = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames +
+	isoDate  = pattern.Of(`\b(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:\b|t)`)
+	dotDate  = pattern.Of(`(?:^|[^\p{L}\d.])(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4}))?(?:[^\d]|$)`)
+	mayVerb  = pattern.Of(`\bmay\s+(?:be|have|not|also|still|only|need|want|come|go|get|take|make|help|work)\b`)
+	dayMonth = pattern.Of(`\b(\d{1,2})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+(` + monthNames +
 		`)\b\.?(?:,?\s+(\d{4}))?`)
-	monthDay = regexp.MustCompile(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
-	yearOnly = regexp.MustCompile(
+	monthDay = pattern.Of(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
+	yearOnly = pattern.Of(
 		`\b(?:in|of|during|since|before|after|until|early|late|from|between|and|to)\s+((?:19|20)\d{2})\b`)
 )
 
@@ -132,23 +133,23 @@ func calendarDates(s string, now time.Time) []dated {
 			rest[i] = ' '
 		}
 	}
-	for _, at := range isoDate.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range isoDate().FindAllStringSubmatchIndex(s, -1) {
 		add(at, group(s, at, 1), group(s, at, 2), group(s, at, 3))
 		blank(at)
 	}
-	for _, at := range dotDate.FindAllStringSubmatchIndex(s, -1) {
+	for _, at := range dotDate().FindAllStringSubmatchIndex(s, -1) {
 		add(at[2:4], group(s, at, 3), group(s, at, 2), group(s, at, 1))
 	}
-	for _, at := range mayVerb.FindAllStringIndex(s, -1) {
+	for _, at := range mayVerb().FindAllStringIndex(s, -1) {
 		blank(at)
 	}
 	understood := string(rest)
-	for _, at := range dayMonth.FindAllStringSubmatchIndex(understood, -1) {
+	for _, at := range dayMonth().FindAllStringSubmatchIndex(understood, -1) {
 		add(at, group(s, at, 3), monthNumber(group(s, at, 2)), group(s, at, 1))
 		blank(at)
 	}
 	understood = string(rest)
-	for _, at := range monthDay.FindAllStringSubmatchIndex(understood, -1) {
+	for _, at := range monthDay().FindAllStringSubmatchIndex(understood, -1) {
 		name, day, year := group(s, at, 1), group(s, at, 2), group(s, at, 3)
 		if day == "" && year == "" && ambiguous[name] && !monthsFollow[lastWord(understood[:at[0]])] {
 			continue
@@ -156,7 +157,7 @@ func calendarDates(s string, now time.Time) []dated {
 		add(at, year, monthNumber(name), day)
 		blank(at)
 	}
-	for _, at := range yearOnly.FindAllSubmatchIndex(rest, -1) {
+	for _, at := range yearOnly().FindAllSubmatchIndex(rest, -1) {
 		if y, _ := strconv.Atoi(s[at[2]:at[3]]); y <= now.Year() {
 			first := time.Date(y, 1, 1, 0, 0, 0, 0, now.Location())
 			dates = append(dates, dated{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},

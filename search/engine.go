@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
 	"hark/internal/text"
@@ -24,7 +25,7 @@ type Log interface {
 		after int) ([]memory.Message, error)
 }
 
-// Directory knows people, and what guilds were told.
+// Directory knows people, and what guilds were told. A list that it gave doesn't change.
 type Directory interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	Presence(ctx context.Context, scope memory.Scope, users []memory.UserID) (map[memory.UserID]memory.Presence, error)
@@ -43,12 +44,15 @@ type Engine struct {
 	embedders []memory.Embedder
 	reranker  Reranker      // nil: none
 	reading   chan struct{} // holds what reads a channel, for any search
+	rosters   rosters
 }
 
 // New is an engine over a log, the people in it, and the embedders at hand. A question is embedded by the first one
 // whose space is the one in use; where there is none, full text finds alone.
 func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
-	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce)}
+	atOnce := max(2, runtime.GOMAXPROCS(0)/2) // channels, by all searches together: others have something to do, too
+	return &Engine{log: log, people: people, embedders: embedders, reading: make(chan struct{}, atOnce),
+		rosters: rosters{by: map[memory.GuildID]*roster{}}}
 }
 
 const (
@@ -63,35 +67,68 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if q.Limit <= 0 {
 		q.Limit = DefaultLimit
 	}
-	result, err := e.search(ctx, q)
+	found, err := e.recall(ctx, q)
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	return result, nil
+	return e.result(ctx, found)
 }
 
-func (e *Engine) search(ctx context.Context, q Query) (Result, error) {
-	found, err := e.recall(ctx, q)
+// Again is what a search found, with other messages skipped: it is ranked anew, and nothing is searched again. A
+// question that refers back is still searched with those turns of the session that were skipped first.
+func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID) (Result, error) {
+	found := *r.found
+	found.query.Skip = skip
+	return e.result(ctx, found)
+}
+
+// Beside are those of the best n hits that lie in other channels than were searched, if those had been as well. They
+// are for counting: no server is given a text, and the result stays as it is.
+func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.ChannelID, n int) ([]Hit, error) {
+	q := r.found.query
+	q.Scope.Channels, q.Session, q.Limit, q.Local = channels, nil, n, true
+	pool, _, err := e.candidates(ctx, q, r.found.question, n)
 	if err != nil {
-		return Result{}, err
+		return nil, fmt.Errorf("search beside: %w", err)
 	}
-	result := Result{TextOnly: found.textOnly}
-	scored := found.pool.score(found.question)
-	if q.Local {
-		result.Hits = found.pool.hits(q, scored)
+	pool = pool.without(q.Skip, r.found.question)
+	hits := pool.hits(q, pool.score(r.found.question))
+	hits = append(hits, r.Hits...)
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) })
+	scores := make([]float64, len(hits))
+	for i, hit := range hits {
+		scores[i] = hit.score
+	}
+	for i, relevance := range relevances(scores, math.Inf(-1)) {
+		hits[i].Relevance = relevance
+	}
+	return slices.DeleteFunc(hits[:min(n, len(hits))], func(hit Hit) bool {
+		return !slices.Contains(channels, hit.Message.Channel)
+	}), nil
+}
+
+// result is what there is to tell of what was found.
+func (e *Engine) result(ctx context.Context, f found) (r Result, err error) {
+	r = Result{TextOnly: f.textOnly, found: &f}
+	pool := f.pool.without(f.query.Skip, f.question)
+	scored := pool.score(f.question)
+	if f.query.Local {
+		r.Hits = pool.hits(f.query, scored)
 	} else {
-		result.Hits, result.RerankFailed, err = e.rerank(ctx, found, found.pool.hits(e.widened(q), scored))
+		r.Hits, r.RerankFailed, err = e.rerank(ctx, f, pool.hits(e.widened(f.query), scored))
 		if err != nil {
-			return Result{}, err
+			return Result{}, fmt.Errorf("search: %w", err)
 		}
-		if result.Lore, err = e.lore(ctx, found.query, found.question); err != nil {
-			return Result{}, err
+		if r.Lore, err = e.lore(ctx, f.query, f.question); err != nil {
+			return Result{}, fmt.Errorf("search: %w", err)
 		}
 	}
-	result.Hits = starredFirst(result.Hits)
-	tellWords(q, result.Hits)
-	result.People, err = e.participants(ctx, found.query, found.question.named, result.Hits, found.known)
-	return result, err
+	r.Hits = starredFirst(r.Hits)
+	tellWords(f.query, r.Hits)
+	if r.People, err = e.participants(ctx, f.query, f.question.named, r.Hits, f.known); err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
+	return r, nil
 }
 
 // within is q with the end of its scope, which is when it is asked.
@@ -111,8 +148,9 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	}
 	var all []Candidate
 	asked := repeats(q.Text)
-	for _, r := range found.pool.score(found.question) {
-		m := &found.pool.streams[r.channel][r.at]
+	pool := found.pool.without(q.Skip, found.question)
+	for _, r := range pool.score(found.question) {
+		m := &pool.streams[r.channel][r.at]
 		if normalised(m.Text()) != "" && !asked(m) {
 			all = append(all, Candidate{Message: m.ID, Features: slices.Clone(r.values[:]), Score: r.score})
 		}
@@ -138,7 +176,7 @@ func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
 	if f.question, err = e.understand(ctx, q, f.known); err != nil {
 		return f, err
 	}
-	f.pool, f.textOnly, err = e.candidates(ctx, q, f.question)
+	f.pool, f.textOnly, err = e.candidates(ctx, q, f.question, math.MaxInt)
 	return f, err
 }
 

@@ -194,6 +194,28 @@ func TestSearchLimitsAndOrders(t *testing.T) {
 	}
 }
 
+// What is ranked anew with other messages skipped is what a search that skips those finds.
+func TestAgainIsAsSearchedAnew(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	for _, question := range []string{"who mends roofs", "chapel roof goat", "harvest fair", "the", ""} {
+		q := ask(question, green, pub, crypt)
+		all := k.search(t, q)
+		for first := range all.Hits {
+			for _, then := range []int{first, len(all.Hits)} {
+				q.Skip = hitIDs(search.Result{Hits: all.Hits[:first]})
+				r := k.search(t, q)
+				q.Skip = hitIDs(search.Result{Hits: all.Hits[then:]})
+				want := k.search(t, q)
+				got, err := k.engine().Again(t.Context(), r, q.Skip)
+				if err != nil || !reflect.DeepEqual(got.Only(), want.Only()) {
+					t.Fatalf("%q: found %v again, %v, not %v", question, got.Hits, err, want.Hits)
+				}
+			}
+		}
+	}
+}
+
 func TestRelevanceFallsWithRank(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)

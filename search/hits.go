@@ -35,10 +35,10 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 			continue
 		}
 		if asked(e) || !said.add(words) {
-			repeated = append(repeated, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why()})
+			repeated = append(repeated, Hit{Message: *e.Message, Excerpt: p.excerpt(r), Why: r.why(), score: r.score})
 			continue
 		}
-		hits = append(hits, Hit{Message: e.Message, Excerpt: p.excerpt(r), Why: r.why()})
+		hits = append(hits, Hit{Message: *e.Message, Excerpt: p.excerpt(r), Why: r.why(), score: r.score})
 		scores = append(scores, r.score)
 	}
 	for i, relevance := range relevances(scores, below) {
@@ -146,7 +146,7 @@ func (p *pool) excerpt(r *ranked) []memory.Message {
 	}
 	var excerpt []memory.Message
 	for _, e := range stream[first : last+1] {
-		excerpt = append(excerpt, e.Message)
+		excerpt = append(excerpt, *e.Message)
 	}
 	return excerpt
 }

@@ -3,12 +3,16 @@ package search
 import (
 	"context"
 	"fmt"
+	"iter"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
+	"weak"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -16,58 +20,154 @@ import (
 
 // people are those known in the guilds asked about.
 type people struct {
-	byID  map[memory.UserID]memory.Person
-	names map[string][]memory.UserID // by each word of the names they go by
-	// unspaced are those of names that are in scripts without spaces between words.
-	unspaced []string
+	guilds   []members
+	readable map[memory.ChannelID]bool
+	aliases  map[string][]memory.UserID // by each word of those that may be known
+}
+
+// members are the people of a guild.
+type members struct {
+	*roster
+	list []memory.Person
 }
 
 // known are the people of guilds, with those of their facts that whoever may read scope may know.
 func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
-	known := people{byID: map[memory.UserID]memory.Person{}, names: map[string][]memory.UserID{}}
-	readable := setOf(scope.Channels)
+	known := people{readable: setOf(scope.Channels), aliases: map[string][]memory.UserID{}}
 	for _, guild := range guilds {
 		list, err := e.people.People(ctx, guild)
 		if err != nil {
 			return known, err
 		}
-		for _, p := range list {
-			p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool {
-				return f.Channel != 0 && !readable[f.Channel]
-			})
-			known.add(p)
-		}
+		known.add(members{e.rosters.of(guild, list), list})
 	}
 	return known, nil
 }
 
-func (k *people) add(p memory.Person) {
-	k.byID[p.ID] = p
-	for _, word := range nameWords(p) {
-		ids, known := k.names[word]
-		if r, size := utf8.DecodeRuneInString(word); !known && text.IsUnspaced(r) && size < len(word) {
-			k.unspaced = append(k.unspaced, word)
-		}
-		if len(ids) < maxKnown && !slices.Contains(ids, p.ID) {
-			k.names[word] = append(ids, p.ID)
+func (k *people) add(m members) {
+	k.guilds = append(k.guilds, m)
+	for _, i := range m.told {
+		p := k.withFacts(m.list[i])
+		for _, alias := range p.Aliases() {
+			for _, word := range nameWords(alias) {
+				k.aliases[word] = appendNew(k.aliases[word], p.ID)
+			}
 		}
 	}
+}
+
+// withFacts is p with those facts that may be known.
+func (k people) withFacts(p memory.Person) memory.Person {
+	p.Facts = slices.DeleteFunc(slices.Clone(p.Facts), func(f memory.Fact) bool {
+		return f.Channel != 0 && !k.readable[f.Channel]
+	})
+	return p
+}
+
+func (k people) person(id memory.UserID) (p memory.Person, known bool) {
+	for _, m := range slices.Backward(k.guilds) {
+		if i, ok := m.at[id]; ok {
+			return k.withFacts(m.list[i]), true
+		}
+	}
+	return p, false
+}
+
+// called are those whom a word calls by name, or some of them if they are very many.
+func (k people) called(word string) []memory.UserID {
+	if ids := k.aliases[word]; len(ids) == 0 && len(k.guilds) == 1 {
+		return k.guilds[0].named[word]
+	}
+	ids := slices.Clone(k.aliases[word])
+	for _, m := range k.guilds {
+		ids = appendNew(ids, m.named[word]...)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// words are those of all names.
+func (k people) words() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for word := range k.aliases {
+			if !yield(word) {
+				return
+			}
+		}
+		for _, m := range k.guilds {
+			for word := range m.named {
+				if !yield(word) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// roster tells who in a guild goes by which name.
+type roster struct {
+	made  weak.Pointer[memory.Person] // the first of the list that it was made of
+	at    map[memory.UserID]int       // the places there
+	named map[string][]memory.UserID  // by each word of the names that all may know
+	told  []int                       // the places of those of whom there are facts
+}
+
+// rosters has a roster for as long as somebody holds the list that it was made of: when the store drops a list that has
+// changed, the names go, too.
+type rosters struct {
+	sync.Mutex
+	by map[memory.GuildID]*roster
+}
+
+// of is the roster of a guild whose people are list.
+func (h *rosters) of(guild memory.GuildID, list []memory.Person) *roster {
+	if len(list) == 0 {
+		return new(roster)
+	}
+	h.Lock()
+	defer h.Unlock()
+	if r := h.by[guild]; r != nil && r.made == weak.Make(&list[0]) {
+		return r
+	}
+	r := newRoster(list)
+	h.by[guild] = r
+	runtime.AddCleanup(&list[0], func(guild memory.GuildID) {
+		h.Lock()
+		defer h.Unlock()
+		if h.by[guild] == r {
+			delete(h.by, guild)
+		}
+	}, guild)
+	return r
+}
+
+func newRoster(list []memory.Person) *roster {
+	r := &roster{made: weak.Make(&list[0]), at: make(map[memory.UserID]int, len(list)),
+		named: map[string][]memory.UserID{}}
+	for i, p := range list {
+		r.at[p.ID] = i
+		for _, name := range []string{p.Username, p.Name, p.Nick} {
+			for _, word := range nameWords(name) {
+				if ids := r.named[word]; len(ids) < maxKnown && !slices.Contains(ids, p.ID) {
+					r.named[word] = append(ids, p.ID)
+				}
+			}
+		}
+		if len(p.Facts) > 0 {
+			r.told = append(r.told, i)
+		}
+	}
+	return r
 }
 
 // namesOf are all names that p goes by.
 func namesOf(p memory.Person) []string { return append(p.Aliases(), p.Username, p.Name, p.Nick) }
 
-// nameWords are the words that p may be called by.
-func nameWords(p memory.Person) []string {
-	var words []string
-	for _, name := range namesOf(p) {
-		for _, w := range text.Words(name) {
-			if len(w) > 1 && !text.IsStopWord(w) && strings.Trim(w, "0123456789") != "" {
-				words = append(words, w)
-			}
-		}
-	}
-	return words
+// nameWords are the words of a name that somebody may be called by.
+func nameWords(name string) []string {
+	return slices.DeleteFunc(text.Words(name), func(w string) bool {
+		return len(w) <= 1 || text.IsStopWord(w) || strings.Trim(w, "0123456789") == ""
+	})
 }
 
 // maxNamesakes is how many people a word may call by name.
@@ -85,15 +185,15 @@ func (k people) namedIn(s string) []memory.UserID {
 	var named []memory.UserID
 	for _, m := range mentioned.FindAllStringSubmatch(s, -1) {
 		id, _ := strconv.ParseInt(m[1], 10, 64)
-		if p, ok := k.byID[memory.UserID(id)]; ok && !p.Bot {
+		if p, ok := k.person(memory.UserID(id)); ok && !p.Bot {
 			named = appendNew(named, p.ID)
 		}
 	}
 	words := text.Words(s)
 	for i, w := range words {
-		ids := k.names[w]
+		ids := k.called(w)
 		if len(ids) > maxNamesakes && i+1 < len(words) {
-			next := k.names[words[i+1]]
+			next := k.called(words[i+1])
 			ids = slices.DeleteFunc(slices.Clone(ids), func(id memory.UserID) bool {
 				return !slices.Contains(next, id)
 			})
@@ -102,13 +202,22 @@ func (k people) namedIn(s string) []memory.UserID {
 			named = appendNew(named, ids...)
 		}
 		if r, _ := utf8.DecodeRuneInString(w); text.IsUnspaced(r) {
-			for _, name := range k.unspaced { // may be a part of it
-				if ids := k.names[name]; len(ids) <= maxNamesakes && strings.Contains(w, name) {
-					named = appendNew(named, ids...)
-				}
+			named = appendNew(named, k.within(w)...)
+		}
+	}
+	return named
+}
+
+// within are those whose names, in a script without spaces between words, are a part of s.
+func (k people) within(s string) (named []memory.UserID) {
+	for name := range k.words() {
+		if r, size := utf8.DecodeRuneInString(name); text.IsUnspaced(r) && size < len(name) && strings.Contains(s, name) {
+			if ids := k.called(name); len(ids) <= maxNamesakes {
+				named = appendNew(named, ids...)
 			}
 		}
 	}
+	slices.Sort(named)
 	return named
 }
 
@@ -138,7 +247,7 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	for _, written := range strings.Fields(s) {
 		words := text.Words(written)
 		heard := func(term string) bool { return !slices.Contains(unheard, term) }
-		if len(words) == 0 || len(k.names[words[0]]) > 0 || slices.ContainsFunc(text.QueryTerms(words[0]), heard) {
+		if len(words) == 0 || len(k.called(words[0])) > 0 || slices.ContainsFunc(text.QueryTerms(words[0]), heard) {
 			continue
 		}
 		word := []rune(words[0])
@@ -150,8 +259,12 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 			break
 		}
 		var like, less []memory.UserID
-		for name, ids := range k.names {
-			if len(ids) > maxNamesakes || len(name) > 4*len(word)+4 || !oneOff(word, []rune(name)) {
+		for name := range k.words() {
+			if !mayBeOneOff(words[0], name) || !oneOff(word, []rune(name)) {
+				continue
+			}
+			ids := k.called(name)
+			if len(ids) > maxNamesakes {
 				continue
 			}
 			if first, _ := utf8.DecodeRuneInString(name); first == word[0] {
@@ -167,6 +280,25 @@ func (k people) misspelt(s string, unheard []string) []memory.UserID {
 	}
 	slices.Sort(named)
 	return named
+}
+
+// mayBeOneOff is false at once for nearly all words that differ by more than oneOff allows: by more than two letters
+// between what they begin and end alike with.
+func mayBeOneOff(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	begin, end := 0, len(b)
+	for begin < len(a) && a[begin] == b[begin] {
+		begin++
+	}
+	for end > begin+len(b)-len(a) && a[end-1-len(b)+len(a)] == b[end-1] {
+		end--
+	}
+	differs := b[begin:end]
+	return len(differs) <= 2 || len(differs) <= 2*utf8.UTFMax && strings.ContainsFunc(differs, func(r rune) bool {
+		return r >= utf8.RuneSelf
+	})
 }
 
 // oneOff reports whether two words differ by one letter, or by two neighbours that are swapped.
@@ -195,7 +327,8 @@ func oneOff(a, b []rune) bool {
 func (k people) terms(ids []memory.UserID) []string {
 	var terms []string
 	for _, id := range ids {
-		for _, name := range namesOf(k.byID[id]) {
+		p, _ := k.person(id)
+		for _, name := range namesOf(p) {
 			terms = append(terms, text.QueryTerms(name)...) // of "JohnDoe", the parts too
 		}
 	}
@@ -209,7 +342,7 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 	var ids []memory.UserID
 	add := func(more ...memory.UserID) {
 		for _, id := range more {
-			if _, ok := known.byID[id]; ok && len(ids) < MaxPeople && !slices.Contains(ids, id) {
+			if _, ok := known.person(id); ok && len(ids) < MaxPeople && !slices.Contains(ids, id) {
 				ids = append(ids, id)
 			}
 		}
@@ -227,7 +360,8 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 	}
 	participants := make([]Participant, len(ids))
 	for i, id := range ids {
-		participants[i] = Participant{Person: known.byID[id], Presence: presence[id], Main: i < main}
+		person, _ := known.person(id)
+		participants[i] = Participant{Person: person, Presence: presence[id], Main: i < main}
 	}
 	return participants, nil
 }

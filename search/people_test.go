@@ -1,6 +1,7 @@
 package search
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 
@@ -9,10 +10,24 @@ import (
 
 func TestNamesInCamelCaseAreNamesInEachPart(t *testing.T) {
 	t.Parallel()
-	k := people{byID: map[memory.UserID]memory.Person{}, names: map[string][]memory.UserID{}}
-	k.add(memory.Person{ID: 1, Name: "DarkKnight"})
+	list := []memory.Person{{ID: 1, Name: "DarkKnight"}}
+	k := people{guilds: []members{{newRoster(list), list}}}
 	named := k.namedIn("what did DarkKnight cook")
 	if got := k.terms(named); !slices.Equal(got, []string{"darkknight", "dark", "knight"}) {
 		t.Errorf("%v is called by the terms %q", named, got)
 	}
+}
+
+func TestARosterIsMadeAnewForAnotherList(t *testing.T) {
+	t.Parallel()
+	held := rosters{by: map[memory.GuildID]*roster{}}
+	ann, bea := []memory.Person{{ID: 1, Name: "Ann"}}, []memory.Person{{ID: 1, Name: "Bea"}}
+	first := held.of(1, ann)
+	if held.of(1, ann) != first {
+		t.Error("a roster is made twice of one list")
+	}
+	if now := held.of(1, bea); len(now.named["ann"]) != 0 || len(now.named["bea"]) != 1 || len(held.by) != 1 {
+		t.Error("the names of a list outlast it")
+	}
+	runtime.KeepAlive(ann)
 }

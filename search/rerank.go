@@ -115,7 +115,7 @@ func (k people) textOf(hit Hit) string {
 }
 
 func (k people) line(m memory.Message) string {
-	person := k.byID[m.Author]
+	person, _ := k.person(m.Author)
 	if name := person.DisplayName(); name != "" {
 		return name + ": " + m.Text()
 	}

@@ -60,7 +60,7 @@ type pool struct {
 
 // entry is a fetched message, with its terms counted.
 type entry struct {
-	memory.Message
+	*memory.Message
 	counts []float64 // of the question's terms, in their order
 	like   []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
 	pairs  float64   // share of the question's pairs that it holds
@@ -111,9 +111,7 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 		s.follows = map[memory.MessageID]bool{}
 	}
 	for _, id := range ids {
-		at, there := slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int {
-			return cmp.Compare(m.ID, id)
-		})
+		at, there := find(messages, id)
 		last := at + reach
 		if !there {
 			last--
@@ -122,31 +120,77 @@ func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach i
 			s.follows[messages[i].ID] = true
 		}
 	}
+	if len(s.messages) == 0 {
+		s.messages = messages
+		return
+	}
 	s.messages = append(s.messages, messages...)
 	slices.SortFunc(s.messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 	s.messages = slices.CompactFunc(s.messages, func(a, b memory.Message) bool { return a.ID == b.ID })
 }
 
+// holds reports whether all was read that lies within reach of a message.
+func (s *stretch) holds(id memory.MessageID, reach int) bool {
+	at, there := find(s.messages, id)
+	if !there || at < reach || at+reach >= len(s.messages) {
+		return false
+	}
+	return !slices.ContainsFunc(s.messages[at-reach+1:at+reach+1], func(m memory.Message) bool {
+		return !s.follows[m.ID]
+	})
+}
+
+// find is where in messages, which are in order, an id is or belongs.
+func find(messages []memory.Message, id memory.MessageID) (at int, there bool) {
+	return slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int {
+		return cmp.Compare(m.ID, id)
+	})
+}
+
 // stream is what was read of a channel, as far as it is within scope and can be recalled, with the question's
-// terms counted.
-func (p *pool) stream(read stretch, asked question) []entry {
-	var stream []entry
-	counter := newCounter(asked)
-	scope := asked.scope
+// terms counted in what isn't skipped. What is skipped is in it; see without.
+func (p *pool) stream(read stretch, counter *counter) []entry {
+	stream := make([]entry, 0, len(read.messages))
+	scope := counter.scope
 	follows := true // all since the last that was taken in
-	for _, m := range read.messages {
+	for i := range read.messages {
+		m := &read.messages[i]
 		at := m.Time()
 		follows = follows && read.follows[m.ID]
-		if !m.Kind.Recalled() || p.skip[m.ID] || !scope.Since.IsZero() && at.Before(scope.Since) ||
+		if !m.Kind.Recalled() || !scope.Since.IsZero() && at.Before(scope.Since) ||
 			!scope.Until.IsZero() && !at.Before(scope.Until) {
 			continue
 		}
-		joined := follows && len(stream) > 0 && at.Sub(stream[len(stream)-1].Time()) <= sitting
-		stream = append(stream, entry{Message: m, joined: joined})
-		counter.count(&stream[len(stream)-1])
+		stream = append(stream, entry{Message: m, joined: follows})
+		if !p.skip[m.ID] {
+			counter.count(&stream[len(stream)-1])
+		}
 		follows = true
 	}
 	return stream
+}
+
+// without is a pool as it was fetched, without what is skipped.
+func (p *pool) without(skip []memory.MessageID, asked question) *pool {
+	left := *p
+	left.skip, left.streams = setOf(skip), make(map[memory.ChannelID][]entry, len(p.streams))
+	counter := newCounter(asked)
+	for channel, all := range p.streams {
+		stream := make([]entry, 0, len(all))
+		follows := true // all since the last that was taken in
+		for _, e := range all {
+			if follows = follows && e.joined; left.skip[e.ID] {
+				continue
+			}
+			if e.counts == nil {
+				counter.count(&e)
+			}
+			e.joined = follows && len(stream) > 0 && e.Time().Sub(stream[len(stream)-1].Time()) <= sitting
+			stream, follows = append(stream, e), true
+		}
+		left.streams[channel] = stream
+	}
+	return &left
 }
 
 // BM25's parameters, and the lengths, in terms, that it takes for average: a chat message's and a neighbour's.
@@ -163,16 +207,22 @@ const (
 // counter counts a question's terms in messages. Words recur, so it remembers what it has found out about them.
 type counter struct {
 	question
-	batch    *text.Batch
-	position map[string]int       // of the question's terms
-	likeness map[string][]float64 // of a term to each of the question's; nil if it is like none
+	batch *text.Batch
+	found map[string]foundTerm
+	room  []float64 // for what entries hold
+}
+
+// foundTerm is what a term of a message is to the question.
+type foundTerm struct {
+	at   int       // its place among the question's terms; -1 if it is none of them
+	like []float64 // how much it is like each of them; nil if it is like none
 }
 
 func newCounter(q question) *counter {
-	c := &counter{question: q, position: map[string]int{}, likeness: map[string][]float64{}}
+	c := &counter{question: q, found: map[string]foundTerm{}}
 	terms := make([]string, len(q.terms))
 	for i, t := range q.terms {
-		c.position[t.term], terms[i] = i, t.term
+		terms[i] = t.term
 	}
 	c.batch = text.NearTo(terms)
 	return c
@@ -181,15 +231,16 @@ func newCounter(q question) *counter {
 func (c *counter) count(e *entry) {
 	body := e.Text()
 	terms := c.batch.Terms(body)
-	e.counts, e.like = make([]float64, len(c.terms)), make([]float64, len(c.terms))
+	e.counts, e.like = c.numbers(), c.numbers()
 	pairs := 0
 	for at, t := range terms {
-		if i, ok := c.position[t]; ok {
+		found := c.find(t)
+		if i := found.at; i >= 0 {
 			if e.counts[i]++; at+1 < len(terms) && c.pairs[t] == terms[at+1] {
 				pairs++
 			}
 		}
-		for i, likeness := range c.likenessOf(t) {
+		for i, likeness := range found.like {
 			e.like[i] = max(e.like[i], likeness)
 		}
 	}
@@ -197,25 +248,40 @@ func (c *counter) count(e *entry) {
 		e.pairs = min(1, float64(pairs)/float64(len(c.pairs)))
 	}
 	e.length = min(float64(len(terms)), longTerms)
-	e.words = len(strings.Fields(body))
+	for range strings.FieldsSeq(body) {
+		e.words++
+	}
 	e.signs = signsOf(body)
 }
 
-func (c *counter) likenessOf(term string) []float64 {
-	row, known := c.likeness[term]
-	if known {
-		return row
+// numbers are as many zeros as the question has terms, and never nil.
+func (c *counter) numbers() []float64 {
+	const messages = 100 // to make room for at once
+	n := len(c.terms)
+	if len(c.room) <= n {
+		c.room = make([]float64, 2*messages*n)
 	}
+	numbers := c.room[:n:n]
+	c.room = c.room[n:]
+	return numbers
+}
+
+func (c *counter) find(term string) foundTerm {
+	found, known := c.found[term]
+	if known {
+		return found
+	}
+	found.at = slices.IndexFunc(c.terms, func(t weighted) bool { return t.term == term })
 	for i, t := range c.terms {
 		if l := alike(term, t.term); l > 0 {
-			if row == nil {
-				row = make([]float64, len(c.terms))
+			if found.like == nil {
+				found.like = make([]float64, len(c.terms))
 			}
-			row[i] = l
+			found.like[i] = l
 		}
 	}
-	c.likeness[term] = row
-	return row
+	c.found[term] = found
+	return found
 }
 
 // ranked is a scored entry.
@@ -232,8 +298,10 @@ func (p *pool) score(q question) []*ranked {
 	q.event.find(q, p.streams)
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]
+		scored := make([]ranked, len(stream))
 		for i := range stream {
-			r := &ranked{channel: channel, at: i, values: p.features(q, stream, i)}
+			r := &scored[i]
+			r.channel, r.at, r.values = channel, i, p.features(q, stream, i)
 			r.score = r.values.score()
 			all = append(all, r)
 		}
@@ -279,6 +347,14 @@ func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 // decay is how much less than the one nearer a neighbour's words count.
 const decay = 0.9
 
+// decayed is decay to the power of its index.
+var decayed = func() (of [reach + 1]float64) {
+	for i := range of {
+		of[i] = math.Pow(decay, float64(i))
+	}
+	return of
+}()
+
 // around is the BM25 of the text made of stream, of which the words count less the farther they are from the
 // message at i, and how much of the question is in it at all.
 func around(q question, stream []entry, i int) (score, covered float64) {
@@ -286,7 +362,7 @@ func around(q question, stream []entry, i int) (score, covered float64) {
 	found := make([]float64, len(q.terms))
 	length, average := 0.0, 0.0
 	for j := range stream {
-		weight := math.Pow(decay, math.Abs(float64(i-j)))
+		weight := decayed[max(i-j, j-i)]
 		for t, n := range stream[j].counts {
 			counts[t] += weight * n
 			found[t] += n

@@ -6,11 +6,11 @@
 package search
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -52,6 +52,16 @@ type Result struct {
 	// RerankFailed is why the hits aren't in the order of the reranker that there is; nil if they are, or if
 	// there is none. It holds nothing of what was said.
 	RerankFailed error
+
+	found *found // what it was made from
+}
+
+// Only is r without what it was made from, which takes much room: it can't be searched Again.
+func (r Result) Only() Result {
+	if r.found != nil {
+		r.found = &found{query: r.found.query, question: r.found.question}
+	}
+	return r
 }
 
 // Hit is a recalled message with what makes it understandable.
@@ -60,6 +70,7 @@ type Hit struct {
 	Excerpt   []memory.Message // Message and its neighbours in the channel, oldest first
 	Relevance float64          // in [0, 1]; above 0.8 it most likely answers the question
 	Why       []Reason
+	score     float64
 }
 
 // Reason is something that spoke for a hit.
@@ -93,12 +104,12 @@ const (
 	afterIt
 )
 
-var eventAsked = regexp.MustCompile(`(?:^|[^\p{L}])(before|until|after|since|during|when|while)\s+` +
+var eventAsked = pattern.Of(`(?:^|[^\p{L}])(before|until|after|since|during|when|while)\s+` +
 	`(?:(?:the|my|our|your|his|her|their|its|we|i|you|they|he|she|it)\s+)?((?:[\p{L}\d'’-]+\s*){1,4})`)
 
 // eventIn is the event that a question orders time by. A date is none.
 func eventIn(question string, now time.Time) event {
-	m := eventAsked.FindStringSubmatch(strings.ToLower(question))
+	m := eventAsked().FindStringSubmatch(strings.ToLower(question))
 	if m == nil || len(datesIn(m[2], now)) > 0 {
 		return event{}
 	}

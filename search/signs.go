@@ -67,16 +67,19 @@ func signsOf(s string) (of signs) {
 			at += size
 			continue
 		}
-		end := at
+		end, hasDigit := at, false
 		for end < len(s) {
 			r, size := utf8.DecodeRuneInString(s[end:])
 			if !isLetter(r) && r != '\'' && r != '’' {
 				break
 			}
+			hasDigit = hasDigit || '0' <= r && r <= '9'
 			end += size
 		}
 		word := s[at:end]
 		lower := strings.ToLower(word)
+		of.number = of.number || hasDigit
+		of.time = of.time || hasDigit && (isYear(lower) || isOrdinal(lower))
 		of.read(word, lower, last, s[lastEnd:at], first)
 		last, lastEnd, first = lower, end, false
 		at = end
@@ -84,31 +87,55 @@ func signsOf(s string) (of signs) {
 	return of
 }
 
-func isLetter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isLetter(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9'
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r)
+}
 
 // read takes a word in, with the one before it and what stands between the two.
 func (of *signs) read(word, lower, before, between string, first bool) {
-	of.self = of.self || firstPerson[lower]
-	of.reacts = of.reacts || first && reactions[lower]
-	of.time = of.time || timeWords[lower] || isYear(lower) || isOrdinal(lower)
-	of.number = of.number || numberWords[lower] || strings.ContainsAny(lower, "0123456789")
+	says := signWords[lower]
+	of.self = of.self || says&firstPerson != 0
+	of.reacts = of.reacts || first && says&reaction != 0
+	of.time = of.time || says&timeWord != 0
+	of.number = of.number || says&numberWord != 0
 	of.name = of.name || !first && isName(word) && inSentence(between) && endsLower(before)
-	of.reason = of.reason || reasonWords[lower] || before == "to" && purposes[lower] || before == "so" &&
+	of.reason = of.reason || says&reasonWord != 0 || before == "to" && says&purpose != 0 || before == "so" &&
 		lower == "that"
 }
 
-var (
-	firstPerson = text.SetOf("i i'm i've i'd i'll me my mine we we're we've our us")
-	reactions   = text.SetOf(`wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome cool nice haha
-		lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed omg you're`)
-	timeWords = text.SetOf(`yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning recently
-		monday tuesday wednesday thursday friday saturday sunday
-		jan feb mar apr jun jul aug sep sept oct nov dec ` + strings.Join(months[:], " "))
-	numberWords = text.SetOf(`one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundred thousand
-		once twice couple few several half`)
-	reasonWords = text.SetOf("because cause cuz since reason due")
-	purposes    = text.SetOf("help get make be have keep raise show")
+// What words are signs of.
+const (
+	firstPerson = 1 << iota
+	reaction
+	timeWord
+	numberWord
+	reasonWord
+	purpose
 )
+
+var signWords = func() map[string]uint8 {
+	says := map[string]uint8{}
+	for sign, words := range map[uint8]string{
+		firstPerson: "i i'm i've i'd i'll me my mine we we're we've our us",
+		reaction: `wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome cool nice haha
+			lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed omg you're`,
+		timeWord: `yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning recently
+			monday tuesday wednesday thursday friday saturday sunday
+			jan feb mar apr jun jul aug sep sept oct nov dec ` + strings.Join(months[:], " "),
+		numberWord: `one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundred thousand
+			once twice couple few several half`,
+		reasonWord: "because cause cuz since reason due",
+		purpose:    "help get make be have keep raise show",
+	} {
+		for w := range strings.FieldsSeq(words) {
+			says[w] |= sign
+		}
+	}
+	return says
+}()
 
 func isYear(w string) bool {
 	return len(w) == 4 && (w[:2] == "19" || w[:2] == "20") && strings.Trim(w, "0123456789") == ""

@@ -1,13 +1,13 @@
 package search
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 )
 
@@ -17,7 +17,7 @@ type wordIn struct {
 	start, end int
 }
 
-var wordOf = regexp.MustCompile(`[\p{L}\p{M}\d]+`)
+var wordOf = pattern.Of(`[\p{L}\p{M}\d]+`)
 
 // relativeDates are the spans that s counts from now.
 func relativeDates(s string, now time.Time) []dated {
@@ -31,7 +31,7 @@ func relativeDates(s string, now time.Time) []dated {
 		}
 	}
 	var words []wordIn
-	for _, at := range wordOf.FindAllStringIndex(s, -1) {
+	for _, at := range wordOf().FindAllStringIndex(s, -1) {
 		words = append(words, wordIn{s[at[0]:at[1]], at[0], at[1]})
 	}
 	for i := 0; i < len(words); i++ {

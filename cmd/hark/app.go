@@ -104,6 +104,7 @@ func (a *app) options() answer.Options {
 	}
 	return answer.Options{
 		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
+		SessionTurns: c.Memory.SessionTurns, CondenseTurns: c.Memory.CondenseTurns,
 		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0, NoSummaries: c.Memory.Summaries == summariesOff,
 		ToolRounds: c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
 		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builderOf,

@@ -22,19 +22,24 @@ func windowOf(c config.Config) int {
 // promptTokens is the longest prompt: as configured, or what an answer leaves of the model's window.
 func promptTokens(c config.Config) int {
 	if window := windowOf(c); window > 0 {
-		return min(c.Builder.MaxTokens, window-c.LLM.MaxTokens)
+		return min(wantedTokens(c), window-c.LLM.MaxTokens)
 	}
-	return c.Builder.MaxTokens
+	return wantedTokens(c)
+}
+
+// wantedTokens is the longest prompt if the model's window has room for it.
+func wantedTokens(c config.Config) int {
+	return cmp.Or(c.Builder.MaxTokens, builder.Layout(c.Builder.Layout).DefaultTokens())
 }
 
 // squeezed says that prompts are shorter than configured, if they are. It is no error for a command to end with.
 func squeezed(c config.Config) error {
 	most := promptTokens(c)
-	if most == c.Builder.MaxTokens {
+	if most == wantedTokens(c) {
 		return nil
 	}
 	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) and an answer of %d "+
-		"(llm.max_tokens): prompts have %d at most; llm.window says how large it is", windowOf(c), c.Builder.MaxTokens, c.LLM.MaxTokens, most)
+		"(llm.max_tokens): prompts have %d at most; llm.window says how large it is", windowOf(c), wantedTokens(c), c.LLM.MaxTokens, most)
 }
 
 // newBuilder builds prompts that fit the window of the configured model, as it counts tokens.
@@ -52,7 +57,7 @@ func newBuilder(c config.Config) (*builder.Builder, error) {
 		Window: windowOf(c), Answer: c.LLM.MaxTokens, Labels: l, Sections: limits,
 		LineChars: c.Builder.LineChars, DataChars: c.Builder.DataChars,
 		// The plain layout is for models too small to cite by number.
-		Citations: c.Builder.Layout != string(builder.LayoutPlain),
+		Citations: c.Builder.Citations && c.Builder.Layout != string(builder.LayoutPlain),
 	}
 	if o.MaxTokens <= 0 {
 		return nil, fmt.Errorf("the model's window of %d tokens has no room for a prompt beside an answer of %d: lower llm.max_tokens, "+

@@ -52,7 +52,7 @@ func TestPromptsFitTheWindow(t *testing.T) {
 			continue
 		}
 		if tight := squeezed(c); err != nil || b == nil || windowOf(c) != tc.known ||
-			promptTokens(c) != tc.want || (tight != nil) != (tc.want < c.Builder.MaxTokens) {
+			promptTokens(c) != tc.want || (tight != nil) != (tc.want < wantedTokens(c)) {
 			t.Errorf("%+v: window %d, prompt %d, %v, %v", tc, windowOf(c), promptTokens(c), tight, err)
 		}
 	}

@@ -58,8 +58,21 @@ func printPrompt(c *cobra.Command, asJSON bool, r answer.Recalled) error {
 		fmt.Fprintf(told, "%-18s %6d messages, by %s\n", "condensed", len(r.Condensed.Sources),
 			oneLine(r.Condensed.Model))
 	}
-	fmt.Fprintf(told, "%-18s %6d tokens of %d\n", "all", r.Prompt.Report.Tokens, r.Prompt.Report.MaxTokens)
+	fmt.Fprintf(told, "%-18s %s\n", "all", fullness(r.Prompt.Report))
 	return nil
+}
+
+// fullness says what a prompt takes, and warns where little room is left beside it and the answer.
+func fullness(r builder.Report) string {
+	all := fmt.Sprintf("%6d tokens of %d", r.Tokens, r.MaxTokens)
+	of := fmt.Sprintf("the model's window of %d", r.Window)
+	if r.Window == 0 {
+		of = fmt.Sprintf("%d, the longest prompt and answer", r.MaxTokens+r.Answer)
+	}
+	if r.Use() >= memory.NearlyFull {
+		all += fmt.Sprintf("; nearly full: with an answer of %d it takes %.0f %% of %s", r.Answer, 100*r.Use(), of)
+	}
+	return all
 }
 
 // jsonSummary is a summary that was looked at for a prompt.
@@ -96,6 +109,10 @@ type jsonPrompt struct {
 	Condensed *jsonCondensed         `json:"condensed,omitempty"` // of the session that goes on, if its older part was
 	Tokens    int                    `json:"tokens"`
 	MaxTokens int                    `json:"max_tokens"`
+	Answer    int                    `json:"answer"`              // tokens that are kept free for it
+	Window    int                    `json:"window,omitempty"`    // of the model, if it is known
+	Use       float64                `json:"use"`                 // of the window, or else of the longest prompt and answer
+	Warning   bool                   `json:"warning"`             // that is 80 % or more
 	TextOnly  bool                   `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
 	Mode      string                 `json:"mode"`
 	ModeBy    string                 `json:"mode_by"`            // asked, channel, question or earlier
@@ -107,6 +124,7 @@ func promptJSON(p memory.Prompt, r answer.Recalled) jsonPrompt {
 	out := jsonPrompt{
 		Messages: p.Messages, Sections: sectionsJSON(answer.SectionUses(report),
 			p), Tokens: report.Tokens, MaxTokens: report.MaxTokens, TextOnly: r.Result.TextOnly,
+		Answer: report.Answer, Window: report.Window, Use: report.Use(), Warning: report.Use() >= memory.NearlyFull,
 		Mode: string(r.Mode.Is), ModeBy: string(r.Mode.By), ModeWhy: r.Mode.Why, Condensed: condensedJSON(r.Condensed),
 	}
 	for _, h := range r.Earlier {

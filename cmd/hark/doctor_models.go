@@ -56,7 +56,7 @@ func (d *doctor) model(ctx context.Context, section string, client *llm.Client) 
 	switch {
 	case window == 0:
 		return well("%s: %s; how large its window is, isn't known (llm.window)", client.Name(), how)
-	case room < d.config.Builder.MaxTokens:
+	case room < wantedTokens(d.config):
 		f := well("%s: %s; its window has %d tokens, which leaves %d for a prompt, less than builder.max_tokens", client.Name(), how, window, max(0, room))
 		f.Advice = "serve it with a larger window (llm.window), or lower builder.max_tokens or llm.max_tokens: until then prompts are shorter"
 		return f

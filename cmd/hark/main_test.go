@@ -30,10 +30,6 @@ func (t tidily) Run() int {
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
-	// Each "hark run" would limit the memory of all.
-	if err := os.Setenv("GOMEMLIMIT", "off"); err != nil {
-		panic(err)
-	}
 	debug.SetGCPercent(300)
 	code := t.M.Run()
 	http.DefaultClient.CloseIdleConnections() // the tests' own, to the web server

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -187,7 +186,6 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	a.missing = func(model string) {
 		r.log.Warn().Str("model", model).Msg("a model is set and isn't configured: the configured one answers")
 	}
-	limitMemory(cfg)
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
 		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile, AnswerMissed: cfg.Discord.AnswerMissed.Duration,
@@ -205,6 +203,12 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		if err := a.store.Checked(ctx); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	})
 	if !r.env.unchecked {
 		group.Go(func() error {
 			logChecks(ctx, r.flags, cfg, r.log)
@@ -251,15 +255,6 @@ func askingLimits(c config.Config) bot.Limits {
 		l.Reserve = promptTokens(c) + c.LLM.MaxTokens
 	}
 	return l
-}
-
-// limitMemory has the garbage collector work harder once memory comes near what the vectors may take and the
-// rest needs; else it would let twice the vectors' memory be used. GOMEMLIMIT overrides it.
-func limitMemory(c config.Config) {
-	const rest = 64 << 20
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(int64(c.Memory.IndexLimit)<<20 + rest)
-	}
 }
 
 // indexed tells how far a long fill of vectors is.

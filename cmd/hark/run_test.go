@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"net/http"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"hark/bot"
 	"hark/internal/config"
 	"hark/internal/discordtest"
+	"hark/memory/sqlite"
 )
 
 func TestRunWaitsForTheConfiguration(t *testing.T) {
@@ -149,5 +152,38 @@ func TestLogForPeopleAndMachines(t *testing.T) {
 	}
 	if err := readable(map[string]any{"wait": "soon"}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file that wasn't closed is checked while Hark runs, which ends with what is found and is started no more.
+func TestRunEndsWithTheDamageThatIsFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.remember("hello")
+	var root, size int64
+	db, err := sql.Open("sqlite", filepath.Join(w.env["HARK_DATA"], sqlite.FileName))
+	if err == nil {
+		_, err = db.Exec("INSERT INTO meta VALUES ('open', '')")
+	}
+	if err == nil {
+		err = db.QueryRow(`SELECT rootpage, (SELECT page_size FROM pragma_page_size) FROM sqlite_schema
+			WHERE name = 'called_name'`).Scan(&root, &size) // which nobody reads at the start
+	}
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, w.env["HARK_DATA"], func(file []byte) []byte {
+		copy(file[(root-1)*size:], "damage damage damage")
+		return file
+	})
+	w.discord.Inject("GET /users/@me", 2, discordtest.Hang()) // so that Hark has nothing to bring to its end
+	for range 2 {
+		w.startWith(func(ctx context.Context) int { return run(ctx, w.environment(&buffer{}, w.log), []string{"run"}) })
+		if code := w.ended(); code != 1 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	if n := strings.Count(w.log.String(), "hark: "); n != 2 || !strings.Contains(w.log.String(), sqlite.Rescue) {
+		t.Errorf("%d errors in\n%s", n, w.log)
 	}
 }

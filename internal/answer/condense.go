@@ -11,21 +11,18 @@ import (
 
 const condenseLeast = 4 // turns, below which nothing is condensed however long they are
 
-// duePart and condensePart are the parts of what a session may have: from the first on it is condensed, and the
-// second, the oldest, is what becomes a summary.
+// Of the tokens that a session may have, from dueTenths on it is condensed, and the oldest condenseTenths of it are what
+// becomes a summary.
 const (
 	dueTenths      = 7
 	condenseTenths = 4
 )
 
-// dueTurns is from how many turns on a session is condensed.
-const dueTurns = (sessionTurns*dueTenths + 9) / 10
-
 // noticeLong tells of the session that an answer was given in, if it may have grown too long with that. Of the
 // question it keeps nothing that anybody wrote.
 func (e *Engine) noticeLong(q Question, r *recalled) {
 	if e.options.Long == nil || r.voice.model == nil || q.NoModel || q.Session != nil || !r.here ||
-		!r.voice.isDue(r.turns[r.older:], r.names) {
+		!e.isDue(r.voice, r.turns[r.older:], r.names) {
 		return
 	}
 	at := Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, Settled: q.Settled, Attended: q.Attended,
@@ -33,10 +30,11 @@ func (e *Engine) noticeLong(q Question, r *recalled) {
 	e.options.Long(q.Channel, func(ctx context.Context) (*digest.Part, error) { return e.longPart(ctx, at) })
 }
 
-// isDue reports whether turns are at 70 % of what a session may have, in number or in tokens.
-func (v voice) isDue(turns [][]memory.Message, n names) bool {
-	if len(turns) >= dueTurns || len(turns) < condenseLeast {
-		return len(turns) >= dueTurns
+// isDue reports whether there are so many turns that the oldest are to be condensed, or they take 70 % of the tokens
+// that a session may have.
+func (e *Engine) isDue(v voice, turns [][]memory.Message, n names) bool {
+	if due := e.options.CondenseTurns; len(turns) >= due || len(turns) < condenseLeast {
+		return len(turns) >= due
 	}
 	in := digest.Each(turns, func(messages []memory.Message) builder.Turn { return asTurn(messages, n) })
 	tokens, room := v.builder.SessionUse(in)
@@ -44,10 +42,9 @@ func (v voice) isDue(turns [][]memory.Message, n names) bool {
 }
 
 // olderPart are the messages of the oldest turns, that a session is to lose: 40 % of them, or, where there are more
-// than there should be, as many as leave what would be left then. Of more than are condensed at once it is the
-// oldest.
-func olderPart(turns [][]memory.Message) []memory.Message {
-	n := min(len(turns), dueTurns)
+// than due, as many as leave what would be left then. Of more than are condensed at once it is the oldest.
+func olderPart(turns [][]memory.Message, due int) []memory.Message {
+	n := min(len(turns), due)
 	kept := n - n*condenseTenths/10
 	part := slices.Concat(turns[:len(turns)-kept]...)
 	return part[:min(len(part), digest.PartMost)]
@@ -67,11 +64,11 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 	}
 	t, said, err := e.saidIn(ctx, q, now, sitting)
 	turns := joined(said, sitting)
-	if err != nil || !v.isDue(turns, now.names) {
+	if err != nil || !e.isDue(v, turns, now.names) {
 		return nil, err
 	}
 	return &digest.Part{
-		Guild: q.Guild, Channel: q.Channel, Messages: olderPart(turns), Before: t.condensed, Sources: t.sources,
+		Guild: q.Guild, Channel: q.Channel, Messages: olderPart(turns, e.options.CondenseTurns), Before: t.condensed, Sources: t.sources,
 		Name: now.names.of, Model: v.model, Builder: v.builder,
 		Holds: func(ctx context.Context, messages []memory.Message) (bool, error) {
 			now, err := e.readable(ctx, q)

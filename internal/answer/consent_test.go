@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,7 @@ func (a *altered) OptedOut(_ context.Context, in memory.GuildID, user memory.Use
 
 func (a *altered) People(ctx context.Context, id memory.GuildID, ids ...memory.UserID) ([]memory.Person, error) {
 	people, err := a.Store.People(ctx, id, ids...)
+	people = slices.Clone(people)
 	for i, p := range people {
 		if id == guild && a.facts != nil {
 			people[i].Facts = a.facts[p.ID]

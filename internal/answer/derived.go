@@ -2,7 +2,6 @@ package answer
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 
@@ -19,16 +18,26 @@ type derivation struct {
 	// answers that were judged, and messages that may be used, as was found already: answers of one dialogue share
 	// their sources
 	judged, fine map[spot]bool
+	traces       map[spot]memory.Trace // by each message of their answers, as far as they were read; empty: none is kept
 }
 
 // derivation is for a channel in which everybody present has seen what was said from a message on.
 func (now reach) derivation(channel memory.ChannelID, present memory.MessageID) *derivation {
-	return &derivation{now, channel, present, map[spot]bool{}, map[spot]bool{}}
+	return &derivation{now, channel, present, map[spot]bool{}, map[spot]bool{}, map[spot]memory.Trace{}}
 }
 
 // allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers
 // that mustn't be repeated.
 func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	var answers []memory.MessageID
+	for _, m := range messages {
+		if m.Kind == memory.FromHark {
+			answers = append(answers, m.ID)
+		}
+	}
+	if err := d.readTraces(ctx, answers...); err != nil {
+		return nil, err
+	}
 	return digest.Keep(messages, func(m memory.Message) (ok bool, err error) {
 		if ok = m.Kind != memory.FromHark; !ok {
 			ok, err = d.mayRepeat(ctx, m.ID)
@@ -38,18 +47,39 @@ func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]
 	})
 }
 
+// readTraces reads what answers were made from, unless that was read.
+func (d *derivation) readTraces(ctx context.Context, answers ...memory.MessageID) error {
+	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
+		_, read := d.traces[spot{d.channel, id}]
+		return read
+	})
+	if len(answers) == 0 {
+		return nil
+	}
+	traces, err := d.consents.log.Traces(ctx, memory.TraceQuery{Channel: d.channel, Answers: answers})
+	for _, id := range answers {
+		d.traces[spot{d.channel, id}] = memory.Trace{} // unless there is one
+	}
+	for _, t := range traces {
+		for _, id := range append(t.Parts, t.Answer) {
+			d.traces[spot{d.channel, id}] = t
+		}
+	}
+	return err
+}
+
 // mayRepeat judges an answer. The further messages of a long one are judged with its first, which is seen before.
 func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
 	if ok, judged := d.judged[spot{d.channel, answer}]; judged {
 		return ok, nil
 	}
 	d.judged[spot{d.channel, answer}] = false
-	trace, err := memory.TraceOf(ctx, d.consents.log, d.channel, answer)
-	if errors.Is(err, memory.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
+	if err := d.readTraces(ctx, answer); err != nil {
 		return false, err
+	}
+	trace := d.traces[spot{d.channel, answer}]
+	if trace.Answer == 0 {
+		return false, nil
 	}
 	ok, err := d.sourcesReadable(ctx, trace)
 	for _, id := range append(trace.Parts, answer) {

@@ -39,6 +39,8 @@ type Log interface {
 // Searcher recalls. See search.Engine.
 type Searcher interface {
 	Search(ctx context.Context, q search.Query) (search.Result, error)
+	Again(ctx context.Context, r search.Result, skip []memory.MessageID) (search.Result, error)
+	Beside(ctx context.Context, r search.Result, channels []memory.ChannelID, n int) ([]search.Hit, error)
 	Introduce(ctx context.Context, q search.Query) ([]search.Participant, error)
 }
 
@@ -56,6 +58,9 @@ type Options struct {
 	Persona    string         // the admins' words on who Hark is; empty for the builder's
 	Zone       *time.Location // in which times are told; nil means UTC
 	SessionGap time.Duration  // the silence that ends a session; 0 means 30 minutes
+	// SessionTurns is how many turns of a session are shown at most, and CondenseTurns from how many on it is condensed;
+	// 0 means 45 and 32.
+	SessionTurns, CondenseTurns int
 	// Policy says what of the log may be recalled.
 	Policy memory.Policy
 	// Rewrite has the model rewrite questions that refer back before they are searched for.
@@ -116,6 +121,12 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	if o.SessionGap <= 0 {
 		o.SessionGap = 30 * time.Minute
 	}
+	if o.SessionTurns <= 0 {
+		o.SessionTurns = 45
+	}
+	if o.CondenseTurns <= 0 {
+		o.CondenseTurns = 32
+	}
 	if o.ToolTime <= 0 {
 		o.ToolTime = time.Minute
 	}
@@ -150,7 +161,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	e.recordQuestion(q, r)
 	a, err := e.write(ctx, q, r, stream)
 	if err == nil {
-		e.countHeldBack(ctx, q, r, &a.Trace)
+		e.countHeldBack(ctx, r, &a.Trace)
 		e.noticeLong(q, r)
 	}
 	e.recordAnswer(q, r, a, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
 )
@@ -136,7 +137,7 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 		})
 	}
 	for _, hit := range result.Lore {
-		in.Lore = append(in.Lore, hit.Lore.Name+": "+hit.Lore.Text)
+		in.Lore = append(in.Lore, hit.Lore.Name+": "+dated(hit.Lore.Text, hit.Lore.At))
 	}
 	shown := map[memory.MessageID]bool{}
 	for _, hit := range result.Hits {
@@ -155,9 +156,14 @@ func History(result search.Result, at memory.ChannelID, channelName func(memory.
 			if m.ID == hit.Message.ID {
 				item.Hit = len(item.Lines)
 			}
-			item.Lines = append(item.Lines, builder.Line{
-				Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens, Starred: m.Starred,
-			})
+			line := builder.Line{Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
+				Starred: m.Starred}
+			if personName != nil {
+				if name := personName(m.Author); name != tag(m.Author) {
+					line.Name = name
+				}
+			}
+			item.Lines = append(item.Lines, line)
 		}
 		in.History = append(in.History, item)
 	}
@@ -171,15 +177,24 @@ func told(p memory.Person, name func(memory.UserID) string) string {
 		texts = append(texts, "also called "+strings.Join(aliases, ", "))
 	}
 	for _, f := range p.Facts {
+		said := dated(f.Text, cmp.Or(f.Message, memory.MessageID(f.ID)).Time())
 		switch {
 		case f.Alias: // told above
 		case f.By == p.ID || f.By == 0:
-			texts = append(texts, f.Text)
+			texts = append(texts, said)
 		case name == nil:
-			texts = append(texts, f.Text+" (said by "+tag(f.By)+")")
+			texts = append(texts, said+" (said by "+tag(f.By)+")")
 		default:
-			texts = append(texts, f.Text+" (said by "+name(f.By)+")")
+			texts = append(texts, said+" (said by "+name(f.By)+")")
 		}
 	}
 	return strings.Join(texts, "; ")
+}
+
+// dated is s, with the day that it was said on where it speaks of a time that is relative to that.
+func dated(s string, at time.Time) string {
+	if at.IsZero() || !text.SpeaksOfNow(s) {
+		return s
+	}
+	return s + " (said on " + at.Format(time.DateOnly) + ")"
 }

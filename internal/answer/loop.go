@@ -35,6 +35,7 @@ type loop struct {
 // ask has the model go on after the prompt, and answers its calls.
 func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (string, error) {
 	e.countPrompt(r.Prompt.Report)
+	r.result = r.result.Only() // a model may write for minutes
 	l := &loop{e: e, q: q, r: r, stream: stream, asked: map[string]int{}, ids: map[string]bool{}}
 	for {
 		reply, err := l.say(ctx)

@@ -73,7 +73,7 @@ func TestThePromptIsKeptAsItWasSent(t *testing.T) {
 				t.Errorf("the last boundary is %+v", last)
 			}
 			if trace.Layout != string(layout) || trace.Window != 10_000 ||
-				trace.MaxTokens != builder.DefaultMaxTokens || trace.Tokens == 0 ||
+				trace.MaxTokens != layout.DefaultTokens() || trace.Tokens == 0 ||
 				trace.Use() != float64(trace.Tokens)/10_000 {
 				t.Errorf("the trace is %+v", trace)
 			}

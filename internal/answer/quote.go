@@ -122,9 +122,14 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 	if len(r.session) == 0 || r.unlogged {
 		return slices.Clone(r.result.Hits), nil
 	}
+	skip := []memory.MessageID{q.ID}
 	if slices.Contains(r.scope.Channels, q.Channel) {
-		result, err := e.find(ctx, q, r, r.asked, []memory.MessageID{q.ID})
-		if err == nil && search.RefersBack(q.Text) { // found with the session's words, so that nothing of it was
+		if !search.RefersBack(q.Text) {
+			result, err := e.findAgain(ctx, q, r, skip)
+			return result.Hits, err
+		}
+		result, err := e.find(ctx, q, r, r.asked, skip)
+		if err == nil { // what is in r was found with the session's words, so that nothing of that was
 			more := slices.DeleteFunc(result.Hits, func(h search.Hit) bool { return isHit(r.result.Hits, h.Message) })
 			result.Hits = slices.Concat(r.result.Hits, more)
 		}
@@ -135,7 +140,7 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 		r.channels); scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
-	present, err := e.find(ctx, q, r, scope, []memory.MessageID{q.ID})
+	present, err := e.find(ctx, q, r, scope, skip)
 	return slices.Concat(present.Hits, r.result.Hits), err
 }
 

@@ -93,11 +93,19 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	}
 	// What the prompt has no room for as the session may be found like anything else.
 	fits := r.turnsOf(r.voice.builder.Build(e.input(q, r)))
+	if r.result, err = e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID)); err != nil {
+		return r, err
+	}
 	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
 	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
-		return r, e.build(ctx, q, r, r.shown.session)
+		if r.result, err = e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID)); err != nil {
+			return r, err
+		}
+		if err := e.build(ctx, q, r, r.shown.session); err != nil {
+			return r, err
+		}
 	}
 	return r, nil
 }
@@ -110,12 +118,8 @@ func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 	return session
 }
 
-// build searches and has the prompt built. The part of the session that is shown needs no finding.
-func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) error {
-	var err error
-	if r.result, err = e.find(ctx, q, r, r.asked, append(digest.IDs(shown), q.ID)); err != nil {
-		return err
-	}
+// build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this one.
+func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) (err error) {
 	if r.summaries, err = e.earlier(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
 	}
@@ -138,6 +142,9 @@ func (e *Engine) lay(q Question, r *recalled) {
 
 // input is what the prompt is built of, but for files.
 func (e *Engine) input(q Question, r *recalled) builder.Input {
+	if r.voice.builder.Layout() == builder.LayoutPlain {
+		r.sayOnce()
+	}
 	in := History(r.result, q.Channel, r.names.channel, r.names.of)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona
@@ -177,6 +184,20 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	if err != nil {
 		return search.Result{}, err
 	}
+	return e.mayUse(ctx, q, r, result)
+}
+
+// findAgain is what was found, with other messages skipped.
+func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []memory.MessageID) (search.Result, error) {
+	result, err := e.search.Again(ctx, r.result, skip)
+	if err != nil {
+		return search.Result{}, err
+	}
+	return e.mayUse(ctx, q, r, result)
+}
+
+// mayUse is what may be used of a result, as it is now.
+func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result, err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
@@ -228,7 +249,6 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 		now.attended = 0
 	}
 	all := map[memory.ChannelID]memory.Channel{}
-	var people []memory.Person
 	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
 	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
 	for _, id := range now.guilds {
@@ -247,7 +267,6 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			return reach{}, err
 		}
 		now.names.add(g, list)
-		people = append(people, list...)
 		if id == q.Guild {
 			now.settings = now.settings.Set(g, q.Channel)
 		}
@@ -278,18 +297,20 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 	}
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
 	now.channels = all
-	now.hidden = hiddenFacts(now.scope.Channels, people)
+	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
 	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
 }
 
 // hiddenFacts are the facts about people that were said or told in none of channels.
-func hiddenFacts(channels []memory.ChannelID, people []memory.Person) map[int64]bool {
+func hiddenFacts(channels []memory.ChannelID, people memory.People) map[int64]bool {
 	hidden := map[int64]bool{}
-	for _, p := range people {
-		for _, f := range p.Facts {
-			if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
-				hidden[f.ID] = true
+	for _, guild := range people {
+		for i := range guild {
+			for _, f := range guild[i].Facts {
+				if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
+					hidden[f.ID] = true
+				}
 			}
 		}
 	}
@@ -341,30 +362,25 @@ func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([
 
 // names are those of the people and channels that an answer may speak of.
 type names struct {
-	people   digest.People
+	people   memory.People
 	channels map[memory.ChannelID]string
 	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
 }
 
 func newNames() names {
-	return names{people: digest.People{}, channels: map[memory.ChannelID]string{},
+	return names{channels: map[memory.ChannelID]string{},
 		unplaced: map[memory.ChannelID]bool{}}
 }
 
-func (n names) add(g *memory.Guild, people []memory.Person) {
-	for _, p := range people {
-		n.people[p.ID] = p
-	}
+func (n *names) add(g *memory.Guild, people []memory.Person) {
+	n.people = append(n.people, people)
 	for _, c := range g.Channels {
 		n.channels[c.ID] = c.Name
 		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
 	}
 }
 
-func (n names) person(id memory.UserID) (memory.Person, bool) {
-	p, ok := n.people[id]
-	return p, ok
-}
+func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
 
 // of is the name somebody goes by; of somebody unknown, their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }

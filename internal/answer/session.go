@@ -16,9 +16,6 @@ import (
 
 // How much a session may have, however much was said since the last silence.
 const (
-	// sessionTurns is how many turns are shown word for word. The third time that a session is condensed is
-	// after 56, and so within an hour's talk.
-	sessionTurns = 45
 	// sessionMessages is how many messages are read: enough for turns of a few messages each.
 	sessionMessages = digest.SessionMessages
 	// sessionLate is among how many messages after the question answers to those before it are looked for.
@@ -59,7 +56,7 @@ func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dia
 		return dialogue{}, err
 	}
 	turns := joined(said, sitting)
-	turns = turns[max(0, len(turns)-sessionTurns):]
+	turns = turns[max(0, len(turns)-e.options.SessionTurns):]
 	var older []memory.Message
 	if q.Session != nil {
 		older = e.unloggedChain(q, before, slices.Concat(turns...))

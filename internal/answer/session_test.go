@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/builder"
 	"hark/memory"
 	"hark/search"
 )
@@ -190,6 +191,13 @@ type faultySearch struct {
 	unranked error
 }
 
+func (f *faultySearch) Again(ctx context.Context, r search.Result, skip []memory.MessageID) (search.Result, error) {
+	if f.n--; f.n == 0 {
+		return search.Result{}, errDisk
+	}
+	return f.Searcher.Again(ctx, r, skip)
+}
+
 func (f *faultySearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
 	if f.n--; f.n == 0 {
 		return search.Result{}, errDisk
@@ -262,4 +270,42 @@ func BenchmarkDialogue(b *testing.B) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+// What the prompt has no room for as the session is found like anything else, and what lies in closed channels is
+// counted, by one search.
+func TestAQuestionIsSearchedForOnce(t *testing.T) {
+	t.Parallel()
+	for _, model := range []Model{nil, talks("small")} {
+		w := newWorld(t, model)
+		w.engine.builder = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 1200,
+			Sections: map[builder.SectionType]builder.Limits{builder.SectionHistory: {Priority: 9, Ceiling: 3000}}}, Options{}).builder
+		searches := &askedFor{Searcher: w.engine.search}
+		w.engine.search = searches
+		w.says(2*day, vault, ben, "The lighthouse password is secretly eel")
+		early := w.says(20*time.Minute, lobby, ben, "The lighthouse password is tuna")
+		for i := range 12 {
+			w.says(2*day+time.Duration(i)*time.Hour, harbor, cleo, fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("so tall ", 20)))
+			w.says(15*time.Minute-time.Duration(i)*time.Minute, lobby, []memory.UserID{ann, ben}[i%2],
+				fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("and so on ", 20)))
+		}
+		q := w.asks(lobby, "What is the lighthouse password?")
+		a := w.answer(q)
+		r := w.recall(q)
+		if len(searches.texts) != 2 { // the answer's and the recall's
+			t.Errorf("%d searches", len(searches.texts)-1)
+		}
+		fits := len(r.turnsOf(r.voice.builder.Build(w.engine.input(q, &recalled{reach: r.reach, dialogue: r.dialogue, voice: r.voice, mode: r.mode}))))
+		if len(r.shown.session) == fits {
+			t.Error("what was found took nothing of the session's room, which proves nothing")
+		}
+		if !isHit(r.result.Hits, memory.Message{ID: early}) || a.Trace.HeldBack != 1 {
+			t.Errorf("found %v, %d held back", r.result.Hits, a.Trace.HeldBack)
+		}
+		for _, m := range r.shown.session {
+			if isHit(r.result.Hits, m) {
+				t.Errorf("%d is shown twice", m.ID)
+			}
+		}
+	}
 }

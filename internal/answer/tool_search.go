@@ -3,13 +3,13 @@ package answer
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"hark/builder"
+	"hark/internal/pattern"
 	"hark/memory"
 	"hark/search"
 )
@@ -105,12 +105,12 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 	return scope, nil
 }
 
-var channelTag = regexp.MustCompile(`^<?#(\d{1,20})>?$`)
+var channelTag = pattern.Of(`^<?#(\d{1,20})>?$`)
 
 // channelsCalled are the channels of that name, tag or id among those that may be used.
 func (r *recalled) channelsCalled(name string) (ids []memory.ChannelID) {
 	name = strings.TrimSpace(name)
-	if m := channelTag.FindStringSubmatch(name); m != nil {
+	if m := channelTag().FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	name = strings.ReplaceAll(strings.TrimLeft(name, "# "), " ", "-") // as the prompt has it
@@ -182,7 +182,7 @@ func (e *Engine) historyOf(t *Turn, result search.Result) builder.Input {
 }
 
 // strangers are the authors of items of whom the model doesn't know what they are called, by name alone. The
-// plain layout has the names beside what was said.
+// plain layout tells it beside what they said.
 func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 	known := map[memory.UserID]bool{}
 	if t.r.Prompt.Layout() != builder.LayoutPlain {
@@ -205,14 +205,14 @@ func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 }
 
 // personTag is a mention tag, as Discord has it and as the prompt shows it.
-var personTag = regexp.MustCompile(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
+var personTag = pattern.Of(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
 
 // peopleCalled are those whom a name or a tag calls, as a prompt may introduce them. Who has opted out isn't
 // called by any.
 func (e *Engine) peopleCalled(ctx context.Context, t *Turn, name string) ([]search.Participant, error) {
 	q := e.query(t.Question, t.r, t.r.asked, nil)
 	q.Text, q.Mentions, q.Session = name, nil, nil
-	if m := personTag.FindStringSubmatch(strings.TrimSpace(name)); m != nil {
+	if m := personTag().FindStringSubmatch(strings.TrimSpace(name)); m != nil {
 		id, _ := strconv.ParseInt(m[1], 10, 64)
 		q.Text, q.Mentions = "", []memory.UserID{memory.UserID(id)}
 	}

@@ -43,6 +43,7 @@ var rules = map[string][]string{
 	"internal/metrics":             {},
 	"internal/metrics/metricstest": {"internal/metrics"},
 	"internal/dates":               {},
+	"internal/pattern":             {},
 	"internal/text":                {},
 	"internal/tokens":              {},
 	"internal/tokens/tokenstest":   {},
@@ -60,7 +61,7 @@ var rules = map[string][]string{
 
 // leaves import nothing of Hark, and anything may import them.
 var leaves = []string{"internal/atomicfile", "internal/chat", "internal/dates", "internal/metrics",
-	"internal/text", "internal/tokens"}
+	"internal/pattern", "internal/text", "internal/tokens"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",
@@ -68,12 +69,11 @@ var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
-	"github.com/bwmarrin/discordgo":      {"bot", "internal/discordtest"},
-	"github.com/sashabaranov/go-openai":  {"internal/llm"},
-	"modernc.org/sqlite":                 {"memory/sqlite"},
-	"go.yaml.in/yaml/v3":                 {"internal/migrate"},
-	"github.com/philippgille/chromem-go": {"memory/sqlite"},
-	"github.com/prometheus":              {"internal/metrics"},
+	"github.com/bwmarrin/discordgo":     {"bot", "internal/discordtest"},
+	"github.com/sashabaranov/go-openai": {"internal/llm"},
+	"modernc.org/sqlite":                {"memory/sqlite"},
+	"go.yaml.in/yaml/v3":                {"internal/migrate"},
+	"github.com/prometheus":             {"internal/metrics"},
 }
 
 // besides is a rule that forbids the packages named and allows all others.

@@ -40,6 +40,8 @@ func (s *settings) check() {
 	s.want(keep <= 0 || keep >= 24*time.Hour, "memory.retention",
 		`at least a day, such as "180d" ("m" means minutes), or 0 to forget nothing because of its age`)
 	s.wantOneOf(c.Builder.Language, "builder.language", languages)
+	s.want(c.Memory.CondenseTurns <= c.Memory.SessionTurns, "memory.condense_turns",
+		"at most memory.session_turns, or what is older is lost before it is condensed")
 	s.checkSections(c.Builder.Sections)
 	_, err := time.LoadLocation(c.Answer.Timezone)
 	s.want(err == nil && c.Answer.Timezone != "", "answer.timezone",

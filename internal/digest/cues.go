@@ -2,12 +2,12 @@ package digest
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -38,16 +38,16 @@ func hasCue(words []string, of map[string]bool) bool {
 
 var (
 	// markup is what has digits and capitals that nobody said: links, and Discord's tags.
-	markup = regexp.MustCompile(`https?://\S+|<[^<>\s]{1,64}>`)
+	markup = pattern.Of(`https?://\S+|<[^<>\s]{1,64}>`)
 	// innerName is a word with a capital that doesn't begin a sentence.
-	innerName = regexp.MustCompile(`[\p{Ll}\p{Nd},;:] \p{Lu}\p{Ll}`)
+	innerName = pattern.Of(`[\p{Ll}\p{Nd},;:] \p{Lu}\p{Ll}`)
 )
 
 func hasFigure(s string) bool {
-	return strings.ContainsFunc(markup.ReplaceAllString(s, ""), unicode.IsNumber)
+	return strings.ContainsFunc(markup().ReplaceAllString(s, ""), unicode.IsNumber)
 }
 
-func hasName(s string) bool { return innerName.MatchString(markup.ReplaceAllString(s, "")) }
+func hasName(s string) bool { return innerName().MatchString(markup().ReplaceAllString(s, "")) }
 
 func isQuestion(s string) bool {
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s, " )!.\"'”»"))

@@ -67,11 +67,11 @@ type Quote struct {
 
 // Quotes are the messages that tell most, in order of time, in at most so many characters. Where none tells
 // anything it is the newest few: of small talk they are as good as any.
-func Quotes(messages []memory.Message, people People, characters, few int) []Quote {
-	best := highlights(messages, people.Name, people.Bot, characters)
+func Quotes(messages []memory.Message, people memory.People, characters, few int) []Quote {
+	best := highlights(messages, people.Name, people.IsBot, characters)
 	if len(best) == 0 {
 		for _, m := range messages[max(0, len(messages)-few):] {
-			best = append(best, saidIn(m, people.Name(m.Author), people.Bot))
+			best = append(best, saidIn(m, people.Name(m.Author), people.IsBot))
 		}
 	}
 	return Each(best, func(s said) Quote { return Quote{s.Message, s.text} })

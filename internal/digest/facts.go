@@ -61,7 +61,7 @@ func (f facts) backlog(ctx context.Context) (all []memory.Stretch, err error) {
 
 // takes leaves only what was said since both the guild and its author had switched learning on.
 func (facts) takes(p *place, m memory.Message) bool {
-	author := p.people[m.Author]
+	author, _ := p.people.Of(m.Author)
 	wanted := !p.learn.IsZero() && m.ID >= memory.FirstMessageID(p.learn) && !author.Learn.IsZero() &&
 		!m.Time().Before(author.Learn)
 	return wanted && !author.Bot && m.Kind == memory.FromMember && strings.TrimSpace(m.Content) != ""
@@ -113,7 +113,8 @@ func (facts) events(_ context.Context, s *session) ([]memory.Event, error) {
 			continue
 		}
 		m, fact := s.said[f.Message-1], strings.TrimSpace(f.Fact)
-		all := append(known[m.Author], s.place.people[m.Author].Facts...)
+		author, _ := s.place.people.Of(m.Author)
+		all := slices.Concat(known[m.Author], author.Facts)
 		twice := slices.ContainsFunc(all, func(f memory.Fact) bool { return strings.EqualFold(f.Text, fact) })
 		if len(all) >= factsEach || twice || !isFact(fact) || !shares(fact, m.Content, 2) {
 			continue

@@ -13,7 +13,7 @@ import (
 type place struct {
 	guild  memory.GuildID
 	learn  time.Time // since when facts may be learned in the guild
-	people People
+	people memory.People
 	out    map[memory.UserID]bool // who has opted out, as far as it was asked
 }
 
@@ -36,26 +36,8 @@ func (w *Worker) placeOf(ctx context.Context, s memory.Stretch) (*place, error) 
 		return nil, err
 	}
 	list, err := w.Log.People(ctx, s.Guild)
-	p := &place{guild: s.Guild, learn: g.Learn, people: People{}, out: map[memory.UserID]bool{}}
-	for _, person := range list {
-		p.people[person.ID] = person
-	}
-	return p, err
+	return &place{guild: s.Guild, learn: g.Learn, people: memory.People{list}, out: map[memory.UserID]bool{}}, err
 }
-
-// People are those of a guild, by their ids.
-type People map[memory.UserID]memory.Person
-
-// Name is the name somebody goes by; of somebody unknown, their tag.
-func (p People) Name(id memory.UserID) string {
-	if known, ok := p[id]; ok && known.DisplayName() != "" {
-		return known.DisplayName()
-	}
-	return "<@" + id.String() + ">"
-}
-
-// Bot reports whether somebody is known to be a bot.
-func (p People) Bot(id memory.UserID) bool { return p[id].Bot }
 
 // Remembers is p.Remembers for a channel of g, one of channels or nil.
 func Remembers(p memory.Policy, g *memory.Guild, c *memory.Channel,

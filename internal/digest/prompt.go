@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"hark/internal/chat"
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -119,18 +119,18 @@ func shares(written, source string, part int) bool {
 
 var (
 	// figures are numbers, times, dates and prices, as figuresIn has folded them.
-	figures = regexp.MustCompile(`\d+(?:[.,:/'’-]\d+)*`)
+	figures = pattern.Of(`\d+(?:[.,:/'’-]\d+)*`)
 	// thousands is a number whose digits are in groups of three, and groups what is between them.
-	thousands = regexp.MustCompile(`^\d{1,3}(?:[.,'’]\d{3})+$`)
+	thousands = pattern.Of(`^\d{1,3}(?:[.,'’]\d{3})+$`)
 	groups    = strings.NewReplacer(".", "", ",", "", "'", "", "’", "")
 )
 
 // figuresIn are the figures of s in ASCII, whatever digits they are written in, and without what parts thousands:
 // "２５" is 25, and "1.000" is 1000.
 func figuresIn(s string) []string {
-	found := figures.FindAllString(strings.Map(plainDigit, s), -1)
+	found := figures().FindAllString(strings.Map(plainDigit, s), -1)
 	for i, f := range found {
-		if thousands.MatchString(f) {
+		if thousands().MatchString(f) {
 			found[i] = groups.Replace(f)
 		}
 	}

@@ -141,7 +141,7 @@ func allKeys(t said) []string {
 }
 
 func plainKeys(t said) []string {
-	keys := slices.Concat(t.terms, figuresIn(markup.ReplaceAllString(t.text, "")))
+	keys := slices.Concat(t.terms, figuresIn(markup().ReplaceAllString(t.text, "")))
 	if hasCue(t.words, denialCues) || strings.Contains(t.text, "n't") || strings.Contains(t.text, "n’t") {
 		keys = append(keys, "not")
 	}

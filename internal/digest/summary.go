@@ -51,7 +51,7 @@ func (summaries) takes(_ *place, m memory.Message) bool {
 
 // asks has the model sum up the sessions in which Hark was asked. Whatever it writes, there is a summary without it.
 func (s summaries) asks(of *session) bool {
-	of.summary = extracted(of.said, of.place.people.Name, of.place.people.Bot)
+	of.summary = extracted(of.said, of.place.people.Name, of.place.people.IsBot)
 	hark := func(m memory.Message) bool { return m.Kind == memory.FromHark }
 	return s.Model != nil && !s.Extract && of.summary != nil && slices.ContainsFunc(of.all, hark)
 }

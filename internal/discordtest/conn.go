@@ -44,10 +44,6 @@ func (c *conn) push(o out) {
 }
 
 func (c *conn) control(op int, d any) {
-	if !c.ready && (op == 7 || op == 11) {
-		c.s.misuse(GatewayMisuse, "opcode %d before READY or RESUMED, which would lock discordgo up for good", op)
-		return
-	}
 	c.push(out{data: encode(object{"op": op, "d": d})})
 }
 
@@ -155,19 +151,19 @@ const chunk = 3
 // members tells of all members of a guild, in parts. For that a session needs the intent.
 func (c *conn) members(d json.RawMessage) {
 	var q struct {
-		Guilds   []ID    `json:"guild_id"`
+		Guild    ID      `json:"guild_id"`
 		Query    *string `json:"query"`
 		Limit    int     `json:"limit"`
 		Nonce    string  `json:"nonce"`
 		Presence bool    `json:"presences"`
 	}
 	err := json.Unmarshal(d, &q)
-	if err != nil || len(q.Guilds) != 1 || q.Query == nil || *q.Query != "" || q.Limit != 0 || q.Presence ||
+	if err != nil || q.Query == nil || *q.Query != "" || q.Limit != 0 || q.Presence ||
 		c.session.intents&Members == 0 {
 		c.s.misuse(GatewayMisuse, "request of members: %s, %v", d, err)
 		return
 	}
-	g := c.s.guilds[q.Guilds[0]]
+	g := c.s.guilds[q.Guild]
 	if g == nil || g.unavailable {
 		return
 	}

@@ -13,6 +13,7 @@ import (
 
 	"hark/internal/chat"
 	"hark/internal/endpoint"
+	"hark/internal/pattern"
 	"hark/internal/text"
 )
 
@@ -78,7 +79,7 @@ func (c *Client) sort(f failure) *Error {
 }
 
 // plainCode matches codes that can't hold anybody's words.
-var plainCode = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
+var plainCode = pattern.Of(`^[a-zA-Z][a-zA-Z0-9_./-]{0,39}$`)
 
 // describe is the status and code in parentheses. A server may quote the key as a code.
 func (c *Client) describe(f failure) string {
@@ -86,7 +87,7 @@ func (c *Client) describe(f failure) string {
 	if f.status != 0 {
 		parts = append(parts, strconv.Itoa(f.status))
 	}
-	if plainCode.MatchString(f.code) && c.conceal(f.code) == f.code {
+	if plainCode().MatchString(f.code) && c.conceal(f.code) == f.code {
 		parts = append(parts, f.code)
 	}
 	if parts == nil {
@@ -202,7 +203,7 @@ func (e *Error) TooLong() (room, asked int, is bool) { return e.room, e.asked, e
 
 // noToolsSaid matches how servers say that a model can't call tools, or that they don't let it. It is looked for only
 // where tools were sent.
-var noToolsSaid = regexp.MustCompile(
+var noToolsSaid = pattern.Of(
 	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:tools?|functions?)\b` +
 		`|\b(?:tools?|functions?)['"` + "`" + `]?(?: (?:use|calls?|calling|choice))?['"` + "`" +
 		`]? (?:parameter )?(?:is|are) (?:not|un)[ -]?(?:supported|enabled|available|allowed)` +
@@ -210,7 +211,7 @@ var noToolsSaid = regexp.MustCompile(
 		`|--enable-auto-tool-choice|--tool-call-parser|--jinja|cannot use tools`)
 
 // noImagesSaid matches how servers say that a model can't see. It is looked for only where images were sent.
-var noImagesSaid = regexp.MustCompile(
+var noImagesSaid = pattern.Of(
 	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:images?|image_url|vision|multi-?modal)\b` +
 		`|\b(?:images?|image_url|vision|multi-?modal)['"` + "`" +
 		`]?(?: (?:inputs?|content|type))? (?:is|are) (?:not|un)[ -]?(?:supported|enabled|available|allowed)` +
@@ -239,9 +240,9 @@ func (c *Client) unsupported(f failure, a asked) *Error {
 		return nil
 	}
 	switch {
-	case a.tools && noToolsSaid.MatchString(f.message):
+	case a.tools && noToolsSaid().MatchString(f.message):
 		return c.noTools(f)
-	case a.images && noImagesSaid.MatchString(f.message):
+	case a.images && noImagesSaid().MatchString(f.message):
 		e := c.problem(Rejected, false,
 			"the model %q at %s takes no images%s: choose one that can see, or set its vision "+
 				"to false (llm.vision)", c.config.Model, c.place(), c.describe(f))

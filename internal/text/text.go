@@ -48,6 +48,11 @@ func NearTo(terms []string) *Batch {
 			b.near[[2]byte{t[0], t[1]}] = true
 		}
 	}
+	for form, base := range irregular {
+		if b.near[[2]byte{base[0], base[1]}] {
+			b.near[[2]byte{form[0], form[1]}] = true
+		}
+	}
 	return b
 }
 
@@ -64,10 +69,10 @@ func (b *Batch) Terms(s string) []string {
 	return terms
 }
 
-// beginsAnew reports whether a word's stem may differ from it in the first two bytes: irregular forms, and what
-// has nothing but a vowel, or a vowel and y, before its ending.
+// beginsAnew reports whether the stem of a word that isn't irregular may differ from it in the first two bytes: of
+// what has nothing but a vowel, or a vowel and y, before its ending.
 func beginsAnew(word string) bool {
-	return irregular[word] != "" || strings.IndexByte("aeiou", word[0]) >= 0 && (len(word) < 6 || word[1] == 'y')
+	return strings.IndexByte("aeiou", word[0]) >= 0 && (len(word) < 6 || word[1] == 'y')
 }
 
 func (b *Batch) stem(word string) string {

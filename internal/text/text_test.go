@@ -231,3 +231,16 @@ func TestClip(t *testing.T) {
 		}
 	}
 }
+
+func TestSpeaksOfNow(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{
+		"We moved last year.": true, "Dinner is today at 5": true, "back in two weeks": true, "three days ago": true,
+		"see you Friday": true, "this coming weekend": true, "Wir ziehen nächste Woche um": true, "demain soir": true,
+		"来週の旅行": true, "Likes trains.": false, "Born on 3 May 2001": false, "the last straw": false, "in a band": false,
+	} {
+		if got := SpeaksOfNow(s); got != want {
+			t.Errorf("SpeaksOfNow(%q) = %t", s, got)
+		}
+	}
+}

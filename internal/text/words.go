@@ -16,6 +16,7 @@ type token struct {
 	start, end int  // where it stands
 	unspaced   bool // it is of a script without spaces between words
 	humps      bool // capitals come after its beginning
+	apostrophe bool // it has one
 }
 
 // Classes of bytes, so that the plain text of chat is read without asking Unicode about every letter.
@@ -75,6 +76,7 @@ func tokenAt(s string, start int) (token, int) {
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if isApostrophe(r) && !t.unspaced && i+size < len(s) && isASCIILetter(s[i+size]) {
+			t.apostrophe = true
 			i += size + 1
 			continue
 		}
@@ -93,7 +95,11 @@ func (t token) word() string {
 	if t.unspaced {
 		return t.text
 	}
-	return Cut(withoutClitic(strings.ToLower(t.text)), maxTerm)
+	w := strings.ToLower(t.text)
+	if t.apostrophe {
+		w = withoutClitic(w)
+	}
+	return Cut(w, maxTerm)
 }
 
 func isWordRune(r rune) bool {

@@ -169,7 +169,7 @@ func scripts(tb testing.TB) []script {
 	return all
 }
 
-// The estimate is at least what any of seven models needs, and not much more.
+// The estimate is at least what any of seven models needs, and not much more: of plain English by 15 % at most.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	estimate, o200k, cl100k := tokens.For("llama2"), tokens.For("gpt-4o"), tokens.For("gpt-4")
@@ -179,7 +179,11 @@ func TestEstimate(t *testing.T) {
 	}
 	for _, s := range all {
 		most := max(s.most, o200k.Count(s.text), cl100k.Count(s.text))
-		if n := estimate.Count(s.text); n < most || float64(n) > 1.65*float64(most) {
+		bound := 1.65
+		if strings.HasPrefix(s.name, "english ") && s.name != "english capitals" {
+			bound = 1.15
+		}
+		if n := estimate.Count(s.text); n < most || float64(n) > bound*float64(most) {
 			t.Errorf("%s: estimated %d, a model has %d", s.name, n, most)
 		}
 	}
@@ -197,7 +201,7 @@ func TestEstimateOfLittle(t *testing.T) {
 	c := tokens.For("unknown")
 	for text, want := range map[string]int{
 		"": 0, "a": 1, " ": 1, "\n": 1, "7": 1, "77": 2, "777": 3, "1234567": 7, "12ab34": 6, "語": 2, "🔥": 4, "\U0001F9FF": 4, "\x00": 1,
-		"\n\n\n\n": 4, "the": 2, "hello world": 4, "Привет": 5,
+		"\n\n\n\n": 4, "the": 1, "hello world": 3, "Привет": 5,
 	} {
 		if got := c.Count(text); got != want {
 			t.Errorf("Count(%q) = %d, want %d", text, got, want)

@@ -6,9 +6,11 @@
 package tokens
 
 import (
+	"hash/maphash"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -66,8 +68,44 @@ func (c *Counter) Count(s string) int {
 	return n
 }
 
-func (c *Counter) encoded(s string) int {
-	n, err := codecs[c.encoding]().Count(s)
+// encoded counts s word by word. No encoding has a token that goes on over a space before a letter.
+func (c *Counter) encoded(s string) (n int) {
+	codec := codecs[c.encoding]()
+	for start, i := 0, 1; i <= len(s); i++ {
+		if i == len(s) || s[i] == ' ' && i+1 < len(s) && isLetter(rune(s[i+1])) {
+			n += codec.word(s[start:i])
+			start = i
+		}
+	}
+	return n
+}
+
+// codec is the library's, with the counts of words that it was asked for lately. Of the words it keeps hashes only.
+type codec struct {
+	tokenizer.Codec
+	seed  maphash.Seed
+	words [1 << 13]atomic.Uint64 // a hash whose low byte is the count; 0 if there is none
+}
+
+// longWord is from how many bytes on a word is counted anew each time: hardly any is asked for again.
+const longWord = 32
+
+func (c *codec) word(s string) int {
+	if len(s) >= longWord {
+		return c.count(s)
+	}
+	hash := maphash.String(c.seed, s)
+	slot := &c.words[hash>>51]
+	known := slot.Load()
+	if known == 0 || (known^hash)>>8 != 0 {
+		known = hash&^0xff | uint64(c.count(s))
+		slot.Store(known)
+	}
+	return int(known & 0xff)
+}
+
+func (c *codec) count(s string) int {
+	n, err := c.Count(s)
 	if err != nil {
 		return len(s)
 	}
@@ -87,7 +125,7 @@ func (c *Counter) Stored(s string, stored int) int {
 }
 
 // codecs are loaded when they are first asked. All counters share them.
-var codecs = map[tokenizer.Encoding]func() tokenizer.Codec{
+var codecs = map[tokenizer.Encoding]func() *codec{
 	tokenizer.O200kBase:  load(tokenizer.O200kBase),
 	tokenizer.Cl100kBase: load(tokenizer.Cl100kBase),
 	tokenizer.P50kBase:   load(tokenizer.P50kBase),
@@ -95,13 +133,13 @@ var codecs = map[tokenizer.Encoding]func() tokenizer.Codec{
 }
 
 // load can't miss: the names are constants of the library's, whose tables are in the binary.
-func load(name tokenizer.Encoding) func() tokenizer.Codec {
-	return sync.OnceValue(func() tokenizer.Codec {
-		codec, err := tokenizer.Get(name)
+func load(name tokenizer.Encoding) func() *codec {
+	return sync.OnceValue(func() *codec {
+		c, err := tokenizer.Get(name)
 		if err != nil {
 			panic("tokens: " + err.Error())
 		}
-		return codec
+		return &codec{Codec: c, seed: maphash.MakeSeed()}
 	})
 }
 

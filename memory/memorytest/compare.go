@@ -57,6 +57,9 @@ func (t *trial) compareLog(channel memory.ChannelID) {
 		t.same("whether there is a prompt", ok, kept)
 		t.same("Prompt", p, built)
 	}
+	bare := got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answers: append(ids, never)}))(t)
+	t.same("what answers were made from", sorted(bare, func(t memory.Trace) memory.MessageID { return t.Answer }),
+		m.bareTraces(channel))
 	t.same("Summaries", t.summaries(channel), m.summariesOf(channel))
 }
 

@@ -14,6 +14,27 @@ type answer struct {
 	from []memory.Source
 }
 
+// told is how an answer came about as the store tells it: with all that it was made from, each once and in order.
+func (a answer) told() memory.Trace {
+	t := a.Trace
+	t.Sources = nil
+	t = t.WithSources(a.from...)
+	for i, s := range t.Sources {
+		if s.Kind == memory.SourceFact {
+			t.Sources[i].Channel = 0
+		}
+	}
+	kinds := []memory.SourceKind{memory.SourceMessage, memory.SourceFact, memory.SourceLore, memory.SourceSummary}
+	slices.SortFunc(t.Sources, func(a, b memory.Source) int {
+		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
+			cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.ID, b.ID))
+	})
+	t.Named = slices.DeleteFunc(about(t), func(id memory.UserID) bool { return id == 0 })
+	slices.Sort(t.Named)
+	t.Named = slices.Compact(t.Named)
+	return t
+}
+
 // partsOf are the messages of an answer.
 func partsOf(a answer) []memory.MessageID { return append([]memory.MessageID{a.Answer}, a.Parts...) }
 
@@ -105,10 +126,25 @@ func about(t memory.Trace) []memory.UserID { return append([]memory.UserID{t.Ask
 func (m *model) traceOf(channel memory.ChannelID, id memory.MessageID) (memory.Trace, bool) {
 	for at, a := range m.traces {
 		if at.channel == channel && slices.Contains(partsOf(a), id) {
-			return a.Trace, true
+			return a.told(), true
 		}
 	}
 	return memory.Trace{}, false
+}
+
+// bareTraces are what the answers of a channel were made from.
+func (m *model) bareTraces(channel memory.ChannelID) (all []memory.Trace) {
+	for at, a := range m.traces {
+		if at.channel != channel {
+			continue
+		}
+		bare := memory.Trace{Channel: channel, Answer: a.Answer, Parts: a.Parts, Question: a.Question}
+		for _, s := range a.told().Sources {
+			bare.Sources = append(bare.Sources, memory.Source{Kind: s.Kind, Channel: s.Channel, ID: s.ID})
+		}
+		all = append(all, bare)
+	}
+	return sorted(all, func(t memory.Trace) memory.MessageID { return t.Answer })
 }
 
 // lastTraces are those of the answers before an id, newest first.
@@ -116,7 +152,7 @@ func (m *model) lastTraces(before memory.MessageID, limit int) []memory.Trace {
 	var all []memory.Trace
 	for at, a := range m.traces {
 		if at.id < before {
-			all = append(all, a.Trace)
+			all = append(all, a.told())
 		}
 	}
 	sorted(all, func(t memory.Trace) memory.ChannelID { return t.Channel })
@@ -206,7 +242,7 @@ func (m *model) handDown(was answer, stay []memory.MessageID, kept bool) {
 					s.Repeats = s.Repeats && a.from[i].Repeats
 					a.from = append(slices.Clone(a.from), s)
 				}
-				a.Trace = a.WithSourcesOf(was.Trace)
+				a.Named = slices.Concat(a.Named, about(was.Trace))
 				if slices.Contains(stale, id) {
 					a.from = slices.DeleteFunc(a.from, func(s memory.Source) bool {
 						return isAt(s, place{was.Channel, id})

@@ -290,8 +290,8 @@ func (m *machine) loseSources(t *rapid.T) {
 // answerAgain tells again how an answer came about, as when something is done with it later.
 func (m *machine) answerAgain(t *rapid.T) {
 	was, _ := m.drawReply(t)
-	if again, kept := m.model.traces[place{was.Channel, was.Answer}]; kept && !m.areUnknown(again.Sources) {
-		m.apply(memory.Answered{Trace: again.Trace})
+	if again, kept := m.model.traceOf(was.Channel, was.Answer); kept && !m.areUnknown(again.Sources) {
+		m.apply(memory.Answered{Trace: again})
 	}
 }
 

@@ -3,12 +3,17 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	sqlitedriver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"hark/memory/sqlstore"
 )
@@ -16,23 +21,38 @@ import (
 // Rescue is what to do about a damaged database.
 const Rescue = "restore a backup with \"hark restore FILE\", or get out what can be read with \"hark export --salvage\""
 
-// openMark stands in meta while somebody has the file open. Whoever finds it and is alone knows that the file
-// wasn't closed.
+// openMark stands in meta while somebody has the file open, with a value that tells what is known of its pages.
+// Whoever finds it and is alone knows that the file wasn't closed.
 const openMark = "open"
 
-// openLocked opens the database, and checks it first if nobody else has it open and nobody has closed it.
+const (
+	sound     = ""
+	unchecked = "unchecked" // it wasn't closed, and no check has come to its end since
+	damaged   = "damaged"   // a check found damage: the next to open it checks it first
+)
+
+// openLocked opens the database. If nobody else has it open and nobody has closed it, the tables that tell what must
+// stay gone and who may read what are checked first, and the rest while it is used. All is checked first if damage was
+// found before, or if the file is of another version.
 func (s *Store) openLocked(ctx context.Context) error {
 	e := s.engine
-	path, anew := filepath.Join(e.dir, FileName), false
+	path, anew, mark := filepath.Join(e.dir, FileName), false, sound
 	if e.lock.alone {
 		if err := removeLeftovers(e.dir); err != nil {
 			return err
 		}
-		unclosed, err := isUnclosed(ctx, path)
-		if err == nil && (unclosed || e.options.Check) {
+		unclosed, first, err := readMark(ctx, path)
+		if unclosed {
+			mark = unchecked
+		}
+		switch {
+		case err == nil && (e.options.Check || first):
+			mark = sound
 			if err = quickCheck(ctx, path); errors.Is(err, errFullText) {
 				anew, err = true, nil
 			}
+		case err == nil && unclosed:
+			err = quickCheck(ctx, path, slices.Concat(mustTell, []string{"role"})...)
 		}
 		if err != nil {
 			return err
@@ -48,36 +68,143 @@ func (s *Store) openLocked(ctx context.Context) error {
 		e.opened = true
 		return nil
 	}
-	if _, err := e.write.ExecContext(ctx, "INSERT OR REPLACE INTO meta VALUES (?, '')", openMark); err != nil {
+	if _, err := e.write.ExecContext(ctx, "INSERT OR REPLACE INTO meta VALUES (?, ?)", openMark, mark); err != nil {
 		return err
 	}
 	e.opened = true
 	if err := e.watch.settle(ctx); err != nil {
 		return err
 	}
-	return e.lock.share(ctx, patience)
+	if err := e.lock.share(ctx, patience); err != nil {
+		return err
+	}
+	if mark == unchecked {
+		s.checkBeside(path)
+	}
+	return nil
 }
 
-// unmark says in the file that it was closed, unless somebody else has it open. Where that fails, it will be checked.
+// check is a check that runs while the store is used. The zero check is over.
+type check struct {
+	stop context.CancelFunc
+	done chan struct{} // closed at its end
+	err  error         // what it came to, once done is closed
+}
+
+// end cuts the check short and waits for it.
+func (c *check) end() {
+	if c.done != nil {
+		c.stop()
+		<-c.done
+	}
+}
+
+// underWay reports whether the check isn't over.
+func (c *check) underWay() bool {
+	select {
+	case <-c.done:
+		return false
+	default:
+		return c.done != nil
+	}
+}
+
+// wait waits for the end of the check, and returns the damage that it found.
+func (c *check) wait(ctx context.Context) error {
+	if c.done == nil {
+		return nil
+	}
+	select {
+	case <-c.done:
+		return c.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Checked waits for the check of a file that nobody had closed, and returns the damage that it found. From then on
+// everything that is written is refused with that error. Without a check it returns nil at once. A check that
+// Close cuts short has found nothing, and whoever opens the file next begins it again.
+func (s *Store) Checked(ctx context.Context) error { return s.engine.check.wait(ctx) }
+
+// checkBeside begins to check the file. Where only full text is damaged, that is made again.
+func (s *Store) checkBeside(path string) {
+	e := s.engine
+	ctx, stop := context.WithCancel(context.Background())
+	e.check = check{stop: stop, done: make(chan struct{})}
+	go func() {
+		defer close(e.check.done)
+		err := quickCheck(ctx, path)
+		if errors.Is(err, errFullText) {
+			err = sqlstore.RepairText(ctx, s.Store, true, true, e.options.Progress)
+		}
+		if err == nil {
+			err = e.mark(ctx, sound)
+		}
+		if ctx.Err() == nil && err != nil {
+			e.check.err = e.refuse(ctx, fmt.Errorf("check %s: %w", path, explain(err)))
+		}
+	}()
+}
+
+// unsure is err, unless full text is damaged and not checked yet: then it has nothing to tell until it is made again.
+func (e *engine) unsure(err error) error {
+	if isOfFullText(err) && e.check.underWay() {
+		return nil
+	}
+	return err
+}
+
+// isOfFullText reports whether err tells that full text is damaged.
+func isOfFullText(err error) bool {
+	damage, ok := errors.AsType[*sqlitedriver.Error](err)
+	return ok && damage.Code() == sqlite3.SQLITE_CORRUPT_VTAB
+}
+
+// mark says in the file what is known of its pages.
+func (e *engine) mark(ctx context.Context, value string) error {
+	return e.writing(ctx, func(t *tx) error {
+		return t.exec("UPDATE meta SET value = ? WHERE key = ?", value, openMark)
+	})
+}
+
+// refuse has all that is written from now on refused because of damage, which it returns. That the file is damaged is
+// the last that is written to it; where that fails, the next to open it finds out as this one did.
+func (e *engine) refuse(ctx context.Context, damage error) error {
+	_ = e.mark(ctx, damaged)
+	if err := e.takeTurn(ctx); err != nil {
+		return nil // it is being closed
+	}
+	e.writer.damage = damage
+	<-e.writer.turn
+	return damage
+}
+
+// unmark says in the file that it was closed, unless somebody else has it open or a check isn't done. Where that
+// fails, it will be checked.
 func (e *engine) unmark() {
 	if e.opened && e.lock.last() {
-		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ?", openMark)
+		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ? AND value = ?", openMark, sound)
 	}
 }
 
-// isUnclosed reports whether whoever had the database at path open last didn't close it.
-func isUnclosed(ctx context.Context, path string) (bool, error) {
+// readMark reports whether whoever had the database at path open last didn't close it, and whether all of it is
+// to be checked before it is opened then.
+func readMark(ctx context.Context, path string) (unclosed, first bool, err error) {
 	db, err := openReading(path)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer db.Close()
-	var one int
-	if err := db.QueryRowContext(ctx,
-		"SELECT count(*) FROM sqlite_schema WHERE name = 'meta'").Scan(&one); err != nil || one == 0 {
-		return false, err
+	var version, tables int
+	var mark string
+	if err := db.QueryRowContext(ctx, `SELECT user_version, (SELECT count(*) FROM sqlite_schema WHERE name = 'meta')
+		FROM pragma_user_version`).Scan(&version, &tables); err != nil || tables == 0 {
+		return false, false, err
 	}
-	return sqlstore.Found(db.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = ?", openMark).Scan(&one))
+	unclosed, err = sqlstore.Found(db.QueryRowContext(ctx, "SELECT value FROM meta WHERE key = ?",
+		openMark).Scan(&mark))
+	return unclosed, unclosed && (mark == damaged || version != len(migrations)), err
 }
 
 // Check has SQLite look at every page of the database in dir, while others use it.
@@ -88,13 +215,18 @@ func Check(ctx context.Context, dir string) error {
 // errFullText says that nothing but full text is damaged.
 var errFullText = errors.New("full text is damaged")
 
-// quickCheck has SQLite look at every page of the database at path.
-func quickCheck(ctx context.Context, path string) error {
+// quickCheck has SQLite look at every page of the database at path, or of some of its tables.
+func quickCheck(ctx context.Context, path string, tables ...string) error {
 	db, err := openReading(path)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	query, args := "PRAGMA quick_check", []any(nil)
+	if len(tables) > 0 {
+		list, _ := json.Marshal(tables) // never fails
+		query, args = "SELECT q.* FROM json_each(?) t, pragma_quick_check(t.value) q", []any{string(list)}
+	}
 	text, other := false, ""
 	err = sqlstore.Each(ctx, db, func(scan sqlstore.Scanner) error {
 		var lines string
@@ -109,10 +241,12 @@ func quickCheck(ctx context.Context, path string) error {
 			}
 		}
 		return err
-	}, "PRAGMA quick_check")
+	}, query, args...)
 	switch {
+	case ctx.Err() != nil: // what was cut short tells nothing
+		return ctx.Err()
 	case other != "":
-		return explained{fmt.Errorf("the database is damaged, and was left as it is: %s (SQLite: %s)", Rescue, other)}
+		return explained{fmt.Errorf("the database is damaged: %s (SQLite: %s)", Rescue, other)}
 	case err == nil && text:
 		return errFullText
 	}

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"hark/internal/fixture"
+	"hark/internal/text"
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
@@ -50,30 +52,50 @@ func damage(t *testing.T, dir, name string) {
 	}
 }
 
-// wantRefused checks that opening dir is refused with what to do, that nothing there is changed, and that Check says
-// the same.
-func wantRefused(t *testing.T, dir string) {
+// wantRefused checks that Check finds dir damaged, that opening it with a check is refused with what to do, and that
+// nothing is changed then. Without, it is refused as soon as damage is met or found, from then on nothing is written
+// to it, and it is opened no more. With atOnce it isn't opened at all.
+func wantRefused(t *testing.T, dir string, atOnce bool) {
 	t.Helper()
 	path := filepath.Join(dir, FileName)
-	before := content(t, path)
+	refused := func(what string, err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), Rescue) ||
+			strings.Contains(err.Error(), "number") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	unchanged := func(o Options) {
+		t.Helper()
+		before := content(t, path)
+		for range 2 { // it isn't taken for closed after the first
+			_, err := Open(t.Context(), dir, o)
+			refused("opened", err)
+		}
+		if content(t, path) != before {
+			t.Error("the file isn't as it was")
+		}
+	}
 	if err := Check(t.Context(), dir); err == nil || !strings.Contains(err.Error(), Rescue) {
 		t.Errorf("checked: %v", err)
 	}
-	for range 2 { // it isn't taken for closed after the first
-		_, err := Open(t.Context(), dir, Options{})
-		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), Rescue) ||
-			strings.Contains(err.Error(), "number") {
-			t.Errorf("opened: %v", err)
-		}
+	unchanged(Options{Check: true})
+	if atOnce {
+		unchanged(Options{})
 	}
-	if content(t, path) != before {
-		t.Error("the file isn't as it was")
+	s, err := Open(t.Context(), dir, Options{})
+	if err == nil {
+		err = s.Checked(t.Context())
+		refused("written", s.Apply(t.Context(), posted(general, 9000, "pears")))
+		closed(t, s)
 	}
+	refused("used", err)
+	unchanged(Options{})
 }
 
 func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "meta", "segment",
+	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "doomed", "setting", "meta", "segment",
 		"vector", "presence", "record", "message_id", "called_name",
 		"fulltext_data", "fulltext_docsize"} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +103,7 @@ func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 			dir := written(t)
 			unclose(t, dir)
 			damage(t, dir, name)
-			wantRefused(t, dir)
+			wantRefused(t, dir, slices.Contains(mustTell, name))
 		})
 	}
 }
@@ -92,15 +114,30 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	damage(t, dir, "called_name") // which nobody asks
 	first, beside := open(t, dir), open(t, dir)
 	closed(t, first) // isn't the last to use it
-	if unclosed, err := isUnclosed(t.Context(), filepath.Join(dir, FileName)); !unclosed || err != nil {
+	if unclosed, _, err := readMark(t.Context(), filepath.Join(dir, FileName)); !unclosed || err != nil {
 		t.Errorf("with one of two still open: %v, %v", unclosed, err)
 	}
 	closed(t, open(t, dir)) // beside another it isn't checked
 	closed(t, beside)
 	last := open(t, dir)
-	last.engine.opened = false // so that closing it doesn't tell
+	must(t, last.engine.mark(t.Context(), unchecked)) // as a check that was cut short leaves it
 	closed(t, last)
-	wantRefused(t, dir)
+	wantRefused(t, dir, false)
+}
+
+func TestAnOlderVersionIsCheckedBeforeItIsChanged(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	unclose(t, dir)
+	execute(t, raw(t, dir), "PRAGMA user_version = 0")
+	damage(t, dir, "called_name")
+	before := content(t, filepath.Join(dir, FileName))
+	if _, err := Open(t.Context(), dir, Options{}); err == nil || !strings.Contains(err.Error(), Rescue) {
+		t.Errorf("opened: %v", err)
+	}
+	if content(t, filepath.Join(dir, FileName)) != before {
+		t.Error("the file isn't as it was")
+	}
 }
 
 // Full text whose pages are sound and whose content isn't is made again: at once after an unclean end and in what is
@@ -110,7 +147,9 @@ func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 	for name, opened := range map[string]func(dir string) *Store{
 		"not closed": func(dir string) *Store {
 			unclose(t, dir)
-			return open(t, dir)
+			s := open(t, dir)
+			must(t, s.Checked(t.Context()))
+			return s
 		},
 		"restored": func(dir string) *Store {
 			s, _ := restored(t, t.TempDir(), filepath.Join(dir, FileName))
@@ -140,5 +179,33 @@ func TestDamagedFullTextIsMadeAgain(t *testing.T) {
 		if err := Check(t.Context(), s.engine.dir); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// While full text may be damaged, searching finds less and doesn't fail. What is written meanwhile is found afterwards.
+func TestDamagedFullTextIsUnsureUntilItIsChecked(t *testing.T) {
+	t.Parallel()
+	dir := written(t)
+	execute(t, raw(t, dir), "UPDATE fulltext_data SET block = x'00' WHERE id > 10")
+	s := open(t, dir)
+	terms := text.QueryTerms("number12 number13")
+	search := func() (hits []memory.TextHit, err error) {
+		_, _, counting := s.Frequencies(t.Context(), in(general), terms, 10)
+		hits, err = s.FullText(t.Context(), in(general), terms, 10)
+		return hits, errors.Join(counting, err)
+	}
+	if _, err := search(); !errors.Is(err, errFullText) {
+		t.Errorf("without a check: %v", err)
+	}
+	s.engine.check = check{stop: func() {}, done: make(chan struct{})}
+	if hits, err := search(); err != nil {
+		t.Errorf("%v, %v", hits, err)
+	}
+	close(s.engine.check.done)
+	s.checkBeside(filepath.Join(dir, FileName))
+	apply(t, s, posted(general, 9001, "number12 again"))
+	must(t, s.Checked(t.Context()))
+	if hits, err := search(); len(hits) != 3 || err != nil {
+		t.Errorf("%v, %v", hits, err)
 	}
 }

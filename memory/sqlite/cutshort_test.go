@@ -70,7 +70,7 @@ func cutShort(t *testing.T, do func(context.Context) error, after func()) {
 }
 
 // copied is a directory with what is in another.
-func copied(t *testing.T, dir string) string {
+func copied(t testing.TB, dir string) string {
 	t.Helper()
 	to := t.TempDir()
 	must(t, os.CopyFS(to, os.DirFS(dir)))

@@ -9,34 +9,58 @@ import (
 // errReaders says that text that was removed is still in the write-ahead log.
 var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// Erase implements sqlstore.Engine: it takes what was removed out of the write-ahead log and out of unused
-// parts of pages. It waits for other writers, and lets others write meanwhile. Without wait, it does so not
-// so often that it would be felt.
+// manyDirty is how many pages may be dirty, so that overwriting them holds up nobody who waits for it.
+const manyDirty = 2000
+
+// Erase implements sqlstore.Engine: it takes what was removed out of unused parts of pages and out of the write-ahead
+// log. It waits for other writers, and lets others write meanwhile. Without wait, it does so not so often that
+// it would be felt, and also if no text was removed, so that there will be little to do when some is.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
+		if err := e.check.wait(ctx); err != nil { // which reads all the while
+			return err
+		}
 		return e.erase(ctx)
 	}
-	if e.isScrubbed() || time.Now().Before(e.rest) {
+	if time.Now().Before(e.rest) {
 		return nil
 	}
+	due := false
+	if err := e.inTurn(ctx, func(w *writer) error {
+		due = !w.scrubbed || !w.dirty.known || w.dirty.pages.count() > manyDirty
+		return nil
+	}); err != nil || !due {
+		return err
+	}
 	started := time.Now()
-	err := e.eraseOnce(ctx)
+	err := e.scrub(ctx, e.writing)
+	if err == nil {
+		err = e.emptyLog(ctx, 0)
+	}
 	e.rest = time.Now().Add(restAfterScrub * time.Since(started))
 	if errors.Is(err, errReaders) || errors.Is(err, errClosed) {
 		return nil
 	}
-	return err
+	return explain(err)
 }
 
+// erase waits the longer for readers, while nobody writes, the more often one was in the way.
 func (e *engine) erase(ctx context.Context) error {
-	for end := time.Now().Add(e.writer.patience); ; {
-		err := e.eraseOnce(ctx)
-		if err == nil || errors.Is(err, errClosed) || time.Now().After(end) {
+	scrubbed := false
+	err := e.inTurn(ctx, func(w *writer) error { scrubbed = w.scrubbed; return nil })
+	if err == nil && !scrubbed {
+		err = e.scrub(ctx, e.writing)
+	}
+	if err != nil {
+		return explain(err)
+	}
+	end := time.Now().Add(e.writer.patience)
+	for wait := 25 * time.Millisecond; ; wait *= 2 {
+		err := e.emptyLog(ctx, min(wait, time.Until(end)))
+		if !errors.Is(err, errReaders) || time.Now().After(end) {
 			return err
 		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
@@ -44,19 +68,16 @@ func (e *engine) erase(ctx context.Context) error {
 
 var errClosed = errors.New("the database is closed")
 
-// eraseOnce is one try. While a reader is in the way, it doesn't look through the pages.
-func (e *engine) eraseOnce(ctx context.Context) error {
-	if err := e.emptyLog(ctx); err != nil || e.isScrubbed() {
-		return err
-	}
-	if err := e.scrub(ctx, e.writing); err != nil {
-		return explain(err)
-	}
-	return e.emptyLog(ctx)
+// emptyLog takes what was removed out of the write-ahead log.
+func (e *engine) emptyLog(ctx context.Context, wait time.Duration) error {
+	return e.inTurn(ctx, func(w *writer) error {
+		w.removed = time.Now() // so that the next to write tries again
+		return explain(e.truncateLog(ctx, max(0, wait)))
+	})
 }
 
-// emptyLog takes what was removed out of the write-ahead log.
-func (e *engine) emptyLog(ctx context.Context) error {
+// inTurn calls f while nobody writes.
+func (e *engine) inTurn(ctx context.Context, f func(*writer) error) error {
 	if err := e.takeTurn(ctx); err != nil {
 		return err
 	}
@@ -64,12 +85,5 @@ func (e *engine) emptyLog(ctx context.Context) error {
 	if e.writer.closed {
 		return errClosed
 	}
-	e.writer.removed = time.Now() // so that the next to write tries again
-	return explain(e.truncateLog(ctx))
-}
-
-func (e *engine) isScrubbed() bool {
-	e.writer.turn <- struct{}{}
-	defer func() { <-e.writer.turn }()
-	return e.writer.scrubbed
+	return f(&e.writer)
 }

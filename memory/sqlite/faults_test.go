@@ -228,6 +228,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"UPDATE message SET author = 'x'", "Around"},
 		{"DROP TABLE fulltext", "FullText"},
 		{"UPDATE vector SET steps = x'01'", "Nearest"},
+		{"UPDATE vector SET sketch = x'01'", "Nearest"},
 		{"UPDATE trace SET body = json('{\"asker\":\"x\"}')", "Trace"},
 		{"UPDATE prompt SET body = '{'", "Prompts"},
 		{"UPDATE message SET author = 'x'", "Pending"},

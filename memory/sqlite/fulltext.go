@@ -6,19 +6,43 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"hark/memory/sqlstore"
 )
 
-// FindText implements sqlstore.Engine.
+// manyMatches is how many messages are ranked at once: the length of each is read, which takes most of the time.
+const manyMatches = 3000
+
+// FindText implements sqlstore.Engine. Where the terms are in too many messages, it ranks those that hold the rarest term,
+// or two others, if they are enough.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
+	if len(q.Terms) == 3 {
+		few := q
+		few.Limit = manyMatches + 1
+		matches, err := e.CountText(ctx, few)
+		if err != nil {
+			return nil, err
+		}
+		if matches > manyMatches {
+			found, err := e.rank(ctx, q, fewerOf(q.Terms))
+			if err != nil || len(found) == q.Limit {
+				return found, err
+			}
+		}
+	}
+	return e.rank(ctx, q, anyOf(q.Terms))
+}
+
+// rank are the best of the messages that match and that q allows.
+func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) ([]sqlstore.TextMatch, error) {
 	var query strings.Builder
 	query.WriteString(`SELECT m.channel, m.id, -f.score
 		FROM (SELECT fulltext.rowid AS row, bm25(fulltext) AS score FROM fulltext`)
 	if q.Since != nil || q.Until != nil || len(q.Authors) > 0 {
 		query.WriteString(" CROSS JOIN message t ON t.row = fulltext.rowid")
 	}
-	args := matching(&query, q)
+	args := matching(&query, q, match)
 	if q.Since != nil {
 		query.WriteString(" AND t.id >= ?")
 		args = append(args, int64(*q.Since))
@@ -39,26 +63,33 @@ func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore
 		found = append(found, m)
 		return err
 	}, query.String(), append(args, q.Limit)...)
-	return found, err
+	return found, e.unsure(err)
+}
+
+// anyOf matches what holds any of terms, fewerOf what holds the first or both of the others.
+func anyOf(terms []string) string { return strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ") }
+
+func fewerOf(terms []string) string {
+	return sqlstore.Hashes(terms[:1]) + " OR " + strings.ReplaceAll(sqlstore.Hashes(terms[1:]), " ", " AND ")
 }
 
 // CountText implements sqlstore.Engine.
 func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, err error) {
 	var query strings.Builder
 	query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext")
-	args := matching(&query, q)
+	args := matching(&query, q, anyOf(q.Terms))
 	query.WriteString(" LIMIT ?+0)")
 	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error { return scan(&n) }, query.String(),
 		append(args, q.Limit)...)
-	return n, err
+	return n, e.unsure(err)
 }
 
-// matching appends the condition for the rows that hold any of q's terms and aren't being forgotten, and
-// gives its arguments. What differs between searches is in these, so that there are few statements.
-func matching(query *strings.Builder, q sqlstore.TextQuery) []any {
+// matching appends the condition for the rows of q's channels that match and aren't being forgotten, and gives its
+// arguments. What differs between searches is in these, so that there are few statements.
+func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any {
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
 	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]
-	args := []any{strings.ReplaceAll(sqlstore.Hashes(q.Terms), " ", " OR "), first << sqlstore.SequenceBits,
+	args := []any{match, first << sqlstore.SequenceBits,
 		last<<sqlstore.SequenceBits | (1<<sqlstore.SequenceBits - 1)}
 	if int64(len(q.Channels)) == last-first+1 { // no other channel lies between
 		return args
@@ -111,14 +142,12 @@ func (t *tx) secureText(on bool) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
 }
 
-// mergePages is how many pages of full text one transaction merges, so that nobody waits long.
-const mergePages = 200
-
 // mergeText takes out of full text what RemoveMuch left there: it merges all parts into one, in steps
 // (https://www.sqlite.org/fts5.html#the_merge_command).
 func (e *engine) mergeText(ctx context.Context, write transact) error {
 	var begun int64 // removals that the merge under way takes out; 0 if it has not begun
 	more, err := e.isUnmerged(ctx)
+	step := 50 // pages of full text that one transaction merges
 	for err == nil && more {
 		err = write(ctx, func(t *tx) error {
 			var removed, before, after int64
@@ -126,10 +155,18 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 			if more = there; err != nil || !there {
 				return err
 			}
-			pages := mergePages
+			pages := step
 			if removed != begun {
-				begun, pages = removed, -mergePages // which begins anew
+				begun, pages = removed, -step // which begins anew
 			}
+			started := time.Now()
+			defer func() {
+				if took := time.Since(started); took > e.writer.step {
+					step = max(1, step/2)
+				} else if took < e.writer.step/2 {
+					step *= 2
+				}
+			}()
 			const changes = "SELECT total_changes()"
 			err = errors.Join(t.row(changes).Scan(&before),
 				t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages),

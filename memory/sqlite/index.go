@@ -3,19 +3,17 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"errors"
+	"database/sql"
+	"encoding/json"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
-
-	"github.com/philippgille/chromem-go"
 
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
-// index holds a guild's vectors: as documents that chromem-go ranks, and in a table that tells which are to be ranked.
+// index holds of a guild's segments what a search looks at before it ranks. The vectors stay in the file.
 type index struct {
 	guild int64
 	space memory.Space
@@ -28,11 +26,19 @@ type index struct {
 	count atomic.Int64 // segments
 	size  atomic.Int64 // bytes in memory
 
-	mu         sync.RWMutex
-	failed     bool                // to be loaded
-	meanwhile  []storedVector      // what came while it was being loaded; without steps, what went
-	collection *chromem.Collection // nil until it is loaded
-	table      table
+	mu        sync.RWMutex
+	ready     bool // loading has ended
+	table     table
+	version   int64          // of the guild's vectors in the file when they were as in table
+	known     int64          // the newest version that is known of
+	meanwhile []vectorChange // what was committed while it was being loaded
+}
+
+// vectorChange is what a commit did to a guild's vectors, which have this version since.
+type vectorChange struct {
+	version int64
+	gone    []int64 // segments
+	put     []storedVector
 }
 
 // isLoaded waits for loading to end, and reports whether it did before waiting was over.
@@ -50,182 +56,137 @@ func (x *index) isLoaded(waiting context.Context) bool {
 	}
 }
 
-// perVector is what a vector takes in memory beside its numbers and its sketch: measured, with all that
-// chromem-go keeps of it.
-const perVector = 215
-
-// noEmbedding is given to chromem-go in the place of its default, which would send text to a host.
-func noEmbedding(context.Context, string) ([]float32, error) {
-	return nil, errors.New("vectors are made elsewhere")
-}
-
-// newCollection is an empty collection of documents.
-func newCollection() (*chromem.Collection, error) {
-	return chromem.NewDB().CreateCollection("segments", nil, noEmbedding)
-}
-
-// fill reads the guild's vectors. What is stored and removed meanwhile is noted, so that no writer waits, and
-// done at the end: what the file had of it already is the same again.
+// fill reads the guild's vectors. What is committed meanwhile is noted, so that no writer waits, and done at the end.
 func (x *index) fill(ctx context.Context, e *engine) error {
-	c, err := newCollection()
-	if err != nil {
-		return err
-	}
-	read := &index{guild: x.guild, space: x.space, collection: c, table: newTable(x.space.Dimensions)}
-	err = read.addAll(ctx, e)
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	meanwhile := x.meanwhile
-	x.meanwhile = nil
-	if err != nil {
-		x.failed = true
-		return err
-	}
-	x.collection, x.table = read.collection, read.table
-	for _, v := range meanwhile {
-		if err := x.change(v); err != nil {
+	for {
+		read, version, err := x.read(ctx, e)
+		x.mu.Lock()
+		if err != nil {
+			x.ready, x.meanwhile = true, nil
+			x.mu.Unlock()
 			return err
 		}
+		x.table, x.version = read, version
+		for _, c := range x.meanwhile {
+			x.change(c)
+		}
+		x.meanwhile = nil
+		x.ready = x.version >= x.known // else somebody else wrote between
+		x.measure()
+		x.mu.Unlock()
+		if x.ready {
+			return nil
+		}
 	}
-	x.measure()
-	return nil
 }
 
-// addAll adds the vectors that the file holds.
-func (x *index) addAll(ctx context.Context, e *engine) error {
-	return sqlstore.Each(ctx, e.read, func(scan sqlstore.Scanner) error {
+// read reads the guild's vectors and their version.
+func (x *index) read(ctx context.Context, e *engine) (t table, version int64, err error) {
+	first, end := x.guild<<sqlstore.SegmentBits, (x.guild+1)<<sqlstore.SegmentBits
+	t = newTable(x.guild, x.space.Dimensions)
+	err = e.Snapshot(ctx, func(q sqlstore.Querier) error {
+		var segments int
+		if err := sqlstore.RowOf(ctx, q, `SELECT coalesce((SELECT version FROM vector_version WHERE guild = ?), 0),
+			(SELECT count(*) FROM segment WHERE id >= ? AND id < ?)`, x.guild, first, end).Scan(
+			&version, &segments); err != nil {
+			return err
+		}
+		t.grow(segments)
 		var v storedVector
-		if err := scan(&v.segment, &v.channel, &v.first, &v.last, &v.steps); err != nil {
-			return err
-		}
-		var err error
-		if v.steps, err = unpack(v.steps, x.space.Dimensions); err != nil {
-			return err
-		}
-		return x.add(v)
-	}, `SELECT v.segment, s.channel, s.first, s.last, v.steps FROM vector v JOIN segment s ON s.id = v.segment
-		WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
-		x.guild<<sqlstore.SegmentBits, (x.guild+1)<<sqlstore.SegmentBits, sqlstore.NameOf(x.space))
+		var bits sql.RawBytes
+		return sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
+			if err := scan(&v.segment, &v.channel, &v.first, &v.last, &bits); err != nil {
+				return err
+			}
+			v.sketch = bits
+			return t.put(v)
+		}, `SELECT v.segment, s.channel, s.first, s.last, v.sketch FROM vector v JOIN segment s ON s.id = v.segment
+			WHERE v.segment >= ? AND v.segment < ? AND EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`,
+			first, end, sqlstore.NameOf(x.space))
+	})
+	return t, version, err
 }
 
-// put adds a vector, or replaces the segment's.
-func (x *index) put(v storedVector) error {
+// apply does what a commit did, and reports whether the index is as the file then.
+func (x *index) apply(c vectorChange) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.change(v)
+	if !x.ready {
+		x.meanwhile = append(x.meanwhile, c)
+		return true
+	}
+	x.change(c)
+	x.measure()
+	return x.version >= x.known
 }
 
-// remove takes a segment's vector away.
-func (x *index) remove(segment int64) {
+// notice takes note of the version that the file has, and reports whether the index is as new.
+func (x *index) notice(version int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	_ = x.change(storedVector{segment: segment}) // fails for what is added only
+	x.known = max(x.known, version)
+	return !x.ready || x.version >= x.known
 }
 
-// change puts a vector in its place, or takes it away if it has no steps.
-func (x *index) change(v storedVector) error {
-	switch {
-	case x.failed: // whoever asks next has another loaded
-		return nil
-	case x.collection == nil:
-		x.meanwhile = append(x.meanwhile, v)
-		return nil
+func (x *index) change(c vectorChange) {
+	x.known = max(x.known, c.version)
+	if c.version != x.version+1 { // it was read already, or something before it is missing
+		return
 	}
-	defer x.measure()
-	if v.steps != nil {
-		return x.add(v)
+	x.version = c.version
+	for _, segment := range c.gone {
+		x.table.remove(segment)
 	}
-	x.table.remove(v.segment)
-	// With nil maps the ids count.
-	return x.collection.Delete(context.Background(), nil, nil, x.document(v.segment, nil).ID)
-}
-
-func (x *index) add(v storedVector) error {
-	vector := dequantise(v.steps)
-	x.table.put(row{segment: v.segment, first: v.first, last: v.last, vector: vector},
-		uint32(v.channel-x.guild<<sqlstore.ChannelBits))
-	return x.collection.AddDocument(context.Background(), x.document(v.segment, vector))
+	for _, v := range c.put {
+		_ = x.table.put(v) // its sketch was made for this space
+	}
 }
 
 // measure notes how many vectors there are, and what they take.
 func (x *index) measure() {
-	x.count.Store(int64(len(x.table.rows)))
-	x.size.Store(x.table.bytes(x.space.Dimensions))
+	x.count.Store(int64(len(x.table.segments)))
+	x.size.Store(x.table.bytes())
 }
 
-// document is a segment as chromem-go knows it. It keeps the vector and doesn't copy it, for its length is 1.
-func (x *index) document(segment int64, vector []float32) chromem.Document {
-	return chromem.Document{ID: strconv.FormatInt(segment-x.guild<<sqlstore.SegmentBits, 36), Embedding: vector}
-}
-
-// place is where the row of a document is.
-func (x *index) place(documentID string) int32 {
-	n, _ := strconv.ParseInt(documentID, 36, 64)
-	return x.table.at[x.guild<<sqlstore.SegmentBits+n]
-}
-
-// nearest are the limit segments that f allows nearest to vector.
-func (x *index) nearest(ctx context.Context, vector []float32, f filter, limit int) ([]sqlstore.Near, error) {
+// nearest are the limit segments that f allows nearest to vector, and whether it allows more.
+func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float32, f filter,
+	limit int) (found []sqlstore.Near, more bool, err error) {
 	x.mu.RLock()
-	defer x.mu.RUnlock()
-	places, of := x.table.allowed(f), x.collection
-	if len(places) == 0 {
-		return nil, nil
+	places := x.table.allowed(f)
+	more = len(places) > limit
+	places = x.table.shortlist(places, vector, limit)
+	segments := make([]int64, len(places))
+	for n, i := range places {
+		segments[n] = x.table.segments[i]
 	}
-	// chromem-go ranks all documents of a collection. Where they are too many, or most of them may not be
-	// found, those that matter are put into one of their own: that takes about as long as ranking them.
-	few := 2*len(places) <= len(x.table.rows)
-	if len(x.table.rows) > x.table.few {
-		places, few = x.table.shortlist(places, vector, limit), true
+	x.mu.RUnlock()
+	if len(segments) == 0 {
+		return nil, false, nil
 	}
-	if few {
-		var err error
-		if of, err = x.some(ctx, places); err != nil {
-			return nil, err
-		}
-	}
-	return x.rank(ctx, of, vector, f, min(limit, len(places)))
+	found, err = rank(ctx, q, x.space, vector, segments)
+	sortNearest(found)
+	return found[:min(limit, len(found))], more, err
 }
 
-// some is a collection of the segments at places.
-func (x *index) some(ctx context.Context, places []int32) (*chromem.Collection, error) {
-	c, err := newCollection()
-	if err != nil {
-		return nil, err
-	}
-	for _, i := range places {
-		if err := c.AddDocument(ctx, x.document(x.table.rows[i].segment, x.table.rows[i].vector)); err != nil {
-			return nil, err
+// rank tells how near to vector the segments are that have a vector in space.
+func rank(ctx context.Context, q sqlstore.Querier, space memory.Space, vector []float32,
+	segments []int64) ([]sqlstore.Near, error) {
+	slices.Sort(segments)             // neighbours share a page
+	list, _ := json.Marshal(segments) // never fails
+	found := make([]sqlstore.Near, 0, len(segments))
+	compare := comparer(vector)
+	var near sqlstore.Near
+	var packed sql.RawBytes
+	err := sqlstore.Each(ctx, q, func(scan sqlstore.Scanner) error {
+		err := scan(&near.Segment, &packed)
+		if err == nil {
+			near.Similarity, err = compare(packed)
 		}
-	}
-	return c, nil
-}
-
-// rank are the limit documents of a collection nearest to vector that f allows, which are no fewer.
-// chromem-go is asked for more until enough of what it gave may be found.
-func (x *index) rank(ctx context.Context, c *chromem.Collection, vector []float32, f filter,
-	limit int) ([]sqlstore.Near, error) {
-	count := c.Count()
-	for n := min(count, 2*limit); ; n = min(count, 4*n) {
-		results, err := c.QueryEmbedding(ctx, vector, n, nil, nil)
-		if err != nil {
-			return nil, err
-		}
-		if err := ctx.Err(); err != nil { // then the results are only some
-			return nil, err
-		}
-		var found []sqlstore.Near
-		for _, r := range results {
-			if i := x.place(r.ID); f.allows(&x.table, i) {
-				found = append(found, sqlstore.Near{Segment: x.table.rows[i].segment, Similarity: r.Similarity})
-			}
-		}
-		sortNearest(found)
-		// Of equals that don't all fit, chromem-go gives some, others each time: then it is asked for them all.
-		if n == count || len(found) >= limit && found[limit-1].Similarity > results[len(results)-1].Similarity {
-			return found[:limit], nil
-		}
-	}
+		found = append(found, near)
+		return err
+	}, `SELECT v.segment, v.steps FROM json_each(?) j CROSS JOIN vector v ON v.segment = j.value
+		WHERE EXISTS (SELECT 1 FROM meta WHERE key = 'space' AND value = ?)`, string(list), sqlstore.NameOf(space))
+	return found, err
 }
 
 func sortNearest(found []sqlstore.Near) {

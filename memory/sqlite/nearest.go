@@ -35,12 +35,15 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 		var found []sqlstore.Near
 		beyond := float32(-2) // what wasn't given is no nearer
 		for _, x := range indexes {
-			nearest, err := x.nearest(ctx, q.Vector, scopeFilter(q.Scope, x.guild, q.Channels), n)
+			nearest, more, err := x.nearest(ctx, e, q.Vector, scopeFilter(q.Scope, x.guild, q.Channels), n)
 			if err != nil {
 				return nil, fmt.Errorf("search the vectors: %w", explain(err))
 			}
-			if len(nearest) == n {
+			switch {
+			case len(nearest) == n:
 				beyond = max(beyond, nearest[n-1].Similarity)
+			case more: // another process took some of them away just now
+				beyond = 2
 			}
 			found = append(found, nearest...)
 		}

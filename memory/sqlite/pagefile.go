@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
+	"math/bits"
 	"os"
 )
 
@@ -368,8 +370,50 @@ type pages []uint64
 
 func (f *pageFile) none() pages { return make(pages, f.count/64+1) }
 
-func (s pages) add(no uint32)      { s[no/64] |= 1 << (no % 64) }
+func (s *pages) add(no uint32) {
+	*s = append(*s, make(pages, max(0, int(no/64)+1-len(*s)))...)
+	(*s)[no/64] |= 1 << (no % 64)
+}
+
 func (s pages) has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
+
+func (s pages) remove(no uint32) {
+	if int(no/64) < len(s) {
+		s[no/64] &^= 1 << (no % 64)
+	}
+}
+
+// from are the pages in order, beginning with first and ending with the one before it. Each may be removed on the way.
+func (s pages) from(first uint32) iter.Seq[uint32] {
+	if int(first/64) >= len(s) {
+		first = 0
+	}
+	below := uint64(1)<<(first%64) - 1
+	return func(yield func(uint32) bool) {
+		for n := 0; n <= len(s) && len(s) > 0; n++ {
+			i := (n + int(first/64)) % len(s)
+			left := s[i]
+			switch n {
+			case 0:
+				left &^= below
+			case len(s):
+				left &= below
+			}
+			for ; left != 0; left &= left - 1 {
+				if !yield(uint32(64*i + bits.TrailingZeros64(left))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s pages) count() (n int) {
+	for _, some := range s {
+		n += bits.OnesCount64(some)
+	}
+	return n
+}
 
 // walk goes through a tree from its root on. It tells each what is in it, in order, unless that is nil, and adds the
 // pages that it saw to seen, but for those that hold something of which each says that it doesn't fit. It tells how

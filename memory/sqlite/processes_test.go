@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // Two stores on one file are as two processes: SQLite and the stores themselves know no difference.
@@ -92,14 +93,63 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	// As if both segments had been deleted and their numbers given to others, between the search and the reading.
 	x, err := s.engine.index(bg, 1, s.engine.options.Space)
 	must(t, err)
-	for _, segment := range allSegments(t, s) {
-		must(t, x.put(storedVector{segment: segment.ID, channel: numbersOf(t, s, in(general))[0],
-			steps: quantise(unit())}))
+	for i := range x.table.channels {
+		x.table.channels[i] = uint32(numbersOf(t, s, in(general))[0] - 1<<sqlstore.ChannelBits)
 	}
 	hits, err := s.Nearest(bg, in(general), s.engine.options.Space, unit(), 10)
 	if err != nil || len(hits) != 1 || hits[0].Channel != general {
 		t.Errorf("got %v, %v", hits, err)
 	}
+}
+
+// What another process writes has the vectors loaded anew of the guilds whose vectors it changed, and of no others. So
+// does a first write, and one that fails.
+func TestVectorsThatNobodyChangedStayLoaded(t *testing.T) {
+	t.Parallel()
+	dir := emptyDir(t)
+	a, b := open(t, dir), open(t, dir)
+	apply(t, b, inGuild(1, 1, "apples"), inGuild(1, 1000, "bananas"), inGuild(2, 2, "apples"))
+	drain(t, b)
+	one, two := load(t, a, 1), load(t, a, 2)
+	stay := func(what string, first, second bool) {
+		t.Helper()
+		if one == load(t, a, 1) != first || two == load(t, a, 2) != second {
+			t.Errorf("%s: the first guild's are those of before: %v, the second's: %v", what, !first, !second)
+		}
+		one, two = load(t, a, 1), load(t, a, 2)
+	}
+	apply(t, a, inGuild(3, 3, "a first write"))
+	stay("a first write", true, true)
+	apply(t, b, inGuild(1, 2000, "cherries"))
+	stay("a message that nobody embedded yet", true, true)
+	execute(t, raw(t, dir), "CREATE TRIGGER no BEFORE INSERT ON message BEGIN SELECT raise(ABORT, 'no'); END")
+	wantError(t, a.Apply(bg, inGuild(1, 3000, "dates")))
+	execute(t, raw(t, dir), "DROP TRIGGER no")
+	stay("a write that failed", true, true)
+	drain(t, b)
+	stay("another's vector", false, true)
+	asked(t, a, 3, 1)
+	apply(t, b, memory.Deleted{Guild: 1, Channel: 1, IDs: []memory.MessageID{id(1000)}})
+	stay("another's deletion", false, true)
+	asked(t, a, 2, 1)
+	apply(t, a, inGuild(2, 4000, "elderberries"))
+	drain(t, a)
+	stay("vectors of one's own", true, true)
+	asked(t, a, 2, 2)
+	forget(t, b, memory.Forgetting{Guild: 2, Before: id(5000).Time(), Why: memory.WhyPurge})
+	stay("another's forgetting", true, false)
+	if got := nearest(t, a, in(1, 2), "apples"); len(got) != 2 {
+		t.Errorf("found %v", got)
+	}
+}
+
+// load is the index of a guild, as a search finds it.
+func load(t *testing.T, s *Store, guild int64) *index {
+	t.Helper()
+	must(t, s.engine.Notice(bg))
+	x, err := s.engine.index(bg, guild, s.engine.options.Space)
+	must(t, err)
+	return x
 }
 
 // Stores that write and read one file at once lose nothing and disturb nobody.

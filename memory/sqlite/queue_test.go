@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"hark/memory"
 	"hark/memory/memorytest"
 )
@@ -89,43 +87,31 @@ func TestVectorsThatChangeAfterTheyAreRead(t *testing.T) {
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
 	drain(t, s)
 	loaded, err := s.engine.index(t.Context(), 1, s.engine.options.Space)
-	if err != nil || len(loaded.table.rows) != 2 {
+	if err != nil || len(loaded.table.segments) != 2 {
 		t.Fatalf("%+v, %v", loaded, err)
 	}
-	gone, stays := loaded.table.rows[0].segment, loaded.table.rows[1].segment
-	later := storedVector{segment: stays + 100, channel: numbersOf(t, s, in(general))[0], steps: quantise(unit())}
+	gone, stays := loaded.table.segments[0], loaded.table.segments[1]
+	later := storedVector{segment: stays + 100, channel: numbersOf(t, s, in(general))[0],
+		sketch: loaded.table.sketcher.sketch(quantise(unit()))}
+	old, again := later, later
+	old.segment, again.segment = stays+200, gone
 	x := &index{guild: 1, space: s.engine.options.Space}
-	again := storedVector{segment: gone, channel: later.channel, steps: later.steps}
-	for _, err := range []error{x.put(later), x.put(again)} {
-		must(t, err)
+	for _, c := range []vectorChange{
+		{version: loaded.version, put: []storedVector{old}}, // which the file had, and not for long
+		{version: loaded.version + 1, put: []storedVector{later, again}},
+		{version: loaded.version + 2, gone: []int64{gone}},
+	} {
+		if !x.apply(c) {
+			t.Error("what is being loaded is given up")
+		}
 	}
-	x.remove(gone)
 	must(t, x.fill(t.Context(), s.engine))
-	found, err := x.nearest(t.Context(), unit(), scopeFilter(in(general), 1, []int64{later.channel}), 10)
-	if err != nil || len(found) != 2 || found[0].Segment != later.segment || found[1].Segment != stays ||
-		x.count.Load() != 2 {
-		t.Errorf("found %v, %v", found, err)
+	if got := slices.Sorted(slices.Values(x.table.segments)); !slices.Equal(got,
+		[]int64{stays, later.segment}) || x.count.Load() != 2 {
+		t.Errorf("found %v", got)
 	}
-}
-
-// What is packed comes back as it was, in no more bytes than it has numbers; what is damaged doesn't come back.
-func TestPack(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		steps := rapid.SliceOfN(rapid.OneOf(rapid.Just(byte(0)), rapid.Byte()), 1, 40).Draw(t, "steps")
-		packed := pack(steps)
-		if back, err := unpack(packed, len(steps)); err != nil || !slices.Equal(back, steps) ||
-			len(packed) > len(steps) {
-			t.Fatalf("%v is packed as %v and comes back as %v, %v", steps, packed, back, err)
-		}
-		if len(packed) < len(steps) {
-			if back, err := unpack(packed[:len(packed)-1], len(steps)); err == nil {
-				t.Fatalf("%v lacks a byte and comes back as %v", packed, back)
-			}
-		}
-	})
-	if n := len(pack(make([]byte, 384))); n != 48 {
-		t.Errorf("nothing takes %d bytes", n)
+	if x.apply(vectorChange{version: x.version + 2}) {
+		t.Error("a change that comes after one that is missing leaves no trace")
 	}
 }
 

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"testing"
 
@@ -14,16 +13,14 @@ import (
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	unfit := memory.Trace{Channel: general, Answer: id(1), Recalled: []memory.TraceHit{{Relevance: math.NaN()}}}
 	good := posted(general, 1, "x")
 	for name, e := range map[string]memory.Event{
-		"nothing":              nil,
-		"a pointer":            &good,
-		"no id":                memory.Posted{Message: memory.Message{Channel: general}},
-		"no channel":           memory.Posted{Message: memory.Message{ID: id(1)}},
-		"a trace of nothing":   memory.Answered{Trace: memory.Trace{Channel: general}},
-		"a trace of nowhere":   memory.Answered{Trace: memory.Trace{Answer: id(1)}},
-		"a trace without JSON": memory.Answered{Trace: unfit},
+		"nothing":            nil,
+		"a pointer":          &good,
+		"no id":              memory.Posted{Message: memory.Message{Channel: general}},
+		"no channel":         memory.Posted{Message: memory.Message{ID: id(1)}},
+		"a trace of nothing": memory.Answered{Trace: memory.Trace{Channel: general}},
+		"a trace of nowhere": memory.Answered{Trace: memory.Trace{Answer: id(1)}},
 	} {
 		for _, n := range []int{1, 64} { // of which each half is prepared by itself
 			batch := slices.Repeat([]memory.Event{good}, n+1)
@@ -46,11 +43,10 @@ func TestRefusedEvents(t *testing.T) {
 func TestRefusalIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	unfit := memory.Answered{Trace: memory.Trace{Channel: general, Answer: id(9),
-		Recalled: []memory.TraceHit{{Relevance: math.Inf(1)}}}}
+	unfit := posted(general, 9, "a pointer to an event is none")
 	s.engine.writer.turn <- struct{}{}
 	var outcomes []<-chan error
-	for _, e := range []memory.Event{posted(general, 1, "first"), unfit, posted(general, 2, "last")} {
+	for _, e := range []memory.Event{posted(general, 1, "first"), &unfit, posted(general, 2, "last")} {
 		outcomes = append(outcomes, queue(t, bg, s, e))
 	}
 	<-s.engine.writer.turn

@@ -60,7 +60,8 @@ func TestReindexGoesOn(t *testing.T) {
 		apply(t, s, pears()...)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		if err := sqlstore.Reindex(ctx, s.Store, func(int, int) { cancel() }); !errors.Is(err, context.Canceled) {
+		before := 0
+		if err := sqlstore.Reindex(ctx, s.Store, func(done, _ int) { before = done; cancel() }); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		apply(t, s, deleted(secret, 3000, 3001, 101), edited(secret, 3002, "plums"), edited(secret, 102, "quinces"),
@@ -77,7 +78,7 @@ func TestReindexGoesOn(t *testing.T) {
 				if from < 0 {
 					from = done
 				}
-			}); err != nil || from < 1500 {
+			}); err != nil || before == 0 || from <= before {
 				t.Errorf("it went on at %d, %v", from, err)
 			}
 		}
@@ -113,7 +114,7 @@ var spoiled = map[string]string{
 	"a wrong span":      "UPDATE segment SET first = last",
 	"in no segment":     "UPDATE message SET segment = 0 WHERE row = (SELECT max(row) FROM message)",
 	"no vector":         "DELETE FROM vector",
-	"a strange vector":  "INSERT INTO vector VALUES (77, x'00')",
+	"a strange vector":  "INSERT INTO vector VALUES (77, x'00', x'00')",
 	"a short vector":    "UPDATE vector SET steps = x'01'",
 	"no words":          "INSERT INTO fulltext (fulltext) VALUES ('delete-all')",
 	"too many words":    "INSERT INTO fulltext (rowid, content) VALUES (77, 'aaaaaaaa')",

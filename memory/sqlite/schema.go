@@ -132,11 +132,17 @@ CREATE INDEX segment_pending ON segment (id) WHERE pending = 1;
 CREATE INDEX segment_next ON segment (id) WHERE next = 1;
 CREATE TABLE vector (
   segment INTEGER PRIMARY KEY,
-  steps   BLOB NOT NULL -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
+  sketch  BLOB NOT NULL, -- some bits of it, by which it is chosen to be compared: see sketch.go
+  steps   BLOB NOT NULL  -- int8 a dimension, or a bit a dimension and an int8 for each that isn't 0
 );
 CREATE TABLE vector_next ( -- of another space than vector, whose place it takes once it is complete
   segment INTEGER PRIMARY KEY,
+  sketch  BLOB NOT NULL,
   steps   BLOB NOT NULL
+);
+CREATE TABLE vector_version ( -- counts what changes a guild's vectors in use
+  guild   INTEGER PRIMARY KEY, -- guild.no; rows stay, since numbers are given out again
+  version INTEGER NOT NULL
 );
 
 CREATE TABLE trace (

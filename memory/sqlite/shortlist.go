@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"cmp"
+	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"hark/memory"
@@ -9,21 +11,12 @@ import (
 )
 
 const (
-	// sketchedFrom is how many segments a guild has at most without sketches: up to it, all of them are ranked.
-	sketchedFrom = 10_000
-	// shortlisted is how many segments are ranked at least where there are sketches, and for each that is wanted.
-	shortlisted, shortlistedEach = 400, 20
+	// shortlisted is how many segments are ranked at least, and shortlistedEach for each that is wanted.
+	shortlisted, shortlistedEach = 400, 8
 	// longlist is how many times as many are chosen by some bits of one turn, of which all bits then choose
 	// the shortlist.
-	longlist = 6
+	longlist = 25
 )
-
-// row is a segment whose vector is loaded.
-type row struct {
-	segment     int64
-	first, last memory.MessageID // between which its messages lie
-	vector      []float32        // the one that chromem-go holds
-}
 
 // minID and maxID exclude no message.
 const minID, maxID = memory.MessageID(-1 << 63), memory.MessageID(1<<63 - 1)
@@ -59,59 +52,58 @@ func scopeFilter(scope memory.Scope, guild int64, nos []int64) filter {
 // allows reports whether the row at i may be found.
 func (f *filter) allows(t *table, i int32) bool {
 	c := int(t.channels[i])
-	return c < len(f.channels) && f.channels[c] && (f.always() || t.rows[i].last >= f.since &&
-		t.rows[i].first < f.until)
+	return c < len(f.channels) && f.channels[c] && (f.always() || t.lasts[i] >= f.since && t.firsts[i] < f.until)
 }
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// table is what is kept of a guild's segments beside chromem-go's documents: whatever a search looks at
-// before it ranks.
+// table is what is kept of a guild's segments in memory: a list for each thing, since every search reads some
+// of them from end to end.
 type table struct {
-	rows     []row
-	channels []uint32        // of rows: their numbers in the guild, by themselves since every search reads them all
-	at       map[int64]int32 // the place in rows, by segment
-	sketcher *sketcher
-	words    int             // that a sketch takes
-	few      int             // rows that need no sketches
-	sketches [turns][]uint64 // of rows, one after the other; nil while they are few
-	scratch  []float32
+	guild         int64
+	segments      []int64
+	channels      []uint32 // their numbers in the guild
+	firsts, lasts []memory.MessageID
+	sketches      [turns][]uint64 // one after the other
+	words         int             // that a sketch takes of each turn
+	at            map[int64]int32 // places, by segment
+	sketcher      *sketcher
 }
 
-func newTable(dimensions int) table {
+func newTable(guild int64, dimensions int) table {
 	k := newSketcher(dimensions)
-	return table{at: map[int64]int32{}, sketcher: k, words: k.width / 64, few: sketchedFrom}
+	return table{guild: guild, at: map[int64]int32{}, sketcher: k, words: k.width / 64}
 }
 
-func (t *table) isSketched() bool { return t.sketches[0] != nil }
+// grow makes room for n rows.
+func (t *table) grow(n int) {
+	t.segments, t.channels = slices.Grow(t.segments, n), slices.Grow(t.channels, n)
+	t.firsts, t.lasts = slices.Grow(t.firsts, n), slices.Grow(t.lasts, n)
+	for k := range t.sketches {
+		t.sketches[k] = slices.Grow(t.sketches[k], n*t.words)
+	}
+}
 
 // put adds a row, or replaces the segment's.
-func (t *table) put(r row, channel uint32) {
-	i, ok := t.at[r.segment]
-	if !ok {
-		i = int32(len(t.rows))
-		t.at[r.segment] = i
-		t.rows, t.channels = append(t.rows, row{}), append(t.channels, 0)
+func (t *table) put(v storedVector) error {
+	if n := 8 * turns * t.words; len(v.sketch) != n {
+		return fmt.Errorf("the sketch of segment %d takes %d bytes and not %d", v.segment, len(v.sketch), n)
 	}
-	t.rows[i], t.channels[i] = r, channel
-	if t.isSketched() {
-		t.sketchRow(i)
-	} else if len(t.rows) > t.few {
-		for i := range t.rows {
-			t.sketchRow(int32(i))
+	i, ok := t.at[v.segment]
+	if !ok {
+		i = int32(len(t.segments))
+		t.at[v.segment] = i
+		t.resize(int(i) + 1)
+	}
+	t.segments[i], t.channels[i] = v.segment, uint32(v.channel-t.guild<<sqlstore.ChannelBits)
+	t.firsts[i], t.lasts[i] = v.first, v.last
+	for k := range turns {
+		sketch := t.sketch(k, i)
+		for w := range sketch {
+			sketch[w] = binary.LittleEndian.Uint64(v.sketch[8*(k*t.words+w):])
 		}
 	}
-}
-
-// sketchRow makes the sketches of the row at i, which has some or comes after all that have.
-func (t *table) sketchRow(i int32) {
-	at := int(i) * t.words
-	for k := range turns {
-		t.scratch = t.sketcher.turned(t.rows[i].vector, k, t.scratch)
-		rest := t.sketches[k][min(at+t.words, len(t.sketches[k])):]
-		t.sketches[k] = appendSketch(t.sketches[k][:at], t.scratch)
-		t.sketches[k] = t.sketches[k][:at+t.words+len(rest)]
-	}
+	return nil
 }
 
 // remove takes a segment's row away; the last takes its place.
@@ -120,27 +112,36 @@ func (t *table) remove(segment int64) {
 	if !ok {
 		return
 	}
-	last := int32(len(t.rows) - 1)
-	t.rows[i], t.channels[i] = t.rows[last], t.channels[last]
-	t.at[t.rows[i].segment] = i
+	last := int32(len(t.segments) - 1)
+	t.segments[i], t.channels[i] = t.segments[last], t.channels[last]
+	t.firsts[i], t.lasts[i] = t.firsts[last], t.lasts[last]
+	for k := range turns {
+		copy(t.sketch(k, i), t.sketch(k, last))
+		clear(t.sketch(k, last))
+	}
+	t.at[t.segments[i]] = i
 	delete(t.at, segment)
-	t.rows[last] = row{}
-	t.rows, t.channels = t.rows[:last], t.channels[:last]
-	switch {
-	case int(last) <= t.few*9/10: // not at once, or a segment that comes and goes would have all made anew
-		t.sketches = [turns][]uint64{}
-	case t.isSketched():
-		for k := range turns {
-			copy(t.sketch(k, i), t.sketch(k, last))
-			t.sketches[k] = t.sketches[k][:int(last)*t.words]
-		}
+	t.resize(int(last))
+}
+
+// resize gives the table n rows: one more, or fewer.
+func (t *table) resize(n int) {
+	t.segments, t.channels = resized(t.segments, n), resized(t.channels, n)
+	t.firsts, t.lasts = resized(t.firsts, n), resized(t.lasts, n)
+	for k := range t.sketches {
+		t.sketches[k] = resized(t.sketches[k], n*t.words)
 	}
 }
 
-// bytes is what the table and the vectors take in memory.
-func (t *table) bytes(dimensions int) int64 {
-	return int64(len(t.rows))*int64(perVector+4*dimensions) + int64(turns*8*len(t.sketches[0]))
+func resized[T any](list []T, n int) []T {
+	return slices.Grow(list, max(0, n-len(list)))[:n]
 }
+
+// perRow is what a row takes in memory beside its sketch: 28 bytes, and what the map takes, as measured.
+const perRow = 60
+
+// bytes is what the table takes in memory.
+func (t *table) bytes() int64 { return int64(len(t.segments)) * int64(perRow+8*turns*t.words) }
 
 // sketch is the sketch of a turn of the row at i.
 func (t *table) sketch(turn int, i int32) []uint64 {
@@ -149,8 +150,8 @@ func (t *table) sketch(turn int, i int32) []uint64 {
 
 // allowed are the places of the rows that may be found.
 func (t *table) allowed(f filter) []int32 {
-	places := make([]int32, 0, len(t.rows))
-	for i := range int32(len(t.rows)) {
+	places := make([]int32, 0, len(t.segments))
+	for i := range int32(len(t.segments)) {
 		if f.allows(t, i) {
 			places = append(places, i)
 		}
@@ -168,7 +169,7 @@ func (t *table) shortlist(places []int32, vector []float32, limit int) []int32 {
 	var weight [turns][planes][]uint64
 	for k := range turns {
 		turned := t.sketcher.turned(vector, k, nil)
-		question[k], weight[k] = appendSketch(nil, turned), weights(turned)
+		question[k], weight[k] = signs(turned), weights(turned)
 	}
 	distances := make([]int32, len(places))
 	if len(places) > longlist*n {
@@ -208,6 +209,6 @@ func (t *table) least(places, distances []int32, n int) []int32 {
 			equal = append(equal, places[k])
 		}
 	}
-	slices.SortFunc(equal, func(a, b int32) int { return cmp.Compare(t.rows[b].segment, t.rows[a].segment) })
+	slices.SortFunc(equal, func(a, b int32) int { return cmp.Compare(t.segments[b], t.segments[a]) })
 	return append(chosen, equal[:n-within]...)
 }

@@ -1,8 +1,7 @@
 package sqlite
 
 import (
-	"cmp"
-	"maps"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,13 +15,24 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// emptyIndex is the index of guild 1, of vectors with so many dimensions.
-func emptyIndex(t rapid.TB, dimensions int) *index {
-	t.Helper()
-	c, err := newCollection()
-	must(t, err)
-	return &index{guild: 1, space: memory.Space{Name: "test", Dimensions: dimensions}, collection: c,
-		table: newTable(dimensions)}
+// dequantise is what quantise was given, as near as the steps allow, with length 1.
+func dequantise(steps []byte) []float32 {
+	v := make([]float32, len(steps))
+	var square float64
+	for i, b := range steps {
+		v[i] = float32(int8(b))
+		square += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] /= float32(math.Sqrt(square))
+	}
+	return v
+}
+
+// numbered is a segment of guild 1, in one of its channels, with a vector.
+func numbered(t *table, segment, channel int64, vector []float32) storedVector {
+	return storedVector{segment: 1<<sqlstore.SegmentBits + segment, channel: 1<<sqlstore.ChannelBits + channel,
+		sketch: t.sketcher.sketch(quantise(vector))}
 }
 
 func cosineOf(a, b []float32) float64 {
@@ -36,34 +46,30 @@ func cosineOf(a, b []float32) float64 {
 // everything is a filter that excludes nothing of channel 1.
 func everything() filter { return scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 1}) }
 
-// recall is how many of the 20 segments nearest to each question are found, of 1. One as near as the 20th
+// recall is how many of the 20 segments nearest to each question are on the shortlist, of 1. One as near as the 20th
 // counts as one.
 func recall(t *testing.T, vectors, questions [][]float32) float64 {
 	t.Helper()
-	x := emptyIndex(t, len(vectors[0]))
+	of := newTable(1, len(vectors[0]))
+	kept := make([][]float32, len(vectors)) // as they are compared
 	for i, v := range vectors {
-		must(t, x.put(storedVector{segment: 1<<sqlstore.SegmentBits + int64(i),
-			channel: 1<<sqlstore.ChannelBits + 1, steps: quantise(v)}))
-	}
-	if !x.table.isSketched() {
-		t.Fatalf("%d segments have no sketches", len(vectors))
+		must(t, of.put(numbered(&of, int64(i), 1, v)))
+		kept[i] = dequantise(quantise(v))
 	}
 	right := 0
 	for _, q := range questions {
 		exact := make([]float64, len(vectors))
-		for i, r := range x.table.rows {
-			exact[i] = cosineOf(q, r.vector)
+		for i, v := range kept {
+			exact[i] = cosineOf(q, v)
 		}
-		slices.Sort(exact)
-		found, err := x.nearest(t.Context(), q, everything(), 20)
-		if err != nil || len(found) != 20 {
-			t.Fatalf("%d found, %v", len(found), err)
-		}
-		for _, f := range found {
-			if float64(f.Similarity) > exact[len(exact)-20]-1e-6 {
-				right++
+		near := 0
+		border := slices.Sorted(slices.Values(exact))[len(exact)-20] - 1e-6
+		for _, i := range of.shortlist(of.allowed(everything()), q, 20) {
+			if exact[i] > border {
+				near++
 			}
 		}
+		right += min(near, 20)
 	}
 	return float64(right) / float64(20*len(questions))
 }
@@ -139,106 +145,84 @@ func TestRecallAmongHashedText(t *testing.T) {
 	}
 }
 
-// Whatever comes and goes, an index finds what a look at all of it finds, and its sketches are those of its rows.
-func TestIndexFindsWhatAScanFinds(t *testing.T) {
+// Whatever comes and goes, a table has the rows that it was given, with their sketches, and allows those in the scope.
+func TestTableHoldsWhatItWasGiven(t *testing.T) {
 	t.Parallel()
 	const dimensions = 70 // which fill neither a word nor a power of two
 	rapid.Check(t, func(t *rapid.T) {
-		x := emptyIndex(t, dimensions)
-		x.table.few = rapid.IntRange(3, 30).Draw(t, "few")
-		scan := map[int64]storedVector{}
-		channel := rapid.Int64Range(1<<sqlstore.ChannelBits, 1<<sqlstore.ChannelBits+3)
-		when := rapid.Int64Range(0, 20)
-		draw := func(what string) []byte {
-			r := rand.New(rand.NewPCG(7, rapid.Uint64Range(0, 30).Draw(t, what)))
-			v := make([]float32, dimensions)
-			for i := range v {
-				v[i] = float32(r.NormFloat64())
-			}
-			return quantise(v)
-		}
+		of := newTable(1, dimensions)
+		want := map[int64]storedVector{}
+		channel, segment, when := rapid.Int64Range(0, 3), rapid.Int64Range(0, 60), rapid.Int64Range(0, 20)
 		t.Repeat(map[string]func(*rapid.T){
 			"put": func(t *rapid.T) {
 				for range rapid.IntRange(1, 8).Draw(t, "how many") {
-					v := storedVector{segment: 1<<sqlstore.SegmentBits + rapid.Int64Range(0, 60).Draw(t,
-						"segment"), channel: channel.Draw(t, "channel"), steps: draw("vector")}
+					r := rand.New(rand.NewPCG(7, rapid.Uint64Range(0, 30).Draw(t, "vector")))
+					vector := make([]float32, dimensions)
+					for i := range vector {
+						vector[i] = float32(r.NormFloat64())
+					}
+					v := numbered(&of, segment.Draw(t, "segment"), channel.Draw(t, "channel"), vector)
 					v.first = memory.MessageID(when.Draw(t, "first"))
 					v.last = v.first + memory.MessageID(when.Draw(t, "length"))
-					scan[v.segment] = v
-					must(t, x.put(v))
+					want[v.segment] = v
+					must(t, of.put(v))
 				}
 			},
 			"remove": func(t *rapid.T) {
 				for range rapid.IntRange(1, 8).Draw(t, "how many") {
-					segment := 1<<sqlstore.SegmentBits + rapid.Int64Range(0, 60).Draw(t, "segment")
-					delete(scan, segment)
-					x.remove(segment)
+					segment := 1<<sqlstore.SegmentBits + segment.Draw(t, "segment")
+					delete(want, segment)
+					of.remove(segment)
 				}
 			},
 			"find": func(t *rapid.T) {
 				nos := rapid.SliceOfDistinct(channel, func(no int64) int64 { return no }).Draw(t, "channels")
+				for i := range nos {
+					nos[i] += 1 << sqlstore.ChannelBits
+				}
 				f := scopeFilter(memory.Scope{}, 1, append(nos, 2<<sqlstore.ChannelBits))
 				if rapid.Bool().Draw(t, "times?") {
 					f.since = memory.MessageID(when.Draw(t, "since"))
 					f.until = f.since + memory.MessageID(when.Draw(t, "until"))
 				}
-				question, limit := dequantise(draw("question")), rapid.IntRange(1, 70).Draw(t, "limit")
-				var want []sqlstore.Near
-				for _, v := range scan {
+				var found []int64
+				for _, i := range of.allowed(f) {
+					found = append(found, of.segments[i])
+				}
+				slices.Sort(found)
+				var allowed []int64
+				for segment, v := range want {
 					if slices.Contains(nos, v.channel) && v.last >= f.since && v.first < f.until {
-						want = append(want, sqlstore.Near{Segment: v.segment,
-							Similarity: float32(cosineOf(question, dequantise(v.steps)))})
+						allowed = append(allowed, segment)
 					}
 				}
-				slices.SortFunc(want, func(a, b sqlstore.Near) int { return cmp.Compare(b.Similarity, a.Similarity) })
-				want = want[:min(limit, len(want))]
-				got, err := x.nearest(bg, question, f, limit)
-				if err != nil || len(got) != len(want) {
-					t.Fatalf("found %d of %d, %v", len(got), len(want), err)
-				}
-				for i, n := range got { // of equals, any
-					v, ok := scan[n.Segment]
-					if difference := n.Similarity - want[i].Similarity; !ok ||
-						!slices.Contains(nos, v.channel) || max(difference, -difference) > 1e-5 {
-						t.Fatalf("found %v, want %v", got, want)
-					}
+				slices.Sort(allowed)
+				if !slices.Equal(found, allowed) {
+					t.Fatalf("found %v, want %v", found, allowed)
 				}
 			},
-			"": func(t *rapid.T) { checkTable(t, x, scan) },
+			"": func(t *rapid.T) { checkTable(t, &of, want) },
 		})
 	})
 }
 
-// checkTable checks that an index holds what it was given, once each.
-func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
-	count := len(want)
-	if x.collection.Count() != count || len(x.table.rows) != count || len(x.table.channels) != count ||
-		len(x.table.at) != count || x.count.Load() != int64(count) {
-		t.Fatalf("of %d there are %d documents, %d rows", count, x.collection.Count(), len(x.table.rows))
+// checkTable checks that a table holds what it was given, once each.
+func checkTable(t *rapid.T, of *table, want map[int64]storedVector) {
+	if len(of.segments) != len(want) || len(of.at) != len(want) {
+		t.Fatalf("of %d there are %d rows", len(want), len(of.segments))
 	}
-	if sketched := x.table.isSketched(); count > x.table.few && !sketched || count <= x.table.few*9/10 && sketched {
-		t.Fatalf("%d rows, sketched: %v", count, sketched)
-	}
-	for i, r := range x.table.rows {
-		v := want[r.segment]
-		if x.table.at[r.segment] != int32(i) || r.first != v.first || r.last != v.last ||
-			!slices.Equal(r.vector, dequantise(v.steps)) ||
-			int64(x.table.channels[i]) != v.channel-1<<sqlstore.ChannelBits {
-			t.Fatalf("%+v is not %+v", r, v)
-		}
+	for i, segment := range of.segments {
+		v := want[segment]
+		var sketch []byte
 		for k := range turns {
-			if !x.table.isSketched() {
-				continue
-			}
-			if fresh := appendSketch(nil, x.table.sketcher.turned(r.vector, k,
-				nil)); !slices.Equal(x.table.sketch(k, int32(i)), fresh) {
-				t.Fatalf("the sketch of %d is another's", r.segment)
+			for _, word := range of.sketch(k, int32(i)) {
+				sketch = binary.LittleEndian.AppendUint64(sketch, word)
 			}
 		}
-	}
-	if size := int64(count)*(perVector+4*int64(x.space.Dimensions)) +
-		int64(8*(len(x.table.sketches[0])+len(x.table.sketches[1]))); x.size.Load() != size && count > 0 {
-		t.Fatalf("%d rows take %d bytes, not %d", count, x.size.Load(), size)
+		if of.at[segment] != int32(i) || of.firsts[i] != v.first || of.lasts[i] != v.last ||
+			int64(of.channels[i]) != v.channel-1<<sqlstore.ChannelBits || !slices.Equal(sketch, v.sketch) {
+			t.Fatalf("row %d is not %+v", i, v)
+		}
 	}
 }
 
@@ -246,57 +230,62 @@ func checkTable(t *rapid.T, x *index, want map[int64]storedVector) {
 // newest are on it.
 func TestTheShortlistLiesInScope(t *testing.T) {
 	t.Parallel()
-	for _, few := range []int{100, 10_000} {
-		theShortlistLiesInScope(t, few)
-	}
-}
-
-func theShortlistLiesInScope(t *testing.T, few int) {
-	t.Helper()
-	const all = 3000
-	x := emptyIndex(t, 64)
-	x.table.few = few
+	const all = 60_000
+	of := newTable(1, 64)
 	r := rand.New(rand.NewPCG(5, 6))
 	question := make([]float32, 64)
 	question[3] = 1
-	for i := range all {
-		v := storedVector{segment: 1<<sqlstore.SegmentBits + int64(i), channel: 1<<sqlstore.ChannelBits +
-			int64(i%100), first: 1, last: 1}
-		vector := slices.Clone(question)
+	near := of.sketcher.sketch(quantise(question))
+	for i := range int64(all) {
+		v := storedVector{segment: i, channel: 1<<sqlstore.ChannelBits + i%100, sketch: near}
 		if i%100 == 7 { // these are far
-			for n := range vector {
-				vector[n] = float32(r.NormFloat64())
+			far := make([]float32, 64)
+			for n := range far {
+				far[n] = float32(r.NormFloat64())
 			}
+			v.sketch = of.sketcher.sketch(quantise(far))
 		}
-		v.steps = quantise(vector)
-		must(t, x.put(v))
+		must(t, of.put(v))
 	}
-	found, err := x.nearest(t.Context(), question,
-		scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 7}), 50)
-	if err != nil || len(found) != all/100 {
-		t.Errorf("found %d of %d, %v", len(found), all/100, err)
-	}
-	want := map[int64]bool{}
-	for i := all - 1; len(want) < 10; i-- {
-		if i%100 != 7 {
-			want[1<<sqlstore.SegmentBits+int64(i)] = true
-		}
+	scope := scopeFilter(memory.Scope{}, 1, []int64{1<<sqlstore.ChannelBits + 7})
+	if found := of.shortlist(of.allowed(scope), question, 100); len(found) != all/100 {
+		t.Errorf("%d of %d are on the shortlist", len(found), all/100)
 	}
 	every := filter{channels: slices.Repeat([]bool{true}, 100), since: minID, until: maxID}
-	for range 3 {
-		found, err = x.nearest(t.Context(), question, every, 10)
-		got := map[int64]bool{}
-		for _, f := range found {
-			got[f.Segment] = true
+	found := of.shortlist(of.allowed(every), question, 100)
+	if len(found) != 100*shortlistedEach {
+		t.Errorf("%d are on the shortlist for 100", len(found))
+	}
+	slices.Sort(found)
+	for i := int32(all - 1); len(found) > 0; i-- {
+		if i%100 == 7 {
+			continue
 		}
-		if err != nil || !maps.Equal(got, want) {
-			t.Fatalf("found %v, %v", got, err)
+		if last := found[len(found)-1]; last != i {
+			t.Fatalf("%d is on the shortlist in the place of %d", last, i)
 		}
+		found = found[:len(found)-1]
 	}
-	if !x.table.isSketched() {
-		return
-	}
-	if got := len(x.table.shortlist(x.table.allowed(every), question, 30)); got != 30*shortlistedEach {
-		t.Errorf("%d are on the shortlist for 30", got)
-	}
+}
+
+// How near a vector is can be told of it as it is packed, in no more bytes than it has numbers; of one that
+// lacks some, it can't.
+func TestComparer(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "dimensions")
+		vector := rapid.SliceOfN(rapid.OneOf(rapid.Just[float32](0), rapid.Float32Range(-3, 3)), n, n)
+		a, b := vector.Draw(t, "a"), vector.Draw(t, "b")
+		a[0], b[0] = a[0]+4, b[0]+4 // not zero
+		packed := pack(quantise(b))
+		near, err := comparer(a)(packed)
+		if want := cosineOf(a, dequantise(quantise(b))) / math.Sqrt(cosineOf(a, a)); err != nil ||
+			math.Abs(float64(near)-want) > 1e-5 || len(packed) > n {
+			t.Errorf("%v in %d bytes, %v; want %v", near, len(packed), err, want)
+		}
+		if _, err := comparer(a)(packed[:len(packed)-1]); err == nil && len(packed) < n {
+			t.Errorf("%v lacks a byte and compares", packed)
+		}
+		_, _ = comparer(a)(rapid.SliceOfN(rapid.Byte(), 0, 2*n).Draw(t, "damaged")) // doesn't panic
+	})
 }

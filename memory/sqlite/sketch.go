@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"encoding/binary"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -8,7 +9,7 @@ import (
 )
 
 // turns is in how many directions a vector is turned for its sketch.
-const turns = 2
+const turns = 3
 
 // planes is how many bits the weight of a question's number has.
 const planes = 3
@@ -35,6 +36,8 @@ func newSketcher(dimensions int) *sketcher {
 	}
 	return k
 }
+
+func (k *sketcher) dimensions() int { return len(k.flips[0]) }
 
 // turned is v in one of the directions. It overwrites scratch if that is large enough.
 func (k *sketcher) turned(v []float32, turn int, scratch []float32) []float32 {
@@ -69,16 +72,30 @@ func hadamard(v []float32) {
 	}
 }
 
-// appendSketch appends the sketch of what was turned.
-func appendSketch(to []uint64, turned []float32) []uint64 {
-	for ; len(turned) > 0; turned = turned[64:] {
-		word := uint64(0)
-		for i, x := range turned[:64] {
-			word |= uint64(math.Float32bits(x)>>31) << i
-		}
-		to = append(to, word)
+// sketch is the sketch of a vector in steps as the file holds it: one turn after the other.
+func (k *sketcher) sketch(steps []byte) []byte {
+	v := make([]float32, len(steps))
+	for i, b := range steps {
+		v[i] = float32(int8(b))
 	}
-	return to
+	sketch := make([]byte, 0, turns*k.width/8)
+	var turned []float32
+	for turn := range turns {
+		turned = k.turned(v, turn, turned)
+		for _, word := range signs(turned) {
+			sketch = binary.LittleEndian.AppendUint64(sketch, word)
+		}
+	}
+	return sketch
+}
+
+// signs are those of what was turned, a bit each.
+func signs(turned []float32) []uint64 {
+	words := make([]uint64, len(turned)/64)
+	for i, x := range turned {
+		words[i/64] |= uint64(math.Float32bits(x)>>31) << (i % 64)
+	}
+	return words
 }
 
 // weights is how much each number of a question that was turned counts, from 0 to 7 where 3 is the mean: of each the

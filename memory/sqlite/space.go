@@ -9,11 +9,39 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// loadSpace reads which space is in use, and throws away the vectors that are loaded.
+// loadSpace reads which space is in use, and throws away what is loaded of vectors that others have changed since.
 func (e *engine) loadSpace(ctx context.Context) error {
+	v := &e.vectors
 	use, _, err := sqlstore.Spaces(ctx, e.read)
-	e.vectors.reset(use)
-	return err
+	if err != nil || use != v.inUse() {
+		v.reset(use)
+		return err
+	}
+	begun := v.begun()
+	if len(begun) == 0 {
+		return nil
+	}
+	guilds := make([]int64, 0, len(begun))
+	for _, x := range begun {
+		guilds = append(guilds, x.guild)
+	}
+	versions := map[int64]int64{}
+	err = sqlstore.Each(ctx, e.read, func(scan sqlstore.Scanner) error {
+		var guild, version int64
+		err := scan(&guild, &version)
+		versions[guild] = version
+		return err
+	}, "SELECT guild, version FROM vector_version WHERE guild IN (SELECT value FROM json_each(?))", listOf(guilds))
+	if err != nil {
+		v.reset(use)
+		return err
+	}
+	for _, x := range begun {
+		if !x.notice(versions[x.guild]) {
+			v.drop(x)
+		}
+	}
+	return nil
 }
 
 // StoredSpaces are where the vectors of the store in dir lie that are in use, and where those do that are filled in

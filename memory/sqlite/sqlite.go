@@ -1,5 +1,5 @@
 // Package sqlite keeps what was said in one SQLite file. The file is the truth: what is held in memory (the
-// structure of the guilds, the vectors ready to be searched by chromem-go) is made from it and can be thrown
+// structure of the guilds, sketches of the vectors) is made from it and can be thrown
 // away at any time. Only message.content holds words; full text holds hashes of them, and deleting takes both
 // out of the file's pages (secure_delete), not only out of sight.
 //
@@ -43,7 +43,7 @@ type Options struct {
 	Patience time.Duration
 	// Progress, if not nil, is told of long work at opening: done of total messages.
 	Progress func(done, total int)
-	// Check has the file checked at opening even if it was closed, unless somebody else has it open.
+	// Check has the file checked before it is opened, even if it was closed, unless somebody else has it open.
 	Check bool
 }
 
@@ -64,6 +64,7 @@ type engine struct {
 	dir     string
 	lock    *dirLock // on dir
 	opened  bool     // wholly
+	check   check    // of a file that wasn't closed
 
 	rest time.Time // until when Erase, where nobody waits, does nothing
 
@@ -149,6 +150,7 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 		make(chan struct{}, loadsAtOnce)
 	e.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
 	e.writer.name, e.writer.patience = rand.Text(), patience
+	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 	if e.writeDB, err = sql.Open("sqlite",
@@ -180,6 +182,7 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 // Close implements sqlstore.Engine: it closes the file once the write under way is done. Reads that are
 // running may fail: cancel them first.
 func (e *engine) Close() error {
+	e.check.end()
 	e.writer.turn <- struct{}{}
 	defer func() { <-e.writer.turn }()
 	if e.writer.closed {
@@ -191,12 +194,12 @@ func (e *engine) Close() error {
 		if !e.writer.scrubbed && !unmerged && err == nil {
 			_ = e.scrub(context.Background(), e.transact)
 		}
-		_ = e.truncateLog(context.Background())
+		_ = e.truncateLog(context.Background(), 0)
 	}
 	e.writer.closed = true
 	e.vectors.close()
 	e.unmark()
-	errs := []error{e.watch.close()}
+	errs := []error{e.watch.close(), e.writer.dirty.close()}
 	if e.read != nil {
 		errs = append(errs, e.read.Close())
 	}

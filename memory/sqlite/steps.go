@@ -3,28 +3,31 @@ package sqlite
 import (
 	"fmt"
 	"math"
+	"math/bits"
 
 	"hark/memory"
 	"hark/memory/sqlstore"
 )
 
-// storedVector is a vector in the steps that the file holds.
+// storedVector is what is held in memory of a vector.
 type storedVector struct {
 	segment, channel int64
 	first, last      memory.MessageID // between which the segment's messages lie
-	steps            []byte
+	sketch           []byte
 }
 
 // PutVector implements sqlstore.Tx.
 func (t *tx) PutVector(v sqlstore.Vector, beside bool) error {
-	s := storedVector{v.Segment, v.Channel, v.First, v.Last, quantise(v.Values)}
+	steps := quantise(v.Values)
+	s := storedVector{v.Segment, v.Channel, v.First, v.Last, t.engine.writer.sketcherOf(len(steps)).sketch(steps)}
 	table := "vector"
 	if beside {
 		table = "vector_next"
 	} else {
 		t.put = append(t.put, s)
 	}
-	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, steps) VALUES (?, ?)", s.segment, pack(s.steps))
+	return t.exec("INSERT OR REPLACE INTO "+table+" (segment, sketch, steps) VALUES (?, ?, ?)", s.segment, s.sketch,
+		pack(steps))
 }
 
 // quantise gives v in steps of a 127th of its largest number, one byte a number. How large a step is isn't
@@ -59,40 +62,40 @@ func pack(steps []byte) []byte {
 	return packed
 }
 
-// unpack is what pack was given, n steps.
-func unpack(packed []byte, n int) ([]byte, error) {
-	if len(packed) == n {
-		return packed, nil
+// comparer tells how near a vector that was packed is to v: the cosine of the angle between them.
+func comparer(v []float32) func(packed []byte) (float32, error) {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
 	}
-	bits := (n + 7) / 8
-	if len(packed) < bits {
-		return nil, fmt.Errorf("a vector takes %d bytes, too few for %d dimensions", len(packed), n)
-	}
-	steps, rest := make([]byte, n), packed[bits:]
-	for i := range steps {
-		if packed[i/8]&(1<<(i%8)) == 0 {
-			continue
+	length := math.Sqrt(square)
+	return func(packed []byte) (float32, error) {
+		var product float32
+		var square int
+		if len(packed) == len(v) {
+			for i, b := range packed {
+				x := int(int8(b))
+				product, square = product+v[i]*float32(x), square+x*x
+			}
+			return float32(float64(product) / (length * math.Sqrt(float64(square)))), nil
 		}
-		if len(rest) == 0 {
-			return nil, fmt.Errorf("a vector of %d dimensions lacks some of its numbers", n)
+		first := (len(v) + 7) / 8
+		n := first
+		for i, b := range packed[:min(first, len(packed))] {
+			for ; b != 0 && n < len(packed) && 8*i+bits.TrailingZeros8(b) < len(v); n++ {
+				x := int(int8(packed[n]))
+				product, square = product+v[8*i+bits.TrailingZeros8(b)]*float32(x), square+x*x
+				b &= b - 1
+			}
+			if b != 0 {
+				n = -1
+				break
+			}
 		}
-		steps[i], rest = rest[0], rest[1:]
+		if n != len(packed) {
+			return 0, fmt.Errorf("a vector of %d dimensions takes %d bytes: some are missing or too many",
+				len(v), len(packed))
+		}
+		return float32(float64(product) / (length * math.Sqrt(float64(square)))), nil
 	}
-	return steps, nil
-}
-
-// dequantise is what quantise was given, as near as the steps allow, with length 1.
-func dequantise(steps []byte) []float32 {
-	v := make([]float32, len(steps))
-	var length float64
-	for i, b := range steps {
-		x := float64(int8(b))
-		v[i] = float32(x)
-		length += x * x
-	}
-	scale := float32(1 / math.Sqrt(length))
-	for i := range v {
-		v[i] *= scale
-	}
-	return v
 }

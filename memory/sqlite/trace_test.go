@@ -21,7 +21,7 @@ func TestTracesAreFoundByIndex(t *testing.T) {
 		must(t, err)
 		queries, plan := slices.Collect(maps.Keys(s.engine.statements.by)), ""
 		query := queries[slices.IndexFunc(queries, func(q string) bool {
-			return strings.Contains(q, "named") || strings.Contains(q, "parts")
+			return strings.Contains(q, "FROM named n") || strings.Contains(q, "INDEXED BY trace_parts")
 		})]
 		err = sqlstore.Each(bg, s.engine.read, func(scan func(...any) error) error {
 			var step string

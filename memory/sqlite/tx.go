@@ -11,10 +11,39 @@ import (
 type tx struct {
 	ctx    context.Context
 	engine *engine
-	others bool // somebody else had written before
-	much   bool // RemoveMuch was called
+	others bool     // somebody else had written before
+	much   bool     // RemoveMuch was called
+	wiped  []uint32 // pages whose unused middle was overwritten, and nothing else
 	sqlstore.Changes
-	put []storedVector // new vectors in the space in use
+	put     []storedVector         // new vectors in the space in use
+	vectors map[int64]vectorChange // by guild: see countVectors
+}
+
+// countVectors counts up the versions of the guilds whose vectors this transaction changes, so that what other processes
+// hold of these is known to be old, and of no others.
+func (t *tx) countVectors() error {
+	t.vectors = map[int64]vectorChange{}
+	for _, segment := range t.Gone {
+		c := t.vectors[segment>>sqlstore.SegmentBits]
+		c.gone = append(c.gone, segment)
+		t.vectors[segment>>sqlstore.SegmentBits] = c
+	}
+	for _, v := range t.put {
+		c := t.vectors[v.segment>>sqlstore.SegmentBits]
+		c.put = append(c.put, v)
+		t.vectors[v.segment>>sqlstore.SegmentBits] = c
+	}
+	for guild, c := range t.vectors {
+		if err := t.row(`INSERT INTO vector_version VALUES (?, 1) ON CONFLICT DO UPDATE SET version = version + 1
+			RETURNING version`, guild).Scan(&c.version); err != nil {
+			return err
+		}
+		t.vectors[guild] = c
+	}
+	if t.Space {
+		return t.exec("UPDATE vector_version SET version = version + 1")
+	}
+	return nil
 }
 
 func (t *tx) statement(query string) (*sql.Stmt, error) {

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"hark/memory"
-	"hark/memory/sqlstore"
 )
 
 // vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
@@ -169,33 +168,24 @@ func (v *vectors) makeRoom() {
 	}
 }
 
-// loaded are the indexes that exist already, of the guilds that segments lie in.
-func (v *vectors) loaded(segment int64) *index {
+// begun are the indexes that are loaded or being loaded.
+func (v *vectors) begun() []*index {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.guilds[segment>>sqlstore.SegmentBits]
+	return slices.Collect(maps.Values(v.guilds))
 }
 
-// remove takes segments out of what is loaded.
-func (v *vectors) remove(segments []int64) {
-	for _, id := range segments {
-		if x := v.loaded(id); x != nil {
-			x.remove(id)
+// apply brings what is loaded up to date with a commit, which changed the vectors of these guilds.
+func (v *vectors) apply(changes map[int64]vectorChange) {
+	for guild, c := range changes {
+		v.mu.Lock()
+		x := v.guilds[guild]
+		v.mu.Unlock()
+		if x != nil && !x.apply(c) {
+			v.drop(x)
 		}
 	}
-}
-
-// put brings what is loaded up to date with what was stored.
-func (v *vectors) put(stored []storedVector) error {
-	for _, s := range stored {
-		if x := v.loaded(s.segment); x != nil {
-			if err := x.put(s); err != nil {
-				return err
-			}
-		}
-	}
-	if len(stored) > 0 {
+	if len(changes) > 0 {
 		v.makeRoom()
 	}
-	return nil
 }

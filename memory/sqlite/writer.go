@@ -19,14 +19,26 @@ type writer struct {
 	turn     chan struct{} // holds a token while somebody writes
 	name     string        // of this writer among those that have the file open
 	patience time.Duration
+	step     time.Duration // about how long one transaction of long work takes
 
 	// What follows is used by the holder of turn only.
 	closed     bool
+	damage     error     // a check found it: nothing is written any more
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
 	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
 	removals   int       // transactions that removed text
-	version    int64     // PRAGMA data_version after the last transaction: another means somebody else wrote
+	dirty      dirty
+	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
 	statements map[string]*sql.Stmt
+	sketcher   *sketcher // that was used last
+}
+
+// sketcherOf makes the sketches of vectors with so many dimensions.
+func (w *writer) sketcherOf(dimensions int) *sketcher {
+	if w.sketcher == nil || w.sketcher.dimensions() != dimensions {
+		w.sketcher = newSketcher(dimensions)
+	}
+	return w.sketcher
 }
 
 // Turn implements sqlstore.Engine.
@@ -64,9 +76,18 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	if e.writer.closed {
 		return errors.New("write to the database: the store is closed")
 	}
+	if e.writer.damage != nil {
+		return fmt.Errorf("write to the database: %w", e.writer.damage)
+	}
 	t := &tx{ctx: context.WithoutCancel(ctx), engine: e}
 	err := t.run(f)
 	if err == nil {
+		if e.writer.dirty.note(); t.Text && e.writer.dirty.at == 0 {
+			e.writer.dirty.lose() // another process has emptied the log at once
+		}
+		for _, number := range t.wiped {
+			e.writer.dirty.pages.remove(number)
+		}
 		err = e.publish(t)
 	}
 	if err != nil {
@@ -104,6 +125,9 @@ func (t *tx) run(f func(*tx) error) error {
 		}
 		t.engine.writer.scrubbed = false
 	}
+	if err := t.countVectors(); err != nil {
+		return err
+	}
 	if err := t.exec("COMMIT"); err != nil {
 		return err
 	}
@@ -124,6 +148,7 @@ func (t *tx) noticeOthers() error {
 	}
 	e.writer.version = version
 	t.others = true
+	e.writer.dirty.lose()
 	var err error
 	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey +
 		"'").Scan(new(int))); err != nil {
@@ -150,8 +175,8 @@ func (e *engine) publish(t *tx) error {
 			return err
 		}
 	}
-	e.vectors.remove(t.Gone)
-	return e.vectors.put(t.put)
+	e.vectors.apply(t.vectors)
+	return nil
 }
 
 // close closes the statements.
@@ -174,7 +199,7 @@ const longRemoved = 5 * time.Second
 func (e *engine) EndTurn(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
-		_ = e.truncateLog(context.Background()) // the next to write or to ask for what is pending tries again
+		_ = e.truncateLog(context.Background(), 0) // the next to write or to ask for what is pending tries again
 	}
 	<-w.turn
 }
@@ -188,16 +213,15 @@ func (e *engine) tryEmptyLog() {
 	}
 }
 
-// truncateLog moves what the write-ahead log holds to its place, and truncates it. It doesn't wait for
-// readers: where one is in the way, the next to write or to ask for what is pending tries again, and opening
-// the file does it at the latest. The caller holds the turn.
-func (e *engine) truncateLog(ctx context.Context) error {
-	if _, err := e.write.ExecContext(ctx, "PRAGMA busy_timeout = 0"); err != nil {
+// truncateLog moves what the write-ahead log holds to its place, and truncates it. It waits so long for those who
+// began to read before; who begins meanwhile is in nobody's way. Where one is, the next to write or to ask for
+// what is pending tries again, and opening the file does it at the latest. The caller holds the turn.
+func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
+	if err := e.beBusy(ctx, wait); err != nil {
 		return err
 	}
-	defer func() {
-		_, _ = e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", e.writer.patience.Milliseconds()))
-	}()
+	defer func() { _ = e.beBusy(ctx, e.writer.patience) }()
+	e.writer.dirty.note()
 	var busy, pages, moved int
 	err := e.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 	if err == nil && busy > 0 {
@@ -205,7 +229,14 @@ func (e *engine) truncateLog(ctx context.Context) error {
 	}
 	if err == nil {
 		e.writer.removed = time.Time{}
+		e.writer.dirty.emptied()
 	}
+	return err
+}
+
+// beBusy sets how long the writer waits for others.
+func (e *engine) beBusy(ctx context.Context, wait time.Duration) error {
+	_, err := e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()))
 	return err
 }
 
@@ -241,6 +272,9 @@ func explain(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		advice = "another process holds the database: stop it or wait"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		if isOfFullText(err) {
+			return explained{fmt.Errorf("%w: \"hark reindex\" makes it again (SQLite: %w)", errFullText, err)}
+		}
 		advice = "the file is damaged or not a database of Hark's: " + Rescue
 	default:
 		return err

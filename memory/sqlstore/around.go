@@ -2,19 +2,22 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"math"
 	"slices"
 
 	"hark/memory"
 )
 
-// The statements that read a stretch. They are prepared once: a search asks for some hundred stretches. Here and
-// elsewhere a limit is ?+0, because SQLite prepares a statement anew whose limit is a bare parameter.
-const (
-	readBefore = "SELECT " + MessageColumns +
-		" FROM said WHERE channel = ? AND id < ? AND id > ? ORDER BY id DESC LIMIT ?+0"
-	readFrom = "SELECT " + MessageColumns + " FROM said WHERE channel = ? AND id >= ? AND id > ? ORDER BY id LIMIT ?+0"
-)
+// readBounds finds where a stretch round each of some ids begins and ends, in the index alone. Here and elsewhere a limit
+// is ?+0, because SQLite prepares a statement anew whose limit is a bare parameter.
+const readBounds = `SELECT j.value,
+	(SELECT id FROM said WHERE channel = ?1 AND id < j.value ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
+	(SELECT id FROM said WHERE channel = ?1 AND id > j.value ORDER BY id LIMIT 1 OFFSET ?3+0)
+	FROM json_each(?4) j`
+
+const readStretches = "SELECT " + MessageColumns + ` FROM (SELECT value FROM json_each(?)) j
+	CROSS JOIN said ON channel = ? AND id BETWEEN j.value ->> 0 AND j.value ->> 1`
 
 // Around implements memory.Store.
 func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
@@ -41,64 +44,38 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 }
 
 func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID,
-	before, after int) ([]memory.Message, error) {
-	var r stretchReader
-	err := s.engine.Snapshot(ctx, func(q Querier) error {
-		r = stretchReader{ctx: ctx, q: q, no: no}
-		for _, id := range ids {
-			if err := r.read(id, before, after); err != nil {
-				return err
+	before, after int) (read []memory.Message, err error) {
+	err = s.engine.Snapshot(ctx, func(q Querier) error {
+		var stretches [][2]memory.MessageID // which don't overlap, in order
+		err := Each(ctx, q, func(scan Scanner) error {
+			var id memory.MessageID
+			var first, last sql.Null[memory.MessageID]
+			err := scan(&id, &first, &last)
+			stretch := [2]memory.MessageID{id, id}
+			if before > 0 {
+				stretch[0] = noMessage
+				if first.Valid {
+					stretch[0] = first.V
+				}
 			}
-		}
-		return nil
-	})
-	return r.all, err
-}
-
-// stretchReader reads what is round ids, which come in order, each message once.
-type stretchReader struct {
-	ctx context.Context
-	q   Querier
-	no  int64            // of the channel
-	all []memory.Message // by id
-}
-
-// read adds the stretch round id. What precedes it is read down to what was read for the id before: from
-// there on all was.
-func (r *stretchReader) read(id memory.MessageID, before, after int) error {
-	last := noMessage
-	if n := len(r.all); n > 0 {
-		last = r.all[n-1].ID
-	}
-	if last < id && before > 0 {
-		start := len(r.all)
-		if err := r.add(readBefore, r.no, id, last, before); err != nil {
+			if after > 0 {
+				stretch[1] = math.MaxInt64
+				if last.Valid {
+					stretch[1] = last.V
+				}
+			}
+			if n := len(stretches); n > 0 && stretch[0] <= stretches[n-1][1] {
+				stretches[n-1][1] = stretch[1]
+			} else {
+				stretches = append(stretches, stretch)
+			}
+			return err
+		}, readBounds, no, max(before-1, 0), max(after-1, 0), jsonOf(ids))
+		if err != nil {
 			return err
 		}
-		slices.Reverse(r.all[start:])
-	}
-	wanted := after
-	for i := len(r.all) - 1; i >= 0 && r.all[i].ID > id; i-- {
-		wanted--
-	}
-	if last < id {
-		wanted++ // itself, if it is there
-	}
-	if wanted <= 0 {
-		return nil
-	}
-	start := len(r.all)
-	if err := r.add(readFrom, r.no, id, last, wanted); err != nil {
+		read, err = list(ctx, q, ScanMessage, readStretches, jsonText(stretches), no)
 		return err
-	}
-	if read := len(r.all) - start; last < id && read == wanted && r.all[start].ID != id {
-		r.all = r.all[:len(r.all)-1] // it isn't there, and one too many was read in its place
-	}
-	return nil
-}
-
-func (r *stretchReader) add(query string, args ...any) error {
-	found, err := list(r.ctx, r.q, ScanMessage, query, args...)
-	r.all = append(r.all, found...)
-	return err
+	})
+	return read, err
 }

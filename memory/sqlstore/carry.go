@@ -15,7 +15,11 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 		f.At = time.Now()
 	}
 	var id int64
-	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
+	found, err := s.find(ctx, orderOf(f))
+	if err != nil {
+		return memory.Receipt{}, s.failed(err, "begin to forget")
+	}
+	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f, found) }); err != nil {
 		return memory.Receipt{}, fmt.Errorf("begin to forget: %w", err)
 	}
 	return s.Resume(ctx, id, progress)
@@ -92,14 +96,11 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
 		ensure(memory.ErrNotFound)
 	}
 	if !begun {
-		t.begin(id, o)
+		t.begin(id, o, nil)
 		_, _, _, r = t.forgetting(id)
 	}
 	return r, done
 }
-
-// takeOutStep bounds how many messages are taken out in one transaction, so that nobody waits long.
-const takeOutStep = 2000
 
 // takeOut takes the rows of doomed messages and their full text out of the file.
 func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) error {
@@ -108,11 +109,11 @@ func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) err
 		&all); err != nil {
 		return s.engine.Explain(err)
 	}
-	_, err := s.inSteps(ctx, 0, total, progress, func(t *transaction) int {
+	_, err := s.inSteps(ctx, 0, total, progress, func(t *transaction, limit int) int {
 		if total > all/muchText {
 			ensure(t.RemoveMuch())
 		}
-		return t.takeOutSome()
+		return t.takeOutSome(limit)
 	})
 	return err
 }
@@ -121,14 +122,15 @@ func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) err
 // merge while it removes one.
 const muchText = 100
 
-func (t *transaction) takeOutSome() int {
+func (t *transaction) takeOutSome(limit int) int {
 	rows, terms := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
-		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?`, takeOutStep)
+		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?+0`, limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM doomed")
 		return 0
 	}
 	t.changed.Text = true // again: what begin removed may have been erased meanwhile
+	t.store.ingest.removals++
 	for i, row := range rows {
 		t.unindex(row, terms[i])
 	}

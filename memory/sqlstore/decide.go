@@ -173,7 +173,7 @@ func (t *transaction) opt(e memory.Opted) {
 		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 	}
 	if e.Out || wasOut { // opting in keeps out what was said meanwhile
-		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
+		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At}, nil)
 	}
 }
 

@@ -78,7 +78,7 @@ type Changes struct {
 // TextQuery asks for messages that hold any of Terms, in channels of one guild. What is zero doesn't count.
 type TextQuery struct {
 	Channels     []int64           // their numbers, in order
-	Terms        []string          // as text.Terms makes them
+	Terms        []string          // as text.Terms makes them, best the rarest first
 	Since, Until *memory.MessageID // Until exclusive
 	Authors      []memory.UserID
 	Limit        int

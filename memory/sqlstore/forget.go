@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,8 +15,8 @@ import (
 // From that commit on they are in nothing that is read (the view said), and the order that stays on record keeps
 // them from coming back. What is left, their rows and their full text, is taken out in steps (carry.go).
 
-// forget begins a forgetting and gives it an id.
-func (t *transaction) forget(f memory.Forgetting) (id int64) {
+// forget begins a forgetting of messages that were found before, if not nil, and gives it an id.
+func (t *transaction) forget(f memory.Forgetting, found *selected) (id int64) {
 	o := orderOf(f)
 	// What is done and covers no more than this needn't stay on record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
@@ -23,7 +25,7 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
 	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
-	t.begin(id, o)
+	t.begin(id, o, found)
 	return id
 }
 
@@ -34,25 +36,103 @@ func (t *transaction) forgetOnce(f memory.Forgetting) {
 		return k.Guild == o.Guild && k.Channel == o.Channel && k.User == o.User && k.Why == o.Why &&
 			k.end >= o.end && (k.whole || !o.whole)
 	}) {
-		t.forget(f)
+		t.forget(f, nil)
 	}
+}
+
+// selected are the messages that fall under an order.
+type selected struct {
+	channels string // the ids of those that it is about, as JSON; of all that are known unless it names some
+	last     string // the last row of each of them when they were looked through, by number, as JSON
+	removals int    // of ingest before that
+	rows     []int64
+	ids      map[memory.ChannelID][]memory.MessageID
+	counted  map[presenceKey]int
+	segments map[int64]int // how many of each
+}
+
+// find looks for the messages that fall under an order. That takes long, so it is done before the transaction that
+// begins to forget them.
+func (s *Store) find(ctx context.Context, o order) (found *selected, err error) {
+	removals := 0
+	if err := s.writing(ctx, func(*transaction) { removals = s.ingest.removals }); err != nil {
+		return nil, err
+	}
+	err = s.engine.Snapshot(ctx, func(q Querier) (err error) {
+		found, err = o.find(ctx, q)
+		return err
+	})
+	found.removals = removals
+	return found, err
+}
+
+func (o order) find(ctx context.Context, q Querier) (*selected, error) {
+	f := &selected{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
+		segments: map[int64]int{}}
+	channels, err := o.channels(ctx, q)
+	if f.channels = channels; err != nil {
+		return f, err
+	}
+	if err := RowOf(ctx, q, fmt.Sprintf(`SELECT json_group_array(json_array(no, coalesce((SELECT max(row) FROM message
+		WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d), 0))) FROM channel
+		WHERE id IN (SELECT value FROM json_each(?))`, SequenceBits), channels).Scan(&f.last); err != nil {
+		return f, err
+	}
+	return f, f.add(ctx, q, o.messages(), o.args(channels)...)
+}
+
+// channels are the ids of those that an order is about, as JSON.
+func (o order) channels(ctx context.Context, q Querier) (string, error) {
+	ids, err := column[memory.ChannelID](ctx, q, "SELECT id FROM channel WHERE "+concerned, o.args("")...)
+	return jsonOf(ids), err
+}
+
+// add adds the messages m in channels c of a query.
+func (f *selected) add(ctx context.Context, q Querier, from string, args ...any) error {
+	return Each(ctx, q, func(scan Scanner) error {
+		var row, segment int64
+		var channel memory.ChannelID
+		var id memory.MessageID
+		var author memory.UserID
+		if err := scan(&row, &channel, &id, &author, &segment); err != nil {
+			return err
+		}
+		f.rows, f.ids[channel] = append(f.rows, row), append(f.ids[channel], id)
+		if segment != 0 { // as all that are counted
+			f.counted[presenceKey{row >> SequenceBits, author}]++
+			f.segments[segment]++
+		}
+		return nil
+	}, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+from, args...)
+}
+
+// addNew adds the messages that came since.
+func (f *selected) addNew(t *transaction, o order) {
+	ensure(f.add(t.ctx, t, fmt.Sprintf(`json_each(?7) j CROSS JOIN channel c ON c.no = j.value ->> 0
+		CROSS JOIN said m ON m.row > max(j.value ->> 1, c.no << %[1]d) AND m.row < (c.no + 1) << %[1]d
+		WHERE m.id < ?2 AND (m.author = ?3 OR ?3 = 0)`, SequenceBits), o.args(f.channels, f.last)...))
 }
 
 // beginning is a forgetting that is being begun.
 type beginning struct {
 	*transaction
-	id       int64
-	of       order
-	channels string // the ids of those that it is about, as JSON; of all that are known unless it names some
+	id int64
+	of order
+	*selected
 	memory.Receipt
 }
 
-// begin hides what falls under an order that is on record, and all that is made of it.
-func (t *transaction) begin(id int64, o order) {
-	b := &beginning{transaction: t, id: id, of: o}
+// begin hides what falls under an order that is on record, and all that is made of it. Messages that were found before
+// are looked for again if any were removed since, or are more.
+func (t *transaction) begin(id int64, o order, found *selected) {
 	t.flush()
-	b.channels = jsonOf(must(column[memory.ChannelID](t.ctx, t, "SELECT id FROM channel WHERE "+concerned,
-		o.args("")...)))
+	channels := must(o.channels(t.ctx, t))
+	if found == nil || found.removals != t.store.ingest.removals || found.channels != channels {
+		found = must(o.find(t.ctx, t))
+	} else {
+		found.addNew(t, o)
+	}
+	b := &beginning{transaction: t, id: id, of: o, selected: found}
 	b.invalidate()
 	t.flush()
 	b.doom()
@@ -64,6 +144,7 @@ func (t *transaction) begin(id int64, o order) {
 	b.dropSettings()
 	b.dropStructure()
 	t.changed.Text, t.changed.structure = true, true
+	t.store.ingest.removals++
 	// read again, the order with them
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
@@ -119,9 +200,14 @@ func (b *beginning) invalidate() {
 // doom puts the messages on the list of those that are to be taken out. They are known as deleted where the
 // order doesn't tell: not from an id alone, if it is about somebody.
 func (b *beginning) doom() {
-	b.Messages = b.run("INSERT INTO doomed (row, forgetting) SELECT m.row, ?7 FROM "+b.of.messages(), b.id)
-	if b.of.User != 0 {
-		b.exec(`INSERT INTO tombstone SELECT c.id, m.id `+doomedHere+" ON CONFLICT DO NOTHING", b.id)
+	slices.Sort(b.rows)
+	b.Messages = b.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", b.id, jsonOf(b.rows))
+	if b.of.User == 0 {
+		return
+	}
+	for channel, ids := range b.ids {
+		b.exec("INSERT INTO tombstone SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING", channel,
+			jsonOf(ids))
 	}
 }
 
@@ -132,23 +218,26 @@ const doomedHere = `FROM doomed d CROSS JOIN message m ON m.row = d.row CROSS JO
 // uncount takes the messages off what is counted of channels and people. Nobody's last message changes: what is left
 // is newer than what goes.
 func (b *beginning) uncount() {
-	counted := doomedHere + " AND m.kind IN (" + recalledKinds + ")"
-	b.execAll([]any{b.id},
-		`UPDATE presence SET messages = messages - gone.n
-			FROM (SELECT m.channel, m.author, count(*) AS n `+counted+` GROUP BY 1, 2) gone
-			WHERE presence.channel = gone.channel AND presence.author = gone.author`,
-		`UPDATE channel SET messages = messages - gone.n FROM (SELECT m.channel, count(*) AS n `+counted+
-			` GROUP BY 1) gone WHERE channel.no = gone.channel`)
+	for of, n := range b.counted {
+		b.counts[of.channel] -= n
+		b.exec("UPDATE presence SET messages = messages - ? WHERE channel = ? AND author = ?", n, of.channel, of.author)
+	}
+	b.flush()
 	b.exec("DELETE FROM presence WHERE messages <= 0")
 }
 
 // tearSegments takes the messages out of their segments, whose vectors go.
 func (b *beginning) tearSegments() {
-	torn := must(column[int64](b.ctx, b, `UPDATE segment SET size = size - gone.n, version = version + 1, pending = 1,
-		next = (SELECT count(*) FROM meta WHERE key = 'next') FROM (SELECT m.segment, count(*) AS n `+doomedHere+
-		` AND m.segment <> 0 GROUP BY 1) gone WHERE segment.id = gone.segment RETURNING id`, b.id))
-	if len(torn) == 0 {
+	if len(b.selected.segments) == 0 {
 		return
+	}
+	torn, by := slices.Sorted(maps.Keys(b.selected.segments)), map[int][]int64{}
+	for _, id := range torn {
+		by[b.selected.segments[id]] = append(by[b.selected.segments[id]], id)
+	}
+	for n, ids := range by {
+		b.exec(`UPDATE segment SET size = size - ?, version = version + 1, pending = 1,
+			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`, n, jsonOf(ids))
 	}
 	b.Segments, b.changed.Gone, b.changed.pending = len(torn), append(b.changed.Gone, torn...), true
 	ids := jsonOf(torn)
@@ -168,6 +257,9 @@ func (b *beginning) dropNotes() {
 	for _, table := range notes {
 		if table == "taken" { // goes with its tombstone
 			continue
+		}
+		if !b.has("SELECT 1 FROM "+table+" WHERE channel IN (SELECT value FROM json_each(?)) LIMIT 1", b.channels) {
+			continue // what follows reads all messages
 		}
 		if n := b.exec("DELETE FROM "+table+" WHERE "+which, args...); table == "early_edit" {
 			b.Messages += n

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"hark/memory"
 )
@@ -22,6 +23,7 @@ type ingest struct {
 	segments  map[int64]int64 // last segment id by guild number
 	decisions *Decisions
 	dropped   dropped
+	removals  int // how often messages may have been removed, doomed, or cut into other segments
 }
 
 // batch is the work of one Apply.
@@ -131,15 +133,25 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	return s.transact(ctx, f)
 }
 
-// inSteps does a long write of which step does some, so that nobody waits long. step tells how much it did,
-// 0 once all is done. progress, if not nil, is told how much of total is done, some of which may be already.
+// stepTime is about how long one transaction of a long write takes, so that nobody waits long.
+const stepTime = 50 * time.Millisecond
+
+// inSteps does a long write of which step does some, up to a limit, so that nobody waits long. step tells how
+// much it did, 0 once all is done. progress, if not nil, is told how much of total is done, some of which may be
+// already.
 func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done, total int),
-	step func(*transaction) int) (int, error) {
-	for {
+	step func(t *transaction, limit int) int) (int, error) {
+	for limit := 100; ; {
 		n := 0
-		err := s.writing(ctx, func(t *transaction) { n = step(t) })
+		var began time.Time
+		err := s.writing(ctx, func(t *transaction) { began = time.Now(); n = step(t, limit) })
 		if err = cmp.Or(err, ctx.Err()); err != nil || n == 0 {
 			return done, err
+		}
+		if took := time.Since(began); took > stepTime {
+			limit = max(1, limit/2)
+		} else if took < stepTime/2 {
+			limit = 2 * limit
 		}
 		if done += n; progress != nil {
 			progress(min(done, total), total)
@@ -176,6 +188,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 
 // forget drops what is held in memory; it is read again when needed.
 func (w *ingest) forget() {
+	w.removals++
 	clear(w.channels)
 	clear(w.guildNos)
 	clear(w.segments)

@@ -16,18 +16,22 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 		return
 	}
 	t.guildNo(p.Guild)
-	t.changed.people[p.Guild] = true
 	var roles any
 	if p.RolesKnown {
 		roles = jsonText(p.Roles)
 	}
-	t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) VALUES (?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (guild, id) DO UPDATE SET
-		username = CASE excluded.username WHEN '' THEN person.username ELSE excluded.username END,
-		name = CASE excluded.name WHEN '' THEN person.name ELSE excluded.name END,
-		nick = CASE WHEN excluded.nick = '' AND excluded.roles IS NULL THEN person.nick ELSE excluded.nick END,
-		bot = excluded.bot, roles = coalesce(excluded.roles, person.roles)`,
+	changed := t.exec(`INSERT INTO person (guild, id, username, name, nick, bot, roles) SELECT ?1, ?2,
+		coalesce(nullif(?3, ''), k.username, ''), coalesce(nullif(?4, ''), k.name, ''),
+		CASE WHEN ?5 = '' AND ?7 IS NULL THEN coalesce(k.nick, '') ELSE ?5 END, ?6, coalesce(?7, k.roles)
+		FROM (SELECT 1) LEFT JOIN person k ON k.guild = ?1 AND k.id = ?2 WHERE true
+		ON CONFLICT (guild, id) DO UPDATE SET username = excluded.username, name = excluded.name,
+		nick = excluded.nick, bot = excluded.bot, roles = excluded.roles
+		WHERE (username, name, nick, bot) <> (excluded.username, excluded.name, excluded.nick, excluded.bot)
+		OR roles IS DISTINCT FROM excluded.roles`,
 		p.Guild, p.ID, memory.Clean(p.Username), memory.Clean(p.Name), memory.Clean(p.Nick), p.Bot, roles)
+	if changed > 0 { // people are seen with each message of theirs, and read by whoever asks
+		t.changed.people[p.Guild] = true
+	}
 }
 
 // tellFact keeps a fact, unless it was taken away, or its source is gone, or its person has opted out.

@@ -56,12 +56,9 @@ func (t *transaction) dropPromptsWhere(where string, args ...any) int {
 	return n
 }
 
-// forgetStep bounds how many prompts are taken away in one transaction, so that nobody waits long.
-const forgetStep = 200
-
 func (s *Store) forgetPrompts(ctx context.Context, before time.Time) (int, error) {
-	return s.inSteps(ctx, 0, 0, nil, func(t *transaction) int {
-		return t.dropPromptsWhere("no IN (SELECT no FROM prompt WHERE built < ? ORDER BY built LIMIT ?)",
-			millis(before), forgetStep)
+	return s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
+		return t.dropPromptsWhere("no IN (SELECT no FROM prompt WHERE built < ? ORDER BY built LIMIT ?+0)",
+			millis(before), limit)
 	})
 }

@@ -36,10 +36,8 @@ func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) 
 	args ...any) ([]T, error) {
 	var all []T
 	err := Each(ctx, q, func(scan Scanner) error {
-		var one T
-		err := read(scan, &one)
-		all = append(all, one)
-		return err
+		all = append(all, *new(T))
+		return read(scan, &all[len(all)-1])
 	}, query, args...)
 	if err != nil {
 		return nil, err
@@ -105,6 +103,19 @@ func (a asTime) Scan(from any) error {
 	default:
 		return fmt.Errorf("%T where a time should be", from)
 	}
+	return nil
+}
+
+// asInt scans an integer. Of other types than int64, database/sql makes text first.
+type asInt[T ~int | ~int64 | ~uint8] struct{ to *T }
+
+// Scan implements sql.Scanner.
+func (a asInt[T]) Scan(from any) error {
+	n, ok := from.(int64)
+	if !ok {
+		return fmt.Errorf("%T where an integer should be", from)
+	}
+	*a.to = T(n)
 	return nil
 }
 
@@ -176,7 +187,8 @@ const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, con
 
 // ScanMessage reads MessageColumns.
 func ScanMessage(scan Scanner, m *memory.Message) error {
-	return scan(&m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.Starred, &m.Tokens, &m.Content, asExtra{m})
+	return scan(asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
+		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content, asExtra{m})
 }
 
 // place is a channel's guild and number.

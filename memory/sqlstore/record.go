@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"slices"
 	"time"
 
 	"hark/memory"
@@ -115,23 +114,27 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 		s.failed(err3, "forget what was spent long ago"), s.failed(err4, "erase what expired"))
 }
 
-// forgetRecords looks up what goes while others write, and takes it away in steps. What comes meanwhile is
+// forgetRecords looks up what goes while others write, and takes it away in steps, the oldest first: broken off, it
+// leaves nothing that fits where something newer was taken away. What comes meanwhile is
 // newer, and stays.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
 	gone, err := column[int64](ctx, s.engine,
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
 		WINDOW newest AS (PARTITION BY channel ORDER BY at DESC, no DESC ROWS UNBOUNDED PRECEDING)) AS ranked
-		WHERE at < ?1 OR nth > ?2 AND ?2 > 0 OR cost > ?3 AND ?3 > 0`, millis(l.Before), l.Count, l.Tokens)
-	for step := range slices.Chunk(gone, forgetStep) {
-		if err := s.writing(ctx, func(t *transaction) {
-			t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
-				CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
-				WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
-			total += t.lost.Records
-		}); err != nil {
-			return total, err
-		}
+		WHERE at < ?1 OR nth > ?2 AND ?2 > 0 OR cost > ?3 AND ?3 > 0
+		ORDER BY at, no`, millis(l.Before), l.Count, l.Tokens)
+	if err != nil {
+		return 0, err
 	}
+	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
+		step := gone[:min(limit, len(gone))]
+		gone = gone[len(step):]
+		t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
+			CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
+			WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
+		total += t.lost.Records
+		return len(step)
+	})
 	return total, err
 }
 

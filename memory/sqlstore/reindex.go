@@ -136,6 +136,7 @@ func (t *transaction) cutAgain(no int64) {
 		"DELETE FROM vector_next WHERE segment IN (SELECT id FROM segment WHERE channel = ?)",
 		"DELETE FROM segment WHERE channel = ?", "UPDATE message SET segment = 0 WHERE channel = ? AND segment <> 0")
 	t.changed.Space, t.changed.Text = true, true
+	t.store.ingest.removals++
 	clear(t.store.ingest.segments)
 	c := t.knownChannel(value[memory.ChannelID](t, "SELECT id FROM channel WHERE no = ?", no))
 	if c == nil {
@@ -188,13 +189,13 @@ func (s *Store) finishWords(ctx context.Context, progress func(done, total int))
 }
 
 // indexMore puts the next messages into full text and tells how many it looked at: none when it is whole.
-func (t *transaction) indexMore() int {
+func (t *transaction) indexMore(limit int) int {
 	state := t.meta(reindexKey)
 	if state == "" || state == reindexed { // somebody else was faster
 		return 0
 	}
-	rows, terms := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT 1000",
-		must(strconv.ParseInt(state, 10, 64)))
+	rows, terms := t.termsOf("SELECT row, kind, content, extra FROM message WHERE row > ? ORDER BY row LIMIT ?+0",
+		must(strconv.ParseInt(state, 10, 64)), limit)
 	if len(rows) == 0 {
 		t.exec("DELETE FROM meta WHERE key = ?", reindexKey)
 		return 0

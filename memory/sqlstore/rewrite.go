@@ -47,12 +47,6 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) {
 			"CROSS JOIN source s ON s.derived = a.no"+these+orRepeats,
 		"INSERT INTO named (user, derived) SELECT n.user, b.derived"+made+
 			"CROSS JOIN named n ON n.derived = a.no"+these+" ON CONFLICT DO NOTHING")
-	eachKey(t, func(channel memory.ChannelID, id memory.MessageID) {
-		if of, known := t.traceOf(channel, id); known { // the sources tell who may be told of it
-			t.exec("UPDATE trace SET body = ? WHERE channel = ? AND answer = ?",
-				jsonText(of.WithSourcesOf(trace)), channel, id)
-		}
-	}, "SELECT DISTINCT d.place, d.id"+made+these, args...)
 	stale := slices.DeleteFunc(trace.Parts, func(id memory.MessageID) bool { return slices.Contains(e.IDs, id) })
 	t.exec(`DELETE FROM source WHERE kind = 0 AND place = ?2 AND id IN (SELECT value FROM json_each(?3))
 		AND derived IN (SELECT no FROM derived WHERE kind IN (?1, ?4))`, anAnswer, e.Channel, jsonOf(stale), aShown)

@@ -16,10 +16,8 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	if !there {
 		return
 	}
-	body, err := json.Marshal(trace)
-	if err != nil {
-		ensure(fmt.Errorf("keep a trace: %w: %w", err, memory.ErrRefused))
-	}
+	body, err := json.Marshal(keptOf(trace))
+	ensure(err)
 	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts),
 		string(body))
 	t.settleRewritten(trace)
@@ -97,6 +95,9 @@ var (
 	// SQLite would else read all of the channel's traces.
 	traceByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
 		AND ? IN (SELECT value FROM json_each(t.parts))`
+	answersOf     = "trace t WHERE t.channel = ? AND t.answer IN (SELECT value FROM json_each(?))"
+	answersByPart = `trace t INDEXED BY trace_parts WHERE t.channel = ? AND t.parts <> '[]'
+		AND EXISTS (SELECT 1 FROM json_each(t.parts) p WHERE p.value IN (SELECT value FROM json_each(?)))`
 	tracesNaming = fmt.Sprintf(`named n CROSS JOIN derived d ON d.no = n.derived AND d.kind = %d
 		CROSS JOIN trace t ON t.channel = d.place AND t.answer = d.id
 		WHERE n.user = ? ORDER BY t.channel, t.answer`, anAnswer)
@@ -106,6 +107,8 @@ var (
 func (s *Store) Traces(ctx context.Context, q memory.TraceQuery) (all []memory.Trace, err error) {
 	limit := cmp.Or(max(q.Limit, 0), math.MaxInt)
 	switch {
+	case len(q.Answers) > 0:
+		all, err = s.sourcesOf(ctx, q.Channel, q.Answers)
 	case q.Asker != 0:
 		all, err = s.traces(ctx, q.Prompts, tracesNaming, q.Asker)
 		all = slices.DeleteFunc(all, func(t memory.Trace) bool { return t.Asker != q.Asker })
@@ -128,12 +131,62 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 		var p memory.Prompt
 		var kept bool
-		err := scan(asJSON{t}, &kept, asTime{&p.Built}, asJSON{&p})
+		var sources []keptSource
+		var named []memory.UserID
+		err := scanTrace(behind(scan, asJSON{&sources}, asJSON{&named}, &kept, asTime{&p.Built}, asJSON{&p}), t)
+		for _, s := range sources {
+			t.Sources = append(t.Sources, s.source())
+		}
+		if t.Named = named; len(named) == 0 {
+			t.Named = nil
+		}
 		if kept {
 			t.Prompt = &p
 		}
 		return err
-	}, "SELECT t.body, "+prompt+" FROM "+from, args...)
+	}, "SELECT "+sourcesKept+", "+prompt+", "+traceColumns+" FROM "+from, args...)
+}
+
+// sourcesOf is what some answers of a channel were made from, by the ids of any of their messages.
+func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
+	answers []memory.MessageID) (all []memory.Trace, err error) {
+	for _, from := range []string{answersOf, answersByPart} {
+		found, err := list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
+			t.Channel = channel
+			var sources []keptSource
+			err := scan(&t.Answer, asJSON{&t.Parts}, &t.Question, asJSON{&sources})
+			for _, s := range sources {
+				t.Sources = append(t.Sources, s.source())
+			}
+			return err
+		}, `SELECT t.answer, t.parts, t.body ->> '$.question', (SELECT json_group_array(json_array(o.kind, o.place, o.id))
+			FROM derived d CROSS JOIN source o ON o.derived = d.no
+			WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer) FROM `+from, channel, jsonOf(answers))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+		answers = slices.DeleteFunc(slices.Clone(answers), func(id memory.MessageID) bool {
+			return slices.ContainsFunc(found, func(t memory.Trace) bool { return t.Answer == id || slices.Contains(t.Parts, id) })
+		})
+	}
+	return all, nil
+}
+
+const traceColumns = "t.channel, t.answer, t.parts, t.body"
+
+// scanTrace reads traceColumns.
+func scanTrace(scan Scanner, t *memory.Trace) error {
+	var k keptTrace
+	var channel memory.ChannelID
+	var answer memory.MessageID
+	var parts []memory.MessageID
+	err := scan(&channel, &answer, asJSON{&parts}, asJSON{&k})
+	*t = k.trace()
+	if t.Channel, t.Answer = channel, answer; len(parts) > 0 {
+		t.Parts = parts
+	}
+	return err
 }
 
 // loseAnswer deletes the messages of an answer that goes, and its trace and prompt.
@@ -149,9 +202,12 @@ func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) {
 	}
 }
 
-// traceOf is the trace that is kept under the first message of an answer.
+// traceOf is the trace that is kept under the first message of an answer, without its sources and whom it names.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
-	known = t.row("SELECT body FROM trace WHERE channel = ? AND answer = ?", channel, answer).into(asJSON{&trace})
+	ensure(scanTrace(func(dest ...any) error {
+		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).into(dest...)
+		return nil
+	}, &trace))
 	return trace, known
 }
 
@@ -221,6 +277,6 @@ func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) 
 	t.dropPrompt(channel, answer)
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE kind = ?2 AND place = ?3 AND id = ?4",
 		trace.Answer, anAnswer, channel, answer)
-	t.exec("UPDATE trace SET answer = ?, parts = ?, body = ? WHERE channel = ? AND answer = ?",
-		trace.Answer, jsonOf(trace.Parts), jsonText(trace), channel, answer)
+	t.exec("UPDATE trace SET answer = ?, parts = ? WHERE channel = ? AND answer = ?",
+		trace.Answer, jsonOf(trace.Parts), channel, answer)
 }

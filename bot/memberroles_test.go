@@ -10,17 +10,17 @@ import (
 	"hark/search"
 )
 
-// gated is a scene of a server in which only those with a role read one channel, and only those with another the second.
-type gated struct {
+// behindRoles is a scene of a server in which only those with a role read one channel, and only those with another the second.
+type behindRoles struct {
 	*scene
 	verified, staff discordtest.Role
 	hall, office    discordtest.ID
 }
 
-func gatedScene(t *testing.T, options ...discordtest.Option) *gated {
+func gatedScene(t *testing.T, options ...discordtest.Option) *behindRoles {
 	t.Helper()
-	s := &gated{scene: set(t, options...)}
-	s.bot.timing.look, s.bot.timing.members = time.Millisecond, 100*time.Millisecond
+	s := &behindRoles{scene: set(t, options...)}
+	s.bot.timing.members = 100 * time.Millisecond
 	s.verified = s.discord.AddRole(s.guild.ID, "Verified", 0)
 	s.staff = s.discord.AddRole(s.guild.ID, "Moderator", 0)
 	only := func(name string, role discordtest.Role) discordtest.ID {
@@ -34,7 +34,7 @@ func gatedScene(t *testing.T, options ...discordtest.Option) *gated {
 	return s
 }
 
-func (s *gated) has(who discordtest.User, roles ...discordtest.Role) {
+func (s *behindRoles) has(who discordtest.User, roles ...discordtest.Role) {
 	s.discord.UpdateMember(s.guild.ID, who.ID, func(m *discordtest.Member) {
 		m.Roles = nil
 		for _, r := range roles {
@@ -44,14 +44,14 @@ func (s *gated) has(who discordtest.User, roles ...discordtest.Role) {
 }
 
 // opens waits until an answer in the office may use what was said in the hall, or mustn't.
-func (s *gated) opens(t *testing.T, want bool, when string) {
+func (s *behindRoles) opens(t *testing.T, want bool, when string) {
 	t.Helper()
 	s.discord.WaitFor(when, func() bool {
 		g, err := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID))
 		if err != nil {
 			return false
 		}
-		place := search.Place{Channel: memory.ChannelID(s.office), Sets: s.bot.roster.Sets(g)}
+		place := search.Place{Channel: memory.ChannelID(s.office), Sets: s.bot.memberRoles.Sets(g)}
 		got := search.Readable(g, place, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
 		return slices.Contains(got, place.Channel) && slices.Contains(got, memory.ChannelID(s.hall)) == want
 	})
@@ -118,7 +118,7 @@ func TestMembersAreUnknownMeanwhile(t *testing.T) {
 	s.opens(t, false, "a part is missing")
 	s.discord.Drop()
 	s.opens(t, true, "they are told after a lost connection")
-	s.bot.roster.Lose()
+	s.bot.memberRoles.Lose()
 	s.opens(t, false, "the connection is lost")
 }
 

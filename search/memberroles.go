@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,22 +11,22 @@ import (
 	"hark/memory"
 )
 
-// Roster knows which sets of roles the members of guilds have, where Discord tells of all of them. It keeps the sets, how
+// MemberRoles knows which sets of roles the members of guilds have, where Discord tells of all of them. It keeps the sets, how
 // many have each, and, to tell which set somebody leaves, a fingerprint of each member, whose key goes with this
 // process. Nothing of it is stored.
 //
 // The sets of a guild are known once Discord was asked for its members and has told all of them, and each change since.
 // Whatever makes that doubtful, as a lost connection does, makes them unknown, until Discord was asked anew.
-type Roster struct {
+type MemberRoles struct {
 	seed   maphash.Seed
 	mu     sync.Mutex
-	guilds map[memory.GuildID]*roster
-	nonces int // that were given out
+	guilds map[memory.GuildID]*guildRoles
+	nonces int  // that were given out
+	lost   bool // the connection is, so that there is nobody to ask
 }
 
-// roster is that of one guild.
-type roster struct {
-	lost   bool         // the connection is, so that there is nobody to ask
+// guildRoles is that of one guild.
+type guildRoles struct {
 	asked  time.Time    // when Discord was asked last; zero: not yet
 	nonce  string       // of what it was asked; empty: what it tells isn't heeded
 	parts  map[int]bool // of the answer, that came
@@ -46,74 +45,74 @@ type roleSet struct {
 	count int
 }
 
-// Member is somebody with the roles that they have.
-type Member struct {
-	ID    memory.UserID
-	Bot   bool
-	Roles []memory.RoleID
+// NewMemberRoles knows of no guild.
+func NewMemberRoles() *MemberRoles {
+	return &MemberRoles{seed: maphash.MakeSeed(), guilds: map[memory.GuildID]*guildRoles{}}
 }
 
-// NewRoster knows of no guild.
-func NewRoster() *Roster {
-	return &Roster{seed: maphash.MakeSeed(), guilds: map[memory.GuildID]*roster{}}
-}
-
-// Begin has a connection begin, of which nothing is known yet.
-func (r *Roster) Begin() {
+// Begin says that a session begins, of which nothing is known yet.
+func (r *MemberRoles) Begin() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	clear(r.guilds)
+	r.lost = false
 }
 
 // Open says that Discord can be asked for a guild's members. What was known of them may be out of date.
-func (r *Roster) Open(guild memory.GuildID) {
+func (r *MemberRoles) Open(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.guilds[guild] = &roster{}
+	r.guilds[guild] = &guildRoles{}
 }
 
 // Close says that Discord tells of a guild no more, until it is opened again.
-func (r *Roster) Close(guild memory.GuildID) {
+func (r *MemberRoles) Close(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.guilds, guild)
 }
 
 // Lose says that the connection is lost, and with it what changes meanwhile.
-func (r *Roster) Lose() { r.each(0, func(at *roster) { at.lost = true }) }
+func (r *MemberRoles) Lose() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost = true
+}
 
 // Resume says that the connection is there again, to ask anew.
-func (r *Roster) Resume() { r.each(0, func(at *roster) { *at = roster{} }) }
+func (r *MemberRoles) Resume() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for guild := range r.guilds {
+		r.guilds[guild] = &guildRoles{}
+	}
+	r.lost = false
+}
 
 // Doubt says that what is known of a guild's members, or with 0 of those of all, may be wrong, so that Discord is to be
 // asked anew.
-func (r *Roster) Doubt(guild memory.GuildID) { r.each(guild, func(*roster) {}) }
-
-// each forgets what is known of a guild's members, or with 0 of those of all, and changes what is left.
-func (r *Roster) each(guild memory.GuildID, change func(*roster)) {
+func (r *MemberRoles) Doubt(guild memory.GuildID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, at := range r.guilds {
 		if guild == 0 || id == guild {
-			r.guilds[id] = &roster{lost: at.lost, asked: at.asked}
-			change(r.guilds[id])
+			r.guilds[id] = &guildRoles{asked: at.asked}
 		}
 	}
 }
 
 // Ask is a guild for whose members Discord is to be asked now, with what the answer is to be known by. It hasn't been
 // asked since before, or what it tells since then isn't whole.
-func (r *Roster) Ask(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
+func (r *MemberRoles) Ask(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(r.guilds)) {
-		at := r.guilds[id]
-		if at.lost || at.whole || at.asked.After(before) {
+	for id, at := range r.guilds {
+		if r.lost || at.whole || at.asked.After(before) {
 			continue
 		}
 		r.nonces++
 		nonce := fmt.Sprint(r.nonces)
-		r.guilds[id] = &roster{asked: now, nonce: nonce, parts: map[int]bool{}, sets: map[string]*roleSet{},
+		r.guilds[id] = &guildRoles{asked: now, nonce: nonce, parts: map[int]bool{}, sets: map[string]*roleSet{},
 			of: map[uint64]*roleSet{}, moved: map[uint64]bool{}}
 		return id, nonce, true
 	}
@@ -121,7 +120,7 @@ func (r *Roster) Ask(now, before time.Time) (guild memory.GuildID, nonce string,
 }
 
 // Told notes a part of Discord's answer to what it was asked by nonce: of so many the one with that index.
-func (r *Roster) Told(guild memory.GuildID, nonce string, index, of int, members []Member) {
+func (r *MemberRoles) Told(guild memory.GuildID, nonce string, index, of int, members []memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[guild]
@@ -140,16 +139,16 @@ func (r *Roster) Told(guild memory.GuildID, nonce string, index, of int, members
 }
 
 // Changed notes the roles that a member has from now on.
-func (r *Roster) Changed(guild memory.GuildID, m Member) {
+func (r *MemberRoles) Changed(m memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at := r.guilds[guild]; at != nil && at.nonce != "" {
+	if at := r.guilds[m.Guild]; at != nil && at.nonce != "" {
 		at.put(at.move(r.fingerprint(m.ID)), m)
 	}
 }
 
 // Left notes that somebody is no member any more.
-func (r *Roster) Left(guild memory.GuildID, user memory.UserID) {
+func (r *MemberRoles) Left(guild memory.GuildID, user memory.UserID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if at := r.guilds[guild]; at != nil && at.nonce != "" {
@@ -159,24 +158,23 @@ func (r *Roster) Left(guild memory.GuildID, user memory.UserID) {
 
 // Met notes the roles with which a member did something just now. That they have others than is known puts all in doubt,
 // since a change was missed.
-func (r *Roster) Met(guild memory.GuildID, m Member) {
+func (r *MemberRoles) Met(m memory.Person) {
 	r.mu.Lock()
-	at := r.guilds[guild]
-	if at == nil || at.nonce == "" || m.Bot {
-		r.mu.Unlock()
+	defer r.mu.Unlock()
+	at := r.guilds[m.Guild]
+	if at == nil || at.nonce == "" || m.Bot || !m.RolesKnown {
 		return
 	}
-	is := at.of[r.fingerprint(m.ID)]
-	r.mu.Unlock()
-	switch {
+	who := r.fingerprint(m.ID)
+	switch is := at.of[who]; {
 	case is == nil:
-		r.Changed(guild, m)
+		at.put(at.move(who), m)
 	case !slices.Equal(is.roles, sorted(m.Roles)):
-		r.Doubt(guild)
+		r.guilds[m.Guild] = &guildRoles{asked: at.asked}
 	}
 }
 
-func (r *Roster) fingerprint(id memory.UserID) uint64 { return maphash.Comparable(r.seed, id) }
+func (r *MemberRoles) fingerprint(id memory.UserID) uint64 { return maphash.Comparable(r.seed, id) }
 
 func sorted(roles []memory.RoleID) []memory.RoleID {
 	return slices.Compact(slices.Sorted(slices.Values(roles)))
@@ -196,7 +194,7 @@ func appendRole(key []byte, role memory.RoleID) []byte {
 }
 
 // move notes that somebody was told of since Discord was asked.
-func (at *roster) move(who uint64) uint64 {
+func (at *guildRoles) move(who uint64) uint64 {
 	if !at.whole {
 		at.moved[who] = true
 	}
@@ -204,7 +202,7 @@ func (at *roster) move(who uint64) uint64 {
 }
 
 // put has somebody have the set of roles that they have. Bots are no audience.
-func (at *roster) put(who uint64, m Member) {
+func (at *guildRoles) put(who uint64, m memory.Person) {
 	at.drop(who)
 	if m.Bot {
 		return
@@ -221,7 +219,7 @@ func (at *roster) put(who uint64, m Member) {
 }
 
 // drop has somebody have no set.
-func (at *roster) drop(who uint64) {
+func (at *guildRoles) drop(who uint64) {
 	set := at.of[who]
 	if set == nil {
 		return
@@ -235,7 +233,7 @@ func (at *roster) drop(who uint64) {
 
 // alter notes that somebody got a set or lost it. To the view that matters where few have it, the owner perhaps one of
 // them, or where an overwrite is for them.
-func (at *roster) alter(who uint64, set *roleSet) {
+func (at *guildRoles) alter(who uint64, set *roleSet) {
 	if set.count <= 2 || at.named[who] {
 		at.view = nil
 	}
@@ -243,11 +241,11 @@ func (at *roster) alter(who uint64, set *roleSet) {
 
 // Sets are the sets of roles that g's members have, or nil where not all are known. That of no roles is always among
 // them: whoever joins next has it.
-func (r *Roster) Sets(g *memory.Guild) *RoleSets {
+func (r *MemberRoles) Sets(g *memory.Guild) *RoleSets {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[g.ID]
-	if at == nil || !at.whole {
+	if at == nil || !at.whole || r.lost {
 		return nil
 	}
 	if at.view == nil || at.viewOf != g {
@@ -257,7 +255,7 @@ func (r *Roster) Sets(g *memory.Guild) *RoleSets {
 }
 
 // look is what Sets are; called with mu held.
-func (r *Roster) look(at *roster, g *memory.Guild) *RoleSets {
+func (r *MemberRoles) look(at *guildRoles, g *memory.Guild) *RoleSets {
 	all := [][]memory.RoleID{nil}
 	owners := at.of[r.fingerprint(g.Owner)]
 	for _, set := range at.sets {

@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+)
+
+// dirty knows which pages were written since their unused middle was last overwritten. The write-ahead log
+// tells: whatever is written goes there first. Closing a file of our own on the log takes no lock of SQLite's
+// away, as one on the database would. It is used by the holder of the turn only.
+type dirty struct {
+	known bool   // no page but pages holds anything in its unused middle
+	pages pages  // that were written since lost last grew
+	next  uint32 // where to go on looking at them, so that none waits for others that are written all the time
+	lost  int    // how often pages may have been written that weren't noted
+
+	path string   // of the log
+	log  *os.File // nil until it is there
+	salt uint32   // tells when the log was begun anew: it grows by one each time
+	at   int64    // up to where the log was noted; 0 while it is empty
+}
+
+// lose says that pages were written that weren't noted.
+func (d *dirty) lose() {
+	d.known, d.pages = false, nil
+	d.lost++
+}
+
+// note adds the pages that are in the log and weren't noted yet. It is called after each commit, before the
+// next one can begin the log anew. Another process that did so shows in the salt, or in an empty log.
+func (d *dirty) note() {
+	if err := d.read(); err != nil {
+		d.lose()
+	}
+}
+
+func (d *dirty) read() (err error) {
+	if d.log == nil {
+		if d.log, err = os.Open(d.path); err != nil {
+			d.log = nil
+			return err
+		}
+	}
+	var head [32]byte
+	if _, err := d.log.ReadAt(head[:], 0); errors.Is(err, io.EOF) {
+		if d.at > 0 {
+			d.lose()
+			d.at = 0
+		}
+		return nil
+	} else if err != nil {
+		return err
+	}
+	salt := binary.BigEndian.Uint32(head[16:])
+	if d.at == 0 || salt != d.salt {
+		if d.at > 0 {
+			d.salt++
+		}
+		if salt != d.salt {
+			d.lose()
+		}
+		d.salt, d.at = salt, int64(len(head))
+	}
+	var frame [24]byte
+	var written []uint32 // by a transaction of which the end wasn't read yet
+	for at := d.at; ; {
+		if _, err := d.log.ReadAt(frame[:], at); errors.Is(err, io.EOF) || string(frame[8:16]) != string(head[16:24]) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		written = append(written, binary.BigEndian.Uint32(frame[:]))
+		if at += int64(len(frame)) + pageSize; binary.BigEndian.Uint32(frame[4:]) == 0 {
+			continue
+		}
+		for _, number := range written {
+			d.pages.add(number)
+		}
+		written, d.at = written[:0], at
+	}
+}
+
+// emptied says that this process has emptied the log, once it was noted.
+func (d *dirty) emptied() {
+	d.salt++
+	d.at = 0
+}
+
+func (d *dirty) close() error {
+	if d.log == nil {
+		return nil
+	}
+	return d.log.Close()
+}

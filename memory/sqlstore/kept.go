@@ -1,0 +1,111 @@
+package sqlstore
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"hark/memory"
+)
+
+// keptTrace is a trace as its body has it: without what other columns tell, and without its sources and whom it names,
+// which the tables of these names do. Messages are lists of numbers.
+type keptTrace struct {
+	memory.Trace
+	Channel  *struct{}          `json:"channel,omitempty"`
+	Answer   *struct{}          `json:"answer,omitempty"`
+	Parts    *struct{}          `json:"parts,omitempty"`
+	Sources  *struct{}          `json:"sources,omitempty"`
+	Named    *struct{}          `json:"named,omitempty"`
+	Recalled [][]int64          `json:"recalled,omitempty"`
+	Channels []memory.ChannelID `json:"channels,omitempty"` // of what was recalled
+	Why      []string           `json:"why,omitempty"`      // something was: each the kinds of reasons
+}
+
+// What the numbers of a message stand for. Zeros at their end are left out.
+const (
+	hitChannel   = iota // its place in Channels
+	hitMessage          // the id, less that of the message before
+	hitMarks            // hitContext and hitCited
+	hitRelevance        // in thousandths
+	hitWhy              // the place in Why, from 1 on; 0: no reasons
+	hitNumber
+	hitEdited
+	hitNumbers
+
+	hitContext = 1
+	hitCited   = 2
+)
+
+func keptOf(t memory.Trace) keptTrace {
+	k := keptTrace{Trace: t}
+	before := memory.MessageID(0)
+	for _, h := range t.Recalled {
+		n := []int64{hitChannel: place(&k.Channels, h.Channel), hitMessage: int64(h.Message - before), hitMarks: 0,
+			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number), hitEdited: h.Edited}
+		if len(h.Why) > 0 {
+			n[hitWhy] = place(&k.Why, strings.Join(h.Why, " ")) + 1
+		}
+		if h.Context {
+			n[hitMarks] |= hitContext
+		}
+		if h.Cited {
+			n[hitMarks] |= hitCited
+		}
+		for n[len(n)-1] == 0 && len(n) > 1 {
+			n = n[:len(n)-1]
+		}
+		k.Recalled, before = append(k.Recalled, n), h.Message
+	}
+	return k
+}
+
+// place is where one stands in a list, which it is added to if it doesn't.
+func place[T comparable](list *[]T, one T) int64 {
+	at := slices.Index(*list, one)
+	if at < 0 {
+		at = len(*list)
+		*list = append(*list, one)
+	}
+	return int64(at)
+}
+
+// trace is k as it was, but for what its body doesn't have.
+func (k keptTrace) trace() memory.Trace {
+	t := k.Trace
+	before := memory.MessageID(0)
+	for _, n := range k.Recalled {
+		n = append(n, make([]int64, hitNumbers)...)
+		h := memory.TraceHit{Channel: k.Channels[n[hitChannel]], Message: before + memory.MessageID(n[hitMessage]),
+			Relevance: float64(n[hitRelevance]) / 1000, Number: int(n[hitNumber]), Edited: n[hitEdited],
+			Context: n[hitMarks]&hitContext > 0, Cited: n[hitMarks]&hitCited > 0}
+		if why := n[hitWhy]; why > 0 {
+			h.Why = strings.Split(k.Why[why-1], " ")
+		}
+		t.Recalled, before = append(t.Recalled, h), h.Message
+	}
+	return t
+}
+
+// sourcesKept are the columns of what the trace t was made from, and of whom it names.
+const sourcesKept = `(SELECT json_group_array(json_array(o.kind, o.place, o.id, o.version, o.repeats)
+		ORDER BY o.kind, o.place, o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
+		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer),
+	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
+		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`
+
+// keptSource is a row of source: kind, place, id, version and whether it is repeated.
+type keptSource [5]int64
+
+func (k keptSource) source() memory.Source {
+	s := memory.Source{Channel: memory.ChannelID(k[1]), ID: k[2], Version: k[3], Repeats: k[4] != 0}
+	for is, of := range sourceKinds {
+		if of == kind(k[0]) {
+			s.Kind = is
+		}
+	}
+	if s.Kind == memory.SourceFact {
+		s.Channel = 0
+	}
+	return s
+}
