@@ -225,9 +225,9 @@ func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 
 var errNoRoles = errors.New("it doesn't say who has which roles")
 
-// member is somebody with their roles; false if those aren't told.
+// member is somebody of a guild with their roles; false if those aren't told.
 func (w *wireMember) member(guild snowflake) (memory.Person, bool) {
-	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil {
+	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
 		return memory.Person{}, false
 	}
 	p := memory.Person{ID: memory.UserID(w.User.ID), Guild: memory.GuildID(guild), Bot: w.User.Bot, RolesKnown: true}

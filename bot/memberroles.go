@@ -39,8 +39,9 @@ func (b *Bot) lookForMembers(ctx context.Context) {
 	b.members = a.tellsMembers()
 }
 
-// askForMembers asks Discord for the members of the guilds of which they aren't known, until done. Of one that it has been
-// asked for without an answer it isn't asked again at once: https://discord.com/developers/docs/events/gateway-events#rate-limited
+// askForMembers asks Discord for the members of the guilds of which they aren't known, until done. Of one that it has
+// been asked for without an answer it isn't asked again at once:
+// https://discord.com/developers/docs/events/gateway-events#rate-limited
 func (b *Bot) askForMembers(h *heart, done <-chan struct{}) {
 	next := time.NewTicker(b.timing.ask)
 	defer next.Stop()
@@ -48,7 +49,8 @@ func (b *Bot) askForMembers(h *heart, done <-chan struct{}) {
 		select {
 		case now := <-next.C:
 			if guild, nonce, ask := b.memberRoles.Ask(now, now.Add(-b.timing.members)); ask {
-				h.send(sentFrame{opMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0, "nonce": nonce}})
+				h.send(sentFrame{opMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0,
+					"nonce": nonce}})
 			}
 		case <-done:
 			return

@@ -199,7 +199,7 @@ func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.Mes
 		return never
 	}
 	sets := possible(g, nil)
-	always := func(user memory.UserID) bool { return sets.all.in(sets.viewers(g, user, place)) }
+	always := func(user memory.UserID) bool { return sets.all.in(sets.having(g, memory.ViewChannel, user, place)) }
 	open := always(0)
 	since := max(at.told, at.since[place.ID])
 	for user, p := range at.people {

@@ -181,7 +181,7 @@ func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 // allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote
 // last, by now they may have any: see docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
-	judged := map[[4]memory.Permissions]bool{} // of people who may have any set, those with other overwrites of their own
+	judged := map[[2]memory.Overwrite]bool{} // of people who may have any set, those with other overwrites of their own
 	for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
 		if o.User == 0 || o.User == a.guild.Owner || a.isBot(o.User) {
 			continue // the owner reads everything, and bots are no audience
@@ -192,16 +192,16 @@ func (a *audience) allMayRead(r, c *memory.Channel) bool {
 			}
 			continue
 		}
-		here, there := ownOf(r, o.User), ownOf(c, o.User)
-		if like := [4]memory.Permissions{here.Allow, here.Deny, there.Allow, there.Deny}; !judged[like] {
+		here, there := overwriteOf(r, 0, o.User), overwriteOf(c, 0, o.User)
+		if like := [2]memory.Overwrite{here, there}; !judged[like] {
 			judged[like] = true
-			if !a.sets.viewers(a.guild, o.User, r).in(a.sets.readers(a.guild, o.User, c)) {
+			if !a.sets.having(a.guild, memory.ViewChannel, o.User, r).in(a.sets.readers(a.guild, o.User, c)) {
 				return false
 			}
 		}
 	}
 	if a.viewers == nil {
-		a.viewers = a.sets.viewers(a.guild, 0, r)
+		a.viewers = a.sets.having(a.guild, memory.ViewChannel, 0, r)
 	}
 	return a.viewers.in(a.sets.readers(a.guild, 0, c))
 }
@@ -209,14 +209,4 @@ func (a *audience) allMayRead(r, c *memory.Channel) bool {
 func (a *audience) isBot(user memory.UserID) bool {
 	known, _ := a.people(user)
 	return known.Bot
-}
-
-// ownOf is what overwrites of c say of one person.
-func ownOf(c *memory.Channel, user memory.UserID) (own memory.Overwrite) {
-	for _, o := range c.Overwrites {
-		if o.User == user {
-			own.Allow, own.Deny = own.Allow|o.Allow&deciding, own.Deny|o.Deny&deciding
-		}
-	}
-	return own
 }

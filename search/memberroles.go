@@ -11,9 +11,9 @@ import (
 	"hark/memory"
 )
 
-// MemberRoles knows which sets of roles the members of guilds have, where Discord tells of all of them. It keeps the sets, how
-// many have each, and, to tell which set somebody leaves, a fingerprint of each member, whose key goes with this
-// process. Nothing of it is stored.
+// MemberRoles knows which sets of roles the members of guilds have, where Discord tells of all of them. It keeps the
+// sets, how many have each, and, to tell which set somebody leaves, a fingerprint of each member, whose key goes with
+// this process. Nothing of it is stored.
 //
 // The sets of a guild are known once Discord was asked for its members and has told all of them, and each change since.
 // Whatever makes that doubtful, as a lost connection does, makes them unknown, until Discord was asked anew.
@@ -106,8 +106,11 @@ func (r *MemberRoles) Doubt(guild memory.GuildID) {
 func (r *MemberRoles) Ask(now, before time.Time) (guild memory.GuildID, nonce string, ask bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.lost {
+		return 0, "", false
+	}
 	for id, at := range r.guilds {
-		if r.lost || at.whole || at.asked.After(before) {
+		if at.whole || at.asked.After(before) {
 			continue
 		}
 		r.nonces++
@@ -208,10 +211,11 @@ func (at *guildRoles) put(who uint64, m memory.Person) {
 		return
 	}
 	roles := sorted(m.Roles)
-	set := at.sets[keyOf(roles)]
+	key := keyOf(roles)
+	set := at.sets[key]
 	if set == nil {
 		set = &roleSet{roles: roles}
-		at.sets[keyOf(roles)] = set
+		at.sets[key] = set
 	}
 	set.count++
 	at.of[who] = set

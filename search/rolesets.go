@@ -16,8 +16,10 @@ type RoleSets struct {
 	own map[memory.UserID][]memory.RoleID
 }
 
-// deciding are the permissions that say who reads what; administrators have them all.
+// The permissions that say who reads what; administrators have them all.
 const deciding = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
+
+var permissions = []memory.Permissions{memory.ViewChannel, memory.ReadMessageHistory, memory.Connect}
 
 // newRoleSets are those of sets that make a difference in g. Who reads everything makes none.
 func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
@@ -26,40 +28,52 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	for _, role := range g.Roles {
 		brings[role.ID] = role.Permissions & (deciding | memory.Administrator)
 	}
-	named := map[memory.RoleID]bool{}
 	for _, c := range g.Channels {
 		for _, o := range c.Overwrites {
-			named[o.Role] = named[o.Role] || o.User == 0 && (o.Allow|o.Deny)&deciding != 0
+			if o.User == 0 && (o.Allow|o.Deny)&deciding != 0 {
+				s.with[o.Role] = nil
+			}
 		}
 	}
 	everyone, seen := brings[memory.RoleID(g.ID)], map[string]bool{}
+	var distinct [][]memory.RoleID
+	var brought []memory.Permissions // by each of them
 	var key []byte
 	for _, set := range sets {
 		has := everyone
 		key = key[:0]
 		for _, role := range set {
 			has |= brings[role]
-			if named[role] {
+			if _, named := s.with[role]; named {
 				key = appendRole(key, role)
 			}
 		}
 		key = appendRole(key, memory.RoleID(has))
-		if has.Has(memory.Administrator) || seen[string(key)] {
-			continue
+		if !has.Has(memory.Administrator) && !seen[string(key)] {
+			seen[string(key)] = true
+			distinct, brought = append(distinct, set), append(brought, has)
 		}
-		seen[string(key)] = true
-		for _, p := range []memory.Permissions{memory.ViewChannel, memory.ReadMessageHistory, memory.Connect} {
-			if has.Has(p) {
-				s.base[p] = s.base[p].set(s.count)
+	}
+	s.count = len(distinct)
+	s.all = newBits(s.count)
+	for role := range s.with {
+		s.with[role] = newBits(s.count)
+	}
+	for _, p := range permissions {
+		s.base[p] = newBits(s.count)
+	}
+	for i, set := range distinct {
+		s.all.set(i)
+		for _, p := range permissions {
+			if brought[i].Has(p) {
+				s.base[p].set(i)
 			}
 		}
 		for _, role := range set {
-			if named[role] {
-				s.with[role] = s.with[role].set(s.count)
+			if with := s.with[role]; with != nil {
+				with.set(i)
 			}
 		}
-		s.all = s.all.set(s.count)
-		s.count++
 	}
 	return s
 }
@@ -107,15 +121,11 @@ func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 	return newRoleSets(g, all)
 }
 
-// viewers are the sets with which somebody can view the channel that has rules, readers those with which they can read
-// it with its past. User 0 is somebody of whom no overwrite tells.
-func (s *RoleSets) viewers(g *memory.Guild, user memory.UserID, rules *memory.Channel) bits {
-	return s.having(g, memory.ViewChannel, user, rules)
-}
-
+// readers are the sets with which somebody can read the channel that has rules, with its past. User 0 is somebody of
+// whom no overwrite tells.
 func (s *RoleSets) readers(g *memory.Guild, user memory.UserID, rules *memory.Channel) bits {
-	all := s.having(g, memory.ViewChannel, user, rules)
-	for _, p := range []memory.Permissions{memory.ReadMessageHistory, memory.Connect} {
+	all := slices.Clone(s.all)
+	for _, p := range permissions {
 		if rules.Kind.Reading().Has(p) {
 			all.and(s.having(g, p, user, rules))
 		}
@@ -125,63 +135,25 @@ func (s *RoleSets) readers(g *memory.Guild, user memory.UserID, rules *memory.Ch
 
 // having are the sets with which somebody has one permission in a channel: memory.Guild.Permissions for all at once.
 func (s *RoleSets) having(g *memory.Guild, p memory.Permissions, user memory.UserID, rules *memory.Channel) bits {
-	has, denied, granted := make(bits, len(s.all)), bits(nil), bits(nil)
-	copy(has, s.base[p])
-	var everyone, own memory.Overwrite
+	has := slices.Clone(s.base[p])
+	s.decide(has, p, overwriteOf(rules, memory.RoleID(g.ID), 0))
 	for _, o := range rules.Overwrites {
-		switch {
-		case o.User != 0 && o.User == user:
-			own.Allow, own.Deny = own.Allow|o.Allow, own.Deny|o.Deny
-		case o.User != 0:
-		case o.Role == memory.RoleID(g.ID):
-			everyone.Allow, everyone.Deny = everyone.Allow|o.Allow, everyone.Deny|o.Deny
-		default:
-			if o.Deny.Has(p) {
-				denied = denied.or(s.with[o.Role])
-			}
-			if o.Allow.Has(p) {
-				granted = granted.or(s.with[o.Role])
-			}
+		if o.Deny.Has(p) && o.Role != memory.RoleID(g.ID) {
+			has.without(s.with[o.Role])
 		}
 	}
-	s.decide(has, p, everyone)
-	for i, d := range denied {
-		has[i] &^= d
+	for _, o := range rules.Overwrites {
+		if o.Allow.Has(p) && o.Role != memory.RoleID(g.ID) {
+			has.or(s.with[o.Role])
+		}
 	}
-	for i, g := range granted {
-		has[i] |= g
+	if user != 0 {
+		s.decide(has, p, overwriteOf(rules, 0, user))
 	}
-	s.decide(has, p, own)
 	return has
 }
 
-// bits is a set of numbers of role sets; those that it is too short for aren't in it.
-type bits []uint64
-
-func (b bits) set(i int) bits {
-	for i/64 >= len(b) {
-		b = append(b, 0)
-	}
-	b[i/64] |= 1 << (i % 64)
-	return b
-}
-
-func (b bits) or(other bits) bits {
-	b = append(b, make(bits, max(0, len(other)-len(b)))...)
-	for i, w := range other {
-		b[i] |= w
-	}
-	return b
-}
-
-// and leaves what is in other, which is as long.
-func (b bits) and(other bits) {
-	for i, w := range other {
-		b[i] &= w
-	}
-}
-
-// decide has all be in has, or none, where an overwrite that holds with any roles says so.
+// decide has all sets be in has, or none, where an overwrite that holds with any roles says so.
 func (s *RoleSets) decide(has bits, p memory.Permissions, o memory.Overwrite) {
 	switch {
 	case o.Allow.Has(p):
@@ -191,7 +163,42 @@ func (s *RoleSets) decide(has bits, p memory.Permissions, o memory.Overwrite) {
 	}
 }
 
-// in reports whether all are in other, which is as long.
+// overwriteOf is what c's overwrites say of a role or of a person.
+func overwriteOf(c *memory.Channel, role memory.RoleID, user memory.UserID) (all memory.Overwrite) {
+	for _, o := range c.Overwrites {
+		if o.Role == role && o.User == user {
+			all.Allow, all.Deny = all.Allow|o.Allow&deciding, all.Deny|o.Deny&deciding
+		}
+	}
+	return all
+}
+
+// bits is a set of numbers. All of one RoleSets are as long, but for that of no numbers, which may be nil.
+type bits []uint64
+
+func newBits(most int) bits { return make(bits, (most+63)/64) }
+
+func (b bits) set(i int) { b[i/64] |= 1 << (i % 64) }
+
+func (b bits) or(other bits) {
+	for i, w := range other {
+		b[i] |= w
+	}
+}
+
+func (b bits) and(other bits) {
+	for i, w := range other {
+		b[i] &= w
+	}
+}
+
+func (b bits) without(other bits) {
+	for i, w := range other {
+		b[i] &^= w
+	}
+}
+
+// in reports whether all are in other.
 func (b bits) in(other bits) bool {
 	for i, w := range b {
 		if w&^other[i] != 0 {
