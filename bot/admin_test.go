@@ -28,7 +28,7 @@ func moderated(t *testing.T) (s *scene, role discordtest.Role) {
 // is changed.
 var adminCommands = map[string][]discordtest.Opt{
 	"hark status": nil, "hark settings": nil, "hark set": {opt("setting", "mode")}, "hark pause": nil,
-	"hark context": {opt("question", "when?")}, "hark limits": nil, "hark memory": nil,
+	"hark context": {opt("question", "when?")}, "hark limits": nil, "hark audience": nil, "hark memory": nil,
 }
 
 func TestCommandsAreForWhomTheServerGivesThem(t *testing.T) {

@@ -111,21 +111,23 @@ type Bot struct {
 	now     func() time.Time
 	timing  timing
 
-	queue      *queue
-	pump       *pump
-	arrived    *arrivals
-	attendance *search.Attendance
-	recent     *recent
-	admit      *admission
-	notices    *notices
-	filler     *filler
-	looked     atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
-	commands   *commands
-	questions  *tracker
-	repeats    *noted[repeatTo, phrase]
-	self       memory.UserID // set before anything is taken in
-	since      time.Time     // of Run
-	app        atomic.Int64  // the application's id, set by READY
+	queue       *queue
+	pump        *pump
+	arrived     *arrivals
+	attendance  *search.Attendance
+	memberRoles *search.MemberRoles
+	members     bool // whether Discord is to tell of members
+	recent      *recent
+	admit       *admission
+	notices     *notices
+	filler      *filler
+	looked      atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
+	commands    *commands
+	questions   *tracker
+	repeats     *noted[repeatTo, phrase]
+	self        memory.UserID // set before anything is taken in
+	since       time.Time     // of Run
+	app         atomic.Int64  // the application's id, set by READY
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
 	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before
@@ -156,6 +158,8 @@ type timing struct {
 	fill     time.Duration // between looks for what is missing, which other processes may have told of
 	aside    time.Duration // what can't be fetched now is left alone
 	drain    time.Duration // the log is written for after Run's context has ended
+	ask      time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
+	members  time.Duration // until a guild's members are asked for again that weren't all told
 }
 
 var usual = timing{
@@ -179,6 +183,8 @@ var usual = timing{
 	fill:     30 * time.Second,
 	aside:    5 * time.Minute,
 	drain:    9 * time.Second,
+	ask:      time.Second,
+	members:  time.Minute,
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
@@ -198,6 +204,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
+		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {
 		b.now = time.Now
@@ -263,6 +270,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		return err
 	}
 	b.self, b.since = self, b.now()
+	b.lookForMembers(ctx)
 	above := context.WithoutCancel(ctx)
 	work, stopWork := context.WithCancel(above)
 	last, stopLast := context.WithCancel(above)

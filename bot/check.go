@@ -25,6 +25,7 @@ type Account struct {
 	App     string // the application's id
 	Name    string
 	Content bool // whether the Message Content intent is switched on
+	Members bool // whether the Server Members intent is
 
 	rest *client
 }
@@ -54,12 +55,8 @@ func Check(ctx context.Context, cfg Config) (*Account, error) {
 		return nil, err
 	}
 	b.rest.backoff, b.rest.tries = b.timing.retry, 2
-	var application struct {
-		ID    snowflake `json:"id"`
-		Name  string    `json:"name"`
-		Flags int       `json:"flags"`
-	}
-	if err := b.rest.get(ctx, discordgo.EndpointAPI+"applications/@me", &application); err != nil {
+	application, err := b.rest.application(ctx)
+	if err != nil {
 		if errors.Is(err, ErrToken) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return nil, err
 		}
@@ -68,6 +65,7 @@ func Check(ctx context.Context, cfg Config) (*Account, error) {
 	return &Account{
 		App: fmt.Sprint(int64(application.ID)), Name: application.Name, rest: b.rest,
 		Content: application.Flags&(flagMessageContent|flagMessageContentLimited) != 0,
+		Members: application.tellsMembers(),
 	}, nil
 }
 

@@ -52,7 +52,7 @@ func TestCheckWithoutDiscord(t *testing.T) {
 
 func TestAccount(t *testing.T) {
 	t.Parallel()
-	d := discordtest.New(t, discordtest.WithoutIntents(discordtest.MessageContent), discordtest.WithStarts(7))
+	d := discordtest.New(t, discordtest.WithIntents(0), discordtest.WithStarts(7))
 	garden, lawn, shed := d.AddGuild("Garden"), d.AddGuild("Lawn"), d.AddGuild("Shed")
 	d.UpdateRole(lawn.ID, lawn.ID, func(r *discordtest.Role) { r.Permissions = discordtest.ViewChannel })
 	d.UpdateRole(lawn.ID, lawn.BotRole.ID, func(r *discordtest.Role) { r.Permissions = discordtest.SendMessages })

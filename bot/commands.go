@@ -245,7 +245,7 @@ func (c *commands) question(x *exchange) answer.Question {
 		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
 		Settled: func(ctx context.Context) error {
 			return c.bot.settled(ctx, x.guild())
-		}, Attended: c.bot.attendance.Since,
+		}, Attended: c.bot.attendance.Since, Sets: c.bot.memberRoles.Sets,
 	}
 	if u := x.user(); u != nil {
 		q.Name = displayName(u, x.Member)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/search"
 )
 
 // rememberedPeople bounds how many people and direct channels are known not to be news. Telling the log
@@ -52,6 +53,8 @@ type converted struct {
 	heard memory.MessageID
 	// met are those of whom it tells roles.
 	met []met
+	// members, if not nil, notes what the event tells of who has which roles.
+	members func(*search.MemberRoles)
 	// visit is how far channels have come, if the event tells.
 	visit *visit
 	// unknown are channels and guilds of which the event told too little, and which are to be fetched.
@@ -118,11 +121,13 @@ func (c *converter) unreadable(e rawEvent) converted {
 		ID    snowflake `json:"id"`
 		Guild snowflake `json:"guild_id"`
 	}
-	if json.Unmarshal(e.data, &v) != nil {
+	if err := json.Unmarshal(e.data, &v); err != nil && !strings.HasPrefix(e.kind, "GUILD_MEMBER") {
 		return converted{}
 	}
 	guild := memory.GuildID(v.Guild)
 	switch {
+	case strings.HasPrefix(e.kind, "GUILD_MEMBER"):
+		return converted{members: func(r *search.MemberRoles) { r.Doubt(guild) }}
 	case e.kind == "GUILD_CREATE", e.kind == "GUILD_UPDATE":
 		guild = memory.GuildID(v.ID)
 	case strings.HasPrefix(e.kind, "GUILD_ROLE_"):
@@ -211,6 +216,8 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 	"GUILD_MEMBER_ADD":    reader((*converter).memberSeen),
 	"GUILD_MEMBER_UPDATE": reader((*converter).memberSeen),
 	"GUILD_MEMBER_REMOVE": reader((*converter).memberLeft),
+	"GUILD_MEMBERS_CHUNK": reader((*converter).membersTold),
+	"RESUMED":             reader((*converter).resumed),
 	"INTERACTION_CREATE":  reader((*converter).interaction),
 }
 

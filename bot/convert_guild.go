@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"hark/memory"
+	"hark/search"
 )
 
 func (c *converter) guildCreate(g *wireGuild, out *converted) {
@@ -43,6 +44,7 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) {
 		}
 	}
 	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
+	out.members = func(r *search.MemberRoles) { r.Open(guild.ID) }
 	for _, m := range g.Members {
 		if m != nil {
 			c.person(out, guild.ID, m.User, m)
@@ -56,11 +58,13 @@ func (c *converter) ready(w *wireReady, out *converted) {
 		out.err = errors.New("it doesn't say which guilds there are")
 		return
 	}
-	out.present = []memory.GuildID{}
+	out.present, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin
 	for _, g := range w.Guilds {
 		out.present = append(out.present, memory.GuildID(g.ID))
 	}
 }
+
+func (c *converter) resumed(_ *struct{}, out *converted) { out.members = (*search.MemberRoles).Resume }
 
 type wireReady struct {
 	Guilds []wireGuild `json:"guilds"`
@@ -68,6 +72,7 @@ type wireReady struct {
 
 // guildDelete is a guild that Hark was removed from, or one that Discord has trouble with.
 func (c *converter) guildDelete(g *wireGuild, out *converted) {
+	out.members = func(r *search.MemberRoles) { r.Close(memory.GuildID(g.ID)) }
 	switch {
 	case g.ID == 0:
 	case g.Unavailable:
@@ -203,19 +208,72 @@ type wireGuildMember struct {
 	wireMember
 }
 
+// memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't logged: who
+// writes is known by that.
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
-	c.person(out, memory.GuildID(w.Guild), w.User, &w.wireMember)
+	p, ok := w.member(w.Guild)
+	switch {
+	case !ok:
+		out.err = errNoRoles
+	case p.ID == c.self:
+		c.person(out, p.Guild, w.User, &w.wireMember)
+	default:
+		out.met = append(out.met, met{p, w.Joined})
+		out.members = func(r *search.MemberRoles) { r.Changed(p) }
+	}
+}
+
+var errNoRoles = errors.New("it doesn't say who has which roles")
+
+// member is somebody of a guild with their roles; false if those aren't told.
+func (w *wireMember) member(guild snowflake) (memory.Person, bool) {
+	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
+		return memory.Person{}, false
+	}
+	p := memory.Person{ID: memory.UserID(w.User.ID), Guild: memory.GuildID(guild), Bot: w.User.Bot, RolesKnown: true}
+	for _, r := range w.Roles {
+		p.Roles = append(p.Roles, memory.RoleID(r))
+	}
+	return p, true
 }
 
 // memberLeft is told of Hark itself too, along with its guild's removal.
 func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 	if w.User == nil || w.User.ID == 0 {
+		out.err = errNoRoles
 		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
 	c.known.drop(personKey{guild, user, true})
 	c.known.drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
+	out.members = func(r *search.MemberRoles) { r.Left(guild, user) }
+}
+
+// wireMembers is a part of a guild's members.
+type wireMembers struct {
+	Guild   snowflake     `json:"guild_id"`
+	Members []*wireMember `json:"members"`
+	Index   *int          `json:"chunk_index"`
+	Of      int           `json:"chunk_count"`
+	Nonce   string        `json:"nonce"`
+}
+
+func (c *converter) membersTold(w *wireMembers, out *converted) {
+	var all []memory.Person
+	for _, told := range w.Members {
+		p, ok := told.member(w.Guild)
+		if !ok {
+			out.err = errNoRoles
+			return
+		}
+		all = append(all, p)
+	}
+	if w.Members == nil || w.Index == nil {
+		out.err = errNoRoles
+		return
+	}
+	out.members = func(r *search.MemberRoles) { r.Told(memory.GuildID(w.Guild), w.Nonce, *w.Index, w.Of, all) }
 }
 
 func guildOf(g *wireGuild) memory.Guild {

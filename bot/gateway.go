@@ -41,6 +41,7 @@ const (
 	opIdentify       = 2
 	opResume         = 6
 	opReconnect      = 7
+	opMembers        = 8
 	opInvalidSession = 9
 	opHello          = 10
 	opHeard          = 11 // of a heartbeat
@@ -51,6 +52,12 @@ var (
 	errReconnect = errors.New("the gateway asks to connect again")
 	errSession   = errors.New("the gateway doesn't know the session")
 )
+
+// sentFrame is what the gateway is sent.
+type sentFrame struct {
+	Op   int `json:"op"`
+	Data any `json:"d"`
+}
 
 // frame is what the gateway sends.
 type frame struct {
@@ -114,7 +121,14 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			_ = sleep(ctx, starts.pause(time.Now()))
 		}
 		up, err := b.connect(ctx, s)
-		if end := final(err); end != nil {
+		b.memberRoles.Lose()
+		end := final(err)
+		if errors.Is(end, ErrIntents) && b.members { // it was switched off since
+			b.members, s = false, &gatewaySession{}
+			b.log.Warn().Msg("Discord refuses an intent; trying without Server Members")
+			continue
+		}
+		if end != nil {
 			return end
 		}
 		everUp = everUp || up
@@ -246,6 +260,9 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 				s.seq.Store(f.Seq)
 			}
 			if f.Type == "READY" || f.Type == "RESUMED" {
+				if b.members && !up {
+					go b.askForMembers(&heart, done)
+				}
 				up = true
 				heard()
 				s.learn(f)
@@ -286,15 +303,15 @@ func (b *Bot) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, err
 }
 
 // begin is what answers the gateway's hello: it begins a session, or takes one up.
-func (b *Bot) begin(s *gatewaySession) any {
-	type message struct {
-		Op   int            `json:"op"`
-		Data map[string]any `json:"d"`
-	}
+func (b *Bot) begin(s *gatewaySession) sentFrame {
 	if s.id != "" {
-		return message{opResume, map[string]any{"token": b.cfg.Token, "session_id": s.id, "seq": s.seq.Load()}}
+		return sentFrame{opResume, map[string]any{"token": b.cfg.Token, "session_id": s.id, "seq": s.seq.Load()}}
 	}
-	return message{opIdentify, map[string]any{"token": b.cfg.Token, "intents": intents,
+	wanted := intents
+	if b.members {
+		wanted |= discordgo.IntentGuildMembers
+	}
+	return sentFrame{opIdentify, map[string]any{"token": b.cfg.Token, "intents": wanted,
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "hark", "device": "hark"}}}
 }
 
@@ -309,7 +326,7 @@ func (s *gatewaySession) learn(f frame) {
 	}
 }
 
-// heart sends heartbeats. Who reads sees what is wrong with the connection.
+// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the connection.
 type heart struct {
 	mu      sync.Mutex
 	ws      *websocket.Conn
@@ -332,23 +349,26 @@ func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
 }
 
 func (h *heart) beat() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	var seq any // null before the first event
 	if n := h.session.seq.Load(); n > 0 {
 		seq = n
 	}
+	h.send(sentFrame{opHeartbeat, seq})
+}
+
+func (h *heart) send(m sentFrame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
 	_ = h.ws.SetWriteDeadline(time.Now().Add(requestTimeout))
-	_ = h.ws.WriteJSON(map[string]any{"op": opHeartbeat, "d": seq})
+	_ = h.ws.WriteJSON(m)
 }
 
 // receive is called with each event of the gateway, in order. It must not wait.
 func (b *Bot) receive(event string, data json.RawMessage) {
-	if readers[event] != nil {
-		b.cfg.Metrics.Events.WithLabelValues(event).Inc()
-	} else if event != "RESUMED" {
+	if readers[event] == nil {
 		return
 	}
+	b.cfg.Metrics.Events.WithLabelValues(event).Inc()
 	raw := &rawEvent{kind: event, data: data}
 	raw.decode()
 	switch event {
@@ -357,7 +377,7 @@ func (b *Bot) receive(event string, data json.RawMessage) {
 			"RESUMED": "resumed"}[event]).Inc()
 		b.setState(nil)
 		b.log.Info().Str("event", event).Msg("connected to Discord")
-		if event == "READY" && b.queue.put(item{raw: raw}) {
+		if b.queue.put(item{raw: raw}) && event == "READY" {
 			b.commands.ready(data)
 		}
 	case "INTERACTION_CREATE":

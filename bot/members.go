@@ -74,7 +74,7 @@ func (c *commands) readable(ctx context.Context, x *exchange) []memory.ChannelID
 		return first(found)
 	}
 	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(),
-		Roles: x.roles()}, find)
+		Roles: x.roles(), Sets: c.bot.memberRoles.Sets(x.server)}, find)
 }
 
 // first is the first of people, if there is any.

@@ -71,7 +71,8 @@ func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 	all := c.readable(ctx, x)
 	kept := slices.DeleteFunc(slices.Clone(all), func(id memory.ChannelID) bool { return !x.remembers(id) })
 	return lines(heard, told(x.locale, x.seen(), x.policy),
-		x.text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.locale.number(len(all)), x.locale.number(len(kept))))
+		x.text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.locale.number(len(all)), x.locale.number(len(kept))),
+		c.rolesHere(x))
 }
 
 // isAgeLimited reports whether a channel is age-restricted, or the one that a thread belongs to.

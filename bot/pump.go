@@ -223,8 +223,11 @@ func (p *pump) read(ctx context.Context, raw rawEvent, out *commit) error {
 	return err
 }
 
-// attend notes who may view what from now on.
+// attend notes who may view what from now on, and who has which roles.
 func (p *pump) attend(c converted) {
+	if c.members != nil {
+		c.members(p.bot.memberRoles)
+	}
 	p.bot.attendance.Heard(c.heard)
 	if c.visit != nil {
 		for _, s := range c.visit.channels {
@@ -237,6 +240,9 @@ func (p *pump) attend(c converted) {
 	p.bot.attendance.Observe(c.events)
 	for _, m := range c.met {
 		p.bot.attendance.Met(m.person, m.joined, c.heard != 0)
+		if c.heard != 0 {
+			p.bot.memberRoles.Met(m.person)
+		}
 	}
 }
 

@@ -1,6 +1,12 @@
 package memory
 
-import "time"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
 
 // Setting is the key of what a guild's admins can set about answers, for the guild or for a channel of it.
 type Setting string
@@ -82,4 +88,36 @@ func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) 
 		return c.Settings[key], c.ID
 	}
 	return g.Settings[key], 0
+}
+
+// Implied says that whoever has one role has another too: a guild's admins stated that.
+type Implied struct{ Role, Also RoleID }
+
+// impliedKey begins the keys of what was stated, one each, so that none takes the place of another.
+const impliedKey = "implied "
+
+// Setting is the key under which it is set, for a whole guild, with any value.
+func (i Implied) Setting() Setting {
+	return Setting(fmt.Sprintf("%s%d %d", impliedKey, i.Role, i.Also))
+}
+
+// Implied is what g's admins stated, of roles that there are and that people can have.
+func (g *Guild) Implied() (all []Implied) {
+	for key := range g.Settings {
+		rest, is := strings.CutPrefix(string(key), impliedKey)
+		if !is {
+			continue
+		}
+		var i Implied
+		if _, err := fmt.Sscanf(rest, "%d %d", &i.Role, &i.Also); err == nil && g.MayHave(i.Role) && g.MayHave(i.Also) {
+			all = append(all, i)
+		}
+	}
+	slices.SortFunc(all, func(a, b Implied) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Also, b.Also)) })
+	return all
+}
+
+// MayHave reports whether a role is one that some people have and others don't.
+func (g *Guild) MayHave(role RoleID) bool {
+	return role != RoleID(g.ID) && slices.ContainsFunc(g.Roles, func(r Role) bool { return r.ID == role && r.Bot == 0 })
 }

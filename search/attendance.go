@@ -198,10 +198,8 @@ func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.Mes
 	if _, known := at.channels[place.ID]; !known {
 		return never
 	}
-	roles := look.distinctRoles(place, place)
-	always := func(user memory.UserID) bool {
-		return eachSet(roles, func(set []memory.RoleID) bool { return look.views(user, set, place) })
-	}
+	sets := possible(g, nil)
+	always := func(user memory.UserID) bool { return sets.all.in(sets.having(g, memory.ViewChannel, user, place)) }
 	open := always(0)
 	since := max(at.told, at.since[place.ID])
 	for user, p := range at.people {

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"maps"
 	"slices"
 
 	"hark/memory"
@@ -16,6 +15,8 @@ type Place struct {
 	Roles []memory.RoleID
 	// Operator is set at the command line, where whoever holds the files reads the answer.
 	Operator bool
+	// Sets are the sets of roles that the guild's members have, if all are known; else members may have any.
+	Sets *RoleSets
 }
 
 // People tells what is known of a person of the guild; false if nothing is. Their roles may have changed
@@ -27,12 +28,16 @@ type People func(memory.UserID) (memory.Person, bool)
 // deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites tell of
 // may be anybody's.
 //
-// Let R be the place and C a channel. It is decided by looking for a counterexample among everybody whom R's
-// and C's rules can tell apart: @everyone alone, with one or with two roles, and each person with an
-// overwrite of their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one
-// that closes C.
+// Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles are known
+// that members have, it can only be one of these, or a member with an overwrite of their own in R or C, with the roles
+// that they have. Else it can be everybody whom R's and C's rules can tell apart: @everyone alone, with one or with two
+// roles and what these imply, and each person with an overwrite of their own, likewise. Two roles suffice, since a
+// counterexample needs one that opens R and one that closes C; what the two imply, whoever has them has too.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
+	if a.sets = p.Sets; a.sets == nil {
+		a.sets = possible(g, g.Implied())
+	}
 	at := a.channels[p.Channel]
 	if at == nil {
 		return nil
@@ -96,6 +101,8 @@ type audience struct {
 	channels map[memory.ChannelID]*memory.Channel
 	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
 	known    bool                      // whether the guild's structure is: it tells what @everyone may do
+	sets     *RoleSets                 // that people have or may have
+	viewers  bits                      // those of sets with which the place is viewed
 }
 
 func newAudience(g *memory.Guild, people People) *audience {
@@ -174,99 +181,32 @@ func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 // allMayRead reports whether everybody who can view r can read c. Whatever roles people had when they wrote
 // last, by now they may have any: see docs/decisions/0010-stale-roles.md.
 func (a *audience) allMayRead(r, c *memory.Channel) bool {
-	passes := func(roles []memory.RoleID, user memory.UserID) bool {
-		return !a.views(user, roles, r) || a.reads(user, roles, c)
-	}
-	roles := a.distinctRoles(r, c)
-	if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, 0) }) {
-		return false
-	}
-	for _, user := range a.distinctUsers(r, c) {
-		if !eachSet(roles, func(set []memory.RoleID) bool { return passes(set, user) }) {
-			return false
+	judged := map[[2]memory.Overwrite]bool{} // of people who may have any set, those with other overwrites of their own
+	for _, o := range slices.Concat(r.Overwrites, c.Overwrites) {
+		if o.User == 0 || o.User == a.guild.Owner || a.isBot(o.User) {
+			continue // the owner reads everything, and bots are no audience
 		}
-	}
-	return true
-}
-
-// deciding are the permissions that say who reads what.
-const deciding = memory.Administrator | memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
-
-// effect is what sets a role or a person apart where one channel is read and another answered from.
-type effect struct {
-	base memory.Permissions                          // what a role itself brings
-	in   [2]struct{ allow, deny memory.Permissions } // what the channels' overwrites do
-}
-
-// effectsOf are those of r's and c's overwrites, by whom they are for.
-func effectsOf[ID ~int64](r, c *memory.Channel, whose func(memory.Overwrite) ID) map[ID]effect {
-	effects := map[ID]effect{}
-	for i, channel := range []*memory.Channel{r, c} {
-		for _, o := range channel.Overwrites {
-			e := effects[whose(o)]
-			e.in[i].allow |= o.Allow & deciding
-			e.in[i].deny |= o.Deny & deciding
-			effects[whose(o)] = e
+		if a.sets.own != nil {
+			if roles, there := a.sets.own[o.User]; there && a.views(o.User, roles, r) && !a.reads(o.User, roles, c) {
+				return false
+			}
+			continue
 		}
-	}
-	delete(effects, 0) // roles have no user, and users no role
-	return effects
-}
-
-// distinct is one of each that has the same effect: any one stands for all.
-func distinct[ID ~int64](effects map[ID]effect) (ids []ID) {
-	seen := map[effect]bool{{}: true}
-	for _, id := range slices.Sorted(maps.Keys(effects)) {
-		if e := effects[id]; !seen[e] {
-			seen[e] = true
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
-// distinctRoles are the roles that people can have and that make a difference in r or c.
-func (a *audience) distinctRoles(r, c *memory.Channel) []memory.RoleID {
-	effects := effectsOf(r, c, func(o memory.Overwrite) memory.RoleID { return o.Role })
-	base := a.guild.Permissions(0, nil, &memory.Channel{})
-	for _, role := range a.guild.Roles {
-		e := effects[role.ID]
-		e.base = role.Permissions &^ base & deciding
-		effects[role.ID] = e
-		if role.Bot != 0 {
-			delete(effects, role.ID)
-		}
-	}
-	delete(effects, memory.RoleID(a.guild.ID)) // everybody has it
-	return distinct(effects)
-}
-
-// distinctUsers are the people with an overwrite of their own that makes a difference in r or c, as anybody
-// may have any roles. The owner reads everything, and bots are no audience.
-func (a *audience) distinctUsers(r, c *memory.Channel) []memory.UserID {
-	effects := effectsOf(r, c, func(o memory.Overwrite) memory.UserID { return o.User })
-	maps.DeleteFunc(effects, func(id memory.UserID, _ effect) bool {
-		person, known := a.people(id)
-		return id == a.guild.Owner || known && person.Bot
-	})
-	return distinct(effects)
-}
-
-// eachSet calls f for no role, each role and each two roles, until it returns false; it reports whether it
-// never did.
-func eachSet(roles []memory.RoleID, f func([]memory.RoleID) bool) bool {
-	if !f(nil) {
-		return false
-	}
-	for i, first := range roles {
-		if !f([]memory.RoleID{first}) {
-			return false
-		}
-		for _, second := range roles[:i] {
-			if !f([]memory.RoleID{first, second}) {
+		here, there := overwriteOf(r, 0, o.User), overwriteOf(c, 0, o.User)
+		if like := [2]memory.Overwrite{here, there}; !judged[like] {
+			judged[like] = true
+			if !a.sets.having(a.guild, memory.ViewChannel, o.User, r).in(a.sets.readers(a.guild, o.User, c)) {
 				return false
 			}
 		}
 	}
-	return true
+	if a.viewers == nil {
+		a.viewers = a.sets.having(a.guild, memory.ViewChannel, 0, r)
+	}
+	return a.viewers.in(a.sets.readers(a.guild, 0, c))
+}
+
+func (a *audience) isBot(user memory.UserID) bool {
+	known, _ := a.people(user)
+	return known.Bot
 }

@@ -37,9 +37,13 @@ func checkAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	if err != nil {
 		return nil, []finding{amiss(err, "check the network, and discord.api_url if you set it").of("Discord")}
 	}
-	intents := well("the Message Content intent is on")
-	if !account.Content {
+	intents := well("the Message Content intent is on, and so is Server Members")
+	switch {
+	case !account.Content:
 		intents = amiss(bot.ErrIntents, "")
+	case !account.Members:
+		intents = well("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
+			"recalls more where roles open channels")
 	}
 	takes := well("it takes the token; Hark is %s, application %s", account.Name, account.App)
 	return account, []finding{takes.of("Discord"), intents.of("intents")}

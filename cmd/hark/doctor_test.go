@@ -53,7 +53,9 @@ func TestDoctor(t *testing.T) {
 			w.env["HARK_DISCORD_API_URL"] = "http://127.0.0.1:1"
 			w.nowhere = true
 		}, wrong: "Discord"},
-		"no intent": {options: []discordtest.Option{discordtest.WithoutIntents(discordtest.MessageContent)},
+		"the members intent": {options: []discordtest.Option{
+			discordtest.WithIntents(discordtest.MessageContent | discordtest.Members)}},
+		"no intent": {options: []discordtest.Option{discordtest.WithIntents(0)},
 			wrong: "intents"},
 		"a permission is missing in one server": {change: func(w *world) {
 			lawn := w.discord.AddGuild("Lawn\x1b")

@@ -120,7 +120,7 @@ func TestInitAndKeys(t *testing.T) {
 // What is amiss can be mended at once, or kept.
 func TestInitKeepsWhatIsAmiss(t *testing.T) {
 	t.Parallel()
-	w := toInit(t, discordtest.WithoutIntents(discordtest.MessageContent))
+	w := toInit(t, discordtest.WithIntents(0))
 	_, asked, file := w.initialise(0, "wrong", "y", w.discord.Token, "y", "", "n", "2",
 		"http://127.0.0.1:1/v1", "llama", "n", "2", "http://127.0.0.1:1/v1", "nomic", "n")
 	c, err := config.LoadText("", file, w.environment(nil, nil).lookup)

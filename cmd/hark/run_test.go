@@ -65,7 +65,7 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 
 func TestRunStopsWhileItWaits(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, discordtest.WithoutIntents(discordtest.MessageContent))
+	w := newWorld(t, discordtest.WithIntents(0))
 	w.env["HARK_WEB_LISTEN"] = "127.0.0.1:0"
 	w.wait()
 	address := w.waitLog(`"address":"([^"]+)"`)

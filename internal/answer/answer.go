@@ -36,6 +36,9 @@ type Question struct {
 	// all of them may read its past, what was said before counts for nothing. nil: that isn't known of any.
 	// See search.Attendance.
 	Attended func(*memory.Guild, memory.ChannelID) memory.MessageID
+	// Sets are the sets of roles that members of a guild have, or nil where not all are known. nil: of none are
+	// they. See search.MemberRoles.
+	Sets func(*memory.Guild) *search.RoleSets
 	// Files came with the question, and with the message that it replies to: what the model may be shown of them. They
 	// are of this moment only: nothing of their contents is recalled or kept.
 	Files []File

@@ -9,6 +9,7 @@ import (
 
 	"hark/builder"
 	"hark/memory"
+	"hark/search"
 )
 
 const day = 24 * time.Hour
@@ -299,4 +300,27 @@ func TestUnloggedSessionsAreTakenBack(t *testing.T) {
 		before(time.Minute, ben, "The password is swordfish"))); got.Text != withdrawn {
 		t.Errorf("the answer is %q", got.Text)
 	}
+}
+
+// Who is there decides where that is known, and somebody who comes while the model writes makes it take its answer back.
+func TestAnswersObeyWhoIsThere(t *testing.T) {
+	t.Parallel()
+	const office, crew = memory.ChannelID(77), memory.RoleID(78)
+	w, roster := newWorld(t, nil), search.NewMemberRoles()
+	w.apply(memory.RoleSeen{Guild: guild, Role: memory.Role{ID: crew}},
+		memory.ChannelSeen{Channel: memory.Channel{ID: office, Guild: guild, Overwrites: []memory.Overwrite{
+			{Role: memory.RoleID(guild), Deny: memory.ViewChannel}, {Role: crew, Allow: memory.ViewChannel}}}})
+	w.says(day, vault, cleo, "The lighthouse password is swordfish")
+	q := w.asks(office, "What is the lighthouse password?")
+	hasNot(t, w.whole(q), "swordfish")
+	q.Sets = roster.Sets
+	hasNot(t, w.whole(q), "swordfish")
+	roster.Open(guild)
+	_, nonce, _ := roster.Ask(noon, noon)
+	roster.Told(guild, nonce, 0, 1, []memory.Person{{ID: cleo, Roles: []memory.RoleID{crew, keepers}}})
+	has(t, w.whole(q), "swordfish")
+	w.alter(&scripted{pieces: []string{"It is swordfish [1]."}, before: func() {
+		roster.Changed(memory.Person{Guild: guild, RolesKnown: true, ID: ben, Roles: []memory.RoleID{crew}})
+	}}, Options{})
+	hasNot(t, w.answer(q).Text, "swordfish")
 }

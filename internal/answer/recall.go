@@ -328,6 +328,9 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	if q.OnlyAsker {
 		place.Viewer, place.Roles = q.Asker, q.Roles
 	}
+	if q.Sets != nil {
+		place.Sets = q.Sets(g)
+	}
 	return search.Readable(g, place, n.person)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,10 +44,6 @@ func (c *conn) push(o out) {
 }
 
 func (c *conn) control(op int, d any) {
-	if !c.ready && (op == 7 || op == 11) {
-		c.s.misuse(GatewayMisuse, "opcode %d before READY or RESUMED, which would lock discordgo up for good", op)
-		return
-	}
 	c.push(out{data: encode(object{"op": op, "d": d})})
 }
 
@@ -140,9 +137,45 @@ func (c *conn) receive(data []byte) {
 		c.begin(op == 6, m.D)
 	case c.session == nil:
 		c.closeWith(4003)
+	case op == 8:
+		c.members(m.D)
 	default:
 		c.s.misuse(GatewayMisuse, "opcode %d", op)
 		c.closeWith(4001)
+	}
+}
+
+// chunk is how many members are told of at once. Discord's has up to 1,000; here it is few, so that there are several.
+const chunk = 3
+
+// members tells of all members of a guild, in parts. For that a session needs the intent.
+func (c *conn) members(d json.RawMessage) {
+	var q struct {
+		Guild    ID      `json:"guild_id"`
+		Query    *string `json:"query"`
+		Limit    int     `json:"limit"`
+		Nonce    string  `json:"nonce"`
+		Presence bool    `json:"presences"`
+	}
+	err := json.Unmarshal(d, &q)
+	if err != nil || q.Query == nil || *q.Query != "" || q.Limit != 0 || q.Presence ||
+		c.session.intents&Members == 0 {
+		c.s.misuse(GatewayMisuse, "request of members: %s, %v", d, err)
+		return
+	}
+	g := c.s.guilds[q.Guild]
+	if g == nil || g.unavailable {
+		return
+	}
+	ids := slices.Sorted(maps.Keys(g.members))
+	parts := slices.Collect(slices.Chunk(ids, chunk))
+	for i, part := range parts {
+		told := []*Member{}
+		for _, id := range part {
+			told = append(told, g.members[id])
+		}
+		c.session.dispatch(c.s, "GUILD_MEMBERS_CHUNK", object{"guild_id": g.ID, "members": told, "chunk_index": i,
+			"chunk_count": len(parts), "nonce": q.Nonce})
 	}
 }
 

@@ -60,8 +60,9 @@ type Server struct {
 // Option changes the server that New makes.
 type Option func(*Server)
 
-// WithoutIntents switches privileged intents off in the portal: asking for one closes the gateway with 4014.
-func WithoutIntents(i Intents) Option { return func(s *Server) { s.intents &^= i } }
+// WithIntents has no privileged intents but these be switched on in the portal, which otherwise is MessageContent only.
+// Asking for another closes the gateway with 4014.
+func WithIntents(i Intents) Option { return func(s *Server) { s.intents = i } }
 
 // WithTime sets the fake's clock, which otherwise starts at the present.
 func WithTime(t time.Time) Option { return func(s *Server) { s.clock.now = t } }
@@ -79,7 +80,7 @@ func New(tb testing.TB, opts ...Option) *Server {
 		tb:           tb,
 		done:         make(chan struct{}),
 		clock:        clock{now: time.Now().Truncate(time.Millisecond)},
-		intents:      Privileged,
+		intents:      MessageContent,
 		starts:       1000,
 		guilds:       map[ID]*guild{},
 		users:        map[ID]*User{},

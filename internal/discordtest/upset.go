@@ -18,6 +18,12 @@ func (s *Server) ResetToken(token string) {
 	s.Token = token
 }
 
+// SetIntents has no privileged intents but these be switched on in the portal from now on.
+func (s *Server) SetIntents(i Intents) {
+	defer s.change()()
+	s.intents = i
+}
+
 // AskReconnect tells the bot to reconnect (op 7).
 func (s *Server) AskReconnect() { s.onConnection(func(c *conn) { c.control(7, nil) }) }
 

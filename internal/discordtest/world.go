@@ -141,6 +141,15 @@ func (s *Server) AddMember(guildID ID, u User, roles ...ID) User {
 	return u
 }
 
+// RemoveMember takes a user out of a guild.
+func (s *Server) RemoveMember(guildID, userID ID) {
+	defer s.change()()
+	g := s.guild(guildID)
+	m := s.member(g, userID)
+	delete(g.members, userID)
+	s.emit(event{name: "GUILD_MEMBER_REMOVE", intents: Members, payload: object{"guild_id": guildID, "user": m.User}})
+}
+
 // UpdateMember changes a member: the nickname, the roles.
 func (s *Server) UpdateMember(guildID, userID ID, edit func(*Member)) {
 	defer s.change()()

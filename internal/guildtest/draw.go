@@ -107,6 +107,38 @@ func (g *guild) drawChannel(i, channels int) {
 	g.Guild.Channels = append(g.Guild.Channels, c)
 }
 
+// State draws what admins state of roles, writes it into the guild, and is everybody for whom it holds.
+func (w *World) State(t *rapid.T) []Member {
+	w.Guild.Settings = map[memory.Setting]string{}
+	for range rapid.IntRange(1, 3).Draw(t, "stated") {
+		role := rapid.SampledFrom(append(w.Roles, 0))
+		i := memory.Implied{Role: role.Draw(t, "whoever has"), Also: role.Draw(t, "has")}
+		w.Guild.Settings[i.Setting()] = "on"
+		if i.Role != 0 && i.Also != 0 && i.Role != w.ghost() && i.Also != w.ghost() { // what isn't there is nobody's
+			w.Stated = append(w.Stated, i)
+		}
+	}
+	return slices.DeleteFunc(w.Everybody(), func(m Member) bool {
+		return slices.ContainsFunc(w.Stated, func(i memory.Implied) bool {
+			return slices.Contains(m.Roles, i.Role) && !slices.Contains(m.Roles, i.Also)
+		})
+	})
+}
+
+// ghost is the role that only overwrites tell of.
+func (w *World) ghost() memory.RoleID { return memory.RoleID(w.Guild.ID) + ghost }
+
+// DrawMembers draws who is there, with the roles that they have.
+func (w World) DrawMembers(t *rapid.T) (members []Member) {
+	for n := range memory.UserID(6) {
+		id := w.Guild.Owner + n
+		if !w.People[id].Bot && rapid.Bool().Draw(t, "there") {
+			members = append(members, Member{id, rapid.SampledFrom(w.anyRoles()).Draw(t, "roles")})
+		}
+	}
+	return members
+}
+
 // DrawViewer draws who alone sees an answer, with the roles that they have now, or nil if all do.
 func (w World) DrawViewer(t *rapid.T) *Member {
 	if rapid.Bool().Draw(t, "all") {

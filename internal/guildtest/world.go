@@ -13,6 +13,7 @@ type World struct {
 	Guild  memory.Guild
 	People map[memory.UserID]memory.Person
 	Roles  []memory.RoleID // that people can have
+	Stated []memory.Implied
 }
 
 // Person is what is known of somebody.
@@ -50,6 +51,19 @@ func (w World) Everybody() []Member {
 		}
 	}
 	return all
+}
+
+// Strangers are people of whom no overwrite tells: one who has just joined, and one with each set of roles that
+// somebody of members has but the owner.
+func (w World) Strangers(members []Member) []Member {
+	id := memory.UserID(w.Guild.ID) + 1
+	strangers := []Member{{ID: id}}
+	for _, m := range members {
+		if m.ID != w.Guild.Owner {
+			strangers = append(strangers, Member{id, m.Roles})
+		}
+	}
+	return strangers
 }
 
 // anyRoles are all the roles that somebody can have at once.

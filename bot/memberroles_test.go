@@ -1,0 +1,151 @@
+package bot
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"hark/internal/discordtest"
+	"hark/memory"
+	"hark/search"
+)
+
+// behindRoles is a scene of a server in which only those with a role read one channel, and only those with another the second.
+type behindRoles struct {
+	*scene
+	verified, staff discordtest.Role
+	hall, office    discordtest.ID
+}
+
+func gatedScene(t *testing.T, options ...discordtest.Option) *behindRoles {
+	t.Helper()
+	s := &behindRoles{scene: set(t, options...)}
+	s.bot.timing.members = 100 * time.Millisecond
+	s.verified = s.discord.AddRole(s.guild.ID, "Verified", 0)
+	s.staff = s.discord.AddRole(s.guild.ID, "Moderator", 0)
+	only := func(name string, role discordtest.Role) discordtest.ID {
+		return s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: name, Overwrites: []discordtest.Overwrite{
+			discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel),
+			discordtest.ForRole(role.ID, discordtest.ViewChannel, 0),
+			discordtest.ForMember(s.discord.Bot.ID, discordtest.ViewChannel, 0)}}).ID
+	}
+	s.hall, s.office = only("hall", s.verified), only("office", s.staff)
+	s.has(s.ana, s.verified, s.staff)
+	return s
+}
+
+func (s *behindRoles) has(who discordtest.User, roles ...discordtest.Role) {
+	s.discord.UpdateMember(s.guild.ID, who.ID, func(m *discordtest.Member) {
+		m.Roles = nil
+		for _, r := range roles {
+			m.Roles = append(m.Roles, r.ID)
+		}
+	})
+}
+
+// opens waits until an answer in the office may use what was said in the hall, or mustn't.
+func (s *behindRoles) opens(t *testing.T, want bool, when string) {
+	t.Helper()
+	s.discord.WaitFor(when, func() bool {
+		g, err := s.log.Guild(t.Context(), memory.GuildID(s.guild.ID))
+		if err != nil {
+			return false
+		}
+		place := search.Place{Channel: memory.ChannelID(s.office), Sets: s.bot.memberRoles.Sets(g)}
+		got := search.Readable(g, place, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })
+		return slices.Contains(got, place.Channel) && slices.Contains(got, memory.ChannelID(s.hall)) == want
+	})
+}
+
+// With the Server Members intent an answer may use what all can read who are there, and what changes who that is counts
+// with the event. While anything may have been missed, members may have any roles.
+func TestMembersAreKnown(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t, discordtest.WithIntents(discordtest.MessageContent|discordtest.Members))
+	s.run(t).ready(t)
+	s.opens(t, true, "the members are known")
+	if q := s.bot.commands.question(&exchange{}); q.Sets == nil {
+		t.Error("a command doesn't know them")
+	}
+	s.has(s.bo, s.staff)
+	s.opens(t, false, "somebody reads the office and not the hall")
+	s.has(s.bo, s.staff, s.verified)
+	s.opens(t, true, "they read both")
+	cy := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "cy"}, s.staff.ID)
+	s.opens(t, false, "somebody joined")
+	s.discord.RemoveMember(s.guild.ID, cy.ID)
+	s.opens(t, true, "they left")
+
+	s.discord.LeaveOut("GUILD_MEMBER_UPDATE", "roles")
+	s.has(s.bo, s.verified)
+	s.opens(t, true, "what was told unreadably is asked for")
+	s.discord.LeaveOut("GUILD_MEMBERS_CHUNK", "members")
+	s.discord.Drop()
+	s.discord.WaitFor("the connection to be there again", func() bool { return s.discord.Resumes() == 1 })
+	s.out.wait(t, "GUILD_MEMBERS_CHUNK")
+	s.opens(t, true, "they are known after a lost connection and an unreadable part")
+	s.discord.RefuseResumes(1)
+	s.discord.Drop()
+	s.discord.WaitReady()
+	s.opens(t, true, "they are known in a new session")
+	s.discord.Outage(s.guild.ID, false)
+	s.opens(t, false, "Discord can't tell of the server")
+	s.discord.Outage(s.guild.ID, true)
+	s.opens(t, true, "it can again")
+	if n := len(eventsOf[memory.PersonSeen](s.log)); n > 1 {
+		t.Errorf("%d people are logged, of whom nobody but Hark did anything", n)
+	}
+
+	s.discord.SetIntents(discordtest.MessageContent)
+	s.discord.RefuseResumes(1)
+	s.discord.Drop()
+	s.out.wait(t, "without Server Members")
+	s.discord.WaitReady()
+	s.opens(t, false, "the intent was switched off")
+	s.oracle.answer = says("Saturday")
+	s.ask("when?")
+	s.answered(t, s.channel, "Saturday")
+}
+
+// While the answer to who is there is on its way, or Hark is cut off, nothing is taken for granted.
+func TestMembersAreUnknownMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t, discordtest.WithIntents(discordtest.MessageContent|discordtest.Members))
+	s.bot.timing.members = time.Hour
+	s.discord.LeaveOut("GUILD_MEMBERS_CHUNK", "members")
+	s.run(t).ready(t)
+	s.out.wait(t, "GUILD_MEMBERS_CHUNK")
+	s.opens(t, false, "a part is missing")
+	s.discord.Drop()
+	s.opens(t, true, "they are told after a lost connection")
+	s.bot.memberRoles.Lose()
+	s.opens(t, false, "the connection is lost")
+}
+
+// Where Discord doesn't tell who has which roles, admins state what holds, for all members to see, and take it back.
+func TestRolesAreStated(t *testing.T) {
+	t.Parallel()
+	s := gatedScene(t)
+	s.run(t).ready(t)
+	s.waitRegistered()
+	s.waitIDs()
+	state := func(options ...discordtest.Opt) { s.says(t, s.use(t, s.guild.Owner, "hark audience", options...)) }
+	also := opt("also", s.verified.ID)
+	state()
+	s.opens(t, false, "nothing is stated")
+	state(opt("role", s.staff.ID), also)
+	s.opens(t, true, "moderators are verified")
+	state()
+	s.says(t, s.use(t, s.bo, "privacy"))
+	for _, no := range []discordtest.ID{s.verified.ID, s.guild.ID, s.guild.BotRole.ID} {
+		state(opt("role", no), also)
+	}
+	state(also)
+	state(opt("role", s.staff.ID), also, opt("reset", true))
+	s.opens(t, false, "it was taken back")
+	state(opt("role", s.staff.ID), also)
+	s.opens(t, true, "moderators are verified again")
+	s.discord.RemoveRole(s.guild.ID, s.verified.ID)
+	s.opens(t, false, "the role is gone")
+	state()
+}

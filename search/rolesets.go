@@ -1,0 +1,209 @@
+package search
+
+import (
+	"slices"
+
+	"hark/memory"
+)
+
+// RoleSets are sets of roles that members of a guild have or may have, numbered, as far as they decide who reads what.
+type RoleSets struct {
+	count int
+	all   bits
+	base  map[memory.Permissions]bits // the sets whose roles bring a permission, whatever channels say
+	with  map[memory.RoleID]bits      // the sets that have a role of which channels say something
+	// own are the roles of the members with an overwrite of their own; nil: these may have any of the sets.
+	own map[memory.UserID][]memory.RoleID
+}
+
+// The permissions that say who reads what; administrators have them all.
+const deciding = memory.ViewChannel | memory.ReadMessageHistory | memory.Connect
+
+var permissions = []memory.Permissions{memory.ViewChannel, memory.ReadMessageHistory, memory.Connect}
+
+// newRoleSets are those of sets that make a difference in g. Who reads everything makes none.
+func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
+	s := &RoleSets{base: map[memory.Permissions]bits{}, with: map[memory.RoleID]bits{}}
+	brings := map[memory.RoleID]memory.Permissions{}
+	for _, role := range g.Roles {
+		brings[role.ID] = role.Permissions & (deciding | memory.Administrator)
+	}
+	for _, c := range g.Channels {
+		for _, o := range c.Overwrites {
+			if o.User == 0 && (o.Allow|o.Deny)&deciding != 0 {
+				s.with[o.Role] = nil
+			}
+		}
+	}
+	everyone, seen := brings[memory.RoleID(g.ID)], map[string]bool{}
+	var distinct [][]memory.RoleID
+	var brought []memory.Permissions // by each of them
+	var key []byte
+	for _, set := range sets {
+		has := everyone
+		key = key[:0]
+		for _, role := range set {
+			has |= brings[role]
+			if _, named := s.with[role]; named {
+				key = appendRole(key, role)
+			}
+		}
+		key = appendRole(key, memory.RoleID(has))
+		if !has.Has(memory.Administrator) && !seen[string(key)] {
+			seen[string(key)] = true
+			distinct, brought = append(distinct, set), append(brought, has)
+		}
+	}
+	s.count = len(distinct)
+	s.all = newBits(s.count)
+	for role := range s.with {
+		s.with[role] = newBits(s.count)
+	}
+	for _, p := range permissions {
+		s.base[p] = newBits(s.count)
+	}
+	for i, set := range distinct {
+		s.all.set(i)
+		for _, p := range permissions {
+			if brought[i].Has(p) {
+				s.base[p].set(i)
+			}
+		}
+		for _, role := range set {
+			if with := s.with[role]; with != nil {
+				with.set(i)
+			}
+		}
+	}
+	return s
+}
+
+// possible are the sets that it takes to find a counterexample where members may have any roles: none, each one and each
+// two of those that people can have, with what whoever has these has too. A role that only overwrites tell of may be
+// anybody's.
+func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
+	can := map[memory.RoleID]bool{}
+	for _, c := range g.Channels {
+		for _, o := range c.Overwrites {
+			can[o.Role] = can[o.Role] || (o.Allow|o.Deny)&deciding != 0
+		}
+	}
+	base := g.Permissions(0, nil, &memory.Channel{})
+	for _, role := range g.Roles {
+		can[role.ID] = (can[role.ID] || role.Permissions&^base&deciding != 0) && role.Bot == 0
+	}
+	can[0], can[memory.RoleID(g.ID)] = false, false
+	also := map[memory.RoleID][]memory.RoleID{}
+	for _, i := range implied {
+		also[i.Role] = append(also[i.Role], i.Also)
+	}
+	var each [][]memory.RoleID
+	for role, is := range can {
+		if !is {
+			continue
+		}
+		set := []memory.RoleID{role}
+		for i := 0; i < len(set); i++ {
+			for _, implied := range also[set[i]] {
+				if !slices.Contains(set, implied) {
+					set = append(set, implied)
+				}
+			}
+		}
+		each = append(each, set)
+	}
+	all := append([][]memory.RoleID{nil}, each...)
+	for i, first := range each {
+		for _, second := range each[:i] {
+			all = append(all, slices.Concat(first, second))
+		}
+	}
+	return newRoleSets(g, all)
+}
+
+// readers are the sets with which somebody can read the channel that has rules, with its past. User 0 is somebody of
+// whom no overwrite tells.
+func (s *RoleSets) readers(g *memory.Guild, user memory.UserID, rules *memory.Channel) bits {
+	all := slices.Clone(s.all)
+	for _, p := range permissions {
+		if rules.Kind.Reading().Has(p) {
+			all.and(s.having(g, p, user, rules))
+		}
+	}
+	return all
+}
+
+// having are the sets with which somebody has one permission in a channel: memory.Guild.Permissions for all at once.
+func (s *RoleSets) having(g *memory.Guild, p memory.Permissions, user memory.UserID, rules *memory.Channel) bits {
+	has := slices.Clone(s.base[p])
+	s.decide(has, p, overwriteOf(rules, memory.RoleID(g.ID), 0))
+	for _, o := range rules.Overwrites {
+		if o.Deny.Has(p) && o.Role != memory.RoleID(g.ID) {
+			has.without(s.with[o.Role])
+		}
+	}
+	for _, o := range rules.Overwrites {
+		if o.Allow.Has(p) && o.Role != memory.RoleID(g.ID) {
+			has.or(s.with[o.Role])
+		}
+	}
+	if user != 0 {
+		s.decide(has, p, overwriteOf(rules, 0, user))
+	}
+	return has
+}
+
+// decide has all sets be in has, or none, where an overwrite that holds with any roles says so.
+func (s *RoleSets) decide(has bits, p memory.Permissions, o memory.Overwrite) {
+	switch {
+	case o.Allow.Has(p):
+		copy(has, s.all)
+	case o.Deny.Has(p):
+		clear(has)
+	}
+}
+
+// overwriteOf is what c's overwrites say of a role or of a person.
+func overwriteOf(c *memory.Channel, role memory.RoleID, user memory.UserID) (all memory.Overwrite) {
+	for _, o := range c.Overwrites {
+		if o.Role == role && o.User == user {
+			all.Allow, all.Deny = all.Allow|o.Allow&deciding, all.Deny|o.Deny&deciding
+		}
+	}
+	return all
+}
+
+// bits is a set of numbers. All of one RoleSets are as long, but for that of no numbers, which may be nil.
+type bits []uint64
+
+func newBits(most int) bits { return make(bits, (most+63)/64) }
+
+func (b bits) set(i int) { b[i/64] |= 1 << (i % 64) }
+
+func (b bits) or(other bits) {
+	for i, w := range other {
+		b[i] |= w
+	}
+}
+
+func (b bits) and(other bits) {
+	for i, w := range other {
+		b[i] &= w
+	}
+}
+
+func (b bits) without(other bits) {
+	for i, w := range other {
+		b[i] &^= w
+	}
+}
+
+// in reports whether all are in other.
+func (b bits) in(other bits) bool {
+	for i, w := range b {
+		if w&^other[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
