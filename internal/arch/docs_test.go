@@ -45,7 +45,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 }
 
 // testVariables are read by the tests alone: Hark itself doesn't know them.
-var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI"}
+var testVariables = []string{"HARK_LONG", "HARK_DISCORD_OPENAPI", "HARK_BENCH_DIR"}
 
 func TestSettingsThatFilesNameAreReal(t *testing.T) {
 	t.Parallel()

@@ -34,7 +34,7 @@ func carryOutAll(t *testing.T, s *Store) {
 func TestOldPromptsGoInSteps(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	const n = 403 // of which a step takes 200
+	const n = 403 // of which a step takes 200 at most, and fewer where time is short
 	var events []memory.Event
 	for i := range n {
 		trace := memory.Trace{Guild: guild, Channel: general, Answer: id(2*i + 1), Question: id(2 * i),
@@ -44,7 +44,7 @@ func TestOldPromptsGoInSteps(t *testing.T) {
 	apply(t, s, events...)
 	steps := s.engine.writer.removals
 	must(t, s.Expire(bg, memory.Expiry{Prompts: idAt(n - 1)}))
-	if steps = s.engine.writer.removals - steps; steps != 3 {
+	if steps = s.engine.writer.removals - steps; steps < 3 {
 		t.Errorf("in %d steps", steps)
 	}
 	if _, err := promptOf(s, general, id(2*n-1)); err != nil {
