@@ -270,7 +270,7 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	}
 }
 
-// A connection stays for as long as heartbeats are heard, and no longer.
+// A connection stays for as long as heartbeats are heard, and no longer. The next is to where Discord says.
 func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -278,7 +278,7 @@ func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
 	s.misleads(t, 1, func(c *websocket.Conn) {
 		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":1000}}`))
 		_, _, _ = c.ReadMessage()
-		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":0,"t":"READY","s":1,"d":{"session_id":"x","resume_gateway_url":"ws://x"}}`))
+		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":0,"t":"READY","s":1,"d":{"session_id":"x","resume_gateway_url":"ws://there"}}`))
 		n := 0
 		for _, _, err := c.ReadMessage(); err == nil; _, _, err = c.ReadMessage() {
 			if n++; n <= 4 {
@@ -287,9 +287,15 @@ func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
 		}
 		heard <- n
 	})
+	dial, dialled := s.bot.cfg.Dialer.NetDialContext, make(chan string, 9)
+	s.bot.cfg.Dialer.NetDialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dialled <- address
+		return dial(ctx, network, address)
+	}
 	s.run(t).ready(t)
-	if n := <-heard; n < 5 {
-		t.Errorf("left after %d heartbeats", n)
+	<-dialled
+	if n, again := <-heard, <-dialled; n < 5 || again != "there:80" {
+		t.Errorf("left after %d heartbeats for %s", n, again)
 	}
 }
 

@@ -216,6 +216,31 @@ func TestAgainIsAsSearchedAnew(t *testing.T) {
 	}
 }
 
+// Beside finds what lies in other channels only, without what is skipped there, and gives no server a text.
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	k, id := gossip(t)
+	asked := 0
+	engine := search.New(k.store, k.store, embeds(func(string) ([][]float32, error) { asked++; return nil, errDown }))
+	q := ask("chapel roof", green)
+	for _, skip := range []string{"", "secret"} {
+		q.Skip = []memory.MessageID{id[skip]}
+		r, err := engine.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hits, err := engine.Beside(t.Context(), r, []memory.ChannelID{pub, crypt}, 10)
+		got := hitIDs(search.Result{Hits: hits})
+		if err != nil || !slices.Contains(got, id["roof in pub"]) || slices.Contains(got, id["secret"]) != (skip == "") ||
+			slices.Contains(got, id["roof"]) {
+			t.Errorf("without %q: %v, %v", skip, got, err)
+		}
+	}
+	if asked != 2 {
+		t.Errorf("the server was asked %d times by 2 searches", asked)
+	}
+}
+
 func TestRelevanceFallsWithRank(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
