@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -133,11 +132,11 @@ func (f *flags) restoreCommand() *cobra.Command {
 
 // replaced tells what a backup would take the place of.
 func (f *flags) replaced(ctx context.Context, dir string) string {
-	now, err := sqlite.ReadBackup(ctx, filepath.Join(dir, sqlite.FileName))
+	now, err := sqlite.Holds(ctx, dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Sprintf("It becomes the memory in %s.", dir)
-	case err != nil: // it wasn't closed, or is damaged
+	case err != nil: // it is damaged
 		return fmt.Sprintf("It takes the place of the memory in %s.", dir)
 	}
 	return fmt.Sprintf("It takes the place of the memory in %s, which holds %s.", dir, holds(now))

@@ -218,6 +218,20 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		return info, fmt.Errorf("%s is in use, or was left by a Hark that died: \"hark backup\" makes a copy that is whole", path)
 	}
+	return readInfo(ctx, path, file.Size())
+}
+
+// Holds tells what the memory in dir holds, also while Hark uses it. The error is fs.ErrNotExist if there is none.
+func Holds(ctx context.Context, dir string) (BackupInfo, error) {
+	path := filepath.Join(dir, FileName)
+	file, err := os.Stat(path)
+	if err != nil {
+		return BackupInfo{}, err
+	}
+	return readInfo(ctx, path, file.Size())
+}
+
+func readInfo(ctx context.Context, path string, size int64) (info BackupInfo, err error) {
 	db, err := openReading(path)
 	if err != nil {
 		return info, err
@@ -237,7 +251,7 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 	case version > len(migrations):
 		return info, fmt.Errorf("%s is of version %d, made by a newer Hark than this one, which knows %d: use the newer Hark", path, version, len(migrations))
 	}
-	info.Size = file.Size()
+	info.Size = size
 	return info, info.count(ctx, db)
 }
 
