@@ -1,10 +1,8 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
-	"fmt"
 	"math"
 	"slices"
 
@@ -20,11 +18,6 @@ const readBounds = `SELECT j.value,
 
 const readStretches = "SELECT " + MessageColumns + ` FROM (SELECT value FROM json_each(?)) j
 	CROSS JOIN said ON channel = ? AND id BETWEEN j.value ->> 0 AND j.value ->> 1`
-
-// readSmall reads a channel that holds few messages, as they lie in the file.
-var readSmall = fmt.Sprintf("SELECT "+MessageColumns+` FROM said
-	WHERE row >= ?1 << %[1]d AND row < ?1 + 1 << %[1]d AND (SELECT messages FROM channel WHERE no = ?1) <= ?2`,
-	SequenceBits)
 
 // Around implements memory.Store.
 func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
@@ -52,12 +45,6 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 
 func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID,
 	before, after int) (read []memory.Message, err error) {
-	// Where about half is wanted, reading all is quicker than finding out what.
-	read, err = list(ctx, s.engine, ScanMessage, readSmall, no, len(ids)*(before+after+1)/2)
-	if err != nil || len(read) > 0 {
-		slices.SortFunc(read, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
-		return around(read, ids, before, after), err
-	}
 	err = s.engine.Snapshot(ctx, func(q Querier) error {
 		var stretches [][2]memory.MessageID // which don't overlap, in order
 		err := Each(ctx, q, func(scan Scanner) error {
@@ -91,24 +78,4 @@ func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID,
 		return err
 	})
 	return read, err
-}
-
-// around are those messages that lie round some ids. Both are in order.
-func around(all []memory.Message, ids []memory.MessageID, before, after int) []memory.Message {
-	var wanted []memory.Message
-	next := 0
-	for _, id := range ids {
-		at, there := slices.BinarySearchFunc(all, id, func(m memory.Message, id memory.MessageID) int {
-			return cmp.Compare(m.ID, id)
-		})
-		end := at
-		if there {
-			end++
-		}
-		next, end = max(next, at-before), min(end+after, len(all))
-		if next < end {
-			wanted, next = append(wanted, all[next:end]...), end
-		}
-	}
-	return wanted
 }
