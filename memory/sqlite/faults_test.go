@@ -262,16 +262,6 @@ func TestReadsThatFail(t *testing.T) {
 	}
 }
 
-func TestForgettingThatCannotRead(t *testing.T) {
-	t.Parallel()
-	s := populated(t)
-	apply(t, s, posted(general, 1001, "z")) // so that it doesn't look what others wrote
-	must(t, s.engine.read.Close())
-	if _, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge}, nil); err == nil {
-		t.Error("it was forgotten unread")
-	}
-}
-
 // A file that turned read-only refuses writes, with advice.
 func TestAReadOnlyFile(t *testing.T) {
 	t.Parallel()

@@ -59,11 +59,10 @@ func (s *Store) find(ctx context.Context, o order) (found *selected, err error) 
 		return nil, err
 	}
 	err = s.engine.Snapshot(ctx, func(q Querier) (err error) {
-		if found, err = o.find(ctx, q); err == nil {
-			found.removals = removals
-		}
+		found, err = o.find(ctx, q)
 		return err
 	})
+	found.removals = removals
 	return found, err
 }
 
