@@ -147,6 +147,9 @@ func TestVectorsThatNobodyChangedStayLoaded(t *testing.T) {
 	if got := nearest(t, a, in(1, 2), "apples"); len(got) != 2 {
 		t.Errorf("found %v", got)
 	}
+	execute(t, raw(t, dir), "UPDATE segment SET size = size + 1 WHERE id = (SELECT min(id) FROM segment)")
+	must(t, sqlstore.Reindex(bg, a.Store, nil))
+	stay("what is cut into segments again", false, false)
 }
 
 // load is the index of a guild, as a search finds it.
