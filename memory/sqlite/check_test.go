@@ -228,7 +228,12 @@ func TestACheckThatCannotBeNoted(t *testing.T) {
 		t.Error(err)
 	}
 	closed(t, s)
-	if unclosed, _, err := readMark(bg, filepath.Join(dir, FileName)); !unclosed || err != nil {
-		t.Error(unclosed, err)
+	for _, want := range []bool{true, false} {
+		if unclosed, _, err := readMark(bg, filepath.Join(dir, FileName)); unclosed != want || err != nil {
+			t.Error(unclosed, err)
+		}
+		s = open(t, dir)
+		must(t, s.Checked(bg))
+		closed(t, s)
 	}
 }

@@ -100,6 +100,12 @@ func TestNearestVerifiesWhereASegmentIs(t *testing.T) {
 	if err != nil || len(hits) != 1 || hits[0].Channel != general {
 		t.Errorf("got %v, %v", hits, err)
 	}
+	// As if another space had come into use meanwhile.
+	execute(t, raw(t, s.engine.dir), "UPDATE meta SET value = 'another' WHERE key = 'space'")
+	found, _, err := x.nearest(bg, s.engine, unit(), everything(), 10)
+	if read, _, unread := x.read(bg, s.engine); len(found)+len(read.segments) > 0 || err != nil || unread != nil {
+		t.Errorf("of another space: %v, %v, %v, %v", found, read.segments, err, unread)
+	}
 }
 
 // What another process writes has the vectors loaded anew of the guilds whose vectors it changed, and of no others. So
@@ -141,6 +147,9 @@ func TestVectorsThatNobodyChangedStayLoaded(t *testing.T) {
 	if got := nearest(t, a, in(1, 2), "apples"); len(got) != 2 {
 		t.Errorf("found %v", got)
 	}
+	execute(t, raw(t, dir), "UPDATE segment SET size = size + 1 WHERE id = (SELECT min(id) FROM segment)")
+	must(t, sqlstore.Reindex(bg, a.Store, nil))
+	stay("what is cut into segments again", false, false)
 }
 
 // load is the index of a guild, as a search finds it.

@@ -15,8 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/text"
 	"hark/internal/wait"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 // Deleting rows has SQLite move others from page to page, and it leaves copies behind where they were. Nothing of them
@@ -281,6 +283,7 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 	if n := stains(t, s); n > 0 {
 		t.Errorf("%d pages hold something in their unused parts", n)
 	}
+	execute(t, other, "PRAGMA wal_checkpoint(TRUNCATE)") // from then on it begins the log as this process does
 	if must(t, s.engine.learnDirty(bg, disturbed)); s.engine.writer.dirty.known {
 		t.Error("what another process wrote while the pages were looked at is taken for clean")
 	}
@@ -303,6 +306,44 @@ func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	}
 	if must(t, s.engine.erase(bg)); !s.engine.writer.scrubbed {
 		t.Error("and not afterwards")
+	}
+}
+
+// What is removed while full text is merged is taken out of it as well.
+func TestTextRemovedDuringAMerge(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	var batch text.Batch
+	hashes := func(n int) string { return sqlstore.Hashes(batch.Terms(fmt.Sprintf("canary%dq", n))) }
+	for n := range 200 {
+		apply(t, s, posted(general, n, fmt.Sprintf("canary%dq", n)))
+	}
+	var first int64
+	must(t, s.engine.read.QueryRow("SELECT min(row) FROM message").Scan(&first))
+	remove := func(from int) {
+		must(t, s.engine.writing(bg, func(t *tx) error {
+			err := t.RemoveMuch()
+			for n := from; n < 200; n += 2 {
+				err = errors.Join(err, t.RemoveText(first+int64(n), hashes(n)))
+			}
+			return err
+		}))
+	}
+	remove(0)
+	steps := 0
+	must(t, s.engine.mergeText(bg, func(ctx context.Context, f func(*tx) error) error {
+		if steps++; steps == 2 {
+			remove(1)
+		}
+		return s.engine.writing(ctx, f)
+	}))
+	for n := range 200 {
+		var left int
+		must(t, s.engine.read.QueryRow("SELECT count(*) FROM fulltext_data WHERE instr(block, CAST(? AS BLOB))",
+			hashes(n)[1:]).Scan(&left))
+		if left > 0 {
+			t.Fatalf("the term of message %d is there still, after %d steps", n, steps)
+		}
 	}
 }
 

@@ -224,6 +224,13 @@ func checkTable(t *rapid.T, of *table, want map[int64]storedVector) {
 			t.Fatalf("row %d is not %+v", i, v)
 		}
 	}
+	for _, sketches := range of.sketches {
+		for _, word := range sketches[len(sketches):cap(sketches)] {
+			if word != 0 {
+				t.Fatal("a sketch that was removed is in memory still")
+			}
+		}
+	}
 }
 
 // What lies outside the scope takes nobody's place on the shortlist, though it is nearer; of equals the

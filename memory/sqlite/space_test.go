@@ -160,8 +160,14 @@ func TestForgettingWhileAnotherSpaceIsFilled(t *testing.T) {
 	embedAll(t, s, 1)
 	closed(t, s)
 	s = openIn(t, dir, newSpace)
+	loaded, err := s.engine.index(bg, 1, oldSpace)
+	must(t, err)
+	version := loaded.version
 	embedSome(t, s, 9, 4)
 	wantBeside(t, s, 4)
+	if loaded.version != version {
+		t.Error("vectors of another space came to those in use")
+	}
 	forgetting(memory.Forgetting{Guild: guild, Channel: general, Before: id(1).Time(), Why: memory.WhyPurge})(t, s)
 	wantBeside(t, s, 4-1)
 	checkSound(t, s)
