@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/gorilla/websocket"
 )
 
@@ -65,44 +65,6 @@ type frame struct {
 	Seq  int64           `json:"s"`
 	Type string          `json:"t"`
 	Data json.RawMessage `json:"d"`
-}
-
-// readFrame reads a frame. It only looks for the end of its data: who reads the data parses it.
-func readFrame(b []byte) (f frame, err error) {
-	from, to := dataOf(b)
-	if from == 0 {
-		return f, json.Unmarshal(b, &f)
-	}
-	err = json.Unmarshal(slices.Concat(b[:from], []byte("null"), b[to:]), &f)
-	f.Data = bytes.Clone(b[from:to])
-	return f, err
-}
-
-// dataOf is where the value of "d" begins and ends in a frame; 0 if it isn't found.
-func dataOf(b []byte) (from, to int) {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			begin := i
-			for i++; i < len(b) && b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-			if depth == 1 && from == 0 && bytes.HasPrefix(b[begin:], []byte(`"d":`)) {
-				from = i + 2
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if from > 0 && i < len(b) && (depth == 0 || depth == 1 && b[i] == ',') {
-			return from, i
-		}
-	}
-	return 0, 0
 }
 
 // gatewaySession is what a connection takes up where the one before it ended.
@@ -225,8 +187,8 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 		if _, err := read.ReadFrom(from); err != nil {
 			return up, err
 		}
-		f, err := readFrame(read.Bytes())
-		if err != nil {
+		var f frame
+		if err := jsonv2.Unmarshal(read.Bytes(), &f, asSent); err != nil {
 			continue
 		}
 		switch f.Op {
