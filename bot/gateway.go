@@ -80,10 +80,14 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 	wait, failures, everUp := b.timing.retry, 0, false
 	for ctx.Err() == nil {
 		if s.id == "" {
-			_ = sleep(ctx, starts.pause(time.Now()))
+			b.waitToStart(ctx, starts.pause(time.Now()))
 		}
 		up, err := b.connect(ctx, s)
 		b.memberRoles.Lose()
+		if used, is := errors.AsType[startsUsed](err); is {
+			b.waitToStart(ctx, time.Duration(used))
+			continue
+		}
 		end := final(err)
 		if errors.Is(end, ErrIntents) && b.members { // it was switched off since
 			b.members, s = false, &gatewaySession{}
@@ -112,6 +116,20 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 		wait = min(2*wait, longestReconnect)
 	}
 	return nil
+}
+
+// startsUsed is that Discord allows no more sessions for so long. After one more it takes the token away.
+type startsUsed time.Duration
+
+func (startsUsed) Error() string { return "Discord allows no more sessions today" }
+
+// waitToStart waits before a session is begun.
+func (b *Bot) waitToStart(ctx context.Context, wait time.Duration) {
+	if wait > 0 {
+		b.log.Warn().Dur("wait", wait).Time("until", b.now().Add(wait)).Msg("too many sessions were begun with Discord, " +
+			"which takes the token away after 1,000 a day; waiting before the next")
+	}
+	_ = sleep(ctx, wait)
 }
 
 // sessionStarts bounds how often sessions begin. Taking one up costs nothing.
@@ -238,15 +256,16 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 func (b *Bot) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
 	address := s.gateway
 	if address == "" {
-		var gateway struct {
-			URL string `json:"url"`
-		}
 		once := *b.rest
 		once.tries = 1
-		if err := once.get(ctx, discordgo.EndpointGateway, &gateway); err != nil {
+		told, err := once.gateway(ctx)
+		if err != nil {
 			return nil, err
 		}
-		address = gateway.URL
+		if l := told.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
+			return nil, startsUsed(l.reset())
+		}
+		address = told.URL
 	}
 	at, err := url.Parse(address)
 	if err != nil {
