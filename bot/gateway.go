@@ -307,7 +307,8 @@ func (s *gatewaySession) learn(f frame) {
 	}
 }
 
-// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the connection.
+// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the
+// connection.
 type heart struct {
 	mu      sync.Mutex
 	ws      *websocket.Conn

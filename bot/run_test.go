@@ -57,7 +57,8 @@ func TestRunEndsWithWhatToDo(t *testing.T) {
 		say     string
 	}{
 		{name: "token", cfg: Config{Token: "wrong"}, is: ErrToken, say: "Reset Token"},
-		{name: "intent", options: []discordtest.Option{discordtest.WithIntents(0)}, is: ErrIntents, say: "Message Content Intent"},
+		{name: "intent", options: []discordtest.Option{discordtest.WithIntents(0)}, is: ErrIntents,
+			say: "Message Content Intent"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
