@@ -194,6 +194,10 @@ func (p *parser) readRecalled(list [][]string) [][]string {
 	titles := []string{p.labels.Earlier, p.labels.Participants, p.labels.History, p.labels.Lore}
 	at := 0
 	for ; len(list) > 0; list = list[1:] {
+		if at == 3 && first(list) != p.labels.Lore && !strings.HasPrefix(first(list), "=== ") {
+			p.readHistory(list[0])
+			continue
+		}
 		for at < len(titles) && first(list) != titles[at] {
 			at++
 		}
