@@ -189,10 +189,9 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 
 // findAgain is what was found, with other messages skipped, and without those that were deleted since.
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []memory.MessageID) (search.Result, error) {
-	result, err := e.search.Again(ctx, r.result, skip)
-	if err == nil {
-		result, err = withMessages(ctx, result, r.consents.still)
-	}
+	result, err := e.search.Again(ctx, r.result, skip, func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) {
+		return hitsLeft(ctx, hits, r.consents.still)
+	})
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -207,7 +206,8 @@ func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result sea
 	if result, err = r.consents.of(ctx, result); err != nil {
 		return search.Result{}, err
 	}
-	return withMessages(ctx, result, e.upstream.now)
+	result.Hits, err = hitsLeft(ctx, result.Hits, e.upstream.now)
+	return result, err
 }
 
 // places are messages to be looked at, by channel, each once.
