@@ -50,7 +50,8 @@ type Options struct {
 	Labels    Labels // the zero value: DefaultLabels
 
 	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
-	// first, and of a neighbour's line four fifths. While the section has room they grow, those of the best items first. 0: the defaults.
+	// first, and of a neighbour's line four fifths. While the section has room they grow, those of the best items
+	// first. 0: the defaults.
 	LineChars, DataChars int
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits

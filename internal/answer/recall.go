@@ -118,7 +118,8 @@ func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 	return session
 }
 
-// build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this one.
+// build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this
+// one.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) (err error) {
 	if r.summaries, err = e.earlier(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
@@ -188,10 +189,12 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 }
 
 // findAgain is what was found, with other messages skipped, and without those that were deleted since.
-func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []memory.MessageID) (search.Result, error) {
-	result, err := e.search.Again(ctx, r.result, skip, func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) {
+func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
+	skip []memory.MessageID) (search.Result, error) {
+	left := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) {
 		return hitsLeft(ctx, hits, r.consents.still)
-	})
+	}
+	result, err := e.search.Again(ctx, r.result, skip, left)
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -199,7 +202,8 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []
 }
 
 // mayUse is what may be used of a result, as it is now.
-func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result, err error) {
+func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result,
+	err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}

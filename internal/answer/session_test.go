@@ -280,13 +280,15 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 	for _, model := range []Model{nil, talks("small")} {
 		w := newWorld(t, model)
 		w.engine.builder = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 1200,
-			Sections: map[builder.SectionType]builder.Limits{builder.SectionHistory: {Priority: 9, Ceiling: 3000}}}, Options{}).builder
+			Sections: map[builder.SectionType]builder.Limits{builder.SectionHistory: {Priority: 9, Ceiling: 3000}}},
+			Options{}).builder
 		searches := &askedFor{Searcher: w.engine.search}
 		w.engine.search = searches
 		w.says(2*day, vault, ben, "The lighthouse password is secretly eel")
 		early := w.says(20*time.Minute, lobby, ben, "The lighthouse password is tuna")
 		for i := range 12 {
-			w.says(2*day+time.Duration(i)*time.Hour, harbor, cleo, fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("so tall ", 20)))
+			w.says(2*day+time.Duration(i)*time.Hour, harbor, cleo,
+				fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("so tall ", 20)))
 			w.says(15*time.Minute-time.Duration(i)*time.Minute, lobby, []memory.UserID{ann, ben}[i%2],
 				fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("and so on ", 20)))
 		}
@@ -296,7 +298,8 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		if len(searches.texts) != 2 { // the answer's and the recall's
 			t.Errorf("%d searches", len(searches.texts)-1)
 		}
-		fits := len(r.turnsOf(r.voice.builder.Build(w.engine.input(q, &recalled{reach: r.reach, dialogue: r.dialogue, voice: r.voice, mode: r.mode}))))
+		alone := &recalled{reach: r.reach, dialogue: r.dialogue, voice: r.voice, mode: r.mode}
+		fits := len(r.turnsOf(r.voice.builder.Build(w.engine.input(q, alone))))
 		if len(r.shown.session) == fits {
 			t.Error("what was found took nothing of the session's room, which proves nothing")
 		}
