@@ -191,10 +191,10 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 // findAgain is what was found, with other messages skipped, and without those that were deleted since.
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	skip []memory.MessageID) (search.Result, error) {
-	result, err := e.search.Again(ctx, r.result, skip)
-	if err == nil {
-		result, err = withMessages(ctx, result, r.consents.still)
+	left := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) {
+		return hitsLeft(ctx, hits, r.consents.still)
 	}
+	result, err := e.search.Again(ctx, r.result, skip, left)
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -202,15 +202,16 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 }
 
 // mayUse is what may be used of a result, as it is now.
-func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled,
-	result search.Result) (_ search.Result, err error) {
+func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result,
+	err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
 	if result, err = r.consents.of(ctx, result); err != nil {
 		return search.Result{}, err
 	}
-	return withMessages(ctx, result, e.upstream.now)
+	result.Hits, err = hitsLeft(ctx, result.Hits, e.upstream.now)
+	return result, err
 }
 
 // places are messages to be looked at, by channel, each once.
