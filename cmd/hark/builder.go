@@ -66,11 +66,11 @@ func newBuilder(c config.Config) (*builder.Builder, error) {
 	}
 	b, err := builder.New(o, tokens.For(c.LLM.Model))
 	if err != nil && squeezed(c) != nil {
-		return nil, fmt.Errorf("builder: %w; of the model's window of %d tokens an answer of %d leaves no more: "+
+		return nil, fmt.Errorf("%w; of the model's window of %d tokens an answer of %d leaves no more: "+
 			"lower llm.max_tokens, or say in llm.window how large the window is", err, o.Window, o.Answer)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("builder: %w", err)
+		return nil, err
 	}
 	return b, nil
 }
