@@ -146,13 +146,13 @@ func BenchmarkSoak(b *testing.B) {
 	}
 	var said []message
 	random, questions := rand.New(rand.NewPCG(8, 9)), 0
-	say := func(text string, to discordtest.ID) {
+	say := func(text string, in int) { // in each channel three people talk for a while, then others
 		text += markOf(len(said), 0)
-		who := people[random.IntN(len(people))]
+		to, who := channels[in], people[(in+len(said)/20_000+random.IntN(3))%len(people)]
 		said = append(said, message{channel: to, text: text, id: d.Say(to, who, text).ID})
 	}
 	for began, n := time.Now(), 0; b.Loop(); questions++ {
-		say(d.Bot.Mention()+" what is "+sentence(random)+"?", channels[questions%len(channels)])
+		say(d.Bot.Mention()+" what is "+sentence(random)+"?", questions%len(channels))
 		for range rate {
 			time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second / rate)))
 			n++
@@ -160,7 +160,7 @@ func BenchmarkSoak(b *testing.B) {
 			at := max(0, len(said)-1-random.IntN(5000))
 			switch m, what := &said[at], random.IntN(100); {
 			case what >= 12 || m.text == "" || strings.HasPrefix(m.text, "<"):
-				say(sentence(random), channels[random.IntN(len(channels))])
+				say(sentence(random), random.IntN(len(channels)))
 			case what < 4:
 				d.Delete(m.channel, m.id)
 				m.text = ""
