@@ -57,8 +57,9 @@ type signs struct {
 	reason bool // it gives a reason
 }
 
-// signsOf reads a message's signs. Those that take words are known of English.
-func signsOf(s string) (of signs) {
+// signsOf reads a message's signs. Those that take words are known of English. Unless all are wanted, it reads whether
+// the message asks and whether it reacts, for which the first word is enough.
+func signsOf(s string, all bool) (of signs) {
 	last, lastEnd, first := "", 0, true
 	for at := 0; at < len(s); {
 		r, size := utf8.DecodeRuneInString(s[at:])
@@ -81,6 +82,10 @@ func signsOf(s string) (of signs) {
 		of.number = of.number || hasDigit
 		of.time = of.time || hasDigit && (isYear(lower) || isOrdinal(lower))
 		of.read(word, lower, last, s[lastEnd:at], first)
+		if !all {
+			of.asks = of.asks || strings.ContainsAny(s[end:], "?？")
+			return of
+		}
 		last, lastEnd, first = lower, end, false
 		at = end
 	}
