@@ -220,8 +220,8 @@ func known(w *guildtest.World, members []guildtest.Member) *search.RoleSets {
 	return r.Sets(&w.Guild)
 }
 
-// shape is how a guild is that there are many of: roles by habit, channels for all, for the verified, for staff, for one
-// team each, and voice; some people are muted, bots have overwrites.
+// shape is how a guild is that there are many of: roles by habit, channels for all, for the verified, for
+// staff, for one team each, and voice; some people are muted, bots have overwrites.
 type shape struct {
 	gated bool // only the verified see anything
 	tidy  bool // whoever has another role is verified; else each member has each role by chance
@@ -302,8 +302,8 @@ func (s shape) draw(seed uint64) (guildtest.World, []guildtest.Member) {
 	return w, slices.DeleteFunc(members, func(m guildtest.Member) bool { return w.People[m.ID].Bot })
 }
 
-// TestReadableRefusesLittle counts what is refused although everybody who is there could have read it: where members may
-// have any roles, where admins stated what holds, and where it is known which roles members have.
+// TestReadableRefusesLittle counts what is refused although everybody who is there could have read it: where
+// members may have any roles, where admins stated what holds, and where it is known which roles members have.
 func TestReadableRefusesLittle(t *testing.T) {
 	t.Parallel()
 	guilds := uint64(3)
@@ -371,8 +371,9 @@ func TestReadableRefusesLittle(t *testing.T) {
 	}
 }
 
-// TestMemberRolesAreRightOrSilent has members come, go and change their roles while Discord tells of them in parts, late,
-// and the connection is lost now and then: what is known of their sets of roles is right whenever anything is.
+// TestMemberRolesAreRightOrSilent has members come, go and change their roles while Discord tells of them in
+// parts, late, and the connection is lost now and then: what is known of their sets of roles is right whenever
+// anything is.
 func TestMemberRolesAreRightOrSilent(t *testing.T) {
 	t.Parallel()
 	const guild memory.GuildID = 50

@@ -28,7 +28,8 @@ const (
 )
 
 // candidates fetches what may be relevant, at most so many of each kind, with its surroundings.
-func (e *Engine) candidates(ctx context.Context, q Query, asked question, most int) (p *pool, textOnly bool, err error) {
+func (e *Engine) candidates(ctx context.Context, q Query, asked question, most int) (p *pool, textOnly bool,
+	err error) {
 	p = newPool(q)
 	var hits []memory.TextHit
 	var near []memory.VectorHit

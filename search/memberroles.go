@@ -159,8 +159,8 @@ func (r *MemberRoles) Left(guild memory.GuildID, user memory.UserID) {
 	}
 }
 
-// Met notes the roles with which a member did something just now. That they have others than is known puts all in doubt,
-// since a change was missed.
+// Met notes the roles with which a member did something just now. That they have others than is known puts all
+// in doubt, since a change was missed.
 func (r *MemberRoles) Met(m memory.Person) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -78,9 +78,9 @@ func newRoleSets(g *memory.Guild, sets [][]memory.RoleID) *RoleSets {
 	return s
 }
 
-// possible are the sets that it takes to find a counterexample where members may have any roles: none, each one and each
-// two of those that people can have, with what whoever has these has too. A role that only overwrites tell of may be
-// anybody's.
+// possible are the sets that it takes to find a counterexample where members may have any roles: none, each
+// one and each two of those that people can have, with what whoever has these has too. A role that only
+// overwrites tell of may be anybody's.
 func possible(g *memory.Guild, implied []memory.Implied) *RoleSets {
 	can := map[memory.RoleID]bool{}
 	for _, c := range g.Channels {

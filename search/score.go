@@ -209,6 +209,7 @@ type counter struct {
 	question
 	batch *text.Batch
 	found map[string]foundTerm
+	said  []string  // the terms of the last message, whose room those of the next one take
 	room  []float64 // for what entries hold
 }
 
@@ -230,10 +231,14 @@ func newCounter(q question) *counter {
 
 func (c *counter) count(e *entry) {
 	body := e.Text()
-	terms := c.batch.Terms(body)
+	terms := c.batch.AppendTerms(c.said[:0], body)
+	c.said = terms
 	e.counts, e.like = c.numbers(), c.numbers()
 	pairs := 0
 	for at, t := range terms {
+		if t == text.Unlike {
+			continue
+		}
 		found := c.find(t)
 		if i := found.at; i >= 0 {
 			if e.counts[i]++; at+1 < len(terms) && c.pairs[t] == terms[at+1] {
@@ -249,9 +254,11 @@ func (c *counter) count(e *entry) {
 	}
 	e.length = min(float64(len(terms)), longTerms)
 	for range strings.FieldsSeq(body) {
-		e.words++
+		if e.words++; e.words > longText {
+			break
+		}
 	}
-	e.signs = signsOf(body)
+	e.signs = signsOf(body, c.form != asksAnything || len(c.named) > 0 || len(c.dates) > 0)
 }
 
 // numbers are as many zeros as the question has terms, and never nil.

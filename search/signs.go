@@ -57,8 +57,9 @@ type signs struct {
 	reason bool // it gives a reason
 }
 
-// signsOf reads a message's signs. Those that take words are known of English.
-func signsOf(s string) (of signs) {
+// signsOf reads a message's signs. Those that take words are known of English. Unless all are wanted, it reads whether
+// the message asks and whether it reacts, for which the first word is enough.
+func signsOf(s string, all bool) (of signs) {
 	last, lastEnd, first := "", 0, true
 	for at := 0; at < len(s); {
 		r, size := utf8.DecodeRuneInString(s[at:])
@@ -81,6 +82,10 @@ func signsOf(s string) (of signs) {
 		of.number = of.number || hasDigit
 		of.time = of.time || hasDigit && (isYear(lower) || isOrdinal(lower))
 		of.read(word, lower, last, s[lastEnd:at], first)
+		if !all {
+			of.asks = of.asks || strings.ContainsAny(s[end:], "?？")
+			return of
+		}
 		last, lastEnd, first = lower, end, false
 		at = end
 	}
@@ -120,13 +125,14 @@ var signWords = func() map[string]uint8 {
 	says := map[string]uint8{}
 	for sign, words := range map[uint8]string{
 		firstPerson: "i i'm i've i'd i'll me my mine we we're we've our us",
-		reaction: `wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome cool nice haha
-			lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed omg you're`,
-		timeWord: `yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning recently
-			monday tuesday wednesday thursday friday saturday sunday
+		reaction: `wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome
+			cool nice haha lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed
+			omg you're`,
+		timeWord: `yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning
+			recently monday tuesday wednesday thursday friday saturday sunday
 			jan feb mar apr jun jul aug sep sept oct nov dec ` + strings.Join(months[:], " "),
-		numberWord: `one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty hundred thousand
-			once twice couple few several half`,
+		numberWord: `one two three four five six seven eight nine ten eleven twelve dozen twenty thirty forty fifty
+			hundred thousand once twice couple few several half`,
 		reasonWord: "because cause cuz since reason due",
 		purpose:    "help get make be have keep raise show",
 	} {

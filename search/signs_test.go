@@ -42,7 +42,7 @@ func TestSignsOfAMessage(t *testing.T) {
 		"he did it to help":                    {reason: true},
 		"he went to sea so that it would pass": {reason: true},
 	} {
-		if got := signsOf(message); got != want {
+		if got := signsOf(message, true); got != want {
 			t.Errorf("%q: %s, want %s", message, fmt.Sprintf("%+v", got), fmt.Sprintf("%+v", want))
 		}
 	}

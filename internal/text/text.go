@@ -33,36 +33,45 @@ func Terms(s string) []string { return new(Batch).Terms(s) }
 type Batch struct {
 	stems map[string]string
 	env   snowballstem.Env
-	near  map[[2]byte]bool // how the words begin that are stemmed; nil: all are
+	near  *beginnings // of the words that are stemmed; nil: all are
 }
 
-// unlike stands in the place of a word that isn't stemmed.
-const unlike = "\x00"
+// beginnings are the first two bytes of some words, a bit for each pair that there can be.
+type beginnings [256][4]uint64
+
+func (b *beginnings) add(word string) { b[word[0]][word[1]>>6] |= 1 << (word[1] & 63) }
+
+func (b *beginnings) has(word string) bool { return b[word[0]][word[1]>>6]>>(word[1]&63)&1 != 0 }
+
+// Unlike stands in the place of a word that a Batch of NearTo doesn't stem.
+const Unlike = "\x00"
 
 // NearTo returns a Batch for comparing texts with terms. Its Terms has a placeholder for each word whose
 // stem can't begin as one of them: stemming is most of the work.
 func NearTo(terms []string) *Batch {
-	b := &Batch{near: map[[2]byte]bool{}}
+	b := &Batch{near: &beginnings{}}
 	for _, t := range terms {
 		if len(t) > 1 {
-			b.near[[2]byte{t[0], t[1]}] = true
+			b.near.add(t)
 		}
 	}
 	for form, base := range irregular {
-		if b.near[[2]byte{base[0], base[1]}] {
-			b.near[[2]byte{form[0], form[1]}] = true
+		if b.near.has(base) {
+			b.near.add(form)
 		}
 	}
 	return b
 }
 
 // Terms is as the function of the same name.
-func (b *Batch) Terms(s string) []string {
-	terms := make([]string, 0, len(s)/6+1)
+func (b *Batch) Terms(s string) []string { return b.AppendTerms(make([]string, 0, len(s)/6+1), s) }
+
+// AppendTerms appends the terms of s to terms.
+func (b *Batch) AppendTerms(terms []string, s string) []string {
 	eachTerm(s, false, func(w word) {
 		if w.unspaced {
 			terms = appendUnspaced(terms, w.text, true)
-		} else if !stopWords[w.text] {
+		} else if !IsStopWord(w.text) {
 			terms = append(terms, b.stem(w.text))
 		}
 	})
@@ -76,8 +85,8 @@ func beginsAnew(word string) bool {
 }
 
 func (b *Batch) stem(word string) string {
-	if b.near != nil && len(word) > 2 && !b.near[[2]byte{word[0], word[1]}] && !beginsAnew(word) {
-		return unlike
+	if b.near != nil && len(word) > 2 && !b.near.has(word) && !beginsAnew(word) {
+		return Unlike
 	}
 	if s, ok := b.stems[word]; ok {
 		return s
@@ -107,7 +116,7 @@ func QueryTerms(s string) []string {
 			for _, t := range appendUnspaced(nil, w.text, utf8.RuneCountInString(w.text) == 1) {
 				add(t)
 			}
-		} else if !stopWords[w.text] {
+		} else if !IsStopWord(w.text) {
 			add(stem(w.text))
 		}
 	})
@@ -131,7 +140,17 @@ func Words(s string) []string {
 }
 
 // IsStopWord reports whether a word, as Words gives it, is too common to look for.
-func IsStopWord(w string) bool { return stopWords[w] }
+func IsStopWord(w string) bool { return (len(w) < 2 || stopWordsBegin.has(w)) && stopWords[w] }
+
+// stopWordsBegin spares most words the way to stopWords.
+var stopWordsBegin = func() (of beginnings) {
+	for w := range stopWords {
+		if len(w) > 1 {
+			of.add(w)
+		}
+	}
+	return of
+}()
 
 // Stem is the term that a word, as Words gives it, is indexed by.
 func Stem(w string) string { return stem(w) }

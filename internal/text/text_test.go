@@ -148,7 +148,7 @@ func TestBatchStemsAsTheFunctionDoes(t *testing.T) {
 		}
 	}
 	if got := NearTo([]string{"go", "dog"}).Terms("she went running with dogs"); !slices.Equal(got,
-		[]string{"go", unlike, "dog"}) {
+		[]string{"go", Unlike, "dog"}) {
 		t.Errorf("near to two terms, the terms are %q", got)
 	}
 }

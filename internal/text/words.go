@@ -74,6 +74,9 @@ func tokenAt(s string, start int) (token, int) {
 			i++
 			continue
 		}
+		if class == other && s[i] != '\'' {
+			break
+		}
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if isApostrophe(r) && !t.unspaced && i+size < len(s) && isASCIILetter(s[i+size]) {
 			t.apostrophe = true

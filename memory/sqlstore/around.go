@@ -32,18 +32,14 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	if before <= 0 && after <= 0 {
 		return s.messages(ctx, channel, "id IN (SELECT value FROM json_each(?)) ORDER BY id", jsonOf(ids))
 	}
-	all, err := s.around(ctx, no, slices.Compact(slices.Sorted(slices.Values(ids))),
+	all, err := s.around(ctx, no, memory.Message{Guild: guild, Channel: channel},
+		slices.Compact(slices.Sorted(slices.Values(ids))),
 		min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32))
-	if err != nil {
-		return nil, s.failed(err, "read messages of channel %d", channel)
-	}
-	for i := range all {
-		all[i].Guild, all[i].Channel = guild, channel
-	}
-	return all, nil
+	return all, s.failed(err, "read messages of channel %d", channel)
 }
 
-func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID,
+// around reads messages that are as empty is, but for what their rows say.
+func (s *Store) around(ctx context.Context, no int64, empty memory.Message, ids []memory.MessageID,
 	before, after int) (read []memory.Message, err error) {
 	err = s.engine.Snapshot(ctx, func(q Querier) error {
 		var stretches [][2]memory.MessageID // which don't overlap, in order
@@ -74,8 +70,17 @@ func (s *Store) around(ctx context.Context, no int64, ids []memory.MessageID,
 		if err != nil {
 			return err
 		}
-		read, err = list(ctx, q, ScanMessage, readStretches, jsonText(stretches), no)
-		return err
+		var m memory.Message
+		columns := messageColumns(&m)
+		return Each(ctx, q, func(scan Scanner) error {
+			m = empty
+			err := scan(columns...)
+			read = append(read, m)
+			return err
+		}, readStretches, jsonText(stretches), no)
 	})
-	return read, err
+	if err != nil {
+		return nil, err
+	}
+	return read, nil
 }

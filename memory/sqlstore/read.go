@@ -186,9 +186,12 @@ func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
 const MessageColumns = "id, author, kind, reply_to, edited, starred, tokens, content, extra"
 
 // ScanMessage reads MessageColumns.
-func ScanMessage(scan Scanner, m *memory.Message) error {
-	return scan(asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
-		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content, asExtra{m})
+func ScanMessage(scan Scanner, m *memory.Message) error { return scan(messageColumns(m)...) }
+
+// messageColumns are where MessageColumns belong in m.
+func messageColumns(m *memory.Message) []any {
+	return []any{asInt[memory.MessageID]{&m.ID}, asInt[memory.UserID]{&m.Author}, asInt[memory.Kind]{&m.Kind},
+		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content, asExtra{m}}
 }
 
 // place is a channel's guild and number.
