@@ -113,7 +113,9 @@ func (g *Guild) Implied() (all []Implied) {
 			all = append(all, i)
 		}
 	}
-	slices.SortFunc(all, func(a, b Implied) int { return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Also, b.Also)) })
+	slices.SortFunc(all, func(a, b Implied) int {
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Also, b.Also))
+	})
 	return all
 }
 

@@ -15,8 +15,9 @@ import (
 // shown with what stands beside them, and a session of forty messages.
 func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 	kinds := [][]string{{"words", "around"}, {"words"}, {"meaning", "around", "words"}, {"words", "answers", "author"}}
-	t := memory.Trace{Guild: guild, Channel: general, Answer: answer, Question: answer - 1<<22, Asker: 7e17, Model: "gpt-4o-mini",
-		Mode: "general", Tokens: 3900, MaxTokens: 4000, Reserved: 1000, Window: 128000, Layout: "sections", Search: 20e6, Total: 3e9}
+	t := memory.Trace{Guild: guild, Channel: general, Answer: answer, Question: answer - 1<<22, Asker: 7e17,
+		Model: "gpt-4o-mini", Mode: "general", Tokens: 3900, MaxTokens: 4000, Reserved: 1000, Window: 128000,
+		Layout: "sections", Search: 20e6, Total: 3e9}
 	t.Sources = []memory.Source{memory.Message{Channel: general, ID: t.Question}.AsSource(true)}
 	show := func(hit memory.TraceHit) {
 		hit.Context = true
@@ -24,8 +25,9 @@ func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 		t.Sources = append(t.Sources, memory.Message{Channel: hit.Channel, ID: hit.Message}.AsSource(len(t.Sources) < 4))
 	}
 	for n := range 40 {
-		hit := memory.TraceHit{Channel: general + 1e17*memory.ChannelID(r.IntN(5)), Message: answer - memory.MessageID(r.Int64N(1e17)),
-			Relevance: float64(900-20*n) / 1000, Why: kinds[r.IntN(len(kinds))]}
+		hit := memory.TraceHit{Channel: general + 1e17*memory.ChannelID(r.IntN(5)),
+			Message: answer - memory.MessageID(r.Int64N(1e17)), Relevance: float64(900-20*n) / 1000,
+			Why: kinds[r.IntN(len(kinds))]}
 		if n >= 25 {
 			t.Recalled = append(t.Recalled, hit)
 			continue
@@ -35,7 +37,8 @@ func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 		show(memory.TraceHit{Channel: hit.Channel, Message: hit.Message + 3e11})
 	}
 	for n := range 40 {
-		show(memory.TraceHit{Channel: general, Message: t.Question - memory.MessageID(40-n)<<37 - memory.MessageID(r.Int64N(1<<30))})
+		show(memory.TraceHit{Channel: general,
+			Message: t.Question - memory.MessageID(40-n)<<37 - memory.MessageID(r.Int64N(1<<30))})
 	}
 	for n := range 12 {
 		t.Named = append(t.Named, memory.UserID(7e17+r.Int64N(1e17)+int64(n)))
@@ -53,7 +56,8 @@ func traceLike(r *rand.Rand, answer memory.MessageID) memory.Trace {
 func BenchmarkAnswers(b *testing.B) {
 	for b.Loop() {
 		s := open(b, b.TempDir())
-		must(b, s.Apply(bg, memory.GuildSeen{Guild: memory.Guild{ID: guild, Channels: []memory.Channel{{ID: general, Guild: guild}}}}))
+		must(b, s.Apply(bg, memory.GuildSeen{Guild: memory.Guild{ID: guild,
+			Channels: []memory.Channel{{ID: general, Guild: guild}}}}))
 		r := rand.New(rand.NewPCG(1, 2))
 		at, asJSON := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC), 0
 		const answers = 1000
@@ -66,7 +70,8 @@ func BenchmarkAnswers(b *testing.B) {
 			traces = append(traces, t)
 		}
 		for c := range 5 {
-			must(b, s.Apply(bg, memory.ChannelSeen{Channel: memory.Channel{ID: general + 1e17*memory.ChannelID(c), Guild: guild}}))
+			channel := memory.Channel{ID: general + 1e17*memory.ChannelID(c), Guild: guild}
+			must(b, s.Apply(bg, memory.ChannelSeen{Channel: channel}))
 		}
 		before := sizes(b, s)
 		var events []memory.Event

@@ -63,8 +63,8 @@ func BenchmarkFullText(b *testing.B) {
 
 // BenchmarkSearch searches a guild: all of it, a channel of its ten, and one with 20,000 people. Beside it runs what
 // no search can do without, for the same terms and vector: the bare statement that finds the best 120 messages in the
-// guild's rows by full text, prepared, and the ranking of the vectors, by sketches where there are many. To count terms, to
-// read what was found and what stands round it, and to score that is Hark's own part.
+// guild's rows by full text, prepared, and the ranking of the vectors, by sketches where there are many. To count
+// terms, to read what was found and what stands round it, and to score that is Hark's own part.
 func BenchmarkSearch(b *testing.B) {
 	for _, messages := range []int{1000, 10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("messages=%d", messages), func(b *testing.B) {

@@ -95,9 +95,9 @@ func wantRefused(t *testing.T, dir string, atOnce bool) {
 
 func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "doomed", "setting", "meta", "segment",
-		"vector", "presence", "record", "message_id", "called_name",
-		"fulltext_data", "fulltext_docsize"} {
+	for _, name := range []string{"message", "person", "tombstone", "forgetting", "opted", "doomed", "setting",
+		"meta", "segment", "vector", "presence", "record", "message_id", "called_name", "fulltext_data",
+		"fulltext_docsize"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := written(t)

@@ -14,8 +14,8 @@ import (
 // manyMatches is how many messages are ranked at once: the length of each is read, which takes most of the time.
 const manyMatches = 3000
 
-// FindText implements sqlstore.Engine. Where the terms are in too many messages, it ranks those that hold the rarest term,
-// or two others, if they are enough.
+// FindText implements sqlstore.Engine. Where the terms are in too many messages, it ranks those that hold the rarest
+// term, or two others, if they are enough.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	if len(q.Terms) == 3 {
 		few := q

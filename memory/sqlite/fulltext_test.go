@@ -1,10 +1,15 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
+	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlstore"
 )
 
 func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
@@ -34,5 +39,62 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 	}
 	if hits, err = s.FullText(bg, in(general), []string{"quinc", "plum", "pear"}, 100); err != nil || len(hits) != 100 {
 		t.Errorf("%d of 100 are found, %v", len(hits), err)
+	}
+}
+
+// While full text has parts that hold what was removed, the file doesn't say that it is scrubbed.
+func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveMuch() }))
+	must(t, s.engine.writing(bg, (*tx).wipeAll))
+	if s.engine.writer.scrubbed {
+		t.Error("it does")
+	}
+	var secure bool // for what is removed afterwards
+	must(t, s.engine.read.QueryRow("SELECT v FROM fulltext_config WHERE k = 'secure-delete'").Scan(&secure))
+	if !secure {
+		t.Error("full text goes on without secure delete")
+	}
+	if must(t, s.engine.erase(bg)); !s.engine.writer.scrubbed {
+		t.Error("and not afterwards")
+	}
+}
+
+// What is removed while full text is merged is taken out of it as well.
+func TestTextRemovedDuringAMerge(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	var batch text.Batch
+	hashes := func(n int) string { return sqlstore.Hashes(batch.Terms(fmt.Sprintf("canary%dq", n))) }
+	for n := range 200 {
+		apply(t, s, posted(general, n, fmt.Sprintf("canary%dq", n)))
+	}
+	var first int64
+	must(t, s.engine.read.QueryRow("SELECT min(row) FROM message").Scan(&first))
+	remove := func(from int) {
+		must(t, s.engine.writing(bg, func(t *tx) error {
+			err := t.RemoveMuch()
+			for n := from; n < 200; n += 2 {
+				err = errors.Join(err, t.RemoveText(first+int64(n), hashes(n)))
+			}
+			return err
+		}))
+	}
+	remove(0)
+	steps := 0
+	must(t, s.engine.mergeText(bg, func(ctx context.Context, f func(*tx) error) error {
+		if steps++; steps == 2 {
+			remove(1)
+		}
+		return s.engine.writing(ctx, f)
+	}))
+	for n := range 200 {
+		var left int
+		must(t, s.engine.read.QueryRow("SELECT count(*) FROM fulltext_data WHERE instr(block, CAST(? AS BLOB))",
+			hashes(n)[1:]).Scan(&left))
+		if left > 0 {
+			t.Fatalf("the term of message %d is there still, after %d steps", n, steps)
+		}
 	}
 }

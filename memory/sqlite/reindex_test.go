@@ -61,7 +61,8 @@ func TestReindexGoesOn(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		before := 0
-		if err := sqlstore.Reindex(ctx, s.Store, func(done, _ int) { before = done; cancel() }); !errors.Is(err, context.Canceled) {
+		err := sqlstore.Reindex(ctx, s.Store, func(done, _ int) { before = done; cancel() })
+		if !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		apply(t, s, deleted(secret, 3000, 3001, 101), edited(secret, 3002, "plums"), edited(secret, 102, "quinces"),

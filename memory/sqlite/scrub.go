@@ -162,7 +162,8 @@ func stained(ctx context.Context, db sqlstore.Querier) (found []uint32, err erro
 				return err
 			}
 			if number >= maxPages {
-				return fmt.Errorf("the database has more than %d pages: copies of removed text can't be overwritten in so many", maxPages)
+				return fmt.Errorf("the database has more than %d pages: copies of removed text can't be overwritten "+
+					"in so many", maxPages)
 			}
 			if isStained(unusedMiddle(page, number)) {
 				found = append(found, number)

@@ -4,21 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"hark/internal/text"
-	"hark/internal/wait"
 	"hark/memory"
-	"hark/memory/sqlstore"
 )
 
 // Deleting rows has SQLite move others from page to page, and it leaves copies behind where they were. Nothing of them
@@ -141,129 +135,6 @@ func TestScrubsGoInSteps(t *testing.T) {
 	}
 }
 
-// As long as it is known which pages are dirty, no other holds anything in its unused part, whatever happens to the
-// log, and whoever writes to it.
-func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
-	t.Parallel()
-	dir := emptyDir(t)
-	s := open(t, dir)
-	d, other, r := &s.engine.writer.dirty, raw(t, dir), rand.New(rand.NewPCG(5, 6))
-	known, lost, said := 0, 0, 0
-	for range 300 {
-		if r.IntN(4) == 0 {
-			must(t, s.engine.learnDirty(bg, s.engine.writing))
-		}
-		switch r.IntN(12) {
-		case 0:
-			execute(t, other, fmt.Sprintf("INSERT OR REPLACE INTO meta VALUES ('other%d', '%s')", said, strings.Repeat("x", r.IntN(900))))
-		case 1:
-			execute(t, other, "PRAGMA wal_checkpoint(PASSIVE)")
-		case 2:
-			execute(t, other, "PRAGMA wal_checkpoint(TRUNCATE)")
-		case 3:
-			execute(t, s.engine.write, "PRAGMA wal_checkpoint(PASSIVE)")
-		case 4:
-			must(t, s.engine.emptyLog(bg, 0))
-		case 5:
-			must(t, s.engine.erase(bg))
-		case 6:
-			apply(t, s, deleted(general, r.IntN(said+1), r.IntN(said+1)))
-		default:
-			for range 1 + r.IntN(20) {
-				apply(t, s, posted(general, said^1, "words"+strings.Repeat(" sails", r.IntN(90))))
-				said++
-			}
-		}
-		must(t, s.engine.writing(bg, func(t *tx) error { return t.exec("UPDATE meta SET value = value WHERE key = 'terms'") }))
-		all, err := stained(bg, s.engine.write)
-		must(t, err)
-		if !d.known {
-			lost++
-			continue
-		}
-		known++
-		for _, number := range all {
-			if int(number/64) >= len(d.pages) || !d.pages.has(number) {
-				t.Fatalf("page %d is stained, and nobody knows", number)
-			}
-		}
-	}
-	if t.Logf("known %d times, lost %d times", known, lost); known < 100 || lost < 50 {
-		t.Error("this test shows too little")
-	}
-}
-
-// Whatever others do to the log before a commit is noted, nobody takes its pages for clean.
-func TestLogsThatOthersTouchedFirst(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		emptied bool // before
-		steps   string
-		known   bool // afterwards
-	}{
-		"nothing":             {steps: "wn", known: true},
-		"moved":               {steps: "wpn", known: true},
-		"begun anew":          {steps: "wnpwn", known: true},
-		"emptied":             {steps: "wtn"},
-		"empty, then emptied": {emptied: true, steps: "wtnwn"},
-		"empty after removal": {emptied: true, steps: "r"},
-	} {
-		dir := emptyDir(t)
-		s := open(t, dir)
-		d, other := &s.engine.writer.dirty, raw(t, dir)
-		apply(t, s, posted(general, 1, "words"), deleted(general, 1))
-		must(t, s.engine.learnDirty(bg, s.engine.writing))
-		if !c.emptied {
-			apply(t, s, posted(general, 2, "words"))
-		}
-		for _, step := range c.steps {
-			switch step {
-			case 'w':
-				execute(t, s.engine.write, "INSERT OR REPLACE INTO meta VALUES ('some', hex(randomblob(9)))")
-			case 'p':
-				execute(t, other, "PRAGMA wal_checkpoint(PASSIVE)")
-			case 't':
-				execute(t, other, "PRAGMA wal_checkpoint(TRUNCATE)")
-			case 'n':
-				d.note()
-			case 'r':
-				must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return nil }))
-			}
-		}
-		if d.known != c.known {
-			t.Errorf("%s: it is known which pages are dirty: %v", name, d.known)
-		}
-	}
-}
-
-// What a process that was killed while it committed has left in the log isn't taken for what was written.
-func TestWhatAFailedCommitLeavesInTheLog(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	defer reading(t, s)() // so that the log isn't emptied
-	apply(t, s, posted(general, 1, "words"))
-	d := &s.engine.writer.dirty
-	log, err := os.OpenFile(d.path, os.O_RDWR, 0)
-	must(t, err)
-	defer log.Close()
-	frame := make([]byte, 24+pageSize)
-	_, err = log.ReadAt(frame[8:16], 16)
-	must(t, err)
-	for i := range int64(60) {
-		frame[3], frame[7] = 2, byte(i/59) // the last one ends a transaction
-		_, err := log.WriteAt(frame, d.at+i*int64(len(frame)))
-		must(t, err)
-	}
-	for n := range 4 {
-		apply(t, s, posted(general, 2+n, "more words"))
-		var frames int64
-		must(t, s.engine.write.QueryRowContext(bg, "PRAGMA wal_checkpoint(PASSIVE)").Scan(new(int), &frames, new(int)))
-		if end := 32 + frames*int64(len(frame)); d.at != end {
-			t.Errorf("noted up to %d of %d", d.at, end)
-		}
-	}
-}
-
 // Where other processes write all the time, nobody knows which pages they wrote, and in the end they wait.
 func TestScrubsThatOthersDisturb(t *testing.T) {
 	t.Parallel()
@@ -288,63 +159,6 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 		t.Error("what another process wrote while the pages were looked at is taken for clean")
 	}
 	checkSound(t, s)
-}
-
-// While full text has parts that hold what was removed, the file doesn't say that it is scrubbed.
-func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveMuch() }))
-	must(t, s.engine.writing(bg, (*tx).wipeAll))
-	if s.engine.writer.scrubbed {
-		t.Error("it does")
-	}
-	var secure bool // for what is removed afterwards
-	must(t, s.engine.read.QueryRow("SELECT v FROM fulltext_config WHERE k = 'secure-delete'").Scan(&secure))
-	if !secure {
-		t.Error("full text goes on without secure delete")
-	}
-	if must(t, s.engine.erase(bg)); !s.engine.writer.scrubbed {
-		t.Error("and not afterwards")
-	}
-}
-
-// What is removed while full text is merged is taken out of it as well.
-func TestTextRemovedDuringAMerge(t *testing.T) {
-	t.Parallel()
-	s := open(t, emptyDir(t))
-	var batch text.Batch
-	hashes := func(n int) string { return sqlstore.Hashes(batch.Terms(fmt.Sprintf("canary%dq", n))) }
-	for n := range 200 {
-		apply(t, s, posted(general, n, fmt.Sprintf("canary%dq", n)))
-	}
-	var first int64
-	must(t, s.engine.read.QueryRow("SELECT min(row) FROM message").Scan(&first))
-	remove := func(from int) {
-		must(t, s.engine.writing(bg, func(t *tx) error {
-			err := t.RemoveMuch()
-			for n := from; n < 200; n += 2 {
-				err = errors.Join(err, t.RemoveText(first+int64(n), hashes(n)))
-			}
-			return err
-		}))
-	}
-	remove(0)
-	steps := 0
-	must(t, s.engine.mergeText(bg, func(ctx context.Context, f func(*tx) error) error {
-		if steps++; steps == 2 {
-			remove(1)
-		}
-		return s.engine.writing(ctx, f)
-	}))
-	for n := range 200 {
-		var left int
-		must(t, s.engine.read.QueryRow("SELECT count(*) FROM fulltext_data WHERE instr(block, CAST(? AS BLOB))",
-			hashes(n)[1:]).Scan(&left))
-		if left > 0 {
-			t.Fatalf("the term of message %d is there still, after %d steps", n, steps)
-		}
-	}
 }
 
 func TestScrubsThatFail(t *testing.T) {
@@ -451,88 +265,6 @@ func TestLateMessagesRemoveNoText(t *testing.T) {
 		t.Error("the edit that waited leaves its text behind")
 	}
 }
-
-// Removed text stays in the write-ahead log no longer than somebody reads, and who waits for that is told.
-func TestALogThatCannotBeEmptied(t *testing.T) {
-	t.Parallel()
-	dir := written(t)
-	s, err := quick(t, dir)
-	must(t, err)
-	reader := raw(t, dir)
-	execute(t, reader, "BEGIN")
-	execute(t, reader, "SELECT count(*) FROM message")
-	apply(t, s, deleted(general, 3))
-	wantError(t, s.engine.erase(bg))
-	s.engine.writer.turn <- struct{}{}
-	ended, cancel := context.WithCancel(bg)
-	cancel()
-	if err := s.engine.erase(ended); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	<-s.engine.writer.turn
-	s.engine.writer.patience = wait.Limit
-	if err := s.engine.erase(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	s.engine.writer.patience = time.Millisecond
-	execute(t, reader, "ROLLBACK")
-	if err := s.engine.erase(bg); err != nil || !s.engine.writer.removed.IsZero() {
-		t.Error(err)
-	}
-	if info, err := os.Stat(filepath.Join(dir, FileName+"-wal")); err != nil || info.Size() != 0 {
-		t.Errorf("the log: %v, %v", info, err)
-	}
-	closed(t, s)
-	if err := s.engine.erase(bg); err == nil {
-		t.Error("the log of a closed file was emptied")
-	}
-}
-
-// Readers of whom one begins before the other ends keep nobody from emptying the log.
-func TestTheLogIsEmptiedBesideManyReaders(t *testing.T) {
-	t.Parallel()
-	s := open(t, written(t))
-	end := reading(t, s)
-	ctx, stop := context.WithCancel(bg)
-	var running sync.WaitGroup
-	running.Go(func() {
-		for ctx.Err() == nil {
-			next, err := s.engine.read.BeginTx(bg, nil)
-			if err == nil {
-				err = next.QueryRow("SELECT count(*) FROM message").Scan(new(int))
-			}
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			end()
-			end = func() { _ = next.Rollback() }
-		}
-		end()
-	})
-	defer running.Wait()
-	defer stop()
-	for n := range 5 {
-		apply(t, s, deleted(general, n))
-		must(t, s.engine.erase(bg))
-	}
-}
-
-// endsAfter is a context that has ended once it has been asked for its end some times.
-type endsAfter struct {
-	context.Context
-	asked int
-}
-
-func (c *endsAfter) Done() <-chan struct{} {
-	ended := make(chan struct{})
-	if c.asked--; c.asked < 0 {
-		close(ended)
-	}
-	return ended
-}
-
-func (c *endsAfter) Err() error { return context.Canceled }
 
 // What a forgetting takes out after what it began with was erased is erased as well.
 func TestWhatIsTakenOutLateIsErased(t *testing.T) {

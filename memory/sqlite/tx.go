@@ -19,8 +19,8 @@ type tx struct {
 	vectors map[int64]vectorChange // by guild: see countVectors
 }
 
-// countVectors counts up the versions of the guilds whose vectors this transaction changes, so that what other processes
-// hold of these is known to be old, and of no others.
+// countVectors counts up the versions of the guilds whose vectors this transaction changes, so that what other
+// processes hold of these is known to be old, and of no others.
 func (t *tx) countVectors() error {
 	t.vectors = map[int64]vectorChange{}
 	for _, segment := range t.Gone {

@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// readBounds finds where a stretch round each of some ids begins and ends, in the index alone. Here and elsewhere a limit
-// is ?+0, because SQLite prepares a statement anew whose limit is a bare parameter.
+// readBounds finds where a stretch round each of some ids begins and ends, in the index alone. Here and elsewhere a
+// limit is ?+0, because SQLite prepares a statement anew whose limit is a bare parameter.
 const readBounds = `SELECT j.value,
 	(SELECT id FROM said WHERE channel = ?1 AND id < j.value ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
 	(SELECT id FROM said WHERE channel = ?1 AND id > j.value ORDER BY id LIMIT 1 OFFSET ?3+0)

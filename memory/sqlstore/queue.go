@@ -81,8 +81,8 @@ func readWaiting(ctx context.Context, q Querier, to side, limit int) ([]*waiting
 		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
 }
 
-// readSegments reads what the messages of segments say. Where people talk at once the segments of a channel overlap: each
-// stretch is read once.
+// readSegments reads what the messages of segments say. Where people talk at once the segments of a channel overlap:
+// each stretch is read once.
 func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {

@@ -167,7 +167,9 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 		}
 		all = append(all, found...)
 		answers = slices.DeleteFunc(slices.Clone(answers), func(id memory.MessageID) bool {
-			return slices.ContainsFunc(found, func(t memory.Trace) bool { return t.Answer == id || slices.Contains(t.Parts, id) })
+			return slices.ContainsFunc(found, func(t memory.Trace) bool {
+				return t.Answer == id || slices.Contains(t.Parts, id)
+			})
 		})
 	}
 	return all, nil
