@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -203,4 +204,66 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 		}
 		return nil
 	}))
+}
+
+// hooked is an engine that calls something once, after the next snapshot.
+type hooked struct {
+	*engine
+	then func()
+}
+
+func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Querier) error) error {
+	err := h.engine.Snapshot(ctx, read)
+	if then := h.then; then != nil {
+		h.then = nil
+		then()
+	}
+	return err
+}
+
+// What others do between the look for the messages that are forgotten and the transaction that hides them counts.
+func TestWhatHappensBeforeAForgettingBegins(t *testing.T) {
+	t.Parallel()
+	const newcomer = general + 77
+	says := func(events ...memory.Event) func(*Store) { return func(s *Store) { apply(t, s, events...) } }
+	gone := func(s *Store) {
+		apply(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()})
+		must(t, goOn(s))
+	}
+	for name, c := range map[string]struct {
+		meanwhile func(*Store)
+		messages  int // of 20 that were there
+	}{
+		"nothing":            {says(), 20},
+		"more is said":       {says(posted(general, 63, "quinces"), posted(general, 64, "stays")), 21},
+		"one comes late":     {says(posted(general, -3, "quinces")), 21},
+		"a channel is new":   {says(posted(newcomer, 63, "quinces"), posted(newcomer, 64, "stays")), 21},
+		"one is edited":      {says(edited(general, 57, "quinces")), 20},
+		"one is deleted":     {says(deleted(general, 57)), 19},
+		"another's goes":     {says(deleted(general, 58)), 20},
+		"half are forgotten": {gone, 10},
+		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
+	} {
+		s := open(t, emptyDir(t))
+		h := &hooked{engine: s.engine}
+		s.Store = sqlstore.New(h, sqlstore.Options{Space: s.engine.options.Space, Tokens: s.engine.options.Tokens})
+		for n := range 60 {
+			apply(t, s, posted(general, n, "apples and pears"))
+		}
+		h.then = func() { c.meanwhile(s) }
+		r, err := s.Forget(bg, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: id(900).Time()},
+			nil)
+		if err != nil || h.then != nil || r.Messages != c.messages {
+			t.Errorf("%s: %d messages are forgotten, %v", name, r.Messages, err)
+		}
+		must(t, s.Written(bg, guild, 1, func(m memory.Message) error {
+			t.Errorf("%s: %q is left", name, m.Content)
+			return nil
+		}))
+		if got := find(t, s, in(general, newcomer), "quinces"); len(got) > 0 {
+			t.Errorf("%s: found %v", name, got)
+		}
+		wantNowhere(t, s.engine.dir, "quinces")
+		checkSound(t, s)
+	}
 }
