@@ -112,10 +112,13 @@ func (e *Engine) result(ctx context.Context, f found) (r Result, err error) {
 	r = Result{TextOnly: f.textOnly, found: &f}
 	pool := f.pool.without(f.query.Skip, f.question)
 	scored := pool.score(f.question)
+	r.Hits = pool.hits(e.widened(f.query), scored)
+	r.gate = pool.gateOf(f.query, f.question, r.Hits)
+	r.Declined = r.gate.closed
 	if f.query.Local {
-		r.Hits = pool.hits(f.query, scored)
+		r.Hits = r.Hits[:min(f.query.Limit, len(r.Hits))]
 	} else {
-		r.Hits, r.RerankFailed, err = e.rerank(ctx, f, pool.hits(e.widened(f.query), scored))
+		r.Hits, r.RerankFailed, err = e.rerank(ctx, f, r.Hits)
 		if err != nil {
 			return Result{}, fmt.Errorf("search: %w", err)
 		}

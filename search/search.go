@@ -33,7 +33,8 @@ type Query struct {
 	// Session is what was said before the question, oldest first: a question that refers back is searched together with
 	// what of it is skipped.
 	Session []memory.Message
-	Limit   int // hits wanted; 0 means DefaultLimit
+	Limit   int  // hits wanted; 0 means DefaultLimit
+	Seeks   bool // whether the question plainly looks for something that was said
 	// Local keeps the search within this process: no server is given a text. It finds by full text,
 	// and by vectors only if the question's is made here.
 	Local bool
@@ -53,6 +54,11 @@ type Result struct {
 	// there is none. It holds nothing of what was said.
 	RerankFailed error
 
+	// Declined is set where too little of what is asked was found, or nothing was asked for: Hits are the best that there
+	// are all the same, and not worth showing.
+	Declined bool
+
+	gate  gate
 	found *found // what it was made from
 }
 
@@ -63,6 +69,9 @@ func (r Result) Only() Result {
 	}
 	return r
 }
+
+// Gate is what Declined was weighed by, in the order of GateNames; nil where it needed no weighing.
+func (r Result) Gate() []float64 { return r.gate.values }
 
 // Hit is a recalled message with what makes it understandable.
 type Hit struct {

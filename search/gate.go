@@ -1,0 +1,190 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// Floor is the relevance below which a single message isn't worth showing to a person.
+const Floor = 0.05
+
+// gateFeature numbers what tells whether what a question asks for was found at all. The weights of gate_weights.go are
+// learned by internal/tune.
+type gateFeature int
+
+const (
+	gateConstant gateFeature = iota
+	gateWords                // what spoke for the best hits, the most of it, as people are told: their words,
+	gateAround               // those around them,
+	gateMeaning              // their meaning,
+	gateAuthor               // who said it,
+	gateTime                 // and when
+	gateCovered              // share of the question, by weight and but for names, that they and their neighbours hold
+	gateUnheard              // and that nobody has said
+	gateTerms                // logarithm of its terms
+	gateChatter              // share of its words that are small talk
+	gateYou                  // it speaks to Hark
+	gateStates               // it tells something rather than asks
+	gateCount
+)
+
+var gateNames = [gateCount]string{"constant", "words", "around", "meaning", "author", "time", "covered", "unheard",
+	"terms", "chatter", "you", "states"}
+
+// GateNames are the names of what Result.Gate tells, in its order.
+func GateNames() []string { return gateNames[:] }
+
+const (
+	gateHits  = 5 // hits that are looked at, the best
+	gateReach = 3 // neighbours of each on both sides
+	bareTerms = 2 // a topic by itself has at most so many: "birthday?", "Anna's dog"
+)
+
+// gate is what decides whether a question has anything to be told from what was said.
+type gate struct {
+	closed bool
+	values []float64 // that it was weighed by; nil where it needed no weighing
+}
+
+// gateOf decides on hits, the best first. What isn't in the scope has no part in it.
+func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
+	own := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share == 1 })
+	earlier := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share < 1 })
+	switch {
+	case isSmallTalk(q, asked), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
+		return gate{closed: true}
+	case earlier, !own: // it is understood by what was said before it, or by whom and when it means
+		return gate{}
+	}
+	v := make([]float64, gateCount)
+	v[gateConstant] = 1
+	found := make([]float64, len(asked.terms))
+	bare := false
+	for _, hit := range hits[:min(gateHits, len(hits))] {
+		stream := p.streams[hit.Message.Channel]
+		at, there := slices.BinarySearchFunc(stream, hit.Message.ID, func(e entry, id memory.MessageID) int {
+			return cmp.Compare(e.ID, id)
+		})
+		if !there {
+			continue
+		}
+		for _, why := range hit.Why {
+			if f, ok := gateReasons[why.Kind]; ok {
+				v[f] = max(v[f], why.Weight)
+			}
+		}
+		bare = bare || asked.share(asked.heldBy(&stream[at])) > 0.99
+		first, last := neighbourhood(stream, at, gateReach, gateReach)
+		for i := first; i <= last; i++ {
+			for t, part := range asked.heldBy(&stream[i]) {
+				found[t] = max(found[t], part)
+			}
+		}
+	}
+	sum, covered := 0.0, 0.0
+	for i, t := range asked.terms {
+		if !t.name {
+			sum, covered = sum+t.idf, covered+t.idf*found[i]
+		}
+		if t.count == 0 {
+			v[gateUnheard] += t.idf / asked.idf
+		}
+	}
+	if v[gateCovered] = 1; sum > 0 {
+		v[gateCovered] = covered / sum
+	}
+	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
+	say := wordsSaying(q.Text)
+	v[gateChatter], v[gateYou], v[gateStates] = say.chatter, bit(say.you && !q.Seeks), bit((say.me || say.you) && !say.asks)
+	if bare && len(asked.terms) <= bareTerms && v[gateYou]+v[gateStates] == 0 {
+		return gate{}
+	}
+	z := 0.0
+	for i, w := range gateWeights {
+		z += w * v[i]
+	}
+	return gate{z < 0, v}
+}
+
+// gateReasons are the reasons that are weighed.
+var gateReasons = map[string]gateFeature{"words": gateWords, "around": gateAround, "meaning": gateMeaning,
+	"author": gateAuthor, "time": gateTime}
+
+// heldBy is how much e holds of each term; a name is held by what its owner says.
+func (q question) heldBy(e *entry) []float64 {
+	if !slices.Contains(q.named, e.Author) {
+		return e.like
+	}
+	held := slices.Clone(e.like)
+	for t := range held {
+		held[t] = max(held[t], bit(q.terms[t].name))
+	}
+	return held
+}
+
+// saying is what the words of a question are.
+type saying struct {
+	chatter       float64 // share of those that say anything that are small talk
+	only          bool    // all of them are, or go with it
+	none          bool    // there are none
+	me, you, asks bool
+}
+
+func wordsSaying(question string) saying {
+	s := saying{asks: text.Asks(question), only: true}
+	n, talk := 0.0, 0.0
+	for _, w := range text.Words(text.WithoutHark(question)) {
+		s.me, s.you = s.me || speakers[w], s.you || hearers[w]
+		switch {
+		case chatter[w]:
+			n, talk = n+1, talk+1
+		case besides[w]:
+			n, talk = n+1, talk+0.5
+		case !text.IsStopWord(w):
+			n, s.only = n+1, false
+		}
+	}
+	s.none, s.chatter = n == 0, talk/max(1, n)
+	s.only = s.only && (talk > n/2 || s.you) && n > 0
+	return s
+}
+
+// isSmallTalk reports whether a question asks for nothing that could have been said before: it greets, thanks, wants
+// to be entertained, or is nothing but signs.
+func isSmallTalk(q Query, asked question) bool {
+	if q.Seeks || len(asked.named) > 0 {
+		return false
+	}
+	s := wordsSaying(q.Text)
+	return s.only || s.none && (s.you || !s.asks)
+}
+
+// What small talk is made of: words that make it, and words that go with them and are topics by themselves.
+var (
+	speakers = text.SetOf(`i me my myself it that this ich je yo`)
+	hearers  = text.SetOf(`you your yours yourself u ur du dein tu te`)
+	chatter  = text.SetOf(`
+		hi hello hey heya hiya yo yooo sup howdy hallo hola salut bonjour bonsoir servus moin guten buenos buenas bonne
+		thanks thank thx ty tysm cheers danke merci gracias appreciate obliged grateful welcome congrats congratulations
+		bye goodbye cya gn brb afk gtg later lol lmao rofl haha hahaha hehe heh xd omg wow wtf aww ugh hmm hm mhm meh oh
+		ah yay yikes damn dang ok okay cool nice great awesome perfect amazing brilliant lovely wonderful excellent fine
+		neat sweet cute alright agreed understood roger gotcha sounds yes yeah yep yup nope nah sure maybe idk whatever
+		really seriously serious kidding joking exactly indeed correct true false fair sorry oops nvm worries np
+		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
+		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
+		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
+		genau stimmt klasse toll mega oui non si claro vale genial bravo おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
+	besides = text.SetOf(`
+		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
+		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
+		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea food name old color colour
+		favourite favorite everyone everybody anyone anybody someone home mate m8 buddy dude bro man boy girl zusammen
+		dir mir einen eine un une tal beaucoup muchas nacht morgen nuit noches dias tag todos job work played way right
+		makes sense problem mind laugh please pls plz bitte got get know nothing much lot quick help helped answer best
+		im ive dont cant thats whats lets so too up there between again new bed sleep dream dreams feeling feel go
+		going doing like meet back`)
+)
