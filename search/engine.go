@@ -93,6 +93,9 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 	}
 	pool = pool.without(q.Skip, r.found.question)
 	hits := pool.hits(q, pool.score(r.found.question))
+	if r.Declined && pool.gateOf(q, r.found.question, hits).closed {
+		return nil, nil
+	}
 	hits = append(hits, r.Hits...)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) })
 	scores := make([]float64, len(hits))

@@ -18,13 +18,10 @@ type gateFeature int
 
 const (
 	gateConstant gateFeature = iota
-	gateWords                // what spoke for the best hits, the most of it, as people are told: their words,
-	gateAround               // those around them,
-	gateMeaning              // their meaning,
-	gateAuthor               // who said it,
+	gateFound                // what spoke for the best hits, as people are told: words, meaning, and half of what is around
+	gateAuthor               // who said it
 	gateTime                 // and when
-	gateCovered              // share of the question, by weight and but for names, that they and their neighbours hold
-	gateUnheard              // and that nobody has said
+	gateUnheard              // share of the question, by weight, that nobody has said
 	gateTerms                // logarithm of its terms
 	gateChatter              // share of its words that are small talk
 	gateYou                  // it speaks to Hark
@@ -32,15 +29,13 @@ const (
 	gateCount
 )
 
-var gateNames = [gateCount]string{"constant", "words", "around", "meaning", "author", "time", "covered", "unheard",
-	"terms", "chatter", "you", "states"}
+var gateNames = [gateCount]string{"constant", "found", "author", "time", "unheard", "terms", "chatter", "you", "states"}
 
 // GateNames are the names of what Result.Gate tells, in its order.
 func GateNames() []string { return gateNames[:] }
 
 const (
 	gateHits  = 5 // hits that are looked at, the best
-	gateReach = 3 // neighbours of each on both sides
 	bareTerms = 2 // a topic by itself has at most so many: "birthday?", "Anna's dog"
 )
 
@@ -62,45 +57,28 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	}
 	v := make([]float64, gateCount)
 	v[gateConstant] = 1
-	found := make([]float64, len(asked.terms))
+	most := map[string]float64{} // that each reason spoke for one of them
 	bare := false
 	for _, hit := range hits[:min(gateHits, len(hits))] {
+		for _, why := range hit.Why {
+			most[why.Kind] = max(most[why.Kind], why.Weight)
+		}
 		stream := p.streams[hit.Message.Channel]
 		at, there := slices.BinarySearchFunc(stream, hit.Message.ID, func(e entry, id memory.MessageID) int {
 			return cmp.Compare(e.ID, id)
 		})
-		if !there {
-			continue
-		}
-		for _, why := range hit.Why {
-			if f, ok := gateReasons[why.Kind]; ok {
-				v[f] = max(v[f], why.Weight)
-			}
-		}
-		bare = bare || asked.share(asked.heldBy(&stream[at])) > 0.99
-		first, last := neighbourhood(stream, at, gateReach, gateReach)
-		for i := first; i <= last; i++ {
-			for t, part := range asked.heldBy(&stream[i]) {
-				found[t] = max(found[t], part)
-			}
-		}
+		bare = bare || there && asked.share(asked.heldBy(&stream[at])) > 0.99
 	}
-	sum, covered := 0.0, 0.0
-	for i, t := range asked.terms {
-		if !t.name {
-			sum, covered = sum+t.idf, covered+t.idf*found[i]
-		}
+	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
+	for _, t := range asked.terms {
 		if t.count == 0 {
 			v[gateUnheard] += t.idf / asked.idf
 		}
 	}
-	if v[gateCovered] = 1; sum > 0 {
-		v[gateCovered] = covered / sum
-	}
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
 	v[gateChatter], v[gateYou], v[gateStates] = say.chatter, bit(say.you && !q.Seeks), bit((say.me || say.you) && !say.asks)
-	if bare && len(asked.terms) <= bareTerms && v[gateYou]+v[gateStates] == 0 {
+	if bare && len(asked.terms) <= bareTerms && say.topic && v[gateYou]+v[gateStates] == 0 {
 		return gate{}
 	}
 	z := 0.0
@@ -109,10 +87,6 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	}
 	return gate{z < 0, v}
 }
-
-// gateReasons are the reasons that are weighed.
-var gateReasons = map[string]gateFeature{"words": gateWords, "around": gateAround, "meaning": gateMeaning,
-	"author": gateAuthor, "time": gateTime}
 
 // heldBy is how much e holds of each term; a name is held by what its owner says.
 func (q question) heldBy(e *entry) []float64 {
@@ -129,43 +103,49 @@ func (q question) heldBy(e *entry) []float64 {
 // saying is what the words of a question are.
 type saying struct {
 	chatter       float64 // share of those that say anything that are small talk
-	only          bool    // all of them are, or go with it
+	topic         bool    // some of them neither are nor go with it
 	none          bool    // there are none
 	me, you, asks bool
+	others        bool // it asks for others or of others
 }
 
 func wordsSaying(question string) saying {
-	s := saying{asks: text.Asks(question), only: true}
+	s := saying{asks: text.Asks(question)}
 	n, talk := 0.0, 0.0
 	for _, w := range text.Words(text.WithoutHark(question)) {
-		s.me, s.you = s.me || speakers[w], s.you || hearers[w]
+		s.me, s.you, s.others = s.me || speakers[w], s.you || hearers[w], s.others || persons[w] || askers[w]
 		switch {
 		case chatter[w]:
 			n, talk = n+1, talk+1
 		case besides[w]:
 			n, talk = n+1, talk+0.5
 		case !text.IsStopWord(w):
-			n, s.only = n+1, false
+			n, s.topic = n+1, true
 		}
 	}
 	s.none, s.chatter = n == 0, talk/max(1, n)
-	s.only = s.only && (talk > n/2 || s.you) && n > 0
 	return s
 }
 
 // isSmallTalk reports whether a question asks for nothing that could have been said before: it greets, thanks, wants
 // to be entertained, or is nothing but signs.
 func isSmallTalk(q Query, asked question) bool {
-	if q.Seeks || len(asked.named) > 0 {
-		return false
-	}
 	s := wordsSaying(q.Text)
-	return s.only || s.none && (s.you || !s.asks)
+	switch {
+	case s.topic || len(asked.named) > 0:
+		return false
+	case s.you:
+		return true
+	case s.none:
+		return !s.asks
+	}
+	return !q.Seeks && s.chatter > 0.5 && !(s.asks && s.others)
 }
 
 // What small talk is made of: words that make it, and words that go with them and are topics by themselves.
 var (
 	speakers = text.SetOf(`i me my myself it that this ich je yo`)
+	askers   = text.SetOf(`who whom whose when where which wer wen wem wann wo qui quand quien cuando donde`)
 	hearers  = text.SetOf(`you your yours yourself u ur du dein tu te`)
 	chatter  = text.SetOf(`
 		hi hello hey heya hiya yo yooo sup howdy hallo hola salut bonjour bonsoir servus moin guten buenos buenas bonne
@@ -174,11 +154,18 @@ var (
 		ah yay yikes damn dang ok okay cool nice great awesome perfect amazing brilliant lovely wonderful excellent fine
 		neat sweet cute alright agreed understood roger gotcha sounds yes yeah yep yup nope nah sure maybe idk whatever
 		really seriously serious kidding joking exactly indeed correct true false fair sorry oops nvm worries np
+		bruh pog kek lul wassup wyd hru hbu noted absolutely definitely totally certainly honestly actually unbelievable
+		incredible impressive adorable legend hero genius king queen clever fantastic superb terrific glad pleasure
+		ciao adios tschuss bis wiedersehen revoir hasta luego nos vemos さようなら こんばんは 再见 再見 awake
 		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
 		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
 		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
 		genau stimmt klasse toll mega oui non si claro vale genial bravo おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
 	besides = text.SetOf(`
+		secret trick riddle pun quote limerick haiku poem rhyme rap dance game fun music meaning life moment minute second
+		thing things stuff people friend friends folks lunch dinner breakfast snack brain robots bots humans machine ai
+		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
+		question questions answers word words talk chat hang around little bit kind least talking chatting still
 		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
 		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
 		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea food name old color colour

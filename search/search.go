@@ -35,10 +35,12 @@ type Query struct {
 	Session []memory.Message
 	Limit   int  // hits wanted; 0 means DefaultLimit
 	Seeks   bool // whether the question plainly looks for something that was said
+	// Behind, if not nil, tells of messages that aren't found beside others, such as what was asked of Hark.
+	Behind func(*memory.Message) bool
 	// Local keeps the search within this process: no server is given a text. It finds by full text,
 	// and by vectors only if the question's is made here.
 	Local bool
-	// Repeats asks for what only repeats the question or a better hit, too, behind all else: for measuring.
+	// Repeats asks for what only repeats the question or a better hit, or is Behind, too, behind all else: for measuring.
 	Repeats bool
 }
 

@@ -35,7 +35,7 @@ type decision struct {
 }
 
 // lost is how many of the questions whose evidence was found may be declined while learning.
-const lost = 0.015
+const lost = 0.013
 
 // learnGate learns the gate's weights from sets and writes them to a file.
 func learnGate(ctx context.Context, sets []string, file string) (figures string, err error) {
