@@ -104,7 +104,7 @@ func (q question) heldBy(e *entry) []float64 {
 type saying struct {
 	chatter       float64 // share of those that say anything that are small talk
 	topic         bool    // some of them neither are nor go with it
-	none          bool    // there are none
+	words         int     // that say anything
 	me, you, asks bool
 	others        bool // it asks for others or of others
 }
@@ -123,7 +123,7 @@ func wordsSaying(question string) saying {
 			n, s.topic = n+1, true
 		}
 	}
-	s.none, s.chatter = n == 0, talk/max(1, n)
+	s.words, s.chatter = int(n), talk/max(1, n)
 	return s
 }
 
@@ -136,10 +136,10 @@ func isSmallTalk(q Query, asked question) bool {
 		return false
 	case s.you:
 		return true
-	case s.none:
+	case s.words == 0:
 		return !s.asks
 	}
-	return !q.Seeks && s.chatter > 0.5 && !(s.asks && s.others)
+	return !q.Seeks && (s.chatter > 0.5 && !(s.asks && s.others) || !s.asks && s.words > 1)
 }
 
 // What small talk is made of: words that make it, and words that go with them and are topics by themselves.
@@ -157,20 +157,28 @@ var (
 		bruh pog kek lul wassup wyd hru hbu noted absolutely definitely totally certainly honestly actually unbelievable
 		incredible impressive adorable legend hero genius king queen clever fantastic superb terrific glad pleasure
 		ciao adios tschuss bis wiedersehen revoir hasta luego nos vemos さようなら こんばんは 再见 再見 awake
+		wave waves nod nods pat pats poke pokes cuddle shrug shrugs clap claps facepalm bow
+		greetings ahoy evenin mornin nighty zzz sigh phew ouch huh eh oof sheesh duh psst uwu owo kk ikr tbh ngl smh gl hf
+		ggwp ez nt woo woohoo hooray hurrah yippee kudos bravo props respect wait hurry continue bless luck amen deal
 		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
 		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
 		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
 		genau stimmt klasse toll mega oui non si claro vale genial bravo おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
 	besides = text.SetOf(`
-		secret trick riddle pun quote limerick haiku poem rhyme rap dance game fun music meaning life moment minute second
-		thing things stuff people friend friends folks lunch dinner breakfast snack brain robots bots humans machine ai
+		der die das den dem ein eines und oder mit fur auf zu ist bist sind war wir ihr sie was wer wie schon noch mal
+		gut gute guter schone schoner le la les des et ou est es suis sommes vous nous comment tres bon bien avec pour
+		el los las un uno una y o como estas esta eres soy son muy buen bueno con para por de
+		wishes care rock paper scissors truth dare fingers crossed vibe vibes easter halloween eve mess top shine said
+		long far enough carry hold take way hand five high low peace heart hearts cheer stay safe soon
+		secret trick riddle pun quote limerick haiku poem rhyme rap dance fun meaning life moment minute second
+		thing things stuff people friend friends folks snack brain robots bots humans machine ai
 		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
 		question questions answers word words talk chat hang around little bit kind least talking chatting still
 		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
 		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
-		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea food name old color colour
+		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea old color colour
 		favourite favorite everyone everybody anyone anybody someone home mate m8 buddy dude bro man boy girl zusammen
-		dir mir einen eine un une tal beaucoup muchas nacht morgen nuit noches dias tag todos job work played way right
+		dir mir einen eine un une tal beaucoup muchas nacht morgen nuit noches dias tag todos work played way right
 		makes sense problem mind laugh please pls plz bitte got get know nothing much lot quick help helped answer best
 		im ive dont cant thats whats lets so too up there between again new bed sleep dream dreams feeling feel go
 		going doing like meet back`)

@@ -96,9 +96,10 @@ type noteAt struct {
 
 // quoteLore quotes the lore that the question speaks of.
 func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
+	called := len(r.result.Lore) > 0 && r.result.Lore[0].Why != "words" // which is the surest
 	for _, hit := range r.result.Lore {
 		l := hit.Lore
-		if len(shown.lore) == maxLoreQuotes {
+		if called && hit.Why == "words" || len(shown.lore) == maxLoreQuotes {
 			break
 		}
 		shown.lore = append(shown.lore, l)
@@ -113,7 +114,7 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
 }
 
 // quotable are the hits to quote: the best, and a second that is hardly worse and adds something: words of the question,
-// or what was said later.
+// what was said later, or what the question replies to.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	hits, err := e.findQuotes(ctx, q, r)
 	if err != nil {
@@ -131,8 +132,8 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	best := hits[0]
 	lacks := lacking(text.QueryTerms(q.Text), r.completed(q, best)...)
 	second := slices.IndexFunc(hits[1:], func(h search.Hit) bool {
-		return standsBeside(h.Relevance, best.Relevance) &&
-			(h.Message.ID > best.Message.ID || len(lacking(lacks, h.Message)) < len(lacks))
+		return standsBeside(h.Relevance, best.Relevance) && (h.Message.ID > best.Message.ID ||
+			h.Message.ID == q.ReplyTo || len(lacking(lacks, h.Message)) < len(lacks))
 	})
 	if second < 0 {
 		return hits[:1], nil

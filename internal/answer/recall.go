@@ -190,12 +190,11 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	return e.mayUse(ctx, q, r, result)
 }
 
-// gated is what of a result is worth using, and how many messages aren't: where too little was found, nothing but the
-// lore that is called by name.
+// gated is what of a result is worth using, and how many messages aren't. Lore is there only where it is called, or holds
+// half of what is asked.
 func gated(result search.Result, err error) (_ search.Result, below int, _ error) {
 	if result.Declined {
 		below, result.Hits = len(result.Hits), nil
-		result.Lore = slices.DeleteFunc(slices.Clone(result.Lore), func(l search.LoreHit) bool { return l.Why == "words" })
 	}
 	return result, below, err
 }
