@@ -52,7 +52,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	switch {
 	case isSmallTalk(q, asked), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
 		return gate{closed: true}
-	case earlier, !own: // it is understood by what was said before it, or by whom and when it means
+	case earlier, !own, asked.isRare(): // it is understood by what was said before it, or by whom and when it means
 		return gate{}
 	}
 	v := make([]float64, gateCount)
@@ -86,6 +86,11 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		z += w * v[i]
 	}
 	return gate{z < 0, v}
+}
+
+// isRare reports whether all that the question asks for was said, and hardly ever: all of it can be told.
+func (q question) isRare() bool {
+	return !slices.ContainsFunc(q.terms, func(t weighted) bool { return !t.name && (t.count == 0 || t.count > rarely) })
 }
 
 // heldBy is how much e holds of each term; a name is held by what its owner says.
@@ -139,7 +144,7 @@ func isSmallTalk(q Query, asked question) bool {
 	case s.words == 0:
 		return !s.asks
 	}
-	return !q.Seeks && (s.chatter > 0.5 && !(s.asks && s.others) || !s.asks && s.words > 1)
+	return !q.Seeks && (s.chatter > 0.5 || s.words > 1) && !(s.asks && s.others)
 }
 
 // What small talk is made of: words that make it, and words that go with them and are topics by themselves.

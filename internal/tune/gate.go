@@ -35,7 +35,7 @@ type decision struct {
 }
 
 // lost is how many of the questions whose evidence was found may be declined while learning.
-const lost = 0.013
+const lost = 0.015
 
 // learnGate learns the gate's weights from sets and writes them to a file.
 func learnGate(ctx context.Context, sets []string, file string) (figures string, err error) {
@@ -69,7 +69,7 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 	return figures, os.WriteFile(file, gateSource(weights, figures), 0o644)
 }
 
-// fitGate fits a logistic regression to what isn't held back, each kind and each set counting the same, and lowers its
+// fitGate fits a logistic regression to what isn't held back, each set counting the same, and what is absent half, and lowers its
 // constant until it is below 0 for no more than lost of the questions whose evidence was found.
 func fitGate(all []decision) []float64 {
 	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool {
@@ -83,10 +83,12 @@ func fitGate(all []decision) []float64 {
 	w := make([]float64, len(search.GateNames()))
 	descend(w, 1000, 0.05, func(slope []float64) {
 		for _, d := range learned {
-			off := 1 / (1 + math.Exp(-dot(w, d.Values)))
-			share := 0.5
-			if d.kind == isQuestion {
-				off, share = off-1, 1
+			off, share := 1/(1+math.Exp(-dot(w, d.Values))), 1.0
+			switch d.kind {
+			case isQuestion:
+				off--
+			case isAbsent:
+				share = 0.5
 			}
 			for i, x := range d.Values {
 				slope[i] += share / count[key(d)] * off * x
