@@ -52,7 +52,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	switch {
 	case isSmallTalk(q, asked), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
 		return gate{closed: true}
-	case earlier, !own, asked.isRare(): // it is understood by what was said before it, or by whom and when it means
+	case earlier, !own: // it is understood by what was said before it, or by whom and when it means
 		return gate{}
 	}
 	v := make([]float64, gateCount)
@@ -78,7 +78,8 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
 	v[gateChatter], v[gateYou], v[gateStates] = say.chatter, bit(say.you && !q.Seeks), bit((say.me || say.you) && !say.asks)
-	if bare && len(asked.terms) <= bareTerms && say.topic && v[gateYou]+v[gateStates] == 0 {
+	bare = bare && len(asked.terms) <= bareTerms || asked.isRare()
+	if bare && say.topic && v[gateChatter]+v[gateYou]+v[gateStates] == 0 {
 		return gate{}
 	}
 	z := 0.0

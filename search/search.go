@@ -75,6 +75,12 @@ func (r Result) Only() Result {
 // Gate is what Declined was weighed by, in the order of GateNames; nil where it needed no weighing.
 func (r Result) Gate() []float64 { return r.gate.values }
 
+// Above reports whether a hit is worth showing to somebody who searches for it: its relevance reaches Floor and, where r
+// was Declined, it has words of what is sought.
+func (r Result) Above(h Hit) bool {
+	return h.Relevance >= Floor && (!r.Declined || slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == "words" }))
+}
+
 // Hit is a recalled message with what makes it understandable.
 type Hit struct {
 	Message   memory.Message

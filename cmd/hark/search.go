@@ -122,12 +122,14 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	}
 	a.tellSession(r.Prompt)
 	a.tellLacks(r.Result)
-	hits := slices.DeleteFunc(slices.Clone(r.Result.Hits), func(h search.Hit) bool { return h.Relevance < search.Floor })
-	below := r.Below + len(r.Result.Hits) - len(hits)
+	hits := slices.Concat(r.Result.Hits, r.Left)
+	found := len(hits)
+	hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return !r.Result.Above(h) })
+	below := found - len(hits)
 	hits = hits[:min(limit, len(hits))]
 	defer func() {
 		if below > 0 {
-			fmt.Fprintf(a.env.stderr, "%s more left out: too little of the question is in them.\n", plural(below, "message"))
+			fmt.Fprintf(a.env.stderr, "Left out: %s with too little to do with it.\n", plural(below, "message"))
 		}
 	}()
 	if !a.json {

@@ -244,7 +244,7 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{Usage: r.ledger.usage}, fmt.Errorf("recall: %w", err)
 	}
-	out := Recalled{Result: r.result, Below: r.below, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
+	out := Recalled{Result: r.result, Left: r.left, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
 		Settings: r.voice.Settings, Usage: r.ledger.usage}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed

@@ -64,9 +64,9 @@ func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 	}
 	f := Finding{TextOnly: result.TextOnly, Unranked: result.RerankFailed}
 	for _, hit := range result.Hits {
-		switch low := result.Declined || hit.Relevance < search.Floor; {
+		switch {
 		case len(hit.Why) == 0: // it is there because nothing better is
-		case low && q.ID == 0: // what is like a message holds little of it
+		case q.ID == 0 && !result.Above(hit): // what is like a message holds little of it
 			f.Below++
 		default:
 			f.Found = append(f.Found, foundIn(hit, skip))

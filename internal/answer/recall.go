@@ -25,7 +25,7 @@ type recalled struct {
 	Prompt    builder.Prompt
 	shown     manifest
 	result    search.Result           // but for what the gate left out
-	below     int                     // messages that it did
+	left      []search.Hit            // that it did
 	said      map[spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
 	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
 	files     []attachment            // of the question, as the model was told of them
@@ -94,7 +94,7 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	}
 	// What the prompt has no room for as the session may be found like anything else.
 	fits := r.turnsOf(r.voice.builder.Build(e.input(q, r)))
-	if r.result, r.below, err = gated(e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID))); err != nil {
+	if r.result, r.left, err = gated(e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID))); err != nil {
 		return r, err
 	}
 	if err := e.build(ctx, q, r, fits); err != nil {
@@ -102,7 +102,7 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	}
 	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
 		again, err := e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID))
-		if r.result, r.below, err = gated(again, err); err != nil {
+		if r.result, r.left, err = gated(again, err); err != nil {
 			return r, err
 		}
 		if err := e.build(ctx, q, r, r.shown.session); err != nil {
@@ -190,13 +190,13 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	return e.mayUse(ctx, q, r, result)
 }
 
-// gated is what of a result is worth using, and how many messages aren't. Lore is there only where it is called, or holds
+// gated is what of a result is worth using, and the hits that aren't. Lore is there only where it is called, or holds
 // half of what is asked.
-func gated(result search.Result, err error) (_ search.Result, below int, _ error) {
+func gated(result search.Result, err error) (_ search.Result, left []search.Hit, _ error) {
 	if result.Declined {
-		below, result.Hits = len(result.Hits), nil
+		left, result.Hits = result.Hits, nil
 	}
-	return result, below, err
+	return result, left, err
 }
 
 // findAgain is what was found, with other messages skipped, and without those that were deleted since.
