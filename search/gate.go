@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"hark/internal/text"
 	"hark/memory"
@@ -70,15 +71,17 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		bare = bare || there && asked.share(asked.heldBy(&stream[at])) > 0.99
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
-	for _, t := range asked.terms {
-		if t.count == 0 {
+	heard, rare := p.heard(q, asked), true
+	for i, t := range asked.terms {
+		if !heard[i] {
 			v[gateUnheard] += t.idf / asked.idf
 		}
+		rare = rare && (t.name || heard[i] && t.count <= rarely)
 	}
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
 	v[gateChatter], v[gateYou], v[gateStates] = say.chatter, bit(say.you && !q.Seeks), bit((say.me || say.you) && !say.asks)
-	bare = bare && len(asked.terms) <= bareTerms || asked.isRare()
+	bare = bare && len(asked.terms) <= bareTerms || rare // all that was ever said of it can be told
 	if bare && say.topic && v[gateChatter]+v[gateYou]+v[gateStates] == 0 {
 		return gate{}
 	}
@@ -89,9 +92,24 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	return gate{z < 0, v}
 }
 
-// isRare reports whether all that the question asks for was said, and hardly ever: all of it can be told.
-func (q question) isRare() bool {
-	return !slices.ContainsFunc(q.terms, func(t weighted) bool { return !t.name && (t.count == 0 || t.count > rarely) })
+// heard tells of each term whether it was said, or says too little to be missed. The question itself is counted, too, once
+// it is logged: of what is hardly ever said, the messages are looked at.
+func (p *pool) heard(q Query, asked question) []bool {
+	heard := make([]bool, len(asked.terms))
+	for i, t := range asked.terms {
+		heard[i] = t.count > rarely || smallTerms()[t.term]
+	}
+	for _, stream := range p.streams {
+		for at := range stream {
+			e := &stream[at]
+			for i, n := range e.counts {
+				if n > 0 && !heard[i] && (q.Behind == nil || !q.Behind(e.Message)) {
+					heard[i] = true
+				}
+			}
+		}
+	}
+	return heard
 }
 
 // heldBy is how much e holds of each term; a name is held by what its owner says.
@@ -105,6 +123,19 @@ func (q question) heldBy(e *entry) []float64 {
 	}
 	return held
 }
+
+// smallTerms are those of small talk's words.
+var smallTerms = sync.OnceValue(func() map[string]bool {
+	terms := map[string]bool{}
+	for _, words := range []map[string]bool{chatter, besides} {
+		for w := range words {
+			for _, t := range text.QueryTerms(w) {
+				terms[t] = true
+			}
+		}
+	}
+	return terms
+})
 
 // saying is what the words of a question are.
 type saying struct {

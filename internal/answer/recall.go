@@ -220,6 +220,7 @@ func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result sea
 		return search.Result{}, err
 	}
 	if result, err = withMessages(ctx, result, e.upstream.now); err != nil || asksWhatWasAsked(q.Text) {
+		result.Declined = false // its words aren't those that were used
 		return result, err
 	}
 	result.Hits, err = digest.Keep(result.Hits, func(h search.Hit) (bool, error) {
