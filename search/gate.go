@@ -51,7 +51,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	own := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share == 1 })
 	earlier := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share < 1 })
 	switch {
-	case isSmallTalk(q, asked), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
+	case isSmallTalk(q, asked, earlier), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
 		return gate{closed: true}
 	case earlier, !own: // it is understood by what was said before it, or by whom and when it means
 		return gate{}
@@ -165,18 +165,19 @@ func wordsSaying(question string) saying {
 }
 
 // isSmallTalk reports whether a question asks for nothing that could have been said before: it greets, thanks, wants
-// to be entertained, or is nothing but signs.
-func isSmallTalk(q Query, asked question) bool {
+// to be entertained, or is nothing but signs. earlier says that it may go on from what was said before it.
+func isSmallTalk(q Query, asked question, earlier bool) bool {
 	s := wordsSaying(q.Text)
+	wants := q.Seeks || s.asks && s.others
 	switch {
 	case s.topic || len(asked.named) > 0:
 		return false
-	case s.you:
-		return true
 	case s.words == 0:
-		return !s.asks
+		return s.you || !s.asks
+	case s.chatter > 0.5:
+		return s.you || !wants
 	}
-	return !q.Seeks && (s.chatter > 0.5 || s.words > 1) && !(s.asks && s.others)
+	return !earlier && len(asked.dates) == 0 && (s.you || s.words > 1 && !wants)
 }
 
 // What small talk is made of: words that make it, and words that go with them and are topics by themselves.

@@ -41,6 +41,17 @@ func TestTheGate(t *testing.T) {
 	}
 	q := ask("what about him?", green)
 	q.Session, q.Skip = []memory.Message{spoken}, []memory.MessageID{spoken.ID}
+	for _, text := range []string{"what about the second one?", "do you know him?"} {
+		q.Text = text
+		if r := k.search(t, q); r.Declined {
+			t.Errorf("%q is declined, which goes on from what was said", text)
+		}
+	}
+	q.Text = "thanks"
+	if r := k.search(t, q); !r.Declined {
+		t.Error("thanks go on from what was said")
+	}
+	q.Text = "what about him?"
 	if r := k.search(t, q); r.Declined || len(r.Hits) == 0 || r.Hits[0].Message.ID != ids["roof"] {
 		t.Errorf("what goes on from what was said finds %v, declined %t", hitIDs(r), r.Declined)
 	}
