@@ -38,6 +38,8 @@ func GateNames() []string { return gateNames[:] }
 const (
 	gateHits  = 5 // hits that are looked at, the best
 	bareTerms = 2 // a topic by itself has at most so many: "birthday?", "Anna's dog"
+	rareTerms = 2 // so many that are said fewSay times at most, in one message, are no chance
+	fewSay    = 5
 )
 
 // gate is what decides whether a question has anything to be told from what was said.
@@ -68,7 +70,10 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		at, there := slices.BinarySearchFunc(stream, hit.Message.ID, func(e entry, id memory.MessageID) int {
 			return cmp.Compare(e.ID, id)
 		})
-		bare = bare || there && asked.share(asked.heldBy(&stream[at])) > 0.99
+		if there {
+			e := &stream[at]
+			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 || asked.rareIn(e) >= rareTerms
+		}
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
 	heard, rare := p.heard(q, asked), true
@@ -81,8 +86,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
 	v[gateChatter], v[gateYou], v[gateStates] = say.chatter, bit(say.you && !q.Seeks), bit((say.me || say.you) && !say.asks)
-	bare = bare && len(asked.terms) <= bareTerms || rare // all that was ever said of it can be told
-	if bare && say.topic && v[gateChatter]+v[gateYou]+v[gateStates] == 0 {
+	if (bare || rare) && say.topic && say.chatter < 0.5 && v[gateYou]+v[gateStates] == 0 {
 		return gate{}
 	}
 	z := 0.0
@@ -97,7 +101,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
-		heard[i] = t.count > rarely || smallTerms()[t.term]
+		heard[i] = t.name || t.count > rarely || smallTerms()[t.term]
 	}
 	for _, stream := range p.streams {
 		for at := range stream {
@@ -110,6 +114,16 @@ func (p *pool) heard(q Query, asked question) []bool {
 		}
 	}
 	return heard
+}
+
+// rareIn is how many terms of the question e holds that are hardly ever said.
+func (q question) rareIn(e *entry) (n int) {
+	for i, t := range q.terms {
+		if !t.name && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
+			n++
+		}
+	}
+	return n
 }
 
 // heldBy is how much e holds of each term; a name is held by what its owner says.

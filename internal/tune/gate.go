@@ -72,9 +72,12 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 // fitGate fits a logistic regression to what isn't held back, each set counting the same, and what is absent half, and lowers its
 // constant until it is below 0 for no more than lost of the questions whose evidence was found.
 func fitGate(all []decision) []float64 {
-	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool {
-		return d.held || d.Values == nil || d.kind == isQuestion && !d.Found
-	})
+	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool { return d.held || d.kind == isQuestion && !d.Found })
+	found := 0.0
+	for _, d := range learned {
+		found += float64(1 - min(1, d.kind))
+	}
+	learned = slices.DeleteFunc(learned, func(d decision) bool { return d.Values == nil })
 	count := map[string]float64{}
 	key := func(d decision) string { return fmt.Sprint(d.kind, d.Set) }
 	for _, d := range learned {
@@ -106,7 +109,7 @@ func fitGate(all []decision) []float64 {
 	}
 	slices.Sort(heights)
 	if len(heights) > 0 {
-		w[0] -= heights[int(lost*float64(len(heights)))]
+		w[0] -= heights[min(int(lost*found), len(heights)-1)]
 	}
 	return w
 }
