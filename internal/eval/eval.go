@@ -243,6 +243,9 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	if outcome.Ranked, err = a.names(ctx, channel, ids); err != nil {
 		return Outcome{}, err
 	}
+	if result.Declined { // as where it is asked: ranking is measured all the same
+		result.Hits = nil
+	}
 	input := answer.History(result, channel, time.UTC, nil, nil)
 	input.Now = q.Time
 	for _, budget := range Budgets {
