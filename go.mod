@@ -30,6 +30,8 @@ require (
 
 require github.com/blevesearch/snowballstem v0.9.0
 
+require github.com/go-json-experiment/json v1.27.2
+
 require (
 	github.com/BurntSushi/toml v1.6.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect

@@ -122,17 +122,9 @@ func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) boo
 
 // Starts asks how often the bot may still connect.
 func (a *Account) Starts(ctx context.Context) (Starts, error) {
-	var answer struct {
-		Shards int `json:"shards"`
-		Limit  struct {
-			Total     int   `json:"total"`
-			Remaining int   `json:"remaining"`
-			Reset     int64 `json:"reset_after"` // milliseconds
-		} `json:"session_start_limit"`
-	}
-	if err := a.rest.get(ctx, discordgo.EndpointGatewayBot, &answer); err != nil {
+	told, err := a.rest.gateway(ctx)
+	if err != nil {
 		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
 	}
-	l := answer.Limit
-	return Starts{l.Total, l.Remaining, time.Duration(l.Reset) * time.Millisecond, answer.Shards}, nil
+	return Starts{told.Limit.Total, told.Limit.Remaining, told.Limit.reset(), told.Shards}, nil
 }

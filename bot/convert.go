@@ -2,9 +2,13 @@ package bot
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"hark/memory"
 	"hark/search"
@@ -224,19 +228,22 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
 	return func(data json.RawMessage) (func(*converter, *converted), error) {
 		v := new(T)
-		if err := json.Unmarshal(data, v); err != nil {
+		if err := jsonv2.Unmarshal(data, v, asSent); err != nil {
 			return nil, plainJSONError(err)
 		}
 		return func(c *converter, out *converted) { read(c, v, out) }, nil
 	}
 }
 
+// asSent has nothing be refused that encoding/json takes: what somebody said may hold anything.
+var asSent = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
 // plainJSONError leaves the values out of err: they may be what somebody wrote.
 func plainJSONError(err error) error {
-	if wrong, ok := err.(*json.UnmarshalTypeError); ok {
-		return fmt.Errorf("the field %s isn't of the kind expected", wrong.Field)
+	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok && wrong.JSONPointer != "" {
+		return fmt.Errorf("the field %s isn't of the kind expected", wrong.JSONPointer[1:])
 	}
-	return fmt.Errorf("not the JSON expected")
+	return errors.New("not the JSON expected")
 }
 
 // eventID is the id in an event, as well as it can be made out.

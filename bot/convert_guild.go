@@ -208,8 +208,8 @@ type wireGuildMember struct {
 	wireMember
 }
 
-// memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't logged: who
-// writes is known by that.
+// memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't
+// logged: who writes is known by that.
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 	p, ok := w.member(w.Guild)
 	switch {

@@ -108,6 +108,19 @@ func TestConvertTellsAgainOfThoseWhoMayBeForgotten(t *testing.T) {
 	}
 }
 
+// Discord wouldn't send this. What was said is kept all the same.
+func TestConvertTakesJSONThatIsSloppy(t *testing.T) {
+	t.Parallel()
+	out, err := newConverter(self, false, sameTime).convert(rawEvent{kind: "MESSAGE_CREATE", data: json.RawMessage(
+		`{"id":"77","id":"78","channel_id":"2","guild_id":"1","type":0,` + ana + `,"content":"caf` + "\xe9" + ` \ud800"}`)})
+	if err != nil || len(out.events) != 2 {
+		t.Fatalf("%v, %v", out.events, err)
+	}
+	if m := out.events[1].(memory.Posted).Message; m.ID != 78 || m.Content != "caf\ufffd \ufffd" {
+		t.Errorf("%+v", m)
+	}
+}
+
 func TestConvertSurvivesAPanic(t *testing.T) {
 	t.Parallel()
 	c := newConverter(self, false, sameTime)

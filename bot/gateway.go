@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"net/url"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/gorilla/websocket"
 )
 
@@ -67,44 +67,6 @@ type frame struct {
 	Data json.RawMessage `json:"d"`
 }
 
-// readFrame reads a frame. It only looks for the end of its data: who reads the data parses it.
-func readFrame(b []byte) (f frame, err error) {
-	from, to := dataOf(b)
-	if from == 0 {
-		return f, json.Unmarshal(b, &f)
-	}
-	err = json.Unmarshal(slices.Concat(b[:from], []byte("null"), b[to:]), &f)
-	f.Data = bytes.Clone(b[from:to])
-	return f, err
-}
-
-// dataOf is where the value of "d" begins and ends in a frame; 0 if it isn't found.
-func dataOf(b []byte) (from, to int) {
-	depth := 0
-	for i := 0; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			begin := i
-			for i++; i < len(b) && b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-			if depth == 1 && from == 0 && bytes.HasPrefix(b[begin:], []byte(`"d":`)) {
-				from = i + 2
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if from > 0 && i < len(b) && (depth == 0 || depth == 1 && b[i] == ',') {
-			return from, i
-		}
-	}
-	return 0, 0
-}
-
 // gatewaySession is what a connection takes up where the one before it ended.
 type gatewaySession struct {
 	id      string // empty before READY
@@ -118,10 +80,14 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 	wait, failures, everUp := b.timing.retry, 0, false
 	for ctx.Err() == nil {
 		if s.id == "" {
-			_ = sleep(ctx, starts.pause(time.Now()))
+			b.waitToStart(ctx, starts.pause(time.Now()))
 		}
 		up, err := b.connect(ctx, s)
 		b.memberRoles.Lose()
+		if used, is := errors.AsType[startsUsed](err); is {
+			b.waitToStart(ctx, time.Duration(used))
+			continue
+		}
 		end := final(err)
 		if errors.Is(end, ErrIntents) && b.members { // it was switched off since
 			b.members, s = false, &gatewaySession{}
@@ -150,6 +116,20 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 		wait = min(2*wait, longestReconnect)
 	}
 	return nil
+}
+
+// startsUsed is that Discord allows no more sessions for so long. After one more it takes the token away.
+type startsUsed time.Duration
+
+func (startsUsed) Error() string { return "Discord allows no more sessions today" }
+
+// waitToStart waits before a session is begun.
+func (b *Bot) waitToStart(ctx context.Context, wait time.Duration) {
+	if wait > 0 {
+		b.log.Warn().Dur("wait", wait).Time("until", b.now().Add(wait)).Msg("too many sessions were begun with Discord, " +
+			"which takes the token away after 1,000 a day; waiting before the next")
+	}
+	_ = sleep(ctx, wait)
 }
 
 // sessionStarts bounds how often sessions begin. Taking one up costs nothing.
@@ -225,8 +205,8 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 		if _, err := read.ReadFrom(from); err != nil {
 			return up, err
 		}
-		f, err := readFrame(read.Bytes())
-		if err != nil {
+		var f frame
+		if err := jsonv2.Unmarshal(read.Bytes(), &f, asSent); err != nil {
 			continue
 		}
 		switch f.Op {
@@ -276,15 +256,16 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 func (b *Bot) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
 	address := s.gateway
 	if address == "" {
-		var gateway struct {
-			URL string `json:"url"`
-		}
 		once := *b.rest
 		once.tries = 1
-		if err := once.get(ctx, discordgo.EndpointGateway, &gateway); err != nil {
+		told, err := once.gateway(ctx)
+		if err != nil {
 			return nil, err
 		}
-		address = gateway.URL
+		if l := told.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
+			return nil, startsUsed(l.reset())
+		}
+		address = told.URL
 	}
 	at, err := url.Parse(address)
 	if err != nil {
@@ -326,7 +307,8 @@ func (s *gatewaySession) learn(f frame) {
 	}
 }
 
-// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the connection.
+// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the
+// connection.
 type heart struct {
 	mu      sync.Mutex
 	ws      *websocket.Conn

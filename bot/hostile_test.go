@@ -252,7 +252,8 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	s := set(t)
 	beats := make(chan string, 1)
 	s.misleads(t, 2, func(c *websocket.Conn) {
-		for _, frame := range []string{`{"op":10,"d":{"heartbeat_interval":99999999}}`, `{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
+		for _, frame := range []string{`{"op":10,"d":{"heartbeat_interval":99999999}}`,
+			`{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
 			_ = c.WriteMessage(websocket.TextMessage, []byte(frame))
 		}
 		_, _, _ = c.ReadMessage()
@@ -278,7 +279,8 @@ func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
 	s.misleads(t, 1, func(c *websocket.Conn) {
 		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":10,"d":{"heartbeat_interval":1000}}`))
 		_, _, _ = c.ReadMessage()
-		_ = c.WriteMessage(websocket.TextMessage, []byte(`{"op":0,"t":"READY","s":1,"d":{"session_id":"x","resume_gateway_url":"ws://there"}}`))
+		_ = c.WriteMessage(websocket.TextMessage,
+			[]byte(`{"op":0,"t":"READY","s":1,"d":{"session_id":"x","resume_gateway_url":"ws://there"}}`))
 		n := 0
 		for _, _, err := c.ReadMessage(); err == nil; _, _, err = c.ReadMessage() {
 			if n++; n <= 4 {
@@ -305,7 +307,8 @@ func TestSessionSurvivesThatNobodyAnswers(t *testing.T) {
 	s := set(t)
 	honest := s.discord.Dialer().NetDialContext
 	dials := 0
-	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network, address string) (net.Conn,
+		error) {
 		if dials++; dials == 2 {
 			<-ctx.Done()
 			s.bot.timing.open = wait.Limit
@@ -341,8 +344,8 @@ func TestSessionsADay(t *testing.T) {
 
 func TestCloseCodes(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4012: ErrVersion, 4013: ErrIntents, 4014: ErrIntents,
-		4000: nil, 4009: nil} {
+	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4012: ErrVersion, 4013: ErrIntents,
+		4014: ErrIntents, 4000: nil, 4009: nil} {
 		err := fmt.Errorf("open: %w", &websocket.CloseError{Code: code})
 		if got := final(err); !errors.Is(got, want) {
 			t.Errorf("%d is %v", code, got)

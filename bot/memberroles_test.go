@@ -10,7 +10,8 @@ import (
 	"hark/search"
 )
 
-// behindRoles is a scene of a server in which only those with a role read one channel, and only those with another the second.
+// behindRoles is a scene of a server in which only those with a role read one channel, and only those with another
+// the second.
 type behindRoles struct {
 	*scene
 	verified, staff discordtest.Role

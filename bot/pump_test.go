@@ -198,7 +198,8 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("connection reset") }
 
-// Who stops Hark waits for what was logged, and then for the questions under way: one that was logged with it is under way.
+// Who stops Hark waits for what was logged, and then for the questions under way: one that was logged with it is
+// under way.
 func TestQuestionsAreTakenBeforeTheLogIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	logged, asked := make(chan struct{}), 0
@@ -210,7 +211,8 @@ func TestQuestionsAreTakenBeforeTheLogIsWaitedFor(t *testing.T) {
 		default:
 		}
 	}}
-	if err := p.flush(t.Context(), &commit{asks: []*ask{{}}, logged: []chan<- struct{}{logged}}); err != nil || asked != 1 {
+	err := p.flush(t.Context(), &commit{asks: []*ask{{}}, logged: []chan<- struct{}{logged}})
+	if err != nil || asked != 1 {
 		t.Errorf("asked %d, %v", asked, err)
 	}
 	<-logged

@@ -158,7 +158,8 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 	got.spends = spends
 	q := answer.Question{
 		ID: a.id, Guild: a.guild, Channel: a.channel, Asker: a.asker, Name: a.name,
-		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Edited: a.edited, Now: b.now(), Settled: settled, Attended: b.attendance.Since, Sets: b.memberRoles.Sets,
+		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Edited: a.edited, Now: b.now(), Settled: settled,
+		Attended: b.attendance.Since, Sets: b.memberRoles.Sets,
 		Session: b.admit.session(ctx, a.guild, a.channel, a.id), NoModel: spends.hit != nil, Files: b.files(a),
 	}
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)

@@ -93,6 +93,12 @@ func (c *client) get(ctx context.Context, address string, into any) error {
 	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
 }
 
+// gateway asks Discord for where the gateway is, and how many more sessions it allows.
+func (c *client) gateway(ctx context.Context) (told wireGateway, err error) {
+	err = c.get(ctx, discordgo.EndpointGatewayBot, &told)
+	return told, err
+}
+
 // post posts something to an address, which names its bucket.
 func (c *client) post(ctx context.Context, address string, body, into any) error {
 	return c.call(ctx, http.MethodPost, address, address, body, into)

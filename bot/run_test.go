@@ -57,7 +57,8 @@ func TestRunEndsWithWhatToDo(t *testing.T) {
 		say     string
 	}{
 		{name: "token", cfg: Config{Token: "wrong"}, is: ErrToken, say: "Reset Token"},
-		{name: "intent", options: []discordtest.Option{discordtest.WithIntents(0)}, is: ErrIntents, say: "Message Content Intent"},
+		{name: "intent", options: []discordtest.Option{discordtest.WithIntents(0)}, is: ErrIntents,
+			say: "Message Content Intent"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -99,9 +100,36 @@ func TestUnreachableAtTheStart(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	s = set(t)
-	s.discord.Inject("GET /gateway", 1000, discordtest.ServerError())
+	s.discord.Inject("GET /gateway/bot", 1000, discordtest.ServerError())
 	if err := s.bot.Run(t.Context()); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A session too many would cost the token.
+func TestSessionsThatDiscordDoesNotAllow(t *testing.T) {
+	t.Parallel()
+	s := set(t)
+	used := s.discord.Inject("GET /gateway/bot", 3, discordtest.Untold(
+		`{"url":"`+s.discord.URL+`","session_start_limit":{"total":1000,"remaining":0,"reset_after":1}}`))
+	s.run(t).ready(t)
+	if used.Hits() != 3 || s.discord.Identifies() != 1 {
+		t.Errorf("%d sessions, and Discord was asked %d times while it allowed none", s.discord.Identifies(), used.Hits())
+	}
+	s.logs(t, "waiting before the next")
+}
+
+func TestSessionsThatEndAreBegunMoreSlowly(t *testing.T) {
+	t.Parallel()
+	s := set(t).run(t)
+	for n := 1; n <= sessionsAtOnce; n++ {
+		s.discord.WaitFor("a session", func() bool { return s.discord.Identifies() == n })
+		s.discord.WaitReady()
+		s.discord.CloseWith(4009)
+	}
+	s.out.wait(t, "waiting before the next")
+	if n := s.discord.Identifies(); n != sessionsAtOnce {
+		t.Errorf("%d sessions", n)
 	}
 }
 

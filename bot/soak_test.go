@@ -20,13 +20,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"hark/builder"
-	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/embed"
-	"hark/internal/llm"
 	"hark/internal/llmtest"
-	counting "hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/memory/sqlstore"
@@ -93,18 +89,9 @@ func TestSoaked(t *testing.T) {
 		defer stop()
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	}()
-	store, err := sqlite.Open(ctx, with[0], sqlite.Options{Space: embed.Builtin{}.Space(), Tokens: counting.New().Count,
-		Patience: 100 * time.Millisecond, IndexLimit: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := opened(t, with[0])
 	log := &soakLog{Store: store}
-	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	client := llm.New(llm.Config{BaseURL: with[3], Model: "test-model", MaxTokens: 1000})
-	engine := answer.New(log, search.New(log, log, embed.Builtin{}), layout, client, answer.Options{KeepPrompts: true})
+	engine := answering(t, log, search.New(log, log, embed.Builtin{}), modelAt(with[3]))
 	bot, err := New(Config{Token: with[2], APIURL: with[1]}, log, engine, zerolog.New(os.Stdout).Level(zerolog.WarnLevel))
 	if err != nil {
 		t.Fatal(err)

@@ -88,8 +88,9 @@ func newTalk(b *testing.B, channels, messages int) *talk {
 func newTalkIn(b *testing.B, of town) *talk {
 	b.Helper()
 	t := &talk{
-		said: map[memory.MessageID]time.Time{}, logged: map[memory.MessageID]time.Duration{}, searched: map[memory.MessageID]time.Duration{},
-		written: map[int]time.Time{}, asked: map[int]time.Time{},
+		said: map[memory.MessageID]time.Time{}, logged: map[memory.MessageID]time.Duration{},
+		searched: map[memory.MessageID]time.Duration{},
+		written:  map[int]time.Time{}, asked: map[int]time.Time{},
 	}
 	t.discord = discordtest.New(b, discordtest.WithTime(time.Now()))
 	t.guild = t.discord.AddGuild("Garden").ID
@@ -106,12 +107,7 @@ func newTalkIn(b *testing.B, of town) *talk {
 	for i := range 20 {
 		t.people = append(t.people, t.discord.AddMember(t.guild, discordtest.User{Username: fmt.Sprint("person-", i)}))
 	}
-	var err error
-	t.Store, err = sqlite.Open(b.Context(), b.TempDir(), sqlite.Options{Space: embed.Builtin{}.Space(),
-		Tokens: counting.New().Count, Patience: 100 * time.Millisecond})
-	if err != nil {
-		b.Fatal(err)
-	}
+	t.Store = opened(b, b.TempDir())
 	b.Cleanup(func() { t.Store.Close() })
 	t.fill(b, of.messages)
 	t.join(b, of.members)
@@ -127,12 +123,8 @@ func newTalkIn(b *testing.B, of town) *talk {
 		return llmtest.Say("It is ", "so ", fmt.Sprintf("[1], done with question no %d.", n))
 	})
 	t.Engine = search.New(t.Store, t.Store, embed.Builtin{})
-	t.Client = llm.New(llm.Config{BaseURL: t.server.URL(), Model: "test-model", MaxTokens: 1000})
-	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	t.engine = answer.New(t.Store, t, layout, t, answer.Options{KeepPrompts: true})
+	t.Client = modelAt(t.server.URL())
+	t.engine = answering(b, t.Store, t, t)
 	bot, err := New(Config{Token: t.discord.Token, APIURL: t.discord.URL, Client: t.discord.Client(),
 		Dialer: gated(t.discord.Dialer(), &t.held), Progress: t.discord.Poke}, t, t.engine, zerolog.Nop())
 	if err != nil {
@@ -150,6 +142,31 @@ func newTalkIn(b *testing.B, of town) *talk {
 	return t
 }
 
+// opened is the store of what is as large as in earnest.
+func opened(tb testing.TB, dir string) *sqlite.Store {
+	tb.Helper()
+	store, err := sqlite.Open(tb.Context(), dir, sqlite.Options{Space: embed.Builtin{}.Space(),
+		Tokens: counting.New().Count, Patience: 100 * time.Millisecond, IndexLimit: 64 << 20})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return store
+}
+
+func modelAt(address string) *llm.Client {
+	return llm.New(llm.Config{BaseURL: address, Model: "test-model", MaxTokens: 1000})
+}
+
+// answering is an engine that keeps its prompts.
+func answering(tb testing.TB, log answer.Log, searcher answer.Searcher, model answer.Model) *answer.Engine {
+	tb.Helper()
+	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return answer.New(log, searcher, layout, model, answer.Options{KeepPrompts: true})
+}
+
 // fill writes messages of a year, and indexes them.
 func (t *talk) fill(b *testing.B, messages int) {
 	b.Helper()
@@ -160,8 +177,9 @@ func (t *talk) fill(b *testing.B, messages int) {
 		for range min(1000, messages-n) {
 			at := random.IntN(len(t.channels))
 			events = append(events, memory.Posted{Message: memory.Message{
-				ID: memory.FirstMessageID(first.Add(time.Duration(n) * 5 * time.Minute)), Guild: memory.GuildID(t.guild), Channel: memory.ChannelID(t.channels[at].ID),
-				Author: memory.UserID(t.people[random.IntN(len(t.people))].ID), Content: sentence(random)}})
+				ID: memory.FirstMessageID(first.Add(time.Duration(n) * 5 * time.Minute)), Guild: memory.GuildID(t.guild),
+				Channel: memory.ChannelID(t.channels[at].ID),
+				Author:  memory.UserID(t.people[random.IntN(len(t.people))].ID), Content: sentence(random)}})
 			n++
 		}
 		if err := t.Store.Apply(b.Context(), events...); err != nil {
@@ -265,7 +283,8 @@ func (t *talk) chatter(b *testing.B, channel memory.ChannelID, messages int) {
 	var sources []memory.Source
 	for n := range messages {
 		m := memory.Message{ID: memory.FirstMessageID(now.Add(time.Duration(n-messages) * 5 * time.Second)),
-			Guild: memory.GuildID(t.guild), Channel: channel, Author: memory.UserID(t.people[n%3].ID), Content: strings.Repeat(sentence(random)+" ", 5)}
+			Guild: memory.GuildID(t.guild), Channel: channel, Author: memory.UserID(t.people[n%3].ID),
+			Content: strings.Repeat(sentence(random)+" ", 5)}
 		if n%4 == 3 {
 			m.Author, m.Kind = memory.UserID(t.discord.Bot.ID), memory.FromHark
 		}

@@ -44,6 +44,20 @@ func (p *permissions) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+type wireGateway struct {
+	URL    string     `json:"url"`
+	Shards int        `json:"shards"`
+	Limit  wireStarts `json:"session_start_limit"`
+}
+
+type wireStarts struct {
+	Total     int   `json:"total"`
+	Remaining int   `json:"remaining"`
+	Reset     int64 `json:"reset_after"` // milliseconds
+}
+
+func (w wireStarts) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }
+
 type wireUser struct {
 	ID         snowflake   `json:"id"`
 	Username   string      `json:"username"`

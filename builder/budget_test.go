@@ -174,25 +174,22 @@ func TestRolesBeginNoLine(t *testing.T) {
 func TestUseOfTheWindow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		report  Report
-		use     float64
-		crowded bool
+		report Report
+		use    float64
 	}{
-		{Report{Tokens: 3000, MaxTokens: 4000, Window: 8000, Answer: 1000}, 0.5, false},
-		{Report{Tokens: 5399, MaxTokens: 7000, Window: 8000, Answer: 1000}, 0.799875, false},
-		{Report{Tokens: 5400, MaxTokens: 7000, Window: 8000, Answer: 1000}, 0.8, true},
-		{Report{Tokens: 7000, MaxTokens: 7000, Window: 8000, Answer: 1000}, 1, true},
-		{Report{Tokens: 3000, MaxTokens: 4000, Answer: 1000}, 0.8, false},
-		{Report{Tokens: 4000, MaxTokens: 4000}, 1, false},
-		{Report{}, 0, false},
+		{Report{Tokens: 3000, MaxTokens: 4000, Window: 8000, Answer: 1000}, 0.5},
+		{Report{Tokens: 5399, MaxTokens: 7000, Window: 8000, Answer: 1000}, 0.799875},
+		{Report{Tokens: 7000, MaxTokens: 7000, Window: 8000, Answer: 1000}, 1},
+		{Report{Tokens: 3000, MaxTokens: 4000, Answer: 1000}, 0.8},
+		{Report{Tokens: 4000, MaxTokens: 4000}, 1},
+		{Report{}, 0},
 	} {
-		if use := c.report.Use(); use != c.use || c.report.Crowded() != c.crowded {
-			t.Errorf("%+v: use %v, crowded %t", c.report, use, c.report.Crowded())
+		if use := c.report.Use(); use != c.use {
+			t.Errorf("%+v: use %v", c.report, use)
 		}
 	}
 	p := newBuilder(t, Options{Window: 10_000, Answer: 1_000}).Build(big(holdsCounter))
-	if r := p.Report; r.Window != 10_000 || r.Answer != 1_000 || r.Use() != float64(r.Tokens+1_000)/10_000 ||
-		r.Crowded() {
+	if r := p.Report; r.Window != 10_000 || r.Answer != 1_000 || r.Use() != float64(r.Tokens+1_000)/10_000 {
 		t.Errorf("report %+v", r)
 	}
 }

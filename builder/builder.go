@@ -50,7 +50,8 @@ type Options struct {
 	Labels    Labels // the zero value: DefaultLabels
 
 	// LineChars and DataChars are how many characters of a history line and of a person's data are shown at
-	// first, and of a neighbour's line four fifths. While the section has room they grow, those of the best items first. 0: the defaults.
+	// first, and of a neighbour's line four fifths. While the section has room they grow, those of the best items
+	// first. 0: the defaults.
 	LineChars, DataChars int
 	// Sections are the limits of sections that differ from DefaultSections of the layout.
 	Sections map[SectionType]Limits
@@ -194,9 +195,6 @@ func (b *Builder) History(in Input, maxChars int) (string, []Shown) {
 	return string(w.buf), w.shownLines(s)
 }
 
-// crowded is the part of a model's window from which on little room is left.
-const crowded = 0.8
-
 func (b *Builder) checkWindow() error {
 	o := b.options
 	switch {
@@ -230,7 +228,3 @@ func (b *Builder) stored(text string, tokens int) int {
 func (r Report) Use() float64 {
 	return float64(r.Tokens+r.Answer) / float64(max(1, cmp.Or(r.Window, r.MaxTokens+r.Answer)))
 }
-
-// Crowded reports whether at least 80 % of the model's window are in use. Where none is known it is false: a budget
-// is there to be used up.
-func (r Report) Crowded() bool { return r.Window > 0 && r.Use() >= crowded }

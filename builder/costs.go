@@ -62,6 +62,7 @@ func (t *tally) of(text []byte) int {
 type costs struct {
 	stamp       int // of a new line and "[07-24 12:30] "
 	stampYear   int // of a new line and "[2024-07-24 12:30] "
+	gap         int // of an empty line before a line
 	neighbour   int // of a new line and its mark
 	besideClock int // of these and "[08:08] "
 	besideStamp int // of these and "[07-24 12:30] "
@@ -89,6 +90,7 @@ func newCosts(l *Labels, layout Layout, count Counter) costs {
 	c := costs{
 		stamp:       lineStart("[08-08 08:08] "),
 		stampYear:   lineStart("[2008-08-08 08:08] "),
+		gap:         lineStart("\n") - lineStart(""),
 		neighbour:   lineStart(l.Neighbour),
 		besideClock: lineStart(l.Neighbour + "[08:08] "),
 		besideStamp: lineStart(l.Neighbour + "[08-08 08:08] "),

@@ -181,7 +181,11 @@ func (p *parser) readQuery(list [][]string, heading string) {
 	if lines := list[0][1:]; stampText.MatchString(lines[0]) || tagText.MatchString(lines[0]) {
 		p.query = p.turn(lines)
 	} else {
-		p.query.text = p.own(lines[0], true) + p.indented(lines[1:])
+		asker := ""
+		if p.o.Layout == LayoutPlain {
+			asker = strangerText.FindString(lines[0])
+		}
+		p.query.text = asker + p.own(lines[0][len(asker):], asker == "") + p.indented(lines[1:])
 	}
 }
 
@@ -190,6 +194,10 @@ func (p *parser) readRecalled(list [][]string) [][]string {
 	titles := []string{p.labels.Earlier, p.labels.Participants, p.labels.History, p.labels.Lore}
 	at := 0
 	for ; len(list) > 0; list = list[1:] {
+		if at == 3 && first(list) != p.labels.Lore && !strings.HasPrefix(first(list), "=== ") {
+			p.readHistory(list[0])
+			continue
+		}
 		for at < len(titles) && first(list) != titles[at] {
 			at++
 		}
@@ -250,6 +258,8 @@ var (
 	tagText   = regexp.MustCompile(`^<@(-?\d+)>`)
 	stampText = regexp.MustCompile(`^\[((?:-?\d{4,}-)?\d\d-\d\d \d\d:\d\d)\] `)
 	numText   = regexp.MustCompile(`^\[(\d+)\]`)
+	// strangerText is who asks if that is somebody without an id, whose name is a sign.
+	strangerText = regexp.MustCompile(`^User [^\pL\d:]+: `)
 )
 
 // person reads "<@1> (Name)" at the beginning of s.

@@ -225,13 +225,10 @@ func (w *work) historyFixed(item *Item, e *entry, n int) (s size) {
 			w.scratch = w.appendLineStart(w.scratch[:0], item, e, i, n)
 			s.chars += runes(w.scratch) + 1
 		}
-		if w.plain() {
-			s.chars++
-		}
 	}
 	s.tokens = w.stampTokens(item.Lines[e.lead].Time)
-	if w.plain() {
-		s.tokens++
+	if w.isApart(e) {
+		s = s.plus(size{w.b.costs.gap, 1})
 	}
 	if w.b.options.Citations {
 		s.tokens += w.b.tally.of(appendNumber(nil, n))

@@ -225,7 +225,8 @@ func (r *reader) stamp(got parsedTurn, want *Turn) {
 
 func (r *reader) speaker(got parsedTurn, want *Turn) {
 	r.Helper()
-	if want.Author != 0 && want.Role != RoleAssistant && !(r.b.options.Layout == LayoutPlain && r.w.isOnly(want.Author, want.Speaker)) {
+	named := r.b.options.Layout == LayoutPlain && r.w.isOnly(want.Author, want.Speaker)
+	if want.Author != 0 && want.Role != RoleAssistant && !named {
 		r.same("speaker", memory.UserID(got.id), want.Author)
 		r.name(got.speaker, want.Speaker)
 		return

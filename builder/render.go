@@ -196,7 +196,7 @@ func (w *work) putHistory(s *section) {
 	for n := range s.entries[:s.shown] {
 		e := &s.entries[n]
 		item := &w.in.History[e.index]
-		if w.plain() && len(w.buf) > start {
+		if n > 0 && w.isApart(e) {
 			w.put("\n")
 		}
 		for i := range item.Lines {
@@ -211,6 +211,10 @@ func (w *work) putHistory(s *section) {
 		w.put("\n", w.moreText(s.items-s.shown))
 	}
 }
+
+// isApart reports whether an empty line stands before an item. A neighbour that it begins with would else seem to be
+// the last item's, and of its day.
+func (w *work) isApart(e *entry) bool { return w.plain() || e.lead > 0 }
 
 // appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel
 // <@1>: " where that was found, "  ┆ [12:31] <@1>: " for its neighbours.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,6 +24,8 @@ type Indexer struct {
 
 const (
 	indexBatch = 256 // segments embedded at a time
+	// readAtOnce is how many are read at a time: of a busy channel the segments overlap.
+	readAtOnce = 4 * indexBatch
 	// gatherFor is how long Run lets segments grow, each of which it embeds as a whole.
 	gatherFor = 2 * time.Second
 	firstWait = time.Second
@@ -36,7 +39,7 @@ func (x *Indexer) Run(ctx context.Context) error {
 	var fill fill
 	for wait := firstWait; ctx.Err() == nil; {
 		fill.begin()
-		n, err := x.step(ctx)
+		n, err := x.step(ctx, func(n int) { x.tell(ctx, &fill, n) })
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -52,17 +55,32 @@ func (x *Indexer) Run(ctx context.Context) error {
 			wait = min(2*wait, longWait)
 		case n > 0:
 			wait = firstWait
-			x.tell(ctx, &fill, n)
 		default:
 			x.tell(ctx, &fill, 0)
 			select {
 			case <-x.Queue.Wake():
-				sleep(ctx, gatherFor)
+				x.gather(ctx)
 			case <-ctx.Done():
 			}
 		}
 	}
 	return nil
+}
+
+// gather waits for gatherFor, or until so many segments wait that most of them won't grow any more.
+func (x *Indexer) gather(ctx context.Context) {
+	enough, cancel := context.WithTimeout(ctx, gatherFor)
+	defer cancel()
+	for {
+		if n, err := x.Queue.Waiting(ctx, Everywhere); err != nil || n >= 2*readAtOnce {
+			return
+		}
+		select {
+		case <-x.Queue.Wake():
+		case <-enough.Done():
+			return
+		}
+	}
 }
 
 // fill is a stretch of work without a pause.
@@ -111,25 +129,30 @@ func retryAfter(err error) time.Duration {
 // Drain indexes what is pending, tells progress how many segments it has done, and returns when nothing is
 // left or at the first error.
 func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
-	for done := 0; ; {
-		n, err := x.step(ctx)
+	done := 0
+	for {
+		n, err := x.step(ctx, func(n int) {
+			if done += n; progress != nil {
+				progress(done)
+			}
+		})
 		if err != nil || n == 0 {
 			return err
-		}
-		if done += n; progress != nil {
-			progress(done)
 		}
 	}
 }
 
-// step indexes one batch and tells how many segments it held.
-func (x *Indexer) step(ctx context.Context) (int, error) {
-	segments, err := x.Queue.Pending(ctx, indexBatch)
-	if err != nil || len(segments) == 0 {
+// step indexes some of what is pending, tells did of each batch, and returns how many segments that were.
+func (x *Indexer) step(ctx context.Context, did func(n int)) (int, error) {
+	segments, err := x.Queue.Pending(ctx, readAtOnce)
+	if err != nil {
 		return 0, err
 	}
-	if err := x.index(ctx, segments); err != nil {
-		return 0, err
+	for batch := range slices.Chunk(segments, indexBatch) {
+		if err := x.index(ctx, batch); err != nil {
+			return 0, err
+		}
+		did(len(batch))
 	}
 	return len(segments), nil
 }

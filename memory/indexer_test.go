@@ -165,6 +165,45 @@ func TestConcurrentIndexerWaitsLongerAfterEachFailure(t *testing.T) {
 	})
 }
 
+// Segments that may grow wait, unless so many do that most won't.
+func TestConcurrentIndexerGathers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var began []time.Duration
+		start := time.Now()
+		q := newQueue()
+		x := Indexer{Queue: q, Embedder: embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			began = append(began, time.Since(start))
+			return ones(ctx, texts)
+		})}
+		running(t, &x)
+		synctest.Wait()
+		add := func(n int) {
+			more := newQueue(slices.Repeat([]string{"text"}, n)...)
+			q.pending = append(q.pending, more.pending...)
+			q.wake <- struct{}{}
+			synctest.Wait()
+		}
+		add(3)
+		time.Sleep(gatherFor / 2)
+		add(3)
+		if len(began) != 0 {
+			t.Errorf("began after %v", began)
+		}
+		time.Sleep(gatherFor / 2)
+		synctest.Wait()
+		if want := []time.Duration{gatherFor}; !slices.Equal(began, want) {
+			t.Errorf("began after %v, want %v", began, want)
+		}
+		began = nil
+		add(3)
+		add(2 * readAtOnce)
+		if len(began) == 0 || began[0] != gatherFor || len(q.pending) != 0 {
+			t.Errorf("began after %v, %d wait", began, len(q.pending))
+		}
+	})
+}
+
 // wait is an error that says for how long not to ask.
 type wait time.Duration
 

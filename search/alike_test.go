@@ -155,7 +155,7 @@ func TestStretchKnowsWhatFollowsWhat(t *testing.T) {
 	})
 }
 
-// A message that isn't recalled doesn't part its neighbours, but a hole in what was read does.
+// A message that isn't recalled or is skipped doesn't part its neighbours, but a hole in what was read does.
 func TestStreamJoinsNeighbours(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -164,19 +164,28 @@ func TestStreamJoinsNeighbours(t *testing.T) {
 			Kind: kind, Content: "word"}
 	}
 	messages := []memory.Message{said(0, memory.FromMember), said(1, memory.FromHark),
-		said(2, memory.FromMember), said(50, memory.FromMember),
-		said(51, memory.FromMember), said(300, memory.FromMember)}
+		said(2, memory.FromMember), said(5, memory.FromMember),
+		said(6, memory.FromMember), said(300, memory.FromMember)}
 	read := stretch{messages: messages, follows: map[memory.MessageID]bool{}}
 	for _, i := range []int{1, 2, 4, 5} {
 		read.follows[messages[i].ID] = true
 	}
-	var joined []bool
 	p := newPool(Query{})
 	p.streams[1] = p.stream(read, newCounter(question{}))
-	for _, e := range p.without(nil, question{}).streams[1] {
-		joined = append(joined, e.joined)
-	}
-	if want := []bool{false, true, false, true, false}; !slices.Equal(joined, want) {
-		t.Errorf("joined %v, want %v", joined, want)
+	for _, c := range []struct {
+		skip []memory.MessageID
+		want []bool
+	}{
+		{nil, []bool{false, true, false, true, false}},
+		{[]memory.MessageID{messages[2].ID}, []bool{false, false, true, false}},
+		{[]memory.MessageID{messages[3].ID}, []bool{false, true, false, false}}, // the hole is before it
+	} {
+		var joined []bool
+		for _, e := range p.without(c.skip, question{}).streams[1] {
+			joined = append(joined, e.joined)
+		}
+		if !slices.Equal(joined, c.want) {
+			t.Errorf("without %v: joined %v, want %v", c.skip, joined, c.want)
+		}
 	}
 }

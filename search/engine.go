@@ -71,15 +71,17 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
-	return e.result(ctx, found)
+	return e.result(ctx, found, func(_ context.Context, hits []Hit) ([]Hit, error) { return hits, nil })
 }
 
 // Again is what a search found, with other messages skipped: it is ranked anew, and nothing is searched again. A
-// question that refers back is still searched with those turns of the session that were skipped first.
-func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID) (Result, error) {
+// question that refers back is still searched with those turns of the session that were skipped first. left are those
+// of the hits that are there yet: a reranker is given no others.
+func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID,
+	left func(context.Context, []Hit) ([]Hit, error)) (Result, error) {
 	found := *r.found
 	found.query.Skip = skip
-	return e.result(ctx, found)
+	return e.result(ctx, found, left)
 }
 
 // Beside are those of the best n hits that lie in other channels than were searched, if those had been as well. They
@@ -111,18 +113,21 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 }
 
 // result is what there is to tell of what was found.
-func (e *Engine) result(ctx context.Context, f found) (r Result, err error) {
+func (e *Engine) result(ctx context.Context, f found, left func(context.Context, []Hit) ([]Hit, error)) (r Result,
+	err error) {
 	r = Result{TextOnly: f.textOnly, found: &f}
+	wanted := f.query
+	if !wanted.Local {
+		wanted = e.widened(wanted)
+	}
 	pool := f.pool.without(f.query.Skip, f.question)
-	scored := pool.score(f.question)
-	r.Hits = pool.hits(e.widened(f.query), scored)
+	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.question))); err != nil {
+		return Result{}, fmt.Errorf("search: %w", err)
+	}
 	r.gate = pool.gateOf(f.query, f.question, r.Hits)
 	r.Declined = r.gate.closed
-	if f.query.Local {
-		r.Hits = r.Hits[:min(f.query.Limit, len(r.Hits))]
-	} else {
-		r.Hits, r.RerankFailed, err = e.rerank(ctx, f, r.Hits)
-		if err != nil {
+	if !f.query.Local {
+		if r.Hits, r.RerankFailed, err = e.rerank(ctx, f, r.Hits); err != nil {
 			return Result{}, fmt.Errorf("search: %w", err)
 		}
 		if r.Lore, err = e.lore(ctx, f.query, f.question); err != nil {

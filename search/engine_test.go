@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -200,14 +201,15 @@ func TestAgainIsAsSearchedAnew(t *testing.T) {
 	k, _ := gossip(t)
 	for _, question := range []string{"who mends roofs", "chapel roof goat", "harvest fair", "the", ""} {
 		q := ask(question, green, pub, crypt)
-		all := k.search(t, q)
-		for first := range all.Hits {
-			for _, then := range []int{first, len(all.Hits)} {
-				q.Skip = hitIDs(search.Result{Hits: all.Hits[:first]})
+		hits := k.search(t, q).Hits
+		all := func(_ context.Context, hits []search.Hit) ([]search.Hit, error) { return hits, nil }
+		for first := range hits {
+			for _, then := range []int{first, len(hits)} {
+				q.Skip = hitIDs(search.Result{Hits: hits[:first]})
 				r := k.search(t, q)
-				q.Skip = hitIDs(search.Result{Hits: all.Hits[then:]})
+				q.Skip = hitIDs(search.Result{Hits: hits[then:]})
 				want := k.search(t, q)
-				got, err := k.engine().Again(t.Context(), r, q.Skip)
+				got, err := k.engine().Again(t.Context(), r, q.Skip, all)
 				if err != nil || !reflect.DeepEqual(got.Only(), want.Only()) {
 					t.Fatalf("%q: found %v again, %v, not %v", question, got.Hits, err, want.Hits)
 				}

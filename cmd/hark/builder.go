@@ -38,8 +38,9 @@ func squeezed(c config.Config) error {
 	if most == wantedTokens(c) {
 		return nil
 	}
-	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) and an answer of %d "+
-		"(llm.max_tokens): prompts have %d at most; llm.window says how large it is", windowOf(c), wantedTokens(c), c.LLM.MaxTokens, most)
+	return fmt.Errorf("the model's window of %d tokens hasn't room for a prompt of %d (builder.max_tokens) and "+
+		"an answer of %d (llm.max_tokens): prompts have %d at most; llm.window says how large it is",
+		windowOf(c), wantedTokens(c), c.LLM.MaxTokens, most)
 }
 
 // newBuilder builds prompts that fit the window of the configured model, as it counts tokens.
@@ -60,15 +61,18 @@ func newBuilder(c config.Config) (*builder.Builder, error) {
 		Citations: c.Builder.Citations && c.Builder.Layout != string(builder.LayoutPlain),
 	}
 	if o.MaxTokens <= 0 {
-		return nil, fmt.Errorf("the model's window of %d tokens has no room for a prompt beside an answer of %d: lower llm.max_tokens, "+
-			"or say in llm.window how large the window is", o.Window, o.Answer)
+		return nil, fmt.Errorf("the model's window of %d tokens has no room for a prompt beside an answer of %d: "+
+			"lower llm.max_tokens, or say in llm.window how large the window is", o.Window, o.Answer)
 	}
 	b, err := builder.New(o, tokens.For(c.LLM.Model))
 	if err != nil && squeezed(c) != nil {
-		return nil, fmt.Errorf("%w; of the model's window of %d tokens an answer of %d leaves no more: lower llm.max_tokens, or say in "+
-			"llm.window how large the window is", err, o.Window, o.Answer)
+		return nil, fmt.Errorf("%w; of the model's window of %d tokens an answer of %d leaves no more: "+
+			"lower llm.max_tokens, or say in llm.window how large the window is", err, o.Window, o.Answer)
 	}
-	return b, err
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
 }
 
 // sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.

@@ -111,7 +111,7 @@ type jsonPrompt struct {
 	MaxTokens int                    `json:"max_tokens"`
 	Answer    int                    `json:"answer"`              // tokens that are kept free for it
 	Window    int                    `json:"window,omitempty"`    // of the model, if it is known
-	Use       float64                `json:"use"`                 // of the window, or else of the longest prompt and answer
+	Use       float64                `json:"use"`                 // of the window, else of the longest prompt and answer
 	Warning   bool                   `json:"warning"`             // that is 80 % or more
 	TextOnly  bool                   `json:"text_only,omitempty"` // nothing was found by meaning, for want of vectors
 	Mode      string                 `json:"mode"`

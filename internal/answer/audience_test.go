@@ -302,7 +302,8 @@ func TestUnloggedSessionsAreTakenBack(t *testing.T) {
 	}
 }
 
-// Who is there decides where that is known, and somebody who comes while the model writes makes it take its answer back.
+// Who is there decides where that is known, and somebody who comes while the model writes makes it take its answer
+// back.
 func TestAnswersObeyWhoIsThere(t *testing.T) {
 	t.Parallel()
 	const office, crew = memory.ChannelID(77), memory.RoleID(78)

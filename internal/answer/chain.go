@@ -197,8 +197,12 @@ func (r *recalled) sayOnce() {
 			return len(words) >= quotedLeast && strings.Contains(s, words)
 		})
 	}
-	r.summaries = slices.DeleteFunc(slices.Clone(r.summaries), func(h search.SummaryHit) bool { return quotes(h.Summary.Text) })
-	r.result.Lore = slices.DeleteFunc(slices.Clone(r.result.Lore), func(h search.LoreHit) bool { return quotes(h.Lore.Text) })
+	r.summaries = slices.DeleteFunc(slices.Clone(r.summaries), func(h search.SummaryHit) bool {
+		return quotes(h.Summary.Text)
+	})
+	r.result.Lore = slices.DeleteFunc(slices.Clone(r.result.Lore), func(h search.LoreHit) bool {
+		return quotes(h.Lore.Text)
+	})
 }
 
 // agreed reports whether all agree still who are mentioned in what a summary is from.

@@ -11,8 +11,8 @@ import (
 
 const condenseLeast = 4 // turns, below which nothing is condensed however long they are
 
-// Of the tokens that a session may have, from dueTenths on it is condensed, and the oldest condenseTenths of it are what
-// becomes a summary.
+// Of the tokens that a session may have, from dueTenths on it is condensed, and the oldest condenseTenths of it are
+// what becomes a summary.
 const (
 	dueTenths      = 7
 	condenseTenths = 4
@@ -68,7 +68,8 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 		return nil, err
 	}
 	return &digest.Part{
-		Guild: q.Guild, Channel: q.Channel, Messages: olderPart(turns, e.options.CondenseTurns), Before: t.condensed, Sources: t.sources,
+		Guild: q.Guild, Channel: q.Channel, Messages: olderPart(turns, e.options.CondenseTurns),
+		Before: t.condensed, Sources: t.sources,
 		Name: now.names.of, Model: v.model, Builder: v.builder,
 		Holds: func(ctx context.Context, messages []memory.Message) (bool, error) {
 			now, err := e.readable(ctx, q)

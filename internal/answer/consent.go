@@ -96,8 +96,8 @@ func (c consents) there(ctx context.Context, wanted places,
 
 // of is what is left of a result without those who have opted out.
 func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
-	result, err := withMessages(ctx, result, c.given)
-	if err != nil {
+	var err error
+	if result.Hits, err = hitsLeft(ctx, result.Hits, c.given); err != nil {
 		return search.Result{}, err
 	}
 	result.People, err = digest.Keep(result.People, func(p search.Participant) (bool, error) {
@@ -106,11 +106,11 @@ func (c consents) of(ctx context.Context, result search.Result) (search.Result, 
 	return result, err
 }
 
-// withMessages is a result with those of its messages that are left, as they are.
-func withMessages(ctx context.Context, result search.Result,
-	leave func(context.Context, []memory.Message) ([]memory.Message, error)) (search.Result, error) {
+// hitsLeft are hits with those of their messages that are left, as they are.
+func hitsLeft(ctx context.Context, hits []search.Hit,
+	leave func(context.Context, []memory.Message) ([]memory.Message, error)) (kept []search.Hit, err error) {
 	var all []memory.Message
-	for _, hit := range result.Hits {
+	for _, hit := range hits {
 		all = append(append(all, hit.Message), hit.Excerpt...)
 	}
 	left, err := leave(ctx, all)
@@ -118,8 +118,7 @@ func withMessages(ctx context.Context, result search.Result,
 	for _, m := range left {
 		is[spot{m.Channel, m.ID}] = m
 	}
-	var hits []search.Hit
-	for _, hit := range result.Hits {
+	for _, hit := range hits {
 		m, there := is[spot{hit.Message.Channel, hit.Message.ID}]
 		if !there {
 			continue
@@ -131,10 +130,9 @@ func withMessages(ctx context.Context, result search.Result,
 			}
 		}
 		hit.Message, hit.Excerpt = m, excerpt
-		hits = append(hits, hit)
+		kept = append(kept, hit)
 	}
-	result.Hits = hits
-	return result, err
+	return kept, err
 }
 
 // remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never

@@ -39,7 +39,8 @@ type Log interface {
 // Searcher recalls. See search.Engine.
 type Searcher interface {
 	Search(ctx context.Context, q search.Query) (search.Result, error)
-	Again(ctx context.Context, r search.Result, skip []memory.MessageID) (search.Result, error)
+	Again(ctx context.Context, r search.Result, skip []memory.MessageID,
+		left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error)
 	Beside(ctx context.Context, r search.Result, channels []memory.ChannelID, n int) ([]search.Hit, error)
 	Introduce(ctx context.Context, q search.Query) ([]search.Participant, error)
 }

@@ -120,7 +120,8 @@ func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 	return session
 }
 
-// build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this one.
+// build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this
+// one.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) (err error) {
 	if r.summaries, err = e.earlier(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
@@ -200,11 +201,12 @@ func gated(result search.Result, err error) (_ search.Result, left []search.Hit,
 }
 
 // findAgain is what was found, with other messages skipped, and without those that were deleted since.
-func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []memory.MessageID) (search.Result, error) {
-	result, err := e.search.Again(ctx, r.result, skip)
-	if err == nil {
-		result, err = withMessages(ctx, result, r.consents.still)
+func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
+	skip []memory.MessageID) (search.Result, error) {
+	left := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) {
+		return hitsLeft(ctx, hits, r.consents.still)
 	}
+	result, err := e.search.Again(ctx, r.result, skip, left)
 	if err != nil {
 		return search.Result{}, err
 	}
@@ -212,14 +214,16 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled, skip []
 }
 
 // mayUse is what may be used of a result, as it is now.
-func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result, err error) {
+func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result,
+	err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
 	if result, err = r.consents.of(ctx, result); err != nil {
 		return search.Result{}, err
 	}
-	if result, err = withMessages(ctx, result, e.upstream.now); err != nil || asksWhatWasAsked(q.Text) {
+	result.Hits, err = hitsLeft(ctx, result.Hits, e.upstream.now)
+	if err != nil || asksWhatWasAsked(q.Text) {
 		result.Declined = false // its words aren't those that were used
 		return result, err
 	}

@@ -228,7 +228,7 @@ func (e *Engine) countPrompt(r builder.Report) {
 	m := e.options.Metrics
 	m.Prompts.Inc()
 	m.PromptTokens.Observe(float64(r.Tokens))
-	if r.Crowded() {
+	if r.Window > 0 && r.Use() >= memory.NearlyFull {
 		m.PromptWarnings.Inc()
 	}
 	for _, s := range r.Sections {

@@ -191,11 +191,12 @@ type faultySearch struct {
 	unranked error
 }
 
-func (f *faultySearch) Again(ctx context.Context, r search.Result, skip []memory.MessageID) (search.Result, error) {
+func (f *faultySearch) Again(ctx context.Context, r search.Result, skip []memory.MessageID,
+	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
 	if f.n--; f.n == 0 {
 		return search.Result{}, errDisk
 	}
-	return f.Searcher.Again(ctx, r, skip)
+	return f.Searcher.Again(ctx, r, skip, left)
 }
 
 func (f *faultySearch) Search(ctx context.Context, q search.Query) (search.Result, error) {
@@ -279,13 +280,15 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 	for _, model := range []Model{nil, talks("small")} {
 		w := newWorld(t, model)
 		w.engine.builder = w.over(w.store, nil, builder.Options{Citations: true, MaxTokens: 1200,
-			Sections: map[builder.SectionType]builder.Limits{builder.SectionHistory: {Priority: 9, Ceiling: 3000}}}, Options{}).builder
+			Sections: map[builder.SectionType]builder.Limits{builder.SectionHistory: {Priority: 9, Ceiling: 3000}}},
+			Options{}).builder
 		searches := &askedFor{Searcher: w.engine.search}
 		w.engine.search = searches
 		w.says(2*day, vault, ben, "The lighthouse password is secretly eel")
 		early := w.says(20*time.Minute, lobby, ben, "The lighthouse password is tuna")
 		for i := range 12 {
-			w.says(2*day+time.Duration(i)*time.Hour, harbor, cleo, fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("so tall ", 20)))
+			w.says(2*day+time.Duration(i)*time.Hour, harbor, cleo,
+				fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("so tall ", 20)))
 			w.says(15*time.Minute-time.Duration(i)*time.Minute, lobby, []memory.UserID{ann, ben}[i%2],
 				fmt.Sprintf("lighthouse %d %s", i, strings.Repeat("and so on ", 20)))
 		}
@@ -295,7 +298,8 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		if len(searches.texts) != 2 { // the answer's and the recall's
 			t.Errorf("%d searches", len(searches.texts)-1)
 		}
-		fits := len(r.turnsOf(r.voice.builder.Build(w.engine.input(q, &recalled{reach: r.reach, dialogue: r.dialogue, voice: r.voice, mode: r.mode}))))
+		alone := &recalled{reach: r.reach, dialogue: r.dialogue, voice: r.voice, mode: r.mode}
+		fits := len(r.turnsOf(r.voice.builder.Build(w.engine.input(q, alone))))
 		if len(r.shown.session) == fits {
 			t.Error("what was found took nothing of the session's room, which proves nothing")
 		}
@@ -316,18 +320,36 @@ type deletes struct {
 	before func()
 }
 
-func (d *deletes) Again(ctx context.Context, r search.Result, skip []memory.MessageID) (search.Result, error) {
+func (d *deletes) Again(ctx context.Context, r search.Result, skip []memory.MessageID,
+	left func(context.Context, []search.Hit) ([]search.Hit, error)) (search.Result, error) {
 	d.before()
-	return d.Searcher.Again(ctx, r, skip)
+	return d.Searcher.Again(ctx, r, skip, left)
 }
 
+// given is a reranker that tells what it was given.
+type given func(texts []string)
+
+func (g given) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+	g(texts)
+	return make([]float64, len(texts)), nil
+}
+
+// What is deleted between two rankings is neither quoted nor sent to the reranker.
 func TestWhatIsDeletedIsntFoundAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	said := w.says(day, harbor, ben, "The lighthouse password is swordfish")
+	for i := range 3 {
+		w.says(2*day+time.Duration(i)*time.Hour, harbor, cleo, fmt.Sprintf("The lighthouse password %d was changed", i))
+	}
 	w.says(time.Minute, lobby, cleo, "Good morning")
+	var sent string
+	w.engine.search.(*search.Engine).WithReranker(given(func(texts []string) { sent = strings.Join(texts, "\n") }))
 	w.engine.search = &deletes{w.engine.search, func() {
+		has(t, sent, "swordfish")
 		w.apply(memory.Deleted{Guild: guild, Channel: harbor, IDs: []memory.MessageID{said}})
 	}}
 	hasNot(t, w.answer(w.asks(lobby, "What is the lighthouse password?")).Text, "swordfish")
+	has(t, sent, "lighthouse")
+	hasNot(t, sent, "swordfish")
 }

@@ -24,7 +24,8 @@ const (
 	signCost   = 10  // of other ASCII
 	spaceCost  = 7   // of a space after a space
 	breakCost  = 50  // of a control character, such as a line's end
-	joinedCost = 200 // of an apostrophe within a word: o200k has "she's" in one token, others in three
+	joinedCost = 70  // of a sign of ASCII between two letters: o200k has the "-talk" of "pep-talk" in one token
+	apostrophe = 130 // what an apostrophe there costs beyond that: o200k has "she's" in one token, others in three
 	emojiCost  = 230
 )
 
@@ -115,12 +116,14 @@ func surcharge(s string) (cost int) {
 			if cost += letterCost; r <= 'Z' {
 				cost += capital
 			}
-		case r == '\'' && isLetter(last) && wordEnd(s, i+1) > i+1:
-			cost += joinedCost
 		case r < ' ' && (r == last || last > ' ' && last < 0x80 && !isLetter(last)):
 			cost += token // o200k has many lines' ends in a token, and the sign before them
 		case r < ' ':
 			cost += breakCost
+		case r < 0x80 && isLetter(last) && wordEnd(s, i+1) > i+1:
+			if cost += joinedCost; r == '\'' {
+				cost += apostrophe
+			}
 		case r < 0x80:
 			cost += signCost
 		default:

@@ -54,7 +54,8 @@ func TestWordsThatBeginLines(t *testing.T) {
 	t.Parallel()
 	estimate, cl100k := For("unknown"), For("gpt-4")
 	for word := range strings.FieldsSeq(wordList) {
-		for _, s := range []string{word, word + " ", "\n" + word, strings.Repeat("\n"+word, 9), " " + word, strings.Repeat(" "+word, 9)} {
+		for _, s := range []string{word, word + " ", "\n" + word, strings.Repeat("\n"+word, 9), " " + word,
+			strings.Repeat(" "+word, 9)} {
 			if n, want := estimate.Count(s), cl100k.Count(s); n < want {
 				t.Errorf("%q: estimated %d, a model has %d", s, n, want)
 			}

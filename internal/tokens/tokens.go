@@ -84,7 +84,7 @@ func (c *Counter) encoded(s string) (n int) {
 type codec struct {
 	tokenizer.Codec
 	seed  maphash.Seed
-	words [1 << 13]atomic.Uint64 // a hash whose low byte is the count; 0 if there is none
+	words [1 << 15]atomic.Uint64 // a hash whose low byte is the count; 0 if there is none
 }
 
 // longWord is from how many bytes on a word is counted anew each time: hardly any is asked for again.
@@ -95,7 +95,7 @@ func (c *codec) word(s string) int {
 		return c.count(s)
 	}
 	hash := maphash.String(c.seed, s)
-	slot := &c.words[hash>>51]
+	slot := &c.words[hash>>49]
 	known := slot.Load()
 	if known == 0 || (known^hash)>>8 != 0 {
 		known = hash&^0xff | uint64(c.count(s))

@@ -267,6 +267,16 @@ var otherForgetPromises = []promise{
 		t.embedAll()
 		t.same("what is left then", t.left(), left)
 	}},
+	{"what is said after Hark's answer was taken back with its channel's messages stays", steps{seenTown, post(first),
+		post(second), func(t *trial) {
+			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: second.ID,
+				Question: first.ID, Sources: []memory.Source{first.AsSource(true)}}}, onRecord(time.Hour))
+			late := said(general, memory.FirstMessageID(later), ben, "late")
+			t.post(late)
+			t.same("the log before", idsOf(t.log(general)), []memory.MessageID{late.ID})
+			t.carryOut()
+			t.same("the log after", idsOf(t.log(general)), []memory.MessageID{late.ID})
+		}}, nil},
 	{"what another store had on record is forgotten once, and stays so", steps{(*trial).settle, onRecord(time.Hour),
 		onRecord(time.Hour), onRecord(2 * time.Hour), func(t *trial) {
 			t.same("how much was forgotten", len(t.carryOut()), 1)

@@ -140,6 +140,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	closed(t, s)
 	old := s.engine.dir + "/" + FileName
 	model := open(t, copied(t, backup))
+	must(t, model.Checked(bg))
 	model.engine.writer.statements = nil
 	var r Restored
 	if err := model.takeOver(bg, old, &r.Taken); err != nil || r.Deleted == 0 || r.Edited != 1 ||
@@ -149,6 +150,7 @@ func TestEveryStatementOfTakingOverMayFail(t *testing.T) {
 	want := dump(t, model)
 	for _, query := range slices.Sorted(maps.Keys(model.engine.writer.statements)) {
 		s := open(t, copied(t, backup))
+		must(t, s.Checked(bg))
 		breakStatement(t, s, query)
 		if err := s.takeOver(bg, old, &r.Taken); err == nil {
 			t.Errorf("%s\nfailed, and taking over didn't", query)

@@ -107,6 +107,23 @@ func (f *selected) add(ctx context.Context, q Querier, from string, args ...any)
 	}, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+from, args...)
 }
 
+// drop takes out what was removed since.
+func (f *selected) drop(removed []storedMessage) {
+	rows, ids := map[int64]bool{}, map[memory.MessageID]bool{}
+	for _, m := range removed {
+		rows[m.row], ids[m.ID] = true, true
+		if _, found := slices.BinarySearch(f.rows, m.row); found && m.segment != 0 {
+			f.counted[presenceKey{m.row >> SequenceBits, m.Author}]--
+			f.segments[m.segment]--
+		}
+	}
+	f.rows = slices.DeleteFunc(f.rows, func(row int64) bool { return rows[row] })
+	for channel := range f.ids {
+		f.ids[channel] = slices.DeleteFunc(f.ids[channel], func(id memory.MessageID) bool { return ids[id] })
+	}
+	maps.DeleteFunc(f.segments, func(_ int64, n int) bool { return n == 0 })
+}
+
 // addNew adds the messages that came since.
 func (f *selected) addNew(t *transaction, o order) {
 	ensure(f.add(t.ctx, t, fmt.Sprintf(`json_each(?7) j CROSS JOIN channel c ON c.no = j.value ->> 0
@@ -133,9 +150,12 @@ func (t *transaction) begin(id int64, o order, found *selected) {
 	} else {
 		found.addNew(t, o)
 	}
+	slices.Sort(found.rows)
 	b := &beginning{transaction: t, id: id, of: o, selected: found}
+	t.removed = nil
 	b.invalidate()
 	t.flush()
+	found.drop(t.removed) // answers of Hark's
 	b.doom()
 	b.uncount()
 	b.tearSegments()
@@ -201,7 +221,6 @@ func (b *beginning) invalidate() {
 // doom puts the messages on the list of those that are to be taken out. They are known as deleted where the
 // order doesn't tell: not from an id alone, if it is about somebody.
 func (b *beginning) doom() {
-	slices.Sort(b.rows)
 	b.Messages = b.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", b.id, jsonOf(b.rows))
 	if b.of.User == 0 {
 		return

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -95,11 +96,11 @@ func (k keptTrace) trace() (memory.Trace, error) {
 func has[T any](list []T, place int64) bool { return 0 <= place && place < int64(len(list)) }
 
 // sourcesKept are the columns of what the trace t was made from, and of whom it names.
-const sourcesKept = `(SELECT json_group_array(json_array(o.kind, o.place, o.id, o.version, o.repeats)
-		ORDER BY o.kind, o.place, o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
+var sourcesKept = fmt.Sprintf(`(SELECT json_group_array(json_array(o.kind, o.place, o.id, o.version, o.repeats)
+		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer),
 	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
-		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`
+		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`, aFact)
 
 // keptSource is a row of source: kind, place, id, version and whether it is repeated.
 type keptSource [5]int64

@@ -21,6 +21,7 @@ type transaction struct {
 	store   *Store
 	changed changes
 	lost    memory.Receipt // derived things that went
+	removed []storedMessage
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange
