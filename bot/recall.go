@@ -122,7 +122,8 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	if len(f.Found) == 0 {
 		return sheet{Content: lines(nothing, when(f.Below > 0, "-# "+x.locale.leftOut(f.Below)))}, nil
 	}
-	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, below: f.Below, words: f.TextOnly}
+	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
+		words: f.TextOnly}
 	if d.pages() > 1 {
 		c.found.put(x.ID, d, q.Now, q.Now.Add(findsKept))
 	}

@@ -150,8 +150,8 @@ func lacking(terms []string, messages ...memory.Message) []string {
 	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return slices.Contains(held, t) })
 }
 
-// completed is a hit's message, in its order with the neighbour without which it doesn't answer: the one that it replies to
-// or that replies to it, the answer to what it asks, the question that it answers, or what has a word of the question that
+// completed is a hit's message, in its order with the neighbour without which it doesn't answer: the one that it
+// replies to or that replies to it, the answer to what it asks, the question that it answers, or what has a word of the question that
 // it lacks.
 func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 	asks, lacks := text.Asks(h.Message.Content), lacking(text.QueryTerms(q.Text), h.Message)
@@ -161,7 +161,7 @@ func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 		after, others := m.ID > h.Message.ID, m.Author != h.Message.Author
 		fit := 0
 		switch {
-		case m.ID == h.Message.ID || m.ID == q.ID || strings.TrimSpace(m.Text()) == "" || bids(m) && r.addressed(m):
+		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", bids(m) && r.addressed(m):
 		case m.ReplyTo == h.Message.ID || h.Message.ReplyTo == m.ID:
 			fit = 3
 		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)):

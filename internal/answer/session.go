@@ -238,8 +238,8 @@ func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
 	return func(m *memory.Message) bool { return r.addressed(*m) && bids(*m) }
 }
 
-var askedBefore = pattern.Of(`(?i)\b(?:ask|asked|asking|told|tell|question\w*|requests?)\b.*\b(?:you|hark)\b|\bmy (?:last |first |previous |earlier )?` +
-	`questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand\w*|\bpregunt\w*|聞いた|問你|问你`)
+var askedBefore = pattern.Of(`(?i)\b(?:ask|asked|asking|told|tell|question\w*|requests?)\b.*\b(?:you|hark)\b|` +
+	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand\w*|\bpregunt\w*|聞いた|問你|问你`)
 
 // asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
 func asksWhatWasAsked(question string) bool {
@@ -247,8 +247,9 @@ func asksWhatWasAsked(question string) bool {
 }
 
 // bidding are words that what is asked of Hark begins with, besides a question's.
-var bidding = text.SetOf("tell show find give write make explain summarize summarise list search look translate draft say sing help remind " +
-	"recap thanks thank hi hello hey good please sag zeig such schreib danke dis montre cherche merci dime busca gracias")
+var bidding = text.SetOf("tell show find give write make explain summarize summarise list search look " +
+	"translate draft say sing help remind recap thanks thank hi hello hey good please " +
+	"sag zeig such schreib danke dis montre cherche merci dime busca gracias")
 
 // bids reports whether m asks for something, or says nothing else than Hark's name.
 func bids(m memory.Message) bool {

@@ -5,7 +5,8 @@ import "testing"
 func TestGateAsksQuestionsAndLines(t *testing.T) {
 	t.Parallel()
 	var all []Gated
-	lines := []string{"thanks!", "home\tWhere is the ferry model?", "elsewhere\tWhere is the ferry model?", "who stole the zeppelin of the mayor?"}
+	lines := []string{"thanks!", "home\tWhere is the ferry model?", "elsewhere\tWhere is the ferry model?",
+		"who stole the zeppelin of the mayor?"}
 	err := evaluator(t).Gate(t.Context(), write(t, "trip.jsonl", set), lines, func(g Gated) error {
 		all = append(all, g)
 		return nil

@@ -72,7 +72,9 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 // fitGate fits a logistic regression to what isn't held back, each set counting the same, and what is absent half, and lowers its
 // constant until it is below 0 for no more than lost of the questions whose evidence was found.
 func fitGate(all []decision) []float64 {
-	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool { return d.held || d.kind == isQuestion && !d.Found })
+	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool {
+		return d.held || d.kind == isQuestion && !d.Found
+	})
 	found := 0.0
 	for _, d := range learned {
 		found += float64(1 - min(1, d.kind))
@@ -134,8 +136,8 @@ func judge(all []decision, weights []float64) string {
 		}
 	}
 	share := func(k kind) float64 { return 100 * declined[k] / max(1, of[k]) }
-	return fmt.Sprintf("%.1f %% of small talk and %.1f %% of questions about what isn't there are declined, and %.1f %% of those whose "+
-		"evidence is found", share(isSmallTalk), share(isAbsent), share(isQuestion))
+	return fmt.Sprintf("%.1f %% of small talk and %.1f %% of questions about what isn't there are declined, "+
+		"and %.1f %% of those whose evidence is found", share(isSmallTalk), share(isAbsent), share(isQuestion))
 }
 
 // gateSource is the file that search has the gate's weights from.
