@@ -120,9 +120,10 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	}
 	c.warn(x, f.Unranked, "found without the reranker")
 	if len(f.Found) == 0 {
-		return sheet{Content: nothing}, nil
+		return sheet{Content: lines(nothing, when(f.Below > 0, "-# "+x.locale.leftOut(f.Below)))}, nil
 	}
-	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, words: f.TextOnly}
+	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
+		words: f.TextOnly}
 	if d.pages() > 1 {
 		c.found.put(x.ID, d, q.Now, q.Now.Add(findsKept))
 	}
@@ -148,7 +149,7 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 // page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which
 // page stays, so that nothing is missed when something goes.
 func (c *commands) page(ctx context.Context, q answer.Question, x *exchange, d *discovery, p page) (sheet, error) {
-	q.Channel, p.all, p.words = d.channel, len(d.found), d.words
+	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
 	var err error
 	p.seen, err = c.bot.answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
 	return p.sheet(x.locale), err
@@ -160,12 +161,16 @@ type page struct {
 	id      snowflake // of the search
 	at      int       // from 0
 	all     int       // that were found
+	below   int       // that were found and have too little to do with it
 	words   bool      // whether they were found by words only
 	seen    []answer.Seen
 }
 
 func (p page) sheet(l locale) sheet {
 	note := "\n-# " + l.count(p.all, "%s message found", "%s messages found")
+	if p.below > 0 {
+		note += " · " + l.leftOut(p.below)
+	}
 	if p.words {
 		note += " · " + l.text("by words only: I can't search by meaning right now")
 	}
@@ -179,6 +184,11 @@ func (p page) sheet(l locale) sheet {
 		b.WriteString("\n" + l.text(foundNoneLeft))
 	}
 	return sheet{Content: b.String() + note, Components: pager(p.id, p.at, pagesOf(p.all), l)}
+}
+
+// leftOut says how many messages were found and aren't shown.
+func (l locale) leftOut(n int) string {
+	return l.count(n, "%s more has too little to do with it", "%s more have too little to do with it")
 }
 
 // seenWithin shows a message that was found, with so much of what was said that it takes at most so many units.
@@ -214,6 +224,7 @@ type discovery struct {
 	membership
 	channel memory.ChannelID // where they searched
 	found   []answer.Found
+	below   int  // messages that were found and aren't shown
 	words   bool // whether it was found by words only
 }
 

@@ -95,6 +95,9 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 	}
 	pool = pool.without(q.Skip, r.found.question)
 	hits := pool.hits(q, pool.score(r.found.question))
+	if r.Declined && pool.gateOf(q, r.found.question, hits).closed {
+		return nil, nil
+	}
 	hits = append(hits, r.Hits...)
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.score, a.score) })
 	scores := make([]float64, len(hits))
@@ -121,6 +124,8 @@ func (e *Engine) result(ctx context.Context, f found, left func(context.Context,
 	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.question))); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
+	r.gate = pool.gateOf(f.query, f.question, r.Hits)
+	r.Declined = r.gate.closed
 	if !f.query.Local {
 		if r.Hits, r.RerankFailed, err = e.rerank(ctx, f, r.Hits); err != nil {
 			return Result{}, fmt.Errorf("search: %w", err)

@@ -92,13 +92,7 @@ func spokenOf(m memory.Message) string {
 	if m.Kind != memory.FromHark {
 		return body
 	}
-	var lines []string
-	for _, line := range strings.Split(body, "\n") {
-		if !strings.HasPrefix(line, "— ") && !(strings.HasPrefix(line, "*") && strings.HasSuffix(line, "*")) {
-			lines = append(lines, line)
-		}
-	}
-	return strings.Join(lines, "\n")
+	return text.OwnWords(body)
 }
 
 // withEarlier is a question with the turns that it is searched with, for a model that reads: first the

@@ -34,7 +34,7 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
 		}
-		if asked(e) || !said.add(words) {
+		if asked(e) || q.Behind != nil && q.Behind(e.Message) || !said.add(words) {
 			repeated = append(repeated, Hit{Message: *e.Message, Excerpt: p.excerpt(r), Why: r.why(), score: r.score})
 			continue
 		}

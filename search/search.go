@@ -33,11 +33,14 @@ type Query struct {
 	// Session is what was said before the question, oldest first: a question that refers back is searched together with
 	// what of it is skipped.
 	Session []memory.Message
-	Limit   int // hits wanted; 0 means DefaultLimit
+	Limit   int  // hits wanted; 0 means DefaultLimit
+	Seeks   bool // whether the question plainly looks for something that was said
+	// Behind, if not nil, tells of messages that aren't found beside others, such as what was asked of Hark.
+	Behind func(*memory.Message) bool
 	// Local keeps the search within this process: no server is given a text. It finds by full text,
 	// and by vectors only if the question's is made here.
 	Local bool
-	// Repeats asks for what only repeats the question or a better hit, too, behind all else: for measuring.
+	// Repeats asks for what only repeats the question or a better hit, or is Behind, too, behind all else: for measuring.
 	Repeats bool
 }
 
@@ -53,6 +56,11 @@ type Result struct {
 	// there is none. It holds nothing of what was said.
 	RerankFailed error
 
+	// Declined is set where too little of what is asked was found, or nothing was asked for: Hits are the best that there
+	// are all the same, and not worth showing.
+	Declined bool
+
+	gate  gate
 	found *found // what it was made from
 }
 
@@ -62,6 +70,31 @@ func (r Result) Only() Result {
 		r.found = &found{query: r.found.query, question: r.found.question}
 	}
 	return r
+}
+
+// Gate is what Declined was weighed by, in the order of GateNames; nil where it needed no weighing.
+func (r Result) Gate() []float64 { return r.gate.values }
+
+// Worth is which of the hits are worth showing a model: all, or of a Declined question the best five, for it to judge.
+// A question that may be small talk gets the best alone, and small talk nothing.
+func (r Result) Worth() []Hit {
+	n := len(r.Hits)
+	switch v := r.gate.values; {
+	case !r.Declined:
+	case v == nil:
+		n = 0
+	case v[gateChatter]+v[gateYou]+v[gateStates] > 0:
+		n = min(1, n)
+	default:
+		n = min(gateHits, n)
+	}
+	return r.Hits[:n]
+}
+
+// Above reports whether a hit is worth showing to somebody who searches for it: its relevance reaches Floor and, where r
+// was Declined, it has words of what is sought.
+func (r Result) Above(h Hit) bool {
+	return h.Relevance >= Floor && (!r.Declined || slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == "words" }))
 }
 
 // Hit is a recalled message with what makes it understandable.

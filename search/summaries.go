@@ -41,7 +41,7 @@ const (
 )
 
 // RankSummaries ranks a channel's summaries for a question asked at now: by relevance, of equals the newer
-// first. But the newest, for what was said last is never to be missing, is the first, or the second where
+// first, without those that have nothing in common with it, neither words nor a day. But the newest, for what was said last is never to be missing, is the first, or the second where
 // another holds most of what is asked for and clearly more of it.
 func RankSummaries(question string, now time.Time, all []memory.Summary) []SummaryHit {
 	terms := text.QueryTerms(question)
@@ -60,16 +60,18 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 			return math.Log(1 + float64(len(all))/float64(1+among[t]))
 		})
 	}
+	said := datesIn(question, now)
+	newest := slices.MaxFunc(append(hits, SummaryHit{}), byID)
+	hits = slices.DeleteFunc(hits, func(h SummaryHit) bool {
+		return h.related == 0 && h.Summary.ID != newest.Summary.ID && !slices.ContainsFunc(said, func(d dateRange) bool {
+			return d.distance(h.Summary.From()) == 0 || d.distance(h.Summary.To()) == 0
+		})
+	})
 	slices.SortFunc(hits, func(a, b SummaryHit) int {
 		return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.Summary.ID, a.Summary.ID))
 	})
-	newest := 0
-	for i := range hits {
-		if hits[i].Summary.ID > hits[newest].Summary.ID {
-			newest = i
-		}
-	}
 	if len(hits) > 0 {
+		newest := slices.IndexFunc(hits, func(h SummaryHit) bool { return h.Summary.ID == newest.Summary.ID })
 		last, to := hits[newest], 0
 		last.Why = append([]string{"newest"}, last.Why...)
 		if best := hits[0].related; newest > 0 && best >= clearlyRelated && best >= clearlyMore*last.related {
@@ -80,6 +82,8 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 	}
 	return hits
 }
+
+func byID(a, b SummaryHit) int { return cmp.Compare(a.Summary.ID, b.Summary.ID) }
 
 // heldBy are the terms of a summary and its topics.
 func heldBy(s memory.Summary, batch *text.Batch) map[string]bool {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ func (f *flags) searchCommand(use, short string) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Args: oneQuestion,
 		RunE: a.asks(func(c *cobra.Command, app *app, q answer.Question) error {
-			q.Limit = max(limit, search.DefaultLimit)
+			q.Limit, q.Mode = max(limit, search.DefaultLimit), builder.ModeSearch
 			if q.Everywhere {
 				q.Channel = 0 // asked nowhere, the question continues no session
 			}
@@ -121,7 +122,16 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	}
 	a.tellSession(r.Prompt)
 	a.tellLacks(r.Result)
-	hits := r.Result.Hits[:min(limit, len(r.Result.Hits))]
+	hits := slices.Concat(r.Result.Hits, r.Left)
+	found := len(hits)
+	hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return !r.Result.Above(h) })
+	below := found - len(hits)
+	hits = hits[:min(limit, len(hits))]
+	defer func() {
+		if below > 0 {
+			fmt.Fprintf(a.env.stderr, "Left out: %s with too little to do with it.\n", plural(below, "message"))
+		}
+	}()
 	if !a.json {
 		for _, h := range r.Result.Lore {
 			heading := app.marked(h.Relevance) + "lore: " + oneLine(h.Lore.Name)

@@ -160,7 +160,8 @@ type Source struct {
 
 // Recalled is what would go into an answer: what /context and "hark context" show.
 type Recalled struct {
-	Result search.Result
+	Result search.Result // but for what has too little to do with the question
+	Left   []search.Hit  // what has
 	Prompt builder.Prompt
 	// Earlier are the summaries of earlier sessions that were looked at for the prompt, best first.
 	Earlier []search.SummaryHit

@@ -25,6 +25,7 @@ const (
 	catchUpPatience = time.Minute // for the model
 	catchUpShown    = 500         // characters of a message that the model is shown
 	catchUpQuoted   = 1200        // characters that are quoted without one
+	catchUpQuotes   = 3           // messages
 	// catchUpLeast is how many tokens of messages the model is shown, however small its prompts are to be.
 	catchUpLeast = 200
 )
@@ -153,7 +154,7 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 // quote tells the messages that tell most.
 func (m *missing) quote() {
 	var b strings.Builder
-	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, maxQuotes) {
+	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, catchUpQuotes) {
 		source := m.reach.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here

@@ -110,6 +110,7 @@ type Engine struct {
 	tools    []tool
 	refused  refusals
 	now      func() time.Time
+	noted    sync.Map // where the note on the missing model was seen last, by noteAt
 	missing  sync.Map // models that were told of as missing, by name
 	upstream *upstream
 }
@@ -244,7 +245,7 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{Usage: r.ledger.usage}, fmt.Errorf("recall: %w", err)
 	}
-	out := Recalled{Result: r.result, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
+	out := Recalled{Result: r.result, Left: r.left, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
 		Settings: r.voice.Settings, Usage: r.ledger.usage}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed

@@ -33,6 +33,7 @@ func newEverything(t *testing.T) *everything {
 	t.Helper()
 	x := &everything{world: newWorld(t, nil), happens: func() {}, from: map[string]memory.Message{}}
 	x.noise()
+	x.says(95*day, lobby, cleo, "that project again")
 	thread := memory.ChannelID(memory.FirstMessageID(noon.Add(-100*day))) + 31
 	says := func(kind string, ago time.Duration, channel memory.ChannelID, text string,
 		mentions ...memory.UserID) memory.Message {

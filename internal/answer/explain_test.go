@@ -88,9 +88,9 @@ func TestExplanationsTellWhatTheirViewerMayRead(t *testing.T) {
 func TestExplanationsShowWhatIsThereNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	dropped := w.says(3*day, harbor, ben, "The canoe leaks")
+	dropped := w.says(3*day, harbor, ben, "The blue canoe leaks")
 	w.says(2*day, harbor, ben, "The canoe is blue")
-	a := w.answer(w.asks(lobby, "What of the canoe?"))
+	a := w.answer(w.asks(lobby, "What of the blue canoe?"))
 	a.Trace.Answer = w.posts(-time.Second, memory.Message{Guild: guild, Channel: lobby, Author: oracle,
 		Kind: memory.FromHark, Content: a.Text})
 	a.Trace.Parts = []memory.MessageID{w.posts(-2*time.Second, memory.Message{Guild: guild, Channel: lobby,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/builder"
 	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
@@ -22,6 +23,7 @@ type Found struct {
 type Finding struct {
 	Found    []Found
 	TextOnly bool  // by words only, since meaning couldn't be searched
+	Below    int   // messages that were found and have too little to do with it to be shown
 	Unranked error // why it isn't in the order of the reranker that there is; nil if it is
 }
 
@@ -43,7 +45,7 @@ func alone(q Question) Question {
 // that id that more is sought of: neither it nor what stands right before and after it is found.
 func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 	ctx, q = withLookUps(ctx), alone(q)
-	r := &recalled{sought: q.Text}
+	r := &recalled{sought: q.Text, mode: Mode{Is: builder.ModeSearch}}
 	var err error
 	if r.reach, err = e.readable(ctx, q); err != nil {
 		return Finding{}, fmt.Errorf("find: %w", err)
@@ -62,7 +64,11 @@ func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 	}
 	f := Finding{TextOnly: result.TextOnly, Unranked: result.RerankFailed}
 	for _, hit := range result.Hits {
-		if len(hit.Why) > 0 { // else it is there because nothing better is
+		switch {
+		case len(hit.Why) == 0: // it is there because nothing better is
+		case q.ID == 0 && !result.Above(hit): // what is like a message holds little of it
+			f.Below++
+		default:
 			f.Found = append(f.Found, foundIn(hit, skip))
 		}
 	}

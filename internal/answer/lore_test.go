@@ -52,7 +52,8 @@ func TestLoreIsQuotedWithoutAModel(t *testing.T) {
 		t.Errorf("answered %q", a.Text)
 	}
 	a = w.answer(w.asks(lobby, "What of project Y?"))
-	has(t, a.Text, "needs project paint\n— lore, 14 Jun 2024 12:00\n")
+	has(t, a.Text, "needs project paint\n— lore, 14 Jun 2024 12:00")
+	has(t, w.answer(w.asks(lobby, "Do we need more paint?")).Text, "needs project paint")
 	a = w.answer(w.asks(lobby, "Zeppelins?"))
 	has(t, a.Text, foundNone)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hark/internal/digest"
 	"hark/internal/text"
@@ -18,23 +19,20 @@ const (
 	noModel     = "*No language model is configured, so I quote what was said.*"
 	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
 	noTokens    = "*There are no tokens left for the language model, so I quote what was said.*"
-	foundNone   = "I found nothing about that in what everyone here may read."
-	onlyYouNone = "I found nothing about that in what you may read."
+	foundNone   = "I found nothing about that in what everyone here may read; other words, a name or a rough date may help."
+	onlyYouNone = "I found nothing about that in what you may read; other words, a name or a rough date may help."
 )
 
 const (
-	maxQuotes     = 3
 	maxLoreQuotes = 2
-	// weak is the relevance below which nothing is worth quoting.
-	weak = 0.05
 	// odds is how many times likelier the best quote may be than another beside it. Odds rather than
 	// probabilities are compared, since near 1 these have no room to differ: beside 0.95 stands 0.91 but not
-	// 0.88, beside 0.3 also 0.18. On REALTALK's tuning half a factor of 1.5 quotes 1.3 messages, an answer
-	// among them for 38 % of the questions; 2 quotes 1.9 for 43 %; 3 quotes 2.4 for 46 %.
+	// 0.88, beside 0.3 also 0.18.
 	odds = 2.0
 )
 
-// quote is the answer that consists of the lore that the question names and the best messages themselves.
+// quote is the answer that consists of the lore that the question speaks of and the best message itself, with the
+// neighbour that completes it.
 func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string) (Answer, error) {
 	hits, err := e.quotable(ctx, q, r)
 	if err != nil {
@@ -45,14 +43,19 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	var b strings.Builder
 	shown := newManifest() // the answer isn't made from the prompt
 	e.quoteLore(&b, r, &shown)
-	for i, hit := range hits {
-		m := hit.Message
-		s := r.source(i+1, m)
-		a.Sources = append(a.Sources, s)
-		shown.hits, shown.numbers[m.ID] = append(shown.hits, hit), s.Number
-		shown.add(m)
-		b.WriteString(quoted(m.Text()))
-		fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
+	shown.hits = hits
+	for _, hit := range hits {
+		for _, m := range r.completed(q, hit) {
+			if shown.numbers[m.ID] > 0 {
+				continue
+			}
+			s := r.source(len(a.Sources)+1, m)
+			a.Sources = append(a.Sources, s)
+			shown.numbers[m.ID] = s.Number
+			shown.add(m)
+			b.WriteString(quoted(r.names.spoken(m, m.Text())))
+			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
+		}
 	}
 	switch {
 	case len(hits)+len(shown.lore) > 0:
@@ -61,8 +64,10 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	default:
 		b.WriteString(r.voice.say(foundNone) + "\n\n")
 	}
-	b.WriteString(r.voice.say(note))
-	a.Text = b.String()
+	if note != noModel || e.noteIsDue(q, r) {
+		b.WriteString(r.voice.say(note))
+	}
+	a.Text = strings.TrimSpace(b.String())
 	e.trackSources(ctx, q, r, &a, &shown)
 	for i := range a.Trace.Sources { // all of it is quoted
 		a.Trace.Sources[i].Repeats = true
@@ -71,12 +76,31 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	return a, nil
 }
 
-// quoteLore quotes the lore that the question names.
+// noteIsDue reports whether the answer is the first of a day in its channel, or for its asker alone there: what never
+// changes is said no more often.
+func (e *Engine) noteIsDue(q Question, r *recalled) bool {
+	seen := noteAt{channel: q.Channel}
+	if q.OnlyAsker {
+		seen.asker = q.Asker
+	}
+	today := q.Now.In(r.settings.Zone).Format(time.DateOnly)
+	last, _ := e.noted.Swap(seen, today)
+	return last != today
+}
+
+// noteAt is where a note was seen, and by whom alone; 0: by all there.
+type noteAt struct {
+	channel memory.ChannelID
+	asker   memory.UserID
+}
+
+// quoteLore quotes the lore that the question speaks of.
 func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
+	called := len(r.result.Lore) > 0 && r.result.Lore[0].Why != "words" // which is the surest
 	for _, hit := range r.result.Lore {
 		l := hit.Lore
-		if hit.Why == "words" || len(shown.lore) == maxLoreQuotes {
-			continue
+		if called && hit.Why == "words" || len(shown.lore) == maxLoreQuotes {
+			break
 		}
 		shown.lore = append(shown.lore, l)
 		b.WriteString(quoted(l.Name + ": " + l.Text))
@@ -89,8 +113,8 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
 	shown.addOrigins(r.said, digest.Each(shown.lore, ofLore))
 }
 
-// quotable are the hits to quote: the best, and at most two that are hardly worse. A question that Hark was asked
-// answers none.
+// quotable are the hits to quote: the best, and a second that is hardly worse and adds something: words of the question,
+// what was said later, or what the question replies to.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	hits, err := e.findQuotes(ctx, q, r)
 	if err != nil {
@@ -98,50 +122,87 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	}
 	asked := text.Words(text.WithoutHark(q.Text))
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Relevance < weak || !speaksOfIt(h) ||
+		return h.Relevance < search.Floor || !speaksOfIt(h) ||
 			slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
-	hits, err = digest.Keep(hits, func(h search.Hit) (bool, error) {
-		put, err := e.putToHark(ctx, r, h.Message)
-		return !put, err
+	if len(hits) < 2 {
+		return hits, nil
+	}
+	best := hits[0]
+	lacks := lacking(text.QueryTerms(q.Text), r.completed(q, best)...)
+	second := slices.IndexFunc(hits[1:], func(h search.Hit) bool {
+		return standsBeside(h.Relevance, best.Relevance) && (h.Message.ID > best.Message.ID ||
+			h.Message.ID == q.ReplyTo || len(lacking(lacks, h.Message)) < len(lacks))
 	})
-	if err != nil {
-		return nil, err
+	if second < 0 {
+		return hits[:1], nil
 	}
-	n := 0
-	for n < len(hits) && n < maxQuotes && standsBeside(hits[n].Relevance, hits[0].Relevance) {
-		n++
+	return []search.Hit{best, hits[1+second]}, nil
+}
+
+// lacking are those of terms that none of messages has.
+func lacking(terms []string, messages ...memory.Message) []string {
+	var held []string
+	for _, m := range messages {
+		held = append(held, text.Terms(m.Text())...)
 	}
-	return hits[:n], nil
+	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return slices.Contains(held, t) })
+}
+
+// completed is a hit's message, in its order with the neighbour without which it doesn't answer: the one that it
+// replies to or that replies to it, the answer to what it asks, the question that it answers, or what has a word of the question that
+// it lacks.
+func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
+	asks, lacks := text.Asks(h.Message.Content), lacking(text.QueryTerms(q.Text), h.Message)
+	var other memory.Message
+	best := 0
+	for _, m := range h.Excerpt {
+		after, others := m.ID > h.Message.ID, m.Author != h.Message.Author
+		fit := 0
+		switch {
+		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", bids(m) && r.addressed(m):
+		case m.ReplyTo == h.Message.ID || h.Message.ReplyTo == m.ID:
+			fit = 3
+		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)):
+			fit = 2
+		case len(lacking(lacks, m)) < len(lacks):
+			fit = 1
+		}
+		if fit > best {
+			other, best = m, fit
+		}
+	}
+	if best == 0 {
+		return []memory.Message{h.Message}
+	}
+	return inOrder([]memory.Message{h.Message, other})
 }
 
 // findQuotes searches for what to quote. What is being said right now may be quoted to those present even where
 // the channel's past can't be read by all of them.
 func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	if len(r.session) == 0 || r.unlogged {
-		return slices.Clone(r.result.Hits), nil
+		return slices.Clone(sureHits(r.result)), nil
 	}
 	skip := []memory.MessageID{q.ID}
 	if slices.Contains(r.scope.Channels, q.Channel) {
 		if !search.RefersBack(q.Text) {
-			result, err := e.findAgain(ctx, q, r, skip)
-			return result.Hits, err
+			result, _, err := gated(e.findAgain(ctx, q, r, skip))
+			return sureHits(result), err
 		}
-		result, err := e.find(ctx, q, r, r.asked, skip)
-		if err == nil { // what is in r was found with the session's words, so that nothing of that was
-			more := slices.DeleteFunc(result.Hits, func(h search.Hit) bool { return isHit(r.result.Hits, h.Message) })
-			result.Hits = slices.Concat(r.result.Hits, more)
-		}
-		return result.Hits, err
+		result, _, err := gated(e.find(ctx, q, r, r.asked, skip))
+		// What is in r was found with the session's words, so that nothing of that was.
+		more := slices.DeleteFunc(sureHits(result), func(h search.Hit) bool { return isHit(sureHits(r.result), h.Message) })
+		return slices.Concat(sureHits(r.result), more), err
 	}
 	scope := r.asked
 	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel},
 		r.channels); scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
-	present, err := e.find(ctx, q, r, scope, skip)
-	return slices.Concat(present.Hits, r.result.Hits), err
+	present, _, err := gated(e.find(ctx, q, r, scope, skip))
+	return slices.Concat(sureHits(present), sureHits(r.result)), err
 }
 
 // speaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or

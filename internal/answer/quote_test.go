@@ -110,10 +110,11 @@ func TestHowManyAreQuoted(t *testing.T) {
 		why        []search.Reason
 		want       int
 	}{
-		{[]float64{0.95, 0.94, 0.93, 0.92}, words, 3},
+		{[]float64{0.95, 0.94, 0.93, 0.92}, words, 2},
 		{[]float64{0.95, 0.91, 0.88}, words, 2},
 		{[]float64{0.95, 0.8, 0.2}, words, 1},
 		{[]float64{0.2, 0.95, 0.3}, words, 1},
+		{[]float64{0.9, 0.95}, words, 1}, // it was said before, and adds nothing
 		{[]float64{1, 0.99}, words, 1},
 		{[]float64{1, 1, 0.5}, words, 2},
 		{[]float64{0.3, 0.18, 0.17}, words, 2},

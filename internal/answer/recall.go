@@ -24,7 +24,8 @@ type recalled struct {
 	dialogue  // what was said before the question
 	Prompt    builder.Prompt
 	shown     manifest
-	result    search.Result
+	result    search.Result           // but for what the gate left out
+	left      []search.Hit            // that it did
 	said      map[spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
 	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
 	files     []attachment            // of the question, as the model was told of them
@@ -93,14 +94,15 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	}
 	// What the prompt has no room for as the session may be found like anything else.
 	fits := r.turnsOf(r.voice.builder.Build(e.input(q, r)))
-	if r.result, err = e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID)); err != nil {
+	if r.result, r.left, err = gated(e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID))); err != nil {
 		return r, err
 	}
 	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
 	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
-		if r.result, err = e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID)); err != nil {
+		again, err := e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID))
+		if r.result, r.left, err = gated(again, err); err != nil {
 			return r, err
 		}
 		if err := e.build(ctx, q, r, r.shown.session); err != nil {
@@ -147,6 +149,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 		r.sayOnce()
 	}
 	in := History(r.result, q.Channel, r.settings.Zone, r.names.channel, r.names.of)
+	r.names.name(in.History)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona
 	in.MaxTokens, in.Tools = e.promptMost(r), r.offer.names()
@@ -188,6 +191,22 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	return e.mayUse(ctx, q, r, result)
 }
 
+// gated is what of a result is worth using, and the hits that aren't. Lore is there only where it is called, or holds
+// half of what is asked.
+func gated(result search.Result, err error) (_ search.Result, left []search.Hit, _ error) {
+	worth := result.Worth()
+	left, result.Hits = result.Hits[len(worth):], worth
+	return result, left, err
+}
+
+// sureHits are the hits of a gated result that may be quoted: what too little was found of isn't an answer.
+func sureHits(result search.Result) []search.Hit {
+	if result.Declined {
+		return nil
+	}
+	return result.Hits
+}
+
 // findAgain is what was found, with other messages skipped, and without those that were deleted since.
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	skip []memory.MessageID) (search.Result, error) {
@@ -211,6 +230,14 @@ func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result sea
 		return search.Result{}, err
 	}
 	result.Hits, err = hitsLeft(ctx, result.Hits, e.upstream.now)
+	if err != nil || asksWhatWasAsked(q.Text) {
+		result.Declined = false // its words aren't those that were used
+		return result, err
+	}
+	result.Hits, err = digest.Keep(result.Hits, func(h search.Hit) (bool, error) {
+		put, err := e.putToHark(ctx, r, h.Message)
+		return !put, err
+	})
 	return result, err
 }
 
@@ -233,6 +260,7 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 	return search.Query{
 		Text: r.sought, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
+		Seeks: r.mode.Is == builder.ModeSearch, Behind: r.askedOfHark(q),
 	}
 }
 

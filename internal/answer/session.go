@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"hark/builder"
 	"hark/internal/digest"
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -161,6 +163,9 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {
 		turns[i] = asTurn(messages, n)
+		if own := n.spoken(messages[0], turns[i].Content); own != turns[i].Content {
+			turns[i].Content, turns[i].Tokens = own, 0
+		}
 		turns[i].Replied = q.ReplyTo != 0 && digest.Has(messages, q.ReplyTo)
 		if m := messages[0]; m.Channel != q.Channel {
 			if cut := text.Clip(turns[i].Content, starterShown); cut != turns[i].Content {
@@ -186,30 +191,93 @@ func asTurn(messages []memory.Message, n names) builder.Turn {
 	return turn
 }
 
+// spoken is what m says, or the turn that it begins, as a model is to read it: of Hark's own only the words, and with
+// the name of Hark, or of another bot, in the place of a mention.
+func (n names) spoken(m memory.Message, said string) string {
+	if m.Kind == memory.FromHark {
+		if said = text.OwnWords(said); said == "" {
+			return m.Text() // it was nothing else
+		}
+	}
+	if !strings.Contains(said, "<@") {
+		return said
+	}
+	return mentioned.ReplaceAllStringFunc(said, func(tag string) string {
+		id, _ := strconv.ParseInt(strings.Trim(tag, "<@!>"), 10, 64)
+		if p, known := n.person(memory.UserID(id)); known && p.Bot && p.DisplayName() != "" {
+			return "@" + p.DisplayName()
+		}
+		return tag
+	})
+}
+
+// name puts the names of bots in the place of their mentions in items.
+func (n names) name(items []builder.Item) {
+	for _, item := range items {
+		for i := range item.Lines {
+			line := &item.Lines[i]
+			if said := n.spoken(memory.Message{}, line.Content); said != line.Content {
+				line.Content, line.Tokens = said, 0
+			}
+		}
+	}
+}
+
 // inOrder sorts messages by their ids, which is by time.
 func inOrder(messages []memory.Message) []memory.Message {
 	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 	return messages
 }
 
-// putToHark reports whether m is a question that Hark, or another bot, was asked, or no more than its name.
-func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	if text.SpeaksToHark(m.Content) && len(text.Words(text.WithoutHark(m.Content))) == 0 {
-		return true, nil
+// askedOfHark is what tells of a message that it is a question to Hark by what it says itself; nil where the question
+// is what Hark was asked.
+func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
+	if asksWhatWasAsked(q.Text) {
+		return nil
 	}
-	if !text.Asks(m.Content) {
+	return func(m *memory.Message) bool { return r.addressed(*m) && bids(*m) }
+}
+
+var askedBefore = pattern.Of(`(?i)\b(?:ask|asked|asking|told|tell|question\w*|requests?)\b.*\b(?:you|hark)\b|` +
+	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand\w*|\bpregunt\w*|聞いた|問你|问你`)
+
+// asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
+func asksWhatWasAsked(question string) bool {
+	return text.Asks(question) && askedBefore().MatchString(text.WithoutHark(question))
+}
+
+// bidding are words that what is asked of Hark begins with, besides a question's.
+var bidding = text.SetOf("tell show find give write make explain summarize summarise list search look " +
+	"translate draft say sing help remind recap thanks thank hi hello hey good please " +
+	"sag zeig such schreib danke dis montre cherche merci dime busca gracias")
+
+// bids reports whether m asks for something, or says nothing else than Hark's name.
+func bids(m memory.Message) bool {
+	words := text.Words(text.WithoutHark(m.Content))
+	return text.Asks(m.Content) || len(words) > 0 && bidding[words[0]] ||
+		len(words) == 0 && text.SpeaksToHark(m.Content)
+}
+
+// putToHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.
+func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
+	if !bids(m) {
 		return false, nil
 	}
 	return e.saidToHark(ctx, r, m)
 }
 
+// addressed reports whether m is addressed to Hark or another bot by what it says itself.
+func (r *recalled) addressed(m memory.Message) bool {
+	return m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) ||
+		slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
+			p, ok := r.names.person(id)
+			return ok && p.Bot
+		})
+}
+
 // saidToHark reports whether m was said to Hark or another bot.
 func (e *Engine) saidToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	toBot := slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
-		p, ok := r.names.person(id)
-		return ok && p.Bot
-	})
-	if toBot || m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) {
+	if r.addressed(m) {
 		return true, nil
 	}
 	if m.ReplyTo == 0 {

@@ -50,6 +50,7 @@ func TestLoreSaysWhatItsSourcesSay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.noise()
+	w.says(70*day, lobby, cleo, "remember to chop wood")
 	piano := w.says(60*day, harbor, ben, "We picked walnut for the piano, 燕麦 and all")
 	other := w.says(50*day, harbor, cleo, "The piano is painted blue")
 	q := w.asks(lobby, "What is the lighthouse password? Remember the wood of the piano.")

@@ -177,6 +177,7 @@ func (t *Turn) outcome(hits []search.Hit) Outcome {
 // historyOf is what was recalled as the builder takes it.
 func (e *Engine) historyOf(t *Turn, result search.Result) builder.Input {
 	in := History(result, t.Question.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
+	t.r.names.name(in.History)
 	in.Now = t.Question.Now.In(t.Zone())
 	return in
 }

@@ -100,6 +100,21 @@ func (e *Evaluator) questions(ctx context.Context, path string, progress func(do
 	if err != nil || len(set.Questions) == 0 {
 		return err
 	}
+	return e.loaded(ctx, path, func(asker *asker) error {
+		for i, q := range set.Questions {
+			if err := ask(asker, q); err != nil {
+				return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
+			}
+			if progress != nil {
+				progress(i+1, len(set.Questions))
+			}
+		}
+		return nil
+	})
+}
+
+// loaded calls do with a set in a temporary store.
+func (e *Evaluator) loaded(ctx context.Context, path string, do func(*asker) error) error {
 	dir, err := os.MkdirTemp("", "hark-eval-")
 	if err != nil {
 		return fmt.Errorf("make a place for a temporary store: %w", err)
@@ -117,15 +132,7 @@ func (e *Evaluator) questions(ctx context.Context, path string, progress func(do
 	if err != nil {
 		return err
 	}
-	for i, q := range set.Questions {
-		if err := ask(asker, q); err != nil {
-			return fmt.Errorf("ask %s of %s: %w", q.ID, path, err)
-		}
-		if progress != nil {
-			progress(i+1, len(set.Questions))
-		}
-	}
-	return nil
+	return do(asker)
 }
 
 // SetName is what a set is called in a run file: its file's name without .jsonl and .gz.
@@ -207,8 +214,9 @@ func newAsker(ctx context.Context, store *sqlite.Store, e *Evaluator) (*asker, e
 }
 
 func (a *asker) query(q imports.SetQuestion) search.Query {
+	mode, _ := builder.InferMode(q.Text, nil)
 	return search.Query{
-		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild},
+		Text: q.Text, Now: q.Time, Guilds: []memory.GuildID{memory.LocalGuild}, Seeks: mode == builder.ModeSearch,
 		Scope: memory.Scope{Channels: []memory.ChannelID{a.channels[q.Channel]}}, Limit: rankedHits, Repeats: true,
 	}
 }
@@ -235,6 +243,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	if outcome.Ranked, err = a.names(ctx, channel, ids); err != nil {
 		return Outcome{}, err
 	}
+	result.Hits = result.Worth() // as where it is asked: ranking is measured all the same
 	input := answer.History(result, channel, time.UTC, nil, nil)
 	input.Now = q.Time
 	for _, budget := range Budgets {

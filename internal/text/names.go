@@ -208,6 +208,22 @@ func WithoutHark(s string) string {
 	return atHark.ReplaceAllString(s, "$1")
 }
 
+// trappings are what stands round Hark's own words: links to sources, and their numbers.
+var trappings = regexp.MustCompile(`[ \t]*(?:\[\\?\[\d+\\?\]\]\(<[^<>]*>\)|\[\d{1,3}\])`)
+
+// OwnWords is what an answer of Hark's says, without the footer, the notes and the lines and numbers that name sources.
+func OwnWords(answer string) string {
+	var kept []string
+	for line := range strings.Lines(answer) {
+		line = strings.TrimRight(line, "\n")
+		note := len(line) > 2 && line[0] == '*' && line[1] != '*' && line[1] != ' ' && strings.HasSuffix(line, ".*")
+		if !note && !strings.HasPrefix(line, "-# ") && !strings.HasPrefix(line, "— ") {
+			kept = append(kept, trappings.ReplaceAllString(line, ""))
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, "\n"))
+}
+
 // interrogatives are words that a question begins with.
 var interrogatives = strings.Fields(
 	"who whom whose what when where why which how is are was were do does did can could will would should has have")

@@ -1,6 +1,9 @@
 // Command tune learns the weights of search's features, and the curve of its relevances, from recall sets:
 //
 //	go run ./internal/tune -write search/weights.go SET…
+//	go run ./internal/tune -gate search/gate_weights.go SET…
+//
+// The second learns, with the weights that there are, when too little was found to be told.
 //
 // It prints how the weights do on conversations that they weren't learned from, and how they do without each feature.
 package main
@@ -34,12 +37,20 @@ const folds = 5
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("tune", flag.ContinueOnError)
 	write := flags.String("write", "", "write the weights to this `file`, as Go")
+	gate := flags.String("gate", "", "write the weights of the gate to this `file`, as Go, and learn nothing else")
 	without := flags.Bool("without", false, "print how each feature is missed")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() == 0 {
 		return errors.New("name the recall sets to learn from")
+	}
+	if *gate != "" {
+		figures, err := learnGate(ctx, flags.Args(), *gate)
+		if err == nil {
+			fmt.Fprintln(out, figures)
+		}
+		return err
 	}
 	var questions []question
 	evaluator := eval.Evaluator{Embedder: embed.Builtin{}}

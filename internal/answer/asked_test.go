@@ -1,0 +1,181 @@
+package answer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hark/builder"
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// history is how many tokens of the prompt are history.
+func history(r Recalled) int {
+	for _, s := range r.Prompt.Report.Sections {
+		if s.Type == builder.SectionHistory {
+			return s.Tokens
+		}
+	}
+	return 0
+}
+
+// What asks for nothing gets no history, and what nobody spoke of the best five hits for a model to judge; without a
+// model both get one sentence.
+func TestSmallTalkGetsNoHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for i := range 20 {
+		w.says(time.Duration(i+2)*day, harbor, []memory.UserID{ann, ben, cleo}[i%3],
+			fmt.Sprintf("Hi all, thanks for the good boat ride number %d", i))
+	}
+	w.says(30*day, harbor, ben, "Anna's dog is called Rufus")
+	w.says(31*day, harbor, ben, "My birthday is on 3 May")
+	for _, question := range []string{"thanks!", "hi all", "good morning everyone", "tell me a joke", "lol", "how are you?",
+		"what did the zeppelin captain order for lunch?"} {
+		r := w.recalled(w.asks(lobby, question))
+		most := 0
+		if strings.Contains(question, "zeppelin") {
+			most = 5
+		}
+		if len(r.Result.Hits) != most || most == 0 && history(r) > 0 || len(r.Left) == 0 {
+			t.Errorf("%q: %d hits, %d tokens of history, %d left out", question, len(r.Result.Hits), history(r), len(r.Left))
+		}
+		has(t, w.answer(w.asks(lobby, question)).Text, foundNone)
+	}
+	for question, want := range map[string]string{"birthday?": "3 May", "Anna's dog": "Rufus", "what is Anna's dog called?": "Rufus"} {
+		has(t, w.prompt(w.asks(lobby, question)), want)
+		has(t, w.answer(w.asks(lobby, question)).Text, want)
+	}
+}
+
+// A search says how many messages have too little to do with it, of those that the asker may read and whose authors agree.
+func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(5*day, harbor, ben, "The lighthouse password is cod")
+	w.says(4*day, harbor, ben, "The captain of the ferry is late")
+	find := func() Finding {
+		f, err := w.engine.Find(t.Context(), seeks("what did the zeppelin captain order?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	f := find()
+	if len(f.Found) != 1 {
+		t.Errorf("found %+v: what has a word of it is", f)
+	}
+	w.says(4*day, vault, ben, "The zeppelin captain ordered lunch")
+	w.says(3*day, vault, ben, "A zeppelin")
+	if now := find(); now.Below != f.Below || len(now.Found) != len(f.Found) {
+		t.Errorf("what can't be read changes %+v to %+v", f, now)
+	}
+	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
+	if now := find(); now.Below+len(now.Found) > 0 {
+		t.Errorf("of who has opted out %+v is left", now)
+	}
+}
+
+// What Hark was asked stands in the way of nothing that was said, unless it is what the question is about.
+func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	answered := w.says(9*day, lobby, oracle, "The night ferry leaves at ten.")
+	for i := range 9 {
+		w.posts(time.Duration(i+2)*day, memory.Message{Guild: guild, Channel: lobby, Author: ann, Mentions: []memory.UserID{oracle},
+			Content: fmt.Sprintf("<@%d> tell me when the night ferry leaves, take %d", oracle, i)})
+	}
+	w.says(8*day, lobby, cleo, "@hark which pier for the night ferry?")
+	w.posts(8*day, memory.Message{Guild: guild, Channel: lobby, Author: ann, Content: "and which night ferry is it?", ReplyTo: answered})
+	said := w.says(20*day, harbor, ben, "The night ferry leaves from pier nine")
+	q := w.asks(lobby, "When does the night ferry leave?")
+	if r := w.recalled(q); len(r.Result.Hits) != 1 || r.Result.Hits[0].Message.ID != said {
+		t.Errorf("found %+v", r.Result.Hits)
+	}
+	if got := w.finds(seeks("night ferry")); len(got) != 1 || got[0] != said {
+		t.Errorf("a search finds %d", got)
+	}
+	r := w.recalled(w.asks(lobby, "What did I ask you about the night ferry?"))
+	if len(r.Result.Hits) < 5 {
+		t.Errorf("of what was asked %d are found", len(r.Result.Hits))
+	}
+}
+
+// The session shows Hark's own answers as what they say, and its name where it was mentioned.
+func TestTheSessionHasWordsAndNames(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.posts(3*day, memory.Message{Guild: guild, Channel: harbor, Author: ben, Mentions: []memory.UserID{oracle},
+		Content: fmt.Sprintf("<@%d> knows that the lighthouse is green", oracle)})
+	asked := w.posts(5*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ben, Mentions: []memory.UserID{oracle},
+		Content: fmt.Sprintf("<@!%d> and <@%d>, which tide?", oracle, cleo)})
+	answer := memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, ReplyTo: asked,
+		Content: "High tide [\\[1\\]](<https://discord.com/channels/7/8/9>) at **noon** [2].\n\n— **Ben** in #harbor, 1 May 2024 10:00 [1]\n" +
+			noModel + "\n-# Sources: [1] Ben, #harbor, 1 May"}
+	answer.ID = w.posts(4*time.Minute, answer)
+	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: answer.ID, Asker: ben}})
+	p := w.prompt(w.asks(lobby, "Is the lighthouse green?"))
+	has(t, p, "High tide at **noon**.", "@Hark and ‹@23›, which tide?", "@Hark knows that the lighthouse is green")
+	hasNot(t, p, "Sources:", "discord.com", "language model", "#harbor, 1 May", "‹@29›")
+	if got := text.OwnWords("*yes* and **no**\n* a\n-# foot"); got != "*yes* and **no**\n* a" {
+		t.Errorf("left of an answer: %q", got)
+	}
+}
+
+// The note on the missing model is said once a day in a channel, and to whoever alone sees an answer.
+func TestTheNoteIsSaidOnceADay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(3*day, lobby, ben, "The lighthouse password is cod")
+	for i, c := range []struct {
+		channel memory.ChannelID
+		later   time.Duration
+		alone   bool
+		want    bool
+	}{{lobby, 0, false, true}, {lobby, time.Hour, false, false}, {harbor, time.Hour, false, true}, {lobby, time.Hour, true, true},
+		{lobby, 2 * time.Hour, true, false}, {lobby, day, false, true}, {lobby, day, false, false}} {
+		q := w.asks(c.channel, "What is the lighthouse password?")
+		q.Now, q.OnlyAsker, q.Roles = q.Now.Add(c.later), c.alone, []memory.RoleID{}
+		a := w.answer(q)
+		has(t, a.Text, "password is cod")
+		if strings.Contains(a.Text, noModel) != c.want {
+			t.Errorf("%d: answered %q", i, a.Text)
+		}
+	}
+	q := w.asks(lobby, "What is the lighthouse password?")
+	w.engine.model, q.NoModel = &scripted{}, true
+	has(t, w.answer(q).Text, noTokens) // which isn't always so
+}
+
+// An answer without a model is the best message with what completes it, in the order in which it was said.
+func TestQuotesAreCompleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, ann, "the sound of the ferry radio doesn't work, any idea?")
+	w.says(9*day-time.Minute, harbor, ben, "unplug it for a minute")
+	w.says(8*day, harbor, cleo, "lunch was nice")
+	w.says(5*day, harbor, cleo, "who rows the regatta boat?")
+	w.says(5*day-time.Minute, harbor, ben, "Otto and Pim")
+	w.says(3*day, harbor, ben, "the mooring fee was 40")
+	w.says(2*day, harbor, ben, "the mooring fee is 55 now")
+	for question, want := range map[string][]string{
+		"sound of the radio doesn't work": {"any idea?", "unplug it"},
+		"who rows the regatta boat":       {"who rows", "Otto"},
+		"how much is the mooring fee?":    {"55 now"},
+	} {
+		text := w.answer(w.asks(lobby, question)).Text
+		at := -1
+		for _, s := range want {
+			if i := strings.Index(text, s); i <= at {
+				t.Errorf("%q: %q isn't there, or too early, in:\n%s", question, s, text)
+			} else {
+				at = i
+			}
+		}
+		if n := strings.Count(text, "> "); n > 2 {
+			t.Errorf("%q: %d messages are quoted:\n%s", question, n, text)
+		}
+	}
+}

@@ -1,0 +1,237 @@
+package search
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+
+	"hark/internal/text"
+	"hark/memory"
+)
+
+// Floor is the relevance below which a single message isn't worth showing to a person.
+const Floor = 0.05
+
+// gateFeature numbers what tells whether what a question asks for was found at all. The weights of gate_weights.go are
+// learned by internal/tune.
+type gateFeature int
+
+const (
+	gateConstant gateFeature = iota
+	gateFound                // what spoke for the best hits, as people are told: words, meaning, and half of what is around
+	gateAuthor               // who said it
+	gateTime                 // and when
+	gateUnheard              // share of the question, by weight, that nobody has said
+	gateTerms                // logarithm of its terms
+	gateChatter              // share of its words that are small talk
+	gateYou                  // it speaks to Hark
+	gateStates               // it tells something rather than asks
+	gateCount
+)
+
+var gateNames = [gateCount]string{"constant", "found", "author", "time", "unheard", "terms", "chatter", "you", "states"}
+
+// GateNames are the names of what Result.Gate tells, in its order.
+func GateNames() []string { return gateNames[:] }
+
+const (
+	gateHits  = 5 // hits that are looked at, the best
+	bareTerms = 2 // a topic by itself has at most so many: "birthday?", "Anna's dog"
+	rareTerms = 2 // so many that are said fewSay times at most, in one message, are no chance
+	fewSay    = 5
+)
+
+// gate is what decides whether a question has anything to be told from what was said.
+type gate struct {
+	closed bool
+	values []float64 // that it was weighed by; nil where it needed no weighing
+}
+
+// gateOf decides on hits, the best first. What isn't in the scope has no part in it.
+func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
+	own := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share == 1 })
+	earlier := slices.ContainsFunc(asked.terms, func(t weighted) bool { return t.share < 1 })
+	switch {
+	case isSmallTalk(q, asked, earlier), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
+		return gate{closed: true}
+	case earlier, !own: // it is understood by what was said before it, or by whom and when it means
+		return gate{}
+	}
+	v := make([]float64, gateCount)
+	v[gateConstant] = 1
+	most := map[string]float64{} // that each reason spoke for one of them
+	bare := false
+	for _, hit := range hits[:min(gateHits, len(hits))] {
+		for _, why := range hit.Why {
+			most[why.Kind] = max(most[why.Kind], why.Weight)
+		}
+		stream := p.streams[hit.Message.Channel]
+		at, there := slices.BinarySearchFunc(stream, hit.Message.ID, func(e entry, id memory.MessageID) int {
+			return cmp.Compare(e.ID, id)
+		})
+		if there {
+			e := &stream[at]
+			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 || asked.rareIn(e) >= rareTerms
+		}
+	}
+	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
+	heard, rare := p.heard(q, asked), true
+	for i, t := range asked.terms {
+		if !heard[i] {
+			v[gateUnheard] += t.idf / asked.idf
+		}
+		rare = rare && (t.name || heard[i] && t.count <= rarely)
+	}
+	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
+	say := wordsSaying(q.Text)
+	v[gateChatter], v[gateYou], v[gateStates] = say.chatter, bit(say.you && !q.Seeks), bit((say.me || say.you) && !say.asks)
+	if (bare || rare) && say.topic && say.chatter < 0.5 && v[gateYou]+v[gateStates] == 0 {
+		return gate{}
+	}
+	z := 0.0
+	for i, w := range gateWeights {
+		z += w * v[i]
+	}
+	return gate{z < 0, v}
+}
+
+// heard tells of each term whether it was said, or says too little to be missed. The question itself is counted, too, once
+// it is logged: of what is hardly ever said, the messages are looked at.
+func (p *pool) heard(q Query, asked question) []bool {
+	heard := make([]bool, len(asked.terms))
+	for i, t := range asked.terms {
+		heard[i] = t.name || t.count > rarely || smallTerms()[t.term]
+	}
+	for _, stream := range p.streams {
+		for at := range stream {
+			e := &stream[at]
+			for i, n := range e.counts {
+				if n > 0 && !heard[i] && (q.Behind == nil || !q.Behind(e.Message)) {
+					heard[i] = true
+				}
+			}
+		}
+	}
+	return heard
+}
+
+// rareIn is how many terms of the question e holds that are hardly ever said.
+func (q question) rareIn(e *entry) (n int) {
+	for i, t := range q.terms {
+		if !t.name && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
+			n++
+		}
+	}
+	return n
+}
+
+// heldBy is how much e holds of each term; a name is held by what its owner says.
+func (q question) heldBy(e *entry) []float64 {
+	if !slices.Contains(q.named, e.Author) {
+		return e.like
+	}
+	held := slices.Clone(e.like)
+	for t := range held {
+		held[t] = max(held[t], bit(q.terms[t].name))
+	}
+	return held
+}
+
+// smallTerms are those of small talk's words.
+var smallTerms = sync.OnceValue(func() map[string]bool {
+	terms := map[string]bool{}
+	for _, words := range []map[string]bool{chatter, besides} {
+		for w := range words {
+			for _, t := range text.QueryTerms(w) {
+				terms[t] = true
+			}
+		}
+	}
+	return terms
+})
+
+// saying is what the words of a question are.
+type saying struct {
+	chatter       float64 // share of those that say anything that are small talk
+	topic         bool    // some of them neither are nor go with it
+	words         int     // that say anything
+	me, you, asks bool
+	others        bool // it asks for others or of others
+}
+
+func wordsSaying(question string) saying {
+	s := saying{asks: text.Asks(question)}
+	n, talk := 0.0, 0.0
+	for _, w := range text.Words(text.WithoutHark(question)) {
+		s.me, s.you, s.others = s.me || speakers[w], s.you || hearers[w], s.others || persons[w] || askers[w]
+		switch {
+		case chatter[w]:
+			n, talk = n+1, talk+1
+		case besides[w]:
+			n, talk = n+1, talk+0.5
+		case !text.IsStopWord(w):
+			n, s.topic = n+1, true
+		}
+	}
+	s.words, s.chatter = int(n), talk/max(1, n)
+	return s
+}
+
+// isSmallTalk reports whether a question asks for nothing that could have been said before: it greets, thanks, wants
+// to be entertained, or is nothing but signs. earlier says that it may go on from what was said before it.
+func isSmallTalk(q Query, asked question, earlier bool) bool {
+	s := wordsSaying(q.Text)
+	wants := q.Seeks || s.asks && s.others
+	switch {
+	case s.topic || len(asked.named) > 0:
+		return false
+	case s.words == 0:
+		return s.you || !s.asks
+	case s.chatter > 0.5:
+		return s.you || !wants
+	}
+	return !earlier && len(asked.dates) == 0 && (s.you || s.words > 1 && !wants)
+}
+
+// What small talk is made of: words that make it, and words that go with them and are topics by themselves.
+var (
+	speakers = text.SetOf(`i me my myself it that this ich je yo`)
+	askers   = text.SetOf(`who whom whose when where which wer wen wem wann wo qui quand quien cuando donde`)
+	hearers  = text.SetOf(`you your yours yourself u ur du dein tu te`)
+	chatter  = text.SetOf(`
+		hi hello hey heya hiya yo yooo sup howdy hallo hola salut bonjour bonsoir servus moin guten buenos buenas bonne
+		thanks thank thx ty tysm cheers danke merci gracias appreciate obliged grateful welcome congrats congratulations
+		bye goodbye cya gn brb afk gtg later lol lmao rofl haha hahaha hehe heh xd omg wow wtf aww ugh hmm hm mhm meh oh
+		ah yay yikes damn dang ok okay cool nice great awesome perfect amazing brilliant lovely wonderful excellent fine
+		neat sweet cute alright agreed understood roger gotcha sounds yes yeah yep yup nope nah sure maybe idk whatever
+		really seriously serious kidding joking exactly indeed correct true false fair sorry oops nvm worries np
+		bruh pog kek lul wassup wyd hru hbu noted absolutely definitely totally certainly honestly actually unbelievable
+		incredible impressive adorable legend hero genius king queen clever fantastic superb terrific glad pleasure
+		ciao adios tschuss bis wiedersehen revoir hasta luego nos vemos さようなら こんばんは 再见 再見 awake
+		wave waves nod nods pat pats poke pokes cuddle shrug shrugs clap claps facepalm bow
+		greetings ahoy evenin mornin nighty zzz sigh phew ouch huh eh oof sheesh duh psst uwu owo kk ikr tbh ngl smh gl hf
+		ggwp ez nt woo woohoo hooray hurrah yippee kudos bravo props respect wait hurry continue bless luck amen deal
+		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
+		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
+		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
+		genau stimmt klasse toll mega oui non si claro vale genial bravo おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
+	besides = text.SetOf(`
+		der die das den dem ein eines und oder mit fur auf zu ist bist sind war wir ihr sie was wer wie schon noch mal
+		gut gute guter schone schoner le la les des et ou est es suis sommes vous nous comment tres bon bien avec pour
+		el los las un uno una y o como estas esta eres soy son muy buen bueno con para por de
+		wishes care rock paper scissors truth dare fingers crossed vibe vibes easter halloween eve mess top shine said
+		long far enough carry hold take way hand five high low peace heart hearts cheer stay safe soon
+		secret trick riddle pun quote limerick haiku poem rhyme rap dance fun meaning life moment minute second
+		thing things stuff people friend friends folks snack brain robots bots humans machine ai
+		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
+		question questions answers word words talk chat hang around little bit kind least talking chatting still
+		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
+		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
+		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea old color colour
+		favourite favorite everyone everybody anyone anybody someone home mate m8 buddy dude bro man boy girl zusammen
+		dir mir einen eine un une tal beaucoup muchas nacht morgen nuit noches dias tag todos work played way right
+		makes sense problem mind laugh please pls plz bitte got get know nothing much lot quick help helped answer best
+		im ive dont cant thats whats lets so too up there between again new bed sleep dream dreams feeling feel go
+		going doing like meet back`)
+)

@@ -1,0 +1,92 @@
+package search_test
+
+import (
+	"testing"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// What asks for nothing, or for what nobody spoke of, is declined; a name, a topic and whatever is understood by what was
+// said before it isn't, however short.
+func TestTheGate(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	spoken := memory.Message{ID: memory.FirstMessageID(dawn.AddDate(0, 1, 0)) - 5, Author: marta, Content: "who mends roofs?"}
+	for text, declined := range map[string]bool{
+		"who can mend the chapel roof?":                 false,
+		"what did the goat eat?":                        false,
+		"when does the harvest fair move to the meadow": false,
+		"goat?":           false,
+		"bunting":         false,
+		"Oswin":           false,
+		"Oswin's cousin":  false,
+		"thanks!":         true,
+		"hello everybody": true,
+		"tell me a joke":  true,
+		"how are you?":    true,
+		"guten Morgen":    true,
+		"😂":               true,
+		"what did the bishop pay for the new organ pipes?": true,
+		"when is the zeppelin race?":                       true,
+	} {
+		q := ask(text, green)
+		if r := k.search(t, q); r.Declined != declined {
+			t.Errorf("%q: declined %t, by %v", text, r.Declined, r.Gate())
+		}
+		q.Seeks = true // as where a person searches: a greeting is looked for like anything else
+		if r := k.search(t, q); r.Declined && !declined {
+			t.Errorf("%q: declined where it is searched for", text)
+		}
+	}
+	q := ask("what about him?", green)
+	q.Session, q.Skip = []memory.Message{spoken}, []memory.MessageID{spoken.ID}
+	for _, text := range []string{"what about the second one?", "do you know him?"} {
+		q.Text = text
+		if r := k.search(t, q); r.Declined {
+			t.Errorf("%q is declined, which goes on from what was said", text)
+		}
+	}
+	q.Text = "thanks"
+	if r := k.search(t, q); !r.Declined {
+		t.Error("thanks go on from what was said")
+	}
+	q.Text = "what about him?"
+	if r := k.search(t, q); r.Declined || len(r.Hits) == 0 || r.Hits[0].Message.ID != ids["roof"] {
+		t.Errorf("what goes on from what was said finds %v, declined %t", hitIDs(r), r.Declined)
+	}
+}
+
+// Whether a question is declined tells nothing of what its readers may not read.
+func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	for _, text := range []string{"where is the chapel roof money hidden?", "who inspects the candles?", "money?", "liquorice"} {
+		before := k.search(t, ask(text, green))
+		k.say(t, dawn, crypt, marta, text+" it was said here")
+		k.say(t, dawn, pub, pim, text+" and here")
+		k.index(t)
+		after := k.search(t, ask(text, green))
+		if before.Declined != after.Declined || len(before.Hits) != len(after.Hits) {
+			t.Errorf("%q: what was said elsewhere changes it from %t to %t", text, before.Declined, after.Declined)
+		}
+		for i, v := range before.Gate() {
+			if after.Gate()[i] != v {
+				t.Errorf("%q: %s was %v, and is %v", text, search.GateNames()[i], v, after.Gate()[i])
+			}
+		}
+	}
+}
+
+// What is Behind is found only where nothing else is to be.
+func TestWhatIsBehindIsNotFound(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	q := ask("who can mend the chapel roof, for how much?", green)
+	q.Behind = func(m *memory.Message) bool { return m.ID == ids["roof"] }
+	for _, h := range k.search(t, q).Hits {
+		if h.Message.ID == ids["roof"] {
+			t.Error("it was found")
+		}
+	}
+}
