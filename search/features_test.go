@@ -28,6 +28,28 @@ func TestLongMessagesSpeakForThemselves(t *testing.T) {
 	}
 }
 
+// A long message is found by what one passage of it says, once, with those who speak before and after it.
+func TestLongMessagesAreFoundByAPassage(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	filler := strings.Repeat("this is about the weather and the boats of the town. ", 20)
+	k.say(t, dawn, green, oswin, "tell me all")
+	k.say(t, dawn.Add(time.Minute), green, marta, filler+"The unicorn eats bluebells. "+filler)
+	k.say(t, dawn.Add(2*time.Minute), green, oswin, "no unicorn here, and it eats nothing but flowers")
+	result, err := search.New(k.store, k.store).Search(t.Context(), ask("what does the unicorn eat? bluebells?", green))
+	if err != nil || len(result.Hits) != 3 || result.Hits[0].Message.Author != marta {
+		t.Fatalf("found %+v, %v", result.Hits, err)
+	}
+	var said []string
+	for _, m := range result.Hits[0].Excerpt {
+		said = append(said, m.Content)
+	}
+	if want := []string{"tell me all", filler + "The unicorn eats bluebells. " + filler,
+		"no unicorn here, and it eats nothing but flowers"}; !slices.Equal(said, want) {
+		t.Errorf("the excerpt is %q", said)
+	}
+}
+
 func TestCandidatesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)

@@ -67,12 +67,13 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 			most[why.Kind] = max(most[why.Kind], why.Weight)
 		}
 		stream := p.streams[hit.Message.Channel]
-		at, there := slices.BinarySearchFunc(stream, hit.Message.ID, func(e entry, id memory.MessageID) int {
+		at, _ := slices.BinarySearchFunc(stream, hit.Message.ID, func(e entry, id memory.MessageID) int {
 			return cmp.Compare(e.ID, id)
 		})
-		if there {
+		for ; at < len(stream) && stream[at].ID == hit.Message.ID; at++ { // each passage
 			e := &stream[at]
-			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 || asked.rareIn(e) >= rareTerms
+			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 ||
+				asked.rareIn(e) >= rareTerms
 		}
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]

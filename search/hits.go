@@ -137,16 +137,17 @@ func normalised(s string) string {
 // excerpt is a hit's message with the one before and the one after it in the same sitting.
 func (p *pool) excerpt(r *ranked) []memory.Message {
 	stream := p.streams[r.channel]
-	first, last := r.at, r.at
-	if stream[r.at].joined && r.at > 0 {
-		first--
-	}
-	if last+1 < len(stream) && stream[last+1].joined {
+	first, last := opening(stream, r.at), r.at
+	for last+1 < len(stream) && stream[last+1].continues(&stream[r.at]) {
 		last++
 	}
 	var excerpt []memory.Message
-	for _, e := range stream[first : last+1] {
-		excerpt = append(excerpt, *e.Message)
+	if first > 0 && stream[first].joined {
+		excerpt = append(excerpt, *stream[first-1].Message)
+	}
+	excerpt = append(excerpt, *stream[r.at].Message)
+	if last+1 < len(stream) && stream[last+1].joined {
+		excerpt = append(excerpt, *stream[last+1].Message)
 	}
 	return excerpt
 }

@@ -58,16 +58,17 @@ type pool struct {
 	streams    map[memory.ChannelID][]entry
 }
 
-// entry is a fetched message, with its terms counted.
+// entry is a fetched message or, if that is long, a passage of it, with its terms counted.
 type entry struct {
 	*memory.Message
-	counts []float64 // of the question's terms, in their order
-	like   []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
-	pairs  float64   // share of the question's pairs that it holds
-	length float64   // terms
-	words  int
-	signs  signs
-	joined bool // it follows the entry before it within the same sitting
+	passage string
+	counts  []float64 // of the question's terms, in their order
+	like    []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
+	pairs   float64   // share of the question's pairs that it holds
+	length  float64   // terms
+	words   int
+	signs   signs
+	joined  bool // it follows the entry before it within the same sitting
 }
 
 func newPool(q Query) *pool {
@@ -151,6 +152,7 @@ func find(messages []memory.Message, id memory.MessageID) (at int, there bool) {
 // terms counted in what isn't skipped. What is skipped is in it; see without.
 func (p *pool) stream(read stretch, counter *counter) []entry {
 	stream := make([]entry, 0, len(read.messages))
+	var cut []string
 	scope := counter.scope
 	follows := true // all since the last that was taken in
 	for i := range read.messages {
@@ -161,11 +163,14 @@ func (p *pool) stream(read stretch, counter *counter) []entry {
 			!scope.Until.IsZero() && !at.Before(scope.Until) {
 			continue
 		}
-		stream = append(stream, entry{Message: m, joined: follows})
-		if !p.skip[m.ID] {
-			counter.count(&stream[len(stream)-1])
+		cut = passages(cut[:0], m.Text())
+		for _, passage := range cut {
+			stream = append(stream, entry{Message: m, passage: passage, joined: follows})
+			if !p.skip[m.ID] {
+				counter.count(&stream[len(stream)-1])
+			}
+			follows = true
 		}
-		follows = true
 	}
 	return stream
 }
@@ -230,8 +235,7 @@ func newCounter(q question) *counter {
 }
 
 func (c *counter) count(e *entry) {
-	body := e.Text()
-	terms := c.batch.AppendTerms(c.said[:0], body)
+	terms := c.batch.AppendTerms(c.said[:0], e.passage)
 	c.said = terms
 	e.counts, e.like = c.numbers(), c.numbers()
 	pairs := 0
@@ -253,12 +257,12 @@ func (c *counter) count(e *entry) {
 		e.pairs = min(1, float64(pairs)/float64(len(c.pairs)))
 	}
 	e.length = min(float64(len(terms)), longTerms)
-	for range strings.FieldsSeq(body) {
+	for range strings.FieldsSeq(e.passage) {
 		if e.words++; e.words > longText {
 			break
 		}
 	}
-	e.signs = signsOf(body, c.form != asksAnything || len(c.named) > 0 || len(c.dates) > 0)
+	e.signs = signsOf(e.passage, c.form != asksAnything || len(c.named) > 0 || len(c.dates) > 0)
 }
 
 // numbers are as many zeros as the question has terms, and never nil.
@@ -310,7 +314,12 @@ func (p *pool) score(q question) []*ranked {
 			r := &scored[i]
 			r.channel, r.at, r.values = channel, i, p.features(q, stream, i)
 			r.score = r.values.score()
-			all = append(all, r)
+			n := len(all)
+			if i == 0 || !stream[i].continues(&stream[i-1]) {
+				all = append(all, r)
+			} else if r.score > all[n-1].score { // a message has the place of its best passage
+				all[n-1] = r
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
