@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	bitset "math/bits"
 	"slices"
 	"time"
 
@@ -10,39 +11,43 @@ import (
 
 // feature numbers what is known of a message as an answer to a question. All lie in [0, 1], but for
 // featureFar and featureAuthorOwn, which are BM25 divided by the summed inverse document frequency of the
-// question's terms, so that they compare between questions: at most k1 + 1.
+// question's terms, so that they compare between questions: at most k1 + 1. Of a long message they are its best passage's.
 type feature int
 
 const (
-	featureFar       feature = iota // BM25 of the text made of the message and of the eight before and after it
-	featureCovered                  // share of the question's inverse document frequency that is found there at all
-	featureLike                     // and in the message itself, also by words that begin alike
-	featureLikeNear                 // and in the message or in the three before and after it
-	featurePairs                    // share of the neighbouring terms of the question that are neighbours in it
-	featureAuthor                   // it is by somebody whom the question names
-	featureAuthorOwn                // BM25 of the message, if it is
-	featureSelf                     // it is, and speaks of its author
-	featureSpokenOf                 // it is by somebody else, and speaks of somebody whom the question names
-	featureWeek                     // 1 at the date asked for, falling to 1/e within a week
-	featureDay                      // and within a day
-	featureDateSaid                 // it tells a date that is asked for
-	featureEvent                    // it was said before or after what is asked for so, as far as that can be told
-	featureLength                   // logarithm of its words, 1 from 30 on
-	featureAnswers                  // BM25 of the message before, if that is somebody else's question
-	featureMeaning                  // likeness of its segment's vector to the question's, if it is among the nearest
-	featureAsks                     // it asks
-	featureTime                     // a time is asked for, and it tells one
-	featureNumber                   // a number is asked for, and it tells one
-	featureName                     // a name is asked for, and it tells one
-	featureReason                   // a reason is asked for, and it gives one
-	featureFirst                    // nothing was said for hours before it
-	featureReacts                   // it begins as reactions to what others say do
+	featureFar        feature = iota // BM25 of the text made of the message and of the eight before and after it
+	featureFarWords                  // and without the names of people, as a share of the most that any message has
+	featureCovered                   // share of the question's inverse document frequency that is found there at all
+	featureLike                      // and in the message itself, also by words that begin alike, as a share of the most
+	featureLikeNear                  // and in the message or in the three before and after it
+	featurePairs                     // share of the neighbouring terms of the question that are neighbours in it
+	featureAuthor                    // it is by somebody whom the question names
+	featureAuthorOwn                 // BM25 of the message, if it is
+	featureSelf                      // it is, and speaks of its author
+	featureSubject                   // it is, and the question names others behind them
+	featureSpokenOf                  // it is by somebody else, and speaks of somebody whom the question names
+	featureSpokenNear                // share of those whom the question names who speak or are named round it
+	featureWeek                      // 1 at the date asked for, falling to 1/e within a week
+	featureDateSaid                  // it tells a date that is asked for
+	featureEvent                     // it was said before or after what is asked for so, as far as that can be told
+	featureLength                    // logarithm of its words, 1 from 30 on
+	featureAnswers                   // BM25 of the message before, if that is somebody else's question
+	featureFollowed                  // somebody else speaks next
+	featureMeaning                   // likeness of its segment's vector to the question's, if it is among the nearest
+	featureTime                      // a time is asked for, and it tells one
+	featureNumber                    // a number is asked for, and it tells one
+	featureName                      // a name is asked for, and it tells one
+	featureReason                    // a reason is asked for, and it gives one
 	featureCount
 )
 
-var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn",
-	"self", "spokenOf", "week", "day", "dateSaid", "event",
-	"length", "answers", "meaning", "asks", "time", "number", "name", "reason", "first", "reacts"}
+var featureNames = [featureCount]string{"far", "farWords", "covered", "like", "likeNear", "pairs", "author", "authorOwn",
+	"self", "subject", "spokenOf", "spokenNear", "week", "dateSaid", "event",
+	"length", "answers", "followed", "meaning", "time", "number", "name", "reason"}
+
+// relative are the features that are shares of the most that any message has: how well the best fits depends on the
+// question.
+var relative = [...]feature{featureFarWords, featureLike}
 
 // FeatureNames are the names of a Candidate's features, in their order.
 func FeatureNames() []string { return featureNames[:] }
@@ -58,13 +63,13 @@ func (v *values) score() float64 {
 	return score
 }
 
-// features computes those of the message at i.
+// features computes those of the passage at i, the relative ones undivided.
 func (p *pool) features(q question, stream []entry, i int) (v values) {
 	e := &stream[i]
 	first, last := neighbourhood(stream, i, reach, reach)
-	v[featureFar], v[featureCovered] = around(q, stream[first:last+1], i-first)
+	v[featureFar], v[featureFarWords], v[featureCovered] = around(q, stream[first:last+1], i-first)
 	if e.words > longText { // it says itself what it is about
-		v[featureFar] = own(q, e)
+		v[featureFar], v[featureFarWords] = q.bm25(e.counts, e.length, averageLength)
 	}
 	v[featureLike] = q.share(e.like)
 	near := slices.Clone(e.like)
@@ -77,32 +82,31 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 	v[featurePairs] = e.pairs
 	if slices.Contains(q.named, e.Author) {
 		v[featureAuthor], v[featureAuthorOwn], v[featureSelf] = 1, own(q, e), bit(e.signs.self)
+		v[featureSubject] = bit(len(q.named) > 1 && e.Author == q.named[0])
 	} else {
-		v[featureSpokenOf] = bit(q.names(e))
+		v[featureSpokenOf] = bit(e.names != 0)
+	}
+	if len(q.named) > 0 {
+		var near uint64
+		for j := first; j <= last; j++ {
+			near |= stream[j].names | stream[j].by
+		}
+		v[featureSpokenNear] = float64(bitset.OnesCount64(near)) / float64(min(len(q.named), 64))
 	}
 	q.datesOf(e, &v)
 	v[featureEvent] = bit(q.event.holds(e.Time()))
 	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
-	if at := opening(stream, i); at > 0 && stream[at].joined && stream[at-1].signs.asks && stream[at-1].Author != e.Author {
-		v[featureAnswers] = own(q, &stream[at-1])
+	opens, ends := whole(stream, i)
+	if opens > first && stream[opens-1].signs.asks && stream[opens-1].Author != e.Author {
+		v[featureAnswers] = own(q, &stream[opens-1])
 	}
+	v[featureFollowed] = bit(ends < last && stream[ends+1].Author != e.Author)
 	v[featureMeaning] = p.similarity[e.ID]
-	v[featureAsks], v[featureReacts], v[featureFirst] = bit(e.signs.asks), bit(e.signs.reacts), bit(!stream[opening(stream, i)].joined)
 	v[featureTime] = bit(q.form == asksTime && e.signs.time)
 	v[featureNumber] = bit(q.form == asksNumber && e.signs.number)
 	v[featureName] = bit(q.form == asksName && e.signs.name)
 	v[featureReason] = bit(q.form == asksReason && e.signs.reason)
 	return v
-}
-
-// names reports whether e holds the name of somebody whom the question names.
-func (q question) names(e *entry) bool {
-	for t, n := range e.counts {
-		if n > 0 && q.terms[t].name {
-			return true
-		}
-	}
-	return false
 }
 
 // distance is how far t is from the nearest date asked for; 0 within it.
@@ -120,7 +124,7 @@ func (q question) datesOf(e *entry, v *values) {
 		return
 	}
 	days := q.distance(e.Time()).Hours() / 24
-	v[featureWeek], v[featureDay] = math.Exp(-days/7), math.Exp(-days)
+	v[featureWeek] = math.Exp(-days / 7)
 	if !e.signs.time {
 		return
 	}

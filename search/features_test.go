@@ -28,6 +28,45 @@ func TestLongMessagesSpeakForThemselves(t *testing.T) {
 	}
 }
 
+// A long message is found by what one passage of it says, once, with those who speak before and after it.
+func TestLongMessagesAreFoundByAPassage(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	filler := strings.Repeat("this is about the weather and the boats of the town. ", 20)
+	k.say(t, dawn, green, oswin, "tell me all")
+	k.say(t, dawn.Add(time.Minute), green, marta, filler+"The unicorn eats bluebells. "+filler)
+	k.say(t, dawn.Add(2*time.Minute), green, oswin, "no unicorn here, and it eats nothing but flowers")
+	result, err := search.New(k.store, k.store).Search(t.Context(), ask("what does the unicorn eat? bluebells?", green))
+	if err != nil || len(result.Hits) != 3 || result.Hits[0].Message.Author != marta {
+		t.Fatalf("found %+v, %v", result.Hits, err)
+	}
+	var said []string
+	for _, m := range result.Hits[0].Excerpt {
+		said = append(said, m.Content)
+	}
+	if want := []string{"tell me all", filler + "The unicorn eats bluebells. " + filler,
+		"no unicorn here, and it eats nothing but flowers"}; !slices.Equal(said, want) {
+		t.Errorf("the excerpt is %q", said)
+	}
+}
+
+// Words that only ask say next to nothing, however rare they are.
+func TestWordsThatAskSayLittle(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	for i := range 12 {
+		k.say(t, dawn.Add(time.Duration(i)*24*time.Hour), green, marta, "the boats of the town, number "+strings.Repeat("I", i))
+	}
+	k.say(t, dawn.Add(15*24*time.Hour), green, marta, "anyone at the harbour tonight")
+	k.say(t, dawn.Add(16*24*time.Hour), green, oswin, "my dog sleeps all day")
+	k.say(t, dawn.Add(17*24*time.Hour), green, marta, "a dog barked at noon")
+	result, err := search.New(k.store, k.store).Search(t.Context(), ask("does anyone have a dog?", green))
+	if err != nil || len(result.Hits) < 3 || !strings.Contains(result.Hits[0].Message.Content, "dog") ||
+		!strings.Contains(result.Hits[1].Message.Content, "dog") {
+		t.Errorf("found %+v, %v", result.Hits, err)
+	}
+}
+
 func TestCandidatesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)

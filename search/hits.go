@@ -29,7 +29,7 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 			below = r.score
 			break
 		}
-		e := &p.streams[r.channel][r.at]
+		e := p.entry(r)
 		words := normalised(e.Text())
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
@@ -137,10 +137,7 @@ func normalised(s string) string {
 // excerpt is a hit's message with the one before and the one after it in the same sitting.
 func (p *pool) excerpt(r *ranked) []memory.Message {
 	stream := p.streams[r.channel]
-	first, last := opening(stream, r.at), r.at
-	for last+1 < len(stream) && stream[last+1].continues(&stream[r.at]) {
-		last++
-	}
+	first, last := whole(stream, r.at)
 	var excerpt []memory.Message
 	if first > 0 && stream[first].joined {
 		excerpt = append(excerpt, *stream[first-1].Message)

@@ -44,10 +44,14 @@ func passages(cut []string, body string) []string {
 // continues reports whether e is a passage of the same message as before.
 func (e *entry) continues(before *entry) bool { return e.Message == before.Message }
 
-// opening is where in stream the first passage is of the message that has one at i.
-func opening(stream []entry, i int) int {
-	for i > 0 && stream[i].continues(&stream[i-1]) {
-		i--
+// whole is where in stream the first and the last passage are of the message that has one at i.
+func whole(stream []entry, i int) (first, last int) {
+	first, last = i, i
+	for first > 0 && stream[first].continues(&stream[first-1]) {
+		first--
 	}
-	return i
+	for last+1 < len(stream) && stream[last+1].continues(&stream[last]) {
+		last++
+	}
+	return first, last
 }

@@ -18,6 +18,7 @@ type question struct {
 	text  string            // with what it refers back to
 	terms []weighted        // to look for, rarest first
 	idf   float64           // of all terms together
+	words bool              // not all of them are names
 	pairs map[string]string // the term that follows a term
 	named []memory.UserID
 	dates []dateRange
@@ -31,7 +32,7 @@ type weighted struct {
 	share float64 // of its inverse document frequency that counts: less where it was said before the question
 	count int     // messages that it is in, as far as they are counted
 	idf   float64
-	name  bool // of somebody whom the question names
+	names uint64 // whom of those that the question names it is a name of, by their place
 }
 
 // rarely is in how many messages a misspelt name may be: the question itself is one, and people misspell again.
@@ -56,6 +57,7 @@ type pool struct {
 	similarity map[memory.MessageID]float64
 	skip       map[memory.MessageID]bool
 	streams    map[memory.ChannelID][]entry
+	most       [len(relative)]float64 // the most that any message has of the relative features
 }
 
 // entry is a fetched message or, if that is long, a passage of it, with its terms counted.
@@ -68,7 +70,9 @@ type entry struct {
 	length  float64   // terms
 	words   int
 	signs   signs
-	joined  bool // it follows the entry before it within the same sitting
+	names   uint64 // whom of those that the question names it names
+	by      uint64 // which of them says it
+	joined  bool   // it follows the entry before it within the same sitting
 }
 
 func newPool(q Query) *pool {
@@ -240,6 +244,7 @@ func (c *counter) count(e *entry) {
 	for at, t := range terms {
 		found := c.find(t)
 		if i := found.at; i >= 0 {
+			e.names |= c.terms[i].names
 			if e.counts[i]++; at+1 < len(terms) && c.pairs[t] == terms[at+1] {
 				pairs++
 			}
@@ -256,6 +261,9 @@ func (c *counter) count(e *entry) {
 		e.words++
 	}
 	e.signs = signsOf(e.passage)
+	if at := slices.Index(c.named, e.Author); at >= 0 {
+		e.by = 1 << (at % 64)
+	}
 }
 
 // numbers are as many zeros as the question has terms, and never nil.
@@ -306,38 +314,54 @@ func (p *pool) score(q question) []*ranked {
 		for i := range stream {
 			r := &scored[i]
 			r.channel, r.at, r.values = channel, i, p.features(q, stream, i)
-			r.score = r.values.score()
-			n := len(all)
-			if i == 0 || !stream[i].continues(&stream[i-1]) {
-				all = append(all, r)
-			} else if r.score > all[n-1].score { // a message has the place of its best passage
-				all[n-1] = r
+			for i, f := range relative {
+				p.most[i] = max(p.most[i], r.values[f])
 			}
+			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
-	return all
+	best := all[:0]
+	for _, r := range all {
+		for i, f := range relative {
+			r.values[f] /= max(p.most[i], math.SmallestNonzeroFloat64)
+		}
+		r.score = r.values.score()
+		if n := len(best); n == 0 || !p.entry(r).continues(p.entry(best[n-1])) {
+			best = append(best, r)
+		} else if r.score > best[n-1].score { // a message has the place of its best passage
+			best[n-1] = r
+		}
+	}
+	slices.SortStableFunc(best, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
+	return best
 }
+
+// entry is what was scored.
+func (p *pool) entry(r *ranked) *entry { return &p.streams[r.channel][r.at] }
 
 // own is the BM25 of one message.
 func own(q question, e *entry) float64 {
-	return q.bm25(e.counts, e.length, averageLength)
+	score, _ := q.bm25(e.counts, e.length, averageLength)
+	return score
 }
 
 // bm25 is that of a text of which the question's terms are counted
-// (https://en.wikipedia.org/wiki/Okapi_BM25), divided by the summed inverse document frequency.
-func (q question) bm25(counts []float64, length, average float64) float64 {
+// (https://en.wikipedia.org/wiki/Okapi_BM25), divided by the summed inverse document frequency, and its part without
+// the names of people, if the question has more than these.
+func (q question) bm25(counts []float64, length, average float64) (score, words float64) {
 	if q.idf == 0 {
-		return 0
+		return 0, 0
 	}
 	norm := k1 * (1 - b + b*length/average)
-	score := 0.0
 	for t, n := range counts {
 		if n > 0 {
-			score += q.terms[t].idf * n * (k1 + 1) / (n + norm)
+			part := q.terms[t].idf * n * (k1 + 1) / (n + norm) / q.idf
+			if score += part; q.terms[t].names == 0 || !q.words {
+				words += part
+			}
 		}
 	}
-	return score / q.idf
+	return score, words
 }
 
 // neighbourhood is from where to where the messages go that were said with the one at i, at most so many
@@ -365,8 +389,8 @@ var decayed = func() (of [reach + 1]float64) {
 }()
 
 // around is the BM25 of the text made of stream, of which the words count less the farther they are from the
-// message at i, and how much of the question is in it at all.
-func around(q question, stream []entry, i int) (score, covered float64) {
+// message at i, its part without names, and how much of the question is in it at all.
+func around(q question, stream []entry, i int) (score, words, covered float64) {
 	counts := make([]float64, len(q.terms))
 	found := make([]float64, len(q.terms))
 	length, average := 0.0, 0.0
@@ -379,7 +403,8 @@ func around(q question, stream []entry, i int) (score, covered float64) {
 		length += weight * stream[j].length
 		average += weight * averageLength
 	}
-	return q.bm25(counts, length, average), q.share(found)
+	score, words = q.bm25(counts, length, average)
+	return score, words, q.share(found)
 }
 
 // reasons are the features that people are told of, by what they are told.
@@ -388,10 +413,10 @@ var reasons = []struct {
 	features []feature
 }{
 	{"words", []feature{featureLike, featurePairs, featureAuthorOwn}},
-	{"around", []feature{featureFar, featureCovered, featureLikeNear}},
-	{"author", []feature{featureAuthor, featureSelf}},
-	{"name", []feature{featureSpokenOf}},
-	{"time", []feature{featureWeek, featureDay, featureDateSaid, featureEvent}},
+	{"around", []feature{featureFar, featureFarWords, featureCovered, featureLikeNear}},
+	{"author", []feature{featureAuthor, featureSelf, featureSubject}},
+	{"name", []feature{featureSpokenOf, featureSpokenNear}},
+	{"time", []feature{featureWeek, featureDateSaid, featureEvent}},
 	{"answers", []feature{featureAnswers}},
 	{"form", []feature{featureTime, featureNumber, featureName, featureReason}},
 	{"meaning", []feature{featureMeaning}},

@@ -15,7 +15,7 @@ const (
 	asksAnything form = iota
 	asksTime
 	asksNumber
-	asksName // of somebody, something or some place
+	asksName // of something or some place
 	asksReason
 )
 
@@ -28,11 +28,11 @@ func formOf(question string) form {
 			next = words[i+1]
 		}
 		switch {
-		case w == "when", w == "what" && timeAsked[next]:
+		case w == "when", (w == "what" || w == "which") && timeAsked[next]:
 			return asksTime
 		case w == "how" && numberAsked[next]:
 			return asksNumber
-		case w == "who", w == "where", w == "which":
+		case w == "where", (w == "what" || w == "which") && nameAsked[next]:
 			return asksName
 		case w == "why":
 			return asksReason
@@ -44,13 +44,14 @@ func formOf(question string) form {
 var (
 	timeAsked   = text.SetOf("year month date day time")
 	numberAsked = text.SetOf("many much old often long far")
+	nameAsked   = text.SetOf(`city country state place town location restaurant cities countries places book movie song band game show
+		brand artist author breed instrument company series film sport`)
 )
 
 // signs are what the words of a message tell of what it says.
 type signs struct {
 	asks   bool // it has a question mark
 	self   bool // it speaks of its author
-	reacts bool // it begins as reactions to what others say do
 	time   bool // it tells a time
 	number bool // it tells a number
 	name   bool // it tells a name
@@ -98,7 +99,6 @@ func isLetter(r rune) bool {
 func (of *signs) read(word, lower, before, between string, first bool) {
 	says := signWords[lower]
 	of.self = of.self || says&firstPerson != 0
-	of.reacts = of.reacts || first && says&reaction != 0
 	of.time = of.time || says&timeWord != 0
 	of.number = of.number || says&numberWord != 0
 	of.name = of.name || !first && isName(word) && inSentence(between) && endsLower(before)
@@ -109,7 +109,6 @@ func (of *signs) read(word, lower, before, between string, first bool) {
 // What words are signs of.
 const (
 	firstPerson = 1 << iota
-	reaction
 	timeWord
 	numberWord
 	reasonWord
@@ -120,8 +119,6 @@ var signWords = func() map[string]uint8 {
 	says := map[string]uint8{}
 	for sign, words := range map[uint8]string{
 		firstPerson: "i i'm i've i'd i'll me my mine we we're we've our us",
-		reaction: `wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome cool nice haha
-			lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed omg you're`,
 		timeWord: `yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning recently
 			monday tuesday wednesday thursday friday saturday sunday
 			jan feb mar apr jun jul aug sep sept oct nov dec ` + strings.Join(months[:], " "),
