@@ -59,12 +59,12 @@ const (
 	countLimit  = 20000 // a term in so many messages is as common as can be
 	maxTerms    = 16    // of a question, the rarest
 	nameShare   = 0.5   // of a term's weight, where it is the name of somebody known
-	askingShare = 0.4   // and where it is one of asking
+	askingShare = 0.3   // and where it is one of asking
 )
 
-// asking are terms that ask for something and are seldomer in what answers, or beside it, than others that are as rare.
-var asking = setOf(text.Terms(`anyone anybody someone somebody everyone everybody mention ask say tell talk discuss describe share
-	happen want think feel go kind type part place country hobby activity photo time long many recent according`))
+// asking are terms that ask for something and are seldomer in what answers, or beside it, than others as rare.
+var asking = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
+	mention ask say talk share happen kind type hobby photo activity`))
 
 // Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
 // would have added.

@@ -10,13 +10,13 @@ import (
 )
 
 // feature numbers what is known of a message as an answer to a question. All lie in [0, 1], but for
-// featureFar and featureAuthorOwn, which are BM25 divided by the summed inverse document frequency of the
-// question's terms, so that they compare between questions: at most k1 + 1. Of a long message they are its best passage's.
+// featureAuthorOwn and featureAnswers, which are BM25 divided by the summed inverse document frequency of the
+// question's terms, so that they compare between questions: at most k1 + 1. Of a long message they are those of its
+// best passage.
 type feature int
 
 const (
-	featureFar        feature = iota // BM25 of the text made of the message and of the eight before and after it
-	featureFarWords                  // and without the names of people, as a share of the most that any message has
+	featureFar        feature = iota // BM25, but for names, of it and the eight before and after, as a share of the most
 	featureCovered                   // share of the question's inverse document frequency that is found there at all
 	featureLike                      // and in the message itself, also by words that begin alike, as a share of the most
 	featureLikeNear                  // and in the message or in the three before and after it
@@ -41,13 +41,15 @@ const (
 	featureCount
 )
 
-var featureNames = [featureCount]string{"far", "farWords", "covered", "like", "likeNear", "pairs", "author", "authorOwn",
+var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn",
 	"self", "subject", "spokenOf", "spokenNear", "week", "dateSaid", "event",
 	"length", "answers", "followed", "meaning", "time", "number", "name", "reason"}
 
 // relative are the features that are shares of the most that any message has: how well the best fits depends on the
-// question.
-var relative = [...]feature{featureFarWords, featureLike}
+// question. The most counts as leastMost at least: what hardly fits doesn't become a full match by being the best.
+var relative = [...]feature{featureFar, featureLike}
+
+const leastMost = 0.3
 
 // FeatureNames are the names of a Candidate's features, in their order.
 func FeatureNames() []string { return featureNames[:] }
@@ -67,9 +69,9 @@ func (v *values) score() float64 {
 func (p *pool) features(q question, stream []entry, i int) (v values) {
 	e := &stream[i]
 	first, last := neighbourhood(stream, i, reach, reach)
-	v[featureFar], v[featureFarWords], v[featureCovered] = around(q, stream[first:last+1], i-first)
+	v[featureFar], v[featureCovered] = around(q, stream[first:last+1], i-first)
 	if e.words > longText { // it says itself what it is about
-		v[featureFar], v[featureFarWords] = q.bm25(e.counts, e.length, averageLength)
+		_, v[featureFar] = q.bm25(e.counts, e.length, averageLength)
 	}
 	v[featureLike] = q.share(e.like)
 	near := slices.Clone(e.like)

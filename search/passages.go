@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// passageWords is how many words are scored together at most: of a longer message the best part counts, as if it were a
-// message.
+// passageWords is how many words are scored together at most: of a longer message the best part counts, as if it
+// were a message.
 const passageWords = 80
 
-// passages appends to cut the parts of body, which is one if it isn't long, each of which ends with a sentence if it can.
+// passages appends the parts of body to cut: one if it isn't long. Each ends with a sentence if it can.
 func passages(cut []string, body string) []string {
 	if len(body) < 2*passageWords { // as many words take more
 		return append(cut, body)

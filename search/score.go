@@ -323,7 +323,7 @@ func (p *pool) score(q question) []*ranked {
 	best := all[:0]
 	for _, r := range all {
 		for i, f := range relative {
-			r.values[f] /= max(p.most[i], math.SmallestNonzeroFloat64)
+			r.values[f] /= max(p.most[i], leastMost)
 		}
 		r.score = r.values.score()
 		if n := len(best); n == 0 || !p.entry(r).continues(p.entry(best[n-1])) {
@@ -389,8 +389,8 @@ var decayed = func() (of [reach + 1]float64) {
 }()
 
 // around is the BM25 of the text made of stream, of which the words count less the farther they are from the
-// message at i, its part without names, and how much of the question is in it at all.
-func around(q question, stream []entry, i int) (score, words, covered float64) {
+// message at i, without names, and how much of the question is in it at all.
+func around(q question, stream []entry, i int) (words, covered float64) {
 	counts := make([]float64, len(q.terms))
 	found := make([]float64, len(q.terms))
 	length, average := 0.0, 0.0
@@ -403,8 +403,8 @@ func around(q question, stream []entry, i int) (score, words, covered float64) {
 		length += weight * stream[j].length
 		average += weight * averageLength
 	}
-	score, words = q.bm25(counts, length, average)
-	return score, words, q.share(found)
+	_, words = q.bm25(counts, length, average)
+	return words, q.share(found)
 }
 
 // reasons are the features that people are told of, by what they are told.
@@ -413,7 +413,7 @@ var reasons = []struct {
 	features []feature
 }{
 	{"words", []feature{featureLike, featurePairs, featureAuthorOwn}},
-	{"around", []feature{featureFar, featureFarWords, featureCovered, featureLikeNear}},
+	{"around", []feature{featureFar, featureCovered, featureLikeNear}},
 	{"author", []feature{featureAuthor, featureSelf, featureSubject}},
 	{"name", []feature{featureSpokenOf, featureSpokenNear}},
 	{"time", []feature{featureWeek, featureDateSaid, featureEvent}},
