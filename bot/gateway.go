@@ -85,7 +85,7 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 		up, err := b.connect(ctx, s)
 		b.memberRoles.Lose()
 		if used, is := errors.AsType[startsUsed](err); is {
-			b.waitToStart(ctx, time.Duration(used))
+			b.waitToStart(ctx, max(time.Duration(used), wait))
 			continue
 		}
 		end := final(err)

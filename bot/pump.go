@@ -14,7 +14,7 @@ import (
 
 const (
 	// batchItems is how many items at most go to the log in one transaction: where many wait, what they change together
-	// is written once, and others wait for 0.2 s at most.
+	// is written once.
 	batchItems = 5000
 	// longestRetry bounds the pause between attempts to write a log that fails.
 	longestRetry = 10 * time.Second

@@ -83,11 +83,15 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 	q.datesOf(e, &v)
 	v[featureEvent] = bit(q.event.holds(e.Time()))
 	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
-	if at := opening(stream, i); at > 0 && stream[at].joined && stream[at-1].signs.asks && stream[at-1].Author != e.Author {
-		v[featureAnswers] = own(q, &stream[at-1])
+	begins := opening(stream, i)
+	if begins > 0 && stream[begins].joined {
+		if before := &stream[begins-1]; before.signs.asks && before.Author != e.Author {
+			v[featureAnswers] = own(q, before)
+		}
 	}
 	v[featureMeaning] = p.similarity[e.ID]
-	v[featureAsks], v[featureReacts], v[featureFirst] = bit(e.signs.asks), bit(e.signs.reacts), bit(!stream[opening(stream, i)].joined)
+	v[featureAsks], v[featureReacts] = bit(e.signs.asks), bit(e.signs.reacts)
+	v[featureFirst] = bit(!stream[begins].joined)
 	v[featureTime] = bit(q.form == asksTime && e.signs.time)
 	v[featureNumber] = bit(q.form == asksNumber && e.signs.number)
 	v[featureName] = bit(q.form == asksName && e.signs.name)

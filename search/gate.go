@@ -19,7 +19,7 @@ type gateFeature int
 
 const (
 	gateConstant gateFeature = iota
-	gateFound                // what spoke for the best hits, as people are told: words, meaning, and half of what is around
+	gateFound                // what spoke for the best hits: words, meaning, and half of what is around
 	gateAuthor               // who said it
 	gateTime                 // and when
 	gateUnheard              // share of the question, by weight, that nobody has said
@@ -86,7 +86,8 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	}
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
-	v[gateChatter], v[gateYou], v[gateStates] = say.chatter, bit(say.you && !q.Seeks), bit((say.me || say.you) && !say.asks)
+	v[gateChatter], v[gateYou] = say.chatter, bit(say.you && !q.Seeks)
+	v[gateStates] = bit((say.me || say.you) && !say.asks)
 	if (bare || rare) && say.topic && say.chatter < 0.5 && v[gateYou]+v[gateStates] == 0 {
 		return gate{}
 	}
@@ -97,8 +98,8 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	return gate{z < 0, v}
 }
 
-// heard tells of each term whether it was said, or says too little to be missed. The question itself is counted, too, once
-// it is logged: of what is hardly ever said, the messages are looked at.
+// heard tells of each term whether it was said, or says too little to be missed. A term is counted in the question
+// itself too, once that is logged. So for a term that is hardly ever said the messages are looked at.
 func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
@@ -216,7 +217,8 @@ var (
 		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
 		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
 		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
-		genau stimmt klasse toll mega oui non si claro vale genial bravo おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
+		genau stimmt klasse toll mega oui non si claro vale genial bravo 
+		おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
 	besides = text.SetOf(`
 		der die das den dem ein eines und oder mit fur auf zu ist bist sind war wir ihr sie was wer wie schon noch mal
 		gut gute guter schone schoner le la les des et ou est es suis sommes vous nous comment tres bon bien avec pour

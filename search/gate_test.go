@@ -7,12 +7,13 @@ import (
 	"hark/search"
 )
 
-// What asks for nothing, or for what nobody spoke of, is declined; a name, a topic and whatever is understood by what was
-// said before it isn't, however short.
+// What asks for nothing, or for what nobody spoke of, is declined. A name, a topic and what goes on from what was said
+// before aren't, however short.
 func TestTheGate(t *testing.T) {
 	t.Parallel()
 	k, ids := gossip(t)
-	spoken := memory.Message{ID: memory.FirstMessageID(dawn.AddDate(0, 1, 0)) - 5, Author: marta, Content: "who mends roofs?"}
+	spoken := memory.Message{ID: memory.FirstMessageID(dawn.AddDate(0, 1, 0)) - 5, Author: marta,
+		Content: "who mends roofs?"}
 	for text, declined := range map[string]bool{
 		"who can mend the chapel roof?":                 false,
 		"what did the goat eat?":                        false,
@@ -61,7 +62,8 @@ func TestTheGate(t *testing.T) {
 func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
-	for _, text := range []string{"where is the chapel roof money hidden?", "who inspects the candles?", "money?", "liquorice"} {
+	for _, text := range []string{"where is the chapel roof money hidden?", "who inspects the candles?", "money?",
+		"liquorice"} {
 		before := k.search(t, ask(text, green))
 		k.say(t, dawn, crypt, marta, text+" it was said here")
 		k.say(t, dawn, pub, pim, text+" and here")

@@ -10,7 +10,7 @@ import (
 // message.
 const passageWords = 80
 
-// passages appends to cut the parts of body, which is one if it isn't long, each of which ends with a sentence if it can.
+// passages appends the parts of body to cut. What isn't long is one part. A part ends where a sentence does, if it can.
 func passages(cut []string, body string) []string {
 	if len(body) < 2*passageWords { // as many words take more
 		return append(cut, body)

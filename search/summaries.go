@@ -40,9 +40,9 @@ const (
 	clearlyMore    = 2
 )
 
-// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, of equals the newer
-// first, without those that have nothing in common with it, neither words nor a day. But the newest, for what was said last is never to be missing, is the first, or the second where
-// another holds most of what is asked for and clearly more of it.
+// RankSummaries ranks a channel's summaries for a question asked at now: by relevance, of equals the newer first.
+// Those that share neither a word nor a day with the question are left out. The newest always stays, for what was said
+// last: it is the first, or the second where another holds most of what is asked for and clearly more of it.
 func RankSummaries(question string, now time.Time, all []memory.Summary) []SummaryHit {
 	terms := text.QueryTerms(question)
 	holds := make([]map[string]bool, len(all))

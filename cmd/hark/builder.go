@@ -69,10 +69,7 @@ func newBuilder(c config.Config) (*builder.Builder, error) {
 		return nil, fmt.Errorf("%w; of the model's window of %d tokens an answer of %d leaves no more: "+
 			"lower llm.max_tokens, or say in llm.window how large the window is", err, o.Window, o.Answer)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return b, nil
+	return b, err
 }
 
 // sections are the limits of a prompt's sections: the layout's, but for those that the operator has set.

@@ -160,8 +160,8 @@ type Source struct {
 
 // Recalled is what would go into an answer: what /context and "hark context" show.
 type Recalled struct {
-	Result search.Result // but for what has too little to do with the question
-	Left   []search.Hit  // what has
+	Result search.Result
+	Left   []search.Hit // found, but with too little to do with the question to be in Result
 	Prompt builder.Prompt
 	// Earlier are the summaries of earlier sessions that were looked at for the prompt, best first.
 	Earlier []search.SummaryHit

@@ -32,8 +32,8 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 	}
 	w.says(30*day, harbor, ben, "Anna's dog is called Rufus")
 	w.says(31*day, harbor, ben, "My birthday is on 3 May")
-	for _, question := range []string{"thanks!", "hi all", "good morning everyone", "tell me a joke", "lol", "how are you?",
-		"what did the zeppelin captain order for lunch?"} {
+	for _, question := range []string{"thanks!", "hi all", "good morning everyone", "tell me a joke", "lol",
+		"how are you?", "what did the zeppelin captain order for lunch?"} {
 		r := w.recalled(w.asks(lobby, question))
 		most := 0
 		if strings.Contains(question, "zeppelin") {
@@ -44,13 +44,15 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 		}
 		has(t, w.answer(w.asks(lobby, question)).Text, foundNone)
 	}
-	for question, want := range map[string]string{"birthday?": "3 May", "Anna's dog": "Rufus", "what is Anna's dog called?": "Rufus"} {
+	for question, want := range map[string]string{"birthday?": "3 May", "Anna's dog": "Rufus",
+		"what is Anna's dog called?": "Rufus"} {
 		has(t, w.prompt(w.asks(lobby, question)), want)
 		has(t, w.answer(w.asks(lobby, question)).Text, want)
 	}
 }
 
-// A search says how many messages have too little to do with it, of those that the asker may read and whose authors agree.
+// A search says how many messages have too little to do with it. It counts those alone that the asker may read and
+// whose authors agree.
 func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -84,11 +86,13 @@ func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	w := newWorld(t, nil)
 	answered := w.says(9*day, lobby, oracle, "The night ferry leaves at ten.")
 	for i := range 9 {
-		w.posts(time.Duration(i+2)*day, memory.Message{Guild: guild, Channel: lobby, Author: ann, Mentions: []memory.UserID{oracle},
-			Content: fmt.Sprintf("<@%d> tell me when the night ferry leaves, take %d", oracle, i)})
+		w.posts(time.Duration(i+2)*day, memory.Message{Guild: guild, Channel: lobby, Author: ann,
+			Mentions: []memory.UserID{oracle},
+			Content:  fmt.Sprintf("<@%d> tell me when the night ferry leaves, take %d", oracle, i)})
 	}
 	w.says(8*day, lobby, cleo, "@hark which pier for the night ferry?")
-	w.posts(8*day, memory.Message{Guild: guild, Channel: lobby, Author: ann, Content: "and which night ferry is it?", ReplyTo: answered})
+	w.posts(8*day, memory.Message{Guild: guild, Channel: lobby, Author: ann, ReplyTo: answered,
+		Content: "and which night ferry is it?"})
 	said := w.says(20*day, harbor, ben, "The night ferry leaves from pier nine")
 	q := w.asks(lobby, "When does the night ferry leave?")
 	if r := w.recalled(q); len(r.Result.Hits) != 1 || r.Result.Hits[0].Message.ID != said {
@@ -109,8 +113,8 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 	w := newWorld(t, nil)
 	w.posts(3*day, memory.Message{Guild: guild, Channel: harbor, Author: ben, Mentions: []memory.UserID{oracle},
 		Content: fmt.Sprintf("<@%d> knows that the lighthouse is green", oracle)})
-	asked := w.posts(5*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ben, Mentions: []memory.UserID{oracle},
-		Content: fmt.Sprintf("<@!%d> and <@%d>, which tide?", oracle, cleo)})
+	asked := w.posts(5*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ben,
+		Mentions: []memory.UserID{oracle}, Content: fmt.Sprintf("<@!%d> and <@%d>, which tide?", oracle, cleo)})
 	answer := memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, ReplyTo: asked,
 		Content: "High tide [\\[1\\]](<https://discord.com/channels/7/8/9>) at **noon** [2].\n\n— **Ben** in #harbor, 1 May 2024 10:00 [1]\n" +
 			noModel + "\n-# Sources: [1] Ben, #harbor, 1 May"}
@@ -134,8 +138,9 @@ func TestTheNoteIsSaidOnceADay(t *testing.T) {
 		later   time.Duration
 		alone   bool
 		want    bool
-	}{{lobby, 0, false, true}, {lobby, time.Hour, false, false}, {harbor, time.Hour, false, true}, {lobby, time.Hour, true, true},
-		{lobby, 2 * time.Hour, true, false}, {lobby, day, false, true}, {lobby, day, false, false}} {
+	}{{lobby, 0, false, true}, {lobby, time.Hour, false, false}, {harbor, time.Hour, false, true},
+		{lobby, time.Hour, true, true}, {lobby, 2 * time.Hour, true, false},
+		{lobby, day, false, true}, {lobby, day, false, false}} {
 		q := w.asks(c.channel, "What is the lighthouse password?")
 		q.Now, q.OnlyAsker, q.Roles = q.Now.Add(c.later), c.alone, []memory.RoleID{}
 		a := w.answer(q)

@@ -113,8 +113,8 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
 	shown.addOrigins(r.said, digest.Each(shown.lore, ofLore))
 }
 
-// quotable are the hits to quote: the best, and a second that is hardly worse and adds something: words of the question,
-// what was said later, or what the question replies to.
+// quotable are the hits to quote: the best, and a second that is hardly worse and adds something. It adds words of the
+// question, what was said later, or what the question replies to.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	hits, err := e.findQuotes(ctx, q, r)
 	if err != nil {
@@ -150,9 +150,9 @@ func lacking(terms []string, messages ...memory.Message) []string {
 	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return slices.Contains(held, t) })
 }
 
-// completed is a hit's message, in its order with the neighbour without which it doesn't answer: the one that it
-// replies to or that replies to it, the answer to what it asks, the question that it answers, or what has a word of the question that
-// it lacks.
+// completed is a hit's message with the neighbour that completes it, in the order in which they were said. That is what
+// it replies to or what replies to it, else the answer to what it asks or the question that it answers, else what has
+// a word of the question that it lacks.
 func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 	asks, lacks := text.Asks(h.Message.Content), lacking(text.QueryTerms(q.Text), h.Message)
 	var other memory.Message

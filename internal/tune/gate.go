@@ -69,8 +69,8 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 	return figures, os.WriteFile(file, gateSource(weights, figures), 0o644)
 }
 
-// fitGate fits a logistic regression to what isn't held back, each set counting the same, and what is absent half, and lowers its
-// constant until it is below 0 for no more than lost of the questions whose evidence was found.
+// fitGate fits a logistic regression to what isn't held back. Each set counts the same, and what is absent half.
+// Then the constant is set so that it is below 0 for no more than lost of the questions whose evidence was found.
 func fitGate(all []decision) []float64 {
 	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool {
 		return d.held || d.kind == isQuestion && !d.Found

@@ -34,10 +34,12 @@ func TestTheGateIsLearned(t *testing.T) {
 		t.Errorf("%.3f of the questions are declined", share)
 	}
 	all = append(all, decision{Gated: eval.Gated{Declined: true}, kind: isSmallTalk, held: true})
-	if got := judge(all, w); !strings.Contains(got, "0.0 % of those whose evidence is found") || strings.HasPrefix(got, "0.0") {
+	if got := judge(all, w); !strings.Contains(got, "0.0 % of those whose evidence is found") ||
+		strings.HasPrefix(got, "0.0") {
 		t.Error(got)
 	}
-	if got := string(gateSource(w, judge(all, w))); !strings.Contains(got, "gateFound:") || !strings.Contains(got, "DO NOT EDIT") {
+	if got := string(gateSource(w, judge(all, w))); !strings.Contains(got, "gateFound:") ||
+		!strings.Contains(got, "DO NOT EDIT") {
 		t.Error(got)
 	}
 }

@@ -187,7 +187,8 @@ func nearest(t testing.TB, s *Store, scope memory.Scope, query string) []memory.
 // tables are all that hold something, by what orders their rows; meta's name of the last writer isn't told.
 var tables = []string{"guild", "role", "channel", "person", "message", "early_edit", "tombstone", "called", "presence",
 	"segment", "vector", "vector_next", "trace", "derived", "source", "named", "prompt", "record", "fulltext_docsize", "opted", "fact", "lore", "summary", "condensed", "star", "question", "gap", "forgetting",
-	"withdrawn", "taken", "shown", "learn", "doomed", "setting", "role_limit", "spent", "meta WHERE key NOT IN ('writer', 'open', 'scrubbed', 'fingerprints')"}
+	"withdrawn", "taken", "shown", "learn", "doomed", "setting", "role_limit", "spent",
+	"meta WHERE key NOT IN ('writer', 'open', 'scrubbed', 'fingerprints')"}
 
 // dump is all that a file holds.
 func dump(t testing.TB, s *Store) string {

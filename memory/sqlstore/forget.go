@@ -107,7 +107,7 @@ func (f *selected) add(ctx context.Context, q Querier, from string, args ...any)
 	}, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+from, args...)
 }
 
-// drop takes out what was removed since.
+// drop leaves out messages that aren't there any more.
 func (f *selected) drop(removed []storedMessage) {
 	rows, ids := map[int64]bool{}, map[memory.MessageID]bool{}
 	for _, m := range removed {
