@@ -17,6 +17,7 @@ type historyQuery struct {
 	Filter struct {
 		Speaker memory.Speaker `json:"speaker"`
 		Method  string         `json:"method"`
+		Asker   string         `json:"asker"`
 		From    string         `json:"from"`
 		Until   string         `json:"until"`
 		Text    string         `json:"text"`
@@ -26,7 +27,8 @@ type historyQuery struct {
 	Limit  int      `json:"limit"`
 
 	from, until time.Time
-	words       []string // of Filter.Text, folded
+	askers      []memory.UserID // whom Filter.Asker calls
+	words       []string        // of Filter.Text, folded
 }
 
 // read reads what JSON alone doesn't tell, with times in zone unless they name one. A Mend tells of a time
@@ -44,7 +46,7 @@ func (q *historyQuery) read(zone *time.Location) (err error) {
 	}
 	q.words = strings.Fields(strings.ToLower(q.Filter.Text))
 	if len(q.Fields) == 0 {
-		q.Fields = memory.RecordFields()
+		q.Fields = append(memory.RecordFields(), askerField)
 		if len(q.words) > 0 { // where it was looked for
 			q.Fields = append(q.Fields, textField)
 		}
@@ -107,8 +109,12 @@ func (q *historyQuery) records(within memory.Scope) memory.RecordQuery {
 	return r
 }
 
-// matches reports whether a message that a record points to holds all the words that are looked for.
+// matches reports whether one of those asked who are looked for, and whether a message that a record points to holds
+// all the words.
 func (q *historyQuery) matches(r tellable) bool {
+	if len(q.askers) > 0 && (r.question == nil || !slices.Contains(q.askers, r.question.Author)) {
+		return false
+	}
 	if len(q.words) == 0 {
 		return true
 	}
