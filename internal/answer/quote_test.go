@@ -92,9 +92,24 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 		{memory.Message{Content: "so?", ReplyTo: toMember}, false},
 		{memory.Message{Content: "so?", ReplyTo: 404}, false},
 		{memory.Message{Content: "so.", ReplyTo: toHark}, false},
+		{memory.Message{Content: "thanks!", Mentions: at}, true},
+		{memory.Message{Content: "Hi! Tell me when the ferry leaves.", Mentions: at}, true},
+		{memory.Message{Content: "Dr. Moser's number?", Mentions: at}, true},
+		{memory.Message{Content: "please, where is pier 9.5", Mentions: at}, true},
+		{memory.Message{Content: "Thanks! The barbecue is on Sunday.", Mentions: at}, false},
+		{memory.Message{Content: "Thanks! The barbecue is on Sunday. Who comes?", Mentions: at}, false},
+		{memory.Message{Content: "please remember that the code is 1234", Mentions: at}, false},
+		{memory.Message{Content: "Good point, the deadline is Monday", ReplyTo: toHark}, false},
+		{memory.Message{Content: "The cat", ReplyTo: toHark}, false},
+		{memory.Message{Content: "ありがとう！車庫のコードは4711です。駅はどこ？", Mentions: at}, false},
+		{memory.Message{Content: "when does it leave", Channel: annsDM}, true},
+		{memory.Message{Content: "list for the shop: milk, eggs", Channel: annsDM}, false},
+		{memory.Message{Content: "give Ben the key on Friday", Channel: annsDM}, false},
 	}
 	for _, tt := range tests {
-		tt.m.Guild, tt.m.Channel = guild, lobby
+		if tt.m.Channel == 0 {
+			tt.m.Guild, tt.m.Channel = guild, lobby
+		}
 		r := w.recall(Question{Guild: guild, Channel: lobby, Now: noon})
 		if got, err := w.engine.putToHark(t.Context(), r, tt.m); got != tt.want || err != nil {
 			t.Errorf("%+v: %v, %v", tt.m, got, err)

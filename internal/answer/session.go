@@ -246,16 +246,40 @@ func asksWhatWasAsked(question string) bool {
 	return text.Asks(question) && askedBefore().MatchString(text.WithoutHark(question))
 }
 
-// bidding are words that what is asked of Hark begins with, besides a question's.
-var bidding = text.SetOf("tell show find give write make explain summarize summarise list search look " +
-	"translate draft say sing help remind recap thanks thank hi hello hey good please " +
-	"sag zeig such schreib danke dis montre cherche merci dime busca gracias")
+var (
+	// bidding are words that what is asked of Hark begins with, besides a question's.
+	bidding = text.SetOf("tell show find give write make explain summarize summarise list search look translate " +
+		"draft say sing help recap sag zeig such schreib dis montre cherche dime busca")
+	courtesies = text.SetOf("thanks thank thx hi hello hey good ok okay please " +
+		"danke hallo bitte merci bonjour salut gracias hola")
+	sentencesOf = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
+)
 
-// bids reports whether m asks for something, or says nothing else than Hark's name.
+// bids reports whether m only asks for something, is polite, or says nothing else than Hark's name. What tells something
+// besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages, where all is said to Hark, people make lists
+// and notes, so that there only questions ask.
 func bids(m memory.Message) bool {
-	words := text.Words(text.WithoutHark(m.Content))
-	return text.Asks(m.Content) || len(words) > 0 && bidding[words[0]] ||
-		len(words) == 0 && text.SpeaksToHark(m.Content)
+	said := text.WithoutHark(m.Content)
+	if len(text.Words(said)) == 0 {
+		return text.SpeaksToHark(m.Content)
+	}
+	is := false
+	for _, sentence := range sentencesOf().FindAllString(said, -1) {
+		words := text.Words(sentence)
+		all := len(words)
+		for len(words) > 0 && courtesies[words[0]] {
+			words = words[1:]
+		}
+		rest := strings.Join(words, " ")
+		switch own := text.QueryTerms(rest); {
+		case text.Asks(sentence), text.Asks(rest), len(words) > 0 && bidding[words[0]] && m.Guild != memory.DirectGuild,
+			all > len(words) && len(own) == 0:
+			is = true
+		case len(own) > 1:
+			return false
+		}
+	}
+	return is
 }
 
 // putToHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.
