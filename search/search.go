@@ -75,13 +75,16 @@ func (r Result) Only() Result {
 // Gate is what Declined was weighed by, in the order of GateNames; nil where it needed no weighing.
 func (r Result) Gate() []float64 { return r.gate.values }
 
+// SmallTalk reports whether the question asks for nothing that could have been said.
+func (r Result) SmallTalk() bool { return r.Declined && r.gate.values == nil }
+
 // Worth is which of the hits are worth showing a model: all, or of a Declined question the best five, for it to judge.
 // A question that may be small talk gets the best alone, and small talk nothing.
 func (r Result) Worth() []Hit {
 	n := len(r.Hits)
 	switch v := r.gate.values; {
 	case !r.Declined:
-	case v == nil:
+	case r.SmallTalk():
 		n = 0
 	case v[gateChatter]+v[gateYou]+v[gateStates] > 0:
 		n = min(1, n)

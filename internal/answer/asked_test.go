@@ -22,7 +22,7 @@ func history(r Recalled) int {
 }
 
 // What asks for nothing gets no history, and what nobody spoke of the best five hits for a model to judge; without a
-// model both get one sentence.
+// model each gets its sentence, and small talk no note beside it.
 func TestSmallTalkGetsNoHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -35,14 +35,16 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 	for _, question := range []string{"thanks!", "hi all", "good morning everyone", "tell me a joke", "lol",
 		"how are you?", "what did the zeppelin captain order for lunch?"} {
 		r := w.recalled(w.asks(lobby, question))
-		most := 0
+		most, want := 0, cantChat
 		if strings.Contains(question, "zeppelin") {
-			most = 5
+			most, want = 5, foundNone+"\n\n"+noModel
 		}
 		if len(r.Result.Hits) != most || most == 0 && history(r) > 0 || len(r.Left) == 0 {
 			t.Errorf("%q: %d hits, %d tokens of history, %d left out", question, len(r.Result.Hits), history(r), len(r.Left))
 		}
-		has(t, w.answer(w.asks(lobby, question)).Text, foundNone)
+		if got := w.answer(w.asks(lobby, question)).Text; got != want {
+			t.Errorf("%q: answered %q, want %q", question, got, want)
+		}
 	}
 	for question, want := range map[string]string{"birthday?": "3 May", "Anna's dog": "Rufus",
 		"what is Anna's dog called?": "Rufus"} {
