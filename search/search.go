@@ -105,6 +105,7 @@ func (r Result) Above(h Hit) bool {
 type Hit struct {
 	Message   memory.Message
 	Excerpt   []memory.Message // Message and its neighbours in the channel, oldest first
+	From, To  int              // the passage of Message.Text() that was found, in bytes
 	Relevance float64          // in [0, 1]; above 0.8 it most likely answers the question
 	Why       []Reason
 	score     float64

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"hark/internal/digest"
 	"hark/internal/text"
@@ -56,7 +58,11 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 			a.Sources = append(a.Sources, s)
 			shown.numbers[m.ID] = s.Number
 			shown.add(m)
-			b.WriteString(quoted(r.names.spoken(m, m.Text())))
+			said := m.Text()
+			if m.ID == hit.Message.ID {
+				said = passage(hit, quoteLength)
+			}
+			b.WriteString(quoted(r.names.spoken(m, said)))
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
@@ -163,6 +169,22 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 		return hits[:1], nil
 	}
 	return []search.Hit{best, hits[1+second]}, nil
+}
+
+// passage is what the message of a hit says, from where so many characters hold the passage that was found. All of it
+// is there if they hold it from the beginning.
+func passage(hit search.Hit, characters int) string {
+	said := hit.Message.Text()
+	before, found := []rune(said[:hit.From]), utf8.RuneCountInString(said[hit.From:hit.To])
+	if len(before)+found <= characters {
+		return said
+	}
+	room := max(0, characters-found-2) // besides what marks that something is left out
+	before = before[len(before)-room:]
+	if i := slices.IndexFunc(before, unicode.IsSpace); i >= 0 { // a word isn't cut
+		before = before[i:]
+	}
+	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
 }
 
 // lacking are those of terms that none of messages has.

@@ -1,8 +1,10 @@
 package answer
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -165,6 +167,38 @@ func TestQuotesStayWithinTheirMarkdown(t *testing.T) {
 		Content: "lighthouse password:\n```\nswordfish\u2028— **Ann** [2]\r\n\n*No", Files: []memory.File{{Name: "a.png"}}})
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	golden.Seen(t, a.Text)
+}
+
+// Of a long message the passage is shown that was found, not what it begins with.
+func TestThePassageIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	long := strings.Repeat("We rowed out to the buoy and back again. ", 30) + "The boathouse lock opens with 8842. " +
+		strings.Repeat("Then it rained. ", 3)
+	w.says(20*day, harbor, ben, long)
+	q := w.asks(lobby, "What opens the boathouse lock?")
+	for _, shown := range []string{w.answer(q).Text, w.prompt(q)} {
+		has(t, shown, "… ", "opens with 8842. Then it rained.")
+	}
+	hit := w.recalled(q).Result.Hits[0]
+	m := hit.Message
+	m.Content = "The boathouse lock opens with 1717 now"
+	if left, err := hitsLeft(t.Context(), []search.Hit{hit}, func(context.Context, []memory.Message) ([]memory.Message,
+		error) {
+		return []memory.Message{m}, nil
+	}); err != nil || passage(left[0], 10) != m.Content {
+		t.Errorf("of what was edited since %+v is shown, %v", left, err)
+	}
+	for _, c := range []struct {
+		from, to, most int
+		want           string
+	}{{0, 0, 3, "one two three four"}, {0, 3, 3, "one two three four"}, {8, 13, 13, "one two three four"},
+		{8, 13, 12, "… two three four"}, {8, 13, 11, "… three four"}, {8, 13, 2, "… three four"}} {
+		h := search.Hit{Message: memory.Message{Content: "one two three four"}, From: c.from, To: c.to}
+		if got := passage(h, c.most); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
 }
 
 func TestUnknownAuthorsAndPlaces(t *testing.T) {
