@@ -103,6 +103,9 @@ func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	if got := w.finds(seeks("night ferry")); len(got) != 1 || got[0] != said {
 		t.Errorf("a search finds %d", got)
 	}
+	if asksWhatWasAsked("Is the demand for the night ferry high?") || !asksWhatWasAsked("Qu'est-ce que j'ai demandé ?") {
+		t.Error("demand is taken for demander")
+	}
 	r := w.recalled(w.asks(lobby, "What did I ask you about the night ferry?"))
 	if len(r.Result.Hits) < 5 {
 		t.Errorf("of what was asked %d are found", len(r.Result.Hits))

@@ -239,7 +239,7 @@ func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
 }
 
 var askedBefore = pattern.Of(`(?i)\b(?:ask|asked|asking|told|tell|question\w*|requests?)\b.*\b(?:you|hark)\b|` +
-	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand\w*|\bpregunt\w*|聞いた|問你|问你`)
+	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
 
 // asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
 func asksWhatWasAsked(question string) bool {
@@ -247,21 +247,27 @@ func asksWhatWasAsked(question string) bool {
 }
 
 var (
-	// bidding are words that what is asked of Hark begins with, besides a question's.
+	// bidding are words that what is asked of Hark begins with, besides an English question's.
 	bidding = text.SetOf("tell show find give write make explain summarize summarise list search look translate " +
-		"draft say sing help recap sag zeig such schreib dis montre cherche dime busca")
+		"draft say sing help recap sag zeig such schreib dis montre cherche dime busca " +
+		"wer wen wem wann wo wohin woher warum wie wieso welche welcher welches " +
+		"qui quoi quand ou comment pourquoi combien quel quelle quien que cuando donde como cual cuanto")
 	courtesies = text.SetOf("thanks thank thx hi hello hey good ok okay please " +
 		"danke hallo bitte merci bonjour salut gracias hola")
 	sentencesOf = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
 )
 
-// bids reports whether m only asks for something, is polite, or says nothing else than Hark's name. What tells something
-// besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages, where all is said to Hark, people make lists
-// and notes, so that there only questions ask.
+// bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A message
+// that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to Hark, and
+// people make lists and notes there: only a question or thanks bid.
 func bids(m memory.Message) bool {
 	said := text.WithoutHark(m.Content)
-	if len(text.Words(said)) == 0 {
+	direct := m.Guild == memory.DirectGuild
+	switch words := text.Words(said); {
+	case len(words) == 0:
 		return text.SpeaksToHark(m.Content)
+	case len(words) == 1 && len(text.QueryTerms(said)) < 2 && m.ReplyTo == 0 && !direct: // a topic, and no answer
+		return !strings.ContainsAny(said, "0123456789")
 	}
 	is := false
 	for _, sentence := range sentencesOf().FindAllString(said, -1) {
@@ -272,7 +278,7 @@ func bids(m memory.Message) bool {
 		}
 		rest := strings.Join(words, " ")
 		switch own := text.QueryTerms(rest); {
-		case text.Asks(sentence), text.Asks(rest), len(words) > 0 && bidding[words[0]] && m.Guild != memory.DirectGuild,
+		case text.Asks(sentence), text.Asks(rest), len(words) > 0 && bidding[words[0]] && !direct,
 			all > len(words) && len(own) == 0:
 			is = true
 		case len(own) > 1:
