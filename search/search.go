@@ -37,6 +37,9 @@ type Query struct {
 	Seeks   bool // whether the question plainly looks for something that was said
 	// Behind, if not nil, tells of messages that aren't found beside others, such as what was asked of Hark.
 	Behind func(*memory.Message) bool
+	// Opened says that not all who read what comes of the search may know what was said before the scope begins: how often
+	// a word was said there doesn't count either, nor what segments mean that began there.
+	Opened bool
 	// Local keeps the search within this process: no server is given a text. It finds by full text,
 	// and by vectors only if the question's is made here.
 	Local bool

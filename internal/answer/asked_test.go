@@ -1,12 +1,14 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"hark/builder"
+	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -60,6 +62,7 @@ func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	w := newWorld(t, nil)
 	w.says(5*day, harbor, ben, "The lighthouse password is cod")
 	w.says(4*day, harbor, ben, "The captain of the ferry is late")
+	w.says(4*day-time.Minute, harbor, ben, "Bring a towel")
 	find := func() Finding {
 		f, err := w.engine.Find(t.Context(), seeks("what did the zeppelin captain order?"))
 		if err != nil {
@@ -68,9 +71,10 @@ func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 		return f
 	}
 	f := find()
-	if len(f.Found) != 1 {
-		t.Errorf("found %+v: what has a word of it is", f)
+	if len(f.Found) != 1 || f.Below != 1 {
+		t.Errorf("found %+v: only what has a word of it is, and the other is counted", f)
 	}
+	has(t, w.answer(w.asks(lobby, "what did the zeppelin captain order?")).Text, foundNone) // a word isn't an answer
 	w.says(4*day, vault, ben, "The zeppelin captain ordered lunch")
 	w.says(3*day, vault, ben, "A zeppelin")
 	if now := find(); now.Below != f.Below || len(now.Found) != len(f.Found) {
@@ -112,6 +116,47 @@ func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	}
 }
 
+// What was said where not everybody may read it decides nothing: neither whether there is an answer, nor which. That goes
+// for the channel of the question, too, of which only what is said now may be told.
+func TestAnUnreadablePastDecidesNothing(t *testing.T) {
+	t.Parallel()
+	for _, question := range []string{"zeppelin ferry?", "what did the captain order for lunch on the ferry?",
+		"who drives the zeppelin to the pier"} {
+		seen := ""
+		for _, n := range []int{0, 1, 4, 20} {
+			w := newWorld(t, nil)
+			from := memory.FirstMessageID(noon.Add(-15 * time.Minute))
+			for i := range n {
+				w.says(time.Duration(i+2)*day, kiosk, ben, "zeppelin captain order lunch")
+				w.says(16*time.Minute, kiosk, ben, "zeppelin captain order lunch")
+			}
+			w.says(10*time.Minute, kiosk, ben, "The ferry leaves from pier four today")
+			w.says(9*time.Minute, kiosk, cleo, "Bring your own cake")
+			index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
+			if err := index.Drain(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			q := w.asks(kiosk, question)
+			q.Attended = attendedSince(from)
+			r := w.recall(q)
+			scope := r.asked
+			scope.Channels, scope.Since = []memory.ChannelID{kiosk}, r.from.Time()
+			found, err := w.engine.find(t.Context(), q, r, scope, []memory.MessageID{q.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprintf("%s %t %v", w.answer(q).Text, found.Declined, found.Gate())
+			for _, h := range found.Hits {
+				got += fmt.Sprintf("\n%s %v %v", h.Message.Content, h.Relevance, h.Why)
+			}
+			if seen = cmp.Or(seen, got); got != seen {
+				t.Errorf("%q is answered, with %d messages that some may not read,\n%s\nand with none\n%s", question, n, got,
+					seen)
+			}
+		}
+	}
+}
+
 // The session shows Hark's own answers as what they say, and its name where it was mentioned.
 func TestTheSessionHasWordsAndNames(t *testing.T) {
 	t.Parallel()
@@ -125,9 +170,14 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 			noModel + "\n-# Sources: [1] Ben, #harbor, 1 May"}
 	answer.ID = w.posts(4*time.Minute, answer)
 	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: answer.ID, Asker: ben}})
-	p := w.prompt(w.asks(lobby, "Is the lighthouse green?"))
+	q := w.asks(lobby, "Is the lighthouse green?")
+	p := w.prompt(q)
 	has(t, p, "High tide at **noon**.", "@Hark and ‹@23›, which tide?", "@Hark knows that the lighthouse is green")
 	hasNot(t, p, "Sources:", "discord.com", "language model", "#harbor, 1 May", "‹@29›")
+	notes := foundNone + "\n\n" + noModel
+	if got := w.recall(q).names.spoken(memory.Message{Kind: memory.FromHark, Content: notes}, notes); got != notes {
+		t.Errorf("of an answer of nothing but notes is left %q", got)
+	}
 	if got := text.OwnWords("*yes* and **no**\n* a\n-# foot"); got != "*yes* and **no**\n* a" {
 		t.Errorf("left of an answer: %q", got)
 	}
