@@ -108,6 +108,8 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 		{memory.Message{Content: "4711", Mentions: at}, false},
 		{memory.Message{Content: "où habite Deniz", Mentions: at}, true},
 		{memory.Message{Content: "ありがとう！車庫のコードは4711です。駅はどこ？", Mentions: at}, false},
+		{memory.Message{Content: "パスワードは何ですか", Mentions: at}, true},
+		{memory.Message{Content: "パスワードはsakuraです", Mentions: at}, false},
 		{memory.Message{Content: "when does it leave", Channel: annsDM}, true},
 		{memory.Message{Content: "list for the shop: milk, eggs", Channel: annsDM}, false},
 		{memory.Message{Content: "give Ben the key on Friday", Channel: annsDM}, false},

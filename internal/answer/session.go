@@ -254,7 +254,8 @@ var (
 		"qui quoi quand ou comment pourquoi combien quel quelle quien que cuando donde como cual cuanto")
 	courtesies = text.SetOf("thanks thank thx hi hello hey good ok okay please " +
 		"danke hallo bitte merci bonjour salut gracias hola")
-	sentencesOf = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
+	asksUnspaced = pattern.Of(`[か吗嗎呢][。\s]*$`)
+	sentencesOf  = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
 )
 
 // bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A message
@@ -278,7 +279,7 @@ func bids(m memory.Message) bool {
 		}
 		rest := strings.Join(words, " ")
 		switch own := text.QueryTerms(rest); {
-		case text.Asks(sentence), text.Asks(rest), len(words) > 0 && bidding[words[0]] && !direct,
+		case text.Asks(sentence), text.Asks(rest), asksUnspaced().MatchString(sentence), len(words) > 0 && bidding[words[0]] && !direct,
 			all > len(words) && len(own) == 0:
 			is = true
 		case len(own) > 1:
