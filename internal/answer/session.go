@@ -278,9 +278,13 @@ func bids(m memory.Message) bool {
 			words = words[1:]
 		}
 		rest := strings.Join(words, " ")
-		switch own := text.QueryTerms(rest); {
-		case text.Asks(sentence), text.Asks(rest), asksUnspaced().MatchString(sentence), len(words) > 0 && bidding[words[0]] && !direct,
-			all > len(words) && len(own) == 0:
+		own := text.QueryTerms(rest)
+		switch {
+		case text.Asks(sentence), text.Asks(rest), asksUnspaced().MatchString(sentence):
+			is = true
+		case len(words) > 0 && bidding[words[0]] && !direct:
+			is = true
+		case all > len(words) && len(own) == 0: // no more than polite
 			is = true
 		case len(own) > 1:
 			return false
