@@ -243,12 +243,16 @@ func TestQuotesAreCompleted(t *testing.T) {
 	w.says(8*day, harbor, cleo, "lunch was nice")
 	w.says(5*day, harbor, cleo, "who rows the regatta boat?")
 	w.says(5*day-time.Minute, harbor, ben, "Otto and Pim")
+	w.posts(4*day, memory.Message{Guild: guild, Channel: harbor, Author: cleo, Mentions: []memory.UserID{oracle},
+		Content: "where is the tiller?"}) // which completes nothing: it was asked of Hark
+	w.says(4*day-time.Minute, harbor, ben, "the tiller is in the shed")
 	w.says(3*day, harbor, ben, "the mooring fee was 40")
 	w.says(2*day, harbor, ben, "the mooring fee is 55 now")
 	for question, want := range map[string][]string{
 		"sound of the radio doesn't work": {"any idea?", "unplug it"},
 		"who rows the regatta boat":       {"who rows", "Otto"},
 		"how much is the mooring fee?":    {"55 now"},
+		"the tiller, where did we put it": {"in the shed"},
 	} {
 		text := w.answer(w.asks(lobby, question)).Text
 		at := -1
@@ -259,6 +263,7 @@ func TestQuotesAreCompleted(t *testing.T) {
 				at = i
 			}
 		}
+		hasNot(t, text, "where is")
 		if n := strings.Count(text, "> "); n > 2 {
 			t.Errorf("%q: %d messages are quoted:\n%s", question, n, text)
 		}
