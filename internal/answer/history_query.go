@@ -130,9 +130,12 @@ func (q *historyQuery) matches(r tellable) bool {
 	return false
 }
 
+// bestShown is how many characters of what was found the builder makes room for before it adds more.
+const bestShown = 400
+
 // History is the part of a prompt's input that comes from a recall, for an answer in the channel at, with
 // days as they are in zone. Excerpts overlap: each message is shown where it stands best, and a hit that stands in a
-// better one's excerpt needs none of its own.
+// better one's excerpt needs none of its own. Of a long message that was found, what is before its passage may be left out.
 func History(result search.Result, at memory.ChannelID, zone *time.Location, channelName func(memory.ChannelID) string,
 	personName func(memory.UserID) string) builder.Input {
 	var in builder.Input
@@ -164,6 +167,11 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 			}
 			line := builder.Line{Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
 				Starred: m.Starred}
+			if m.ID == hit.Message.ID {
+				if said := passage(hit, bestShown); said != line.Content {
+					line.Content, line.Tokens = said, 0
+				}
+			}
 			if personName != nil {
 				if name := personName(m.Author); name != tag(m.Author) {
 					line.Name = name
