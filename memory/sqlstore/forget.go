@@ -118,7 +118,6 @@ func (f *selected) drop(removed []storedMessage) {
 		}
 	}
 	f.rows = slices.DeleteFunc(f.rows, func(row int64) bool { return gone[row] })
-	maps.DeleteFunc(f.segments, func(_ int64, n int) bool { return n == 0 })
 }
 
 // addNew adds the messages that came since.
