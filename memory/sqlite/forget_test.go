@@ -267,3 +267,18 @@ func TestWhatHappensBeforeAForgettingBegins(t *testing.T) {
 		checkSound(t, s)
 	}
 }
+
+// An answer that goes with what it was made from, and doesn't fall under the order itself, isn't counted off twice.
+func TestAnswersElsewhereGoOnce(t *testing.T) {
+	t.Parallel()
+	const elsewhere = general + 1
+	s := open(t, emptyDir(t))
+	apply(t, s, posted(general, 1, "pears"), posted(elsewhere, 2, "apples?"), posted(elsewhere, 3, "pears"),
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: elsewhere, Answer: id(3), Question: id(2),
+			Sources: slices.Concat(from(general, 1), from(elsewhere, 2))}})
+	r, err := s.Forget(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyMember}, nil)
+	if err != nil || r.Messages != 1 || r.Answers != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	checkSound(t, s)
+}
