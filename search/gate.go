@@ -82,7 +82,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		if !heard[i] {
 			v[gateUnheard] += t.idf / asked.idf
 		}
-		rare = rare && (t.name || heard[i] && t.count <= rarely)
+		rare = rare && (t.names != 0 || heard[i] && t.count <= rarely)
 	}
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
@@ -103,7 +103,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
-		heard[i] = t.name || t.count > rarely || smallTerms()[t.term]
+		heard[i] = t.names != 0 || t.count > rarely || smallTerms()[t.term]
 	}
 	for _, stream := range p.streams {
 		for at := range stream {
@@ -121,7 +121,7 @@ func (p *pool) heard(q Query, asked question) []bool {
 // rareIn is how many terms of the question e holds that are hardly ever said.
 func (q question) rareIn(e *entry) (n int) {
 	for i, t := range q.terms {
-		if !t.name && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
+		if t.names == 0 && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
 			n++
 		}
 	}
@@ -135,7 +135,7 @@ func (q question) heldBy(e *entry) []float64 {
 	}
 	held := slices.Clone(e.like)
 	for t := range held {
-		held[t] = max(held[t], bit(q.terms[t].name))
+		held[t] = max(held[t], bit(q.terms[t].names != 0))
 	}
 	return held
 }

@@ -67,7 +67,7 @@ type Result struct {
 // Only is r without what it was made from, which takes much room: it can't be searched Again.
 func (r Result) Only() Result {
 	if r.found != nil {
-		r.found = &found{query: r.found.query, question: r.found.question}
+		r.found = &found{query: r.found.query, question: r.found.question, most: r.found.most}
 	}
 	return r
 }

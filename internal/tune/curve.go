@@ -14,7 +14,7 @@ import (
 // neighbour, answers the question: a logistic curve over search.Standing, with a constant first.
 type curve struct {
 	weights [4]float64
-	field   float64 // the median score of the hit that stands for what merely resembles a question
+	field   float64 // of a question with few hits: the score of what merely resembles it
 }
 
 // hits is how many of a question's are looked at.
@@ -29,6 +29,10 @@ func standings(scores []float64, field float64) [][3]float64 {
 	return search.Standings(scores, below, field)
 }
 
+// fieldShare is the inverse of how many questions have less at search.Field than curve.field is: few, since talk that
+// is too little for so many hits resembles the question less.
+const fieldShare = 5
+
 // fitCurve fits the curve, each set counting the same, by as many steps of gradient descent as it takes.
 func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 	var fields []float64
@@ -39,7 +43,7 @@ func fitCurve(questions []question, weights func(int) []float64) (c curve) {
 	}
 	slices.Sort(fields)
 	if len(fields) > 0 {
-		c.field = fields[len(fields)/2]
+		c.field = fields[len(fields)/fieldShare]
 	}
 	type point struct {
 		x      [4]float64
@@ -185,7 +189,7 @@ func source(features []string, weights []float64, c curve, figures, table string
 		}
 		fmt.Fprintf(&b, "%.2f", w)
 	}
-	fmt.Fprintf(&b, "}\n\n// fieldScore is the median score of the hit at Field.\nconst fieldScore = %.2f\n", c.field)
+	fmt.Fprintf(&b, "}\n\n// fieldScore is what the hit at Field scores at least in four of five results.\nconst fieldScore = %.2f\n", c.field)
 	formatted, err := format.Source([]byte(b.String()))
 	if err != nil {
 		return b.String() // and the compiler says what is wrong
