@@ -8,10 +8,11 @@ import (
 func TestFormOfAQuestion(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]form{
-		"When did Ada paint it?": asksTime, "In what year was that?": asksTime, "which day": asksTime, "which boat?": asksAnything, "What did she paint?": asksAnything,
-		"how many boats are there?": asksNumber, "How did it go?": asksAnything, "and how": asksAnything, "Who is the keeper?": asksAnything,
-		"What book did he read?": asksName,
-		"where's the spade":      asksName, "where is the spade": asksName, "why though?": asksReason, "": asksAnything, "wann war das?": asksAnything,
+		"When did Ada paint it?": asksTime, "In what year was that?": asksTime, "which day": asksTime,
+		"how many boats are there?": asksNumber, "How did it go?": asksAnything, "and how": asksAnything,
+		"What book did he read?": asksName, "where's the spade": asksName, "where is the spade": asksName,
+		"which boat?": asksAnything, "What did she paint?": asksAnything, "Who is the keeper?": asksAnything,
+		"why though?": asksReason, "": asksAnything, "wann war das?": asksAnything,
 	} {
 		if got := formOf(question); got != want {
 			t.Errorf("%q asks for %d, want %d", question, got, want)
