@@ -20,6 +20,7 @@ type gateFeature int
 const (
 	gateConstant gateFeature = iota
 	gateFound                // what spoke for the best hits: words, meaning, and half of what is around
+	gateHeld                 // share of the question, by weight, that one of them holds
 	gateAuthor               // who said it
 	gateTime                 // and when
 	gateUnheard              // share of the question, by weight, that nobody has said
@@ -30,7 +31,7 @@ const (
 	gateCount
 )
 
-var gateNames = [gateCount]string{"constant", "found", "author", "time", "unheard", "terms", "chatter", "you", "states"}
+var gateNames = [gateCount]string{"constant", "found", "held", "author", "time", "unheard", "terms", "chatter", "you", "states"}
 
 // GateNames are the names of what Result.Gate tells, in its order.
 func GateNames() []string { return gateNames[:] }
@@ -72,8 +73,9 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		})
 		for ; at < len(stream) && stream[at].ID == hit.Message.ID; at++ { // each passage
 			e := &stream[at]
-			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 ||
-				asked.rareIn(e) >= rareTerms
+			held := asked.share(asked.heldBy(e))
+			v[gateHeld] = max(v[gateHeld], held)
+			bare = bare || len(asked.terms) <= bareTerms && held > 0.99 || asked.rareIn(e) >= rareTerms
 		}
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
