@@ -100,7 +100,7 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 	}
 	pool = pool.without(q.Skip, r.found.question)
 	pool.most = r.found.most // their scores are compared
-	hits := pool.hits(q, pool.score(r.found.question))
+	hits := pool.hits(q, pool.score(q, r.found.question))
 	if r.Declined && pool.gateOf(q, r.found.question, hits).closed {
 		return nil, nil
 	}
@@ -127,7 +127,7 @@ func (e *Engine) result(ctx context.Context, f found, left func(context.Context,
 		wanted = e.widened(wanted)
 	}
 	pool := f.pool.without(f.query.Skip, f.question)
-	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.question))); err != nil {
+	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.query, f.question))); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
 	f.most = pool.most
@@ -167,7 +167,7 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	var all []Candidate
 	asked := repeats(q.Text)
 	pool := found.pool.without(q.Skip, found.question)
-	for _, r := range pool.score(found.question) {
+	for _, r := range pool.score(found.query, found.question) {
 		m := pool.entry(r)
 		if normalised(m.Text()) != "" && !asked(m) {
 			all = append(all, Candidate{Message: m.ID, Features: slices.Clone(r.values[:]), Score: r.score})

@@ -319,10 +319,11 @@ type ranked struct {
 	values  values
 }
 
-// score scores everything in the pool, best first.
-func (p *pool) score(q question) []*ranked {
+// score scores everything in the pool, best first. Nothing is compared with what stands behind what members said.
+func (p *pool) score(query Query, q question) []*ranked {
 	var all []*ranked
 	q.event.find(q, p.streams)
+	aside := behind(query)
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]
 		scored := make([]ranked, len(stream))
@@ -330,7 +331,9 @@ func (p *pool) score(q question) []*ranked {
 			r := &scored[i]
 			r.channel, r.at, r.values = channel, i, p.features(q, stream, i)
 			for i, f := range relative {
-				p.most[i] = max(p.most[i], r.values[f])
+				if r.values[f] > p.most[i] && !aside(&stream[r.at]) {
+					p.most[i] = r.values[f]
+				}
 			}
 			all = append(all, r)
 		}
@@ -338,7 +341,7 @@ func (p *pool) score(q question) []*ranked {
 	best := all[:0]
 	for _, r := range all {
 		for i, f := range relative {
-			r.values[f] /= max(p.most[i], leastMost)
+			r.values[f] = min(1, r.values[f]/max(p.most[i], leastMost))
 		}
 		r.score = r.values.score()
 		if n := len(best); n == 0 || !p.entry(r).continues(p.entry(best[n-1])) {
