@@ -42,7 +42,7 @@ var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "p
 	"reason"}
 
 // relative are the features that are shares of the most that any message has: how well the best fits depends on the
-// question. The most counts as leastMost at least, so that what hardly fits doesn't become a full match by being the best.
+// question. The most counts as leastMost at least: what hardly fits doesn't become a full match by being the best.
 var relative = [...]feature{featureFar, featureLike}
 
 const leastMost = 0.3

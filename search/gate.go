@@ -31,7 +31,8 @@ const (
 	gateCount
 )
 
-var gateNames = [gateCount]string{"constant", "found", "held", "author", "time", "unheard", "terms", "chatter", "you", "states"}
+var gateNames = [gateCount]string{"constant", "found", "held", "author", "time", "unheard", "terms", "chatter", "you",
+	"states"}
 
 // GateNames are the names of what Result.Gate tells, in its order.
 func GateNames() []string { return gateNames[:] }
