@@ -163,6 +163,28 @@ func TestOldPagesAreOver(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "recall", opt("question", "deadline")))
 }
 
+// A search says how much it left out, on each page, and where it found nothing else.
+func TestRecallSaysHowMuchIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := registeredScene(t)
+	for _, n := range []int{0, 1, foundPerPage + 1} {
+		s.holding(n, nil)
+		find := s.oracle.find
+		s.oracle.find = func(q answer.Question) (answer.Finding, error) {
+			f, err := find(q)
+			f.Below = 3
+			return f, err
+		}
+		m := s.use(t, s.ana, "recall", opt("question", "deadline"))
+		if n > foundPerPage {
+			m = s.turn(t, m, s.ana, "»", "no. 6.")
+		}
+		if want := "3 messages left out: too little to do with it"; strings.Count(m.Content, want) != 1 {
+			t.Errorf("of %d found: %q", n, m.Content)
+		}
+	}
+}
+
 func TestRecallNarrowsDown(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)

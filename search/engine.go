@@ -213,7 +213,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		}
 	}
 	asked.addEarlier(turns)
-	n, err := e.weigh(ctx, q.Scope, asked.terms)
+	n, err := e.weigh(ctx, q, asked.terms)
 	if err != nil {
 		return asked, err
 	}
@@ -222,7 +222,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	}
 	if misspelt := known.misspelt(q.Text, asked.unheard()); len(misspelt) > 0 {
 		asked.named = appendNew(asked.named, misspelt...)
-		if err := e.addNames(ctx, q.Scope, &asked, known.terms(misspelt)); err != nil {
+		if err := e.addNames(ctx, q, &asked, known.terms(misspelt)); err != nil {
 			return asked, err
 		}
 	}
@@ -253,7 +253,10 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 }
 
 // weigh counts in how many messages each of terms is, and how many messages there are.
-func (e *Engine) weigh(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
+func (e *Engine) weigh(ctx context.Context, q Query, terms []weighted) (messages int, err error) {
+	if q.Opened {
+		return e.weighSince(ctx, q.Scope, terms)
+	}
 	var list []string
 	for _, t := range terms {
 		list = append(list, t.term)
@@ -262,22 +265,44 @@ func (e *Engine) weigh(ctx context.Context, scope memory.Scope, terms []weighted
 	if len(terms) > 2*maxTerms { // counting takes its time, and the rare ones matter
 		limit = countLimit * 2 * maxTerms / len(terms)
 	}
-	messages, counts, err := e.log.Frequencies(ctx, scope, list, limit)
+	messages, counts, err := e.log.Frequencies(ctx, q.Scope, list, limit)
 	for i := range counts {
 		terms[i].count = counts[i]
 	}
 	return messages, err
 }
 
+// weighSince is weigh for a scope of which nothing before its beginning counts, which is short.
+func (e *Engine) weighSince(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
+	scope.Authors = nil
+	for i := range terms {
+		hits, err := e.log.FullText(ctx, scope, []string{terms[i].term}, textCandidates)
+		if err != nil {
+			return 0, err
+		}
+		terms[i].count = len(hits)
+	}
+	for _, channel := range scope.Channels {
+		latest, err := e.log.Around(ctx, channel, []memory.MessageID{memory.FirstMessageID(scope.Until)}, textCandidates, 0)
+		if err != nil {
+			return 0, err
+		}
+		for _, m := range latest {
+			messages += int(bit(!m.Time().Before(scope.Since)))
+		}
+	}
+	return messages, nil
+}
+
 // addNames adds the terms of names that the question misspells.
-func (e *Engine) addNames(ctx context.Context, scope memory.Scope, asked *question, names []string) error {
+func (e *Engine) addNames(ctx context.Context, q Query, asked *question, names []string) error {
 	var terms []weighted
 	for _, name := range names {
 		if !slices.ContainsFunc(append(asked.terms, terms...), func(t weighted) bool { return t.term == name }) {
 			terms = append(terms, weighted{term: name, share: 1})
 		}
 	}
-	_, err := e.weigh(ctx, scope, terms)
+	_, err := e.weigh(ctx, q, terms)
 	asked.terms = append(asked.terms, terms...)
 	return err
 }

@@ -34,11 +34,13 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
 		}
+		hit := Hit{Message: *e.Message, Excerpt: p.excerpt(r), From: e.from, To: e.from + len(e.passage), Why: r.why(),
+			score: r.score}
 		if aside(e) || !said.add(words) {
-			repeated = append(repeated, Hit{Message: *e.Message, Excerpt: p.excerpt(r), Why: r.why(), score: r.score})
+			repeated = append(repeated, hit)
 			continue
 		}
-		hits = append(hits, Hit{Message: *e.Message, Excerpt: p.excerpt(r), Why: r.why(), score: r.score})
+		hits = append(hits, hit)
 		scores = append(scores, r.score)
 	}
 	for i, relevance := range relevances(scores, below) {

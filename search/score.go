@@ -72,6 +72,7 @@ type pool struct {
 type entry struct {
 	*memory.Message
 	passage string
+	from    int       // where in the message that begins
 	counts  []float64 // of the question's terms, in their order
 	like    []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
 	pairs   float64   // share of the question's pairs that it holds
@@ -176,8 +177,10 @@ func (p *pool) stream(read stretch, counter *counter) []entry {
 			continue
 		}
 		cut = passages(cut[:0], m.Text())
+		from := 0
 		for _, passage := range cut {
-			stream = append(stream, entry{Message: m, passage: passage, joined: follows})
+			stream = append(stream, entry{Message: m, passage: passage, from: from, joined: follows})
+			from += len(passage)
 			if !p.skip[m.ID] {
 				counter.count(&stream[len(stream)-1])
 			}
