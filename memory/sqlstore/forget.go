@@ -107,21 +107,17 @@ func (f *selected) add(ctx context.Context, q Querier, from string, args ...any)
 	}, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+from, args...)
 }
 
-// drop leaves out messages that aren't there any more.
+// drop leaves out messages that aren't there any more. That they are deleted is known already.
 func (f *selected) drop(removed []storedMessage) {
-	rows, ids := map[int64]bool{}, map[memory.MessageID]bool{}
+	gone := map[int64]bool{}
 	for _, m := range removed {
-		rows[m.row], ids[m.ID] = true, true
+		gone[m.row] = true
 		if _, found := slices.BinarySearch(f.rows, m.row); found && m.segment != 0 {
 			f.counted[presenceKey{m.row >> SequenceBits, m.Author}]--
 			f.segments[m.segment]--
 		}
 	}
-	f.rows = slices.DeleteFunc(f.rows, func(row int64) bool { return rows[row] })
-	for channel := range f.ids {
-		f.ids[channel] = slices.DeleteFunc(f.ids[channel], func(id memory.MessageID) bool { return ids[id] })
-	}
-	maps.DeleteFunc(f.segments, func(_ int64, n int) bool { return n == 0 })
+	f.rows = slices.DeleteFunc(f.rows, func(row int64) bool { return gone[row] })
 }
 
 // addNew adds the messages that came since.
