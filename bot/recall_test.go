@@ -121,7 +121,7 @@ func TestRecallShowsPages(t *testing.T) {
 	if m := s.use(t, s.ana, "recall", opt("question", "  ")); m.Content != askForSomething {
 		t.Errorf("asked nothing: %s", m.Content)
 	}
-	const left = "2 more have too little to do with it"
+	const left = "2 messages left out: too little to do with it"
 	for n, want := range map[int]string{0: foundNothing + "\n-# " + left, 1: "\n-# 1 message found · " + left} {
 		s.holding(n, gone)
 		find := s.oracle.find
