@@ -168,7 +168,7 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	asked := repeats(q.Text)
 	pool := found.pool.without(q.Skip, found.question)
 	for _, r := range pool.score(found.query, found.question) {
-		m := pool.entry(r)
+		m := r.entry
 		if normalised(m.Text()) != "" && !asked(m) {
 			all = append(all, Candidate{Message: m.ID, Features: slices.Clone(r.values[:]), Score: r.score})
 		}

@@ -29,7 +29,7 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 			below = r.score
 			break
 		}
-		e := p.entry(r)
+		e := r.entry
 		words := normalised(e.Text())
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue

@@ -316,6 +316,7 @@ func (c *counter) find(term string) foundTerm {
 
 // ranked is a scored entry.
 type ranked struct {
+	*entry
 	channel memory.ChannelID
 	at      int // in its channel's stream
 	score   float64
@@ -332,9 +333,9 @@ func (p *pool) score(query Query, q question) []*ranked {
 		scored := make([]ranked, len(stream))
 		for i := range stream {
 			r := &scored[i]
-			r.channel, r.at, r.values = channel, i, p.features(q, stream, i)
+			r.entry, r.channel, r.at, r.values = &stream[i], channel, i, p.features(q, stream, i)
 			for i, f := range relative {
-				if r.values[f] > p.most[i] && !aside(&stream[r.at]) {
+				if r.values[f] > p.most[i] && !aside(r.entry) {
 					p.most[i] = r.values[f]
 				}
 			}
@@ -347,7 +348,7 @@ func (p *pool) score(query Query, q question) []*ranked {
 			r.values[f] = min(1, r.values[f]/max(p.most[i], leastMost))
 		}
 		r.score = r.values.score()
-		if n := len(best); n == 0 || !p.entry(r).continues(p.entry(best[n-1])) {
+		if n := len(best); n == 0 || !r.continues(best[n-1].entry) {
 			best = append(best, r)
 		} else if r.score > best[n-1].score { // a message has the place of its best passage
 			best[n-1] = r
@@ -356,9 +357,6 @@ func (p *pool) score(query Query, q question) []*ranked {
 	slices.SortStableFunc(best, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
 	return best
 }
-
-// entry is what was scored.
-func (p *pool) entry(r *ranked) *entry { return &p.streams[r.channel][r.at] }
 
 // own is the BM25 of one message.
 func (q question) own(e *entry) float64 { return q.bm25(e.counts, e.length, averageLength) }
