@@ -56,10 +56,15 @@ func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 }
 
 const (
-	countLimit = 20000 // a term in so many messages is as common as can be
-	maxTerms   = 16    // of a question, the rarest
-	nameShare  = 0.5   // of a term's weight, where it is the name of somebody known
+	countLimit  = 20000 // a term in so many messages is as common as can be
+	maxTerms    = 16    // of a question, the rarest
+	nameShare   = 0.5   // of a term's weight, where it is the name of somebody known
+	askingShare = 0.3   // and where it is one of asking
 )
+
+// asking are terms that ask for something. They are seldomer in what answers, or beside it, than others as rare.
+var asking = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
+	mention ask say talk share happen kind type hobby photo activity`))
 
 // Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
 // would have added.
@@ -94,7 +99,8 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 		return nil, fmt.Errorf("search beside: %w", err)
 	}
 	pool = pool.without(q.Skip, r.found.question)
-	hits := pool.hits(q, pool.score(r.found.question))
+	pool.most = r.found.most // their scores are compared
+	hits := pool.hits(q, pool.score(q, r.found.question))
 	if r.Declined && pool.gateOf(q, r.found.question, hits).closed {
 		return nil, nil
 	}
@@ -121,9 +127,10 @@ func (e *Engine) result(ctx context.Context, f found, left func(context.Context,
 		wanted = e.widened(wanted)
 	}
 	pool := f.pool.without(f.query.Skip, f.question)
-	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.question))); err != nil {
+	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.query, f.question))); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
+	f.most = pool.most
 	r.gate = pool.gateOf(f.query, f.question, r.Hits)
 	r.Declined = r.gate.closed
 	if !f.query.Local {
@@ -160,8 +167,8 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	var all []Candidate
 	asked := repeats(q.Text)
 	pool := found.pool.without(q.Skip, found.question)
-	for _, r := range pool.score(found.question) {
-		m := &pool.streams[r.channel][r.at]
+	for _, r := range pool.score(found.query, found.question) {
+		m := r.entry
 		if normalised(m.Text()) != "" && !asked(m) {
 			all = append(all, Candidate{Message: m.ID, Features: slices.Clone(r.values[:]), Score: r.score})
 		}
@@ -175,6 +182,7 @@ type found struct {
 	known    people
 	question question
 	pool     *pool
+	most     [len(relative)]float64 // see pool
 	textOnly bool
 }
 
@@ -218,13 +226,20 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 			return asked, err
 		}
 	}
-	names := known.terms(asked.named)
+	names := map[string]whom{} // whose they are
+	for i, id := range asked.named {
+		for _, term := range known.terms([]memory.UserID{id}) {
+			names[term] |= whomAt(i)
+		}
+	}
 	for i := range asked.terms {
 		t := &asked.terms[i]
 		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
 		t.idf = t.share * math.Log(1+(float64(n)-float64(t.count)+0.5)/(float64(t.count)+0.5))
-		if t.name = slices.Contains(names, t.term); t.name {
+		if t.names = names[t.term]; t.names != 0 {
 			t.idf *= nameShare // whoever is named says things more often than they are spoken of
+		} else if asking[t.term] {
+			t.idf *= askingShare
 		}
 	}
 	asked.boundEarlier()
@@ -232,6 +247,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]
 	for _, t := range asked.terms {
 		asked.idf += t.idf
+		asked.words = asked.words || t.names == 0
 	}
 	return asked, nil
 }

@@ -20,6 +20,7 @@ type gateFeature int
 const (
 	gateConstant gateFeature = iota
 	gateFound                // what spoke for the best hits: words, meaning, and half of what is around
+	gateHeld                 // share of the question, by weight, that one of them holds
 	gateAuthor               // who said it
 	gateTime                 // and when
 	gateUnheard              // share of the question, by weight, that nobody has said
@@ -30,7 +31,8 @@ const (
 	gateCount
 )
 
-var gateNames = [gateCount]string{"constant", "found", "author", "time", "unheard", "terms", "chatter", "you", "states"}
+var gateNames = [gateCount]string{"constant", "found", "held", "author", "time", "unheard", "terms", "chatter", "you",
+	"states"}
 
 // GateNames are the names of what Result.Gate tells, in its order.
 func GateNames() []string { return gateNames[:] }
@@ -72,8 +74,9 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		})
 		for ; at < len(stream) && stream[at].ID == hit.Message.ID; at++ { // each passage
 			e := &stream[at]
-			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 ||
-				asked.rareIn(e) >= rareTerms
+			held := asked.share(asked.heldBy(e))
+			v[gateHeld] = max(v[gateHeld], held)
+			bare = bare || len(asked.terms) <= bareTerms && held > 0.99 || asked.rareIn(e) >= rareTerms
 		}
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
@@ -82,7 +85,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		if !heard[i] {
 			v[gateUnheard] += t.idf / asked.idf
 		}
-		rare = rare && (t.name || heard[i] && t.count <= rarely)
+		rare = rare && (t.names != 0 || heard[i] && t.count <= rarely)
 	}
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
@@ -103,7 +106,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
-		heard[i] = t.name || t.count > rarely || smallTerms()[t.term]
+		heard[i] = t.names != 0 || t.count > rarely || smallTerms()[t.term]
 	}
 	for _, stream := range p.streams {
 		for at := range stream {
@@ -121,7 +124,7 @@ func (p *pool) heard(q Query, asked question) []bool {
 // rareIn is how many terms of the question e holds that are hardly ever said.
 func (q question) rareIn(e *entry) (n int) {
 	for i, t := range q.terms {
-		if !t.name && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
+		if t.names == 0 && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
 			n++
 		}
 	}
@@ -135,7 +138,7 @@ func (q question) heldBy(e *entry) []float64 {
 	}
 	held := slices.Clone(e.like)
 	for t := range held {
-		held[t] = max(held[t], bit(q.terms[t].name))
+		held[t] = max(held[t], bit(q.terms[t].names != 0))
 	}
 	return held
 }

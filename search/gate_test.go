@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"testing"
+	"time"
 
 	"hark/memory"
 	"hark/search"
@@ -77,6 +78,22 @@ func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
 				t.Errorf("%q: %s was %v, and is %v", text, search.GateNames()[i], v, after.Gate()[i])
 			}
 		}
+	}
+}
+
+// What was asked before holds all of the question's words. That makes what answers it no less relevant.
+func TestWhatIsBehindIsNoMeasure(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	asked := k.say(t, dawn.Add(50*time.Hour), green, pim, "tell me who can mend the old chapel roof with slate")
+	k.index(t)
+	q := ask("who can mend the old chapel roof with slate?", green)
+	q.Behind = func(m *memory.Message) bool { return m.ID == asked }
+	there := k.search(t, q)
+	q.Skip = []memory.MessageID{asked}
+	gone := k.search(t, q)
+	if len(there.Hits) == 0 || there.Hits[0].Relevance != gone.Hits[0].Relevance || there.Declined != gone.Declined {
+		t.Errorf("found %+v, and without what was asked %+v", there.Hits[:1], gone.Hits[:1])
 	}
 }
 

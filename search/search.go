@@ -70,7 +70,7 @@ type Result struct {
 // Only is r without what it was made from, which takes much room: it can't be searched Again.
 func (r Result) Only() Result {
 	if r.found != nil {
-		r.found = &found{query: r.found.query, question: r.found.question}
+		r.found = &found{query: r.found.query, question: r.found.question, most: r.found.most}
 	}
 	return r
 }
@@ -97,11 +97,11 @@ func (r Result) Worth() []Hit {
 	return r.Hits[:n]
 }
 
-// Above reports whether a hit is worth showing to somebody who searches: its relevance reaches Floor. Where r was
-// Declined, it must also have words of what is sought.
+// Above reports whether a hit is worth showing to somebody who searches: something speaks for it, and its relevance
+// reaches Floor. Where r was Declined, it must have words of what is sought.
 func (r Result) Above(h Hit) bool {
 	hasWords := func(w Reason) bool { return w.Kind == "words" }
-	return h.Relevance >= Floor && (!r.Declined || slices.ContainsFunc(h.Why, hasWords))
+	return h.Relevance >= Floor && len(h.Why) > 0 && (!r.Declined || slices.ContainsFunc(h.Why, hasWords))
 }
 
 // Hit is a recalled message with what makes it understandable.
