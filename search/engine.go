@@ -204,7 +204,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	turns := earlier(q)
 	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), named: known.namedIn(q.Text)}
 	asked.dates, asked.event, asked.form = datesIn(q.Text, q.Now), eventIn(q.Text, q.Now), formOf(q.Text)
-	terms := text.QueryTerms(q.Text)
+	terms := text.QueryTerms(withoutBid(q.Text))
 	asked.pairs = map[string]string{}
 	for i, t := range terms {
 		asked.terms = append(asked.terms, weighted{term: t, share: 1})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -165,10 +166,30 @@ type saying struct {
 	others        bool // it asks for others or of others
 }
 
+// bid matches how a request begins: "tell me about", "please show us".
+var bid = pattern.Of(`(?i)^[\s,:]*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?)?` +
+	`(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?`)
+
+// withoutBid is what a question asks for.
+func withoutBid(question string) string {
+	return bid().ReplaceAllString(text.WithoutHark(question), "")
+}
+
+// wordsSaying looks at a question without its bid, if that is about something: "tell me a joke" isn't.
 func wordsSaying(question string) saying {
+	if rest := withoutBid(question); rest != text.WithoutHark(question) {
+		if s := sayingOf(rest); s.topic {
+			s.asks = true
+			return s
+		}
+	}
+	return sayingOf(text.WithoutHark(question))
+}
+
+func sayingOf(question string) saying {
 	s := saying{asks: text.Asks(question)}
 	n, talk := 0.0, 0.0
-	for _, w := range text.Words(text.WithoutHark(question)) {
+	for _, w := range text.Words(question) {
 		s.me, s.you, s.others = s.me || speakers[w], s.you || hearers[w], s.others || persons[w] || askers[w]
 		switch {
 		case chatter[w]:
@@ -231,7 +252,7 @@ var (
 		secret trick riddle pun quote limerick haiku poem rhyme rap dance fun meaning life moment minute second
 		thing things stuff people friend friends folks snack brain robots bots humans machine ai
 		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
-		question questions answers word words talk chat hang around little bit kind least talking chatting still
+		helps helpful worked works question questions answers word words talk chat hang around little bit kind least talking chatting still
 		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
 		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
 		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea old color colour

@@ -32,7 +32,7 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 		w.says(time.Duration(i+2)*day, harbor, []memory.UserID{ann, ben, cleo}[i%3],
 			fmt.Sprintf("Hi all, thanks for the good boat ride number %d", i))
 	}
-	w.says(30*day, harbor, ben, "Anna's dog is called Rufus")
+	w.says(30*day, harbor, ben, "Greta's dog is called Rufus")
 	w.says(31*day, harbor, ben, "My birthday is on 3 May")
 	for _, question := range []string{"thanks!", "hi all", "good morning everyone", "tell me a joke", "lol",
 		"how are you?", "what did the zeppelin captain order for lunch?", "my zeppelin captain is called Minka"} {
@@ -52,8 +52,8 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 			t.Errorf("%q: answered %q, want %q", question, got, want)
 		}
 	}
-	for question, want := range map[string]string{"birthday?": "3 May", "Anna's dog": "Rufus",
-		"what is Anna's dog called?": "Rufus"} {
+	for question, want := range map[string]string{"birthday?": "3 May", "Greta's dog": "Rufus",
+		"what is Greta's dog called?": "Rufus"} {
 		has(t, w.prompt(w.asks(lobby, question)), want)
 		has(t, w.answer(w.asks(lobby, question)).Text, want)
 	}
