@@ -14,6 +14,7 @@ import (
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/imports"
+	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
@@ -48,6 +49,7 @@ type Outcome struct {
 type Context struct {
 	Messages []string `json:"messages"` // of which at least 60 % is there
 	Text     string   `json:"text"`
+	Tokens   int      `json:"-"` // of Text, as OpenAI's models count them
 }
 
 // Evaluator measures one kind of recall.
@@ -246,6 +248,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	result.Hits = result.Worth() // as where it is asked: ranking is measured all the same
 	input := answer.History(result, channel, time.UTC, nil, nil)
 	input.Now = q.Time
+	counter := tokens.New()
 	for _, budget := range Budgets {
 		held, shown := a.builder.History(input, budget)
 		ids = ids[:0]
@@ -258,7 +261,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 		if err != nil {
 			return Outcome{}, err
 		}
-		outcome.Context[fmt.Sprint(budget)] = Context{Messages: names, Text: held}
+		outcome.Context[fmt.Sprint(budget)] = Context{Messages: names, Text: held, Tokens: counter.Count(held)}
 	}
 	return outcome, nil
 }

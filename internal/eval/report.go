@@ -25,7 +25,7 @@ type tally struct {
 	any5      float64
 	any10     float64
 	recall10  float64
-	inContext map[int]*[2]float64 // any, all by budget
+	inContext map[int]*[3]float64 // any, all and tokens by budget
 	millis    []float64
 	relevance [bins]bin
 }
@@ -63,9 +63,11 @@ func (r *Report) Add(o Outcome) {
 		}
 	}
 	for _, budget := range Budgets {
-		shown := o.Context[fmt.Sprint(budget)].Messages
+		held := o.Context[fmt.Sprint(budget)]
+		shown := held.Messages
 		sums := t.inContext[budget]
 		sums[0] += share(o.Evidence, shown, false)
+		sums[2] += float64(held.Tokens)
 		if share(o.Evidence, shown, true) == 1 {
 			sums[1]++
 		}
@@ -92,9 +94,9 @@ func (r *Report) tally(set string) *tally {
 			return t
 		}
 	}
-	t := &tally{set: set, inContext: map[int]*[2]float64{}}
+	t := &tally{set: set, inContext: map[int]*[3]float64{}}
 	for _, budget := range Budgets {
-		t.inContext[budget] = &[2]float64{}
+		t.inContext[budget] = &[3]float64{}
 	}
 	r.sets = append(r.sets, t)
 	return t
@@ -114,24 +116,33 @@ func share(evidence, found []string, fraction bool) float64 {
 	return float64(n) / float64(len(evidence))
 }
 
-// Write prints the table, figures in percent and times in milliseconds. That w fails is for w to tell.
+// Write prints what was ranked, what the history held, and whether the relevance is right, set by set: figures in
+// percent, tokens on average and times in milliseconds. That w fails is for w to tell.
 func (r *Report) Write(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(table, "set\tquestions\tany@5\tany@10\trecall@10\t")
-	for _, budget := range Budgets {
-		fmt.Fprintf(table, "any in %d\tall in %d\t", budget, budget)
-	}
-	fmt.Fprintln(table, "p50 ms\tp95 ms\t")
+	fmt.Fprint(table, "set\tquestions\tany@5\tany@10\trecall@10\tp50 ms\tp95 ms\t\n")
 	for _, t := range r.sets {
 		n := float64(max(1, t.questions)) / 100
-		fmt.Fprintf(table, "%s\t%d\t%.1f\t%.1f\t%.1f\t", t.set, t.questions, t.any5/n, t.any10/n, t.recall10/n)
-		for _, budget := range Budgets {
-			fmt.Fprintf(table, "%.1f\t%.1f\t", t.inContext[budget][0]/n, t.inContext[budget][1]/n)
-		}
-		fmt.Fprintf(table, "%.1f\t%.1f\t\n", percentile(t.millis, 50), percentile(t.millis, 95))
+		fmt.Fprintf(table, "%s\t%d\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", t.set, t.questions, t.any5/n, t.any10/n,
+			t.recall10/n, percentile(t.millis, 50), percentile(t.millis, 95))
 	}
 	table.Flush()
+	r.writeCurve(w)
 	r.writeReliability(w)
+}
+
+// writeCurve prints how much evidence a history holds for what it costs.
+func (r *Report) writeCurve(w io.Writer) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(table, "\nhistory of\tcharacters\ttokens\tany evidence\tall evidence\t\n")
+	for _, t := range r.sets {
+		n := float64(max(1, t.questions))
+		for _, budget := range Budgets {
+			sums := t.inContext[budget]
+			fmt.Fprintf(table, "%s\t%d\t%.0f\t%.1f\t%.1f\t\n", t.set, budget, sums[2]/n, 100*sums[0]/n, 100*sums[1]/n)
+		}
+	}
+	table.Flush()
 }
 
 // writeReliability prints how many of the hits of each relevance were evidence or direct neighbours of it.

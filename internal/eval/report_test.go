@@ -26,7 +26,8 @@ func ranks(n int, places map[int]string) []string {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	shown := func(small, middle, large []string) map[string]Context {
-		return map[string]Context{"2000": {Messages: small}, "4000": {Messages: middle}, "8000": {Messages: large}}
+		return map[string]Context{"2000": {small, "", 500}, "4000": {middle, "", 1000},
+			"8000": {large, "", 2000}}
 	}
 	a, ab := []string{"a"}, []string{"b", "a"}
 	var r Report
@@ -55,12 +56,19 @@ func TestReport(t *testing.T) {
 	r.Write(&b)
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	want := [][]string{
-		strings.Split("set|questions|any@5|any@10|recall@10|any in 2000|all in 2000|any in 4000|all in 4000|any in 8000|all in 8000|p50 ms|p95 ms", "|"),
-		// any@5 2 of 4, any@10 3, recall@10 (1 + ½ + 1 + 0) / 4; any, all: 2, 1; 3, 2; 3, 3 of 4
-		{"one", "4", "50.0", "75.0", "62.5", "50.0", "25.0", "75.0", "50.0", "75.0", "75.0", "3.0", "100.0"},
-		{"two", "1", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "100.0", "50.0", "50.0"},
-		{"three", "0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0"},
-		{"four", "1", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0", "0.0"},
+		{"set", "questions", "any@5", "any@10", "recall@10", "p50", "ms", "p95", "ms"},
+		// any@5 2 of 4, any@10 3, recall@10 (1 + ½ + 1 + 0) / 4
+		{"one", "4", "50.0", "75.0", "62.5", "3.0", "100.0"},
+		{"two", "1", "100.0", "100.0", "100.0", "50.0", "50.0"},
+		{"three", "0", "0.0", "0.0", "0.0", "0.0", "0.0"},
+		{"four", "1", "0.0", "0.0", "0.0", "0.0", "0.0"},
+		{},
+		{"history of", "characters", "tokens", "any evidence", "all evidence"},
+		// any, all: 2, 1; 3, 2; 3, 3 of 4
+		{"one 2000 500 50.0 25.0"}, {"one 4000 1000 75.0 50.0"}, {"one 8000 2000 75.0 75.0"},
+		{"two 2000 500 100.0 100.0"}, {"two 4000 1000 100.0 100.0"}, {"two 8000 2000 100.0 100.0"},
+		{"three 2000 0 0.0 0.0"}, {"three 4000 0 0.0 0.0"}, {"three 8000 0 0.0 0.0"},
+		{"four 2000 0 0.0 0.0"}, {"four 4000 0 0.0 0.0"}, {"four 8000 0 0.0 0.0"},
 		{},
 		{"of hits with a relevance of", "one", "two", "three", "four"},
 		{"0.8 to 1.0 were right", "none", "none", "none", "50 % of 2"},
