@@ -150,14 +150,10 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 	step := 50 // pages of full text that one transaction merges
 	for err == nil && more {
 		err = write(ctx, func(t *tx) error {
-			var removed, before, after int64
+			var removed int64
 			there, err := sqlstore.Found(t.row(readUnmerged).Scan(&removed))
 			if more = there; err != nil || !there {
 				return err
-			}
-			pages := step
-			if removed != begun {
-				begun, pages = removed, -step // which begins anew
 			}
 			started := time.Now()
 			defer func() {
@@ -167,17 +163,74 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 					step *= 2
 				}
 			}()
-			const changes = "SELECT total_changes()"
-			err = errors.Join(t.row(changes).Scan(&before),
-				t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages),
-				t.row(changes).Scan(&after))
-			if more = pages < 0 || after-before > 1; err != nil || more {
+			if removed != begun {
+				begun = removed
+				return t.beginMerge(step)
+			}
+			if err := t.merge(step); err != nil {
 				return err
 			}
-			return t.exec("DELETE FROM meta WHERE key = '" + unmergedKey + "'")
+			if more, err = t.isMerging(); err != nil || more {
+				return err
+			}
+			for i, terms := range fillers {
+				err = errors.Join(err, t.RemoveText(int64(-1-i), terms))
+			}
+			return errors.Join(err, t.exec("DELETE FROM meta WHERE key = '"+unmergedKey+"'"))
 		})
 	}
 	return err
+}
+
+// fillers are the terms of rows that no message has, with which a merge begins.
+var fillers = []string{strings.Repeat("a", 2000) + " " + strings.Repeat("b", 2000) + " " + strings.Repeat("c", 2000), "a"}
+
+// beginMerge begins to merge all parts of full text anew. FTS5 drops its notes of what is gone, with the terms, only in
+// a part that becomes the oldest. Where all parts lie on one of its levels, it merges them to the next, and takes any
+// level beyond, though empty, for older ones. So there is to be a part of one page on the lowest level, and one of
+// more, which isn't moved there beside it, on another: the first merge, of at least two parts, makes that.
+func (t *tx) beginMerge(pages int) error {
+	// so that a merge goes on also where two new parts are on the lowest level
+	err := t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('usermerge', 2)")
+	for i, terms := range fillers {
+		row := int64(-1 - i)
+		err = errors.Join(err, t.RemoveText(row, terms), t.AddText(row, terms), t.merge(-pages))
+	}
+	return err
+}
+
+// merge merges so many pages of full text; all parts of it anew if pages is negative.
+func (t *tx) merge(pages int) error {
+	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages)
+}
+
+// isMerging reports whether a merge of parts of full text isn't complete: whether a level has parts that are being
+// merged, by the structure record (https://www.sqlite.org/fts5.html#the_structure_record_format).
+func (t *tx) isMerging() (bool, error) {
+	var record []byte
+	if err := t.row("SELECT block FROM fulltext_data WHERE id = 10").Scan(&record); err != nil {
+		return false, err
+	}
+	record = record[min(4, len(record)):] // a cookie
+	next := func() (n uint64) {
+		for len(record) > 0 {
+			b := record[0]
+			if record, n = record[1:], n<<7|uint64(b&0x7f); b < 0x80 {
+				break
+			}
+		}
+		return n
+	}
+	levels, _, _ := next(), next(), next()
+	for range levels {
+		if merging := next(); merging > 0 {
+			return true, nil
+		}
+		for range 3 * next() { // id, first and last page of each part
+			next()
+		}
+	}
+	return false, nil
 }
 
 // HasText implements sqlstore.Tx.

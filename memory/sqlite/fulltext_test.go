@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -96,5 +97,60 @@ func TestTextRemovedDuringAMerge(t *testing.T) {
 		if left > 0 {
 			t.Fatalf("the term of message %d is there still, after %d steps", n, steps)
 		}
+	}
+}
+
+// However full text is spread over parts and levels, what was removed is nowhere once it is merged in small steps,
+// while others write.
+func TestTextRemovedFromAllParts(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	s.engine.writer.step = 0
+	random := rand.New(rand.NewPCG(1, 2))
+	var terms []string // longer than Hark's: full text leaves out what a term shares with the one before it
+	add := func(n int) {
+		must(t, s.engine.writing(bg, func(t *tx) (err error) {
+			for range n {
+				terms = append(terms, fmt.Sprintf("%016x", random.Uint64()))
+				err = errors.Join(err, t.AddText(int64(len(terms)), terms[len(terms)-1]))
+			}
+			return err
+		}))
+	}
+	for round := range 8 {
+		first := len(terms)
+		add(1 << random.IntN(11))
+		add(1 << random.IntN(11))
+		end := first + (len(terms)-first)*3/4
+		some := (end-first)/(1+random.IntN(8)) + 1
+		for from := first; from < end; from += some {
+			must(t, s.engine.writing(bg, func(t *tx) error {
+				err := t.RemoveMuch()
+				for n := from; n < min(end, from+some); n++ {
+					err = errors.Join(err, t.RemoveText(int64(n+1), terms[n]))
+				}
+				return err
+			}))
+		}
+		must(t, s.engine.mergeText(bg, func(ctx context.Context, f func(*tx) error) error {
+			err := s.engine.writing(ctx, f)
+			if round%2 == 1 {
+				add(1)
+			}
+			return err
+		}))
+		for n := first; n < end; n++ {
+			var left int
+			must(t, s.engine.read.QueryRow("SELECT count(*) FROM fulltext_data WHERE instr(block, CAST(? AS BLOB))",
+				terms[n][5:]).Scan(&left))
+			if left > 0 {
+				t.Fatalf("a removed term is there still after round %d, in which %d were removed at once", round, some)
+			}
+		}
+	}
+	var fillers int
+	must(t, s.engine.read.QueryRow("SELECT count(*) FROM fulltext_docsize WHERE id < 0").Scan(&fillers))
+	if fillers > 0 {
+		t.Error("what a merge begins with is left")
 	}
 }
