@@ -132,7 +132,7 @@ func (t *transaction) decisions() *Decisions {
 	t.each(func(scan Scanner) error {
 		_, err := d.ReadForgetting(scan)
 		return err
-	}, "SELECT "+ForgettingColumns+" FROM forgetting WHERE begun = 1")
+	}, "SELECT "+ForgettingColumns+" FROM forgetting WHERE begun > 0")
 	w.decisions = d
 	return d
 }
@@ -173,7 +173,7 @@ func (t *transaction) opt(e memory.Opted) {
 		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 	}
 	if e.Out || wasOut { // opting in keeps out what was said meanwhile
-		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At}, nil)
+		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 	}
 }
 

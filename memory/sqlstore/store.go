@@ -7,6 +7,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -53,7 +54,11 @@ func Open(ctx context.Context, s *Store) error {
 	if err := s.engine.Notice(ctx); err != nil {
 		return err
 	}
-	return s.useSpace(ctx)
+	if err := s.useSpace(ctx); err != nil {
+		return err
+	}
+	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
+	return cmp.Or(s.failed(err, "read what is being forgotten"), s.hideAll(ctx, begun))
 }
 
 // Erase implements memory.Store.
