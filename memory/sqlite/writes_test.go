@@ -278,7 +278,10 @@ func init() {
 		condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
 	writes["end a session"] = applies(condensed(general, "it is long", 13, 19),
 		memory.CondensedGone{Guild: guild, Channel: general, Until: id(29)})
-	writes["notes"] = applies(notes()...)
+	writes["notes"] = applies(slices.DeleteFunc(notes(), func(e memory.Event) bool { // that is a work: it hides
+		_, opts := e.(memory.Opted)
+		return opts
+	})...)
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
 		"lore": memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off",
 			At: idAt(9)}},
