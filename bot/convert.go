@@ -228,18 +228,20 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
 	return func(data json.RawMessage) (func(*converter, *converted), error) {
 		v := new(T)
-		if err := jsonv2.Unmarshal(data, v, asSent); err != nil {
-			return nil, plainJSONError(err)
+		if err := unmarshal(data, v); err != nil {
+			return nil, err
 		}
 		return func(c *converter, out *converted) { read(c, v, out) }, nil
 	}
 }
 
-// asSent has nothing be refused that encoding/json takes: what somebody said may hold anything.
-var asSent = jsonv2.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-
-// plainJSONError leaves the values out of err: they may be what somebody wrote.
-func plainJSONError(err error) error {
+// unmarshal reads what the gateway sent, however sloppy its JSON is: what somebody said may hold anything. An error
+// leaves the values out, for the same reason.
+func unmarshal(data []byte, into any) error {
+	err := jsonv2.Unmarshal(data, into, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if err == nil {
+		return nil
+	}
 	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok && wrong.JSONPointer != "" {
 		return fmt.Errorf("the field %s isn't of the kind expected", wrong.JSONPointer[1:])
 	}

@@ -23,7 +23,7 @@ func TestPagesFit(t *testing.T) {
 				"long word ", "<@1>"}).Draw(t, label), rapid.IntRange(0, 2000).Draw(t, label+"s"))
 		}
 		p := page{heading: heading(l, text("question")), id: 1 << 62, words: rapid.Bool().Draw(t, "words"),
-			all: rapid.IntRange(1, mostFound).Draw(t, "all")}
+			all: rapid.IntRange(1, mostFound).Draw(t, "all"), below: rapid.IntRange(0, mostFound).Draw(t, "below")}
 		p.at = rapid.IntRange(0, pagesOf(p.all)-1).Draw(t, "page")
 		for range rapid.IntRange(0, foundPerPage).Draw(t, "seen") {
 			m := memory.Message{ID: 1<<63 - 1, Guild: 1<<63 - 1, Channel: 1<<63 - 1, Author: 1<<63 - 1,

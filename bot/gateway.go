@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/gorilla/websocket"
 )
 
@@ -206,7 +205,8 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 			return up, err
 		}
 		var f frame
-		if err := jsonv2.Unmarshal(read.Bytes(), &f, asSent); err != nil {
+		if err := unmarshal(read.Bytes(), &f); err != nil {
+			b.log.Error().Err(err).Int("bytes", read.Len()).Msg("passed over what the gateway sent")
 			continue
 		}
 		switch f.Op {

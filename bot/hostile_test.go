@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,9 +12,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
+	"github.com/rs/zerolog"
 
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -253,7 +256,7 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	beats := make(chan string, 1)
 	s.misleads(t, 2, func(c *websocket.Conn) {
 		for _, frame := range []string{`{"op":10,"d":{"heartbeat_interval":99999999}}`,
-			`{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
+			`{"op":0,"t":"MESSAGE_CREATE","d":{"content":"cut short`, `{"op":0,"t":"NEW","s":null,"d":{}}`, `{"op":1}`} {
 			_ = c.WriteMessage(websocket.TextMessage, []byte(frame))
 		}
 		_, _, _ = c.ReadMessage()
@@ -269,6 +272,7 @@ func TestSessionThatIsTakenUpLater(t *testing.T) {
 	if beat := <-beats; strings.Contains(beat, "null") || s.discord.Identifies() != 1 {
 		t.Errorf("%d sessions; the heartbeat is %s", s.discord.Identifies(), beat)
 	}
+	s.out.wait(t, "passed over what the gateway sent")
 }
 
 // A connection stays for as long as heartbeats are heard, and no longer. The next is to where Discord says.
@@ -301,7 +305,7 @@ func TestConnectionThatHearsNoHeartbeatsIsLeft(t *testing.T) {
 	}
 }
 
-// While Discord can't be reached, a session is none the worse.
+// While Discord can't be reached, a session is none the worse. It is taken up also where no other may be begun.
 func TestSessionSurvivesThatNobodyAnswers(t *testing.T) {
 	t.Parallel()
 	s := set(t)
@@ -318,6 +322,9 @@ func TestSessionSurvivesThatNobodyAnswers(t *testing.T) {
 		return honest(ctx, network, address)
 	}}
 	s.run(t).ready(t)
+	s.discord.Inject("GET /gateway/bot", math.MaxInt, discordtest.Untold(
+		`{"url":"ws`+strings.TrimPrefix(s.discord.URL, "http")+
+			`","session_start_limit":{"total":1000,"remaining":0,"reset_after":1}}`))
 	s.discord.Drop()
 	s.discord.WaitFor("the session", func() bool { return s.discord.Resumes() == 1 })
 	s.discord.WaitReady()
@@ -340,6 +347,13 @@ func TestSessionsADay(t *testing.T) {
 	if pause := starts.pause(time.Now().Add(72 * time.Hour)); pause != 0 {
 		t.Errorf("a pause of %s after a calm day", pause)
 	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		(&Bot{log: zerolog.Nop(), now: time.Now}).waitToStart(t.Context(), time.Hour)
+		if waited := time.Since(began); waited != time.Hour {
+			t.Errorf("waited %s, not an hour", waited)
+		}
+	})
 }
 
 func TestCloseCodes(t *testing.T) {

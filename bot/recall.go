@@ -188,7 +188,7 @@ func (p page) sheet(l locale) sheet {
 
 // leftOut says how many messages were found and aren't shown.
 func (l locale) leftOut(n int) string {
-	return l.count(n, "%s more has too little to do with it", "%s more have too little to do with it")
+	return l.count(n, "%s message left out: too little to do with it", "%s messages left out: too little to do with it")
 }
 
 // seenWithin shows a message that was found, with so much of what was said that it takes at most so many units.

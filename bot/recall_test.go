@@ -121,6 +121,19 @@ func TestRecallShowsPages(t *testing.T) {
 	if m := s.use(t, s.ana, "recall", opt("question", "  ")); m.Content != askForSomething {
 		t.Errorf("asked nothing: %s", m.Content)
 	}
+	const left = "2 messages left out: too little to do with it"
+	for n, want := range map[int]string{0: foundNothing + "\n-# " + left, 1: "\n-# 1 message found · " + left} {
+		s.holding(n, gone)
+		find := s.oracle.find
+		s.oracle.find = func(q answer.Question) (answer.Finding, error) {
+			f, err := find(q)
+			f.Below = 2
+			return f, err
+		}
+		if m := s.use(t, s.ana, "recall", opt("question", "deadline")); !strings.HasSuffix(m.Content, want) {
+			t.Errorf("left out 2 of %d: %s", n+2, m.Content)
+		}
+	}
 }
 
 // It is said of a page that nobody may turn any more, which stays: its search is over or somebody else's.
@@ -161,6 +174,28 @@ func TestOldPagesAreOver(t *testing.T) {
 		return answer.Finding{}, errors.New("the disk is on fire")
 	}
 	s.says(t, s.use(t, s.ana, "recall", opt("question", "deadline")))
+}
+
+// A search says how much it left out, on each page, and where it found nothing else.
+func TestRecallSaysHowMuchIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := registeredScene(t)
+	for _, n := range []int{0, 1, foundPerPage + 1} {
+		s.holding(n, nil)
+		find := s.oracle.find
+		s.oracle.find = func(q answer.Question) (answer.Finding, error) {
+			f, err := find(q)
+			f.Below = 3
+			return f, err
+		}
+		m := s.use(t, s.ana, "recall", opt("question", "deadline"))
+		if n > foundPerPage {
+			m = s.turn(t, m, s.ana, "»", "no. 6.")
+		}
+		if want := "3 messages left out: too little to do with it"; strings.Count(m.Content, want) != 1 {
+			t.Errorf("of %d found: %q", n, m.Content)
+		}
+	}
 }
 
 func TestRecallNarrowsDown(t *testing.T) {

@@ -110,11 +110,21 @@ func TestUnreachableAtTheStart(t *testing.T) {
 func TestSessionsThatDiscordDoesNotAllow(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	used := s.discord.Inject("GET /gateway/bot", 3, discordtest.Untold(
-		`{"url":"`+s.discord.URL+`","session_start_limit":{"total":1000,"remaining":0,"reset_after":1}}`))
+	says := func(n int, limit string) *discordtest.Injection {
+		return s.discord.Inject("GET /gateway/bot", n, discordtest.Untold(`{"url":"ws`+
+			strings.TrimPrefix(s.discord.URL, "http")+`"`+limit+`}`))
+	}
+	used := says(1, `,"session_start_limit":{"total":1000,"remaining":0,"reset_after":9}`)
+	again := says(2, `,"session_start_limit":{"total":1000,"remaining":0,"reset_after":0}`)
+	says(1, "") // of a proxy that doesn't tell
 	s.run(t).ready(t)
-	if used.Hits() != 3 || s.discord.Identifies() != 1 {
-		t.Errorf("%d sessions, and Discord was asked %d times while it allowed none", s.discord.Identifies(), used.Hits())
+	if used.Hits() != 1 || again.Hits() != 2 || s.discord.Identifies() != 1 {
+		t.Errorf("%d sessions, and Discord was asked %d times while it allowed none", s.discord.Identifies(),
+			used.Hits()+again.Hits())
+	}
+	if n := strings.Count(s.out.String(), "waiting before the next"); n != 3 || !strings.Contains(s.out.String(),
+		`"wait":9,`) {
+		t.Errorf("waited %d times: %s", n, s.out.String())
 	}
 	s.logs(t, "waiting before the next")
 }

@@ -93,8 +93,8 @@ func (s *screens) start() {
 	s.store = store
 	model := llmtest.New(s.T)
 	model.Answer(func(r llmtest.Request) llmtest.Reply {
-		return llmtest.Say("Jane confirmed Friday, 31 July, as the deadline [1]. ",
-			"Tom has taken over the migration [2].")
+		return llmtest.Say("Tom has taken over the server migration [1]. ",
+			"Jane confirmed Friday, 31 July, as the deadline.")
 	})
 	policy := memory.Policy{Ask: true}
 	layout, err := builder.New(builder.Options{Citations: true}, counting.For("test-model"))

@@ -3,8 +3,6 @@ package bot
 import (
 	"context"
 	"encoding/json"
-
-	jsonv2 "github.com/go-json-experiment/json"
 )
 
 const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
@@ -29,8 +27,8 @@ func (s seats) take(begin func(func(context.Context)), f func(context.Context)) 
 // read is one use; nil if it is none that is answered.
 func (c *commands) read(data json.RawMessage, logged <-chan struct{}) *exchange {
 	x := &exchange{rest: c.bot.rest, logged: logged, came: c.bot.now()}
-	if err := jsonv2.Unmarshal(data, &x.wireInteraction, asSent); err != nil {
-		c.bot.log.Error().Err(plainJSONError(err)).Int64("interaction", eventID(data)).Msg("passed over a command")
+	if err := unmarshal(data, &x.wireInteraction); err != nil {
+		c.bot.log.Error().Err(err).Int64("interaction", eventID(data)).Msg("passed over a command")
 		return nil
 	}
 	switch x.Type {

@@ -44,6 +44,9 @@ func (x *Indexer) Run(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
+			if n > 0 {
+				wait = firstWait
+			}
 			atLeast := max(wait, retryAfter(err))
 			if x.Failed != nil {
 				x.Failed(err, atLeast)
@@ -142,19 +145,25 @@ func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	}
 }
 
-// step indexes some of what is pending, tells did of each batch, and returns how many segments that were.
-func (x *Indexer) step(ctx context.Context, did func(n int)) (int, error) {
+// step indexes some of what is pending, tells did of each batch, and returns how many segments that were, also
+// where the next failed.
+func (x *Indexer) step(ctx context.Context, did func(n int)) (done int, err error) {
 	segments, err := x.Queue.Pending(ctx, readAtOnce)
 	if err != nil {
 		return 0, err
 	}
+	read := time.Now()
 	for batch := range slices.Chunk(segments, indexBatch) {
 		if err := x.index(ctx, batch); err != nil {
-			return 0, err
+			return done, err
 		}
+		done += len(batch)
 		did(len(batch))
+		if time.Since(read) > gatherFor {
+			break // what else was read may have grown since, or been deleted: it is read again
+		}
 	}
-	return len(segments), nil
+	return done, nil
 }
 
 // index gives segments their vectors. Those that the embedder refuses together it halves until the culprit is

@@ -212,6 +212,50 @@ func TestConcurrentIndexerGathers(t *testing.T) {
 	})
 }
 
+// Who takes some at least and then fails isn't waited for longer each time.
+func TestConcurrentIndexerCountsWhatItDidBeforeAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		down := errors.New("too many at a time")
+		asked := 0
+		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			if asked++; asked%3 != 1 { // nor does it take what is harmless
+				return nil, down
+			}
+			return ones(ctx, texts)
+		})
+		q := newQueue(slices.Repeat([]string{"text"}, 12*indexBatch)...)
+		var waits []time.Duration
+		x := Indexer{Queue: q, Embedder: embed, Failed: func(_ error, wait time.Duration) { waits = append(waits, wait) }}
+		running(t, &x)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if want := slices.Repeat([]time.Duration{firstWait}, 11); !slices.Equal(waits, want) || len(q.pending) > 0 {
+			t.Errorf("waited %v, %d wait still", waits, len(q.pending))
+		}
+	})
+}
+
+// A slow embedder isn't sent what was deleted while it had others before it.
+func TestConcurrentIndexerReadsAgainWhereEmbeddingIsSlow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(slices.Repeat([]string{"text"}, 3*indexBatch)...)
+		q.pending[2*indexBatch].Messages[0].Content = "deleted"
+		embed := embedderFunc(func(ctx context.Context, texts []string) ([][]float32, error) {
+			if slices.Contains(texts, "deleted\n") {
+				t.Error("it was sent what was deleted")
+			}
+			time.Sleep(gatherFor + 1)
+			q.pending = slices.DeleteFunc(q.pending, func(s Segment) bool { return s.Text() == "deleted\n" })
+			return ones(ctx, texts)
+		})
+		if err := (&Indexer{Queue: q, Embedder: embed}).Drain(t.Context(), nil); err != nil || len(q.pending) > 0 {
+			t.Errorf("%d wait still, %v", len(q.pending), err)
+		}
+	})
+}
+
 // wait is an error that says for how long not to ask.
 type wait time.Duration
 

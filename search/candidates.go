@@ -160,6 +160,9 @@ func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
 // nearest finds segments by the question's vector. An embedder that can't be reached is as one that has
 // embedded nothing.
 func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int) ([]memory.VectorHit, error) {
+	if q.Opened { // a segment may have begun before its scope
+		return nil, nil
+	}
 	space, err := e.log.Space(ctx)
 	if err != nil {
 		return nil, err

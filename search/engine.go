@@ -56,10 +56,15 @@ func New(log Log, people Directory, embedders ...memory.Embedder) *Engine {
 }
 
 const (
-	countLimit = 20000 // a term in so many messages is as common as can be
-	maxTerms   = 16    // of a question, the rarest
-	nameShare  = 0.5   // of a term's weight, where it is the name of somebody known
+	countLimit  = 20000 // a term in so many messages is as common as can be
+	maxTerms    = 16    // of a question, the rarest
+	nameShare   = 0.5   // of a term's weight, where it is the name of somebody known
+	askingShare = 0.3   // and where it is one of asking
 )
+
+// asking are terms that ask for something. They are seldomer in what answers, or beside it, than others as rare.
+var asking = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
+	mention ask say talk share happen kind type hobby photo activity`))
 
 // Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
 // would have added.
@@ -94,7 +99,8 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 		return nil, fmt.Errorf("search beside: %w", err)
 	}
 	pool = pool.without(q.Skip, r.found.question)
-	hits := pool.hits(q, pool.score(r.found.question))
+	pool.most = r.found.most // their scores are compared
+	hits := pool.hits(q, pool.score(q, r.found.question))
 	if r.Declined && pool.gateOf(q, r.found.question, hits).closed {
 		return nil, nil
 	}
@@ -121,9 +127,10 @@ func (e *Engine) result(ctx context.Context, f found, left func(context.Context,
 		wanted = e.widened(wanted)
 	}
 	pool := f.pool.without(f.query.Skip, f.question)
-	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.question))); err != nil {
+	if r.Hits, err = left(ctx, pool.hits(wanted, pool.score(f.query, f.question))); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
+	f.most = pool.most
 	r.gate = pool.gateOf(f.query, f.question, r.Hits)
 	r.Declined = r.gate.closed
 	if !f.query.Local {
@@ -160,8 +167,8 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 	var all []Candidate
 	asked := repeats(q.Text)
 	pool := found.pool.without(q.Skip, found.question)
-	for _, r := range pool.score(found.question) {
-		m := &pool.streams[r.channel][r.at]
+	for _, r := range pool.score(found.query, found.question) {
+		m := r.entry
 		if normalised(m.Text()) != "" && !asked(m) {
 			all = append(all, Candidate{Message: m.ID, Features: slices.Clone(r.values[:]), Score: r.score})
 		}
@@ -175,6 +182,7 @@ type found struct {
 	known    people
 	question question
 	pool     *pool
+	most     [len(relative)]float64 // see pool
 	textOnly bool
 }
 
@@ -196,7 +204,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	turns := earlier(q)
 	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), named: known.namedIn(q.Text)}
 	asked.dates, asked.event, asked.form = datesIn(q.Text, q.Now), eventIn(q.Text, q.Now), formOf(q.Text)
-	terms := text.QueryTerms(q.Text)
+	terms := text.QueryTerms(withoutBid(q.Text))
 	asked.pairs = map[string]string{}
 	for i, t := range terms {
 		asked.terms = append(asked.terms, weighted{term: t, share: 1})
@@ -205,7 +213,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		}
 	}
 	asked.addEarlier(turns)
-	n, err := e.weigh(ctx, q.Scope, asked.terms)
+	n, err := e.weigh(ctx, q, asked.terms)
 	if err != nil {
 		return asked, err
 	}
@@ -214,17 +222,24 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	}
 	if misspelt := known.misspelt(q.Text, asked.unheard()); len(misspelt) > 0 {
 		asked.named = appendNew(asked.named, misspelt...)
-		if err := e.addNames(ctx, q.Scope, &asked, known.terms(misspelt)); err != nil {
+		if err := e.addNames(ctx, q, &asked, known.terms(misspelt)); err != nil {
 			return asked, err
 		}
 	}
-	names := known.terms(asked.named)
+	names := map[string]whom{} // whose they are
+	for i, id := range asked.named {
+		for _, term := range known.terms([]memory.UserID{id}) {
+			names[term] |= whomAt(i)
+		}
+	}
 	for i := range asked.terms {
 		t := &asked.terms[i]
 		// https://en.wikipedia.org/wiki/Okapi_BM25, with the 1 that keeps it positive
 		t.idf = t.share * math.Log(1+(float64(n)-float64(t.count)+0.5)/(float64(t.count)+0.5))
-		if t.name = slices.Contains(names, t.term); t.name {
+		if t.names = names[t.term]; t.names != 0 {
 			t.idf *= nameShare // whoever is named says things more often than they are spoken of
+		} else if asking[t.term] {
+			t.idf *= askingShare
 		}
 	}
 	asked.boundEarlier()
@@ -232,12 +247,16 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 	asked.terms = asked.terms[:min(maxTerms, len(asked.terms))]
 	for _, t := range asked.terms {
 		asked.idf += t.idf
+		asked.words = asked.words || t.names == 0
 	}
 	return asked, nil
 }
 
 // weigh counts in how many messages each of terms is, and how many messages there are.
-func (e *Engine) weigh(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
+func (e *Engine) weigh(ctx context.Context, q Query, terms []weighted) (messages int, err error) {
+	if q.Opened {
+		return e.weighSince(ctx, q.Scope, terms)
+	}
 	var list []string
 	for _, t := range terms {
 		list = append(list, t.term)
@@ -246,22 +265,44 @@ func (e *Engine) weigh(ctx context.Context, scope memory.Scope, terms []weighted
 	if len(terms) > 2*maxTerms { // counting takes its time, and the rare ones matter
 		limit = countLimit * 2 * maxTerms / len(terms)
 	}
-	messages, counts, err := e.log.Frequencies(ctx, scope, list, limit)
+	messages, counts, err := e.log.Frequencies(ctx, q.Scope, list, limit)
 	for i := range counts {
 		terms[i].count = counts[i]
 	}
 	return messages, err
 }
 
+// weighSince is weigh for a scope of which nothing before its beginning counts, which is short.
+func (e *Engine) weighSince(ctx context.Context, scope memory.Scope, terms []weighted) (messages int, err error) {
+	scope.Authors = nil
+	for i := range terms {
+		hits, err := e.log.FullText(ctx, scope, []string{terms[i].term}, textCandidates)
+		if err != nil {
+			return 0, err
+		}
+		terms[i].count = len(hits)
+	}
+	for _, channel := range scope.Channels {
+		latest, err := e.log.Around(ctx, channel, []memory.MessageID{memory.FirstMessageID(scope.Until)}, textCandidates, 0)
+		if err != nil {
+			return 0, err
+		}
+		for _, m := range latest {
+			messages += int(bit(!m.Time().Before(scope.Since)))
+		}
+	}
+	return messages, nil
+}
+
 // addNames adds the terms of names that the question misspells.
-func (e *Engine) addNames(ctx context.Context, scope memory.Scope, asked *question, names []string) error {
+func (e *Engine) addNames(ctx context.Context, q Query, asked *question, names []string) error {
 	var terms []weighted
 	for _, name := range names {
 		if !slices.ContainsFunc(append(asked.terms, terms...), func(t weighted) bool { return t.term == name }) {
 			terms = append(terms, weighted{term: name, share: 1})
 		}
 	}
-	_, err := e.weigh(ctx, scope, terms)
+	_, err := e.weigh(ctx, q, terms)
 	asked.terms = append(asked.terms, terms...)
 	return err
 }

@@ -9,40 +9,43 @@ import (
 )
 
 // feature numbers what is known of a message as an answer to a question. All lie in [0, 1], but for
-// featureFar and featureAuthorOwn, which are BM25 divided by the summed inverse document frequency of the
-// question's terms, so that they compare between questions: at most k1 + 1.
+// featureAnswers, which is BM25 divided by the summed inverse document frequency of the question's terms, so that it
+// compares between questions: at most k1 + 1. Of a long message they are those of its best passage.
 type feature int
 
 const (
-	featureFar       feature = iota // BM25 of the text made of the message and of the eight before and after it
-	featureCovered                  // share of the question's inverse document frequency that is found there at all
-	featureLike                     // and in the message itself, also by words that begin alike
-	featureLikeNear                 // and in the message or in the three before and after it
-	featurePairs                    // share of the neighbouring terms of the question that are neighbours in it
-	featureAuthor                   // it is by somebody whom the question names
-	featureAuthorOwn                // BM25 of the message, if it is
-	featureSelf                     // it is, and speaks of its author
-	featureSpokenOf                 // it is by somebody else, and speaks of somebody whom the question names
-	featureWeek                     // 1 at the date asked for, falling to 1/e within a week
-	featureDay                      // and within a day
-	featureDateSaid                 // it tells a date that is asked for
-	featureEvent                    // it was said before or after what is asked for so, as far as that can be told
-	featureLength                   // logarithm of its words, 1 from 30 on
-	featureAnswers                  // BM25 of the message before, if that is somebody else's question
-	featureMeaning                  // likeness of its segment's vector to the question's, if it is among the nearest
-	featureAsks                     // it asks
-	featureTime                     // a time is asked for, and it tells one
-	featureNumber                   // a number is asked for, and it tells one
-	featureName                     // a name is asked for, and it tells one
-	featureReason                   // a reason is asked for, and it gives one
-	featureFirst                    // nothing was said for hours before it
-	featureReacts                   // it begins as reactions to what others say do
+	featureFar        feature = iota // BM25 of it and the eight before and after it, as a share of the most
+	featureCovered                   // share of the question's inverse document frequency that is found there at all
+	featureLike                      // and in itself, also by words that begin alike, as a share of the most
+	featureLikeNear                  // and in itself or in the three before and after it
+	featurePairs                     // share of the neighbouring terms of the question that are neighbours in it
+	featureAuthor                    // it is by somebody whom the question names
+	featureSelf                      // it is, and speaks of its author
+	featureSubject                   // it is by the one who is named first, of several
+	featureSpokenOf                  // it is by somebody else, and speaks of somebody whom the question names
+	featureSpokenNear                // share of those named who speak or are named in it or the eight before and after it
+	featureWeek                      // 1 at the date asked for, falling to 1/e within a week
+	featureDateSaid                  // it tells a date that is asked for
+	featureEvent                     // it was said before or after what is asked for so, as far as that can be told
+	featureLength                    // logarithm of its words, 1 from 30 on
+	featureAnswers                   // BM25 of the message before, if that is somebody else's question
+	featureMeaning                   // likeness of its segment's vector to the question's, if it is among the nearest
+	featureTime                      // a time is asked for, and it tells one
+	featureNumber                    // a number is asked for, and it tells one
+	featureName                      // a name is asked for, and it tells one
+	featureReason                    // a reason is asked for, and it gives one
 	featureCount
 )
 
-var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "authorOwn",
-	"self", "spokenOf", "week", "day", "dateSaid", "event",
-	"length", "answers", "meaning", "asks", "time", "number", "name", "reason", "first", "reacts"}
+var featureNames = [featureCount]string{"far", "covered", "like", "likeNear", "pairs", "author", "self", "subject",
+	"spokenOf", "spokenNear", "week", "dateSaid", "event", "length", "answers", "meaning", "time", "number", "name",
+	"reason"}
+
+// relative are the features that are shares of the most that any message has: how well the best fits depends on the
+// question. The most counts as leastMost at least: what hardly fits doesn't become a full match by being the best.
+var relative = [...]feature{featureFar, featureLike}
+
+const leastMost = 0.3
 
 // FeatureNames are the names of a Candidate's features, in their order.
 func FeatureNames() []string { return featureNames[:] }
@@ -58,16 +61,17 @@ func (v *values) score() float64 {
 	return score
 }
 
-// features computes those of the message at i.
+// features computes those of the passage at i; the relative ones aren't divided yet.
 func (p *pool) features(q question, stream []entry, i int) (v values) {
 	e := &stream[i]
 	first, last := neighbourhood(stream, i, reach, reach)
-	v[featureFar], v[featureCovered] = around(q, stream[first:last+1], i-first)
+	v[featureFar], v[featureCovered] = q.around(stream[first:last+1], i-first)
 	if e.words > longText { // it says itself what it is about
-		v[featureFar] = own(q, e)
+		v[featureFar] = q.own(e)
 	}
 	v[featureLike] = q.share(e.like)
-	near := slices.Clone(e.like)
+	var room [maxTerms]float64
+	near := room[:len(e.like)]
 	for j := max(first, i-3); j <= min(last, i+3); j++ {
 		for t, likeness := range stream[j].like {
 			near[t] = max(near[t], likeness)
@@ -75,10 +79,18 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 	}
 	v[featureLikeNear] = q.share(near)
 	v[featurePairs] = e.pairs
-	if slices.Contains(q.named, e.Author) {
-		v[featureAuthor], v[featureAuthorOwn], v[featureSelf] = 1, own(q, e), bit(e.signs.self)
+	if e.by != 0 {
+		v[featureAuthor], v[featureSelf] = 1, bit(e.signs.self)
+		v[featureSubject] = bit(len(q.named) > 1 && e.Author == q.named[0])
 	} else {
-		v[featureSpokenOf] = bit(q.names(e))
+		v[featureSpokenOf] = bit(e.names != 0)
+	}
+	if len(q.named) > 0 {
+		var there whom
+		for j := first; j <= last; j++ {
+			there |= stream[j].names | stream[j].by
+		}
+		v[featureSpokenNear] = there.count() / float64(min(len(q.named), 64))
 	}
 	q.datesOf(e, &v)
 	v[featureEvent] = bit(q.event.holds(e.Time()))
@@ -86,27 +98,15 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 	begins := opening(stream, i)
 	if begins > 0 && stream[begins].joined {
 		if before := &stream[begins-1]; before.signs.asks && before.Author != e.Author {
-			v[featureAnswers] = own(q, before)
+			v[featureAnswers] = q.own(before)
 		}
 	}
 	v[featureMeaning] = p.similarity[e.ID]
-	v[featureAsks], v[featureReacts] = bit(e.signs.asks), bit(e.signs.reacts)
-	v[featureFirst] = bit(!stream[begins].joined)
 	v[featureTime] = bit(q.form == asksTime && e.signs.time)
 	v[featureNumber] = bit(q.form == asksNumber && e.signs.number)
 	v[featureName] = bit(q.form == asksName && e.signs.name)
 	v[featureReason] = bit(q.form == asksReason && e.signs.reason)
 	return v
-}
-
-// names reports whether e holds the name of somebody whom the question names.
-func (q question) names(e *entry) bool {
-	for t, n := range e.counts {
-		if n > 0 && q.terms[t].name {
-			return true
-		}
-	}
-	return false
 }
 
 // distance is how far t is from the nearest date asked for; 0 within it.
@@ -124,7 +124,7 @@ func (q question) datesOf(e *entry, v *values) {
 		return
 	}
 	days := q.distance(e.Time()).Hours() / 24
-	v[featureWeek], v[featureDay] = math.Exp(-days/7), math.Exp(-days)
+	v[featureWeek] = math.Exp(-days / 7)
 	if !e.signs.time {
 		return
 	}

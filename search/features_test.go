@@ -50,6 +50,38 @@ func TestLongMessagesAreFoundByAPassage(t *testing.T) {
 	}
 }
 
+// Words that only ask say next to nothing, however rare they are.
+func TestWordsThatAskSayLittle(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	for i := range 12 {
+		k.say(t, dawn.Add(time.Duration(i)*24*time.Hour), green, marta,
+			"the boats of the town, number "+strings.Repeat("I", i))
+	}
+	k.say(t, dawn.Add(15*24*time.Hour), green, marta, "anyone at the harbour tonight")
+	k.say(t, dawn.Add(16*24*time.Hour), green, oswin, "my dog sleeps all day")
+	k.say(t, dawn.Add(17*24*time.Hour), green, marta, "a dog barked at noon")
+	result, err := search.New(k.store, k.store).Search(t.Context(), ask("does anyone have a dog?", green))
+	if err != nil || len(result.Hits) < 3 || !strings.Contains(result.Hits[0].Message.Content, "dog") ||
+		!strings.Contains(result.Hits[1].Message.Content, "dog") {
+		t.Errorf("found %+v, %v", result.Hits, err)
+	}
+}
+
+// Where those speak whom a question names, it was rather said what they did than where others say the same words.
+func TestWhoIsNamedIsSoughtNearby(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	k.say(t, dawn, green, oswin, "the lamp broke")
+	k.say(t, dawn.Add(time.Minute), green, oswin, "what a pity")
+	k.say(t, dawn.Add(24*time.Hour), green, oswin, "the lamp broke!")
+	k.say(t, dawn.Add(24*time.Hour+time.Minute), green, marta, "what a pity")
+	result, err := search.New(k.store, k.store).Search(t.Context(), ask("which lamp broke when Marta was there?", green))
+	if err != nil || len(result.Hits) == 0 || result.Hits[0].Message.Content != "the lamp broke!" {
+		t.Errorf("found %+v, %v", result.Hits, err)
+	}
+}
+
 func TestCandidatesThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)

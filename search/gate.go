@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -20,6 +21,7 @@ type gateFeature int
 const (
 	gateConstant gateFeature = iota
 	gateFound                // what spoke for the best hits: words, meaning, and half of what is around
+	gateHeld                 // share of the question, by weight, that one of them holds
 	gateAuthor               // who said it
 	gateTime                 // and when
 	gateUnheard              // share of the question, by weight, that nobody has said
@@ -30,7 +32,8 @@ const (
 	gateCount
 )
 
-var gateNames = [gateCount]string{"constant", "found", "author", "time", "unheard", "terms", "chatter", "you", "states"}
+var gateNames = [gateCount]string{"constant", "found", "held", "author", "time", "unheard", "terms", "chatter", "you",
+	"states"}
 
 // GateNames are the names of what Result.Gate tells, in its order.
 func GateNames() []string { return gateNames[:] }
@@ -72,8 +75,9 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		})
 		for ; at < len(stream) && stream[at].ID == hit.Message.ID; at++ { // each passage
 			e := &stream[at]
-			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 ||
-				asked.rareIn(e) >= rareTerms
+			held := asked.share(asked.heldBy(e))
+			v[gateHeld] = max(v[gateHeld], held)
+			bare = bare || len(asked.terms) <= bareTerms && held > 0.99 || asked.rareIn(e) >= rareTerms
 		}
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
@@ -82,7 +86,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		if !heard[i] {
 			v[gateUnheard] += t.idf / asked.idf
 		}
-		rare = rare && (t.name || heard[i] && t.count <= rarely)
+		rare = rare && (t.names != 0 || heard[i] && t.count <= rarely)
 	}
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
@@ -103,7 +107,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 func (p *pool) heard(q Query, asked question) []bool {
 	heard := make([]bool, len(asked.terms))
 	for i, t := range asked.terms {
-		heard[i] = t.name || t.count > rarely || smallTerms()[t.term]
+		heard[i] = t.names != 0 || t.count > rarely || smallTerms()[t.term]
 	}
 	for _, stream := range p.streams {
 		for at := range stream {
@@ -121,7 +125,7 @@ func (p *pool) heard(q Query, asked question) []bool {
 // rareIn is how many terms of the question e holds that are hardly ever said.
 func (q question) rareIn(e *entry) (n int) {
 	for i, t := range q.terms {
-		if !t.name && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
+		if t.names == 0 && t.count <= fewSay && e.counts[i] > 0 && !smallTerms()[t.term] {
 			n++
 		}
 	}
@@ -135,7 +139,7 @@ func (q question) heldBy(e *entry) []float64 {
 	}
 	held := slices.Clone(e.like)
 	for t := range held {
-		held[t] = max(held[t], bit(q.terms[t].name))
+		held[t] = max(held[t], bit(q.terms[t].names != 0))
 	}
 	return held
 }
@@ -162,10 +166,30 @@ type saying struct {
 	others        bool // it asks for others or of others
 }
 
+// bid matches how a request begins: "tell me about", "please show us".
+var bid = pattern.Of(`(?i)^[\s,:]*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?)?` +
+	`(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?`)
+
+// withoutBid is what a question asks for.
+func withoutBid(question string) string {
+	return bid().ReplaceAllString(text.WithoutHark(question), "")
+}
+
+// wordsSaying looks at a question without its bid, if that is about something: "tell me a joke" isn't.
 func wordsSaying(question string) saying {
+	if rest := withoutBid(question); rest != text.WithoutHark(question) {
+		if s := sayingOf(rest); s.topic {
+			s.asks = true
+			return s
+		}
+	}
+	return sayingOf(text.WithoutHark(question))
+}
+
+func sayingOf(question string) saying {
 	s := saying{asks: text.Asks(question)}
 	n, talk := 0.0, 0.0
-	for _, w := range text.Words(text.WithoutHark(question)) {
+	for _, w := range text.Words(question) {
 		s.me, s.you, s.others = s.me || speakers[w], s.you || hearers[w], s.others || persons[w] || askers[w]
 		switch {
 		case chatter[w]:
@@ -228,7 +252,7 @@ var (
 		secret trick riddle pun quote limerick haiku poem rhyme rap dance fun meaning life moment minute second
 		thing things stuff people friend friends folks snack brain robots bots humans machine ai
 		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
-		question questions answers word words talk chat hang around little bit kind least talking chatting still
+		helps helpful worked works question questions answers word words talk chat hang around little bit kind least talking chatting still
 		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
 		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
 		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea old color colour

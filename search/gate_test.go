@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"testing"
+	"time"
 
 	"hark/memory"
 	"hark/search"
@@ -18,16 +19,18 @@ func TestTheGate(t *testing.T) {
 		"who can mend the chapel roof?":                 false,
 		"what did the goat eat?":                        false,
 		"when does the harvest fair move to the meadow": false,
-		"goat?":           false,
-		"bunting":         false,
-		"Oswin":           false,
-		"Oswin's cousin":  false,
-		"thanks!":         true,
-		"hello everybody": true,
-		"tell me a joke":  true,
-		"how are you?":    true,
-		"guten Morgen":    true,
-		"😂":               true,
+		"tell me about the bunting":                     false,
+		"could you remind us of the goat?":              false,
+		"goat?":                                         false,
+		"bunting":                                       false,
+		"Oswin":                                         false,
+		"Oswin's cousin":                                false,
+		"thanks!":                                       true,
+		"hello everybody":                               true,
+		"tell me a joke":                                true,
+		"how are you?":                                  true,
+		"guten Morgen":                                  true,
+		"😂":                                             true,
 		"what did the bishop pay for the new organ pipes?": true,
 		"when is the zeppelin race?":                       true,
 	} {
@@ -77,6 +80,22 @@ func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
 				t.Errorf("%q: %s was %v, and is %v", text, search.GateNames()[i], v, after.Gate()[i])
 			}
 		}
+	}
+}
+
+// What was asked before holds all of the question's words. That makes what answers it no less relevant.
+func TestWhatIsBehindIsNoMeasure(t *testing.T) {
+	t.Parallel()
+	k, _ := gossip(t)
+	asked := k.say(t, dawn.Add(50*time.Hour), green, pim, "tell me who can mend the old chapel roof with slate")
+	k.index(t)
+	q := ask("who can mend the old chapel roof with slate?", green)
+	q.Behind = func(m *memory.Message) bool { return m.ID == asked }
+	there := k.search(t, q)
+	q.Skip = []memory.MessageID{asked}
+	gone := k.search(t, q)
+	if len(there.Hits) == 0 || there.Hits[0].Relevance != gone.Hits[0].Relevance || there.Declined != gone.Declined {
+		t.Errorf("found %+v, and without what was asked %+v", there.Hits[:1], gone.Hits[:1])
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // says the same as a better one or as what is shown of the session, is left out.
 func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	var hits []Hit
-	asked := repeats(q.Text)
+	aside := behind(q)
 	var said shown
 	for _, m := range q.Session {
 		if p.skip[m.ID] {
@@ -29,16 +29,18 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 			below = r.score
 			break
 		}
-		e := &p.streams[r.channel][r.at]
+		e := r.entry
 		words := normalised(e.Text())
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
 		}
-		if asked(e) || q.Behind != nil && q.Behind(e.Message) || !said.add(words) {
-			repeated = append(repeated, Hit{Message: *e.Message, Excerpt: p.excerpt(r), Why: r.why(), score: r.score})
+		hit := Hit{Message: *e.Message, Excerpt: p.excerpt(r), From: e.from, To: e.from + len(e.passage), Why: r.why(),
+			score: r.score}
+		if aside(e) || !said.add(words) {
+			repeated = append(repeated, hit)
 			continue
 		}
-		hits = append(hits, Hit{Message: *e.Message, Excerpt: p.excerpt(r), Why: r.why(), score: r.score})
+		hits = append(hits, hit)
 		scores = append(scores, r.score)
 	}
 	for i, relevance := range relevances(scores, below) {
@@ -113,6 +115,12 @@ func tellWords(q Query, hits []Hit) {
 		}
 		h.Why[i].Detail = strings.Join(words, " ")
 	}
+}
+
+// behind tells of a message whether it stands behind what members said: it asks what q asks, or q says so.
+func behind(q Query) func(*entry) bool {
+	asked := repeats(q.Text)
+	return func(e *entry) bool { return asked(e) || q.Behind != nil && q.Behind(e.Message) }
 }
 
 // repeats tells of a message whether it asks what the question asks, in no more words: people ask the same

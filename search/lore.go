@@ -27,11 +27,16 @@ const (
 	byName     = 0.95
 	byAlias    = 0.9
 	byInitials = 0.8
-	byAllWords = 0.7 // of the name, in any order
+	byAllWords = 0.7  // of the name, in any order
+	byRarest   = 0.65 // word of the name
 	// byWords is for lore that holds all that the question asks for, by weight, and less for less, down to
 	// leastWords of it: what holds less has a common word or two merely.
 	byWords    = 0.6
 	leastWords = 0.5
+	// rareWord is in how many messages of a hundred a word may be that calls lore by itself, and seldom in how many
+	// where there are few.
+	rareWord = 1
+	seldom   = 3
 	// plainInitials is how many letters initials must have to count in small letters: two are a word too often.
 	plainInitials = 3
 )
@@ -54,10 +59,17 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 		return nil, nil
 	}
 	taken, said := calledBy(known), spokenIn(q.Text)
+	rarest, err := e.rarestWords(ctx, q.Scope, said, known)
+	if err != nil {
+		return nil, err
+	}
 	var batch text.Batch
 	var found []calling
-	for _, l := range known {
+	for i, l := range known {
 		c := said.calls(l, taken)
+		if c.Why == "" && rarest[i] != "" {
+			c = calling{LoreHit{l, "alias", byRarest}, len(rarest[i])}
+		}
 		if c.Why == "" {
 			c.Why, c.Relevance = "words", byWords*asked.held(batch.Terms(l.Name+" "+strings.Join(l.Own, " ")+
 				" "+l.Text))
@@ -72,6 +84,46 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 		hits = append(hits, c.LoreHit)
 	}
 	return hits, nil
+}
+
+// rarestWords are the words of what was asked that call lore by themselves, one for each of known, or "". In "Project
+// Nightingale" it is the word that is said least of the two, if hardly anybody says it and no other name has it.
+func (e *Engine) rarestWords(ctx context.Context, scope memory.Scope, s spoken, known []memory.Lore) ([]string, error) {
+	names, in := make([][]string, len(known)), map[string]int{} // the terms of each name, and in how many each is
+	var asked []string
+	for i, l := range known {
+		terms := text.QueryTerms(l.Name)
+		for _, t := range terms {
+			in[t]++
+		}
+		if len(text.Words(l.Name)) > 1 && slices.ContainsFunc(terms, func(t string) bool { return s.stems[t] }) {
+			names[i], asked = terms, append(asked, terms...)
+		}
+	}
+	rarest := make([]string, len(known))
+	if len(asked) == 0 {
+		return rarest, nil
+	}
+	messages, counts, err := e.log.Frequencies(ctx, scope, asked, countLimit)
+	if err != nil {
+		return nil, err
+	}
+	said := map[string]int{}
+	for i, t := range asked {
+		said[t] = counts[i]
+	}
+	for i, terms := range names {
+		most := messages * rareWord / 100
+		for _, t := range terms {
+			most = min(most, said[t])
+		}
+		for _, t := range terms {
+			if s.stems[t] && in[t] == 1 && said[t] <= max(most, seldom) { // what was asked is counted too
+				rarest[i] = t
+			}
+		}
+	}
+	return rarest, nil
 }
 
 // LoreIn are those of lore that whoever may read the scope may know: told in it, if in a channel, from

@@ -72,7 +72,7 @@ func TestLoreIsFoundAsPeopleSpeakOfIt(t *testing.T) {
 		{"a book for my club", "[3 words]"}, // not its name
 		{"is IT up?", "[]"},                 // whose initials are a common word
 		{"a michimney pot, or a chimney pot", "[11 name]"},
-		{"a michimney pot", "[11 words]"},
+		{"a michimney pot", "[11 alias]"},
 		{"where is the cafe ole", "[4 name]"},
 		{"where is the olé café", "[4 alias]"},
 		{"私の移行計画はいつ", "[5 name]"},
@@ -83,6 +83,29 @@ func TestLoreIsFoundAsPeopleSpeakOfIt(t *testing.T) {
 		{"", "[]"},
 	} {
 		if got := fmt.Sprint(recallLore(t, k, lore, ask(c.question, green))); got != c.want {
+			t.Errorf("%q finds %s, want %s", c.question, got, c.want)
+		}
+	}
+}
+
+func TestTheRarestWordOfANameCallsLore(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	for i := range 8 {
+		k.say(t, dawn.Add(time.Duration(i)*time.Minute), green, marta, "another project, mein Projekt")
+	}
+	lore := []memory.Lore{told(1, "ends in May", "Project Nightingale"), told(2, "beginnt im Mai", "Das Projekt Nachtigall")}
+	for _, c := range []struct {
+		question string
+		lore     []memory.Lore
+		want     string
+	}{
+		{"what is Nightingale?", lore, "[1 alias]"},
+		{"wann beginnt die Nachtigall?", lore, "[2 alias]"},
+		{"how is the project?", lore, "[1 words]"},
+		{"what is Nightingale?", append(lore, told(3, "for birds", "Nightingale box")), "[1 words 3 words]"},
+	} {
+		if got := fmt.Sprint(recallLore(t, k, c.lore, ask(c.question, green))); got != c.want {
 			t.Errorf("%q finds %s, want %s", c.question, got, c.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"math"
+	bitset "math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ type question struct {
 	text  string            // with what it refers back to
 	terms []weighted        // to look for, rarest first
 	idf   float64           // of all terms together
+	words bool              // not all of them are names
 	pairs map[string]string // the term that follows a term
 	named []memory.UserID
 	dates []dateRange
@@ -31,8 +33,15 @@ type weighted struct {
 	share float64 // of its inverse document frequency that counts: less where it was said before the question
 	count int     // messages that it is in, as far as they are counted
 	idf   float64
-	name  bool // of somebody whom the question names
+	names whom // whose name it is, of those whom the question names
 }
+
+// whom are some of those whom a question names, by their places; the 64th stands for all after it.
+type whom uint64
+
+func whomAt(place int) whom { return 1 << min(place, 63) }
+
+func (w whom) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
 
 // rarely is in how many messages a misspelt name may be: the question itself is one, and people misspell again.
 const rarely = 3
@@ -56,18 +65,22 @@ type pool struct {
 	similarity map[memory.MessageID]float64
 	skip       map[memory.MessageID]bool
 	streams    map[memory.ChannelID][]entry
+	most       [len(relative)]float64 // that any message has of the relative features
 }
 
 // entry is a fetched message or, if that is long, a passage of it, with its terms counted.
 type entry struct {
 	*memory.Message
 	passage string
+	from    int       // where in the message that begins
 	counts  []float64 // of the question's terms, in their order
 	like    []float64 // how much it holds each of them, also by terms that begin alike: 0 to 1
 	pairs   float64   // share of the question's pairs that it holds
 	length  float64   // terms
 	words   int
 	signs   signs
+	names   whom // the question names, and it names, too
+	by      whom // the question names, and who said it
 	joined  bool // it follows the entry before it within the same sitting
 }
 
@@ -164,8 +177,10 @@ func (p *pool) stream(read stretch, counter *counter) []entry {
 			continue
 		}
 		cut = passages(cut[:0], m.Text())
+		from := 0
 		for _, passage := range cut {
-			stream = append(stream, entry{Message: m, passage: passage, joined: follows})
+			stream = append(stream, entry{Message: m, passage: passage, from: from, joined: follows})
+			from += len(passage)
 			if !p.skip[m.ID] {
 				counter.count(&stream[len(stream)-1])
 			}
@@ -245,6 +260,7 @@ func (c *counter) count(e *entry) {
 		}
 		found := c.find(t)
 		if i := found.at; i >= 0 {
+			e.names |= c.terms[i].names
 			if e.counts[i]++; at+1 < len(terms) && c.pairs[t] == terms[at+1] {
 				pairs++
 			}
@@ -263,6 +279,9 @@ func (c *counter) count(e *entry) {
 		}
 	}
 	e.signs = signsOf(e.passage, c.form != asksAnything || len(c.named) > 0 || len(c.dates) > 0)
+	if at := slices.Index(c.named, e.Author); at >= 0 {
+		e.by = whomAt(at)
+	}
 }
 
 // numbers are as many zeros as the question has terms, and never nil.
@@ -297,42 +316,53 @@ func (c *counter) find(term string) foundTerm {
 
 // ranked is a scored entry.
 type ranked struct {
+	*entry
 	channel memory.ChannelID
 	at      int // in its channel's stream
 	score   float64
 	values  values
 }
 
-// score scores everything in the pool, best first.
-func (p *pool) score(q question) []*ranked {
+// score scores everything in the pool, best first. Nothing is compared with what stands behind what members said.
+func (p *pool) score(query Query, q question) []*ranked {
 	var all []*ranked
 	q.event.find(q, p.streams)
+	aside := behind(query)
 	for _, channel := range p.channels() {
 		stream := p.streams[channel]
 		scored := make([]ranked, len(stream))
 		for i := range stream {
 			r := &scored[i]
-			r.channel, r.at, r.values = channel, i, p.features(q, stream, i)
-			r.score = r.values.score()
-			n := len(all)
-			if i == 0 || !stream[i].continues(&stream[i-1]) {
-				all = append(all, r)
-			} else if r.score > all[n-1].score { // a message has the place of its best passage
-				all[n-1] = r
+			r.entry, r.channel, r.at, r.values = &stream[i], channel, i, p.features(q, stream, i)
+			for i, f := range relative {
+				if r.values[f] > p.most[i] && !aside(r.entry) {
+					p.most[i] = r.values[f]
+				}
 			}
+			all = append(all, r)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
-	return all
+	best := all[:0]
+	for _, r := range all {
+		for i, f := range relative {
+			r.values[f] = min(1, r.values[f]/max(p.most[i], leastMost))
+		}
+		r.score = r.values.score()
+		if n := len(best); n == 0 || !r.continues(best[n-1].entry) {
+			best = append(best, r)
+		} else if r.score > best[n-1].score { // a message has the place of its best passage
+			best[n-1] = r
+		}
+	}
+	slices.SortStableFunc(best, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
+	return best
 }
 
 // own is the BM25 of one message.
-func own(q question, e *entry) float64 {
-	return q.bm25(e.counts, e.length, averageLength)
-}
+func (q question) own(e *entry) float64 { return q.bm25(e.counts, e.length, averageLength) }
 
-// bm25 is that of a text of which the question's terms are counted
-// (https://en.wikipedia.org/wiki/Okapi_BM25), divided by the summed inverse document frequency.
+// bm25 is that of a text of which the question's terms are counted (https://en.wikipedia.org/wiki/Okapi_BM25), but for
+// names, if there are other terms, divided by the summed inverse document frequency.
 func (q question) bm25(counts []float64, length, average float64) float64 {
 	if q.idf == 0 {
 		return 0
@@ -340,7 +370,7 @@ func (q question) bm25(counts []float64, length, average float64) float64 {
 	norm := k1 * (1 - b + b*length/average)
 	score := 0.0
 	for t, n := range counts {
-		if n > 0 {
+		if n > 0 && (q.terms[t].names == 0 || !q.words) {
 			score += q.terms[t].idf * n * (k1 + 1) / (n + norm)
 		}
 	}
@@ -373,9 +403,9 @@ var decayed = func() (of [reach + 1]float64) {
 
 // around is the BM25 of the text made of stream, of which the words count less the farther they are from the
 // message at i, and how much of the question is in it at all.
-func around(q question, stream []entry, i int) (score, covered float64) {
-	counts := make([]float64, len(q.terms))
-	found := make([]float64, len(q.terms))
+func (q question) around(stream []entry, i int) (score, covered float64) {
+	var all, any [maxTerms]float64
+	counts, found := all[:len(q.terms)], any[:len(q.terms)]
 	length, average := 0.0, 0.0
 	for j := range stream {
 		weight := decayed[max(i-j, j-i)]
@@ -394,11 +424,11 @@ var reasons = []struct {
 	kind     string
 	features []feature
 }{
-	{"words", []feature{featureLike, featurePairs, featureAuthorOwn}},
+	{"words", []feature{featureLike, featurePairs}},
 	{"around", []feature{featureFar, featureCovered, featureLikeNear}},
-	{"author", []feature{featureAuthor, featureSelf}},
-	{"name", []feature{featureSpokenOf}},
-	{"time", []feature{featureWeek, featureDay, featureDateSaid, featureEvent}},
+	{"author", []feature{featureAuthor, featureSelf, featureSubject}},
+	{"name", []feature{featureSpokenOf, featureSpokenNear}},
+	{"time", []feature{featureWeek, featureDateSaid, featureEvent}},
 	{"answers", []feature{featureAnswers}},
 	{"form", []feature{featureTime, featureNumber, featureName, featureReason}},
 	{"meaning", []feature{featureMeaning}},

@@ -37,6 +37,9 @@ type Query struct {
 	Seeks   bool // whether the question plainly looks for something that was said
 	// Behind, if not nil, tells of messages that aren't found beside others, such as what was asked of Hark.
 	Behind func(*memory.Message) bool
+	// Opened says that not all who read what comes of the search may know what was said before the scope begins: how often
+	// a word was said there doesn't count either, nor what segments mean that began there.
+	Opened bool
 	// Local keeps the search within this process: no server is given a text. It finds by full text,
 	// and by vectors only if the question's is made here.
 	Local bool
@@ -67,7 +70,7 @@ type Result struct {
 // Only is r without what it was made from, which takes much room: it can't be searched Again.
 func (r Result) Only() Result {
 	if r.found != nil {
-		r.found = &found{query: r.found.query, question: r.found.question}
+		r.found = &found{query: r.found.query, question: r.found.question, most: r.found.most}
 	}
 	return r
 }
@@ -75,13 +78,16 @@ func (r Result) Only() Result {
 // Gate is what Declined was weighed by, in the order of GateNames; nil where it needed no weighing.
 func (r Result) Gate() []float64 { return r.gate.values }
 
+// SmallTalk reports whether the question asks for nothing that could have been said.
+func (r Result) SmallTalk() bool { return r.Declined && r.gate.values == nil }
+
 // Worth is which of the hits are worth showing a model: all, or of a Declined question the best five, for it to judge.
 // A question that may be small talk gets the best alone, and small talk nothing.
 func (r Result) Worth() []Hit {
 	n := len(r.Hits)
 	switch v := r.gate.values; {
 	case !r.Declined:
-	case v == nil:
+	case r.SmallTalk():
 		n = 0
 	case v[gateChatter]+v[gateYou]+v[gateStates] > 0:
 		n = min(1, n)
@@ -91,17 +97,18 @@ func (r Result) Worth() []Hit {
 	return r.Hits[:n]
 }
 
-// Above reports whether a hit is worth showing to somebody who searches: its relevance reaches Floor. Where r was
-// Declined, it must also have words of what is sought.
+// Above reports whether a hit is worth showing to somebody who searches: something speaks for it, and its relevance
+// reaches Floor. Where r was Declined, it must have words of what is sought.
 func (r Result) Above(h Hit) bool {
 	hasWords := func(w Reason) bool { return w.Kind == "words" }
-	return h.Relevance >= Floor && (!r.Declined || slices.ContainsFunc(h.Why, hasWords))
+	return h.Relevance >= Floor && len(h.Why) > 0 && (!r.Declined || slices.ContainsFunc(h.Why, hasWords))
 }
 
 // Hit is a recalled message with what makes it understandable.
 type Hit struct {
 	Message   memory.Message
 	Excerpt   []memory.Message // Message and its neighbours in the channel, oldest first
+	From, To  int              // the passage of Message.Text() that was found, in bytes
 	Relevance float64          // in [0, 1]; above 0.8 it most likely answers the question
 	Why       []Reason
 	score     float64

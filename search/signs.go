@@ -15,7 +15,7 @@ const (
 	asksAnything form = iota
 	asksTime
 	asksNumber
-	asksName // of somebody, something or some place
+	asksName // of something or some place
 	asksReason
 )
 
@@ -28,11 +28,11 @@ func formOf(question string) form {
 			next = words[i+1]
 		}
 		switch {
-		case w == "when", w == "what" && timeAsked[next]:
+		case w == "when", (w == "what" || w == "which") && timeAsked[next]:
 			return asksTime
 		case w == "how" && numberAsked[next]:
 			return asksNumber
-		case w == "who", w == "where", w == "which":
+		case w == "where", (w == "what" || w == "which") && nameAsked[next]:
 			return asksName
 		case w == "why":
 			return asksReason
@@ -44,27 +44,30 @@ func formOf(question string) form {
 var (
 	timeAsked   = text.SetOf("year month date day time")
 	numberAsked = text.SetOf("many much old often long far")
+	nameAsked   = text.SetOf(`city country state place town location restaurant cities countries places book movie song band
+		game show brand artist author breed instrument company series film sport`)
 )
 
 // signs are what the words of a message tell of what it says.
 type signs struct {
 	asks   bool // it has a question mark
 	self   bool // it speaks of its author
-	reacts bool // it begins as reactions to what others say do
 	time   bool // it tells a time
 	number bool // it tells a number
 	name   bool // it tells a name
 	reason bool // it gives a reason
 }
 
-// signsOf reads a message's signs. Those that take words are known of English. Unless all are wanted, it reads whether
-// the message asks and whether it reacts, for which the first word is enough.
+// signsOf reads a message's signs; unless all are wanted, only whether it asks. Those that take words are known of
+// English.
 func signsOf(s string, all bool) (of signs) {
-	last, lastEnd, first := "", 0, true
+	if of.asks = strings.ContainsAny(s, "?？"); !all {
+		return of
+	}
+	last, lastEnd := "", 0
 	for at := 0; at < len(s); {
 		r, size := utf8.DecodeRuneInString(s[at:])
 		if !isLetter(r) {
-			of.asks = of.asks || r == '?' || r == '？'
 			at += size
 			continue
 		}
@@ -81,12 +84,8 @@ func signsOf(s string, all bool) (of signs) {
 		lower := strings.ToLower(word)
 		of.number = of.number || hasDigit
 		of.time = of.time || hasDigit && (isYear(lower) || isOrdinal(lower))
-		of.read(word, lower, last, s[lastEnd:at], first)
-		if !all {
-			of.asks = of.asks || strings.ContainsAny(s[end:], "?？")
-			return of
-		}
-		last, lastEnd, first = lower, end, false
+		of.read(word, lower, last, s[lastEnd:at])
+		last, lastEnd = lower, end
 		at = end
 	}
 	return of
@@ -100,13 +99,12 @@ func isLetter(r rune) bool {
 }
 
 // read takes a word in, with the one before it and what stands between the two.
-func (of *signs) read(word, lower, before, between string, first bool) {
+func (of *signs) read(word, lower, before, between string) {
 	says := signWords[lower]
 	of.self = of.self || says&firstPerson != 0
-	of.reacts = of.reacts || first && says&reaction != 0
 	of.time = of.time || says&timeWord != 0
 	of.number = of.number || says&numberWord != 0
-	of.name = of.name || !first && isName(word) && inSentence(between) && endsLower(before)
+	of.name = of.name || isName(word) && inSentence(between) && endsLower(before)
 	of.reason = of.reason || says&reasonWord != 0 || before == "to" && says&purpose != 0 || before == "so" &&
 		lower == "that"
 }
@@ -114,7 +112,6 @@ func (of *signs) read(word, lower, before, between string, first bool) {
 // What words are signs of.
 const (
 	firstPerson = 1 << iota
-	reaction
 	timeWord
 	numberWord
 	reasonWord
@@ -125,9 +122,6 @@ var signWords = func() map[string]uint8 {
 	says := map[string]uint8{}
 	for sign, words := range map[uint8]string{
 		firstPerson: "i i'm i've i'd i'll me my mine we we're we've our us",
-		reaction: `wow oh yeah yep yup yes no nah thanks thank thx ty that's sounds congrats congratulations great awesome
-			cool nice haha lol amazing aw aww glad good sure absolutely definitely totally exactly ok okay right true agreed
-			omg you're`,
 		timeWord: `yesterday today tonight tomorrow last next ago since week weeks weekend month months year years morning
 			recently monday tuesday wednesday thursday friday saturday sunday
 			jan feb mar apr jun jul aug sep sept oct nov dec ` + strings.Join(months[:], " "),

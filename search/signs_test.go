@@ -8,9 +8,11 @@ import (
 func TestFormOfAQuestion(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]form{
-		"When did Ada paint it?": asksTime, "In what year was that?": asksTime, "which day": asksName, "What did she paint?": asksAnything,
-		"how many boats are there?": asksNumber, "How did it go?": asksAnything, "and how": asksAnything, "Who is the keeper?": asksName,
-		"where's the spade": asksName, "where is the spade": asksName, "why though?": asksReason, "": asksAnything, "wann war das?": asksAnything,
+		"When did Ada paint it?": asksTime, "In what year was that?": asksTime, "which day": asksTime,
+		"how many boats are there?": asksNumber, "How did it go?": asksAnything, "and how": asksAnything,
+		"What book did he read?": asksName, "where's the spade": asksName, "where is the spade": asksName,
+		"which boat?": asksAnything, "What did she paint?": asksAnything, "Who is the keeper?": asksAnything,
+		"why though?": asksReason, "": asksAnything, "wann war das?": asksAnything,
 	} {
 		if got := formOf(question); got != want {
 			t.Errorf("%q asks for %d, want %d", question, got, want)
@@ -25,8 +27,6 @@ func TestSignsOfAMessage(t *testing.T) {
 		"🎉 …!":                                 {},
 		"is it there？":                         {asks: true},
 		"it wasn’t, my boat":                   {self: true},
-		"Wow, a boat":                          {reacts: true},
-		"a boat, wow":                          {},
 		"it left yesterday":                    {time: true},
 		"since 2019":                           {time: true, number: true, reason: true},
 		"on the 23rd":                          {time: true, number: true},

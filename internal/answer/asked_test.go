@@ -1,12 +1,14 @@
 package answer
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"hark/builder"
+	"hark/internal/embed"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -22,7 +24,7 @@ func history(r Recalled) int {
 }
 
 // What asks for nothing gets no history, and what nobody spoke of the best five hits for a model to judge; without a
-// model both get one sentence.
+// model each gets its sentence, and small talk no note beside it.
 func TestSmallTalkGetsNoHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -30,22 +32,28 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 		w.says(time.Duration(i+2)*day, harbor, []memory.UserID{ann, ben, cleo}[i%3],
 			fmt.Sprintf("Hi all, thanks for the good boat ride number %d", i))
 	}
-	w.says(30*day, harbor, ben, "Anna's dog is called Rufus")
+	w.says(30*day, harbor, ben, "Greta's dog is called Rufus")
 	w.says(31*day, harbor, ben, "My birthday is on 3 May")
 	for _, question := range []string{"thanks!", "hi all", "good morning everyone", "tell me a joke", "lol",
-		"how are you?", "what did the zeppelin captain order for lunch?"} {
-		r := w.recalled(w.asks(lobby, question))
-		most := 0
-		if strings.Contains(question, "zeppelin") {
-			most = 5
+		"how are you?", "what did the zeppelin captain order for lunch?", "my zeppelin captain is called Minka"} {
+		q := w.asks(lobby, question)
+		r := w.recalled(q)
+		most, want := 0, cantChat
+		switch {
+		case strings.HasPrefix(question, "my"): // which may be small talk
+			most, want = 1, foundNone
+		case strings.Contains(question, "zeppelin"):
+			most, want = 5, foundNone+"\n\n"+noModel
 		}
 		if len(r.Result.Hits) != most || most == 0 && history(r) > 0 || len(r.Left) == 0 {
 			t.Errorf("%q: %d hits, %d tokens of history, %d left out", question, len(r.Result.Hits), history(r), len(r.Left))
 		}
-		has(t, w.answer(w.asks(lobby, question)).Text, foundNone)
+		if got := w.answer(q).Text; got != want {
+			t.Errorf("%q: answered %q, want %q", question, got, want)
+		}
 	}
-	for question, want := range map[string]string{"birthday?": "3 May", "Anna's dog": "Rufus",
-		"what is Anna's dog called?": "Rufus"} {
+	for question, want := range map[string]string{"birthday?": "3 May", "Greta's dog": "Rufus",
+		"what is Greta's dog called?": "Rufus"} {
 		has(t, w.prompt(w.asks(lobby, question)), want)
 		has(t, w.answer(w.asks(lobby, question)).Text, want)
 	}
@@ -58,6 +66,7 @@ func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 	w := newWorld(t, nil)
 	w.says(5*day, harbor, ben, "The lighthouse password is cod")
 	w.says(4*day, harbor, ben, "The captain of the ferry is late")
+	w.says(4*day-time.Minute, harbor, ben, "Bring a towel")
 	find := func() Finding {
 		f, err := w.engine.Find(t.Context(), seeks("what did the zeppelin captain order?"))
 		if err != nil {
@@ -66,13 +75,19 @@ func TestFindSaysHowMuchIsLeftOut(t *testing.T) {
 		return f
 	}
 	f := find()
-	if len(f.Found) != 1 {
-		t.Errorf("found %+v: what has a word of it is", f)
+	if len(f.Found) != 1 || f.Below != 1 {
+		t.Errorf("found %+v: only what has a word of it is, and the other is counted", f)
 	}
+	has(t, w.answer(w.asks(lobby, "what did the zeppelin captain order?")).Text, foundNone) // a word isn't an answer
 	w.says(4*day, vault, ben, "The zeppelin captain ordered lunch")
 	w.says(3*day, vault, ben, "A zeppelin")
 	if now := find(); now.Below != f.Below || len(now.Found) != len(f.Found) {
 		t.Errorf("what can't be read changes %+v to %+v", f, now)
+	}
+	related := seeks("what did the zeppelin captain order?")
+	related.ID, related.Channel = w.says(6*day, harbor, cleo, related.Text), harbor
+	if now, err := w.engine.Find(t.Context(), related); err != nil || now.Below > 0 || len(now.Found) < 2 {
+		t.Errorf("related to a message is %+v, %v: what is like it may hold little of it", now, err)
 	}
 	w.apply(memory.Opted{Guild: guild, User: ben, Out: true, At: noon})
 	if now := find(); now.Below+len(now.Found) > 0 {
@@ -101,9 +116,69 @@ func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	if got := w.finds(seeks("night ferry")); len(got) != 1 || got[0] != said {
 		t.Errorf("a search finds %d", got)
 	}
+	if asksWhatWasAsked("Is the demand for the night ferry high?") || !asksWhatWasAsked("Qu'est-ce que j'ai demandé ?") {
+		t.Error("demand is taken for demander")
+	}
 	r := w.recalled(w.asks(lobby, "What did I ask you about the night ferry?"))
 	if len(r.Result.Hits) < 5 {
 		t.Errorf("of what was asked %d are found", len(r.Result.Hits))
+	}
+}
+
+// What not all may read counts as held back from a declined question only if it would answer that.
+func TestWhatWouldBeDeclinedIsNotHeldBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(5*day, harbor, cleo, "The lighthouse password is cod")
+	w.says(4*day, vault, ben, "The captain of the ferry is late")
+	q := w.asks(lobby, "what did the zeppelin captain order?")
+	if n := w.answer(q).Trace.HeldBack; n != 0 {
+		t.Errorf("%d held back that have a word of it", n)
+	}
+	w.says(3*day, vault, ben, "The zeppelin captain ordered lunch")
+	if n := w.answer(q).Trace.HeldBack; n == 0 {
+		t.Error("the answer wasn't held back")
+	}
+}
+
+// What was said where not everybody may read it decides nothing: neither whether there is an answer, nor which. That goes
+// for the channel of the question, too, of which only what is said now may be told.
+func TestAnUnreadablePastDecidesNothing(t *testing.T) {
+	t.Parallel()
+	for _, question := range []string{"zeppelin ferry?", "what did the captain order for lunch on the ferry?",
+		"who drives the zeppelin to the pier"} {
+		seen := ""
+		for _, n := range []int{0, 1, 4, 20} {
+			w := newWorld(t, nil)
+			from := memory.FirstMessageID(noon.Add(-15 * time.Minute))
+			for i := range n {
+				w.says(time.Duration(i+2)*day, kiosk, ben, "zeppelin captain order lunch")
+				w.says(16*time.Minute, kiosk, ben, "zeppelin captain order lunch")
+			}
+			w.says(10*time.Minute, kiosk, ben, "The ferry leaves from pier four today")
+			w.says(9*time.Minute, kiosk, cleo, "Bring your own cake")
+			index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
+			if err := index.Drain(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			q := w.asks(kiosk, question)
+			q.Attended = attendedSince(from)
+			r := w.recall(q)
+			scope := r.asked
+			scope.Channels, scope.Since = []memory.ChannelID{kiosk}, r.from.Time()
+			found, err := w.engine.find(t.Context(), q, r, scope, []memory.MessageID{q.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := fmt.Sprintf("%s %t %v", w.answer(q).Text, found.Declined, found.Gate())
+			for _, h := range found.Hits {
+				got += fmt.Sprintf("\n%s %v %v", h.Message.Content, h.Relevance, h.Why)
+			}
+			if seen = cmp.Or(seen, got); got != seen {
+				t.Errorf("%q is answered, with %d messages that some may not read,\n%s\nand with none\n%s", question, n, got,
+					seen)
+			}
+		}
 	}
 }
 
@@ -120,9 +195,14 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 			noModel + "\n-# Sources: [1] Ben, #harbor, 1 May"}
 	answer.ID = w.posts(4*time.Minute, answer)
 	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: answer.ID, Asker: ben}})
-	p := w.prompt(w.asks(lobby, "Is the lighthouse green?"))
+	q := w.asks(lobby, "Is the lighthouse green?")
+	p := w.prompt(q)
 	has(t, p, "High tide at **noon**.", "@Hark and ‹@23›, which tide?", "@Hark knows that the lighthouse is green")
 	hasNot(t, p, "Sources:", "discord.com", "language model", "#harbor, 1 May", "‹@29›")
+	notes := foundNone + "\n\n" + noModel
+	if got := w.recall(q).names.spoken(memory.Message{Kind: memory.FromHark, Content: notes}, notes); got != notes {
+		t.Errorf("of an answer of nothing but notes is left %q", got)
+	}
 	if got := text.OwnWords("*yes* and **no**\n* a\n-# foot"); got != "*yes* and **no**\n* a" {
 		t.Errorf("left of an answer: %q", got)
 	}
@@ -163,12 +243,16 @@ func TestQuotesAreCompleted(t *testing.T) {
 	w.says(8*day, harbor, cleo, "lunch was nice")
 	w.says(5*day, harbor, cleo, "who rows the regatta boat?")
 	w.says(5*day-time.Minute, harbor, ben, "Otto and Pim")
+	w.posts(4*day, memory.Message{Guild: guild, Channel: harbor, Author: cleo, Mentions: []memory.UserID{oracle},
+		Content: "where is the tiller?"}) // which completes nothing: it was asked of Hark
+	w.says(4*day-time.Minute, harbor, ben, "the tiller is in the shed")
 	w.says(3*day, harbor, ben, "the mooring fee was 40")
 	w.says(2*day, harbor, ben, "the mooring fee is 55 now")
 	for question, want := range map[string][]string{
 		"sound of the radio doesn't work": {"any idea?", "unplug it"},
 		"who rows the regatta boat":       {"who rows", "Otto"},
 		"how much is the mooring fee?":    {"55 now"},
+		"is the tiller in the shed?":      {"in the shed"},
 	} {
 		text := w.answer(w.asks(lobby, question)).Text
 		at := -1
@@ -179,6 +263,7 @@ func TestQuotesAreCompleted(t *testing.T) {
 				at = i
 			}
 		}
+		hasNot(t, text, "where is")
 		if n := strings.Count(text, "> "); n > 2 {
 			t.Errorf("%q: %d messages are quoted:\n%s", question, n, text)
 		}

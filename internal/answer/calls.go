@@ -217,7 +217,7 @@ func (l *loop) run(ctx context.Context, tool tool, args map[string]any, room int
 	l.r.shown.take(out)
 	l.r.told.proposals = append(l.r.told.proposals, out.Proposals...)
 	m.outcome, m.summary, m.shown = callOK, out.Summary, len(out.Shown)
-	m.text = strings.TrimSpace(out.Text)
+	m.text = strings.TrimLeft(strings.TrimRight(out.Text, "\n "), "\n") // the first line keeps its indentation
 }
 
 // mended is what the model is told of a call that it can mend. It may repeat what the model wrote, and that

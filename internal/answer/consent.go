@@ -129,6 +129,9 @@ func hitsLeft(ctx context.Context, hits []search.Hit,
 				excerpt = append(excerpt, e)
 			}
 		}
+		if m.Text() != hit.Message.Text() { // it was edited since
+			hit.From, hit.To = 0, 0
+		}
 		hit.Message, hit.Excerpt = m, excerpt
 		kept = append(kept, hit)
 	}

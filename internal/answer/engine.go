@@ -110,7 +110,7 @@ type Engine struct {
 	tools    []tool
 	refused  refusals
 	now      func() time.Time
-	noted    sync.Map // where the note on the missing model was seen last, by noteAt
+	noted    noted
 	missing  sync.Map // models that were told of as missing, by name
 	upstream *upstream
 }

@@ -17,6 +17,7 @@ type historyQuery struct {
 	Filter struct {
 		Speaker memory.Speaker `json:"speaker"`
 		Method  string         `json:"method"`
+		Asker   string         `json:"asker"`
 		From    string         `json:"from"`
 		Until   string         `json:"until"`
 		Text    string         `json:"text"`
@@ -26,7 +27,8 @@ type historyQuery struct {
 	Limit  int      `json:"limit"`
 
 	from, until time.Time
-	words       []string // of Filter.Text, folded
+	askers      []memory.UserID // whom Filter.Asker calls
+	words       []string        // of Filter.Text, folded
 }
 
 // read reads what JSON alone doesn't tell, with times in zone unless they name one. A Mend tells of a time
@@ -44,7 +46,7 @@ func (q *historyQuery) read(zone *time.Location) (err error) {
 	}
 	q.words = strings.Fields(strings.ToLower(q.Filter.Text))
 	if len(q.Fields) == 0 {
-		q.Fields = memory.RecordFields()
+		q.Fields = append(memory.RecordFields(), askerField)
 		if len(q.words) > 0 { // where it was looked for
 			q.Fields = append(q.Fields, textField)
 		}
@@ -107,8 +109,12 @@ func (q *historyQuery) records(within memory.Scope) memory.RecordQuery {
 	return r
 }
 
-// matches reports whether a message that a record points to holds all the words that are looked for.
+// matches reports whether one of those asked who are looked for, and whether a message that a record points to holds
+// all the words.
 func (q *historyQuery) matches(r tellable) bool {
+	if len(q.askers) > 0 && (r.question == nil || !slices.Contains(q.askers, r.question.Author)) {
+		return false
+	}
 	if len(q.words) == 0 {
 		return true
 	}
@@ -124,9 +130,12 @@ func (q *historyQuery) matches(r tellable) bool {
 	return false
 }
 
+// bestShown is how many characters of what was found the builder makes room for before it adds more.
+const bestShown = 400
+
 // History is the part of a prompt's input that comes from a recall, for an answer in the channel at, with
 // days as they are in zone. Excerpts overlap: each message is shown where it stands best, and a hit that stands in a
-// better one's excerpt needs none of its own.
+// better one's excerpt needs none of its own. Of a long message that was found, what is before its passage may be left out.
 func History(result search.Result, at memory.ChannelID, zone *time.Location, channelName func(memory.ChannelID) string,
 	personName func(memory.UserID) string) builder.Input {
 	var in builder.Input
@@ -158,6 +167,11 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 			}
 			line := builder.Line{Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
 				Starred: m.Starred}
+			if m.ID == hit.Message.ID {
+				if said := passage(hit, bestShown); said != line.Content {
+					line.Content, line.Tokens = said, 0
+				}
+			}
 			if personName != nil {
 				if name := personName(m.Author); name != tag(m.Author) {
 					line.Name = name

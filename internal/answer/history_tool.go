@@ -18,8 +18,12 @@ const (
 	historyExcerpt = 300  // runes of a message
 )
 
-// textField is the field that isn't a record's own: what the messages say that it points to.
-const textField = "text"
+// The fields that aren't told as a record has them: who asked, by name and tag, and what the messages say that it
+// points to.
+const (
+	askerField = "asker"
+	textField  = "text"
+)
 
 // conversationHistory lets the model read the records of the calls made in the channel asked in, as far as
 // everybody who will read the answer may know of them: those whose question is in the log, and whose answer
@@ -29,15 +33,16 @@ const textField = "text"
 func (e *Engine) conversationHistory() tool {
 	t := newTool("conversation_history",
 		"Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, "+
-			"which tools were called with which arguments, and how it came out. Prefer it to guessing.",
+			"who asked, which tools were called with which arguments, and how it came out. Prefer it to guessing.",
 		`{"type":"object","additionalProperties":false,"properties":{`+
 			`"filter":{"type":"object","additionalProperties":false,"properties":{`+
 			`"speaker":{"type":"string","enum":["user","agent","tool"],"description":"who made the call: a member who asked, you, or a tool"},`+
 			`"method":{"type":"string","description":"method_name, such as search_memory"},`+
+			`"asker":{"type":"string","minLength":1,"maxLength":100,"description":"who asked: a name or a tag"},`+
 			`"from":{"type":"string","description":"not before this time or day, such as 2024-05-31 or 2024-05-31T18:00:00Z"},`+
 			`"until":{"type":"string","description":"before this time, or to the end of this day"},`+
 			`"text":{"type":"string","description":"words that the question or the answer must hold"}}},`+
-			`"fields":{"type":"array","items":{"type":"string","enum":["call_id","timestamp","speaker","method_name","args","kwargs","outcome_summary","text"]},`+
+			`"fields":{"type":"array","items":{"type":"string","enum":["call_id","timestamp","speaker","method_name","args","kwargs","outcome_summary","asker","text"]},`+
 			`"description":"which fields to give; text is what question and answer say"},`+
 			`"order":{"type":"string","enum":["newest","oldest"],"description":"which come first; newest if left out"},`+
 			`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`,
@@ -58,11 +63,23 @@ func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Out
 	if err := asked.read(t.Zone()); err != nil {
 		return Outcome{}, err
 	}
+	if asked.Filter.Asker != "" {
+		people, err := t.e.peopleCalled(ctx, t, asked.Filter.Asker)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if len(people) == 0 {
+			return Outcome{}, mendf(`Nobody of that name is known. Leave "filter.asker" out for what anybody asked.`)
+		}
+		for _, p := range people {
+			asked.askers = append(asked.askers, p.Person.ID)
+		}
+	}
 	records, more, err := t.e.findRecords(ctx, t.Question, asked)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("read the history: %w", err)
 	}
-	return t.e.tellRecords(asked, records, more)
+	return t.tellRecords(asked, records, more)
 }
 
 // findRecords are the records that were asked for, and whether there are more of them.
@@ -135,13 +152,13 @@ func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error
 }
 
 // tellRecords lays records out, a line of JSON each, as far as there is room.
-func (e *Engine) tellRecords(asked historyQuery, records []tellable, more bool) (Outcome, error) {
+func (t *Turn) tellRecords(asked historyQuery, records []tellable, more bool) (Outcome, error) {
 	var out Outcome
 	var b strings.Builder
 	shown := map[memory.MessageID]bool{}
 	n := 0
 	for _, r := range records {
-		line, err := e.line(asked, r)
+		line, err := t.line(asked, r)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -171,7 +188,7 @@ func (e *Engine) tellRecords(asked historyQuery, records []tellable, more bool) 
 }
 
 // line is a record with the fields that were asked for.
-func (e *Engine) line(asked historyQuery, r tellable) (string, error) {
+func (t *Turn) line(asked historyQuery, r tellable) (string, error) {
 	whole, err := json.Marshal(r.Record)
 	if err != nil {
 		return "", err
@@ -181,15 +198,22 @@ func (e *Engine) line(asked historyQuery, r tellable) (string, error) {
 		return "", err
 	}
 	var b strings.Builder
-	for _, name := range append(memory.RecordFields(), textField) {
+	for _, name := range append(memory.RecordFields(), askerField, textField) {
 		if !slices.Contains(asked.Fields, name) {
 			continue
 		}
 		value := fields[name]
-		if name == textField {
-			if value, err = plainJSON(e.texts(r)); err != nil {
-				return "", err
+		switch name {
+		case askerField:
+			if r.question == nil { // by which what is made of the name is found when whoever asked is forgotten
+				continue
 			}
+			value, err = plainJSON(t.named(r.question.Author))
+		case textField:
+			value, err = plainJSON(t.e.texts(r))
+		}
+		if err != nil {
+			return "", err
 		}
 		if b.Len() > 0 {
 			b.WriteByte(',')
@@ -197,6 +221,15 @@ func (e *Engine) line(asked historyQuery, r tellable) (string, error) {
 		fmt.Fprintf(&b, "%q:%s", name, value)
 	}
 	return "{" + b.String() + "}", nil
+}
+
+// named is the name that somebody goes by, made harmless as in a prompt, and their tag.
+func (t *Turn) named(id memory.UserID) string {
+	name := t.r.names.of(id)
+	if name == tag(id) {
+		return name
+	}
+	return t.e.builder.Safe(name, len(name)) + " " + tag(id)
 }
 
 // texts is what the messages say that a record points to, cut where they are long and made harmless as in a prompt.

@@ -63,7 +63,11 @@ func (e *Engine) history(ctx context.Context, q Question, arguments string) (Out
 	if err != nil {
 		return Outcome{}, err
 	}
-	return tool.call(&Turn{Question: q, r: &recalled{}, e: e}, ctx, body)
+	now, err := e.readable(ctx, q)
+	if err != nil {
+		return Outcome{}, err
+	}
+	return tool.call(&Turn{Question: q, r: &recalled{reach: now}, e: e}, ctx, body)
 }
 
 // lines are an outcome's records.
@@ -111,6 +115,8 @@ func TestHistoryIsTold(t *testing.T) {
 		{`{"filter":{"from":"2024-06-14"}}`, []string{"2-3", "2-2", "2-1"}},
 		{`{"filter":{"until":"2024-06-13"}}`, []string{"1-3", "1-2", "1-1"}},
 		{`{"filter":{"from":"2024-06-14T12:00:01Z","until":"2024-06-14 12:00:02"}}`, []string{"2-2"}},
+		{`{"filter":{"asker":"ben"}}`, []string{"2-3", "2-2", "2-1"}},
+		{`{"filter":{"asker":"<@21>","speaker":"user"}}`, []string{"1-1"}},
 		{`{"limit":2}`, []string{"2-3", "2-2", "more"}},
 		{`{"limit":6}`, []string{"2-3", "2-2", "2-1", "1-3", "1-2", "1-1"}},
 		{`{"filter":{"text":"FERRY leave","speaker":"user"}}`, []string{"1-1"}},

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"hark/internal/digest"
 	"hark/internal/text"
@@ -14,13 +17,15 @@ import (
 	"hark/search"
 )
 
-// What an extractive answer says of itself, and when it found nothing.
+// What an extractive answer says of itself, when it found nothing, and to small talk. All are notes: text.OwnWords leaves
+// them out, so that no follow-up is searched with their words.
 const (
 	noModel     = "*No language model is configured, so I quote what was said.*"
 	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
 	noTokens    = "*There are no tokens left for the language model, so I quote what was said.*"
-	foundNone   = "I found nothing about that in what everyone here may read; other words, a name or a rough date may help."
-	onlyYouNone = "I found nothing about that in what you may read; other words, a name or a rough date may help."
+	foundNone   = "*I found nothing about that in what everyone here may read; other words, a name or a rough date may help.*"
+	onlyYouNone = "*I found nothing about that in what you may read; other words, a name or a rough date may help.*"
+	cantChat    = "*I can't chat without a language model, but I can look up what was said here: just ask.*"
 )
 
 const (
@@ -53,18 +58,26 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 			a.Sources = append(a.Sources, s)
 			shown.numbers[m.ID] = s.Number
 			shown.add(m)
-			b.WriteString(quoted(r.names.spoken(m, m.Text())))
+			said := m.Text()
+			if m.ID == hit.Message.ID {
+				said = passage(hit, quoteLength)
+			}
+			b.WriteString(quoted(r.names.spoken(m, said)))
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
+	chats := false
 	switch {
 	case len(hits)+len(shown.lore) > 0:
+	case r.result.SmallTalk():
+		chats = true
+		b.WriteString(r.voice.say(cantChat) + "\n\n")
 	case q.OnlyAsker:
 		b.WriteString(r.voice.say(onlyYouNone) + "\n\n")
 	default:
 		b.WriteString(r.voice.say(foundNone) + "\n\n")
 	}
-	if note != noModel || e.noteIsDue(q, r) {
+	if note != noModel || !chats && e.noteIsDue(q) {
 		b.WriteString(r.voice.say(note))
 	}
 	a.Text = strings.TrimSpace(b.String())
@@ -78,14 +91,31 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 
 // noteIsDue reports whether the answer is the first of a day in its channel, or for its asker alone there: what never
 // changes is said no more often.
-func (e *Engine) noteIsDue(q Question, r *recalled) bool {
-	seen := noteAt{channel: q.Channel}
+func (e *Engine) noteIsDue(q Question) bool {
+	at := noteAt{channel: q.Channel}
 	if q.OnlyAsker {
-		seen.asker = q.Asker
+		at.asker = q.Asker
 	}
-	today := q.Now.In(r.settings.Zone).Format(time.DateOnly)
-	last, _ := e.noted.Swap(seen, today)
-	return last != today
+	return e.noted.due(at, q.Now.UTC().Format(time.DateOnly))
+}
+
+// noted is where the note on the missing model was seen today. Nothing of it outlasts the day.
+type noted struct {
+	mu   sync.Mutex
+	day  string
+	seen map[noteAt]bool
+}
+
+// due reports whether the note wasn't seen there on that day, and notes that it is now.
+func (n *noted) due(at noteAt, day string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.day != day {
+		n.day, n.seen = day, map[noteAt]bool{}
+	}
+	seen := n.seen[at]
+	n.seen[at] = true
+	return !seen
 }
 
 // noteAt is where a note was seen, and by whom alone; 0: by all there.
@@ -139,6 +169,22 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 		return hits[:1], nil
 	}
 	return []search.Hit{best, hits[1+second]}, nil
+}
+
+// passage is what the message of a hit says, from where so many characters hold the passage that was found. All of it
+// is there if they hold it from the beginning.
+func passage(hit search.Hit, characters int) string {
+	said := hit.Message.Text()
+	before, found := []rune(said[:hit.From]), utf8.RuneCountInString(said[hit.From:hit.To])
+	if len(before)+found <= characters {
+		return said
+	}
+	room := max(0, characters-found-2) // besides what marks that something is left out
+	before = before[len(before)-room:]
+	if i := slices.IndexFunc(before, unicode.IsSpace); i >= 0 { // a word isn't cut
+		before = before[i:]
+	}
+	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
 }
 
 // lacking are those of terms that none of messages has.

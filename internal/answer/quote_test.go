@@ -1,8 +1,10 @@
 package answer
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -92,9 +94,30 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 		{memory.Message{Content: "so?", ReplyTo: toMember}, false},
 		{memory.Message{Content: "so?", ReplyTo: 404}, false},
 		{memory.Message{Content: "so.", ReplyTo: toHark}, false},
+		{memory.Message{Content: "thanks!", Mentions: at}, true},
+		{memory.Message{Content: "Hi! Tell me when the ferry leaves.", Mentions: at}, true},
+		{memory.Message{Content: "Dr. Moser's number?", Mentions: at}, true},
+		{memory.Message{Content: "please, where is pier 9.5", Mentions: at}, true},
+		{memory.Message{Content: "Thanks! The barbecue is on Sunday.", Mentions: at}, false},
+		{memory.Message{Content: "Thanks! The barbecue is on Sunday. Who comes?", Mentions: at}, false},
+		{memory.Message{Content: "please remember that the code is 1234", Mentions: at}, false},
+		{memory.Message{Content: "Good point, the deadline is Monday", ReplyTo: toHark}, false},
+		{memory.Message{Content: "The cat", ReplyTo: toHark}, false},
+		{memory.Message{Content: "Minka", ReplyTo: toHark, Mentions: at}, false},
+		{memory.Message{Content: "Minka", Mentions: at}, true},
+		{memory.Message{Content: "4711", Mentions: at}, false},
+		{memory.Message{Content: "où habite Deniz", Mentions: at}, true},
+		{memory.Message{Content: "ありがとう！車庫のコードは4711です。駅はどこ？", Mentions: at}, false},
+		{memory.Message{Content: "パスワードは何ですか", Mentions: at}, true},
+		{memory.Message{Content: "パスワードはsakuraです", Mentions: at}, false},
+		{memory.Message{Content: "when does it leave", Channel: annsDM}, true},
+		{memory.Message{Content: "list for the shop: milk, eggs", Channel: annsDM}, false},
+		{memory.Message{Content: "give Ben the key on Friday", Channel: annsDM}, false},
 	}
 	for _, tt := range tests {
-		tt.m.Guild, tt.m.Channel = guild, lobby
+		if tt.m.Channel == 0 {
+			tt.m.Guild, tt.m.Channel = guild, lobby
+		}
 		r := w.recall(Question{Guild: guild, Channel: lobby, Now: noon})
 		if got, err := w.engine.putToHark(t.Context(), r, tt.m); got != tt.want || err != nil {
 			t.Errorf("%+v: %v, %v", tt.m, got, err)
@@ -150,6 +173,38 @@ func TestQuotesStayWithinTheirMarkdown(t *testing.T) {
 		Content: "lighthouse password:\n```\nswordfish\u2028— **Ann** [2]\r\n\n*No", Files: []memory.File{{Name: "a.png"}}})
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 	golden.Seen(t, a.Text)
+}
+
+// Of a long message the passage is shown that was found, not what it begins with.
+func TestThePassageIsShown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	long := strings.Repeat("We rowed out to the buoy and back again. ", 30) + "The boathouse lock opens with 8842. " +
+		strings.Repeat("Then it rained. ", 3)
+	w.says(20*day, harbor, ben, long)
+	q := w.asks(lobby, "What opens the boathouse lock?")
+	for _, shown := range []string{w.answer(q).Text, w.prompt(q)} {
+		has(t, shown, "… ", "opens with 8842. Then it rained.")
+	}
+	hit := w.recalled(q).Result.Hits[0]
+	m := hit.Message
+	m.Content = "The boathouse lock opens with 1717 now"
+	if left, err := hitsLeft(t.Context(), []search.Hit{hit}, func(context.Context, []memory.Message) ([]memory.Message,
+		error) {
+		return []memory.Message{m}, nil
+	}); err != nil || passage(left[0], 10) != m.Content {
+		t.Errorf("of what was edited since %+v is shown, %v", left, err)
+	}
+	for _, c := range []struct {
+		from, to, most int
+		want           string
+	}{{0, 0, 3, "one two three four"}, {0, 3, 3, "one two three four"}, {8, 13, 13, "one two three four"},
+		{8, 13, 12, "… two three four"}, {8, 13, 11, "… three four"}, {8, 13, 2, "… three four"}} {
+		h := search.Hit{Message: memory.Message{Content: "one two three four"}, From: c.from, To: c.to}
+		if got := passage(h, c.most); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
 }
 
 func TestUnknownAuthorsAndPlaces(t *testing.T) {

@@ -261,6 +261,9 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		Text: r.sought, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
 		Seeks: r.mode.Is == builder.ModeSearch, Behind: r.askedOfHark(q),
+		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
+			return !slices.Contains(r.scope.Channels, c)
+		}),
 	}
 }
 

@@ -239,23 +239,58 @@ func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
 }
 
 var askedBefore = pattern.Of(`(?i)\b(?:ask|asked|asking|told|tell|question\w*|requests?)\b.*\b(?:you|hark)\b|` +
-	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand\w*|\bpregunt\w*|聞いた|問你|问你`)
+	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
 
 // asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
 func asksWhatWasAsked(question string) bool {
 	return text.Asks(question) && askedBefore().MatchString(text.WithoutHark(question))
 }
 
-// bidding are words that what is asked of Hark begins with, besides a question's.
-var bidding = text.SetOf("tell show find give write make explain summarize summarise list search look " +
-	"translate draft say sing help remind recap thanks thank hi hello hey good please " +
-	"sag zeig such schreib danke dis montre cherche merci dime busca gracias")
+var (
+	// bidding are words that what is asked of Hark begins with, besides an English question's.
+	bidding = text.SetOf("tell show find give write make explain summarize summarise list search look translate " +
+		"draft say sing help recap sag zeig such schreib dis montre cherche dime busca " +
+		"wer wen wem wann wo wohin woher warum wie wieso welche welcher welches " +
+		"qui quoi quand ou comment pourquoi combien quel quelle quien que cuando donde como cual cuanto")
+	courtesies = text.SetOf("thanks thank thx hi hello hey good ok okay please " +
+		"danke hallo bitte merci bonjour salut gracias hola")
+	asksUnspaced = pattern.Of(`[か吗嗎呢][。\s]*$`)
+	sentencesOf  = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
+)
 
-// bids reports whether m asks for something, or says nothing else than Hark's name.
+// bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A message
+// that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to Hark, and
+// people make lists and notes there: only a question or thanks bid.
 func bids(m memory.Message) bool {
-	words := text.Words(text.WithoutHark(m.Content))
-	return text.Asks(m.Content) || len(words) > 0 && bidding[words[0]] ||
-		len(words) == 0 && text.SpeaksToHark(m.Content)
+	said := text.WithoutHark(m.Content)
+	direct := m.Guild == memory.DirectGuild
+	switch words := text.Words(said); {
+	case len(words) == 0:
+		return text.SpeaksToHark(m.Content)
+	case len(words) == 1 && len(text.QueryTerms(said)) < 2 && m.ReplyTo == 0 && !direct: // a topic, and no answer
+		return !strings.ContainsAny(said, "0123456789")
+	}
+	is := false
+	for _, sentence := range sentencesOf().FindAllString(said, -1) {
+		words := text.Words(sentence)
+		all := len(words)
+		for len(words) > 0 && courtesies[words[0]] {
+			words = words[1:]
+		}
+		rest := strings.Join(words, " ")
+		own := text.QueryTerms(rest)
+		switch {
+		case text.Asks(sentence), text.Asks(rest), asksUnspaced().MatchString(sentence):
+			is = true
+		case len(words) > 0 && bidding[words[0]] && !direct:
+			is = true
+		case all > len(words) && len(own) == 0: // no more than polite
+			is = true
+		case len(own) > 1:
+			return false
+		}
+	}
+	return is
 }
 
 // putToHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.

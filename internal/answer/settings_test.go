@@ -9,6 +9,7 @@ import (
 
 	"hark/builder"
 	"hark/internal/golden"
+	"hark/internal/text"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
@@ -117,7 +118,10 @@ func TestHarksOwnSentencesAreInTheLanguageThatIsSet(t *testing.T) {
 		if want := v.say(foundNone) + "\n\n" + v.say(noModel); a.Text != want {
 			t.Errorf("%s: %q, want %q", language, a.Text, want)
 		}
-		for _, sentence := range []string{noModel, modelAway, foundNone, onlyYouNone, withdrawn} {
+		if text.OwnWords(a.Text) != "" {
+			t.Errorf("%s: %q would be searched for by a follow-up", language, a.Text)
+		}
+		for _, sentence := range []string{noModel, modelAway, noTokens, foundNone, onlyYouNone, cantChat, withdrawn} {
 			if translated := v.say(sentence) != sentence; translated != (language != "en") {
 				t.Errorf("%s: %q is %q", language, sentence, v.say(sentence))
 			}

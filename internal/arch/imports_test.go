@@ -70,7 +70,7 @@ var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
 	"github.com/bwmarrin/discordgo":     {"bot", "internal/discordtest"},
-	"github.com/sashabaranov/go-openai": {"internal/llm"},
+	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
 	"modernc.org/sqlite":                {"memory/sqlite"},
 	"go.yaml.in/yaml/v3":                {"internal/migrate"},
 	"github.com/prometheus":             {"internal/metrics"},

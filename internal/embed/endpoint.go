@@ -3,14 +3,17 @@ package embed
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/sashabaranov/go-openai"
 
 	"hark/internal/endpoint"
 	"hark/memory"
@@ -32,8 +35,6 @@ type EndpointConfig struct {
 // Endpoint embeds with a model behind OpenAI's protocol. It may be used by several goroutines. It asks once:
 // who calls it knows whether to ask again, later, or to do without. Its errors hold nothing of the texts, of the
 // key, or of what the server says, which may quote both.
-//
-// The call is plain HTTP: it is one POST, and a client library would neither check nor sort what comes back.
 type Endpoint struct {
 	config EndpointConfig
 	server *endpoint.Server
@@ -68,7 +69,7 @@ func OpenEndpoint(ctx context.Context, c EndpointConfig) (*Endpoint, error) {
 
 func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	server, err := endpoint.NewServer(endpoint.Server{
-		What: "embedding", URL: strings.TrimRight(c.BaseURL, "/"), Path: "/embeddings", Key: c.APIKey,
+		What: "embedding", URL: strings.TrimRight(c.BaseURL, "/"), Limit: maxVectors,
 		Setting: "embedding.base_url", Secret: "embedding.api_key", Example: "http://localhost:11434/v1",
 		Missing: "check embedding.model, and that embedding.base_url ends in /v1",
 	})
@@ -170,19 +171,45 @@ const maxVectors = 128 << 20 // bytes of an answer
 func (e *Endpoint) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.config.Timeout)
 	defer cancel()
-	body, err := e.server.Post(ctx, struct {
-		Model      string   `json:"model"`
-		Input      []string `json:"input"`
-		Dimensions int      `json:"dimensions,omitempty"`
-	}{e.config.Model, texts, e.config.Dimensions}, maxVectors)
+	x := exchange{server: e.server}
+	config := openai.DefaultConfig(e.config.APIKey)
+	config.BaseURL, config.HTTPClient = e.server.URL, &x
+	answer, err := openai.NewClientWithConfig(config).CreateEmbeddings(ctx, openai.EmbeddingRequest{
+		Input: texts, Model: openai.EmbeddingModel(e.config.Model), Dimensions: e.config.Dimensions,
+	})
 	var refused *endpoint.Refusal
-	if errors.As(err, &refused) && isTooLong(refused) {
+	switch {
+	case errors.As(err, &refused) && isTooLong(refused):
 		return nil, errTooLong
+	case err != nil && x.body == nil:
+		return nil, err
+	case err != nil || nullNumber.Match(x.body):
+		return nil, fmt.Errorf("%v answers with something else than vectors of finite numbers: does "+
+			"embedding.base_url lead to its API, up to and including /v1?", e.server)
 	}
-	if err != nil {
+	if !bytes.Contains(x.body, []byte(`"index"`)) {
+		for i := range answer.Data {
+			answer.Data[i].Index = i
+		}
+	}
+	return e.sorted(answer.Data, len(texts))
+}
+
+// nullNumber matches a null in a list. go-openai would make it a 0 without a word.
+var nullNumber = regexp.MustCompile(`[\[,]\s*null`)
+
+// exchange is the HTTP client of one request. It keeps the answer, in which more can be seen than what go-openai
+// hands on.
+type exchange struct {
+	server *endpoint.Server
+	body   []byte
+}
+
+func (x *exchange) Do(r *http.Request) (resp *http.Response, err error) {
+	if x.body, err = x.server.Do(r); err != nil {
 		return nil, err
 	}
-	return e.parse(body, len(texts))
+	return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(bytes.NewReader(x.body))}, nil
 }
 
 func isTooLong(r *endpoint.Refusal) bool {
@@ -191,32 +218,19 @@ func isTooLong(r *endpoint.Refusal) bool {
 			"maximum number of tokens", "max_tokens")
 }
 
-// parse reads the vectors of n texts, whatever order they come in.
-func (e *Endpoint) parse(body []byte, n int) ([][]float32, error) {
-	var answer struct {
-		Data []struct {
-			Index     *int            `json:"index"`
-			Embedding json.RawMessage `json:"embedding"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(body, &answer) != nil {
-		return nil, fmt.Errorf("%v answers with something else than vectors: does embedding.base_url "+
-			"lead to its API, up to and including /v1?", e.server)
-	}
-	if len(answer.Data) != n {
-		return nil, fmt.Errorf("%v gave %d vectors for %d texts", e.server, len(answer.Data), n)
+// sorted are the vectors of n texts in their order, each of length 1.
+func (e *Endpoint) sorted(data []openai.Embedding, n int) ([][]float32, error) {
+	if len(data) != n {
+		return nil, fmt.Errorf("%v gave %d vectors for %d texts", e.server, len(data), n)
 	}
 	vectors := make([][]float32, n)
-	for i, d := range answer.Data {
-		if d.Index != nil {
-			i = *d.Index
-		}
+	for _, d := range data {
+		i, vector := d.Index, d.Embedding
 		if i < 0 || i >= n || vectors[i] != nil {
 			return nil, fmt.Errorf("%v gave index %d twice or out of range", e.server, i)
 		}
-		vector, err := unit(d.Embedding)
-		if err != nil {
-			return nil, fmt.Errorf("%v gave vector %d wrong: %w", e.server, i, err)
+		if !normalize(vector) {
+			return nil, fmt.Errorf("%v gave vector %d wrong: it is all zeros, or empty", e.server, i)
 		}
 		want := e.space.Dimensions
 		if want == 0 { // not known yet
@@ -231,28 +245,16 @@ func (e *Endpoint) parse(body []byte, n int) ([][]float32, error) {
 	return vectors, nil
 }
 
-// unit reads a vector and makes its length 1.
-func unit(raw json.RawMessage) ([]float32, error) {
-	var numbers []float64
-	// A null would leave a 0 without a word, and 1e999 is an error of its own.
-	if bytes.Contains(raw, []byte("null")) || json.Unmarshal(raw, &numbers) != nil {
-		return nil, errors.New("it isn't all finite numbers")
+// normalize makes a vector's length 1, unless it is 0.
+func normalize(vector []float32) bool {
+	sum := 0.0 // which no sum of squares of float32 overflows
+	for _, x := range vector {
+		sum += float64(x) * float64(x)
 	}
-	var most, sum float64
-	for _, x := range numbers {
-		most = max(most, math.Abs(x))
+	for i, x := range vector {
+		vector[i] = float32(float64(x) / math.Sqrt(sum))
 	}
-	if most == 0 {
-		return nil, errors.New("it is all zeros, or empty")
-	}
-	for _, x := range numbers {
-		sum += x / most * (x / most) // most apart, so that nothing overflows
-	}
-	vector := make([]float32, len(numbers))
-	for i, x := range numbers {
-		vector[i] = float32(x / most / math.Sqrt(sum))
-	}
-	return vector, nil
+	return sum > 0
 }
 
 var _ memory.Embedder = (*Endpoint)(nil)

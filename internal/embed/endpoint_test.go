@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"hark/internal/endpoint"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
 	"hark/memory"
@@ -224,15 +225,24 @@ func TestEndpointLongTexts(t *testing.T) {
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzAnswer(f *testing.F) {
 	f.Add(`{"data":[{"index":1,"embedding":[1,2]},{"index":0,"embedding":[-3e300,4e-300]}]}`)
 	f.Add(`{"data":[{"index":-1,"embedding":[1,2]},{"index":2,"embedding":[1e999,null]}]}`)
 	f.Add(`{"data":[{"embedding":"AAAA"},{"embedding":[0,0]}]}`)
 	f.Add(`{"data":[{"embedding":[5e-324,5e-324]},{"embedding":[1.7e308,1.7e308]}]}`)
 	f.Add(`<html>`)
-	e := &Endpoint{server: &endpoint.Server{}, space: memory.Space{Name: "m", Dimensions: 2}}
-	f.Fuzz(func(t *testing.T, body string) {
-		vectors, err := e.parse([]byte(body), 2)
+	var body atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, body.Load().(string))
+	}))
+	f.Cleanup(server.Close)
+	e, err := NewEndpoint(EndpointConfig{BaseURL: server.URL, Model: "m", Known: 2})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, answer string) {
+		body.Store(answer)
+		vectors, err := e.Embed(t.Context(), memory.ForSearch, []string{"one", "two"})
 		if (err == nil) != (len(vectors) == 2) {
 			t.Fatalf("%v, %v", vectors, err)
 		}

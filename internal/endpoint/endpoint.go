@@ -23,12 +23,12 @@ import (
 type Server struct {
 	What    string // what it is for, such as "embedding": errors speak of the embedding server
 	URL     string // its address, without a slash at its end
-	Path    string // of what is asked, behind URL
-	Key     string // none is sent if empty
+	Key     string // sent by Post, if there is one
 	Setting string // the setting that holds URL
 	Secret  string // the setting that holds Key
 	Example string // of an address
 	Missing string // what to check if there is nothing at the address
+	Limit   int64  // of bytes that are read of an answer
 
 	client http.Client
 }
@@ -43,13 +43,13 @@ func NewServer(s Server) (*Server, error) {
 	return &s, nil
 }
 
-// Post sends body as JSON and returns at most limit bytes of the answer. One other than 200 is a Refusal.
-func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error) {
+// Post sends body as JSON and returns the answer as Do does.
+func (s *Server) Post(ctx context.Context, body any) ([]byte, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL+s.Path, bytes.NewReader(data))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL, bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +57,17 @@ func (s *Server) Post(ctx context.Context, body any, limit int64) ([]byte, error
 	if s.Key != "" {
 		request.Header.Set("Authorization", "Bearer "+s.Key)
 	}
+	return s.Do(request)
+}
+
+// Do returns the answer to a request, up to its limit. One other than 200 is a Refusal.
+func (s *Server) Do(request *http.Request) ([]byte, error) {
 	resp, err := s.client.Do(request)
 	if err != nil {
 		return nil, s.unreachable(err)
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, limit))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, s.Limit))
 	if err != nil {
 		return nil, s.unreachable(err)
 	}

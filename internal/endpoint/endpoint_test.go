@@ -25,29 +25,29 @@ func TestPost(t *testing.T) {
 		body, _ = io.ReadAll(r.Body)
 		w.Header().Set("Retry-After", "9")
 		w.WriteHeader(status)
-		fmt.Fprint(w, "Missing Field, "+secret+strings.Repeat(" ", maxQuoted)+"the end")
+		fmt.Fprint(w, "Missing Field, "+secret+strings.Repeat(" ", 2*maxQuoted)+"the end")
 	}))
 	defer web.Close()
 	s, err := NewServer(Server{
 		What: "test", URL: strings.Replace(web.URL, "http://", "http://me:"+secret+"@", 1) +
-			"/v1", Path: "/ask", Key: "k",
+			"/v1/ask", Key: "k", Limit: maxQuoted + 100,
 		Setting: "test.url", Secret: "test.key", Missing: "look for it",
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := s.Post(t.Context(), map[string]int{"a": 1}, 7)
-	if err != nil || string(answer) != "Missing" || string(body) != `{"a":1}` || got.URL.Path != "/v1/ask" ||
+	answer, err := s.Post(t.Context(), map[string]int{"a": 1})
+	if err != nil || len(answer) != maxQuoted+100 || string(body) != `{"a":1}` || got.URL.Path != "/v1/ask" ||
 		got.Header.Get("Authorization") != "Bearer k" {
-		t.Errorf("sent %s to %v, got %q, %v", body, got.URL, answer, err)
+		t.Errorf("sent %s to %v, got %d bytes, %v", body, got.URL, len(answer), err)
 	}
-	if _, err := s.Post(t.Context(), func() {}, 7); err == nil {
+	if _, err := s.Post(t.Context(), func() {}); err == nil {
 		t.Error("a function was sent")
 	}
 	var told strings.Builder
 	for _, code := range []int{401, 403, 404, 301, 503, 400} {
 		status = code
-		_, err = s.Post(t.Context(), nil, 1<<20)
+		_, err = s.Post(t.Context(), nil)
 		var refused *Refusal
 		if !errors.As(err, &refused) || refused.Status != code || refused.RetryAfter() != 9*time.Second ||
 			refused.OfText() != (code == 400) {
@@ -64,7 +64,7 @@ func TestPost(t *testing.T) {
 	}
 	golden.Seen(t, told.String())
 	web.Close()
-	if _, err := s.Post(t.Context(), nil, 7); err == nil || strings.Contains(err.Error(), secret) {
+	if _, err := s.Post(t.Context(), nil); err == nil || strings.Contains(err.Error(), secret) {
 		t.Error(err)
 	}
 }

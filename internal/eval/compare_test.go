@@ -10,14 +10,14 @@ import (
 	"hark/search"
 )
 
-// A set in which the question names who answered it, and others say the same.
-const whoSaid = `{"type":"message","channel":"quay","id":"1","author":"Ada","time":"2024-05-01T10:00:00Z","text":"I like the ferry, it is the best of all the boats here."}
-{"type":"message","channel":"quay","id":"2","author":"Ben","time":"2024-05-02T10:01:00Z","text":"I like the ferry."}
-{"type":"message","channel":"quay","id":"3","author":"Cleo","time":"2024-05-03T10:01:00Z","text":"I like the ferry a lot, it is the best of all the boats."}
-{"type":"message","channel":"quay","id":"4","author":"Dan","time":"2024-05-04T10:01:00Z","text":"I like the ferry too, it is the best of all boats anywhere."}
-{"type":"message","channel":"quay","id":"5","author":"Eve","time":"2024-05-05T10:01:00Z","text":"I like the ferry so much, it is the best of all the boats."}
-{"type":"message","channel":"quay","id":"6","author":"Fay","time":"2024-05-06T10:01:00Z","text":"I like the ferry most, it is the best of all the boats I saw."}
-{"type":"question","channel":"quay","id":"q1","text":"What does Ben like?","time":"2024-06-02T00:00:00Z","evidence":["2"]}
+// A set in which the question names who answered it, and others say the same at that time, and more of it.
+const whoSaid = `{"type":"message","channel":"quay","id":"1","author":"Ben","time":"2024-05-02T10:00:00Z","text":"I like the ferry."}
+{"type":"message","channel":"quay","id":"2","author":"Ada","time":"2024-05-02T10:01:00Z","text":"I like the ferry, and how I like boats."}
+{"type":"message","channel":"quay","id":"3","author":"Cleo","time":"2024-05-02T10:02:00Z","text":"I like the ferry, as I like a boat."}
+{"type":"message","channel":"quay","id":"4","author":"Dan","time":"2024-05-02T10:03:00Z","text":"I like the ferry, I do like boats."}
+{"type":"message","channel":"quay","id":"5","author":"Eve","time":"2024-05-02T10:04:00Z","text":"I like the ferry, and I like a boat."}
+{"type":"message","channel":"quay","id":"6","author":"Fay","time":"2024-05-02T10:05:00Z","text":"I like the ferry, since I like boats."}
+{"type":"question","channel":"quay","id":"q1","text":"What does Ben like?","time":"2024-06-02T00:00:00Z","evidence":["1"]}
 {"type":"question","channel":"quay","id":"q2","text":"Who cooked?","time":"2024-06-02T00:00:00Z","evidence":[]}
 `
 

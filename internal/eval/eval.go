@@ -166,7 +166,7 @@ func check(set imports.Set) error {
 			return fmt.Errorf("question %s is about channel %s, of which the set has no messages", q.ID, q.Channel)
 		}
 		for _, id := range q.Evidence {
-			if !set.Messages[q.Channel][id] {
+			if _, there := set.Messages[q.Channel][id]; !there {
 				return fmt.Errorf("question %s has evidence %s, which is no message of channel %s", q.ID, id, q.Channel)
 			}
 		}

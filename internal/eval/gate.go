@@ -1,10 +1,10 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -25,8 +25,11 @@ type Gated struct {
 // foundAmong is how many hits a prompt may have room for.
 const foundAmong = 20
 
-// Gate asks the questions of a set, and each of lines in one of its channels, in turns. A line that begins with the
-// last part of a channel's name and a tab is asked there alone, if it is of the set.
+// askedAbout is how many of those who wrote most in a channel are asked about there.
+const askedAbout = 4
+
+// Gate asks the questions of a set, and each of lines in one of its channels, in turns. {name} in a line stands for
+// the first name of one of those who wrote most there.
 func (e *Evaluator) Gate(ctx context.Context, file string, lines []string, each func(Gated) error) error {
 	set, err := readSet(file)
 	if err != nil {
@@ -54,20 +57,30 @@ func (e *Evaluator) Gate(ctx context.Context, file string, lines []string, each 
 			}
 		}
 		for i, line := range lines {
-			channel, text, there := strings.Cut(line, "\t")
-			at := slices.IndexFunc(channels, func(name string) bool { return path.Base(name) == channel })
-			if !there {
-				at, text = i%len(channels), line
-			}
-			if at < 0 {
-				continue
+			channel := channels[i%len(channels)]
+			if authors := byMessages(set.Messages[channel]); len(authors) > 0 {
+				author := authors[i/len(channels)%min(askedAbout, len(authors))]
+				line = strings.ReplaceAll(line, "{name}", strings.ToLower(strings.Fields(author)[0]))
 			}
 			const after = 100 * 365 * 24 * time.Hour // all that was said
-			if err := ask(imports.SetQuestion{Channel: channels[at], Text: text,
+			if err := ask(imports.SetQuestion{Channel: channel, Text: line,
 				Time: time.Unix(0, 0).Add(after)}, i); err != nil {
 				return err
 			}
 		}
 		return nil
+	})
+}
+
+// byMessages are the authors of messages, those who wrote most first.
+func byMessages(messages map[string]string) []string {
+	wrote := map[string]int{}
+	for _, author := range messages {
+		if author != "" {
+			wrote[author]++
+		}
+	}
+	return slices.SortedFunc(maps.Keys(wrote), func(a, b string) int {
+		return cmp.Or(wrote[b]-wrote[a], strings.Compare(a, b))
 	})
 }

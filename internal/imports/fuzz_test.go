@@ -18,7 +18,7 @@ func FuzzReadSet(f *testing.F) {
 		checkRead(t, file)
 		set, err := ReadSet(strings.NewReader(file))
 		for channel, ids := range set.Messages {
-			if channel == "" || len(ids) == 0 || ids[""] {
+			if _, unnamed := ids[""]; channel == "" || len(ids) == 0 || unnamed {
 				t.Errorf("messages %v of channel %q, %v", ids, channel, err)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 
 // Set is a recall set: conversations, and questions about them with the messages that answer them, by its own ids.
 type Set struct {
-	Messages  map[string]map[string]bool // which there are, by channel and id
+	Messages  map[string]map[string]string // the author of each, or "", by channel and id
 	Questions []SetQuestion
 }
 
@@ -56,7 +56,7 @@ func ReadSet(r io.Reader) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	set := Set{Messages: map[string]map[string]bool{}}
+	set := Set{Messages: map[string]map[string]string{}}
 	err = eachLine(src, func(number int, l setLine) error {
 		if l.Type == "event" { // it is about no message
 			return nil
@@ -71,9 +71,9 @@ func ReadSet(r io.Reader) (Set, error) {
 			return nil
 		}
 		if set.Messages[channel] == nil {
-			set.Messages[channel] = map[string]bool{}
+			set.Messages[channel] = map[string]string{}
 		}
-		set.Messages[channel][id] = true
+		set.Messages[channel][id] = strings.TrimSpace(string(l.Author))
 		return nil
 	})
 	return set, err

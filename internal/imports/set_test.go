@@ -202,7 +202,7 @@ func TestReadSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Set{
-		Messages: map[string]map[string]bool{"trip": {"D1:1": true, "D1:2": true, "D1:3": true}, "c": {"r": true}},
+		Messages: map[string]map[string]string{"trip": {"D1:1": "Ada", "D1:2": "Ben", "D1:3": ""}, "c": {"r": "Ada"}},
 		Questions: []SetQuestion{{Channel: "trip", ID: "q1", Text: "When does the ferry leave?",
 			Evidence: []string{"D1:1"}, Time: time.Date(2024, 5, 2, 0, 0, 0, 0, time.UTC)}},
 	}

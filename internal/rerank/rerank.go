@@ -46,6 +46,7 @@ func New(c Config) (*Reranker, error) {
 		What: "rerank", URL: c.URL, Key: c.APIKey, Setting: "search.rerank_url", Secret: "search.rerank_key",
 		Example: "http://localhost:8080/rerank",
 		Missing: "check search.rerank_model, and that search.rerank_url is the whole address, up to and including /rerank",
+		Limit:   maxAnswer,
 	})
 	if err != nil {
 		return nil, err
@@ -131,7 +132,7 @@ const maxAnswer = 4 << 20
 
 // ask makes one request about n texts.
 func (r *Reranker) ask(ctx context.Context, body any, n int) ([]float64, error) {
-	answer, err := r.server.Post(ctx, body, maxAnswer)
+	answer, err := r.server.Post(ctx, body)
 	if err != nil {
 		return nil, err
 	}

@@ -211,13 +211,15 @@ func WithoutHark(s string) string {
 // trappings are what stands round Hark's own words: links to sources, and their numbers.
 var trappings = regexp.MustCompile(`[ \t]*(?:\[\\?\[\d+\\?\]\]\(<[^<>]*>\)|\[\d{1,3}\])`)
 
+// note is a line in which Hark says something of its answer, or of itself.
+var note = regexp.MustCompile(`^\*[^* ].*[.。]\*$`)
+
 // OwnWords is what an answer of Hark's says, without the footer, the notes and the lines and numbers that name sources.
 func OwnWords(answer string) string {
 	var kept []string
 	for line := range strings.Lines(answer) {
 		line = strings.TrimRight(line, "\n")
-		note := len(line) > 2 && line[0] == '*' && line[1] != '*' && line[1] != ' ' && strings.HasSuffix(line, ".*")
-		if !note && !strings.HasPrefix(line, "-# ") && !strings.HasPrefix(line, "— ") {
+		if !note.MatchString(line) && !strings.HasPrefix(line, "-# ") && !strings.HasPrefix(line, "— ") {
 			kept = append(kept, trappings.ReplaceAllString(line, ""))
 		}
 	}

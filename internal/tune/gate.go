@@ -69,7 +69,7 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 	return figures, os.WriteFile(file, gateSource(weights, figures), 0o644)
 }
 
-// fitGate fits a logistic regression to what isn't held back. Each set counts the same, and what is absent half.
+// fitGate fits a logistic regression to what isn't held back. Each set counts the same.
 // Then the constant is set so that it is below 0 for no more than lost of the questions whose evidence was found.
 func fitGate(all []decision) []float64 {
 	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool {
@@ -88,15 +88,12 @@ func fitGate(all []decision) []float64 {
 	w := make([]float64, len(search.GateNames()))
 	descend(w, 1000, 0.05, func(slope []float64) {
 		for _, d := range learned {
-			off, share := 1/(1+math.Exp(-dot(w, d.Values))), 1.0
-			switch d.kind {
-			case isQuestion:
+			off := 1 / (1 + math.Exp(-dot(w, d.Values)))
+			if d.kind == isQuestion {
 				off--
-			case isAbsent:
-				share = 0.5
 			}
 			for i, x := range d.Values {
-				slope[i] += share / count[key(d)] * off * x
+				slope[i] += off * x / count[key(d)]
 			}
 		}
 		for i := range w[1:] {

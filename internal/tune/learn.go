@@ -23,13 +23,25 @@ type candidate struct {
 	evidence, near bool // near: evidence, or a direct neighbour of it
 }
 
+// contenders is how many of a question's candidates are learned from: those whose features sum to most.
+const contenders = 150
+
 func questionOf(s eval.Sample) question {
 	q := question{set: s.Set, conversation: s.Set + " " + s.Channel, answered: len(s.Evidence) > 0}
 	for _, c := range s.Candidates {
 		q.candidates = append(q.candidates, candidate{c.Features, s.Evidence[c.Message], s.Near[c.Message]})
 	}
+	sum := func(c candidate) (sum float64) {
+		for _, x := range c.features {
+			sum += x
+		}
+		return sum
+	}
 	// The same whatever weights they were ranked by.
-	slices.SortFunc(q.candidates, func(a, b candidate) int { return slices.Compare(a.features, b.features) })
+	slices.SortFunc(q.candidates, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(sum(b), sum(a)), slices.Compare(a.features, b.features))
+	})
+	q.candidates = q.candidates[:min(contenders, len(q.candidates))]
 	return q
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -247,6 +248,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 		"the last go, and others come in their rows": {says(deleted(general, 57, 58, 59), posted(general, 65, "stays"),
 			posted(general, 67, "stays"), posted(general, 68, "stays")), 19},
 		"another's goes":     {says(deleted(general, 58)), 20},
+		"half are hidden":    {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 10},
 		"half are forgotten": {gone, 10},
 		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
 	} {
@@ -287,5 +289,48 @@ func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
 		t.Errorf("%d messages are read still, %v", len(log), err)
 	}
 	must(t, goOn(s))
+	checkSound(t, s)
+}
+
+// Answers that go with what they were made from are counted off once, whether they fall under the order or are
+// elsewhere, and whatever came late.
+func TestAnswersThatGoAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	const elsewhere = general + 1
+	said := []int{2, 4, 6, 8, 10, 12, 14, 16, 18}
+	for range 2 {
+		slices.Reverse(said)
+		s := open(t, emptyDir(t))
+		for _, n := range said {
+			apply(t, s, posted(general, n, "pears"))
+		}
+		apply(t, s, posted(elsewhere, 20, "apples?"), posted(elsewhere, 21, "pears"))
+		for channel, answer := range map[memory.ChannelID]int{general: 10, elsewhere: 21} {
+			apply(t, s, memory.Answered{Trace: memory.Trace{Guild: guild, Channel: channel, Answer: id(answer),
+				Sources: from(general, 2)}})
+		}
+		r, err := s.Forget(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyMember,
+			Before: id(17).Time(), At: id(900).Time()}, nil)
+		if err != nil || r.Messages != 7 || r.Answers != 2 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		checkSound(t, s)
+	}
+}
+
+// What has the row of an answer that went is forgotten like all else, also at once.
+func TestRowsThatAreTakenAgainAreForgotten(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	apply(t, s, posted(general, 1, "pears"), posted(general, 2, "pears"), memory.Answered{Trace: memory.Trace{
+		Guild: guild, Channel: general, Answer: id(2), Sources: from(general, 1)}})
+	apply(t, s, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyMember, At: id(30).Time()},
+		posted(general, 40, "quinces"), memory.Opted{Guild: guild, User: 2, Out: true, At: id(50).Time()})
+	must(t, s.Written(bg, guild, 2, func(m memory.Message) error {
+		t.Errorf("%q is left", m.Content)
+		return nil
+	}))
+	must(t, goOn(s))
+	wantNowhere(t, s.engine.dir, "quinces")
 	checkSound(t, s)
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -31,6 +32,31 @@ func TestTracesAreFoundByIndex(t *testing.T) {
 		}, "EXPLAIN QUERY PLAN "+query, 1, 1)
 		if err != nil || !strings.Contains(plan, index) {
 			t.Errorf("%s\nis done by %s, %v", query, plan, err)
+		}
+	}
+}
+
+// What an answer was made from is told in one order, whatever is asked for: facts by their numbers, also those of
+// another server.
+func TestSourcesComeInOneOrder(t *testing.T) {
+	t.Parallel()
+	s := open(t, emptyDir(t))
+	apply(t, s, posted(general, 1, "apples?"), posted(general, 2, "pears"), memory.Answered{Trace: memory.Trace{
+		Guild: guild, Channel: general, Answer: id(2), Question: id(1), Sources: []memory.Source{
+			{Kind: memory.SourceMessage, Channel: general, ID: int64(id(1))}, {Kind: memory.SourceFact, ID: 2}}}})
+	execute(t, s.engine.write, fmt.Sprintf("INSERT INTO source SELECT 2, %d, 1, no, 0, 0 FROM derived", guild+1))
+	for _, q := range []memory.TraceQuery{{Channel: general, Answer: id(2)},
+		{Channel: general, Answers: []memory.MessageID{id(2)}}} {
+		all, err := s.Traces(bg, q)
+		must(t, err)
+		var facts []int64
+		for _, source := range all[0].Sources {
+			if source.Kind == memory.SourceFact {
+				facts = append(facts, source.ID)
+			}
+		}
+		if !slices.Equal(facts, []int64{1, 2}) {
+			t.Errorf("the facts of %+v are %d", q, facts)
 		}
 	}
 }

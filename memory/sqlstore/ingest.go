@@ -32,7 +32,7 @@ type batch struct {
 	done   chan error // buffered: gets the outcome once
 }
 
-// maxCommit bounds the events of one transaction, so that nobody waits long for a turn.
+// maxCommit bounds the events that several callers share a transaction for, so that nobody waits long for a turn.
 const maxCommit = 2000
 
 // Apply implements memory.Store.

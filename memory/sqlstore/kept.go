@@ -95,12 +95,18 @@ func (k keptTrace) trace() (memory.Trace, error) {
 // has reports whether a list has a place.
 func has[T any](list []T, place int64) bool { return 0 <= place && place < int64(len(list)) }
 
-// sourcesKept are the columns of what the trace t was made from, and of whom it names.
-var sourcesKept = fmt.Sprintf(`(SELECT json_group_array(json_array(o.kind, o.place, o.id, o.version, o.repeats)
+// sourcesOfTrace is a column of what the trace t was made from: of each source o what columns say, in the order that a
+// trace shows, which doesn't tell of a fact what server it is from.
+func sourcesOfTrace(columns string) string {
+	return fmt.Sprintf(`(SELECT json_group_array(json_array(%s)
 		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
-		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer),
+		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer)`, columns, aFact)
+}
+
+// sourcesKept are the columns of what the trace t was made from, and of whom it names.
+var sourcesKept = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
 	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
-		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`, aFact)
+		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`
 
 // keptSource is a row of source: kind, place, id, version and whether it is repeated.
 type keptSource [5]int64

@@ -147,6 +147,9 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 	}, "SELECT "+sourcesKept+", "+prompt+", "+traceColumns+" FROM "+from, args...)
 }
 
+// bareSources is what of sources sourcesOf tells.
+var bareSources = sourcesOfTrace("o.kind, o.place, o.id")
+
 // sourcesOf is what some answers of a channel were made from, by the ids of any of their messages.
 func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 	answers []memory.MessageID) (all []memory.Trace, err error) {
@@ -159,9 +162,7 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 				t.Sources = append(t.Sources, s.source())
 			}
 			return err
-		}, `SELECT t.answer, t.parts, t.body ->> '$.question', (SELECT json_group_array(json_array(o.kind, o.place, o.id))
-			FROM derived d CROSS JOIN source o ON o.derived = d.no
-			WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer) FROM `+from, channel, jsonOf(answers))
+		}, "SELECT t.answer, t.parts, t.body ->> '$.question', "+bareSources+" FROM "+from, channel, jsonOf(answers))
 		if err != nil {
 			return nil, err
 		}
