@@ -230,8 +230,7 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 	answered := memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(66), Question: id(57),
 		Sources: from(general, 57), Model: "quinces"}}
 	gone := func(s *Store) {
-		apply(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()})
-		must(t, goOn(s))
+		forget(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()})
 	}
 	for name, c := range map[string]struct {
 		meanwhile func(*Store)
@@ -247,8 +246,9 @@ func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 		"one is deleted":   {says(deleted(general, 57)), 19},
 		"the last go, and others come in their rows": {says(deleted(general, 57, 58, 59), posted(general, 65, "stays"),
 			posted(general, 67, "stays"), posted(general, 68, "stays")), 19},
-		"another's goes":     {says(deleted(general, 58)), 20},
-		"half are hidden":    {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 10},
+		"another's goes": {says(deleted(general, 58)), 20},
+		// Whoever has something be forgotten hides all that has begun.
+		"all are hidden":     {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 20},
 		"half are forgotten": {gone, 10},
 		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
 	} {

@@ -18,8 +18,8 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
 		return memory.Receipt{}, fmt.Errorf("begin to forget: %w", err)
 	}
-	if err := s.hideAll(ctx, []int64{id}); err != nil { // whether or not ctx is done by now
-		return memory.Receipt{}, err
+	if _, err := s.hide(ctx, id); err != nil { // whether or not ctx is done by now
+		return memory.Receipt{}, s.failed(err, "hide what forgetting %d is about", id)
 	}
 	return s.Resume(ctx, id, progress)
 }

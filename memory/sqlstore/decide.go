@@ -162,6 +162,7 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 
 // opt keeps what somebody decided about themselves.
 func (t *transaction) opt(e memory.Opted) {
+	t.forgets = true // or it was told before, and isn't hidden yet
 	d := t.decisions()
 	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
 		return

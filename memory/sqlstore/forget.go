@@ -28,8 +28,10 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	return id
 }
 
-// forgetOnce begins a forgetting unless one that covers as much for the same reason is on record.
+// forgetOnce begins a forgetting unless one that covers as much for the same reason is on record, which may not be
+// hidden yet.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
+	t.forgets = true
 	o := orderOf(f)
 	if !slices.ContainsFunc(t.decisions().ledger, func(k order) bool {
 		return k.Guild == o.Guild && k.Channel == o.Channel && k.User == o.User && k.Why == o.Why &&
@@ -71,7 +73,6 @@ func (t *transaction) begin(id int64, o order) {
 	clear(t.store.ingest.segments)
 	t.store.ingest.decisions = nil
 	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, jsonText(b.Receipt), id)
-	t.begun = append(t.begun, id)
 }
 
 // channels are the ids of those that an order is about, as JSON.
@@ -115,14 +116,23 @@ func (b *beginning) run(query string, more ...any) int {
 // which it asks for their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is
 // to show nothing more.
 func (b *beginning) invalidate() {
-	hide := hideRepeats
-	if b.of.whole || b.of.end == endless {
-		hide = hideAll
+	b.lost = memory.Receipt{}
+	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
+	b.addLost(&b.Receipt)
+}
+
+// hides is which of the answers made of what falls under an order Discord is to show no more.
+func (o order) hides() hiding {
+	if o.whole || o.end == endless {
+		return hideAll
 	}
-	before := b.lost
-	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: hide})
-	b.Answers, b.Facts, b.Lore = b.lost.Answers-before.Answers, b.lost.Facts-before.Facts, b.lost.Lore-before.Lore
-	b.Summaries, b.Records = b.lost.Summaries-before.Summaries, b.lost.Records-before.Records
+	return hideRepeats
+}
+
+// addLost adds the derived things that went to a receipt.
+func (t *transaction) addLost(r *memory.Receipt) {
+	r.Answers, r.Facts, r.Lore = r.Answers+t.lost.Answers, r.Facts+t.lost.Facts, r.Lore+t.lost.Lore
+	r.Summaries, r.Records = r.Summaries+t.lost.Summaries, r.Records+t.lost.Records
 }
 
 // dropNotes deletes what is kept beside messages, of everybody's also of those that aren't there yet. Somebody's go

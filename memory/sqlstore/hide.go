@@ -48,8 +48,13 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error
 	return r, err
 }
 
-// hideAll hides what several forgettings, which have begun, are about.
-func (s *Store) hideAll(ctx context.Context, begun []int64) error {
+// hideAll hides what every forgetting is about that has begun, whoever began it.
+func (s *Store) hideAll(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
+	if err != nil {
+		return s.failed(err, "read what is being forgotten")
+	}
 	for _, id := range begun {
 		if _, err := s.hide(ctx, id); err != nil {
 			return s.failed(err, "hide what forgetting %d is about", id)
@@ -66,8 +71,14 @@ type doomed struct {
 	segments map[int64]int // how many of each
 }
 
+// These are those of some messages m, in channels c, that fall under an order.
+const (
+	someMessages = "json_each(?7) j CROSS JOIN said m ON m.row = j.value CROSS JOIN channel c ON c.no = m.channel"
+	thatFall     = " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)"
+)
+
 // doom dooms those of some messages that fall under an order, and takes them out of what is counted, of their
-// segments and of what is kept beside them. If there are none, all are doomed.
+// segments, of what is kept beside them, and of what was made since it began. If there are none, all are doomed.
 func (t *transaction) doom(id int64, channels string, some []candidate) memory.Receipt {
 	o, _, _, r := t.forgetting(id)
 	if len(some) == 0 {
@@ -78,12 +89,14 @@ func (t *transaction) doom(id int64, channels string, some []candidate) memory.R
 	for i, c := range some {
 		rows[i] = c.row
 	}
+	args := o.args(channels, jsonOf(rows))
+	t.invalidate(selection{"SELECT s.derived, s.repeats, 0 AS itself FROM " + someMessages +
+		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args}, cause{hide: o.hides()})
+	t.flush()
+	t.addLost(&r)
 	d := &doomed{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
 		segments: map[int64]int{}}
-	t.each(d.add, `SELECT m.row, c.id, m.id, m.author, m.segment FROM json_each(?7) j
-		CROSS JOIN said m ON m.row = j.value CROSS JOIN channel c ON c.no = m.channel
-		WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)`,
-		o.args(channels, jsonOf(rows))...)
+	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
 	slices.Sort(d.rows)
 	r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(d.rows))
 	t.dropNotesOf(d.ids, o.User != 0)
@@ -152,6 +165,9 @@ func (t *transaction) tearSegments(out map[int64]int) (segments, vectors int) {
 			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`, n, jsonOf(ids))
 	}
 	t.changed.Gone, t.changed.pending = append(t.changed.Gone, torn...), true
+	for _, c := range t.store.ingest.channels {
+		c.tail = nil // what lies in a segment that is gone, whose number may be given out again, isn't continued
+	}
 	ids := jsonOf(torn)
 	for _, table := range []string{inUse.table, beside.table} {
 		vectors = max(vectors, t.exec(fmt.Sprintf("DELETE FROM %s WHERE segment IN (SELECT value FROM json_each(?))", table),

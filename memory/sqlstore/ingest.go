@@ -27,9 +27,9 @@ type ingest struct {
 
 // batch is the work of one Apply.
 type batch struct {
-	events []event
-	begun  []int64    // forgettings that it began
-	done   chan error // buffered: gets the outcome once
+	events  []event
+	forgets bool       // whether something in it has something be forgotten
+	done    chan error // buffered: gets the outcome once
 }
 
 // maxCommit bounds the events that several callers share a transaction for, so that nobody waits long for a turn.
@@ -60,12 +60,12 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 	}
 }
 
-// committed hides what a batch, which has come to this end, has begun to forget.
+// committed hides what a batch, which has come to this end, has be forgotten, also if another has begun that.
 func (s *Store) committed(ctx context.Context, b *batch, err error) error {
-	if err != nil {
+	if err != nil || !b.forgets {
 		return err
 	}
-	return s.hideAll(ctx, b.begun)
+	return s.hideAll(ctx)
 }
 
 // withdraw takes b back unless it is being committed already.
@@ -123,7 +123,7 @@ func (s *Store) commit(batches []*batch) error {
 			for i := range b.events {
 				t.apply(&b.events[i])
 			}
-			b.begun, t.begun = t.begun, nil
+			b.forgets, t.forgets = t.forgets, false
 		}
 	})
 }

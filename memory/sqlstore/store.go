@@ -7,7 +7,6 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"sync"
 
@@ -57,8 +56,7 @@ func Open(ctx context.Context, s *Store) error {
 	if err := s.useSpace(ctx); err != nil {
 		return err
 	}
-	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
-	return cmp.Or(s.failed(err, "read what is being forgotten"), s.hideAll(ctx, begun))
+	return s.hideAll(ctx)
 }
 
 // Erase implements memory.Store.

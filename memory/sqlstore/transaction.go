@@ -21,7 +21,7 @@ type transaction struct {
 	store   *Store
 	changed changes
 	lost    memory.Receipt // derived things that went
-	begun   []int64        // forgettings
+	forgets bool           // whether what has begun to be forgotten is to be hidden next
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange
