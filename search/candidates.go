@@ -141,12 +141,8 @@ func (e *Engine) read(ctx context.Context, channel memory.ChannelID, ids []memor
 
 // latest adds what was said last, for a question that says little to look for.
 func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
-	end := memory.MessageID(math.MaxInt64)
-	if !q.Scope.Until.IsZero() {
-		end = memory.FirstMessageID(q.Scope.Until)
-	}
 	for _, channel := range q.Scope.Channels {
-		stretch, err := e.log.Around(ctx, channel, []memory.MessageID{end}, q.Limit, 0)
+		stretch, err := e.log.Around(ctx, channel, []memory.MessageID{endOf(q.Scope)}, q.Limit, 0)
 		if err != nil {
 			return err
 		}
@@ -155,6 +151,14 @@ func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
 		}
 	}
 	return nil
+}
+
+// endOf is the id that all in a scope are below.
+func endOf(scope memory.Scope) memory.MessageID {
+	if scope.Until.IsZero() {
+		return math.MaxInt64
+	}
+	return memory.FirstMessageID(scope.Until)
 }
 
 // nearest finds segments by the question's vector. An embedder that can't be reached is as one that has

@@ -283,7 +283,7 @@ func (e *Engine) weighSince(ctx context.Context, scope memory.Scope, terms []wei
 		terms[i].count = len(hits)
 	}
 	for _, channel := range scope.Channels {
-		latest, err := e.log.Around(ctx, channel, []memory.MessageID{memory.FirstMessageID(scope.Until)}, textCandidates, 0)
+		latest, err := e.log.Around(ctx, channel, []memory.MessageID{endOf(scope)}, textCandidates, 0)
 		if err != nil {
 			return 0, err
 		}

@@ -241,7 +241,7 @@ var (
 		good bad well done see funny hilarious smart bored tired hungry thirsty sleepy happy merry rip mood
 		bot robot human alive sentient chatgpt hark love hate hugs hug gg wp shut stop beep boop knock ping test testing
 		tell sing say make flip roll pick choose guess compliment roast erzahl raconte cuentame geht ca va que
-		genau stimmt klasse toll mega oui non si claro vale genial bravo 
+		genau stimmt klasse toll mega oui non si claro vale genial bravo
 		おはよう こんにちは ありがとう おやすみ 你好 谢谢 謝謝 早安 晚安 哈哈`)
 	besides = text.SetOf(`
 		der die das den dem ein eines und oder mit fur auf zu ist bist sind war wir ihr sie was wer wie schon noch mal
@@ -252,7 +252,8 @@ var (
 		secret trick riddle pun quote limerick haiku poem rhyme rap dance fun meaning life moment minute second
 		thing things stuff people friend friends folks snack brain robots bots humans machine ai
 		sad angry annoyed upset lonely sick ill excited proud exhausted busy free cold warm late early soon already
-		helps helpful worked works question questions answers word words talk chat hang around little bit kind least talking chatting still
+		helps helpful worked works question questions answers
+		word words talk chat hang around little bit kind least talking chatting still
 		joke jokes witz blague chiste fun fact story song coin dice number random heads tails world one another something
 		anything day night morning afternoon evening weekend monday tuesday wednesday thursday friday saturday sunday
 		christmas year today tomorrow hours minute yet time weather hot cold rain coffee tea old color colour

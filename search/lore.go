@@ -59,7 +59,7 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 		return nil, nil
 	}
 	taken, said := calledBy(known), spokenIn(q.Text)
-	rarest, err := e.rarestWords(ctx, q.Scope, said, known)
+	rarest, err := e.rarestWords(ctx, q, said, known)
 	if err != nil {
 		return nil, err
 	}
@@ -88,38 +88,37 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 
 // rarestWords are the words of what was asked that call lore by themselves, one for each of known, or "". In "Project
 // Nightingale" it is the word that is said least of the two, if hardly anybody says it and no other name has it.
-func (e *Engine) rarestWords(ctx context.Context, scope memory.Scope, s spoken, known []memory.Lore) ([]string, error) {
-	names, in := make([][]string, len(known)), map[string]int{} // the terms of each name, and in how many each is
-	var asked []string
+func (e *Engine) rarestWords(ctx context.Context, q Query, s spoken, known []memory.Lore) ([]string, error) {
+	var terms []weighted                                      // of the names that the question has a word of
+	names, in := make([][2]int, len(known)), map[string]int{} // where each name's are, and in how many names each is
 	for i, l := range known {
-		terms := text.QueryTerms(l.Name)
-		for _, t := range terms {
+		own := text.QueryTerms(l.Name)
+		for _, t := range own {
 			in[t]++
 		}
-		if len(text.Words(l.Name)) > 1 && slices.ContainsFunc(terms, func(t string) bool { return s.stems[t] }) {
-			names[i], asked = terms, append(asked, terms...)
+		if len(text.Words(l.Name)) > 1 && slices.ContainsFunc(own, func(t string) bool { return s.stems[t] }) {
+			names[i] = [2]int{len(terms), len(terms) + len(own)}
+			for _, t := range own {
+				terms = append(terms, weighted{term: t})
+			}
 		}
 	}
 	rarest := make([]string, len(known))
-	if len(asked) == 0 {
+	if len(terms) == 0 {
 		return rarest, nil
 	}
-	messages, counts, err := e.log.Frequencies(ctx, scope, asked, countLimit)
+	messages, err := e.weigh(ctx, q, terms)
 	if err != nil {
 		return nil, err
 	}
-	said := map[string]int{}
-	for i, t := range asked {
-		said[t] = counts[i]
-	}
-	for i, terms := range names {
-		most := messages * rareWord / 100
-		for _, t := range terms {
-			most = min(most, said[t])
+	for i, name := range names {
+		most, own := messages*rareWord/100, terms[name[0]:name[1]]
+		for _, t := range own {
+			most = min(most, t.count)
 		}
-		for _, t := range terms {
-			if s.stems[t] && in[t] == 1 && said[t] <= max(most, seldom) { // what was asked is counted too
-				rarest[i] = t
+		for _, t := range own {
+			if s.stems[t.term] && in[t.term] == 1 && t.count <= max(most, seldom) { // what was asked is counted too
+				rarest[i] = t.term
 			}
 		}
 	}

@@ -94,7 +94,8 @@ func TestTheRarestWordOfANameCallsLore(t *testing.T) {
 	for i := range 8 {
 		k.say(t, dawn.Add(time.Duration(i)*time.Minute), green, marta, "another project, mein Projekt")
 	}
-	lore := []memory.Lore{told(1, "ends in May", "Project Nightingale"), told(2, "beginnt im Mai", "Das Projekt Nachtigall")}
+	lore := []memory.Lore{told(1, "ends in May", "Project Nightingale"),
+		told(2, "beginnt im Mai", "Das Projekt Nachtigall")}
 	for _, c := range []struct {
 		question string
 		lore     []memory.Lore
@@ -108,6 +109,22 @@ func TestTheRarestWordOfANameCallsLore(t *testing.T) {
 		if got := fmt.Sprint(recallLore(t, k, c.lore, ask(c.question, green))); got != c.want {
 			t.Errorf("%q finds %s, want %s", c.question, got, c.want)
 		}
+	}
+}
+
+// Whether lore is called tells nothing of how often its name was said where not all may read.
+func TestAnUnreadablePastCallsNoLore(t *testing.T) {
+	t.Parallel()
+	k := newTalk(t)
+	for i := range 8 {
+		k.say(t, dawn.Add(time.Duration(i)*time.Minute), green, marta, "the nightingale sings")
+	}
+	k.say(t, dawn.AddDate(0, 0, 2), green, marta, "hello")
+	q := ask("what is Nightingale?", green)
+	q.Scope.Since, q.Opened = dawn.Add(time.Hour), true
+	lore := []memory.Lore{told(1, "ends in May", "Project Nightingale")}
+	if got := fmt.Sprint(recallLore(t, k, lore, q)); got != "[1 alias]" {
+		t.Errorf("found %s", got)
 	}
 }
 

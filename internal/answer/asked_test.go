@@ -141,8 +141,8 @@ func TestWhatWouldBeDeclinedIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// What was said where not everybody may read it decides nothing: neither whether there is an answer, nor which. That goes
-// for the channel of the question, too, of which only what is said now may be told.
+// What was said where not everybody may read it decides nothing: neither whether there is an answer, nor which. That
+// goes for the channel of the question, too, of which only what is said now may be told.
 func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{"zeppelin ferry?", "what did the captain order for lunch on the ferry?",

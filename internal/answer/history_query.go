@@ -135,7 +135,8 @@ const bestShown = 400
 
 // History is the part of a prompt's input that comes from a recall, for an answer in the channel at, with
 // days as they are in zone. Excerpts overlap: each message is shown where it stands best, and a hit that stands in a
-// better one's excerpt needs none of its own. Of a long message that was found, what is before its passage may be left out.
+// better one's excerpt needs none of its own. Of a long message that was found, what is before its passage may be left
+// out.
 func History(result search.Result, at memory.ChannelID, zone *time.Location, channelName func(memory.ChannelID) string,
 	personName func(memory.UserID) string) builder.Input {
 	var in builder.Input

@@ -83,6 +83,23 @@ func lines(t *testing.T, out Outcome) (all []map[string]any) {
 	return all
 }
 
+// Of a slash command's question no message is logged that would tell whoever asked has gone: it is told without them.
+func TestWhoAskedIsToldByTheirMessage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	answered := w.says(day, lobby, oracle, "At noon")
+	trace := memory.Trace{Guild: guild, Channel: lobby, Answer: answered, Asker: ben}
+	w.apply(append([]memory.Event{memory.Answered{Trace: trace}}, Called([]memory.Record{{CallID: "1",
+		Timestamp: noon.Add(-day), Speaker: memory.SpeakerUser, Method: MethodAsk}}, trace, noon)...)...)
+	q := w.asks(lobby, "What did Ben ask?")
+	if out := w.history(q, `{}`); out.Summary != "1 record" || strings.Contains(out.Text, "asker") {
+		t.Errorf("told %s", out.Text)
+	}
+	if out := w.history(q, `{"filter":{"asker":"Ben"}}`); out.Summary != "0 records" {
+		t.Errorf("of Ben: %s", out.Text)
+	}
+}
+
 func TestHistoryIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -17,8 +17,8 @@ import (
 	"hark/search"
 )
 
-// What an extractive answer says of itself, when it found nothing, and to small talk. All are notes: text.OwnWords leaves
-// them out, so that no follow-up is searched with their words.
+// What an extractive answer says of itself, when it found nothing, and to small talk. All are notes: text.OwnWords
+// leaves them out, so that no follow-up is searched with their words.
 const (
 	noModel     = "*No language model is configured, so I quote what was said.*"
 	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"

@@ -258,9 +258,9 @@ var (
 	sentencesOf  = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
 )
 
-// bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A message
-// that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to Hark, and
-// people make lists and notes there: only a question or thanks bid.
+// bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A
+// message that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to
+// Hark, and people make lists and notes there: only a question or thanks bid.
 func bids(m memory.Message) bool {
 	said := text.WithoutHark(m.Content)
 	direct := m.Guild == memory.DirectGuild

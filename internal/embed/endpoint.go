@@ -205,6 +205,7 @@ type exchange struct {
 	body   []byte
 }
 
+// Do implements openai.HTTPDoer.
 func (x *exchange) Do(r *http.Request) (resp *http.Response, err error) {
 	if x.body, err = x.server.Do(r); err != nil {
 		return nil, err

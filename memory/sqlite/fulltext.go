@@ -183,7 +183,8 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 }
 
 // fillers are the terms of rows that no message has, with which a merge begins.
-var fillers = []string{strings.Repeat("a", 2000) + " " + strings.Repeat("b", 2000) + " " + strings.Repeat("c", 2000), "a"}
+var fillers = []string{strings.Repeat("a", 2000) + " " + strings.Repeat("b", 2000) + " " + strings.Repeat("c", 2000),
+	"a"}
 
 // beginMerge begins to merge all parts of full text anew. FTS5 drops its notes of what is gone, with the terms, only in
 // a part that becomes the oldest. Where all parts lie on one of its levels, it merges them to the next, and takes any
