@@ -197,8 +197,8 @@ func lacking(terms []string, messages ...memory.Message) []string {
 }
 
 // completed is a hit's message with the neighbour that completes it, in the order in which they were said. That is what
-// it replies to or what replies to it, else the answer to what it asks or the question that it answers, else what has
-// a word of the question that it lacks.
+// it replies to or what replies to it, else the answer to what it asks, the question that it answers or what is said to
+// its author, else what has a word of the question that it lacks.
 func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 	asks, lacks := text.Asks(h.Message.Content), lacking(text.QueryTerms(q.Text), h.Message)
 	var other memory.Message
@@ -210,7 +210,8 @@ func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", bids(m) && r.addressed(m):
 		case m.ReplyTo == h.Message.ID || h.Message.ReplyTo == m.ID:
 			fit = 3
-		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)):
+		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)),
+			others && after && slices.Contains(m.Mentions, h.Message.Author):
 			fit = 2
 		case len(lacking(lacks, m)) < len(lacks):
 			fit = 1
