@@ -48,6 +48,9 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 		if len(r.Result.Hits) != most || most == 0 && history(r) > 0 || len(r.Left) == 0 {
 			t.Errorf("%q: %d hits, %d tokens of history, %d left out", question, len(r.Result.Hits), history(r), len(r.Left))
 		}
+		if most == 0 && len(r.Result.People) > 1 {
+			t.Errorf("%q introduces %d people", question, len(r.Result.People))
+		}
 		if got := w.answer(q).Text; got != want {
 			t.Errorf("%q: answered %q, want %q", question, got, want)
 		}
