@@ -66,18 +66,17 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
-	chats := false
+	quotes := len(hits)+len(shown.lore) > 0
 	switch {
-	case len(hits)+len(shown.lore) > 0:
+	case quotes:
 	case r.result.SmallTalk():
-		chats = true
 		b.WriteString(r.voice.say(cantChat) + "\n\n")
 	case q.OnlyAsker:
 		b.WriteString(r.voice.say(onlyYouNone) + "\n\n")
 	default:
 		b.WriteString(r.voice.say(foundNone) + "\n\n")
 	}
-	if note != noModel || !chats && e.noteIsDue(q) {
+	if note != noModel || quotes && e.noteIsDue(q) {
 		b.WriteString(r.voice.say(note))
 	}
 	a.Text = strings.TrimSpace(b.String())
