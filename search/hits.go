@@ -142,8 +142,8 @@ func normalised(s string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".!… ")
 }
 
-// excerpt is a hit's message with the one before and the one after it in the same sitting. In their places stand what it
-// replies to and what answers it, if that is near.
+// excerpt is a hit's message with the one before and the one after it in the same sitting. In their places stand what
+// it replies to and what answers it, if that is near.
 func (p *pool) excerpt(r *ranked) []memory.Message {
 	stream := p.streams[r.channel]
 	first, last := opening(stream, r.at), r.at

@@ -204,7 +204,8 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 	hasNot(t, p, "Sources:", "discord.com", "language model", "#harbor, 1 May", "‹@29›")
 	notes := foundNone + "\n\n" + modelAway
 	w.says(3*time.Minute, lobby, ben, "And the zeppelin?")
-	none := w.posts(2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark, Content: notes})
+	none := w.posts(2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark,
+		Content: notes})
 	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: none, Asker: ben}})
 	q = w.asks(lobby, "Is the lighthouse green?")
 	hasNot(t, w.prompt(q), "I found nothing", "language model") // it would be imitated
