@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/memory"
 	"hark/search"
 )
 
@@ -47,6 +48,45 @@ func TestLongMessagesAreFoundByAPassage(t *testing.T) {
 	if want := []string{"tell me all", filler + "The unicorn eats bluebells. " + filler,
 		"no unicorn here, and it eats nothing but flowers"}; !slices.Equal(said, want) {
 		t.Errorf("the excerpt is %q", said)
+	}
+}
+
+// What was found is shown with what it replies to and what answers it, though others speak between.
+func TestExcerptsHoldTheReply(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		to, names bool // the answer replies to the question, or mentions who asked
+		again     bool // they speak again before it
+		want      string
+	}{
+		"replies":               {to: true, again: true, want: "slide the cover open"},
+		"mentions":              {names: true, want: "slide the cover open"},
+		"mentions, but not now": {names: true, again: true, want: "who wants soup"},
+		"neither":               {want: "who wants soup"},
+	} {
+		k := newTalk(t)
+		k.say(t, dawn, green, pim, "good morning")
+		asked := k.say(t, dawn.Add(time.Minute), green, marta, "the lantern shows only black")
+		k.say(t, dawn.Add(2*time.Minute), green, oswin, "who wants soup")
+		if c.again {
+			k.say(t, dawn.Add(3*time.Minute), green, marta, "not me")
+		}
+		k.say(t, dawn.Add(4*time.Minute), green, pim, "slide the cover open", func(m *memory.Message) {
+			if c.to {
+				m.ReplyTo = asked
+			}
+			if c.names {
+				m.Mentions = []memory.UserID{marta}
+			}
+		})
+		excerpt := k.search(t, ask("lantern black", green)).Hits[0].Excerpt
+		if len(excerpt) != 3 || excerpt[0].Content != "good morning" || excerpt[1].ID != asked ||
+			excerpt[2].Content != c.want {
+			t.Errorf("%s: the excerpt is %+v", name, excerpt)
+		}
+		if found := k.search(t, ask("slide cover", green)).Hits[0].Excerpt; c.to && found[0].ID != asked {
+			t.Errorf("the reply is shown with %q", found[0].Content)
+		}
 	}
 }
 

@@ -166,9 +166,10 @@ type saying struct {
 	others        bool // it asks for others or of others
 }
 
-// bid matches how a request begins: "tell me about", "please show us".
+// bid matches how a request begins: "tell me about", "please summarize".
 var bid = pattern.Of(`(?i)^[\s,:]*(?:please\s+|(?:can|could|would)\s+you\s+(?:please\s+)?)?` +
-	`(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?`)
+	`(?:(?:tell|show|give|remind|send|find|get)\s+(?:me|us)\b(?:\s+(?:about|of)\b)?|` +
+	`(?:summari[sz]e|recap|describe|explain)\b(?:\s+(?:to|for)\s+(?:me|us)\b)?)`)
 
 // withoutBid is what a question asks for.
 func withoutBid(question string) string {
@@ -226,7 +227,7 @@ var (
 	askers   = text.SetOf(`who whom whose when where which wer wen wem wann wo qui quand quien cuando donde`)
 	hearers  = text.SetOf(`you your yours yourself u ur du dein tu te`)
 	chatter  = text.SetOf(`
-		hi hello hey heya hiya yo yooo sup howdy hallo hola salut bonjour bonsoir servus moin guten buenos buenas bonne
+		hi hello hey heya hiya gm yo yooo sup howdy hallo hola salut bonjour bonsoir servus moin guten buenos buenas bonne
 		thanks thank thx ty tysm cheers danke merci gracias appreciate obliged grateful welcome congrats congratulations
 		bye goodbye cya gn brb afk gtg later lol lmao rofl haha hahaha hehe heh xd omg wow wtf aww ugh hmm hm mhm meh oh
 		ah yay yikes damn dang ok okay cool nice great awesome perfect amazing brilliant lovely wonderful excellent fine

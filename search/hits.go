@@ -142,22 +142,55 @@ func normalised(s string) string {
 	return strings.TrimRight(strings.Join(strings.Fields(strings.ToLower(s)), " "), ".!… ")
 }
 
-// excerpt is a hit's message with the one before and the one after it in the same sitting.
+// excerpt is a hit's message with the one before and the one after it in the same sitting. In their places stand what
+// it replies to and what answers it, if that is near.
 func (p *pool) excerpt(r *ranked) []memory.Message {
 	stream := p.streams[r.channel]
 	first, last := opening(stream, r.at), r.at
 	for last+1 < len(stream) && stream[last+1].continues(&stream[r.at]) {
 		last++
 	}
+	from, _ := neighbourhood(stream, first, reach, 0)
 	var excerpt []memory.Message
-	if first > 0 && stream[first].joined {
-		excerpt = append(excerpt, *stream[first-1].Message)
+	if from < first {
+		excerpt = append(excerpt, *repliedTo(stream[from:first], stream[r.at].ReplyTo))
 	}
 	excerpt = append(excerpt, *stream[r.at].Message)
-	if last+1 < len(stream) && stream[last+1].joined {
-		excerpt = append(excerpt, *stream[last+1].Message)
+	if _, to := neighbourhood(stream, last, 0, reach); last < to {
+		excerpt = append(excerpt, *answering(stream[last+1:to+1], stream[r.at].Message))
 	}
 	return excerpt
+}
+
+// repliedTo is the message of that id, or else the last one.
+func repliedTo(before []entry, id memory.MessageID) *memory.Message {
+	for i := range before {
+		if before[i].ID == id {
+			return before[i].Message
+		}
+	}
+	return before[len(before)-1].Message
+}
+
+// answering is what replies to m, or else what mentions its author before they speak again, or else what comes next.
+func answering(after []entry, m *memory.Message) *memory.Message {
+	for i := range after {
+		if after[i].ReplyTo == m.ID {
+			return after[i].Message
+		}
+	}
+	others := false // have spoken
+	for i := range after {
+		e := &after[i]
+		switch {
+		case e.Author != m.Author && e.ReplyTo == 0 && slices.Contains(e.Mentions, m.Author):
+			return e.Message
+		case e.Author == m.Author && others:
+			return after[0].Message
+		}
+		others = others || e.Author != m.Author
+	}
+	return after[0].Message
 }
 
 // Field is the rank of the hit that stands for what merely resembles a question.

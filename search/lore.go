@@ -96,7 +96,11 @@ func (e *Engine) rarestWords(ctx context.Context, q Query, s spoken, known []mem
 		for _, t := range own {
 			in[t]++
 		}
-		if len(text.Words(l.Name)) > 1 && slices.ContainsFunc(own, func(t string) bool { return s.stems[t] }) {
+		words := len(text.Words(l.Name))
+		if first, _ := utf8.DecodeRuneInString(l.Name); text.IsUnspaced(first) {
+			words = len(own)
+		}
+		if words > 1 && slices.ContainsFunc(own, func(t string) bool { return s.stems[t] }) {
 			names[i] = [2]int{len(terms), len(terms) + len(own)}
 			for _, t := range own {
 				terms = append(terms, weighted{term: t})
@@ -191,6 +195,11 @@ func spokenIn(question string) spoken {
 		s.words[w], s.stems[text.Stem(w)] = true, true
 		if i > 0 {
 			s.joined[words[i-1]+w] = true
+		}
+	}
+	for _, t := range text.QueryTerms(question) { // parts of what is written without spaces
+		if first, _ := utf8.DecodeRuneInString(t); text.IsUnspaced(first) {
+			s.stems[t] = true
 		}
 	}
 	s.phrase = " " + phraseOf(words) + " "

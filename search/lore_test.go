@@ -76,7 +76,7 @@ func TestLoreIsFoundAsPeopleSpeakOfIt(t *testing.T) {
 		{"where is the cafe ole", "[4 name]"},
 		{"where is the olé café", "[4 alias]"},
 		{"私の移行計画はいつ", "[5 name]"},
-		{"移行", "[5 words]"},
+		{"移行", "[5 alias]"},
 		{"who is it?", "[]"},
 		{"windows tax", "[8 words]"},
 		{"do they take the zeppelin on fridays, or is it marmalade?", "[]"},
@@ -92,10 +92,10 @@ func TestTheRarestWordOfANameCallsLore(t *testing.T) {
 	t.Parallel()
 	k := newTalk(t)
 	for i := range 8 {
-		k.say(t, dawn.Add(time.Duration(i)*time.Minute), green, marta, "another project, mein Projekt")
+		k.say(t, dawn.Add(time.Duration(i)*time.Minute), green, marta, "another project, mein Projekt, 別の計画")
 	}
 	lore := []memory.Lore{told(1, "ends in May", "Project Nightingale"),
-		told(2, "beginnt im Mai", "Das Projekt Nachtigall")}
+		told(2, "beginnt im Mai", "Das Projekt Nachtigall"), told(4, "五月", "夜鳥計画")}
 	for _, c := range []struct {
 		question string
 		lore     []memory.Lore
@@ -103,6 +103,8 @@ func TestTheRarestWordOfANameCallsLore(t *testing.T) {
 	}{
 		{"what is Nightingale?", lore, "[1 alias]"},
 		{"wann beginnt die Nachtigall?", lore, "[2 alias]"},
+		{"夜鳥は何ですか", lore, "[4 alias]"},
+		{"計画は何ですか", lore, "[]"},
 		{"how is the project?", lore, "[1 words]"},
 		{"what is Nightingale?", append(lore, told(3, "for birds", "Nightingale box")), "[1 words 3 words]"},
 	} {

@@ -24,7 +24,7 @@ func history(r Recalled) int {
 }
 
 // What asks for nothing gets no history, and what nobody spoke of the best five hits for a model to judge; without a
-// model each gets its sentence, and small talk no note beside it.
+// model each gets its one sentence.
 func TestSmallTalkGetsNoHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -43,10 +43,13 @@ func TestSmallTalkGetsNoHistory(t *testing.T) {
 		case strings.HasPrefix(question, "my"): // which may be small talk
 			most, want = 1, foundNone
 		case strings.Contains(question, "zeppelin"):
-			most, want = 5, foundNone+"\n\n"+noModel
+			most, want = 5, foundNone
 		}
 		if len(r.Result.Hits) != most || most == 0 && history(r) > 0 || len(r.Left) == 0 {
 			t.Errorf("%q: %d hits, %d tokens of history, %d left out", question, len(r.Result.Hits), history(r), len(r.Left))
+		}
+		if most == 0 && len(r.Result.People) > 1 {
+			t.Errorf("%q introduces %d people", question, len(r.Result.People))
 		}
 		if got := w.answer(q).Text; got != want {
 			t.Errorf("%q: answered %q, want %q", question, got, want)
@@ -199,7 +202,15 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 	p := w.prompt(q)
 	has(t, p, "High tide at **noon**.", "@Hark and ‹@23›, which tide?", "@Hark knows that the lighthouse is green")
 	hasNot(t, p, "Sources:", "discord.com", "language model", "#harbor, 1 May", "‹@29›")
-	notes := foundNone + "\n\n" + noModel
+	notes := foundNone + "\n\n" + modelAway
+	w.says(3*time.Minute, lobby, ben, "And the zeppelin?")
+	none := w.posts(2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: oracle, Kind: memory.FromHark,
+		Content: notes})
+	w.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: lobby, Answer: none, Asker: ben}})
+	q = w.asks(lobby, "Is the lighthouse green?")
+	hasNot(t, w.prompt(q), "I found nothing", "language model") // it would be imitated
+	q.ReplyTo = none
+	has(t, w.prompt(q), "I found nothing")
 	if got := w.recall(q).names.spoken(memory.Message{Kind: memory.FromHark, Content: notes}, notes); got != notes {
 		t.Errorf("of an answer of nothing but notes is left %q", got)
 	}

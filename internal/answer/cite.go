@@ -212,6 +212,28 @@ func (v voice) say(english string) string {
 	return english
 }
 
+// notices are what Hark says itself, in all languages.
+var notices = func() map[string]bool {
+	all := map[string]bool{}
+	for _, english := range []string{noModel, modelAway, noTokens, foundNone, onlyYouNone, cantChat, withdrawn} {
+		all[english] = true
+		for _, translated := range sentences {
+			all[translated[english]] = true
+		}
+	}
+	return all
+}()
+
+// isNotice reports whether m is an answer of Hark's that consists of notices.
+func isNotice(m memory.Message) bool {
+	for line := range strings.Lines(m.Text()) {
+		if line = strings.TrimSpace(line); line != "" && !notices[line] {
+			return false
+		}
+	}
+	return m.Kind == memory.FromHark
+}
+
 const (
 	quoteLength = 700 // graphemes of a quoted message
 	nameLength  = 64  // of a name

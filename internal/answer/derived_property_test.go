@@ -85,7 +85,7 @@ func newCastle(t *rapid.T, base int64) *castle {
 		for j, who := range c.speakers() {
 			word := c.word(fmt.Sprintf("past%d", j), ch.ID, there)
 			id := c.says(time.Duration(2*i+j+2)*day, memory.Message{Channel: ch.ID, Author: who,
-				Content: "The password of the lighthouse is " + word})
+				Content: "The password of the lighthouse, of lantern 0 and of lantern 1, is " + word})
 			past[ch.ID] = origin{spot{ch.ID, id}, there}
 			c.old[ch.ID] = append(c.old[ch.ID], spot{ch.ID, id})
 			c.fact(who, id, ch.ID, false)

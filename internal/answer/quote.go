@@ -66,18 +66,17 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
-	chats := false
+	quotes := len(hits)+len(shown.lore) > 0
 	switch {
-	case len(hits)+len(shown.lore) > 0:
+	case quotes:
 	case r.result.SmallTalk():
-		chats = true
 		b.WriteString(r.voice.say(cantChat) + "\n\n")
 	case q.OnlyAsker:
 		b.WriteString(r.voice.say(onlyYouNone) + "\n\n")
 	default:
 		b.WriteString(r.voice.say(foundNone) + "\n\n")
 	}
-	if note != noModel || !chats && e.noteIsDue(q) {
+	if note != noModel || quotes && e.noteIsDue(q) {
 		b.WriteString(r.voice.say(note))
 	}
 	a.Text = strings.TrimSpace(b.String())
@@ -197,8 +196,8 @@ func lacking(terms []string, messages ...memory.Message) []string {
 }
 
 // completed is a hit's message with the neighbour that completes it, in the order in which they were said. That is what
-// it replies to or what replies to it, else the answer to what it asks or the question that it answers, else what has
-// a word of the question that it lacks.
+// it replies to or what replies to it, else the answer to what it asks, the question that it answers or what is said to
+// its author, else what has a word of the question that it lacks.
 func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 	asks, lacks := text.Asks(h.Message.Content), lacking(text.QueryTerms(q.Text), h.Message)
 	var other memory.Message
@@ -210,7 +209,8 @@ func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", bids(m) && r.addressed(m):
 		case m.ReplyTo == h.Message.ID || h.Message.ReplyTo == m.ID:
 			fit = 3
-		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)):
+		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)),
+			others && after && slices.Contains(m.Mentions, h.Message.Author):
 			fit = 2
 		case len(lacking(lacks, m)) < len(lacks):
 			fit = 1

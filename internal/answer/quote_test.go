@@ -37,11 +37,11 @@ func TestNothingFound(t *testing.T) {
 	w := newWorld(t, nil)
 	w.says(day, lobby, ben, "Good morning")
 	q := w.asks(lobby, "What is the lighthouse password?")
-	if a := w.answer(q); a.Text != foundNone+"\n\n"+noModel || a.Sources != nil {
+	if a := w.answer(q); a.Text != foundNone || a.Sources != nil {
 		t.Errorf("got %q from %v", a.Text, a.Sources)
 	}
 	q.OnlyAsker = true
-	if a := w.answer(q); a.Text != onlyYouNone+"\n\n"+noModel {
+	if a := w.answer(q); a.Text != onlyYouNone {
 		t.Errorf("got %q", a.Text)
 	}
 }
@@ -123,6 +123,20 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 			t.Errorf("%+v: %v, %v", tt.m, got, err)
 		}
 	}
+}
+
+// What was found is quoted with what is said to its author.
+func TestWhatIsSaidToTheAuthorCompletesAQuote(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(3*day, lobby, cleo, "my webcam shows only black")
+	w.says(3*day-time.Minute, lobby, ann, "lunch is ready")
+	w.posts(3*day-2*time.Minute, memory.Message{Guild: guild, Channel: lobby, Author: ben, Mentions: []memory.UserID{cleo},
+		Content: "slide the cover open"})
+	got := w.answer(w.asks(lobby, "webcam black")).Text
+	has(t, got, "my webcam shows only black")
+	has(t, got, "slide the cover open")
+	hasNot(t, got, "lunch")
 }
 
 func TestHowManyAreQuoted(t *testing.T) {

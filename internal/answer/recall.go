@@ -191,11 +191,16 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	return e.mayUse(ctx, q, r, result)
 }
 
-// gated is what of a result is worth using, and the hits that aren't. Lore is there only where it is called, or holds
-// half of what is asked.
+// gated is what of a result is worth using, and the hits that aren't: whoever wrote only these isn't introduced. Lore
+// is there only where it is called, or holds half of what is asked.
 func gated(result search.Result, err error) (_ search.Result, left []search.Hit, _ error) {
 	worth := result.Worth()
 	left, result.Hits = result.Hits[len(worth):], worth
+	if len(left) > 0 {
+		result.People = slices.DeleteFunc(slices.Clone(result.People), func(p search.Participant) bool {
+			return !p.Main && !slices.ContainsFunc(worth, func(h search.Hit) bool { return h.Message.Author == p.Person.ID })
+		})
+	}
 	return result, left, err
 }
 

@@ -57,6 +57,7 @@ func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dia
 	if err != nil {
 		return dialogue{}, err
 	}
+	said = slices.DeleteFunc(slices.Clone(said), func(m memory.Message) bool { return isNotice(m) && m.ID != q.ReplyTo })
 	turns := joined(said, sitting)
 	turns = turns[max(0, len(turns)-e.options.SessionTurns):]
 	var older []memory.Message
