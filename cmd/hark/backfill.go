@@ -16,10 +16,10 @@ func (f *flags) backfillCommand() *cobra.Command {
 	since, stop := "", false
 	c := &cobra.Command{
 		Use:   "backfill [CHANNEL…]",
-		Short: "Have the running Hark fetch a channel's past; without a channel, tell how far it is",
-		Long: "Puts a channel's past, from before Hark began to listen there, on the list of what the running Hark fetches from\n" +
-			"Discord, after all that it missed: the channel's own, and that of those of its threads that Hark knows. It goes on\n" +
-			"whenever Hark is restarted. Without a channel it tells what is still to be fetched.",
+		Short: "Fetch a channel's past with the running Hark, or show progress",
+		Long: "Queues a channel's past, from before Hark listened there, for the running Hark to fetch from Discord: the channel's\n" +
+			"own and that of the threads that Hark knows. What Hark missed comes first. A restart doesn't interrupt it. Without a\n" +
+			"channel, the command shows what is still to be fetched.",
 		Example: "  hark backfill general --since 2024-01-01\n  hark backfill\n  hark backfill general --stop",
 		PreRunE: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 && (since != "" || stop) {
@@ -47,7 +47,7 @@ func (f *flags) backfillCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&since, "since", "",
 		"only what was said since this `day`, such as 2024-05-31, or this long ago, such as 90d")
-	c.Flags().BoolVar(&stop, "stop", false, "fetch no more of it; what was fetched stays")
+	c.Flags().BoolVar(&stop, "stop", false, "stop fetching; what was fetched stays")
 	return c
 }
 

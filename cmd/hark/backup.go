@@ -31,8 +31,8 @@ func (f *flags) backupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, also while Hark runs",
 		Long: "Copies the whole memory to a file, as it is at one moment, also while Hark runs. The file appears when it is\n" +
-			"complete; a backup that is there already is replaced by it. It holds all text in the clear, and what is forgotten\n" +
-			"later stays in it: keep it private, and no longer than you need it. With - for the file it goes to standard output:\n" +
+			"complete, and replaces an older backup. It holds all text in the clear, and what is forgotten later stays in it:\n" +
+			"keep it private, and no longer than you need it. With - for the file, it goes to standard output:\n" +
 			"  docker compose exec -T hark /hark backup - > hark-backup.db",
 		Args: oneFile,
 		PreRunE: func(_ *cobra.Command, args []string) error {
@@ -62,7 +62,7 @@ func (f *flags) backupCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().BoolVar(&force, "force", false, "replace a file that is no backup of Hark's")
+	c.Flags().BoolVar(&force, "force", false, "replace a file that isn't a backup of Hark")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -92,9 +92,9 @@ func (f *flags) restoreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup back, and forget again what was forgotten since",
-		Long: "Puts a backup in the place of the memory. What was forgotten, deleted, edited or decided since the backup is so\n" +
-			"afterwards as well, as far as the memory that is replaced can tell. Hark must not run meanwhile. With - for the\n" +
-			"file it comes from standard input, and --yes is needed:\n" +
+		Long: "Replaces the memory with a backup. What was forgotten, deleted, edited or decided since the backup is done again, as\n" +
+			"far as the replaced memory knows. Stop Hark first. With - for the file, the backup comes from standard input, and\n" +
+			"--yes is needed:\n" +
 			"  docker compose stop hark && docker compose run --rm -T hark restore --yes - < hark-backup.db && docker compose start hark",
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -30,7 +30,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
-		Short: "Have something remembered under a name",
+		Short: "Remember something under a name",
 		Args:  exactly(2, "write a name and a text behind %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
@@ -42,7 +42,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			return t.keepLore(c.Context(), l, "Remembered")
 		},
 	}
-	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
+	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	list := &cobra.Command{
 		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments, RunE: t.with(t.listLore),
 	}
@@ -58,7 +58,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	edit := &cobra.Command{
 		Use:   "edit NAME",
-		Short: "Change lore; where it may be told, and what it is from, stays",
+		Short: "Change lore; its audience and its sources stay",
 		Example: "  /lore edit \"Project X\" --text \"The new website. Done.\"\n" +
 			"  /lore edit PX --name \"Project Y\" --alias PY --drop-alias website",
 		Args: oneLore,
@@ -78,7 +78,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	edit.Flags().StringVar(&told.name, "name", "", "call it by this `name`")
 	edit.Flags().StringVar(&told.text, "text", "", "have it say this `text`")
-	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by as well; may be repeated")
+	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil,
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{

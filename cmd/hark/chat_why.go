@@ -20,7 +20,7 @@ import (
 func (t *conversation) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "why",
-		Short: "Show how my last answer here came about: what was recalled and dropped, and what it took",
+		Short: "Show how my last answer here was made: what was recalled and dropped, and what it cost",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			id, err := t.lastAnswer(c.Context())

@@ -21,11 +21,11 @@ import (
 func (f *flags) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Take conversations into memory: exports of DiscordChatExporter as JSON, and recall sets",
-		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON or \"hark export\" wrote, and\n" +
-			"recall sets. Of a directory all such files are taken.\n" +
-			"Importing a file twice is importing it once, so one that was interrupted goes on when it is imported again. What was\n" +
-			"deleted or forgotten stays so.",
+		Short: "Import conversations: exports of DiscordChatExporter as JSON, and recall sets",
+		Long: "Imports conversations: channels exported as JSON by DiscordChatExporter or written by \"hark export\", and recall sets.\n" +
+			"Of a directory, it imports all such files.\n" +
+			"Importing a file twice is the same as importing it once. To go on after an interruption, import the file again. What\n" +
+			"was deleted or forgotten stays so.",
 		Example: "  hark import export/*.json\n  hark import export",
 		Args:    someOf("which files? Write their names behind \"import\""),
 		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {

@@ -22,11 +22,11 @@ func (f *flags) migrateCommand() *cobra.Command {
 	yes := false
 	llmcord := &cobra.Command{
 		Use:   "llmcord FILE",
-		Short: "Make a configuration of llmcord's config.yaml",
-		Long: "Makes Hark's configuration of llmcord's config.yaml: the token, the models with their servers and keys, and the system\n" +
-			"prompt as persona. It is written to config.toml, or where --config says, for nobody but you to read. What was taken\n" +
-			"over is told line by line, and of what wasn't, why, or what to do instead. llmcord keeps no messages; \"hark import\"\n" +
-			"and \"hark backfill\" fetch what was said before.",
+		Short: "Convert llmcord's config.yaml",
+		Long: "Converts llmcord's config.yaml to Hark's configuration: the token, the models with their servers and keys, and the\n" +
+			"system prompt as persona. It writes config.toml, or the file that --config names, which only you can read. It reports\n" +
+			"each setting that it took over, and what to do about the others. llmcord keeps no messages: \"hark import\" and \"hark\n" +
+			"backfill\" fetch what was said before.",
 		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
 		Args:    exactly(1, "which file? Write the name of llmcord's config.yaml behind %q"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },

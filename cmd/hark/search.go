@@ -29,7 +29,7 @@ type asking struct {
 func (a *asking) addFlags(c *cobra.Command) {
 	if a.talk == nil {
 		c.Flags().StringVar(&a.channel, "channel", "",
-			"ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
+			"ask as in the channel of this `name` or id, and find what may be said there (default: everything except direct messages)")
 		c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
 	}
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")

@@ -14,7 +14,7 @@ names: ` + "`HARK_DISCORD_TOKEN_FILE=/run/secrets/token`" + `.
 Unknown keys are errors; the message names the line and the nearest key. Start from [config.example.toml](../config.example.toml), which has
 the same text. What admins decide in Discord overrides the configuration: see [commands](commands.md).
 
-This page is made from the code: ` + "`go test ./internal/config -update`" + ` writes it anew.
+This page is generated: ` + "`go test ./internal/config -update`" + `.
 `
 
 // Reference is every setting as a page in Markdown. It is docs/configuration.md.
