@@ -13,7 +13,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-var oneFile = exactly(1, "which file? Write its name behind %q")
+var oneFile = exactly(1, "which file? Write its name after %q")
 
 // backupJSON is what --json tells of a backup.
 type backupJSON struct {
@@ -37,12 +37,12 @@ func (f *flags) backupCommand() *cobra.Command {
 		Args: oneFile,
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == stream && asJSON {
-				return errors.New("standard output is the backup's: leave out --json, or name a file")
+				return errors.New("the backup goes to standard output: leave out --json, or name a file")
 			}
 			return nil
 		},
 		RunE: f.withKept(func(c *cobra.Command, k *kept, args []string) error {
-			const private = "It holds all that was said, in the clear, and what is forgotten from now on stays in it: keep it private."
+			const private = "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
 			if args[0] == stream {
 				info, err := f.streamBackup(c.Context(), k, c.OutOrStdout())
 				if err == nil {
@@ -105,7 +105,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 			file := args[0]
 			if file == stream {
 				if !yes {
-					return errors.New("with the backup on standard input there is nobody to ask: say --yes, or name a file")
+					return errors.New("the backup comes from standard input, so nobody can confirm: add --yes, or name a file")
 				}
 				kept, remove, err := streamRestore(cfg.Data, c.InOrStdin())
 				if err != nil {
@@ -161,10 +161,10 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 	fmt.Fprintf(out, "Restored to %s.\n", dir)
 	switch {
 	case r.Unknown != nil:
-		fmt.Fprintf(out, "Not everything can be known that was forgotten since the backup, for the memory that was there can't be read: %v.\n"+
-			"What you know of, forget again with \"hark forget\".\n", r.Unknown)
+		fmt.Fprintf(out, "What was forgotten since the backup isn't fully known, because the replaced memory can't be read: %v.\n"+
+			"Forget again what you know of, with \"hark forget\".\n", r.Unknown)
 	case !r.Known:
-		fmt.Fprintln(out, "There was no memory before, so what was forgotten since the backup isn't known: what you know of, forget again with \"hark forget\".")
+		fmt.Fprintln(out, "There was no memory before, so Hark doesn't know what was forgotten since the backup. Forget again what you know of, with \"hark forget\".")
 	}
 	fmt.Fprintln(out, doneAgain(r))
 	return nil

@@ -25,13 +25,13 @@ type loreChange struct {
 }
 
 func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	oneLore := exactly(1, "which lore? Write its name behind %q, in quotes")
+	oneLore := exactly(1, "which lore? Write its name after %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
 		Short: "Remember something under a name",
-		Args:  exactly(2, "write a name and a text behind %q, each in quotes"),
+		Args:  exactly(2, "write a name and a text after %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
@@ -64,7 +64,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 		Args: oneLore,
 		PreRunE: func(*cobra.Command, []string) error {
 			if told.name == "" && told.text == "" && len(told.aliases)+len(told.without) == 0 {
-				return errors.New("what is to be changed? Say it with --name, --text, --alias or --drop-alias")
+				return errors.New("what should change? Use --name, --text, --alias or --drop-alias")
 			}
 			return nil
 		},
@@ -163,7 +163,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 		return err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return fmt.Errorf("%q wasn't kept: whoever told it has opted out, or what it is from is forgotten", l.Name)
+		return fmt.Errorf("%q wasn't saved: its author has opted out, or its source was forgotten", l.Name)
 	}
 	if err := k.Erase(ctx, true); err != nil {
 		return err
@@ -342,7 +342,7 @@ func (t *conversation) keepProposed(ctx context.Context, l memory.Lore, was []st
 		return err
 	}
 	if len(is) < len(l.Sources) || !slices.Equal(is, was) {
-		return errors.New("I don't remember it: what it is from was said elsewhere, or was changed or forgotten meanwhile")
+		return errors.New("I didn't save it: its source was said elsewhere, or was changed or forgotten meanwhile")
 	}
 	with := trace.WithSources(l.AsSource(true))
 	if err := t.keepLore(ctx, l, "Remembered", memory.Answered{Trace: with}); err != nil {

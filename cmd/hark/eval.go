@@ -39,11 +39,11 @@ func (f *flags) evalCommand() *cobra.Command {
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case e.modes != "" && len(args) > 0:
-				return fmt.Errorf("--modes measures no recall sets, so what is %q?", args[0])
+				return fmt.Errorf("--modes takes no recall sets: leave out %q", args[0])
 			case e.modes == "" && (e.wrong || e.json):
 				return errors.New("--wrong and --json need --modes")
 			case e.modes == "" && len(args) == 0:
-				return errors.New("which recall sets? Write their files' names behind \"eval\"")
+				return errors.New("which recall sets? Write their files' names after \"eval\"")
 			}
 			return nil
 		},

@@ -47,7 +47,7 @@ func (f *flags) exportCommand() *cobra.Command {
 				return f.salvage(c, out, force, unchecked)
 			}
 			if (user == "") == (channel == "") {
-				return errors.New("what is to be written down? Say --user or --channel, one of them")
+				return errors.New("export what? Name either --user or --channel")
 			}
 			return f.withKept(func(c *cobra.Command, k *kept, _ []string) error {
 				where, err := k.guildCalled(guild)
@@ -88,9 +88,9 @@ func writeOut(path string, replace bool, write func(io.Writer) error) error {
 	case err != nil:
 		return err
 	case !there.Mode().IsRegular():
-		return fmt.Errorf("%s is no ordinary file: name another, or leave out --out and redirect the output", path)
+		return fmt.Errorf("%s isn't a regular file: name another, or leave out --out and redirect the output", path)
 	case !replace:
-		return fmt.Errorf("%s is there already: name another file, or replace it with --force", path)
+		return fmt.Errorf("%s exists already: name another file, or replace it with --force", path)
 	}
 	return atomicfile.Write(path, write)
 }

@@ -43,7 +43,7 @@ func (f *filter) read(ctx context.Context, a *app, guild memory.GuildID, now tim
 	out.Summaries = search.SummaryFilter{Topic: strings.TrimSpace(f.topic),
 		Kind: memory.SummaryKind(strings.ToLower(f.kind))}
 	if f.kind != "" && !slices.Contains(memory.SummaryKinds(), out.Summaries.Kind) {
-		return out, fmt.Errorf("--kind %q is no kind of a session: %s", f.kind,
+		return out, fmt.Errorf("--kind %q is unknown: %s", f.kind,
 			"decision, plan, fact, question or talk")
 	}
 	if f.since != "" {

@@ -62,11 +62,11 @@ func (o *forgetting) check() error {
 	others := o.user != "" || o.channel != "" || o.guild != "" || o.before != "" || len(o.messages) > 0 || o.optOut
 	switch {
 	case o.expired && others:
-		return errors.New("--expired is what is too old, in all servers: leave out the other conditions")
+		return errors.New("--expired applies to all servers: leave out the other conditions")
 	case o.expired:
 		return nil
 	case o.user == "" && o.channel == "" && o.guild == "" && o.before == "" && len(o.messages) == 0:
-		return errors.New("what is to be forgotten? Say it with --user, --channel, --guild, --message, --before or --expired")
+		return errors.New("forget what? Use --user, --channel, --guild, --message, --before or --expired")
 	case len(o.messages) > 0 && o.channel == "":
 		return errors.New("--message needs --channel: in which channel are they?")
 	case len(o.messages) > 0 && (o.user != "" || o.before != ""):

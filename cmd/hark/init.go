@@ -68,7 +68,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	if s.config, err = config.LoadText(s.path, s.text, f.env.lookup); err != nil {
-		return nil, fmt.Errorf("%w\nmend that first, or name another file with --config", err)
+		return nil, fmt.Errorf("%w\nfix that first, or name another file with --config", err)
 	}
 	if f.data != "" {
 		s.config.Data = f.data

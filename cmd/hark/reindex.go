@@ -45,7 +45,7 @@ func (f *flags) reindex(c *cobra.Command, a *app) error {
 	case err != nil:
 		return err
 	case byMeaning != nil:
-		return fmt.Errorf("the words are indexed again, but not all vectors are made: %w; \"hark run\" goes on, or \"hark reindex\"", byMeaning)
+		return fmt.Errorf("the words are indexed, but not all vectors: %w; \"hark run\" or \"hark reindex\" goes on", byMeaning)
 	}
 	if total == 0 && missing > 0 {
 		fmt.Fprintln(c.OutOrStdout(), "The vectors that were missing are made; \"hark reindex\" once more begins anew.")

@@ -120,7 +120,7 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 func (k *kept) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 || n == math.MaxInt64 {
-		return memory.Trace{}, fmt.Errorf("%q is no answer's id: \"hark trace\" lists those of the last answers", id)
+		return memory.Trace{}, fmt.Errorf("no answer has the id %q: \"hark trace\" lists the last answers", id)
 	}
 	traces, err := k.Traces(ctx, memory.TraceQuery{Before: memory.MessageID(n) + 1, Limit: 1, Prompts: true})
 	if err != nil {
