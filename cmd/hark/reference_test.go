@@ -14,14 +14,17 @@ import (
 const referenceHead = `# The command line
 
 These commands are for the operator. They work while ` + "`hark run`" + ` runs, unless they say otherwise. Every
-command takes ` + "`--config FILE`, `--data DIR` and `--help`" + `. The exit code is 0; or 1, with a sentence on standard error; or 130 after an interruption. Commands for members and admins in Discord are in
-[commands.md](commands.md).
+command takes ` + "`--config FILE`, `--data DIR` and `--help`" + `. The exit code is 0; or 1, with a sentence on standard
+error; or 130 after an interruption. Commands for members and admins in Discord are in [commands.md](commands.md).
 
-To complete commands, flags and values such as channels' names with the tab key, add a line to your shell's configuration. bash:
-` + "`source <(hark completion bash)`" + ` in ~/.bashrc. fish: ` + "`hark completion fish | source`" +
-	` in ~/.config/fish/config.fish. zsh:
-` + "`source <(hark completion zsh)`" + ` in ~/.zshrc below ` + "`compinit`" + `. ` +
-	"`hark completion --help`" + ` shows other ways.
+To complete commands, flags and values such as channels' names with the tab key, add a line to your shell's
+configuration:
+
+- bash, in ~/.bashrc: ` + "`source <(hark completion bash)`" + `
+- fish, in ~/.config/fish/config.fish: ` + "`hark completion fish | source`" + `
+- zsh, in ~/.zshrc below ` + "`compinit`: `source <(hark completion zsh)`" + `
+
+` + "`hark completion --help`" + ` shows other ways.
 
 This page is generated: ` + "`go test ./cmd/hark -run TestCommandLineReference -update`" + `.
 `

@@ -7,12 +7,15 @@ import (
 
 const referenceHead = `# Configuration
 
-Every setting with its environment variable and its default. Only the bot's token has no default. Hark reads the file that ` + "`--config` or `HARK_CONFIG`" + ` names, else ` + "`config.toml`" + ` in the working directory. Environment variables override the file, and ` + "`--data`" + `
-overrides both. An empty variable counts as not set. A secret can also be read from a file that a variable with ` + "`_FILE`" + ` at its end
-names: ` + "`HARK_DISCORD_TOKEN_FILE=/run/secrets/token`" + `.
+Every setting with its environment variable and its default. Only the bot's token is required. Hark reads the
+file that ` + "`--config` or `HARK_CONFIG`" + ` names, else ` + "`config.toml`" + ` in the working directory. Environment
+variables override the file, and ` + "`--data`" + ` overrides both. An empty variable counts as not set. A secret can also
+be read from a file, which a variable with ` + "`_FILE`" + ` at its end names:
+` + "`HARK_DISCORD_TOKEN_FILE=/run/secrets/token`" + `.
 
-Unknown keys are errors; the message names the line and the nearest key. Start from [config.example.toml](../config.example.toml), which has
-the same text. What admins decide in Discord overrides the configuration: see [commands](commands.md).
+Unknown keys are errors; the message names the line and the nearest key. Start from
+[config.example.toml](../config.example.toml), which has the same text. What admins decide in Discord overrides the
+configuration: see [commands](commands.md).
 
 This page is generated: ` + "`go test ./internal/config -update`" + `.
 `
