@@ -142,6 +142,11 @@ func TestVectorsOfWhatIsHiddenGo(t *testing.T) {
 			must(t, s.Embedded(bg, onTheWay, slices.Repeat([][]float32{pointing(1).vector("x", newSpace.Dimensions)}, 2)))
 		}
 		wantFound(t, s, newSpace, 0)
+		for _, loaded := range s.engine.vectors.guilds {
+			if n := loaded.count.Load(); n != 1 { // the other channel's
+				t.Errorf("%d vectors are in memory", n)
+			}
+		}
 		pendingIn(t, s, 1) // what is left is embedded anew
 		checkSound(t, s)
 	}
