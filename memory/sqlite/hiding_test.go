@@ -95,13 +95,19 @@ func wantNoSource(t *testing.T, s *Store, what string) {
 	}
 }
 
-// Where it is told with its channel's deletion that a thread is of that channel, what was made of the thread goes too.
+// Where it is told with its channel's deletion that a thread is of that channel, all of the thread goes too: what was
+// made of it, and what is of it without a message in it.
 func TestWhatIsMadeOfAThreadThatIsPlacedLateGoes(t *testing.T) {
 	t.Parallel()
 	const thread = general + 9
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(thread, 3, "quinces"), posted(secret, 4, "quinces"),
-		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: secret, Answer: id(4), Sources: from(thread, 3)}})
+		memory.Answered{Trace: memory.Trace{Guild: guild, Channel: secret, Answer: id(4), Sources: from(thread, 3)}},
+		posted(thread, 5, "pears"), memory.Answered{Trace: memory.Trace{Guild: guild, Channel: thread, Answer: id(5),
+			Sources: from(secret, 6), Model: "quinces"}},
+		memory.LoreTold{Lore: memory.Lore{ID: 7, Guild: guild, Channel: thread, Name: "quinces", Text: "quinces", By: 2,
+			At: id(5).Time()}},
+		memory.SettingChosen{Guild: guild, Channel: thread, Key: memory.SettingPersona, Value: "quinces", At: id(6).Time()})
 	apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(900).Time()}, memory.ChannelSeen{
 		Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "t"}})
 	wantNoSource(t, s, "an answer")

@@ -56,10 +56,12 @@ type beginning struct {
 	memory.Receipt
 }
 
-// begin takes away what is made of the messages that fall under an order that is on record.
-func (t *transaction) begin(id int64, o order) {
+// begin takes away what is made of the messages that fall under an order that is on record, and tells which channels it
+// is about. It may be begun again.
+func (t *transaction) begin(id int64, o order) (channels string) {
 	t.flush()
-	b := &beginning{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t))}
+	_, _, _, r := t.forgetting(id)
+	b := &beginning{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), Receipt: r}
 	b.invalidate()
 	t.flush()
 	b.dropNotes()
@@ -73,6 +75,7 @@ func (t *transaction) begin(id int64, o order) {
 	clear(t.store.ingest.segments)
 	t.store.ingest.decisions = nil
 	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, jsonText(b.Receipt), id)
+	return b.channels
 }
 
 // channels are the ids of those that an order is about, as JSON.

@@ -18,19 +18,25 @@ type candidate struct{ row, segment int64 }
 // record. Only a failure of the database cuts this short: then Resume or Open goes on.
 func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error) {
 	ctx = context.WithoutCancel(ctx)
+	var o order
+	if begun, _, err := o.read(ctx, s.engine, id, &r); err != nil || begun != hasBegun {
+		return r, err
+	}
 	var channels string
+	if o.Channel != 0 { // threads may have been told to be of it since, of which all is to go, or nothing
+		err = s.writing(ctx, func(t *transaction) { channels = t.begin(id, o) })
+	} else {
+		channels, err = o.channels(ctx, s.engine)
+	}
+	if err != nil {
+		return r, err
+	}
 	var found []candidate
-	if err := s.engine.Snapshot(ctx, func(q Querier) error {
-		var o order
-		if begun, _, err := o.read(ctx, q, id, &r); err != nil || begun != hasBegun {
-			return err
-		}
-		if channels, err = o.channels(ctx, q); err == nil {
-			found, err = list(ctx, q, func(scan Scanner, c *candidate) error { return scan(&c.row, &c.segment) },
-				"SELECT m.row, m.segment FROM "+o.messages(), o.args(channels)...)
-		}
+	if err := s.engine.Snapshot(ctx, func(q Querier) (err error) {
+		found, err = list(ctx, q, func(scan Scanner, c *candidate) error { return scan(&c.row, &c.segment) },
+			"SELECT m.row, m.segment FROM "+o.messages(), o.args(channels)...)
 		return err
-	}); err != nil || channels == "" {
+	}); err != nil {
 		return r, err
 	}
 	slices.SortFunc(found, func(a, b candidate) int { // so that each page of segments and vectors is written once
