@@ -157,3 +157,21 @@ func TestVectorsOfWhatIsHiddenGo(t *testing.T) {
 		checkSound(t, s)
 	}
 }
+
+// Another process may give the row of a message that was to be hidden, and that was deleted meanwhile, to one that stays.
+func TestWhatHasTheRowOfAMessageThatWasToBeHiddenStays(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{40, 903} { // somebody else's, and one from after the order
+		s, h := hiding(t)
+		h.then = func() {
+			apply(t, s, deleted(general, 27, 28, 29))
+			apply(t, open(t, s.engine.dir), posted(general, n, "quinces"))
+		}
+		apply(t, s, hides["a forgetting"])
+		must(t, goOn(s))
+		if got := find(t, s, in(general), "quinces"); !slices.Equal(got, []memory.MessageID{id(n)}) {
+			t.Errorf("found %v, not %d", got, id(n))
+		}
+		checkSound(t, s)
+	}
+}
