@@ -107,9 +107,10 @@ type Store interface {
 
 	// Extent counts what a Forgetting would delete now.
 	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
-	// Forget deletes what f selects. After its first commit no later read sees that data, and re-sent events
-	// don't bring it back. Erasing it from the storage runs in batches, of which progress, if not nil, is
-	// told; Resume continues after an interruption.
+	// Forget deletes what f selects. From its first commit on re-sent events don't bring that data back. Hiding it
+	// runs in batches: once progress, if not nil, is called, Forget returns, or a store that a crash interrupted
+	// is opened again, no later read sees it. Erasing it from the storage runs in further batches, of which
+	// progress is told; Resume continues after an interruption.
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
 	// Resume continues an interrupted Forgetting, or gives the receipt of a finished one; ErrNotFound if there is none.
 	Resume(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)
