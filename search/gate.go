@@ -21,10 +21,10 @@ type gateFeature int
 const (
 	gateConstant gateFeature = iota
 	gateFound                // what spoke for the best hits: words, meaning, and half of what is around
-	gateHeld                 // share of the question, by weight, that one of them holds
+	gateHeld                 // share of the question but for names, by weight, that any five messages in a row hold
 	gateAuthor               // who said it
 	gateTime                 // and when
-	gateUnheard              // share of the question, by weight, that nobody has said
+	gateUnheard              // share of the things that it is about, by weight, that nobody has said
 	gateTerms                // logarithm of its terms
 	gateChatter              // share of its words that are small talk
 	gateYou                  // it speaks to Hark
@@ -75,19 +75,21 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		})
 		for ; at < len(stream) && stream[at].ID == hit.Message.ID; at++ { // each passage
 			e := &stream[at]
-			held := asked.share(asked.heldBy(e))
-			v[gateHeld] = max(v[gateHeld], held)
-			bare = bare || len(asked.terms) <= bareTerms && held > 0.99 || asked.rareIn(e) >= rareTerms
+			bare = bare || len(asked.terms) <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 ||
+				asked.rareIn(e) >= rareTerms
 		}
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
-	heard, rare := p.heard(q, asked), true
+	heard, rare, about := p.heard(q, asked), true, subjects(withoutBid(q.Text))
+	unheard, all := 0.0, 0.0
 	for i, t := range asked.terms {
-		if !heard[i] {
-			v[gateUnheard] += t.idf / asked.idf
+		if about[t.term] && t.names == 0 && !smallTerms()[t.term] {
+			all += t.idf
+			unheard += t.idf * bit(!heard[i])
 		}
 		rare = rare && (t.names != 0 || heard[i] && t.count <= rarely)
 	}
+	v[gateHeld], v[gateUnheard] = p.held(q, asked), unheard/max(all, math.SmallestNonzeroFloat64)
 	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
 	say := wordsSaying(q.Text)
 	v[gateChatter], v[gateYou] = say.chatter, bit(say.you && !q.Seeks)
@@ -120,6 +122,39 @@ func (p *pool) heard(q Query, asked question) []bool {
 		}
 	}
 	return heard
+}
+
+// held is how much of the question but for names any messages hold that were said together: one with two before and
+// after it. Nothing counts that stands behind what members said.
+func (p *pool) held(q Query, asked question) (most float64) {
+	const around = 2
+	aside := behind(q)
+	for _, t := range asked.terms {
+		if t.names != 0 {
+			asked.idf -= t.idf
+		}
+	}
+	share := func(stream []entry, all bool) float64 {
+		var room [maxTerms]float64
+		near := room[:len(asked.terms)]
+		for i := range stream {
+			for t, l := range stream[i].like {
+				if asked.terms[t].names == 0 && l > near[t] && (all || !aside(&stream[i])) {
+					near[t] = l
+				}
+			}
+		}
+		return asked.share(near)
+	}
+	for _, stream := range p.streams {
+		for at := range stream {
+			first, last := neighbourhood(stream, at, around, around)
+			if near := stream[first : last+1]; share(near, true) > most {
+				most = max(most, share(near, false))
+			}
+		}
+	}
+	return most
 }
 
 // rareIn is how many terms of the question e holds that are hardly ever said.
