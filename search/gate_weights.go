@@ -6,14 +6,14 @@ package search
 // 95.2 % of small talk and 85.5 % of questions about what isn't there
 // are declined, and 1.9 % of those whose evidence is found.
 var gateWeights = [gateCount]float64{
-	gateConstant: -12.40,
+	gateConstant: -12.45,
 	gateFound:    0.56,
-	gateHeld:     4.89,
-	gateAuthor:   0.69,
-	gateTime:     1.54,
-	gateUnheard:  -3.14,
-	gateTerms:    5.76,
-	gateChatter:  -4.54,
-	gateYou:      -1.96,
+	gateHeld:     4.88,
+	gateAuthor:   0.70,
+	gateTime:     1.53,
+	gateUnheard:  -3.13,
+	gateTerms:    5.79,
+	gateChatter:  -4.51,
+	gateYou:      -1.94,
 	gateStates:   -1.39,
 }
