@@ -65,7 +65,7 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 		p.want(spot.Channel, spot.Message, false)
 	}
 	if len(p.seen) < q.Limit && len(q.Scope.Channels) <= fewChannels {
-		if err := e.latest(ctx, q, p); err != nil {
+		if err := e.latest(ctx, q, asked.dates, p); err != nil {
 			return nil, false, err
 		}
 	}
@@ -139,10 +139,14 @@ func (e *Engine) read(ctx context.Context, channel memory.ChannelID, ids []memor
 	return err
 }
 
-// latest adds what was said last, for a question that says little to look for.
-func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
+// latest adds what was said last, also by the end of what dates ask for, for a question that says little to look for.
+func (e *Engine) latest(ctx context.Context, q Query, dates []dateRange, p *pool) error {
+	ends := []memory.MessageID{endOf(q.Scope)}
+	for _, d := range dates {
+		ends = append(ends, min(ends[0], memory.FirstMessageID(d.to)))
+	}
 	for _, channel := range q.Scope.Channels {
-		stretch, err := e.log.Around(ctx, channel, []memory.MessageID{endOf(q.Scope)}, q.Limit, 0)
+		stretch, err := e.log.Around(ctx, channel, ends, q.Limit, 0)
 		if err != nil {
 			return err
 		}

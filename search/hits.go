@@ -86,7 +86,8 @@ func starredFirst(hits []Hit) []Hit {
 func tellWords(q Query, hits []Hit) {
 	var asked []string
 	written := map[string]string{} // a stem is nobody's word
-	for _, s := range append([]string{q.Text}, earlier(q)...) {
+	turns, _ := earlier(q)
+	for _, s := range append([]string{q.Text}, turns...) {
 		for _, t := range text.QueryTerms(s) {
 			if !slices.Contains(asked, t) {
 				asked = append(asked, t)

@@ -17,6 +17,7 @@ import (
 type question struct {
 	scope memory.Scope
 	text  string            // with what it refers back to
+	after string            // the newest question of that; empty if nothing was asked
 	terms []weighted        // to look for, rarest first
 	idf   float64           // of all terms together
 	words bool              // not all of them are names
@@ -45,6 +46,13 @@ func (w whom) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
 
 // rarely is in how many messages a misspelt name may be: the question itself is one, and people misspell again.
 const rarely = 3
+
+// whoOrWhen reports whether it tells nothing but whom or which time it means.
+func (q question) whoOrWhen() bool {
+	return len(q.named)+len(q.dates) > 0 && !slices.ContainsFunc(q.terms, func(t weighted) bool {
+		return t.names == 0 && !asking[t.term] && (len(q.dates) == 0 || signWords[t.term]&timeWord == 0)
+	})
+}
 
 // unheard are the terms of the question that hardly anybody has used.
 func (q question) unheard() []string {
