@@ -252,24 +252,23 @@ func (a wordSet) nearly(b wordSet) bool {
 	if float64(min(len(a), len(b))) < nearly*float64(max(len(a), len(b))) {
 		return false
 	}
-	same, i, j := 0, 0, 0
-	for i < len(a) || j < len(b) {
+	all, differ := len(a)+len(b), 0
+	for len(a) > 0 || len(b) > 0 {
+		var word string
 		switch {
-		case j == len(b) || i < len(a) && a[i] < b[j]:
-			if turns(a[i]) {
-				return false
-			}
-			i++
-		case i == len(a) || b[j] < a[i]:
-			if turns(b[j]) {
-				return false
-			}
-			j++
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			word, a = a[0], a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			word, b = b[0], b[1:]
 		default:
-			same, i, j = same+1, i+1, j+1
+			a, b = a[1:], b[1:]
+			continue
+		}
+		if differ++; float64(all-differ) < nearly*float64(all+differ) || turns(word) {
+			return false
 		}
 	}
-	return float64(same) >= nearly*float64(len(a)+len(b)-same)
+	return true
 }
 
 func turns(word string) bool {

@@ -100,16 +100,16 @@ func tellWords(q Query, hits []Hit) {
 			}
 		}
 	}
-	var batch text.Batch
+	batch := text.NearTo(asked)
 	for _, h := range hits {
 		i := slices.IndexFunc(h.Why, func(r Reason) bool { return r.Kind == "words" })
 		if i < 0 {
 			continue
 		}
-		held := setOf(batch.Terms(h.Message.Text()))
+		held := batch.Terms(h.Message.Text())
 		var words []string
 		for _, t := range asked {
-			if held[t] {
+			if slices.Contains(held, t) {
 				words = append(words, written[t])
 			}
 		}

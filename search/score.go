@@ -354,7 +354,9 @@ func (p *pool) score(query Query, q question) []*ranked {
 			best[n-1] = r
 		}
 	}
-	slices.SortStableFunc(best, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortFunc(best, func(a, b *ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.channel, b.channel), cmp.Compare(a.at, b.at))
+	})
 	return best
 }
 
