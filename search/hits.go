@@ -1,6 +1,7 @@
 package search
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -128,12 +129,13 @@ func behind(q Query) func(*entry) bool {
 func repeats(question string) func(*entry) bool {
 	question = text.WithoutHark(question)
 	terms, same := setOf(text.Terms(question)), normalised(question)
+	batch := text.NearTo(slices.Collect(maps.Keys(terms)))
 	return func(e *entry) bool {
 		body := text.WithoutHark(e.Text())
 		if !e.signs.asks {
 			return same != "" && normalised(body) == same
 		}
-		return !slices.ContainsFunc(text.Terms(body), func(t string) bool { return !terms[t] })
+		return !slices.ContainsFunc(batch.Terms(body), func(t string) bool { return !terms[t] })
 	}
 }
 

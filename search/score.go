@@ -106,8 +106,16 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 	streams := map[memory.ChannelID][]entry{}
 	var cut []string
 	scope := counter.scope
+	room := map[memory.ChannelID]int{}
 	for _, stretch := range stretches {
-		stream := slices.Grow(streams[stretch[0].Channel], len(stretch))
+		room[stretch[0].Channel] += len(stretch)
+	}
+	for _, stretch := range stretches {
+		channel := stretch[0].Channel
+		stream := streams[channel]
+		if stream == nil {
+			stream = make([]entry, 0, room[channel])
+		}
 		follows := false // all since the last that was taken in
 		for i := range stretch {
 			m := &stretch[i]
@@ -127,7 +135,7 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 				follows = true
 			}
 		}
-		streams[stretch[0].Channel] = stream
+		streams[channel] = stream
 	}
 	return streams
 }
@@ -220,10 +228,10 @@ func (c *counter) count(e *entry) {
 			break
 		}
 	}
-	e.signs = signsOf(e.passage, c.form != asksAnything || len(c.named) > 0 || len(c.dates) > 0)
 	if at := slices.Index(c.named, e.Author); at >= 0 {
 		e.by = whomAt(at)
 	}
+	e.signs = signsOf(e.passage, c.form != asksAnything || e.by != 0 || len(c.dates) > 0)
 }
 
 // numbers are as many zeros as the question has terms, and never nil.

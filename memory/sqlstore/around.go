@@ -102,9 +102,10 @@ func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.M
 				return err
 			}
 		}
+		near := len(spans)
 		spans = joined(spans)
-		const most = 17 // messages of most spans
-		all, begins := make([]memory.Message, 0, most*len(spans)), make([]int, 0, len(spans)+1)
+		// room for about as many messages as there are, where some are wanted alone and some in a row
+		all, begins := make([]memory.Message, 0, 16*len(spans)+2*near), make([]int, 0, len(spans))
 		var m memory.Message
 		var at int64
 		columns, last := append([]any{asInt[int64]{&at}}, messageColumns(&m)...), int64(-1)
