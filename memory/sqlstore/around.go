@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"math"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
@@ -79,33 +80,16 @@ func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.M
 	err = s.engine.Snapshot(ctx, func(q Querier) error {
 		var spans []span
 		for round, ids := range w {
-			if err := Each(ctx, q, func(scan Scanner) error {
-				var no, id int64
-				var first, last sql.Null[int64]
-				err := scan(&no, &id, &first, &last)
-				one := span{no, id, id}
-				if round.before > 0 {
-					one[1] = int64(noMessage)
-					if first.Valid {
-						one[1] = first.V
-					}
-				}
-				if round.after > 0 {
-					one[2] = math.MaxInt64
-					if last.Valid {
-						one[2] = last.V
-					}
-				}
-				spans = append(spans, one)
-				return err
-			}, readBounds, jsonText(ids), max(round.before-1, 0), max(round.after-1, 0)); err != nil {
+			some, err := round.spans(ctx, q, ids)
+			if err != nil {
 				return err
 			}
+			spans = append(spans, some...)
 		}
 		near := len(spans)
 		spans = joined(spans)
 		// room for about as many messages as there are, where some are wanted alone and some in a row
-		all, begins := make([]memory.Message, 0, 16*len(spans)+2*near), make([]int, 0, len(spans))
+		all, begins := make([]memory.Message, 0, 16*len(spans)+4*near), make([]int, 0, len(spans))
 		var m memory.Message
 		var at int64
 		columns, last := append([]any{asInt[int64]{&at}}, messageColumns(&m)...), int64(-1)
@@ -124,12 +108,9 @@ func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.M
 		}, readSpans, jsonText(spans)); err != nil {
 			return err
 		}
-		for i, begin := range begins {
-			end := len(all)
-			if i+1 < len(begins) {
-				end = begins[i+1]
-			}
-			stretches = append(stretches, all[begin:end:end])
+		begins = append(begins, len(all))
+		for i := range len(begins) - 1 {
+			stretches = append(stretches, all[begins[i]:begins[i+1]:begins[i+1]])
 		}
 		return nil
 	})
@@ -137,6 +118,71 @@ func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.M
 		return nil, err
 	}
 	return stretches, nil
+}
+
+// spans are what is wanted round ids. Of many in a row it looks up some: where what is round two of them meets, it
+// takes in what is round those between.
+func (round extent) spans(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) ([]span, error) {
+	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // in ids; it ends a row
+	each := max(1, (round.before+round.after)/2)
+	some := map[int64][]memory.MessageID{}
+	for no, all := range ids {
+		all, last := slices.Compact(slices.Sorted(slices.Values(all))), 0
+		for i, id := range all {
+			if i == 0 || i == len(all)-1 || i-last >= each || id-all[i-1] > pause || all[i+1]-id > pause {
+				some[no], last = append(some[no], id), i
+			}
+		}
+	}
+	spans, err := round.bounds(ctx, q, some)
+	if err != nil {
+		return nil, err
+	}
+	left := map[int64][]memory.MessageID{}
+	met := joined(slices.Clone(spans))
+	for no, asked := range some {
+		for i := 1; i < len(asked); i++ {
+			a, b := int64(asked[i-1]), int64(asked[i])
+			if slices.ContainsFunc(met, func(s span) bool { return s[0] == no && s[1] <= a && b <= s[2] }) {
+				continue
+			}
+			for _, id := range ids[no] {
+				if a < int64(id) && int64(id) < b {
+					left[no] = append(left[no], id)
+				}
+			}
+		}
+	}
+	if len(left) == 0 {
+		return spans, nil
+	}
+	more, err := round.bounds(ctx, q, left)
+	return append(spans, more...), err
+}
+
+// bounds are what is wanted round each of ids.
+func (round extent) bounds(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) (spans []span, err error) {
+	err = Each(ctx, q, func(scan Scanner) error {
+		var no, id int64
+		var first, last sql.Null[int64]
+		err := scan(&no, &id, &first, &last)
+		one := span{no, id, id}
+		if round.before > 0 {
+			one[1] = int64(noMessage)
+			if first.Valid {
+				one[1] = first.V
+			}
+		}
+		if round.after > 0 {
+			one[2] = math.MaxInt64
+			if last.Valid {
+				one[2] = last.V
+			}
+		}
+		spans = append(spans, one)
+		return err
+	}, readBounds, jsonText(ids), max(round.before-1, 0), max(round.after-1, 0))
+	return spans, err
 }
 
 // joined are spans in order, of which those that overlap are one.
