@@ -44,6 +44,9 @@ type Store interface {
 	// Around are the messages with ids, and up to before messages that precede and up to after that follow
 	// each of ids, whether it exists or not: by id, each once.
 	Around(ctx context.Context, channel ChannelID, ids []MessageID, before, after int) ([]Message, error)
+	// Stretches are the messages round spots, up to so many before and after each: by channel, and by id those together
+	// that are known to follow one another, each once.
+	Stretches(ctx context.Context, reach map[Spot]int) ([][]Message, error)
 	// Written calls do for each message that somebody wrote in a guild, or Everywhere, by channel and id, as
 	// of one moment.
 	Written(ctx context.Context, guild GuildID, user UserID, do func(Message) error) error

@@ -23,6 +23,7 @@ type Log interface {
 	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
 		after int) ([]memory.Message, error)
+	Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]memory.Message, error)
 }
 
 // Directory knows people, and what guilds were told. A list that it gave doesn't change.

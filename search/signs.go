@@ -91,7 +91,7 @@ type signs struct {
 // signsOf reads a message's signs; unless all are wanted, only whether it asks. Those that take words are known of
 // English.
 func signsOf(s string, all bool) (of signs) {
-	if of.asks = strings.ContainsAny(s, "?？"); !all {
+	if of.asks = strings.Contains(s, "?") || strings.Contains(s, "？"); !all {
 		return of
 	}
 	last, lastEnd := "", 0
