@@ -6,11 +6,12 @@ WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
-ARG VERSION=dev
+# Go takes version, commit and date from .git. What .dockerignore leaves out would count as a change.
+RUN if [ -d .git ]; then git ls-files -dz | git update-index -z --skip-worktree --stdin; else rm -rf .git; fi
 ARG TARGETOS
 ARG TARGETARCH
 # Static, so that it runs where there is no C library; the time zones are compiled in (cmd/hark imports time/tzdata).
-RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /out/hark ./cmd/hark
+RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /out/hark ./cmd/hark
 # The final stage has no command to make a directory with.
 RUN mkdir -p /out/data && chmod 0700 /out/data
 

@@ -51,13 +51,7 @@ func (f *flags) configuration(err error) finding {
 // versions tells of what Hark is made.
 func (d *doctor) versions(ctx context.Context) finding {
 	seen, _ := sqlite.Look(ctx, d.config.Data) // what is wrong with the database is told by database
-	of := ""
-	if revision, changed := buildRevision(); changed && revision != "" {
-		of = " (commit " + revision + ", changed)"
-	} else if revision != "" {
-		of = " (commit " + revision + ")"
-	}
-	return well("Hark %s%s, %s, SQLite %s, %s/%s", cmp.Or(version, "without a version"), of, runtime.Version(),
+	return well("Hark %s, %s, SQLite %s, %s/%s", built(), runtime.Version(),
 		cmp.Or(seen.SQLite, "unknown"), runtime.GOOS, runtime.GOARCH)
 }
 

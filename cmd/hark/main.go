@@ -13,7 +13,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 	_ "time/tzdata" // the image has no time zones of its own
 
 	"github.com/spf13/cobra"
@@ -21,9 +23,6 @@ import (
 
 	"hark/internal/config"
 )
-
-// version is set by the linker for releases.
-var version = ""
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGHUP)
@@ -122,7 +121,7 @@ func newRoot(env *environment) *cobra.Command {
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	f.setUp(root)
-	root.Version = buildVersion()
+	root.Version = built().String()
 	root.SetVersionTemplate("hark {{.Version}}\n")
 	root.PersistentFlags().StringVar(&f.config, "config", "",
 		"configuration `file` (default config.toml, if there is one)")
@@ -252,39 +251,40 @@ func (f *flags) load() (config.Config, error) {
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print version, commit and date",
 		Args:  noArguments,
-		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", buildVersion()) },
+		Run:   func(c *cobra.Command, _ []string) { fmt.Fprintln(c.OutOrStdout(), "hark", built()) },
 	}
 }
 
-// buildVersion is the linked version, or what the build knows of its revision.
-func buildVersion() string {
-	if version != "" {
-		return version
-	}
-	if revision, _ := buildRevision(); revision != "" {
-		return "of revision " + revision
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
+// build is what Hark was built from, as Go stamped it.
+type build struct {
+	version string    // v1.2.3, or one that Go made of the commit
+	commit  string    // its hash's first twelve digits; "" where Git was out of reach
+	at      time.Time // the commit's
 }
 
-// buildRevision is the commit that Hark was built from, if it is known, and whether anything was changed since.
-func buildRevision() (revision string, changed bool) {
+var built = sync.OnceValue(func() build {
+	b := build{version: "unknown"}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "", false
+		return b
 	}
+	b.version = info.Main.Version
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
-			revision = s.Value[:min(12, len(s.Value))]
-		case "vcs.modified":
-			changed = s.Value == "true"
+			b.commit = s.Value[:min(12, len(s.Value))]
+		case "vcs.time":
+			b.at, _ = time.Parse(time.RFC3339, s.Value)
 		}
 	}
-	return revision, changed
+	return b
+})
+
+func (b build) String() string {
+	if b.commit == "" {
+		return b.version
+	}
+	return fmt.Sprintf("%s (commit %s, %s)", b.version, b.commit, b.at.Format(time.DateOnly))
 }

@@ -98,7 +98,7 @@ func TestReadmesTwoCommands(t *testing.T) {
 			t.Errorf("README.md doesn't have %q on a line of its own", command)
 		}
 	}
-	talk := regexp.MustCompile("Write lines such as `([^`]+)`, then `([^`]+)`").FindStringSubmatch(string(readme))
+	talk := regexp.MustCompile("Write `([^`]+)`, then `([^`]+)`").FindStringSubmatch(string(readme))
 	if talk == nil {
 		t.Fatal("README.md doesn't say what to write")
 	}

@@ -24,12 +24,12 @@ func read(t *testing.T, name string) string {
 func TestBuildContext(t *testing.T) {
 	t.Parallel()
 	ignore := strings.Fields(regexp.MustCompile(`(?m)^#.*$`).ReplaceAllString(read(t, ".dockerignore"), ""))
-	want := []string{"*", "!go.mod", "!go.sum"}
+	want := []string{"*", "!.git", "!go.mod", "!go.sum"}
 	for pkg := range rules {
 		top, _, _ := strings.Cut(pkg, "/")
 		want = append(want, "!"+top)
 	}
-	slices.Sort(want[3:])
+	slices.Sort(want[4:])
 	want = append(slices.Compact(want), "**/*_test.go", "**/testdata")
 	if diff := cmp.Diff(want, ignore); diff != "" {
 		t.Errorf(".dockerignore (-want +got):\n%s", diff)
