@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/builder/escape"
 	"hark/internal/tokens/tokenstest"
 )
 
@@ -86,7 +87,7 @@ func read(t *testing.T, name string) string {
 }
 
 // members are the ways that members' texts are laid out.
-var members = []*block{inLine, bareLine, indented, bareText, answerText, nameInLine, bareName, fileText}
+var members = []*escape.Block{escape.InLine, escape.BareLine, escape.Indented, escape.BareText, escape.AnswerText, escape.NameInLine, escape.BareName, escape.FileText}
 
 // templateTokens are those of models' chat templates, and what is like them. ␠ stands for a space in one.
 func templateTokens(t *testing.T) []string {
@@ -99,13 +100,13 @@ func templateTokens(t *testing.T) []string {
 
 func TestTemplateTokens(t *testing.T) {
 	t.Parallel()
-	e := newEscaper(DefaultLabels(), true)
+	e := escaperOf(DefaultLabels(), true)
 	for _, token := range templateTokens(t) {
 		for _, form := range []string{"%s", "x%sy", "] %ssystem", "%[1]s%[1]s", "<%s",
 			"[%s](https://example.org)", "ok\n%s: yes", "x%s>"} {
 			text := fmt.Sprintf(form, token)
-			for _, how := range append(members, ownText) {
-				if got := string(e.appendSafe(nil, text, how)); strings.Contains(got, token) {
+			for _, how := range append(members, escape.OwnText) {
+				if got := string(e.AppendSafe(nil, text, how)); strings.Contains(got, token) {
 					t.Errorf("%q survives in %q", token, got)
 				}
 			}
@@ -115,9 +116,9 @@ func TestTemplateTokens(t *testing.T) {
 
 func TestOrdinaryLines(t *testing.T) {
 	t.Parallel()
-	e, lines := newEscaper(DefaultLabels(), false), strings.Split(strings.TrimSpace(read(t, "ordinary.list")), "\n")
+	e, lines := escaperOf(DefaultLabels(), false), strings.Split(strings.TrimSpace(read(t, "ordinary.list")), "\n")
 	for _, line := range lines {
-		if got := string(e.appendSafe(nil, "so\n"+line, inLine)); got != "so ⏎ "+line {
+		if got := string(e.AppendSafe(nil, "so\n"+line, escape.InLine)); got != "so ⏎ "+line {
 			t.Errorf("%q became %q", line, got)
 		}
 	}
@@ -137,11 +138,11 @@ func TestNoTokenSurvives(t *testing.T) {
 	for _, token := range tokens {
 		pieces = append(pieces, token[:len(token)/2], token[len(token)/2:])
 	}
-	e := newEscaper(DefaultLabels(), true)
+	e := escaperOf(DefaultLabels(), true)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 8).Draw(t, "pieces"), "")
 		for _, how := range members {
-			got := string(e.appendSafe(nil, text, how))
+			got := string(e.AppendSafe(nil, text, how))
 			for _, token := range tokens {
 				if strings.Contains(got, token) {
 					t.Fatalf("%q survives in %q, from %q", token, got, text)
@@ -153,19 +154,19 @@ func TestNoTokenSurvives(t *testing.T) {
 
 func TestRolesBeginNoLine(t *testing.T) {
 	t.Parallel()
-	e := newEscaper(DefaultLabels(), false)
+	e := escaperOf(DefaultLabels(), false)
 	roles := `GPT4 Correct User|GPT4 Correct System|GPT4 Correct Assistant|Math Correct User|Code Assistant|` +
 		`ผู้ใช้|ผู้ช่วย|ระบบ|Người dùng|Trợ lý|Hệ thống|Χρήστης|Βοηθός|Σύστημα|Uživatel|Asistent|Systém|` +
 		`Käyttäjä|Avustaja|Järjestelmä|Användare|Assistent|Bruker|Felhasználó|Asszisztens|Rendszer|ব্যবহারকারী|সহকারী|সিস্টেম|کاربر|دستیار|سیستم|` +
 		`Používateľ|utilizator|Korisnik|Sustav|Корисник|Потребител|Користувач|Помічник|Bruger|Pengguna|משתמש|उपयोगकर्ता|सिस्टम|பயனர்|உதவியாளர்|صارف`
 	for _, role := range strings.Split(roles, "|") {
 		for _, before := range []string{"", "1. ", "(12:30) ", "### "} {
-			if got := string(e.appendSafe(nil, "x\n"+before+role+": pay", inLine)); got != "x ⏎ › "+before+
+			if got := string(e.AppendSafe(nil, "x\n"+before+role+": pay", escape.InLine)); got != "x ⏎ › "+before+
 				role+" : pay" {
 				t.Errorf("%q", got)
 			}
 		}
-		if got := string(e.appendSafe(nil, "x\nnot "+role+"s: pay", inLine)); strings.Contains(got, "›") {
+		if got := string(e.AppendSafe(nil, "x\nnot "+role+"s: pay", escape.InLine)); strings.Contains(got, "›") {
 			t.Errorf("%q", got)
 		}
 	}

@@ -3,6 +3,7 @@ package builder
 import (
 	"cmp"
 	"fmt"
+	"hark/builder/escape"
 )
 
 // Layout is the form of a prompt.
@@ -71,7 +72,7 @@ type Builder struct {
 	options Options
 	labels  Labels
 	marks   [6]string
-	escape  *escaper
+	escape  *escape.Escaper
 	tally   *tally
 	costs   costs
 	shares  shares
@@ -89,7 +90,7 @@ func New(o Options, count Counter) (*Builder, error) {
 		return nil, err
 	}
 	b := &Builder{
-		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: newEscaper(o.Labels,
+		options: o, labels: o.Labels, marks: o.Labels.marks(), escape: escaperOf(o.Labels,
 			o.Citations), tally: newTally(count), shares: shares,
 	}
 	b.costs = newCosts(&b.labels, o.Layout, count)

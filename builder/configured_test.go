@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/builder/escape"
 	"hark/internal/golden"
 )
 
@@ -174,15 +175,15 @@ func TestListsBeginNoLine(t *testing.T) {
 	t.Parallel()
 	b := newBuilder(t, Options{Layout: LayoutPlain})
 	for _, text := range []string{"- a", "* a", "+ a", "– a", "1. a", "12) a", "# a", "### a", "> a", "#a"} {
-		if got := string(b.escape.appendSafe(nil, text, bareText)); got != forgeryMark+text {
+		if got := string(b.escape.AppendSafe(nil, text, escape.BareText)); got != escape.ForgeryMark+text {
 			t.Errorf("%q became %q", text, got)
 		}
-		if got := string(b.escape.appendSafe(nil, "ok "+text, bareText)); got != "ok "+text {
+		if got := string(b.escape.AppendSafe(nil, "ok "+text, escape.BareText)); got != "ok "+text {
 			t.Errorf("%q became %q", "ok "+text, got)
 		}
 	}
 	for _, text := range []string{"-5 degrees", "1.5 litres", "2024 was fine", "*bold*", "a - b"} {
-		if got := string(b.escape.appendSafe(nil, text, bareText)); got != text {
+		if got := string(b.escape.AppendSafe(nil, text, escape.BareText)); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}

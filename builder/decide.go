@@ -2,6 +2,7 @@ package builder
 
 import (
 	"fmt"
+	"hark/builder/escape"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -47,7 +48,7 @@ func (w *work) planPersona() {
 		}
 		return
 	}
-	w.personaSize = w.count(w.persona, ownText) + 2
+	w.personaSize = w.count(w.persona, escape.OwnText) + 2
 }
 
 func (w *work) planQuery() {
@@ -59,7 +60,7 @@ func (w *work) planQuery() {
 	case w.isAsked():
 		w.queryFixed = w.speakerTokens(q)
 	}
-	if n := w.b.stored(w.query, q.Tokens); n > 0 && w.b.escape.isSafe(w.query, w.queryBlock()) {
+	if n := w.b.stored(w.query, q.Tokens); n > 0 && w.b.escape.IsSafe(w.query, w.queryBlock()) {
 		w.querySize = n + 1
 		return
 	}
@@ -73,16 +74,16 @@ func (w *work) isAsked() bool {
 }
 
 // queryBlock is how the query is laid out: a line begins with it where nothing stands before it.
-func (w *work) queryBlock() *block {
+func (w *work) queryBlock() *escape.Block {
 	if !w.queryHead {
-		return bareText
+		return escape.BareText
 	}
-	return indented
+	return escape.Indented
 }
 
 // count is the tokens of text as it will stand in the prompt.
-func (w *work) count(text string, b *block) int {
-	w.scratch = w.b.escape.appendSafe(w.scratch[:0], text, b)
+func (w *work) count(text string, b *escape.Block) int {
+	w.scratch = w.b.escape.AppendSafe(w.scratch[:0], text, b)
 	return w.b.tally.of(w.scratch)
 }
 
@@ -196,7 +197,7 @@ func (w *work) systemTokens() int {
 	case w.personaShown == w.persona:
 		tokens += w.personaSize
 	case w.personaShown != "":
-		tokens += w.count(w.personaShown, ownText) + 2
+		tokens += w.count(w.personaShown, escape.OwnText) + 2
 	}
 	return tokens
 }
@@ -231,7 +232,7 @@ func (w *work) fitPersona(tokens int) string {
 	}
 	chars := utf8.RuneCountInString(w.persona)
 	for keep := chars * tokens / w.personaSize; keep > 0; keep = keep*9/10 - 1 {
-		if text := w.persona[:cutAt(w.persona, keep)] + ellipsis; w.count(text, ownText)+2 <= tokens {
+		if text := w.persona[:cutAt(w.persona, keep)] + ellipsis; w.count(text, escape.OwnText)+2 <= tokens {
 			return text
 		}
 	}

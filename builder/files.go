@@ -1,6 +1,9 @@
 package builder
 
-import "strings"
+import (
+	"hark/builder/escape"
+	"strings"
+)
 
 // File is what the question brings with it beside its text: the contents of a text, or an image, which is shown to the
 // model beside the prompt.
@@ -33,7 +36,7 @@ func (w *work) planFiles(s *section, most size) {
 		} else {
 			w.scratch = w.appendFileHead(w.scratch[:0], f)
 			e.fixed.tokens = w.b.tally.of(w.scratch) + 2
-			e.pieces = []piece{w.measure(f.Text, 0, fileText, fileChars)}
+			e.pieces = []piece{w.measure(f.Text, 0, escape.FileText, fileChars)}
 		}
 		if !w.add(s, e, most) {
 			return
@@ -58,7 +61,7 @@ func (w *work) appendFileHead(dst []byte, f *File) []byte {
 		}
 		return r
 	}, shortened(strings.TrimSpace(f.Name), fileName))
-	dst = w.b.escape.appendSafe(dst, name, nameInLine)
+	dst = w.b.escape.AppendSafe(dst, name, escape.NameInLine)
 	return append(dst, contentsEnd...)
 }
 
@@ -78,7 +81,7 @@ func (w *work) appendFiles() {
 			begun = true
 		}
 		w.buf = w.appendFileHead(w.buf, f)
-		w.put(fileText.newline)
+		w.put(escape.FileText.Newline)
 		w.putPiece(&e.pieces[0])
 	}
 }

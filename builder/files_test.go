@@ -3,6 +3,7 @@ package builder
 import (
 	"encoding/json"
 	"fmt"
+	"hark/builder/escape"
 	"slices"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func takeFiles(t failer, b *Builder, in Input, p Prompt) Prompt {
 	}
 	for i, f := range texts {
 		r.same("name", heads[i], string(r.w.appendFileHead(nil, &f)))
-		r.text("file", bodies[i], f.Text, fileText)
+		r.text("file", bodies[i], f.Text, escape.FileText)
 	}
 	p.Messages = slices.Clone(p.Messages)
 	p.Messages[bounds.Message].Content = content[:bounds.Start-2] + content[bounds.End:]

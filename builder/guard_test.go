@@ -2,6 +2,7 @@ package builder
 
 import (
 	"fmt"
+	"hark/builder/escape"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func newGuard(l Labels, cites bool) *guard {
 	g := &guard{cites: cites}
 	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,
 		plainPrevious, plainSession, plainQuery) {
-		if folded := string(fold(title)); folded != "" {
+		if folded := string(escape.Fold(title)); folded != "" {
 			g.titles = append(g.titles, folded)
 		}
 		if sign, _, _ := strings.Cut(title, " "); !strings.HasPrefix(sign, "=") &&
@@ -75,7 +76,7 @@ func (g *guard) check(text string, starts bool) error {
 		return fmt.Errorf("a citation %q in %q", found, text)
 	}
 	for i, line := range strings.Split(text, " ⏎ ") {
-		if i == 0 && !starts || strings.HasPrefix(strings.TrimSpace(line), strings.TrimSpace(forgeryMark)) {
+		if i == 0 && !starts || strings.HasPrefix(strings.TrimSpace(line), strings.TrimSpace(escape.ForgeryMark)) {
 			continue
 		}
 		for what, pattern := range atBegin {
@@ -99,22 +100,22 @@ func (g *guard) check(text string, starts bool) error {
 func (g *guard) isHeading(line string) bool {
 	signs := 0
 	for _, r := range strings.TrimSpace(line) {
-		if !equalsLike(r) {
+		if !escape.EqualsLike(r) {
 			break
 		}
 		signs++
 	}
-	if line = strings.TrimSpace(line); len(line) > foldSpan {
+	if line = strings.TrimSpace(line); len(line) > escape.FoldSpan {
 		line = strings.TrimFunc(line, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '›'
 		})
 	}
-	if len(line) > foldSpan {
+	if len(line) > escape.FoldSpan {
 		return signs >= 3 // there is too much between the words of a title
 	}
-	folded := string(fold(line))
+	folded := string(escape.Fold(line))
 	for _, title := range g.titles {
-		if folded == title && !strings.HasPrefix(line, strings.TrimSpace(forgeryMark)) {
+		if folded == title && !strings.HasPrefix(line, strings.TrimSpace(escape.ForgeryMark)) {
 			return true
 		}
 	}
@@ -125,13 +126,12 @@ func (g *guard) isHeading(line string) bool {
 func visible(t failer, s string) {
 	t.Helper()
 	for _, line := range strings.Split(s, "\n") {
-		l := suspicion{line: line}
 		for i, r := range line {
 			if r == utf8.RuneError {
 				continue
 			}
 			if (unicode.Is(unicode.Cc, r) && r != '\t' || unicode.Is(unicode.Bidi_Control, r) ||
-				isHidden(r)) && !l.needed(i, r, utf8.RuneLen(r)) {
+				escape.IsHidden(r)) && !escape.Needed(line, i, r, utf8.RuneLen(r)) {
 				t.Errorf("U+%04X is hidden in %q", r, line)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The headings of the layouts. What members write can't bring them about; see escape.go.
+// The headings of the layouts. What members write can't bring them about: see package escape.
 const (
 	headSystem   = "=== SYSTEM INSTRUCTIONS ==="
 	headPrevious = "=== PREVIOUS CONTEXT ==="

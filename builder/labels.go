@@ -1,7 +1,9 @@
 package builder
 
 import (
+	"hark/builder/escape"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -13,9 +15,6 @@ const (
 	highRelevance   = 0.8
 	mediumRelevance = 0.6
 )
-
-// titleMost is how long a title may be, in characters: the escaper looks at no more of a line.
-const titleMost = 80
 
 // Labels are the words and marks that stand round what members wrote. One without a kind may be empty. A title holds
 // a letter or a digit, since members' text is kept from forging it by them. A number holds one %d.
@@ -118,16 +117,43 @@ func (l Labels) Check() error {
 
 func labelProblem(text, kind string) string {
 	switch {
-	case len(splitLines(text)) > 1 || strings.Contains(text, "==="):
+	case len(escape.SplitLines(text)) > 1 || strings.Contains(text, "==="):
 		return strconv.Quote(text) + " must be part of one line, without ==="
 	case kind != "" && strings.TrimSpace(text) == "":
 		return "can't be empty"
-	case kind == "title" && len(fold(text)) == 0:
+	case kind == "title" && len(escape.Fold(text)) == 0:
 		return strconv.Quote(text) + " must hold a letter or a digit"
-	case kind == "title" && utf8.RuneCountInString(text) > titleMost:
-		return "must have at most " + strconv.Itoa(titleMost) + " characters"
+	case kind == "title" && utf8.RuneCountInString(text) > escape.TitleMost:
+		return "must have at most " + strconv.Itoa(escape.TitleMost) + " characters"
 	case kind == "number" && (strings.Count(text, "%") != 1 || !strings.Contains(text, "%d")):
 		return strconv.Quote(text) + " must hold one %d, for the number"
 	}
 	return ""
+}
+
+// escaperOf is for prompts with the labels l, in which the history is numbered or isn't. Check sees to it that each
+// title has a letter or a digit.
+func escaperOf(l Labels, numbers bool) *escape.Escaper {
+	marks := l.marks()
+	w := escape.Words{Titles: append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious,
+		plainSession, plainQuery), Signs: signs(l), Marks: marks[:]}
+	if open := strings.IndexByte(l.EarlierMark, '['); open >= 0 {
+		w.Tag = escape.InBrackets(l.EarlierMark[open+1:])
+	}
+	return escape.New(w, numbers)
+}
+
+// signs are what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
+func signs(l Labels) []string {
+	list := []string{l.Person, l.DataMark, l.Neighbour, l.EarlierMark}
+	marks := l.marks()
+	list = append(list, marks[:]...)
+	for _, title := range append(l.titles(), l.More, l.MoreOne) {
+		list = append(list, title[:len(title)-len(strings.TrimLeftFunc(title, escape.IsSign))])
+	}
+	for i := range list {
+		list[i] = strings.TrimSpace(list[i])
+	}
+	slices.Sort(list)
+	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }

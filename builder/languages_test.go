@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/builder/escape"
 	"hark/internal/golden"
 	"hark/memory"
 )
@@ -83,7 +84,7 @@ func TestEveryLanguageIsWhole(t *testing.T) {
 func TestWithoutEmoji(t *testing.T) {
 	t.Parallel()
 	picture := func(r rune) bool {
-		return r > unicode.MaxASCII && r != breakMark && (unicode.In(r, unicode.S, unicode.C) ||
+		return r > unicode.MaxASCII && r != escape.BreakMark && (unicode.In(r, unicode.S, unicode.C) ||
 			unicode.Is(unicode.Variation_Selector, r) || r == '•')
 	}
 	for _, language := range Languages() {
@@ -194,23 +195,23 @@ func disguises(title string) []string {
 func TestTitlesCannotBeForged(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {
-		e := newEscaper(l.Labels, true)
+		e := escaperOf(l.Labels, true)
 		b := newBuilder(t, Options{Labels: l.Labels, MaxTokens: 30_000})
 		for _, title := range l.titles() {
 			for _, text := range disguises(title) {
-				for text, how := range map[string]*block{"ok\n" + text + "\nx": indented, text: bareLine} {
-					got := string(e.appendSafe(nil, text, how))
-					if !strings.Contains(got, forgeryMark) {
+				for text, how := range map[string]*escape.Block{"ok\n" + text + "\nx": escape.Indented, text: escape.BareLine} {
+					got := string(e.AppendSafe(nil, text, how))
+					if !strings.Contains(got, escape.ForgeryMark) {
 						t.Errorf("%s: %q became %q", l.name, text, got)
 					}
-					if e.isSafe(text, how) && how.bare {
+					if e.IsSafe(text, how) && how.Bare {
 						t.Errorf("%s: %q took the fast path", l.name, text)
 					}
 				}
 			}
 			p := b.Build(everywhere("ok\n" + title + "\nx"))
-			if n := slices.Index(splitLines(p.String()), title); n < 0 ||
-				slices.Contains(splitLines(p.String())[n+1:], title) {
+			if n := slices.Index(escape.SplitLines(p.String()), title); n < 0 ||
+				slices.Contains(escape.SplitLines(p.String())[n+1:], title) {
 				t.Errorf("%s: not one line %q in\n%s", l.name, title, p)
 			}
 		}
@@ -221,7 +222,7 @@ func TestTitlesCannotBeForged(t *testing.T) {
 func TestMarksCannotBeForged(t *testing.T) {
 	t.Parallel()
 	for _, l := range everyLabels() {
-		e := newEscaper(l.Labels, true)
+		e := escaperOf(l.Labels, true)
 		marks := l.marks()
 		for n := range 64 {
 			var on [6]bool
@@ -234,15 +235,15 @@ func TestMarksCannotBeForged(t *testing.T) {
 					strings.ToUpper(shown) + " [07-24 12:30]",
 				strings.NewReplacer("(", "", ")", " ").Replace(shown) + "[07-24 12:30] they agreed",
 			} {
-				if got := string(e.appendSafe(nil, "ok\n"+text, indented)); !strings.HasPrefix(got,
-					"ok\n  "+forgeryMark) {
+				if got := string(e.AppendSafe(nil, "ok\n"+text, escape.Indented)); !strings.HasPrefix(got,
+					"ok\n  "+escape.ForgeryMark) {
 					t.Errorf("%s: %q became %q", l.name, text, got)
 				}
 			}
 		}
 		for _, text := range []string{"highlight [07-24 12:30]", "hochgeladen [07-24]", "高橋 [07-24 12:30]",
 			"last low [07-24 12:30]", strings.Repeat("x ", 600) + "[07-24 12:30]"} {
-			if got := string(e.appendSafe(nil, text, bareLine)); got != text {
+			if got := string(e.AppendSafe(nil, text, escape.BareLine)); got != text {
 				t.Errorf("%s: %q became %q", l.name, text, got)
 			}
 		}
@@ -255,7 +256,7 @@ func TestTagOfEarlierContextCannotBeForged(t *testing.T) {
 	for mark, text := range map[string]string{"[previous_context] ": "[Previous_Context]",
 		"» [Früher] ": "[früher]", "[past] ": "[/PAST]", "earlier: ": "[previous_context]"} {
 		l.EarlierMark = mark
-		if got := string(newEscaper(l, true).appendSafe(nil, "a "+text+" b [x]", inLine)); got != "a ‹"+
+		if got := string(escaperOf(l, true).AppendSafe(nil, "a "+text+" b [x]", escape.InLine)); got != "a ‹"+
 			text[1:]+" b [x]" {
 			t.Errorf("mark %q: %q", mark, got)
 		}

@@ -9,15 +9,16 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hark/builder/escape"
 	"hark/memory"
 )
 
 // appendName appends a name as it stands in parentheses, or laid out as b: one line of at most nameMost characters and
 // twice as many bytes, which neither closes the parentheses nor mentions anybody.
-func (w *work) appendName(dst []byte, name string, b *block) []byte {
+func (w *work) appendName(dst []byte, name string, b *escape.Block) []byte {
 	start := len(dst)
 	name = shortened(strings.TrimSpace(name), nameMost)
-	dst = w.b.escape.appendSafe(dst, name, b)
+	dst = w.b.escape.AppendSafe(dst, name, b)
 	if len(dst)-start > 2*nameMost {
 		whole := string(dst[start:])
 		dst = append(dst[:start], whole[:graphemeBefore(whole, 2*nameMost-len(ellipsis))]...)
@@ -61,13 +62,13 @@ func replaceBytes(s []byte, old, new byte) {
 
 // name is appendName into a buffer of its own.
 func (w *work) name(name string) []byte {
-	w.nameBuf = w.appendName(w.nameBuf[:0], name, nameInLine)
+	w.nameBuf = w.appendName(w.nameBuf[:0], name, escape.NameInLine)
 	return w.nameBuf
 }
 
 // bareName is a name that a line begins with, and a colon ends.
 func (w *work) bareName(name string) []byte {
-	w.nameBuf = w.appendName(w.nameBuf[:0], name, bareName)
+	w.nameBuf = w.appendName(w.nameBuf[:0], name, escape.BareName)
 	replaceBytes(w.nameBuf, ':', ';')
 	return w.nameBuf
 }
@@ -75,7 +76,7 @@ func (w *work) bareName(name string) []byte {
 // channel is a channel's name with its sign, without spaces.
 func (w *work) channel(name string) []byte {
 	w.nameBuf = append(w.nameBuf[:0], '#')
-	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), nameInLine)
+	w.nameBuf = w.appendName(w.nameBuf, strings.TrimLeft(name, "# "), escape.NameInLine)
 	replaceBytes(w.nameBuf, ' ', '-')
 	return w.nameBuf
 }
@@ -114,8 +115,8 @@ func (w *work) appendAuthor(dst []byte, id memory.UserID, name string) []byte {
 func (w *work) isOnly(id memory.UserID, name string) bool {
 	bare := w.bareName(name)
 	r, _ := utf8.DecodeRune(bare)
-	folded := fold(string(bare))
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !w.b.escape.isTaken(folded) &&
+	folded := escape.Fold(string(bare))
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !w.b.escape.IsTaken(folded) &&
 		w.namesakes()[string(folded)] == id
 }
 
@@ -129,7 +130,7 @@ func (w *work) namesakes() map[string]memory.UserID {
 	}
 	w.whoHas = map[string]memory.UserID{}
 	add := func(id memory.UserID, name string) {
-		key := string(fold(string(w.bareName(name))))
+		key := string(escape.Fold(string(w.bareName(name))))
 		if has, known := w.whoHas[key]; known && has != id {
 			id = severalHave
 		}
@@ -166,8 +167,8 @@ func (w *work) appendSpeaker(dst []byte, t *Turn) []byte {
 	switch {
 	case t.Role == RoleAssistant:
 		name := w.bareName(t.Speaker)
-		if folded := fold(string(name)); len(name) == 0 || w.plain() || string(folded) != "hark" &&
-			w.b.escape.isTaken(folded) {
+		if folded := escape.Fold(string(name)); len(name) == 0 || w.plain() || string(folded) != "hark" &&
+			w.b.escape.IsTaken(folded) {
 			name = append(name[:0], "Assistant"...)
 		}
 		dst = append(dst, name...)
@@ -190,7 +191,7 @@ func (w *work) appendStranger(dst []byte, speaker string) []byte {
 		dst = append(dst, ' ')
 	}
 	dst = append(dst, name...)
-	if folded := fold(string(name)); string(folded) != "user" && w.b.escape.isTaken(folded) {
+	if folded := escape.Fold(string(name)); string(folded) != "user" && w.b.escape.IsTaken(folded) {
 		dst = append(dst, " (user)"...)
 	}
 	return dst

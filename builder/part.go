@@ -1,6 +1,9 @@
 package builder
 
-import "strings"
+import (
+	"hark/builder/escape"
+	"strings"
+)
 
 // Part is a piece of a talk with a model beside the prompt: what a tool tells it. What members wrote in it is
 // treated as in a prompt.
@@ -81,5 +84,5 @@ func (b *Builder) Safe(text string, chars int) string {
 	if at := runeOffset(text, chars); at < len(text) {
 		text = text[:cutAt(text, chars-1)] + ellipsis
 	}
-	return strings.TrimSpace(string(b.escape.appendSafe(nil, text, inLine)))
+	return strings.TrimSpace(string(b.escape.AppendSafe(nil, text, escape.InLine)))
 }

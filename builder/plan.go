@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/builder/escape"
 	"hark/memory"
 )
 
@@ -152,7 +153,7 @@ func (w *work) planParticipants(s *section, most size) {
 		name := w.name(p.Name)
 		e.fixed.tokens = c.person + w.tagTokens(p.ID) + c.around + w.b.tally.of(name)
 		if strings.TrimSpace(p.Data) != "" {
-			e.pieces = []piece{w.measure(p.Data, 0, inLine, w.b.options.DataChars)}
+			e.pieces = []piece{w.measure(p.Data, 0, escape.InLine, w.b.options.DataChars)}
 			e.fixed.tokens += c.data
 		}
 		if w.charsCount {
@@ -183,7 +184,7 @@ func (w *work) planHistory(s *section, most size) {
 			if j != e.lead {
 				chars = chars * besideFifths / 5
 			}
-			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, inLine, chars))
+			e.pieces = append(e.pieces, w.measure(line.Content, line.Tokens, escape.InLine, chars))
 		}
 		if len(s.entries) < bestItems {
 			e.claim = w.claimOf(&e.pieces[e.lead], bestLines*w.b.options.LineChars/3)
@@ -279,7 +280,7 @@ func (w *work) planEarlier(s *section, most size) {
 		}
 		e := &w.in.PreviousContext[i]
 		if !w.add(s, entry{index: i, fixed: fixed.plus(w.earlierStamp(e)),
-			pieces: []piece{w.measure(e.Text, 0, bareLine, chars)}}, most) {
+			pieces: []piece{w.measure(e.Text, 0, escape.BareLine, chars)}}, most) {
 			return
 		}
 	}
@@ -289,7 +290,7 @@ func (w *work) planLore(s *section, most size) {
 	s.items, s.head = len(w.in.Lore), w.head(kindLore)
 	fixed := w.textFixed(w.b.costs.person, w.b.labels.Person)
 	for i, text := range w.in.Lore {
-		if !w.add(s, entry{index: i, fixed: fixed, pieces: []piece{w.measure(text, 0, bareLine, loreChars)}}, most) {
+		if !w.add(s, entry{index: i, fixed: fixed, pieces: []piece{w.measure(text, 0, escape.BareLine, loreChars)}}, most) {
 			return
 		}
 	}

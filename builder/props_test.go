@@ -13,6 +13,7 @@ import (
 	"github.com/rivo/uniseg"
 	"pgregory.net/rapid"
 
+	"hark/builder/escape"
 	"hark/internal/tokens/tokenstest"
 	"hark/memory"
 )
@@ -339,24 +340,24 @@ func FuzzEscape(f *testing.F) {
 	guard := newGuard(DefaultLabels(), true)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := &reader{failer: t, b: b}
-		for _, how := range []*block{inLine, bareLine, indented, bareText, answerText, ownText, nameInLine, bareName} {
-			got := string(b.escape.appendSafe(nil, text, how))
+		for _, how := range []*escape.Block{escape.InLine, escape.BareLine, escape.Indented, escape.BareText, escape.AnswerText, escape.OwnText, escape.NameInLine, escape.BareName} {
+			got := string(b.escape.AppendSafe(nil, text, how))
 			if !utf8.ValidString(got) {
 				t.Fatalf("%q became %q", text, got)
 			}
-			if b.escape.isSafe(text, how) && text == strings.TrimSpace(text) && got != text {
+			if b.escape.IsSafe(text, how) && text == strings.TrimSpace(text) && got != text {
 				t.Fatalf("%q is said to be safe and became %q", text, got)
 			}
 			visible(t, got)
-			if lines := splitLines(strings.ReplaceAll(got, how.newline, "")); len(lines) > 1 {
+			if lines := escape.SplitLines(strings.ReplaceAll(got, how.Newline, "")); len(lines) > 1 {
 				t.Fatalf("%q became %q", text, got)
 			}
-			if how.newline == " " {
+			if how.Newline == " " {
 				continue // a name: there is no telling its lines apart, and they begin none
 			}
-			if !how.operator {
-				for i, line := range strings.Split(got, how.newline) {
-					starts := i > 0 && how.newline[0] == '\n' || i == 0 && how.bare
+			if !how.Operator {
+				for i, line := range strings.Split(got, how.Newline) {
+					starts := i > 0 && how.Newline[0] == '\n' || i == 0 && how.Bare
 					if err := guard.check(line, starts); err != nil {
 						t.Fatalf("%q became %q: %v", text, got, err)
 					}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"hark/builder/escape"
 	"hark/memory"
 )
 
@@ -78,7 +79,7 @@ func (r *reader) people(n int) {
 		}
 		r.same("activity", p.active, active)
 		if p.data != "" || strings.TrimSpace(want.Data) != "" {
-			r.text("data", p.data, want.Data, inLine)
+			r.text("data", p.data, want.Data, escape.InLine)
 		}
 	}
 }
@@ -131,7 +132,7 @@ func (r *reader) history(n int) {
 		}
 		r.same("time", got.stamp, stamp)
 		r.same("message", shown[i].Message, want.Message)
-		if whole := r.text("content", got.text, want.Content, inLine); whole != (shown[i].Fraction == 1) {
+		if whole := r.text("content", got.text, want.Content, escape.InLine); whole != (shown[i].Fraction == 1) {
 			r.Errorf("%v of %q shown as %q", shown[i].Fraction, want.Content, got.text)
 		}
 	}
@@ -173,7 +174,7 @@ func (r *reader) turns(n int) {
 	}
 	for i, got := range r.got.turns {
 		want := &r.in.Session[r.p.Turns[i]]
-		how := indented
+		how := escape.Indented
 		if r.b.options.Layout == LayoutChat {
 			r.same("role", got.role == RoleAssistant, want.Role == RoleAssistant)
 			how = r.w.turnBlock(want)
@@ -192,7 +193,7 @@ func (r *reader) condensed() {
 	r.Helper()
 	r.same("whether there is a summary", r.got.condensed != "", r.p.Condensed)
 	if r.p.Condensed {
-		r.text("the summary", r.got.condensed, r.in.Condensed, bareLine)
+		r.text("the summary", r.got.condensed, r.in.Condensed, escape.BareLine)
 		return
 	}
 	if strings.TrimSpace(r.in.Condensed) == "" {
@@ -261,7 +262,7 @@ func (r *reader) texts(what string, got, want []string) {
 		return
 	}
 	for i := range got {
-		r.text(what, got[i], want[i], bareLine)
+		r.text(what, got[i], want[i], escape.BareLine)
 	}
 }
 
@@ -308,13 +309,13 @@ func (r *reader) areEnds(head, tail, text string) bool {
 
 // text checks that got is source, neutralised: its lines, with their letters and digits in order. Or that it is
 // cut between two graphemes. It reports whether all of it is there.
-func (r *reader) text(what, got, source string, how *block) bool {
+func (r *reader) text(what, got, source string, how *escape.Block) bool {
 	r.Helper()
 	source = strings.TrimSpace(source)
-	safe := string(r.b.escape.appendSafe(nil, source, how))
+	safe := string(r.b.escape.AppendSafe(nil, source, how))
 	shown := got
-	if how == indented || how == bareText || how == fileText {
-		shown = strings.ReplaceAll(got, "\n", how.newline) // the parser takes the indent
+	if how == escape.Indented || how == escape.BareText || how == escape.FileText {
+		shown = strings.ReplaceAll(got, "\n", how.Newline) // the parser takes the indent
 	}
 	switch shown {
 	case safe:
@@ -332,7 +333,7 @@ func (r *reader) text(what, got, source string, how *block) bool {
 }
 
 // isBeginning reports whether cut is source, neutralised, up to a boundary between two graphemes.
-func (r *reader) isBeginning(cut, source string, how *block) bool {
+func (r *reader) isBeginning(cut, source string, how *escape.Block) bool {
 	last := lastLetter(cut)
 	for rest, state := source, -1; rest != ""; {
 		_, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
@@ -340,7 +341,7 @@ func (r *reader) isBeginning(cut, source string, how *block) bool {
 		if lastLetter(begins) != last && !strings.HasSuffix(begins, ">") && !strings.HasSuffix(begins, ")") {
 			continue // only to be quick: nothing but an emoji's tag, and a link, loses its last letters
 		}
-		if string(r.b.escape.appendSafe(nil, begins, how)) == cut {
+		if string(r.b.escape.AppendSafe(nil, begins, how)) == cut {
 			return true
 		}
 	}
@@ -349,7 +350,7 @@ func (r *reader) isBeginning(cut, source string, how *block) bool {
 
 func lastLetter(s string) rune {
 	i := strings.LastIndexFunc(s, func(r rune) bool {
-		return !isHidden(r) && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		return !escape.IsHidden(r) && (unicode.IsLetter(r) || unicode.IsDigit(r))
 	})
 	if i < 0 {
 		return 0
@@ -358,15 +359,15 @@ func lastLetter(s string) rune {
 	return r
 }
 
-func (r *reader) legible(what, safe, source string, how *block) {
+func (r *reader) legible(what, safe, source string, how *escape.Block) {
 	r.Helper()
 	var want []string
-	for _, line := range splitLines(strings.ToValidUTF8(source, hiddenMark)) {
+	for _, line := range escape.SplitLines(strings.ToValidUTF8(source, escape.HiddenMark)) {
 		if strings.TrimSpace(line) != "" {
 			want = append(want, line)
 		}
 	}
-	got := strings.Split(safe, how.newline)
+	got := strings.Split(safe, how.Newline)
 	if len(got) != len(want) && len(want) > 0 {
 		r.Errorf("%s has %d lines of %d: %q", what, len(got), len(want), safe)
 		return
@@ -391,7 +392,7 @@ func letters(s string) string {
 
 func bareLetters(s string) string {
 	return strings.Map(func(r rune) rune {
-		if isHidden(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+		if escape.IsHidden(r) || !unicode.IsLetter(r) && !unicode.IsDigit(r) {
 			return -1
 		}
 		return r

@@ -1,6 +1,9 @@
 package builder
 
-import "strings"
+import (
+	"hark/builder/escape"
+	"strings"
+)
 
 // render writes the messages as decided into buf, one after the other.
 func (w *work) render() {
@@ -54,7 +57,7 @@ func (w *work) putPiece(p *piece) { w.buf = w.appendPiece(w.buf, p, p.at) }
 
 func (w *work) appendSystem() {
 	w.title(SectionSystem, w.headings()[0])
-	w.buf = w.b.escape.appendSafe(w.buf, w.personaShown, ownText)
+	w.buf = w.b.escape.AppendSafe(w.buf, w.personaShown, escape.OwnText)
 	rules := strings.Join(w.rules.lines[:w.rulesShown], "\n")
 	switch {
 	case w.personaShown == "" && rules == "":
@@ -259,7 +262,7 @@ func (w *work) appendQuery() {
 		w.buf = w.appendSpeaker(w.buf, &w.in.Query)
 	}
 	start := len(w.buf)
-	w.buf = w.b.escape.appendSafe(w.buf, w.queryShown, w.queryBlock())
+	w.buf = w.b.escape.AppendSafe(w.buf, w.queryShown, w.queryBlock())
 	if len(w.buf) == start {
 		w.put(w.b.labels.NoText)
 	}

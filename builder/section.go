@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"hark/builder/escape"
 	"strings"
 	"unicode/utf8"
 )
@@ -60,7 +61,7 @@ type claim struct {
 // piece is a text of a member's, measured.
 type piece struct {
 	text  string
-	block *block
+	block *escape.Block
 	safe  bool // it may be appended as it is
 	chars int  // of text, where it is cut; else 0
 	cut   int  // bytes shown at first
@@ -93,9 +94,9 @@ func (e *entry) isCut() bool {
 }
 
 // measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or 0.
-func (w *work) measure(text string, tokens int, b *block, limit int) piece {
+func (w *work) measure(text string, tokens int, b *escape.Block, limit int) piece {
 	text = strings.TrimSpace(text)
-	p := piece{text: text, block: b, cut: len(text), safe: text != "" && w.b.escape.isSafe(text, b)}
+	p := piece{text: text, block: b, cut: len(text), safe: text != "" && w.b.escape.IsSafe(text, b)}
 	p.whole = w.sizeOf(&p, len(text), tokens)
 	p.short = p.whole
 	if len(text) > limit && runeOffset(text, limit) < len(text) {
@@ -157,7 +158,7 @@ func (w *work) appendPiece(dst []byte, p *piece, bytes int) []byte {
 	if p.safe {
 		dst = append(dst, p.text[:bytes]...)
 	} else {
-		dst = w.b.escape.appendSafe(dst, p.text[:bytes], p.block)
+		dst = w.b.escape.AppendSafe(dst, p.text[:bytes], p.block)
 	}
 	if bytes < len(p.text) {
 		return append(dst, ellipsis...)

@@ -2,6 +2,7 @@ package builder
 
 import (
 	"cmp"
+	"hark/builder/escape"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (w *work) planSession(s *section, most size) {
 		e := entry{index: i}
 		if i == condensedAt {
 			e.fixed.tokens = w.b.costs.condensed
-			e.pieces = []piece{w.measure(w.in.Condensed, 0, bareLine, w.condensedChars())}
+			e.pieces = []piece{w.measure(w.in.Condensed, 0, escape.BareLine, w.condensedChars())}
 		} else {
 			turns := w.exchange(i)
 			chars := turnChars
@@ -177,11 +178,11 @@ func (w *work) appendTurnMessages() {
 }
 
 // turnBlock is how a turn's content is laid out.
-func (w *work) turnBlock(t *Turn) *block {
+func (w *work) turnBlock(t *Turn) *escape.Block {
 	if w.b.options.Layout == LayoutChat && t.Role == RoleAssistant {
-		return answerText
+		return escape.AnswerText
 	}
-	return indented
+	return escape.Indented
 }
 
 // SessionUse is how many tokens turns would take as a prompt's session, and how many a session may have.

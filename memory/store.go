@@ -44,6 +44,9 @@ type Store interface {
 	// Around are the messages with ids, and up to before messages that precede and up to after that follow
 	// each of ids, whether it exists or not: by id, each once.
 	Around(ctx context.Context, channel ChannelID, ids []MessageID, before, after int) ([]Message, error)
+	// Stretches are the messages round spots, up to so many before and after each: by channel, and by id those together
+	// that are known to follow one another, each once.
+	Stretches(ctx context.Context, reach map[Spot]int) ([][]Message, error)
 	// Written calls do for each message that somebody wrote in a guild, or Everywhere, by channel and id, as
 	// of one moment.
 	Written(ctx context.Context, guild GuildID, user UserID, do func(Message) error) error
@@ -107,9 +110,10 @@ type Store interface {
 
 	// Extent counts what a Forgetting would delete now.
 	Extent(ctx context.Context, q ExtentQuery) (Extent, error)
-	// Forget deletes what f selects. After its first commit no later read sees that data, and re-sent events
-	// don't bring it back. Erasing it from the storage runs in batches, of which progress, if not nil, is
-	// told; Resume continues after an interruption.
+	// Forget deletes what f selects. From its first commit on re-sent events don't bring that data back. Hiding it
+	// runs in batches: once progress, if not nil, is called, Forget returns, or a store that a crash interrupted
+	// is opened again, no later read sees it. Erasing it from the storage runs in further batches, of which
+	// progress is told; Resume continues after an interruption.
 	Forget(ctx context.Context, f Forgetting, progress func(done, total int)) (Receipt, error)
 	// Resume continues an interrupted Forgetting, or gives the receipt of a finished one; ErrNotFound if there is none.
 	Resume(ctx context.Context, id int64, progress func(done, total int)) (Receipt, error)

@@ -3,10 +3,10 @@ package search
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"unicode"
 
 	"golang.org/x/sync/errgroup"
@@ -49,11 +49,15 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 		return nil, false, err
 	}
 	for i, hit := range hits {
-		p.want(hit.Channel, hit.ID, i < promising)
+		if i < promising {
+			p.want(hit.Channel, hit.ID, reach)
+		} else {
+			p.want(hit.Channel, hit.ID, shortReach)
+		}
 	}
 	for _, hit := range near {
 		for _, id := range hit.Messages {
-			p.want(hit.Channel, id, true)
+			p.want(hit.Channel, id, reach)
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
@@ -62,10 +66,10 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 		return nil, false, err
 	}
 	for _, spot := range starred {
-		p.want(spot.Channel, spot.Message, false)
+		p.want(spot.Channel, spot.Message, shortReach)
 	}
-	if len(p.seen) < q.Limit && len(q.Scope.Channels) <= fewChannels {
-		if err := e.latest(ctx, q, p); err != nil {
+	if len(p.wanted) < q.Limit && len(q.Scope.Channels) <= fewChannels {
+		if err := e.latest(ctx, q, asked.dates, p); err != nil {
 			return nil, false, err
 		}
 	}
@@ -86,68 +90,57 @@ func (q question) rarest() []string {
 	return terms
 }
 
-// surround reads what is wanted of each channel, with what was said round it, and counts the question's terms
-// in it. All searches together read some channels at a time: where many are asked at once, what is said
-// meanwhile is still logged soon.
+// surround reads what is wanted, with what was said round it, and counts the question's terms in it. All searches
+// together read some parts at a time: where many are asked at once, what is said meanwhile is still logged soon.
 func (e *Engine) surround(ctx context.Context, asked question, p *pool) error {
-	channels := p.channels()
-	streams := make([][]entry, len(channels))
-	var next atomic.Int64
-	group, ctx := errgroup.WithContext(ctx)
-	for range min(cap(e.reading), len(channels)) {
-		group.Go(func() error {
-			counter := newCounter(asked)
-			for i := int(next.Add(1)) - 1; i < len(channels); i = int(next.Add(1)) - 1 {
-				select {
-				case e.reading <- struct{}{}:
-				case <-ctx.Done():
-					return ctx.Err()
-				}
-				read, err := e.stretch(ctx, channels[i], p)
-				streams[i] = p.stream(read, counter)
-				<-e.reading
-				if err != nil {
-					return err
-				}
+	var parts []map[memory.Spot]int
+	in := map[memory.ChannelID]map[memory.Spot]int{} // the part that a channel is in
+	for spot, reach := range p.wanted {
+		part := in[spot.Channel]
+		if part == nil {
+			if len(in) < cap(e.reading) {
+				parts = append(parts, map[memory.Spot]int{})
 			}
-			return nil
+			part = parts[len(in)%len(parts)]
+			in[spot.Channel] = part
+		}
+		part[spot] = reach
+	}
+	streams := make([]map[memory.ChannelID][]entry, len(parts))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, part := range parts {
+		group.Go(func() error {
+			select {
+			case e.reading <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			defer func() { <-e.reading }()
+			stretches, err := e.log.Stretches(ctx, part)
+			streams[i] = p.read(stretches, newCounter(asked))
+			return err
 		})
 	}
 	err := group.Wait()
-	for i, channel := range channels {
-		p.streams[channel] = streams[i]
+	for _, some := range streams {
+		maps.Copy(p.streams, some)
 	}
 	return err
 }
 
-// stretch reads what is wanted of a channel.
-func (e *Engine) stretch(ctx context.Context, channel memory.ChannelID, p *pool) (read stretch, err error) {
-	if err := e.read(ctx, channel, p.wanted[channel], reach, &read); err != nil {
-		return read, err
+// latest adds what was said last, also by the end of what dates ask for, for a question that says little to look for.
+func (e *Engine) latest(ctx context.Context, q Query, dates []dateRange, p *pool) error {
+	ends := []memory.MessageID{endOf(q.Scope)}
+	for _, d := range dates {
+		ends = append(ends, min(ends[0], memory.FirstMessageID(d.to)))
 	}
-	less := slices.DeleteFunc(p.less[channel], func(id memory.MessageID) bool { return read.holds(id, shortReach) })
-	return read, e.read(ctx, channel, less, shortReach, &read)
-}
-
-func (e *Engine) read(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, reach int,
-	to *stretch) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	messages, err := e.log.Around(ctx, channel, ids, reach, reach)
-	to.add(messages, ids, reach)
-	return err
-}
-
-// latest adds what was said last, for a question that says little to look for.
-func (e *Engine) latest(ctx context.Context, q Query, p *pool) error {
 	for _, channel := range q.Scope.Channels {
-		stretch, err := e.log.Around(ctx, channel, []memory.MessageID{endOf(q.Scope)}, q.Limit, 0)
+		stretch, err := e.log.Around(ctx, channel, ends, q.Limit, 0)
 		if err != nil {
 			return err
 		}
 		for _, m := range stretch {
-			p.want(channel, m.ID, true)
+			p.want(channel, m.ID, reach)
 		}
 	}
 	return nil
@@ -252,24 +245,23 @@ func (a wordSet) nearly(b wordSet) bool {
 	if float64(min(len(a), len(b))) < nearly*float64(max(len(a), len(b))) {
 		return false
 	}
-	same, i, j := 0, 0, 0
-	for i < len(a) || j < len(b) {
+	all, differ := len(a)+len(b), 0
+	for len(a) > 0 || len(b) > 0 {
+		var word string
 		switch {
-		case j == len(b) || i < len(a) && a[i] < b[j]:
-			if turns(a[i]) {
-				return false
-			}
-			i++
-		case i == len(a) || b[j] < a[i]:
-			if turns(b[j]) {
-				return false
-			}
-			j++
+		case len(b) == 0 || len(a) > 0 && a[0] < b[0]:
+			word, a = a[0], a[1:]
+		case len(a) == 0 || b[0] < a[0]:
+			word, b = b[0], b[1:]
 		default:
-			same, i, j = same+1, i+1, j+1
+			a, b = a[1:], b[1:]
+			continue
+		}
+		if differ++; float64(all-differ) < nearly*float64(all+differ) || turns(word) {
+			return false
 		}
 	}
-	return float64(same) >= nearly*float64(len(a)+len(b)-same)
+	return true
 }
 
 func turns(word string) bool {

@@ -121,6 +121,11 @@ const monthNames = `january|february|march|april|may|june|july|august|september|
 
 // calendarDates are the dates that s names by the calendar.
 func calendarDates(s string, now time.Time) []dated {
+	if !strings.ContainsAny(s, "0123456789") && !slices.ContainsFunc(months[:], func(month string) bool {
+		return strings.Contains(s, month[:3])
+	}) {
+		return nil
+	}
 	var dates []dated
 	add := func(at []int, year, month, day string) {
 		if d, ok := dateOf(year, month, day, now); ok {

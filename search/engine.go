@@ -23,6 +23,7 @@ type Log interface {
 	Starred(ctx context.Context, scope memory.Scope, limit int) ([]memory.Spot, error)
 	Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID, before,
 		after int) ([]memory.Message, error)
+	Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]memory.Message, error)
 }
 
 // Directory knows people, and what guilds were told. A list that it gave doesn't change.
@@ -201,8 +202,8 @@ func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
 
 // understand works out what q asks for.
 func (e *Engine) understand(ctx context.Context, q Query, known people) (question, error) {
-	turns := earlier(q)
-	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), named: known.namedIn(q.Text)}
+	turns, after := earlier(q)
+	asked := question{scope: q.Scope, text: withEarlier(q.Text, turns), after: after, named: known.namedIn(q.Text)}
 	asked.dates, asked.event, asked.form = datesIn(q.Text, q.Now), eventIn(q.Text, q.Now), formOf(q.Text)
 	terms := text.QueryTerms(withoutBid(q.Text))
 	asked.pairs = map[string]string{}

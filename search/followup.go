@@ -72,18 +72,23 @@ var (
 )
 
 // earlier are the turns that q is searched with, the newest first; none if q says all itself. A turn that can
-// be found isn't among them: it would be found by its own words.
-func earlier(q Query) []string {
-	var turns []string
+// be found isn't among them: it would be found by its own words. asked is the newest that a member asked, if that has
+// a topic.
+func earlier(q Query) (turns []string, asked string) {
 	if len(q.Session) == 0 || !RefersBack(q.Text) {
-		return nil
+		return nil, ""
 	}
 	for _, m := range slices.Backward(q.Session) {
-		if body := spokenOf(m); slices.Contains(q.Skip, m.ID) && normalised(body) != "" && len(turns) < earlierTurns {
-			turns = append(turns, body)
+		body := spokenOf(m)
+		if !slices.Contains(q.Skip, m.ID) || normalised(body) == "" || len(turns) == earlierTurns {
+			continue
+		}
+		turns = append(turns, body)
+		if s := wordsSaying(body); asked == "" && m.Kind != memory.FromHark && s.asks && s.topic {
+			asked = body
 		}
 	}
-	return turns
+	return turns, asked
 }
 
 // spokenOf is what m says: of Hark's own answers without the lines that only tell who said what it quotes.

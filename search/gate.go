@@ -21,10 +21,10 @@ type gateFeature int
 const (
 	gateConstant gateFeature = iota
 	gateFound                // what spoke for the best hits: words, meaning, and half of what is around
-	gateHeld                 // share of the question, by weight, that one of them holds
+	gateHeld                 // share of the question but for names, by weight, that any five messages in a row hold
 	gateAuthor               // who said it
 	gateTime                 // and when
-	gateUnheard              // share of the question, by weight, that nobody has said
+	gateUnheard              // share of the things that it is about, by weight, that nobody has said
 	gateTerms                // logarithm of its terms
 	gateChatter              // share of its words that are small talk
 	gateYou                  // it speaks to Hark
@@ -58,13 +58,20 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	switch {
 	case isSmallTalk(q, asked, earlier), !own && !earlier && len(asked.named)+len(asked.dates) == 0:
 		return gate{closed: true}
-	case earlier, !own: // it is understood by what was said before it, or by whom and when it means
+	case earlier && asked.after != "": // it goes on from a question, and is decided on with that
+		asked = asked.only(asked.after + "\n" + q.Text)
+		q.Text = asked.after
+	case earlier, !own, len(asked.named) > 0 && asked.whoOrWhen() && wordsSaying(q.Text).topic:
+		// it is understood by what was told before it, or by whom and when it means
 		return gate{}
 	}
 	v := make([]float64, gateCount)
 	v[gateConstant] = 1
 	most := map[string]float64{} // that each reason spoke for one of them
-	bare := false
+	bare, n := false, 0
+	for _, t := range asked.terms {
+		n += int(bit(t.idf > 0))
+	}
 	for _, hit := range hits[:min(gateHits, len(hits))] {
 		for _, why := range hit.Why {
 			most[why.Kind] = max(most[why.Kind], why.Weight)
@@ -75,20 +82,22 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		})
 		for ; at < len(stream) && stream[at].ID == hit.Message.ID; at++ { // each passage
 			e := &stream[at]
-			held := asked.share(asked.heldBy(e))
-			v[gateHeld] = max(v[gateHeld], held)
-			bare = bare || len(asked.terms) <= bareTerms && held > 0.99 || asked.rareIn(e) >= rareTerms
+			bare = bare || n <= bareTerms && asked.share(asked.heldBy(e)) > 0.99 ||
+				asked.rareIn(e) >= rareTerms
 		}
 	}
 	v[gateFound], v[gateAuthor], v[gateTime] = most["words"]+most["around"]/2+most["meaning"], most["author"], most["time"]
-	heard, rare := p.heard(q, asked), true
+	heard, rare, about := p.heard(q, asked), true, subjects(withoutBid(q.Text))
+	unheard, all := 0.0, 0.0
 	for i, t := range asked.terms {
-		if !heard[i] {
-			v[gateUnheard] += t.idf / asked.idf
+		if about[t.term] && t.names == 0 && !smallTerms()[t.term] && !asking[t.term] {
+			all += t.idf
+			unheard += t.idf * bit(!heard[i])
 		}
 		rare = rare && (t.names != 0 || heard[i] && t.count <= rarely)
 	}
-	v[gateTerms] = math.Log(1 + float64(len(asked.terms)))
+	v[gateHeld], v[gateUnheard] = p.held(q, asked), unheard/max(all, math.SmallestNonzeroFloat64)
+	v[gateTerms] = math.Log(1 + float64(n))
 	say := wordsSaying(q.Text)
 	v[gateChatter], v[gateYou] = say.chatter, bit(say.you && !q.Seeks)
 	v[gateStates] = bit((say.me || say.you) && !say.asks)
@@ -100,6 +109,20 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 		z += w * v[i]
 	}
 	return gate{z < 0, v}
+}
+
+// only is q with nothing but the terms of s that aren't small talk; the others are as names that weigh nothing.
+func (q question) only(s string) question {
+	is := setOf(text.QueryTerms(s))
+	q.terms, q.idf = slices.Clone(q.terms), 0
+	for i := range q.terms {
+		if t := &q.terms[i]; is[t.term] && !smallTerms()[t.term] {
+			q.idf += t.idf
+		} else {
+			t.idf, t.names = 0, whomAt(math.MaxInt)
+		}
+	}
+	return q
 }
 
 // heard tells of each term whether it was said, or says too little to be missed. A term is counted in the question
@@ -120,6 +143,39 @@ func (p *pool) heard(q Query, asked question) []bool {
 		}
 	}
 	return heard
+}
+
+// held is how much of the question but for names any messages hold that were said together: one with two before and
+// after it. Nothing counts that stands behind what members said.
+func (p *pool) held(q Query, asked question) (most float64) {
+	const around = 2
+	aside := behind(q)
+	for _, t := range asked.terms {
+		if t.names != 0 {
+			asked.idf -= t.idf
+		}
+	}
+	share := func(stream []entry, all bool) float64 {
+		var room [maxTerms]float64
+		near := room[:len(asked.terms)]
+		for i := range stream {
+			for t, l := range stream[i].like {
+				if asked.terms[t].names == 0 && l > near[t] && (all || !aside(&stream[i])) {
+					near[t] = l
+				}
+			}
+		}
+		return asked.share(near)
+	}
+	for _, stream := range p.streams {
+		for at := range stream {
+			first, last := neighbourhood(stream, at, around, around)
+			if near := stream[first : last+1]; share(near, true) > most {
+				most = max(most, share(near, false))
+			}
+		}
+	}
+	return most
 }
 
 // rareIn is how many terms of the question e holds that are hardly ever said.
@@ -218,7 +274,8 @@ func isSmallTalk(q Query, asked question, earlier bool) bool {
 	case s.chatter > 0.5:
 		return s.you || !wants
 	}
-	return !earlier && len(asked.dates) == 0 && (s.you || s.words > 1 && !wants)
+	over := slices.ContainsFunc(asked.dates, func(d dateRange) bool { return d.to.Before(q.Now) })
+	return !earlier && !over && (s.you || len(asked.dates) == 0 && s.words > 1 && !wants)
 }
 
 // What small talk is made of: words that make it, and words that go with them and are topics by themselves.

@@ -23,17 +23,20 @@ func TestTheGate(t *testing.T) {
 		"could you remind us of the goat?":              false,
 		"please summarize the stout for me":             true, // it was said elsewhere
 		"please summarize the chapel roof for me":       false,
-		"goat?":           false,
-		"bunting":         false,
-		"Oswin":           false,
-		"Oswin's cousin":  false,
-		"thanks!":         true,
-		"hello everybody": true,
-		"tell me a joke":  true,
-		"how are you?":    true,
-		"guten Morgen":    true,
-		"gm":              true,
-		"😂":               true,
+		"gm":                        true,
+		"goat?":                     false,
+		"bunting":                   false,
+		"Oswin":                     false,
+		"Oswin's cousin":            false,
+		"thanks!":                   true,
+		"hello everybody":           true,
+		"tell me a joke":            true,
+		"how are you?":              true,
+		"guten Morgen":              true,
+		"😂":                         true,
+		"how are you doing today?":  true,
+		"what did Oswin say?":       false,
+		"did Oswin buy a sailboat?": true,
 		"what did the bishop pay for the new organ pipes?": true,
 		"when is the zeppelin race?":                       true,
 	} {
@@ -54,6 +57,14 @@ func TestTheGate(t *testing.T) {
 			t.Errorf("%q is declined, which goes on from what was said", text)
 		}
 	}
+	q.Session[0].Content = "capital of Mongolia?"
+	for _, text := range []string{"and its population?", "and when?"} {
+		q.Text = text
+		if r := k.search(t, q); !r.Declined {
+			t.Errorf("%q isn't declined, which goes on from what nobody spoke of", text)
+		}
+	}
+	q.Session[0].Content = spoken.Content
 	q.Text = "thanks"
 	if r := k.search(t, q); !r.Declined {
 		t.Error("thanks go on from what was said")

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -86,7 +87,8 @@ func starredFirst(hits []Hit) []Hit {
 func tellWords(q Query, hits []Hit) {
 	var asked []string
 	written := map[string]string{} // a stem is nobody's word
-	for _, s := range append([]string{q.Text}, earlier(q)...) {
+	turns, _ := earlier(q)
+	for _, s := range append([]string{q.Text}, turns...) {
 		for _, t := range text.QueryTerms(s) {
 			if !slices.Contains(asked, t) {
 				asked = append(asked, t)
@@ -100,16 +102,16 @@ func tellWords(q Query, hits []Hit) {
 			}
 		}
 	}
-	var batch text.Batch
+	batch := text.NearTo(asked)
 	for _, h := range hits {
 		i := slices.IndexFunc(h.Why, func(r Reason) bool { return r.Kind == "words" })
 		if i < 0 {
 			continue
 		}
-		held := setOf(batch.Terms(h.Message.Text()))
+		held := batch.Terms(h.Message.Text())
 		var words []string
 		for _, t := range asked {
-			if held[t] {
+			if slices.Contains(held, t) {
 				words = append(words, written[t])
 			}
 		}
@@ -128,12 +130,13 @@ func behind(q Query) func(*entry) bool {
 func repeats(question string) func(*entry) bool {
 	question = text.WithoutHark(question)
 	terms, same := setOf(text.Terms(question)), normalised(question)
+	batch := text.NearTo(slices.Collect(maps.Keys(terms)))
 	return func(e *entry) bool {
 		body := text.WithoutHark(e.Text())
 		if !e.signs.asks {
 			return same != "" && normalised(body) == same
 		}
-		return !slices.ContainsFunc(text.Terms(body), func(t string) bool { return !terms[t] })
+		return !slices.ContainsFunc(batch.Terms(body), func(t string) bool { return !terms[t] })
 	}
 }
 

@@ -12,7 +12,13 @@ const passageWords = 80
 
 // passages appends the parts of body to cut. What isn't long is one part. A part ends where a sentence does, if it can.
 func passages(cut []string, body string) []string {
-	if len(body) < 2*passageWords { // as many words take more
+	gaps := 0 // bytes that may stand between words
+	for i := range len(body) {
+		if body[i] <= ' ' || body[i] >= utf8.RuneSelf {
+			gaps++
+		}
+	}
+	if gaps < passageWords {
 		return append(cut, body)
 	}
 	start, end := 0, 0   // of the passage, and of the last sentence in it

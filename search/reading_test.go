@@ -10,14 +10,14 @@ import (
 	"hark/memory"
 )
 
-// slowLog is a log in which reading a channel takes until it is released.
+// slowLog is a log in which reading takes until it is released.
 type slowLog struct {
 	Log
 	reading, most atomic.Int64
 	release       chan struct{}
 }
 
-func (l *slowLog) Around(context.Context, memory.ChannelID, []memory.MessageID, int, int) ([]memory.Message, error) {
+func (l *slowLog) Stretches(context.Context, map[memory.Spot]int) ([][]memory.Message, error) {
 	n := l.reading.Add(1)
 	for most := l.most.Load(); n > most && !l.most.CompareAndSwap(most, n); most = l.most.Load() {
 	}
@@ -26,7 +26,7 @@ func (l *slowLog) Around(context.Context, memory.ChannelID, []memory.MessageID, 
 	return nil, nil
 }
 
-// All searches together read no more channels at a time than one, and who gives up waits no longer.
+// All searches together read no more parts at a time than one, and who gives up waits no longer.
 func TestConcurrentSearchesShareWhatIsRead(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestConcurrentSearchesShareWhatIsRead(t *testing.T) {
 		surround := func(ctx context.Context) chan error {
 			p := newPool(Query{})
 			for c := range memory.ChannelID(cap(e.reading) + 1) {
-				p.want(c+1, memory.MessageID(c+1), true)
+				p.want(c+1, memory.MessageID(c+1), reach)
 			}
 			done := make(chan error, 1)
 			go func() { done <- e.surround(ctx, question{}, p) }()
@@ -52,7 +52,7 @@ func TestConcurrentSearchesShareWhatIsRead(t *testing.T) {
 		}
 		close(log.release)
 		if err := errors.Join(<-first, <-last); err != nil || int(log.most.Load()) != cap(e.reading) {
-			t.Errorf("%d channels were read at a time, %v", log.most.Load(), err)
+			t.Errorf("%d parts were read at a time, %v", log.most.Load(), err)
 		}
 	})
 }

@@ -17,6 +17,7 @@ import (
 type question struct {
 	scope memory.Scope
 	text  string            // with what it refers back to
+	after string            // the newest question of that; empty if nothing was asked
 	terms []weighted        // to look for, rarest first
 	idf   float64           // of all terms together
 	words bool              // not all of them are names
@@ -46,6 +47,13 @@ func (w whom) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
 // rarely is in how many messages a misspelt name may be: the question itself is one, and people misspell again.
 const rarely = 3
 
+// whoOrWhen reports whether it tells nothing but whom or which time it means.
+func (q question) whoOrWhen() bool {
+	return len(q.named)+len(q.dates) > 0 && !slices.ContainsFunc(q.terms, func(t weighted) bool {
+		return t.names == 0 && !asking[t.term] && (len(q.dates) == 0 || signWords[t.term]&timeWord == 0)
+	})
+}
+
 // unheard are the terms of the question that hardly anybody has used.
 func (q question) unheard() []string {
 	var terms []string
@@ -59,9 +67,7 @@ func (q question) unheard() []string {
 
 // pool is what was fetched to be scored.
 type pool struct {
-	wanted     map[memory.ChannelID][]memory.MessageID
-	less       map[memory.ChannelID][]memory.MessageID // wanted with less round it
-	seen       map[memory.MessageID]bool               // in either
+	wanted     map[memory.Spot]int // how many messages before and after it are wanted, too
 	similarity map[memory.MessageID]float64
 	skip       map[memory.MessageID]bool
 	streams    map[memory.ChannelID][]entry
@@ -86,108 +92,60 @@ type entry struct {
 
 func newPool(q Query) *pool {
 	return &pool{
-		wanted: map[memory.ChannelID][]memory.MessageID{}, less: map[memory.ChannelID][]memory.MessageID{},
-		seen: map[memory.MessageID]bool{}, similarity: map[memory.MessageID]float64{}, skip: setOf(q.Skip),
+		wanted: map[memory.Spot]int{}, similarity: map[memory.MessageID]float64{}, skip: setOf(q.Skip),
 		streams: map[memory.ChannelID][]entry{},
 	}
 }
 
-func (p *pool) want(channel memory.ChannelID, id memory.MessageID, promising bool) {
-	switch {
-	case p.seen[id]:
-	case promising:
-		p.wanted[channel] = append(p.wanted[channel], id)
-	default:
-		p.less[channel] = append(p.less[channel], id)
+// want has a message be read that isn't wanted already, with so many before and after it.
+func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
+	spot := memory.Spot{Channel: channel, Message: id}
+	if _, known := p.wanted[spot]; !known {
+		p.wanted[spot] = reach
 	}
-	p.seen[id] = true
-}
-
-func (p *pool) channels() []memory.ChannelID {
-	all := maps.Clone(p.wanted)
-	maps.Copy(all, p.less)
-	return slices.Sorted(maps.Keys(all))
 }
 
 // sitting is the silence after which talk in a channel begins anew.
 const sitting = 3 * time.Hour
 
-// stretch is what was read of a channel, by id, and which messages come directly after the one before.
-type stretch struct {
-	messages []memory.Message
-	follows  map[memory.MessageID]bool
-}
-
-// add takes in what was read round ids. All that lies within reach of one of them was read, so that nothing
-// is missing there.
-func (s *stretch) add(messages []memory.Message, ids []memory.MessageID, reach int) {
-	if s.follows == nil {
-		s.follows = map[memory.MessageID]bool{}
-	}
-	for _, id := range ids {
-		at, there := find(messages, id)
-		last := at + reach
-		if !there {
-			last--
-		}
-		for i := max(1, at-reach+1); i <= min(last, len(messages)-1); i++ {
-			s.follows[messages[i].ID] = true
-		}
-	}
-	if len(s.messages) == 0 {
-		s.messages = messages
-		return
-	}
-	s.messages = append(s.messages, messages...)
-	slices.SortFunc(s.messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
-	s.messages = slices.CompactFunc(s.messages, func(a, b memory.Message) bool { return a.ID == b.ID })
-}
-
-// holds reports whether all was read that lies within reach of a message.
-func (s *stretch) holds(id memory.MessageID, reach int) bool {
-	at, there := find(s.messages, id)
-	if !there || at < reach || at+reach >= len(s.messages) {
-		return false
-	}
-	return !slices.ContainsFunc(s.messages[at-reach+1:at+reach+1], func(m memory.Message) bool {
-		return !s.follows[m.ID]
-	})
-}
-
-// find is where in messages, which are in order, an id is or belongs.
-func find(messages []memory.Message, id memory.MessageID) (at int, there bool) {
-	return slices.BinarySearchFunc(messages, id, func(m memory.Message, id memory.MessageID) int {
-		return cmp.Compare(m.ID, id)
-	})
-}
-
-// stream is what was read of a channel, as far as it is within scope and can be recalled, with the question's
-// terms counted in what isn't skipped. What is skipped is in it; see without.
-func (p *pool) stream(read stretch, counter *counter) []entry {
-	stream := make([]entry, 0, len(read.messages))
+// read are stretches of channels, as far as they are within scope and can be recalled, with the question's terms
+// counted in what isn't skipped. What is skipped is in it; see without.
+func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.ChannelID][]entry {
+	streams := map[memory.ChannelID][]entry{}
 	var cut []string
 	scope := counter.scope
-	follows := true // all since the last that was taken in
-	for i := range read.messages {
-		m := &read.messages[i]
-		at := m.Time()
-		follows = follows && read.follows[m.ID]
-		if !m.Kind.Recalled() || !scope.Since.IsZero() && at.Before(scope.Since) ||
-			!scope.Until.IsZero() && !at.Before(scope.Until) {
-			continue
-		}
-		cut = passages(cut[:0], m.Text())
-		from := 0
-		for _, passage := range cut {
-			stream = append(stream, entry{Message: m, passage: passage, from: from, joined: follows})
-			from += len(passage)
-			if !p.skip[m.ID] {
-				counter.count(&stream[len(stream)-1])
-			}
-			follows = true
-		}
+	room := map[memory.ChannelID]int{}
+	for _, stretch := range stretches {
+		room[stretch[0].Channel] += len(stretch)
 	}
-	return stream
+	for _, stretch := range stretches {
+		channel := stretch[0].Channel
+		stream := streams[channel]
+		if stream == nil {
+			stream = make([]entry, 0, room[channel])
+		}
+		follows := false // all since the last that was taken in
+		for i := range stretch {
+			m := &stretch[i]
+			at := m.Time()
+			if !m.Kind.Recalled() || !scope.Since.IsZero() && at.Before(scope.Since) ||
+				!scope.Until.IsZero() && !at.Before(scope.Until) {
+				continue
+			}
+			cut = passages(cut[:0], m.Text())
+			from := 0
+			for _, passage := range cut {
+				stream = append(stream, entry{Message: m, passage: passage, from: from, joined: follows})
+				from += len(passage)
+				if !p.skip[m.ID] {
+					counter.count(&stream[len(stream)-1])
+				}
+				follows = true
+			}
+		}
+		streams[channel] = stream
+	}
+	return streams
 }
 
 // without is a pool as it was fetched, without what is skipped.
@@ -278,10 +236,10 @@ func (c *counter) count(e *entry) {
 			break
 		}
 	}
-	e.signs = signsOf(e.passage, c.form != asksAnything || len(c.named) > 0 || len(c.dates) > 0)
 	if at := slices.Index(c.named, e.Author); at >= 0 {
 		e.by = whomAt(at)
 	}
+	e.signs = signsOf(e.passage, c.form != asksAnything || e.by != 0 || len(c.dates) > 0)
 }
 
 // numbers are as many zeros as the question has terms, and never nil.
@@ -328,7 +286,7 @@ func (p *pool) score(query Query, q question) []*ranked {
 	var all []*ranked
 	q.event.find(q, p.streams)
 	aside := behind(query)
-	for _, channel := range p.channels() {
+	for _, channel := range slices.Sorted(maps.Keys(p.streams)) {
 		stream := p.streams[channel]
 		scored := make([]ranked, len(stream))
 		for i := range stream {
@@ -354,7 +312,9 @@ func (p *pool) score(query Query, q question) []*ranked {
 			best[n-1] = r
 		}
 	}
-	slices.SortStableFunc(best, func(a, b *ranked) int { return cmp.Compare(b.score, a.score) })
+	slices.SortFunc(best, func(a, b *ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.channel, b.channel), cmp.Compare(a.at, b.at))
+	})
 	return best
 }
 

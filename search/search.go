@@ -81,9 +81,9 @@ func (r Result) Gate() []float64 { return r.gate.values }
 // SmallTalk reports whether the question asks for nothing that could have been said.
 func (r Result) SmallTalk() bool { return r.Declined && r.gate.values == nil }
 
-// Worth is which of the hits are worth showing a model: all, or of a Declined question the best five, for it to judge.
-// A question that may be small talk gets the best alone, and small talk nothing.
-func (r Result) Worth() []Hit {
+// Worth is which of the hits are worth showing a model, and which are left: of a Declined question it is the best five,
+// for it to judge. A question that may be small talk gets the best alone, and small talk nothing.
+func (r Result) Worth() (worth, left []Hit) {
 	n := len(r.Hits)
 	switch v := r.gate.values; {
 	case !r.Declined:
@@ -94,7 +94,20 @@ func (r Result) Worth() []Hit {
 	default:
 		n = min(gateHits, n)
 	}
-	return r.Hits[:n]
+	return r.Hits[:n], r.Hits[n:]
+}
+
+// SpeaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or when:
+// that will do only where nothing else is asked for.
+func (r Result) SpeaksOfIt(h Hit) bool {
+	kinds := []string{"words", "answers"}
+	if r.found != nil && r.found.question.whoOrWhen() {
+		if len(r.found.question.dates) > 0 {
+			return r.found.question.distance(h.Message.Time()) == 0
+		}
+		kinds = append(kinds, "author", "name")
+	}
+	return slices.ContainsFunc(h.Why, func(w Reason) bool { return slices.Contains(kinds, w.Kind) })
 }
 
 // Above reports whether a hit is worth showing to somebody who searches: something speaks for it, and its relevance

@@ -48,6 +48,36 @@ var (
 		game show brand artist author breed instrument company series film sport`)
 )
 
+// subjects are the terms of what a question is about: of the words behind an article, a "which" or what belongs to
+// somebody, up to the next that says nothing, and of the last one. The others may well be words that only it has.
+func subjects(question string) map[string]bool {
+	terms := map[string]bool{}
+	var last []string
+	is := false
+	for w := range strings.FieldsSeq(strings.ToLower(question)) {
+		bare, own := strings.TrimFunc(w, unicode.IsPunct), text.QueryTerms(w)
+		switch {
+		case articles[bare]:
+			is = true
+			continue
+		case len(own) > 0:
+			last = own
+		}
+		is = is && len(own) > 0
+		for _, t := range own {
+			terms[t] = terms[t] || is
+		}
+		is = is && !strings.ContainsAny(w[len(w)-1:], ",.;:") || strings.HasSuffix(bare, "'s") || strings.HasSuffix(bare, "’s")
+	}
+	for _, t := range last {
+		terms[t] = true
+	}
+	return terms
+}
+
+var articles = text.SetOf(`a an the which what whose many much my your his her our their some any this that these those
+	ein eine einen der die das den dem le la les un une el los las una`)
+
 // signs are what the words of a message tell of what it says.
 type signs struct {
 	asks   bool // it has a question mark
@@ -61,7 +91,7 @@ type signs struct {
 // signsOf reads a message's signs; unless all are wanted, only whether it asks. Those that take words are known of
 // English.
 func signsOf(s string, all bool) (of signs) {
-	if of.asks = strings.ContainsAny(s, "?？"); !all {
+	if of.asks = strings.Contains(s, "?") || strings.Contains(s, "？"); !all {
 		return of
 	}
 	last, lastEnd := "", 0

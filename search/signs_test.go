@@ -2,7 +2,10 @@ package search
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"hark/internal/text"
 )
 
 func TestFormOfAQuestion(t *testing.T) {
@@ -62,6 +65,28 @@ func TestTermsThatBeginAlike(t *testing.T) {
 	} {
 		if got := alike(c.a, c.b); got < c.want-1e-9 || got > c.want+1e-9 {
 			t.Errorf("%q and %q: %v, want %v", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// A question is about what stands behind an article or belongs to somebody, and about its last word.
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]string{
+		"when did Anna buy the old sailboat?":      "old sailboat",
+		"how many goldfish does Ben keep":          "goldfish keep",
+		"what is Ben’s landlord called, I wonder":  "landlord call wonder",
+		"who painted Anna's garage when it rained": "garag rain",
+		"why?": "",
+	} {
+		var got []string
+		for _, term := range text.QueryTerms(question) {
+			if subjects(question)[term] {
+				got = append(got, term)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q is about %q, want %q", question, got, want)
 		}
 	}
 }

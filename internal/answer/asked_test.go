@@ -2,7 +2,9 @@ package answer
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -119,8 +121,12 @@ func TestWhatWasAskedOfHarkIsNotFound(t *testing.T) {
 	if got := w.finds(seeks("night ferry")); len(got) != 1 || got[0] != said {
 		t.Errorf("a search finds %d", got)
 	}
-	if asksWhatWasAsked("Is the demand for the night ferry high?") || !asksWhatWasAsked("Qu'est-ce que j'ai demandé ?") {
-		t.Error("demand is taken for demander")
+	for question, want := range map[string]bool{"Is the demand for the night ferry high?": false,
+		"Qu'est-ce que j'ai demandé ?": true, "Did Ben tell you about the ferry?": false, "What have I told you?": true,
+		"Can I ask you when the ferry leaves?": false, "Who asked you about the ferry?": true} {
+		if asksWhatWasAsked(question) != want {
+			t.Errorf("%q: want %t", question, want)
+		}
 	}
 	r := w.recalled(w.asks(lobby, "What did I ask you about the night ferry?"))
 	if len(r.Result.Hits) < 5 {
@@ -169,7 +175,7 @@ func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 			r := w.recall(q)
 			scope := r.asked
 			scope.Channels, scope.Since = []memory.ChannelID{kiosk}, r.from.Time()
-			found, err := w.engine.find(t.Context(), q, r, scope, []memory.MessageID{q.ID})
+			found, _, err := w.engine.find(t.Context(), q, r, scope, []memory.MessageID{q.ID})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -278,5 +284,50 @@ func TestQuotesAreCompleted(t *testing.T) {
 		if n := strings.Count(text, "> "); n > 2 {
 			t.Errorf("%q: %d messages are quoted:\n%s", question, n, text)
 		}
+	}
+}
+
+// Without a model, who is named alone gets what they said, and what goes on from a question in a running session its
+// subject, also where that was said in the session.
+func TestNamesAndFollowUpsAreQuoted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.says(9*day, harbor, cleo, "the tiller is in the shed, behind the sails")
+	w.says(8*day, harbor, ben, "I sold my kayak to the school yesterday")
+	for _, question := range []string{"Ben", "@Ben?", "what did Ben say?"} {
+		has(t, w.answer(w.asks(lobby, question)).Text, "kayak")
+	}
+	hasNot(t, w.answer(w.asks(lobby, "what did Ben say yesterday?")).Text, "kayak") // that was a week ago
+	w.says(9*time.Minute, harbor, cleo, "The regatta is on Friday at three, by the east pier")
+	asked := w.posts(8*time.Minute, memory.Message{Guild: guild, Channel: harbor, Author: ann,
+		Mentions: []memory.UserID{oracle}, Content: fmt.Sprintf("<@%d> when is the regatta?", oracle)})
+	w.posts(7*time.Minute, memory.Message{Guild: guild, Channel: harbor, Author: oracle, Kind: memory.FromHark,
+		ReplyTo: asked, Content: "> The regatta is on Friday at three, by the east pier\n— **Cleo** in #lobby [1]"})
+	text := w.answer(w.asks(harbor, "and where?")).Text
+	has(t, text, "east pier")
+	hasNot(t, text, "tiller", "when is the regatta")
+}
+
+// Nothing is looked up at its source that isn't worth telling.
+func TestWhatIsDeclinedIsNotLookedUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for i := range 30 {
+		w.says(time.Duration(i+2)*day, harbor, ben, fmt.Sprintf("The captain of ferry %d is late", i))
+	}
+	looked := map[memory.MessageID]bool{}
+	w.engine.LookUpBy(func(_ context.Context, messages []memory.Message, _ time.Duration) ([]memory.Message, error) {
+		for _, m := range messages {
+			looked[m.ID] = m.Channel == harbor
+		}
+		maps.DeleteFunc(looked, func(_ memory.MessageID, found bool) bool { return !found }) // the question itself
+		return messages, nil
+	})
+	if w.answer(w.asks(lobby, "how are you?")); len(looked) > 0 {
+		t.Errorf("%d messages are looked up for small talk", len(looked))
+	}
+	const most = 3 * 5 // of the best five with what stands beside them
+	if w.answer(w.asks(vault, "what did the zeppelin captain order for lunch?")); len(looked) > most {
+		t.Errorf("%d messages are looked up for a question that is declined", len(looked))
 	}
 }

@@ -102,7 +102,7 @@ type Options struct {
 
 // Engine answers questions.
 type Engine struct {
-	log      Log
+	log      surely
 	search   Searcher
 	builder  *builder.Builder
 	model    Model // nil: answers are extractive

@@ -58,19 +58,28 @@ func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 		}
 		skip = append(digest.IDs(around), q.ID)
 	}
-	result, err := e.find(ctx, q, r, r.asked, skip)
+	result, err := e.search.Search(ctx, e.query(q, r, r.asked, skip))
 	if err != nil {
 		return Finding{}, fmt.Errorf("find: %w", err)
 	}
-	f := Finding{TextOnly: result.TextOnly, Unranked: result.RerankFailed}
-	for _, hit := range result.Hits {
-		switch {
-		case len(hit.Why) == 0: // it is there because nothing better is
-		case q.ID == 0 && !result.Above(hit): // what is like a message holds little of it
-			f.Below++
-		default:
-			f.Found = append(f.Found, foundIn(hit, skip))
+	result, left, err := e.mayUse(ctx, q, r, result, func(result search.Result) (shown, left []search.Hit) {
+		for _, hit := range result.Hits {
+			switch {
+			case len(hit.Why) == 0: // it is there because nothing better is
+			case q.ID == 0 && !result.Above(hit): // what is like a message holds little of it
+				left = append(left, hit)
+			default:
+				shown = append(shown, hit)
+			}
 		}
+		return shown, left
+	})
+	if err != nil {
+		return Finding{}, fmt.Errorf("find: %w", err)
+	}
+	f := Finding{TextOnly: result.TextOnly, Unranked: result.RerankFailed, Below: len(left)}
+	for _, hit := range result.Hits {
+		f.Found = append(f.Found, foundIn(hit, skip))
 	}
 	return f, nil
 }

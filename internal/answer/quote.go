@@ -151,7 +151,7 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	}
 	asked := text.Words(text.WithoutHark(q.Text))
 	hits = slices.DeleteFunc(hits, func(h search.Hit) bool {
-		return h.Relevance < search.Floor || !speaksOfIt(h) ||
+		return h.Relevance < search.Floor || !r.result.SpeaksOfIt(h) ||
 			slices.Equal(text.Words(text.WithoutHark(h.Message.Content)), asked)
 	})
 	slices.SortStableFunc(hits, func(a, b search.Hit) int { return cmp.Compare(b.Relevance, a.Relevance) })
@@ -233,28 +233,16 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 	}
 	skip := []memory.MessageID{q.ID}
 	if slices.Contains(r.scope.Channels, q.Channel) {
-		if !search.RefersBack(q.Text) {
-			result, _, err := gated(e.findAgain(ctx, q, r, skip))
-			return sureHits(result), err
-		}
-		result, _, err := gated(e.find(ctx, q, r, r.asked, skip))
-		// What is in r was found with the session's words, so that nothing of that was.
-		more := slices.DeleteFunc(sureHits(result), func(h search.Hit) bool { return isHit(sureHits(r.result), h.Message) })
-		return slices.Concat(sureHits(r.result), more), err
+		result, _, err := e.findAgain(ctx, q, r, skip) // with the session's words where it refers back
+		return sureHits(result), err
 	}
 	scope := r.asked
 	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel},
 		r.channels); scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
-	present, _, err := gated(e.find(ctx, q, r, scope, skip))
+	present, _, err := e.find(ctx, q, r, scope, skip)
 	return slices.Concat(sureHits(present), sureHits(r.result)), err
-}
-
-// speaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or
-// when.
-func speaksOfIt(h search.Hit) bool {
-	return slices.ContainsFunc(h.Why, func(w search.Reason) bool { return w.Kind == "words" || w.Kind == "answers" })
 }
 
 // standsBeside reports whether what has relevance is likely enough the answer to be quoted beside the best.

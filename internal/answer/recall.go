@@ -94,15 +94,14 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	}
 	// What the prompt has no room for as the session may be found like anything else.
 	fits := r.turnsOf(r.voice.builder.Build(e.input(q, r)))
-	if r.result, r.left, err = gated(e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID))); err != nil {
+	if r.result, r.left, err = e.find(ctx, q, r, r.asked, append(digest.IDs(fits), q.ID)); err != nil {
 		return r, err
 	}
 	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
 	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
-		again, err := e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID))
-		if r.result, r.left, err = gated(again, err); err != nil {
+		if r.result, r.left, err = e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID)); err != nil {
 			return r, err
 		}
 		if err := e.build(ctx, q, r, r.shown.session); err != nil {
@@ -181,30 +180,17 @@ func (r *recalled) included(section builder.SectionType) int {
 	return 0
 }
 
-// find searches, and leaves out whoever has opted out.
+// find searches, and tells what of that is worth using, and the hits that aren't. It leaves out whoever has opted out.
+// Lore is there only where it is called, or holds half of what is asked.
 func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope,
-	skip []memory.MessageID) (search.Result, error) {
-	result, err := e.search.Search(ctx, e.query(q, r, scope, skip))
-	if err != nil {
-		return search.Result{}, err
+	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
+	if result, err = e.search.Search(ctx, e.query(q, r, scope, skip)); err != nil {
+		return search.Result{}, nil, err
 	}
-	return e.mayUse(ctx, q, r, result)
+	return e.mayUse(ctx, q, r, result, search.Result.Worth)
 }
 
-// gated is what of a result is worth using, and the hits that aren't: whoever wrote only these isn't introduced. Lore
-// is there only where it is called, or holds half of what is asked.
-func gated(result search.Result, err error) (_ search.Result, left []search.Hit, _ error) {
-	worth := result.Worth()
-	left, result.Hits = result.Hits[len(worth):], worth
-	if len(left) > 0 {
-		result.People = slices.DeleteFunc(slices.Clone(result.People), func(p search.Participant) bool {
-			return !p.Main && !slices.ContainsFunc(worth, func(h search.Hit) bool { return h.Message.Author == p.Person.ID })
-		})
-	}
-	return result, left, err
-}
-
-// sureHits are the hits of a gated result that may be quoted: what too little was found of isn't an answer.
+// sureHits are the hits of a result that may be quoted: what too little was found of isn't an answer.
 func sureHits(result search.Result) []search.Hit {
 	if result.Declined {
 		return nil
@@ -214,36 +200,43 @@ func sureHits(result search.Result) []search.Hit {
 
 // findAgain is what was found, with other messages skipped, and without those that were deleted since.
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
-	skip []memory.MessageID) (search.Result, error) {
-	left := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) {
-		return hitsLeft(ctx, hits, r.consents.still)
+	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
+	there := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) { // as far as is known here
+		return hitsLeft(ctx, hits, consents{e.log.Log, r.consents.in}.still)
 	}
-	result, err := e.search.Again(ctx, r.result, skip, left)
-	if err != nil {
-		return search.Result{}, err
+	if result, err = e.search.Again(ctx, r.result, skip, there); err != nil {
+		return search.Result{}, nil, err
 	}
-	return e.mayUse(ctx, q, r, result)
+	return e.mayUse(ctx, q, r, result, search.Result.Worth)
 }
 
-// mayUse is what may be used of a result, as it is now.
-func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result) (_ search.Result,
-	err error) {
+// mayUse is what may be used of a result, and of its hits those worth using, as they are now. The others are left as
+// they were, and nowhere looked up.
+func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result,
+	worth func(search.Result) (worth, left []search.Hit)) (_ search.Result, left []search.Hit, err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
 	if result, err = r.consents.of(ctx, result); err != nil {
-		return search.Result{}, err
+		return search.Result{}, nil, err
+	}
+	ofHark := asksWhatWasAsked(q.Text)
+	result.Declined = result.Declined && !ofHark          // its words aren't those that were used
+	if result.Hits, left = worth(result); len(left) > 0 { // whoever wrote only what isn't used isn't introduced
+		result.People = slices.DeleteFunc(slices.Clone(result.People), func(p search.Participant) bool {
+			return !p.Main && !slices.ContainsFunc(result.Hits,
+				func(h search.Hit) bool { return h.Message.Author == p.Person.ID })
+		})
 	}
 	result.Hits, err = hitsLeft(ctx, result.Hits, e.upstream.now)
-	if err != nil || asksWhatWasAsked(q.Text) {
-		result.Declined = false // its words aren't those that were used
-		return result, err
+	if err != nil || ofHark {
+		return result, left, err
 	}
 	result.Hits, err = digest.Keep(result.Hits, func(h search.Hit) (bool, error) {
 		put, err := e.putToHark(ctx, r, h.Message)
 		return !put, err
 	})
-	return result, err
+	return result, left, err
 }
 
 // places are messages to be looked at, by channel, each once.

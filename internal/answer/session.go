@@ -239,7 +239,8 @@ func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
 	return func(m *memory.Message) bool { return r.addressed(*m) && bids(*m) }
 }
 
-var askedBefore = pattern.Of(`(?i)\b(?:ask|asked|asking|told|tell|question\w*|requests?)\b.*\b(?:you|hark)\b|` +
+var askedBefore = pattern.Of(`(?i)\b(?:did|do|does)\b.*\bask\b.*\b(?:you|hark)\b|` +
+	`\b(?:asked|asking|(?:i|we) (?:told|tell)|questions|requests)\b.*\b(?:you|hark)\b|` +
 	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
 
 // asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
@@ -269,7 +270,7 @@ func bids(m memory.Message) bool {
 	case len(words) == 0:
 		return text.SpeaksToHark(m.Content)
 	case len(words) == 1 && len(text.QueryTerms(said)) < 2 && m.ReplyTo == 0 && !direct: // a topic, and no answer
-		return !strings.ContainsAny(said, "0123456789")
+		return !strings.ContainsAny(words[0], "0123456789")
 	}
 	is := false
 	for _, sentence := range sentencesOf().FindAllString(said, -1) {

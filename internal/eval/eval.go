@@ -245,7 +245,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	if outcome.Ranked, err = a.names(ctx, channel, ids); err != nil {
 		return Outcome{}, err
 	}
-	result.Hits = result.Worth() // as where it is asked: ranking is measured all the same
+	result.Hits, _ = result.Worth() // as where it is asked: ranking is measured all the same
 	input := answer.History(result, channel, time.UTC, nil, nil)
 	input.Now = q.Time
 	counter := tokens.New()

@@ -79,9 +79,9 @@ func (b *Batch) AppendTerms(terms []string, s string) []string {
 }
 
 // beginsAnew reports whether the stem of a word that isn't irregular may differ from it in the first two bytes: of
-// what has nothing but a vowel, or a vowel and y, before its ending.
+// what has nothing but a vowel, or a vowel and y, before its ending, such as -ed, -ies or -ing.
 func beginsAnew(word string) bool {
-	return strings.IndexByte("aeiou", word[0]) >= 0 && (len(word) < 6 || word[1] == 'y')
+	return (word[1] == 'y' || len(word) < 6 && (word[1] == 'e' || word[1] == 'i')) && !isConsonant(word[0])
 }
 
 func (b *Batch) stem(word string) string {

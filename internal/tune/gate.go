@@ -86,7 +86,7 @@ func fitGate(all []decision) []float64 {
 		count[key(d)]++
 	}
 	w := make([]float64, len(search.GateNames()))
-	descend(w, 1000, 0.05, func(slope []float64) {
+	descend(w, 5000, 0.05, func(slope []float64) {
 		for _, d := range learned {
 			off := 1 / (1 + math.Exp(-dot(w, d.Values)))
 			if d.kind == isQuestion {

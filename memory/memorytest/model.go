@@ -349,6 +349,29 @@ func (m *model) around(channel memory.ChannelID, ids []memory.MessageID, before,
 	return slices.DeleteFunc(log, func(m memory.Message) bool { return !wanted[m.ID] })
 }
 
+// stretches are, of a channel, what is round ids, reach before and after each: together where one reaches the other.
+func (m *model) stretches(channel memory.ChannelID, reach map[memory.Spot]int) [][]memory.Message {
+	read, follows := map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
+	for spot, n := range reach {
+		if spot.Channel != channel {
+			continue
+		}
+		for i, message := range m.around(channel, []memory.MessageID{spot.Message}, n, n) {
+			read[message.ID] = true
+			follows[message.ID] = follows[message.ID] || i > 0
+		}
+	}
+	var stretches [][]memory.Message
+	for _, message := range m.log(channel) {
+		if last := len(stretches) - 1; read[message.ID] && follows[message.ID] {
+			stretches[last] = append(stretches[last], message)
+		} else if read[message.ID] {
+			stretches = append(stretches, []memory.Message{message})
+		}
+	}
+	return stretches
+}
+
 // inScope are the messages in scope that can be recalled, in no order.
 func (m *model) inScope(scope memory.Scope) []memory.Message {
 	var all []memory.Message

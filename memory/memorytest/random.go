@@ -345,6 +345,20 @@ func (m *machine) compareSomeLog(t *rapid.T) {
 	m.compareLog(channel)
 	ids, before, after := drawIDs(t), between(t, "before", 0, 4), between(t, "after", 0, 4)
 	m.same("Around", m.around(channel, ids, before, after), m.model.around(channel, ids, before, after))
+
+	reach := map[memory.Spot]int{}
+	for _, channel := range channels {
+		for _, id := range drawIDs(t) {
+			reach[memory.Spot{Channel: channel, Message: id}] = between(t, "reach", 1, 4)
+		}
+	}
+	by := map[memory.ChannelID][][]memory.Message{}
+	for _, stretch := range got(m.store.Stretches(m.ctx, reach))(m.trial) {
+		by[stretch[0].Channel] = append(by[stretch[0].Channel], stretch)
+	}
+	for _, channel := range channels {
+		m.same("Stretches", by[channel], m.model.stretches(channel, reach))
+	}
 }
 
 func (m *machine) compareSearch(t *rapid.T) {

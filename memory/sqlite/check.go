@@ -64,6 +64,9 @@ func (s *Store) openLocked(ctx context.Context) error {
 	if err := sqlstore.RepairText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
 		return err
 	}
+	if err := sqlstore.Hide(ctx, s.Store); err != nil {
+		return err
+	}
 	if !e.lock.alone {
 		e.opened = true
 		return nil

@@ -222,27 +222,33 @@ func (h *hooked) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 	return err
 }
 
-// What others do between the look for the messages that are forgotten and the transaction that hides them counts.
-func TestWhatHappensBeforeAForgettingBegins(t *testing.T) {
+// What others do between the look for the messages that are forgotten and the steps that hide them counts.
+func TestWhatHappensWhileAForgettingBegins(t *testing.T) {
 	t.Parallel()
 	const newcomer = general + 77
 	says := func(events ...memory.Event) func(*Store) { return func(s *Store) { apply(t, s, events...) } }
+	answered := memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: id(66), Question: id(57),
+		Sources: from(general, 57), Model: "quinces"}}
 	gone := func(s *Store) {
-		apply(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()})
-		must(t, goOn(s))
+		forget(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()})
 	}
 	for name, c := range map[string]struct {
 		meanwhile func(*Store)
 		messages  int // of 20 that were there
 	}{
-		"nothing":            {says(), 20},
-		"more is said":       {says(posted(general, 63, "quinces"), posted(general, 64, "stays")), 21},
-		"one comes late":     {says(posted(general, -3, "quinces")), 21},
-		"a channel is new":   {says(posted(newcomer, 63, "quinces"), posted(newcomer, 64, "stays")), 21},
-		"one is edited":      {says(edited(general, 57, "quinces")), 20},
-		"one is deleted":     {says(deleted(general, 57)), 19},
-		"another's goes":     {says(deleted(general, 58)), 20},
-		"half are hidden":    {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 10},
+		"nothing":          {says(), 20},
+		"more is said":     {says(posted(general, 63, "quinces"), posted(general, 64, "stays")), 20},
+		"one comes late":   {says(posted(general, -3, "quinces")), 20},
+		"a channel is new": {says(posted(newcomer, 63, "quinces"), posted(newcomer, 64, "stays")), 20},
+		"one is edited":    {says(edited(general, 57, "quinces")), 20},
+		"one is named":     {says(memory.Named{Channel: general, ID: id(57), Name: "quinces"}), 20},
+		"one is answered":  {says(answered), 20},
+		"one is deleted":   {says(deleted(general, 57)), 19},
+		"the last go, and others come in their rows": {says(deleted(general, 57, 58, 59), posted(general, 65, "stays"),
+			posted(general, 67, "stays"), posted(general, 68, "stays")), 19},
+		"another's goes": {says(deleted(general, 58)), 20},
+		// Whoever has something be forgotten hides all that has begun.
+		"all are hidden":     {says(memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge, At: id(30).Time()}), 20},
 		"half are forgotten": {gone, 10},
 		"vectors are made":   {func(s *Store) { drain(t, s) }, 20},
 	} {
@@ -268,6 +274,22 @@ func TestWhatHappensBeforeAForgettingBegins(t *testing.T) {
 		wantNowhere(t, s.engine.dir, "quinces")
 		checkSound(t, s)
 	}
+}
+
+// What was being hidden when a process died is hidden for whoever opens the file next.
+func TestWhatADeadProcessWasHidingIsHidden(t *testing.T) {
+	t.Parallel()
+	s := populated(t)
+	breakStatement(t, s, "INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)")
+	wantError(t, s.Apply(bg, memory.Forgetting{Guild: guild, Channel: general, Why: memory.WhyPurge, At: id(900).Time()}))
+	closed(t, s)
+	s = open(t, s.engine.dir)
+	log, err := s.Log(bg, general, 0, 1<<62, 100)
+	if err != nil || len(log) > 0 || len(find(t, s, in(general), "number")) > 0 {
+		t.Errorf("%d messages are read still, %v", len(log), err)
+	}
+	must(t, goOn(s))
+	checkSound(t, s)
 }
 
 // Answers that go with what they were made from are counted off once, whether they fall under the order or are

@@ -212,7 +212,7 @@ CREATE TABLE forgetting (
   done    INTEGER NOT NULL,
   receipt TEXT NOT NULL,    -- so far, as JSON: numbers only
   whole   INTEGER NOT NULL DEFAULT 0, -- whether nothing but the beginning ends it
-  begun   INTEGER NOT NULL DEFAULT 0
+  begun   INTEGER NOT NULL DEFAULT 0 -- 1: its messages are to be doomed; 2: they are
 );
 CREATE TABLE withdrawn ( -- messages of Hark's that Discord still shows
   no      INTEGER PRIMARY KEY,

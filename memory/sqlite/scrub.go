@@ -23,7 +23,7 @@ const scrubbedKey = "scrubbed"
 
 const (
 	// stepTime is about how long one transaction of long work takes, so that nobody waits long.
-	stepTime = 40 * time.Millisecond
+	stepTime = 20 * time.Millisecond
 	// lookStep is how many pages are read at one moment, so that the log can be emptied meanwhile.
 	lookStep = 2000
 	// scrubRounds is how often all pages are looked at while others write, before it is done while nobody does.

@@ -56,12 +56,6 @@ var writes = map[string]func(*Store) error{
 		named.Record.Kwargs = map[string]any{"user": 3}
 		return s.Apply(bg, recorded("one", 8, 1), named, recorded("elsewhere", 0, 1))
 	},
-	"keep records and forget them": func(s *Store) error {
-		named := recorded("named", 9, 4)
-		named.Record.Kwargs = map[string]any{"user": 3}
-		return s.Apply(bg, recorded("one", 8, 1), named, memory.Forgetting{Guild: guild, User: 3,
-			Why: memory.WhyMember, At: idAt(900)})
-	},
 	"keep records and edit their question": applies(recorded("one", 8, 1), edited(general, 8, "another question")),
 	"make a key": func(s *Store) error {
 		_, err := s.FingerprintKey(bg)
@@ -115,8 +109,10 @@ var writes = map[string]func(*Store) error{
 	},
 }
 
-// works are what takes several transactions: what is to be there before, and what is done.
-var works = map[string]struct{ before, do func(*Store) error }{
+// work is what takes several transactions: what is to be there before, and what is done.
+type work struct{ before, do func(*Store) error }
+
+var works = map[string]work{
 	"carry out a forgetting": {
 		func(s *Store) error {
 			return s.Apply(bg, append(notes(), memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyPurge,
@@ -256,8 +252,14 @@ func usedSummary(answer, id memory.MessageID) memory.Event {
 // idAt is when the nth message of these tests was sent.
 func idAt(n int) time.Time { return id(n).Time() }
 
-// forgets begins a forgetting.
-func forgets(f memory.Forgetting) func(*Store) error { return applies(append(notes(), f)...) }
+// forgets is the work of hiding and taking out what an event has be forgotten.
+func forgets(f memory.Event) work {
+	named := recorded("named", 9, 4)
+	named.Record.Kwargs = map[string]any{"user": 3}
+	return work{applies(append(notes(), recorded("one", 8, 1), named)...), func(s *Store) error {
+		return errors.Join(s.Apply(bg, f), goOn(s))
+	}}
+}
 
 func init() {
 	writes["edit what lore is from"] = func(s *Store) error {
@@ -276,7 +278,10 @@ func init() {
 		condensed(general, "it is longer", 1, 22, 23), deleted(general, 22))
 	writes["end a session"] = applies(condensed(general, "it is long", 13, 19),
 		memory.CondensedGone{Guild: guild, Channel: general, Until: id(29)})
-	writes["notes"] = applies(notes()...)
+	writes["notes"] = applies(slices.DeleteFunc(notes(), func(e memory.Event) bool { // that is a work: it hides
+		_, opts := e.(memory.Opted)
+		return opts
+	})...)
 	for name, e := range map[string]memory.Event{ // the first to ask what was decided
 		"lore": memory.LoreTold{Lore: memory.Lore{ID: 9, Guild: guild, Name: "Project Y", Text: "is off",
 			At: idAt(9)}},
@@ -289,17 +294,18 @@ func init() {
 	for name, f := range map[string]memory.Forgetting{
 		"forget somebody":      {Guild: guild, User: 1},
 		"forget a channel":     {Guild: guild, Channel: general, User: 2},
+		"forget who asked":     {Guild: guild, User: 3},
 		"forget what was said": {Guild: guild, Before: id(9).Time()},
 		"forget a guild":       {Guild: guild},
 		"forget everything":    {Guild: memory.Everywhere},
 	} {
 		f.Why, f.At = memory.WhyPurge, id(2000).Time()
-		writes[name] = forgets(f)
+		works[name] = forgets(f)
 	}
-	writes["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft,
+	works["forget a guild that was left"] = forgets(memory.Forgetting{Guild: guild, Why: memory.WhyLeft,
 		At: id(2000).Time()})
-	writes["delete a channel"] = applies(memory.ChannelDeleted{Guild: guild, Channel: general,
-		At: id(2000).Time()}, posted(general, 3000, "late"), posted(general, 7, "known"))
+	works["delete a channel"] = forgets(memory.ChannelDeleted{Guild: guild, Channel: general, At: id(2000).Time()})
+	works["opt out"] = forgets(memory.Opted{Guild: guild, User: 1, Out: true, At: id(2000).Time()})
 }
 
 // populated is a store with something for every operation to work on.

@@ -340,8 +340,6 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 func (t *transaction) remove(c *channel, old storedMessage) {
 	t.reindex(old.row, old.Message, memory.Message{})
 	t.exec("DELETE FROM message WHERE row = ?", old.row)
-	t.removed = append(t.removed, old)
-	t.store.ingest.removals++
 	c.tail = nil
 	if old.segment == 0 {
 		return

@@ -5,19 +5,35 @@ import (
 	"database/sql"
 	"math"
 	"slices"
+	"time"
 
 	"hark/memory"
 )
 
 // readBounds finds where a stretch round each of some ids begins and ends, in the index alone. Here and elsewhere a
 // limit is ?+0, because SQLite prepares a statement anew whose limit is a bare parameter.
-const readBounds = `SELECT j.value,
-	(SELECT id FROM said WHERE channel = ?1 AND id < j.value ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
-	(SELECT id FROM said WHERE channel = ?1 AND id > j.value ORDER BY id LIMIT 1 OFFSET ?3+0)
-	FROM json_each(?4) j`
+const readBounds = `SELECT CAST(c.key AS INTEGER), j.value,
+	(SELECT id FROM message WHERE channel = CAST(c.key AS INTEGER) AND id < j.value AND ` + unforgotten + `
+		ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
+	(SELECT id FROM message WHERE channel = CAST(c.key AS INTEGER) AND id > j.value AND ` + unforgotten + `
+		ORDER BY id LIMIT 1 OFFSET ?3+0)
+	FROM json_each(?1) c, json_each(c.value) j`
 
-const readStretches = "SELECT " + MessageColumns + ` FROM (SELECT value FROM json_each(?)) j
-	CROSS JOIN said ON channel = ? AND id BETWEEN j.value ->> 0 AND j.value ->> 1`
+// unforgotten is what holds for the messages that said has. Where nothing is being forgotten, which SQLite looks up
+// once, it takes no time.
+const unforgotten = "(NOT EXISTS (SELECT 1 FROM doomed) OR row NOT IN (SELECT row FROM doomed))"
+
+const readSpans = "SELECT key, " + MessageColumns + ` FROM (SELECT key, value FROM json_each(?)) j CROSS JOIN message
+	ON channel = j.value ->> 0 AND id BETWEEN j.value ->> 1 AND j.value ->> 2 AND ` + unforgotten
+
+// span is the number of a channel, and the first and the last id of a part of it.
+type span [3]int64
+
+// extent is how many messages are wanted before and after one.
+type extent struct{ before, after int }
+
+// wanted are ids of messages, by the extent of what is wanted round them and by the number of their channel.
+type wanted map[extent]map[int64][]memory.MessageID
 
 // Around implements memory.Store.
 func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
@@ -25,62 +41,160 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	guild, no, ok := s.place(channel)
+	_, no, ok := s.place(channel)
 	if !ok || len(ids) == 0 {
 		return nil, nil
 	}
 	if before <= 0 && after <= 0 {
 		return s.messages(ctx, channel, "id IN (SELECT value FROM json_each(?)) ORDER BY id", jsonOf(ids))
 	}
-	all, err := s.around(ctx, no, memory.Message{Guild: guild, Channel: channel},
-		slices.Compact(slices.Sorted(slices.Values(ids))),
-		min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32))
-	return all, s.failed(err, "read messages of channel %d", channel)
+	round := extent{min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32)}
+	stretches, err := s.stretches(ctx, wanted{round: {no: ids}})
+	return slices.Concat(stretches...), s.failed(err, "read messages of channel %d", channel)
 }
 
-// around reads messages that are as empty is, but for what their rows say.
-func (s *Store) around(ctx context.Context, no int64, empty memory.Message, ids []memory.MessageID,
-	before, after int) (read []memory.Message, err error) {
+// Stretches implements memory.Store.
+func (s *Store) Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]memory.Message, error) {
+	if err := s.engine.Notice(ctx); err != nil {
+		return nil, err
+	}
+	w := wanted{}
+	for spot, n := range reach {
+		if _, no, ok := s.place(spot.Channel); ok {
+			round := extent{n, n}
+			if w[round] == nil {
+				w[round] = map[int64][]memory.MessageID{}
+			}
+			w[round][no] = append(w[round][no], spot.Message)
+		}
+	}
+	stretches, err := s.stretches(ctx, w)
+	return stretches, s.failed(err, "read messages")
+}
+
+// stretches reads what is wanted, as of one moment.
+func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.Message, err error) {
+	s.mu.RLock()
+	nos := s.nos
+	s.mu.RUnlock()
 	err = s.engine.Snapshot(ctx, func(q Querier) error {
-		var stretches [][2]memory.MessageID // which don't overlap, in order
-		err := Each(ctx, q, func(scan Scanner) error {
-			var id memory.MessageID
-			var first, last sql.Null[memory.MessageID]
-			err := scan(&id, &first, &last)
-			stretch := [2]memory.MessageID{id, id}
-			if before > 0 {
-				stretch[0] = noMessage
-				if first.Valid {
-					stretch[0] = first.V
-				}
+		var spans []span
+		for round, ids := range w {
+			some, err := round.spans(ctx, q, ids)
+			if err != nil {
+				return err
 			}
-			if after > 0 {
-				stretch[1] = math.MaxInt64
-				if last.Valid {
-					stretch[1] = last.V
-				}
+			spans = append(spans, some...)
+		}
+		near := len(spans)
+		spans = joined(spans)
+		// room for about as many messages as there are, where some are wanted alone and some in a row
+		all, begins := make([]memory.Message, 0, 16*len(spans)+4*near), make([]int, 0, len(spans))
+		var m memory.Message
+		var at int64
+		columns, last := append([]any{asInt[int64]{&at}}, messageColumns(&m)...), int64(-1)
+		if err := Each(ctx, q, func(scan Scanner) error {
+			m = memory.Message{}
+			if err := scan(columns...); err != nil {
+				return err
 			}
-			if n := len(stretches); n > 0 && stretch[0] <= stretches[n-1][1] {
-				stretches[n-1][1] = stretch[1]
-			} else {
-				stretches = append(stretches, stretch)
+			if at != last {
+				begins, last = append(begins, len(all)), at
 			}
-			return err
-		}, readBounds, no, max(before-1, 0), max(after-1, 0), jsonOf(ids))
-		if err != nil {
+			no := spans[at][0]
+			m.Guild, m.Channel = nos.guilds[no], nos.ids[no]
+			all = append(all, m)
+			return nil
+		}, readSpans, jsonText(spans)); err != nil {
 			return err
 		}
-		var m memory.Message
-		columns := messageColumns(&m)
-		return Each(ctx, q, func(scan Scanner) error {
-			m = empty
-			err := scan(columns...)
-			read = append(read, m)
-			return err
-		}, readStretches, jsonText(stretches), no)
+		begins = append(begins, len(all))
+		for i := range len(begins) - 1 {
+			stretches = append(stretches, all[begins[i]:begins[i+1]:begins[i+1]])
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return read, nil
+	return stretches, nil
+}
+
+// spans are what is wanted round ids. Of many in a row it looks up some: where what is round two of them meets, it
+// takes in what is round those between.
+func (round extent) spans(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) ([]span, error) {
+	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // in ids; it ends a row
+	each := max(1, (round.before+round.after)/2)
+	some := map[int64][]memory.MessageID{}
+	for no, all := range ids {
+		all, last := slices.Compact(slices.Sorted(slices.Values(all))), 0
+		for i, id := range all {
+			if i == 0 || i == len(all)-1 || i-last >= each || id-all[i-1] > pause || all[i+1]-id > pause {
+				some[no], last = append(some[no], id), i
+			}
+		}
+	}
+	spans, err := round.bounds(ctx, q, some)
+	if err != nil {
+		return nil, err
+	}
+	left := map[int64][]memory.MessageID{}
+	met := joined(slices.Clone(spans))
+	for no, asked := range some {
+		for i := 1; i < len(asked); i++ {
+			a, b := int64(asked[i-1]), int64(asked[i])
+			if slices.ContainsFunc(met, func(s span) bool { return s[0] == no && s[1] <= a && b <= s[2] }) {
+				continue
+			}
+			for _, id := range ids[no] {
+				if a < int64(id) && int64(id) < b {
+					left[no] = append(left[no], id)
+				}
+			}
+		}
+	}
+	if len(left) == 0 {
+		return spans, nil
+	}
+	more, err := round.bounds(ctx, q, left)
+	return append(spans, more...), err
+}
+
+// bounds are what is wanted round each of ids.
+func (round extent) bounds(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) (spans []span, err error) {
+	err = Each(ctx, q, func(scan Scanner) error {
+		var no, id int64
+		var first, last sql.Null[int64]
+		err := scan(&no, &id, &first, &last)
+		one := span{no, id, id}
+		if round.before > 0 {
+			one[1] = int64(noMessage)
+			if first.Valid {
+				one[1] = first.V
+			}
+		}
+		if round.after > 0 {
+			one[2] = math.MaxInt64
+			if last.Valid {
+				one[2] = last.V
+			}
+		}
+		spans = append(spans, one)
+		return err
+	}, readBounds, jsonText(ids), max(round.before-1, 0), max(round.after-1, 0))
+	return spans, err
+}
+
+// joined are spans in order, of which those that overlap are one.
+func joined(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return slices.Compare(a[:], b[:]) })
+	all := spans[:0]
+	for _, s := range spans {
+		if n := len(all); n > 0 && s[0] == all[n-1][0] && s[1] <= all[n-1][2] {
+			all[n-1][2] = max(all[n-1][2], s[2])
+		} else {
+			all = append(all, s)
+		}
+	}
+	return all
 }

@@ -15,12 +15,11 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 		f.At = time.Now()
 	}
 	var id int64
-	found, err := s.find(ctx, orderOf(f))
-	if err != nil {
-		return memory.Receipt{}, s.failed(err, "begin to forget")
-	}
-	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f, found) }); err != nil {
+	if err := s.writing(ctx, func(t *transaction) { id = t.forget(f) }); err != nil {
 		return memory.Receipt{}, fmt.Errorf("begin to forget: %w", err)
+	}
+	if _, err := s.hide(ctx, id); err != nil { // whether or not ctx is done by now
+		return memory.Receipt{}, s.failed(err, "hide what forgetting %d is about", id)
 	}
 	return s.Resume(ctx, id, progress)
 }
@@ -67,6 +66,9 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 		return r, err
 	}
 	if !done {
+		if r, err = s.hide(ctx, id); err != nil {
+			return r, err
+		}
 		if err := s.takeOut(ctx, progress); err != nil {
 			return r, err
 		}
@@ -82,11 +84,17 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 }
 
 // forgetting reads one that is on record; its ID is 0 if none is.
-func (t *transaction) forgetting(id int64) (o order, begun, done bool, receipt memory.Receipt) {
-	must(Found(o.scan(t.row("SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?", id).Scan,
-		&begun, &done, asJSON{&receipt})))
-	receipt.Forgetting = o.Forgetting
-	return o, begun, done, receipt
+func (t *transaction) forgetting(id int64) (o order, begun int, done bool, r memory.Receipt) {
+	begun, done, err := o.read(t.ctx, t, id, &r)
+	ensure(err)
+	return o, begun, done, r
+}
+
+func (o *order) read(ctx context.Context, q Querier, id int64, r *memory.Receipt) (begun int, done bool, err error) {
+	_, err = Found(o.scan(RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?",
+		id).Scan, &begun, &done, asJSON{r}))
+	r.Forgetting = o.Forgetting
+	return begun, done, err
 }
 
 // beginAgain reads a forgetting, and begins it if it is on record merely.
@@ -95,9 +103,8 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
 	if o.ID == 0 {
 		ensure(memory.ErrNotFound)
 	}
-	if !begun {
-		t.begin(id, o, nil)
-		_, _, _, r = t.forgetting(id)
+	if begun == 0 {
+		t.begin(id, o)
 	}
 	return r, done
 }
@@ -130,7 +137,6 @@ func (t *transaction) takeOutSome(limit int) int {
 		return 0
 	}
 	t.changed.Text = true // again: what begin removed may have been erased meanwhile
-	t.store.ingest.removals++
 	for i, row := range rows {
 		t.unindex(row, terms[i])
 	}

@@ -132,7 +132,7 @@ func (t *transaction) decisions() *Decisions {
 	t.each(func(scan Scanner) error {
 		_, err := d.ReadForgetting(scan)
 		return err
-	}, "SELECT "+ForgettingColumns+" FROM forgetting WHERE begun = 1")
+	}, "SELECT "+ForgettingColumns+" FROM forgetting WHERE begun > 0")
 	w.decisions = d
 	return d
 }
@@ -162,6 +162,7 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 
 // opt keeps what somebody decided about themselves.
 func (t *transaction) opt(e memory.Opted) {
+	t.forgets = true // or it was told before, and isn't hidden yet
 	d := t.decisions()
 	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
 		return
@@ -173,7 +174,7 @@ func (t *transaction) opt(e memory.Opted) {
 		t.exec("UPDATE spent SET user = 0 WHERE guild = ? AND user = ?", e.Guild, e.User)
 	}
 	if e.Out || wasOut { // opting in keeps out what was said meanwhile
-		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At}, nil)
+		t.forget(memory.Forgetting{Guild: e.Guild, User: e.User, Why: memory.WhyOptOut, At: e.At})
 	}
 }
 

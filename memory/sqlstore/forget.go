@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,12 +10,12 @@ import (
 	"hark/memory"
 )
 
-// Forgetting begins in one transaction: everything that is made of the messages goes, and they themselves are doomed.
-// From that commit on they are in nothing that is read (the view said), and the order that stays on record keeps
-// them from coming back. What is left, their rows and their full text, is taken out in steps (carry.go).
+// Forgetting begins with a short transaction, which takes away all that is made of the messages and puts an order on
+// record that keeps them from coming back. Then they are doomed, in steps: from its step on each is in nothing that is
+// read (the view said). What is left, their rows and their full text, is taken out in further steps (carry.go).
 
-// forget begins a forgetting of messages that were found before, if not nil, and gives it an id.
-func (t *transaction) forget(f memory.Forgetting, found *selected) (id int64) {
+// forget begins a forgetting, and gives it an id. The messages are to be doomed next: see Store.hide.
+func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	o := orderOf(f)
 	// What is done and covers no more than this needn't stay on record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
@@ -25,148 +24,64 @@ func (t *transaction) forget(f memory.Forgetting, found *selected) (id int64) {
 		o.Guild, o.Channel, o.User, o.Why, o.end, o.whole)
 	id = value[int64](t, `INSERT INTO forgetting (guild, channel, user, before, why, at, whole, done, receipt)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 0, '{}') RETURNING id`, o.Guild, o.Channel, o.User, o.end, o.Why, millis(f.At), o.whole)
-	t.begin(id, o, found)
+	t.begin(id, o)
 	return id
 }
 
-// forgetOnce begins a forgetting unless one that covers as much for the same reason is on record.
+// forgetOnce begins a forgetting unless one that covers as much for the same reason is on record, which may not be
+// hidden yet.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
+	t.forgets = true
 	o := orderOf(f)
 	if !slices.ContainsFunc(t.decisions().ledger, func(k order) bool {
 		return k.Guild == o.Guild && k.Channel == o.Channel && k.User == o.User && k.Why == o.Why &&
 			k.end >= o.end && (k.whole || !o.whole)
 	}) {
-		t.forget(f, nil)
+		t.forget(f)
 	}
 }
 
-// selected are the messages that fall under an order.
-type selected struct {
-	channels string // the ids of those that it is about, as JSON; of all that are known unless it names some
-	last     string // the last row of each of them when they were looked through, by number, as JSON
-	removals int    // of ingest before that
-	rows     []int64
-	ids      map[memory.ChannelID][]memory.MessageID
-	counted  map[presenceKey]int
-	segments map[int64]int // how many of each
-}
-
-// find looks for the messages that fall under an order. That takes long, so it is done before the transaction that
-// begins to forget them.
-func (s *Store) find(ctx context.Context, o order) (found *selected, err error) {
-	removals := 0
-	if err := s.writing(ctx, func(*transaction) { removals = s.ingest.removals }); err != nil {
-		return nil, err
-	}
-	err = s.engine.Snapshot(ctx, func(q Querier) (err error) {
-		if found, err = o.find(ctx, q); err == nil {
-			found.removals = removals
-		}
-		return err
-	})
-	return found, err
-}
-
-func (o order) find(ctx context.Context, q Querier) (*selected, error) {
-	f := &selected{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
-		segments: map[int64]int{}}
-	channels, err := o.channels(ctx, q)
-	if f.channels = channels; err != nil {
-		return f, err
-	}
-	if err := RowOf(ctx, q, fmt.Sprintf(`SELECT json_group_array(json_array(no, coalesce((SELECT max(row) FROM message
-		WHERE row >= no << %[1]d AND row < (no + 1) << %[1]d), 0))) FROM channel
-		WHERE id IN (SELECT value FROM json_each(?))`, SequenceBits), channels).Scan(&f.last); err != nil {
-		return f, err
-	}
-	return f, f.add(ctx, q, o.messages(), o.args(channels)...)
-}
-
-// channels are the ids of those that an order is about, as JSON.
-func (o order) channels(ctx context.Context, q Querier) (string, error) {
-	ids, err := column[memory.ChannelID](ctx, q, "SELECT id FROM channel WHERE "+concerned, o.args("")...)
-	return jsonOf(ids), err
-}
-
-// add adds the messages m in channels c of a query.
-func (f *selected) add(ctx context.Context, q Querier, from string, args ...any) error {
-	return Each(ctx, q, func(scan Scanner) error {
-		var row, segment int64
-		var channel memory.ChannelID
-		var id memory.MessageID
-		var author memory.UserID
-		if err := scan(&row, &channel, &id, &author, &segment); err != nil {
-			return err
-		}
-		f.rows, f.ids[channel] = append(f.rows, row), append(f.ids[channel], id)
-		if segment != 0 { // as all that are counted
-			f.counted[presenceKey{row >> SequenceBits, author}]++
-			f.segments[segment]++
-		}
-		return nil
-	}, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+from, args...)
-}
-
-// drop leaves out messages that aren't there any more. That they are deleted is known already.
-func (f *selected) drop(removed []storedMessage) {
-	gone := map[int64]bool{}
-	for _, m := range removed {
-		gone[m.row] = true
-		if _, found := slices.BinarySearch(f.rows, m.row); found && m.segment != 0 {
-			f.counted[presenceKey{m.row >> SequenceBits, m.Author}]--
-			f.segments[m.segment]--
-		}
-	}
-	f.rows = slices.DeleteFunc(f.rows, func(row int64) bool { return gone[row] })
-}
-
-// addNew adds the messages that came since.
-func (f *selected) addNew(t *transaction, o order) {
-	ensure(f.add(t.ctx, t, fmt.Sprintf(`json_each(?7) j CROSS JOIN channel c ON c.no = j.value ->> 0
-		CROSS JOIN said m ON m.row > max(j.value ->> 1, c.no << %[1]d) AND m.row < (c.no + 1) << %[1]d
-		WHERE m.id < ?2 AND (m.author = ?3 OR ?3 = 0)`, SequenceBits), o.args(f.channels, f.last)...))
-}
+// How far a forgetting has come that is on record.
+const (
+	hasBegun = 1 // its messages are to be doomed
+	isHidden = 2 // they are
+)
 
 // beginning is a forgetting that is being begun.
 type beginning struct {
 	*transaction
-	id int64
-	of order
-	*selected
+	id       int64
+	of       order
+	channels string // the ids of those that it is about, as JSON
 	memory.Receipt
 }
 
-// begin hides what falls under an order that is on record, and all that is made of it. Messages that were found before
-// are looked for again if any were removed since, or are more.
-func (t *transaction) begin(id int64, o order, found *selected) {
+// begin takes away what is made of the messages that fall under an order that is on record, and tells which channels it
+// is about. It may be begun again.
+func (t *transaction) begin(id int64, o order) (channels string) {
 	t.flush()
-	channels := must(o.channels(t.ctx, t))
-	if found == nil || found.removals != t.store.ingest.removals || found.channels != channels {
-		found = must(o.find(t.ctx, t))
-	} else {
-		found.addNew(t, o)
-	}
-	slices.Sort(found.rows)
-	b := &beginning{transaction: t, id: id, of: o, selected: found}
-	t.removed = nil
+	_, _, _, r := t.forgetting(id)
+	b := &beginning{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), Receipt: r}
 	b.invalidate()
 	t.flush()
-	found.drop(t.removed) // answers of Hark's
-	b.doom()
-	b.uncount()
-	b.tearSegments()
 	b.dropNotes()
 	b.dropNames()
 	b.dropPeople()
 	b.dropSettings()
 	b.dropStructure()
 	t.changed.Text, t.changed.structure = true, true
-	t.store.ingest.removals++
 	// read again, the order with them
 	clear(t.store.ingest.channels)
 	clear(t.store.ingest.segments)
 	t.store.ingest.decisions = nil
-	t.exec("UPDATE forgetting SET begun = 1, receipt = ? WHERE id = ?", jsonText(b.Receipt), id)
+	t.exec("UPDATE forgetting SET begun = ?, receipt = ? WHERE id = ?", hasBegun, jsonText(b.Receipt), id)
+	return b.channels
+}
+
+// channels are the ids of those that an order is about, as JSON.
+func (o order) channels(ctx context.Context, q Querier) (string, error) {
+	ids, err := column[memory.ChannelID](ctx, q, "SELECT id FROM channel WHERE "+concerned, o.args("")...)
+	return jsonOf(ids), err
 }
 
 // args are those of all statements about an order: ?1 the ids of the channels that it is about, as JSON, ?2 its
@@ -204,80 +119,37 @@ func (b *beginning) run(query string, more ...any) int {
 // which it asks for their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is
 // to show nothing more.
 func (b *beginning) invalidate() {
-	hide := hideRepeats
-	if b.of.whole || b.of.end == endless {
-		hide = hideAll
-	}
-	before := b.lost
-	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: hide})
-	b.Answers, b.Facts, b.Lore = b.lost.Answers-before.Answers, b.lost.Facts-before.Facts, b.lost.Lore-before.Lore
-	b.Summaries, b.Records = b.lost.Summaries-before.Summaries, b.lost.Records-before.Records
+	b.lost = memory.Receipt{}
+	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
+	b.addLost(&b.Receipt)
 }
 
-// doom puts the messages on the list of those that are to be taken out. They are known as deleted where the
-// order doesn't tell: not from an id alone, if it is about somebody.
-func (b *beginning) doom() {
-	b.Messages = b.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", b.id, jsonOf(b.rows))
-	if b.of.User == 0 {
-		return
+// hides is which of the answers made of what falls under an order Discord is to show no more.
+func (o order) hides() hiding {
+	if o.whole || o.end == endless {
+		return hideAll
 	}
-	for channel, ids := range b.ids {
-		b.exec("INSERT INTO tombstone SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING", channel,
-			jsonOf(ids))
-	}
+	return hideRepeats
 }
 
-// doomedHere are the messages m in channels c that this forgetting, the last argument, dooms.
-const doomedHere = `FROM doomed d CROSS JOIN message m ON m.row = d.row CROSS JOIN channel c ON c.no = m.channel
-	WHERE d.forgetting = ?`
-
-// uncount takes the messages off what is counted of channels and people. Nobody's last message changes: what is left
-// is newer than what goes.
-func (b *beginning) uncount() {
-	for of, n := range b.counted {
-		b.counts[of.channel] -= n
-		b.exec("UPDATE presence SET messages = messages - ? WHERE channel = ? AND author = ?", n, of.channel, of.author)
-	}
-	b.flush()
-	b.exec("DELETE FROM presence WHERE messages <= 0")
+// addLost adds the derived things that went to a receipt.
+func (t *transaction) addLost(r *memory.Receipt) {
+	r.Answers, r.Facts, r.Lore = r.Answers+t.lost.Answers, r.Facts+t.lost.Facts, r.Lore+t.lost.Lore
+	r.Summaries, r.Records = r.Summaries+t.lost.Summaries, r.Records+t.lost.Records
 }
 
-// tearSegments takes the messages out of their segments, whose vectors go.
-func (b *beginning) tearSegments() {
-	if len(b.selected.segments) == 0 {
-		return
-	}
-	torn, by := slices.Sorted(maps.Keys(b.selected.segments)), map[int][]int64{}
-	for _, id := range torn {
-		by[b.selected.segments[id]] = append(by[b.selected.segments[id]], id)
-	}
-	for n, ids := range by {
-		b.exec(`UPDATE segment SET size = size - ?, version = version + 1, pending = 1,
-			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`, n, jsonOf(ids))
-	}
-	b.Segments, b.changed.Gone, b.changed.pending = len(torn), append(b.changed.Gone, torn...), true
-	ids := jsonOf(torn)
-	for _, table := range []string{inUse.table, beside.table} {
-		b.Vectors = max(b.Vectors, b.exec("DELETE FROM "+table+
-			" WHERE segment IN (SELECT value FROM json_each(?))", ids))
-	}
-	b.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
-}
-
-// dropNotes deletes what is kept beside the messages: of everybody's also of those that aren't there yet.
+// dropNotes deletes what is kept beside messages, of everybody's also of those that aren't there yet. Somebody's go
+// with the messages.
 func (b *beginning) dropNotes() {
-	which, args := "(channel, id) IN (SELECT c.id, m.id "+doomedHere+")", []any{b.id}
-	if b.of.User == 0 {
-		which, args = "channel IN (SELECT value FROM json_each(?1)) AND id < ?2", b.of.args(b.channels)
+	if b.of.User != 0 {
+		return
 	}
 	for _, table := range notes {
 		if table == "taken" { // goes with its tombstone
 			continue
 		}
-		if !b.has("SELECT 1 FROM "+table+" WHERE channel IN (SELECT value FROM json_each(?)) LIMIT 1", b.channels) {
-			continue // what follows reads all messages
-		}
-		if n := b.exec("DELETE FROM "+table+" WHERE "+which, args...); table == "early_edit" {
+		n := b.run("DELETE FROM " + table + " WHERE channel IN (SELECT value FROM json_each(?1)) AND id < ?2")
+		if table == "early_edit" {
 			b.Messages += n
 		}
 	}

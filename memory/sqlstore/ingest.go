@@ -23,13 +23,13 @@ type ingest struct {
 	segments  map[int64]int64 // last segment id by guild number
 	decisions *Decisions
 	dropped   dropped
-	removals  int // how often messages may have been removed, doomed, or cut into other segments
 }
 
 // batch is the work of one Apply.
 type batch struct {
-	events []event
-	done   chan error // buffered: gets the outcome once
+	events  []event
+	forgets bool       // whether something in it has something be forgotten
+	done    chan error // buffered: gets the outcome once
 }
 
 // maxCommit bounds the events that several callers share a transaction for, so that nobody waits long for a turn.
@@ -48,16 +48,24 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 	for {
 		select {
 		case err := <-b.done:
-			return err
+			return s.committed(ctx, b, err)
 		case s.engine.Turn() <- struct{}{}:
 			s.commitWaiting()
 		case <-ctx.Done():
 			if s.ingest.withdraw(b) {
 				return ctx.Err()
 			}
-			return <-b.done
+			return s.committed(ctx, b, <-b.done)
 		}
 	}
+}
+
+// committed hides what a batch, which has come to this end, has be forgotten, also if another has begun that.
+func (s *Store) committed(ctx context.Context, b *batch, err error) error {
+	if err != nil || !b.forgets {
+		return err
+	}
+	return Hide(ctx, s)
 }
 
 // withdraw takes b back unless it is being committed already.
@@ -115,6 +123,7 @@ func (s *Store) commit(batches []*batch) error {
 			for i := range b.events {
 				t.apply(&b.events[i])
 			}
+			b.forgets, t.forgets = t.forgets, false
 		}
 	})
 }
@@ -134,7 +143,7 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 }
 
 // stepTime is about how long one transaction of a long write takes, so that nobody waits long.
-const stepTime = 50 * time.Millisecond
+const stepTime = 20 * time.Millisecond
 
 // inSteps does a long write of which step does some, up to a limit, so that nobody waits long. step tells how
 // much it did, 0 once all is done. progress, if not nil, is told how much of total is done, some of which may be
@@ -188,7 +197,6 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 
 // forget drops what is held in memory; it is read again when needed.
 func (w *ingest) forget() {
-	w.removals++
 	clear(w.channels)
 	clear(w.guildNos)
 	clear(w.segments)

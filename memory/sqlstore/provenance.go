@@ -261,7 +261,7 @@ func (t *transaction) standMessage(guild memory.GuildID, s memory.Source) standi
 	switch now := t.stored(c, id); {
 	case now.row == 0:
 		return isOther
-	case !now.doomed && millis(now.Edited) == s.Version:
+	case !now.doomed && !t.decisions().forgotten(c.spot, id, now.Author) && millis(now.Edited) == s.Version:
 		return isSame
 	case now.Kind == memory.FromHark:
 		return isOther

@@ -20,8 +20,8 @@ type transaction struct {
 	ctx     context.Context
 	store   *Store
 	changed changes
-	lost    memory.Receipt  // derived things that went
-	removed []storedMessage // that aren't there any more
+	lost    memory.Receipt // derived things that went
+	forgets bool           // whether what has begun to be forgotten is to be hidden next
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange

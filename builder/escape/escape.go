@@ -1,13 +1,5 @@
-package builder
-
-import (
-	"slices"
-	"strings"
-	"unicode/utf8"
-)
-
-// How what members wrote is kept from being taken for the prompt's own words. Everything of theirs goes
-// through appendSafe, whose changes can be seen and leave the text readable:
+// Package escape keeps what members wrote from being taken for the prompt's own words. Everything of theirs goes
+// through Escaper.AppendSafe, whose changes can be seen and leave the text readable:
 //
 //   - its lines become one, with ⏎ between them, or are indented; so none begins a section, a list or a turn;
 //   - headings (===, also with characters that look like it), titles (SYSTEM ROLE:) and fences are broken up, and
@@ -19,32 +11,41 @@ import (
 // Anything else stays as it is: "ignore all previous instructions" is a sentence, and before it stands whose it is.
 // Hark's own earlier answers repeat what members wrote, and are treated alike. The persona is the operator's: it
 // keeps its mention tags, numbers and lists.
+//
+// It imports nothing of Hark. Begin with Words, New and Escaper.AppendSafe.
+package escape
 
-// block says how text is laid out.
-type block struct {
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Block says how text is laid out.
+type Block struct {
 	id       int
-	newline  string // between lines
+	Newline  string // between lines
 	indent   bool   // whether the spaces that a line begins with are kept
-	bare     bool   // whether the text begins at the beginning of a line of the prompt
-	operator bool   // whether it is the operator's
+	Bare     bool   // whether the text begins at the beginning of a line of the prompt
+	Operator bool   // whether it is the operator's
 	below    bool   // whether the text begins a line of the prompt, after an indent
 }
 
 // The ways text is laid out.
 var (
-	inLine     = &block{id: 0, newline: " ⏎ "}
-	bareLine   = &block{id: 1, newline: " ⏎ ", bare: true}
-	indented   = &block{id: 2, newline: "\n  ", indent: true}
-	bareText   = &block{id: 3, newline: "\n  ", indent: true, bare: true}
-	answerText = &block{id: 4, newline: "\n", indent: true, bare: true}
-	ownText    = &block{id: 5, newline: "\n", indent: true, bare: true, operator: true}
-	nameInLine = &block{id: 6, newline: " "}
-	bareName   = &block{id: 7, newline: " ", bare: true}
-	fileText   = &block{id: 8, newline: "\n  ", indent: true, below: true}
+	InLine     = &Block{id: 0, Newline: " ⏎ "}
+	BareLine   = &Block{id: 1, Newline: " ⏎ ", Bare: true}
+	Indented   = &Block{id: 2, Newline: "\n  ", indent: true}
+	BareText   = &Block{id: 3, Newline: "\n  ", indent: true, Bare: true}
+	AnswerText = &Block{id: 4, Newline: "\n", indent: true, Bare: true}
+	OwnText    = &Block{id: 5, Newline: "\n", indent: true, Bare: true, Operator: true}
+	NameInLine = &Block{id: 6, Newline: " "}
+	BareName   = &Block{id: 7, Newline: " ", Bare: true}
+	FileText   = &Block{id: 8, Newline: "\n  ", indent: true, below: true}
 )
 
-// escaper knows what mustn't be forged.
-type escaper struct {
+// Escaper knows what mustn't be forged.
+type Escaper struct {
 	titles  []string // folded, without spaces
 	ends    []string // the last words of titles
 	signs   []string // that lines of the prompt begin with
@@ -55,7 +56,7 @@ type escaper struct {
 
 // suspicion is how a line is read: what may not stand there.
 type suspicion struct {
-	*escaper
+	*Escaper
 	line     string
 	begins   bool // whether the line begins a line of the text after the first, or of the prompt
 	starts   bool // whether it begins a line of the prompt, if only after an indent
@@ -64,12 +65,12 @@ type suspicion struct {
 }
 
 // reads is how the first line of a text, or a later one, is read.
-func (e *escaper) reads(line string, b *block, first bool) suspicion {
+func (e *Escaper) reads(line string, b *Block, first bool) suspicion {
 	first = first && !b.below
-	l := suspicion{escaper: e, line: line, begins: b.bare || !first, starts: b.bare, flush: b.bare && first &&
-		b != answerText, operator: b.operator}
+	l := suspicion{Escaper: e, line: line, begins: b.Bare || !first, starts: b.Bare, flush: b.Bare && first &&
+		b != AnswerText, operator: b.Operator}
 	if !first {
-		l.starts = b.newline[0] == '\n'
+		l.starts = b.Newline[0] == '\n'
 	}
 	return l
 }
@@ -82,35 +83,39 @@ type edit struct {
 }
 
 const (
-	hiddenMark  = "\uFFFD"
-	forgeryMark = "› "
+	HiddenMark  = "\uFFFD"
+	ForgeryMark = "› "
 	looseBase   = "◌" // what a combining mark at the beginning of a line stands on
-	breakMark   = '⏎'
+	BreakMark   = '⏎'
 )
 
-// newEscaper is for prompts with the labels l, in which the history is numbered or isn't.
-func newEscaper(l Labels, numbers bool) *escaper {
-	e := &escaper{numbers: numbers, signs: signs(l)}
-	for _, title := range append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,
-		plainPrevious, plainSession, plainQuery) {
-		words := strings.Fields(string(fold(title))) // Labels.Check sees to it that there are some
+// Words are a prompt's own, which nobody may forge.
+type Words struct {
+	Titles []string // of sections; each has a letter or a digit
+	Signs  []string // that its lines begin with
+	Marks  []string // of the history, of which those that are words count
+	Tag    string   // what stands in brackets before earlier context
+}
+
+// New is for prompts with these words, in which the history is numbered or isn't.
+func New(w Words, numbers bool) *Escaper {
+	e := &Escaper{numbers: numbers, signs: w.Signs, tag: string(Fold(w.Tag))}
+	for _, title := range w.Titles {
+		words := strings.Fields(string(Fold(title)))
 		e.titles, e.ends = append(e.titles, strings.Join(words, "")), append(e.ends, words[len(words)-1])
 	}
 	slices.Sort(e.ends)
 	e.ends = slices.Compact(e.ends)
-	for _, mark := range l.marks() {
-		if folded := string(fold(mark)); folded != "" {
+	for _, mark := range w.Marks {
+		if folded := string(Fold(mark)); folded != "" {
 			e.marks = append(e.marks, folded)
 		}
-	}
-	if open := strings.IndexByte(l.EarlierMark, '['); open >= 0 {
-		e.tag = string(fold(inBrackets(l.EarlierMark[open+1:])))
 	}
 	return e
 }
 
-// isSafe reports whether appendSafe would append s as it is. It is the fast path: most messages are.
-func (e *escaper) isSafe(s string, b *block) bool {
+// IsSafe reports whether appendSafe would append s as it is. It is the fast path: most messages are.
+func (e *Escaper) IsSafe(s string, b *Block) bool {
 	ascii := true
 	for i := 0; i < len(s); i++ {
 		if looks[s[i]] == 0 {
@@ -125,7 +130,7 @@ func (e *escaper) isSafe(s string, b *block) bool {
 			return false
 		}
 	}
-	if !b.bare && !b.below {
+	if !b.Bare && !b.below {
 		return true
 	}
 	l := e.reads(s, b, true)
@@ -135,22 +140,22 @@ func (e *escaper) isSafe(s string, b *block) bool {
 // afterDigit reports whether byte i stands after a digit, as the colon of 12:30 does, which is never changed.
 func afterDigit(s string, i int) bool { return i > 0 && s[i-1] >= '0' && s[i-1] <= '9' }
 
-// appendSafe appends s, made harmless.
-func (e *escaper) appendSafe(dst []byte, s string, b *block) []byte {
-	if s != "" && strings.TrimSpace(s) == s && e.isSafe(s, b) {
+// AppendSafe appends s, made harmless.
+func (e *Escaper) AppendSafe(dst []byte, s string, b *Block) []byte {
+	if s != "" && strings.TrimSpace(s) == s && e.IsSafe(s, b) {
 		return append(dst, s...)
 	}
 	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, hiddenMark)
+		s = strings.ToValidUTF8(s, HiddenMark)
 	}
 	first := true
-	for _, line := range splitLines(s) {
+	for _, line := range SplitLines(s) {
 		line = trimLine(line, b.indent && !first)
 		if line == "" {
 			continue
 		}
 		if !first {
-			dst = append(dst, b.newline...)
+			dst = append(dst, b.Newline...)
 		}
 		dst = e.reads(line, b, first).appendTo(dst)
 		first = false
@@ -167,7 +172,7 @@ func (l suspicion) appendTo(dst []byte) []byte {
 	start := len(dst)
 	for pass := 1; ; pass++ {
 		out, forged := l.appendOnce(dst)
-		if forged || len(l.line) <= foldSpan || len(out)-start >= len(l.line) || pass == mostPasses {
+		if forged || len(l.line) <= FoldSpan || len(out)-start >= len(l.line) || pass == mostPasses {
 			return out
 		}
 		l.line, dst = string(out[start:]), out[:start]
@@ -198,9 +203,9 @@ func (l suspicion) appendOnce(dst []byte) ([]byte, bool) {
 		i += change.width
 	}
 	if forged {
-		dst = append(dst, forgeryMark...)
-		copy(dst[start+len(forgeryMark):], dst[start:])
-		copy(dst[start:], forgeryMark)
+		dst = append(dst, ForgeryMark...)
+		copy(dst[start+len(ForgeryMark):], dst[start:])
+		copy(dst[start:], ForgeryMark)
 	}
 	return dst, forged
 }
@@ -234,9 +239,9 @@ func (l suspicion) at(i int) edit {
 		return change
 	}
 	switch {
-	case isHidden(r):
+	case IsHidden(r):
 		return l.hidden(i, r, n)
-	case equalsLike(r):
+	case EqualsLike(r):
 		return l.equals(i, false)
 	case colonLike(r):
 		return l.colon(i, n)
@@ -246,7 +251,7 @@ func (l suspicion) at(i int) edit {
 		return l.bracket(i, n)
 	case r == '`' || r == '~':
 		return l.fence(i)
-	case r == breakMark && !l.operator:
+	case r == BreakMark && !l.operator:
 		return edit{n, "↵", false} // ⏎ says that a line ends, which is the builder's to say
 	}
 	return edit{}

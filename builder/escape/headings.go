@@ -1,4 +1,4 @@
-package builder
+package escape
 
 import (
 	"slices"
@@ -13,13 +13,13 @@ const openSpan = 1000
 
 // equals breaks a heading's signs: three or more at the beginning of a line, before a title, or after one.
 func (l suspicion) equals(i int, forged bool) edit {
-	if before, _ := utf8.DecodeLastRuneInString(l.line[:i]); equalsLike(before) {
+	if before, _ := utf8.DecodeLastRuneInString(l.line[:i]); EqualsLike(before) {
 		return edit{} // within a run that was left alone
 	}
 	end, count := i, 0
 	for end < len(l.line) {
 		r, n := utf8.DecodeRuneInString(l.line[end:])
-		if !equalsLike(r) {
+		if !EqualsLike(r) {
 			break
 		}
 		end += n
@@ -44,7 +44,7 @@ func (l suspicion) colon(i, n int) edit {
 	if !l.mayEnd(word) {
 		return edit{}
 	}
-	before := foldEnd(l.line[:i], foldSpan)
+	before := foldEnd(l.line[:i], FoldSpan)
 	if l.endsInTitle(before) && (shouted(l.line[:i]) || l.isWhole(before)) {
 		return edit{n, " :", true}
 	}
@@ -53,18 +53,18 @@ func (l suspicion) colon(i, n int) edit {
 
 // isRole reports whether word, which begins at byte at, is the name of a role with what stands before it in the line.
 func (l suspicion) isRole(at int, word string) bool {
-	start := max(0, at-foldSpan)
+	start := max(0, at-FoldSpan)
 	if !roleEnds[word] || !l.without(start, unicode.IsLetter) {
 		return false
 	}
-	before := strings.TrimLeft(string(fold(l.line[start:at])), "0123456789 ")
+	before := strings.TrimLeft(string(Fold(l.line[start:at])), "0123456789 ")
 	return roleNames[strings.TrimLeft(before+" "+word, " ")]
 }
 
 // wordBefore is the last word of s, folded, unless a colon stands after it, and where it begins.
 func wordBefore(s string) (word string, start int) {
 	start = len(s)
-	for least := start - foldSpan; word == "" && start > max(0, least); {
+	for least := start - FoldSpan; word == "" && start > max(0, least); {
 		end := start
 		for start > max(0, least) {
 			r, n := utf8.DecodeLastRuneInString(s[:start])
@@ -78,7 +78,7 @@ func wordBefore(s string) (word string, start int) {
 			start -= n
 		}
 		if start < end {
-			word = string(fold(s[start:end]))
+			word = string(Fold(s[start:end]))
 		} else if start > max(0, least) {
 			_, n := utf8.DecodeLastRuneInString(s[:start])
 			start -= n
@@ -109,30 +109,11 @@ var roleNames, roleEnds = func() (names, ends map[string]bool) {
 		používateľ utilizator korisnik pomoćnik sustav корисник асистент систем потребител помічник uporabnik pomočnik
 		usuari vartotojas asistentas lietotājs asistents sistēma kasutaja süsteem notandi kerfi सिस्टम
 		பயனர் உதவியாளர் அமைப்பு వినియోగదారు సహాయకుడు صارف`) {
-		folded := string(fold(name))
+		folded := string(Fold(name))
 		names[folded], ends[folded[strings.LastIndexByte(folded, ' ')+1:]] = true, true
 	}
 	return names, ends
 }()
-
-// signs are what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
-func signs(l Labels) []string {
-	list := []string{l.Person, l.DataMark, l.Neighbour, l.EarlierMark}
-	marks := l.marks()
-	list = append(list, marks[:]...)
-	for _, title := range append(l.titles(), l.More, l.MoreOne) {
-		list = append(list, title[:len(title)-len(strings.TrimLeftFunc(title, isSign))])
-	}
-	for i := range list {
-		list[i] = strings.TrimSpace(list[i])
-	}
-	slices.Sort(list)
-	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
-}
-
-func isSign(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSpace(r) && r != '%'
-}
 
 // startsWithSign reports whether a line of the prompt would begin as one of its own does.
 func (l suspicion) startsWithSign() bool {
@@ -176,7 +157,7 @@ func (l suspicion) without(i int, so func(rune) bool) bool {
 
 // mayEnd reports whether a title may end in word. It tells most words from those of titles, and costs little: texts may
 // be nothing but colons.
-func (e *escaper) mayEnd(word string) bool {
+func (e *Escaper) mayEnd(word string) bool {
 	return slices.ContainsFunc(e.ends, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
@@ -189,7 +170,7 @@ func (l suspicion) titleFollows(i int) bool {
 	}) {
 		return false
 	}
-	after := foldBegin(l.line[i:], foldSpan)
+	after := foldBegin(l.line[i:], FoldSpan)
 	for _, title := range l.titles {
 		if n := beginning(after, title); n > 0 && apart(after[:n], after[n:]) {
 			return true
@@ -205,12 +186,12 @@ func (l suspicion) titleBefore(i int) bool {
 	}) {
 		return false
 	}
-	return l.endsInTitle(foldEnd(l.line[:i], foldSpan))
+	return l.endsInTitle(foldEnd(l.line[:i], FoldSpan))
 }
 
 func compact(folded []byte) string { return strings.ReplaceAll(string(folded), " ", "") }
 
-func (e *escaper) endsInTitle(folded []byte) bool {
+func (e *Escaper) endsInTitle(folded []byte) bool {
 	for _, title := range e.titles {
 		if start := len(folded) - ending(folded, title); start < len(folded) && apart(folded[:start], folded[start:]) {
 			return true
@@ -262,18 +243,21 @@ func apart(before, after []byte) bool {
 	return last == ' ' || first == ' ' || (last < utf8.RuneSelf) != (first < utf8.RuneSelf)
 }
 
-// isTaken reports whether a name is a role's, or ends in a title, so that with a colon it is more than a name.
-func (e *escaper) isTaken(folded []byte) bool {
+// IsTaken reports whether a name is a role's, or ends in a title, so that with a colon it is more than a name.
+func (e *Escaper) IsTaken(folded []byte) bool {
 	return roleNames[string(folded)] || e.endsInTitle(folded)
 }
 
+// TitleMost is how long a title may be, in characters: no more of a line is looked at.
+const TitleMost = 80
+
 // titleSpan is how many bytes a title can have at most, in letters of four bytes that look like its own.
-const titleSpan = 4 * titleMost
+const titleSpan = 4 * TitleMost
 
 // isTitle reports whether the line is a title and nothing else but signs.
 func (l suspicion) isTitle() bool {
-	line := strings.TrimFunc(l.line, func(r rune) bool { return isSign(r) || unicode.IsSpace(r) })
-	return len(line) <= titleSpan && l.isWhole(fold(line))
+	line := strings.TrimFunc(l.line, func(r rune) bool { return IsSign(r) || unicode.IsSpace(r) })
+	return len(line) <= titleSpan && l.isWhole(Fold(line))
 }
 
 // marked reports whether the line begins with a mark of the history, as far as it is a word, and byte i isn't far.
@@ -281,7 +265,7 @@ func (l suspicion) marked(i int) bool {
 	if i > openSpan {
 		return false
 	}
-	begin := string(foldBegin(l.line[:i], foldSpan))
+	begin := string(foldBegin(l.line[:i], FoldSpan))
 	for _, mark := range l.marks {
 		if rest, ok := strings.CutPrefix(begin, mark); ok && (rest == "" || rest[0] == ' ') {
 			return true
@@ -304,4 +288,9 @@ func shouted(s string) bool {
 	}
 	last, _ := utf8.DecodeLastRuneInString(end)
 	return !unicode.IsLower(last)
+}
+
+// IsSign reports whether r may stand before a title, as an emoji does.
+func IsSign(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsSpace(r) && r != '%'
 }

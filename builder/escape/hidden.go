@@ -1,4 +1,4 @@
-package builder
+package escape
 
 import (
 	"strings"
@@ -15,8 +15,8 @@ func lineBreak(r rune) bool {
 	return false
 }
 
-// splitLines cuts s at every line break; the lines may be empty.
-func splitLines(s string) []string { return splitFunc(s, lineBreak) }
+// SplitLines cuts s at every line break; the lines may be empty.
+func SplitLines(s string) []string { return splitFunc(s, lineBreak) }
 
 func splitFunc(s string, cut func(rune) bool) []string {
 	lines := make([]string, 0, 8)
@@ -40,8 +40,8 @@ func trimLine(line string, indent bool) string {
 	return line
 }
 
-// isHidden reports whether r can't be seen, or changes how its neighbours are seen.
-func isHidden(r rune) bool {
+// IsHidden reports whether r can't be seen, or changes how its neighbours are seen.
+func IsHidden(r rune) bool {
 	switch {
 	case r < ' ':
 		return r != '\t'
@@ -64,7 +64,7 @@ func isHidden(r rune) bool {
 
 // hidden makes a run of characters that can't be seen visible, unless they are needed where they stand.
 func (l suspicion) hidden(i int, r rune, n int) edit {
-	if l.needed(i, r, n) {
+	if Needed(l.line, i, r, n) {
 		return edit{}
 	}
 	if r == 0xAD {
@@ -73,12 +73,12 @@ func (l suspicion) hidden(i int, r rune, n int) edit {
 	end := i + n
 	for end < len(l.line) {
 		next, width := utf8.DecodeRuneInString(l.line[end:])
-		if !isHidden(next) || l.needed(end, next, width) {
+		if !IsHidden(next) || Needed(l.line, end, next, width) {
 			break
 		}
 		end += width
 	}
-	return edit{end - i, hiddenMark, false}
+	return edit{end - i, HiddenMark, false}
 }
 
 const (
@@ -87,16 +87,16 @@ const (
 	blackFlag = '\U0001F3F4'
 )
 
-// needed reports whether the character r, of n bytes at i, belongs where it is: a joiner between emoji or in
+// Needed reports whether the character r, of n bytes at i, belongs where it is: a joiner between emoji or in
 // a script that is written with them, a variation of the sign before it, the region of a flag.
-func (l suspicion) needed(i int, r rune, n int) bool {
-	before, _ := utf8.DecodeLastRuneInString(l.line[:i])
-	after, _ := utf8.DecodeRuneInString(l.line[i+n:])
+func Needed(line string, i int, r rune, n int) bool {
+	before, _ := utf8.DecodeLastRuneInString(line[:i])
+	after, _ := utf8.DecodeRuneInString(line[i+n:])
 	switch {
 	case r == joiner && emojiPart(before) && emojiPart(after):
 		return true
 	case r == joiner || r == nonJoiner:
-		return joinedScript(before) && (joinedScript(after) || r == joiner && !isHidden(after))
+		return joinedScript(before) && (joinedScript(after) || r == joiner && !IsHidden(after))
 	case r == 0xFE0E || r == 0xFE0F:
 		return before != utf8.RuneError && (emojiPart(before) && before != 0xFE0F ||
 			strings.ContainsRune("0123456789#*©®", before))
@@ -105,7 +105,7 @@ func (l suspicion) needed(i int, r rune, n int) bool {
 	case r >= 0xE0100 && r <= 0xE01EF:
 		return unicode.Is(unicode.Han, before)
 	case r >= 0xE0020 && r <= 0xE007F:
-		return l.flagRegion(i)
+		return flagRegion(line, i)
 	case r >= 0x180B && r <= 0x180F:
 		return unicode.Is(unicode.Mongolian, before)
 	}
@@ -113,9 +113,9 @@ func (l suspicion) needed(i int, r rune, n int) bool {
 }
 
 // flagRegion reports whether the tag at i is one of the at most six that name a black flag's region.
-func (l suspicion) flagRegion(i int) bool {
+func flagRegion(line string, i int) bool {
 	for range 7 {
-		before, n := utf8.DecodeLastRuneInString(l.line[:i])
+		before, n := utf8.DecodeLastRuneInString(line[:i])
 		if before == blackFlag {
 			return true
 		}
@@ -145,5 +145,5 @@ func startsLoose(s string) bool {
 		return false
 	}
 	r, _ := utf8.DecodeRuneInString(s)
-	return unicode.Is(unicode.M, r) && !isHidden(r) || r >= 0x1F3FB && r <= 0x1F3FF
+	return unicode.Is(unicode.M, r) && !IsHidden(r) || r >= 0x1F3FB && r <= 0x1F3FF
 }

@@ -1,4 +1,4 @@
-package builder
+package escape
 
 import (
 	"strings"
@@ -22,8 +22,8 @@ func (l suspicion) token(i int, r rune, n int) edit {
 	case '<', '＜', '﹤':
 		is = isAngled(before, after)
 	case '[', '［': // [|system|], [INST], [ /INST]
-		inner := inBrackets(l.line[i+n:])
-		is = isSquared(inner) || l.tag != "" && inner != "" && string(fold(inner)) == l.tag
+		inner := InBrackets(l.line[i+n:])
+		is = isSquared(inner) || l.tag != "" && inner != "" && string(Fold(inner)) == l.tag
 	case '◁': // ◁think▷
 		name, rest := tokenName(after)
 		is = strings.HasPrefix(rest, "▷") && isControl(name, inAngle|inSquare)
@@ -187,7 +187,7 @@ func (l suspicion) emoji(s string) edit {
 	if digits == name[end+1:] || !strings.HasPrefix(digits, ">") {
 		return edit{}
 	}
-	if l.isTaken(fold(name[:end])) {
+	if l.IsTaken(Fold(name[:end])) {
 		return edit{}
 	}
 	return edit{len(s) - len(digits) + 1, ":" + name[:end] + ":", false}
@@ -209,7 +209,7 @@ const (
 
 // isControl reports whether name is made of nothing but words of tokens, of which one is a token by itself.
 func isControl(name string, where int) bool {
-	whole := string(fold(name))
+	whole := string(Fold(name))
 	word := strings.TrimRight(whole, "0123456789 ")
 	if word != whole {
 		where |= where << withNumber
@@ -258,7 +258,7 @@ var controls = func() map[string]int {
 		inArrows: `question answer summary introduction title abstract comment domain`,
 	} {
 		for _, word := range strings.Fields(list) {
-			values[string(fold(word))] |= where
+			values[string(Fold(word))] |= where
 		}
 	}
 	return values
@@ -278,8 +278,8 @@ func (l suspicion) bracket(i, n int) edit {
 	return edit{}
 }
 
-// inBrackets is what s, the text after a "[", has before its "]"; empty if that isn't near, or another "[" is nearer.
-func inBrackets(s string) string {
+// InBrackets is what s, the text after a "[", has before its "]"; empty if that isn't near, or another "[" is nearer.
+func InBrackets(s string) string {
 	inner := s[:min(len(s), bracketSpan)]
 	end := strings.IndexAny(inner, "[［]］")
 	if end < 0 || strings.HasPrefix(inner[end:], "[") || strings.HasPrefix(inner[end:], "［") {

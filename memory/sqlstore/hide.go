@@ -1,0 +1,184 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"hark/memory"
+)
+
+// candidate is a message that fell under an order when it was looked for.
+type candidate struct{ row, segment int64 }
+
+// hide dooms the messages of a forgetting that has begun, in steps, unless they are. The messages are looked for while
+// others write, and each is looked at again by its step. None comes to fall under the order meanwhile, since it is on
+// record. Only a failure of the database cuts this short: then Resume or Open goes on.
+func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error) {
+	ctx = context.WithoutCancel(ctx)
+	var o order
+	if begun, _, err := o.read(ctx, s.engine, id, &r); err != nil || begun != hasBegun {
+		return r, err
+	}
+	var channels string
+	if o.Channel != 0 { // threads may have been told to be of it since, of which all is to go, or nothing
+		err = s.writing(ctx, func(t *transaction) { channels = t.begin(id, o) })
+	} else {
+		channels, err = o.channels(ctx, s.engine)
+	}
+	if err != nil {
+		return r, err
+	}
+	var found []candidate
+	if err := s.engine.Snapshot(ctx, func(q Querier) (err error) {
+		found, err = list(ctx, q, func(scan Scanner, c *candidate) error { return scan(&c.row, &c.segment) },
+			"SELECT m.row, m.segment FROM "+o.messages(), o.args(channels)...)
+		return err
+	}); err != nil {
+		return r, err
+	}
+	slices.SortFunc(found, func(a, b candidate) int { // so that each page of segments and vectors is written once
+		return cmp.Or(cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row))
+	})
+	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
+		n := min(limit, len(found))
+		for 0 < n && n < len(found) && found[n].segment != 0 && found[n].segment == found[n-1].segment {
+			n++ // a segment is torn once
+		}
+		r = t.doom(id, channels, found[:n])
+		found = found[n:]
+		return n
+	})
+	return r, err
+}
+
+// Hide hides what every forgetting is about that has begun, whoever began it.
+func Hide(ctx context.Context, s *Store) error {
+	ctx = context.WithoutCancel(ctx)
+	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
+	if err != nil {
+		return s.failed(err, "read what is being forgotten")
+	}
+	for _, id := range begun {
+		if _, err := s.hide(ctx, id); err != nil {
+			return s.failed(err, "hide what forgetting %d is about", id)
+		}
+	}
+	return nil
+}
+
+// doomed are messages that were just doomed.
+type doomed struct {
+	rows     []int64
+	ids      map[memory.ChannelID][]memory.MessageID
+	counted  map[presenceKey]int
+	segments map[int64]int // how many of each
+}
+
+// These are those of some messages m, in channels c, that fall under an order.
+const (
+	someMessages = "json_each(?7) j CROSS JOIN said m ON m.row = j.value CROSS JOIN channel c ON c.no = m.channel"
+	thatFall     = " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)"
+)
+
+// doom dooms those of some messages that fall under an order, and takes them out of what is counted, of their
+// segments, of what is kept beside them, and of what was made since it began. If there are none, all are doomed.
+func (t *transaction) doom(id int64, channels string, some []candidate) memory.Receipt {
+	o, _, _, r := t.forgetting(id)
+	if len(some) == 0 {
+		t.exec("UPDATE forgetting SET begun = ? WHERE id = ?", isHidden, id)
+		return r
+	}
+	rows := make([]int64, len(some))
+	for i, c := range some {
+		rows[i] = c.row
+	}
+	args := o.args(channels, jsonOf(rows))
+	t.invalidate(selection{"SELECT s.derived, s.repeats, 0 AS itself FROM " + someMessages +
+		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args}, cause{hide: o.hides()})
+	t.flush()
+	t.addLost(&r)
+	d := &doomed{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
+		segments: map[int64]int{}}
+	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
+	slices.Sort(d.rows)
+	r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(d.rows))
+	t.dropNotesOf(d.ids, o.User != 0)
+	t.uncount(d.counted)
+	segments, vectors := t.tearSegments(d.segments)
+	r.Segments, r.Vectors = r.Segments+segments, r.Vectors+vectors
+	t.changed.Text = true // again: what begin removed may have been erased meanwhile
+	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", jsonText(r), id)
+	return r
+}
+
+func (d *doomed) add(scan Scanner) error {
+	var row, segment int64
+	var channel memory.ChannelID
+	var id memory.MessageID
+	var author memory.UserID
+	if err := scan(&row, &channel, &id, &author, &segment); err != nil {
+		return err
+	}
+	d.rows, d.ids[channel] = append(d.rows, row), append(d.ids[channel], id)
+	if segment != 0 { // as all that are counted
+		d.counted[presenceKey{row >> SequenceBits, author}]++
+		d.segments[segment]++
+	}
+	return nil
+}
+
+// dropNotesOf deletes what is kept beside messages, and has them be known as deleted where the order doesn't tell: not
+// from an id alone, if it is about somebody.
+func (t *transaction) dropNotesOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
+	for channel, ids := range messages {
+		for _, table := range notes {
+			if table != "taken" && t.has("SELECT 1 FROM "+table+" WHERE channel = ?", channel) {
+				t.exec("DELETE FROM "+table+" WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel,
+					jsonOf(ids))
+			}
+		}
+		if bury {
+			t.exec("INSERT INTO tombstone SELECT ?, value FROM json_each(?) WHERE true ON CONFLICT DO NOTHING", channel,
+				jsonOf(ids))
+		}
+	}
+}
+
+// uncount takes messages off what is counted of channels and people. In the end nobody's last message has changed:
+// what is left is newer than what goes.
+func (t *transaction) uncount(counted map[presenceKey]int) {
+	for of, n := range counted {
+		t.counts[of.channel] -= n
+		t.exec("UPDATE presence SET messages = messages - ? WHERE channel = ? AND author = ?", n, of.channel, of.author)
+		t.exec("DELETE FROM presence WHERE channel = ? AND author = ? AND messages <= 0", of.channel, of.author)
+	}
+}
+
+// tearSegments takes messages out of their segments, so many out of each, whose vectors go.
+func (t *transaction) tearSegments(out map[int64]int) (segments, vectors int) {
+	if len(out) == 0 {
+		return 0, 0
+	}
+	torn, by := slices.Sorted(maps.Keys(out)), map[int][]int64{}
+	for _, id := range torn {
+		by[out[id]] = append(by[out[id]], id)
+	}
+	for n, ids := range by {
+		t.exec(`UPDATE segment SET size = size - ?, version = version + 1, pending = 1,
+			next = (SELECT count(*) FROM meta WHERE key = 'next') WHERE id IN (SELECT value FROM json_each(?))`, n, jsonOf(ids))
+	}
+	t.changed.Gone, t.changed.pending = append(t.changed.Gone, torn...), true
+	for _, c := range t.store.ingest.channels {
+		c.tail = nil // what lies in a segment that is gone, whose number may be given out again, isn't continued
+	}
+	ids := jsonOf(torn)
+	for _, table := range []string{inUse.table, beside.table} {
+		vectors = max(vectors, t.exec(fmt.Sprintf("DELETE FROM %s WHERE segment IN (SELECT value FROM json_each(?))", table),
+			ids))
+	}
+	t.exec("DELETE FROM segment WHERE size <= 0 AND id IN (SELECT value FROM json_each(?))", ids)
+	return len(torn), vectors
+}
