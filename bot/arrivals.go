@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -70,4 +71,4 @@ func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Du
 }
 
 // errNotBack is that Discord hasn't told of a guild since the connection began.
-const errNotBack phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."
+const errNotBack locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -31,7 +32,7 @@ func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel)
 	}
 	later := ""
 	if from := startOf(listed); !since.IsZero() && memory.FirstMessageID(since) <= from {
-		later = x.text("I'm still fetching from <t:%d:D> on; ask again when that is done.", from.Time().Unix())
+		later = x.Text("I'm still fetching from <t:%d:D> on; ask again when that is done.", from.Time().Unix())
 	}
 	return c.follow(limit, ctx, x, at, w, later)
 }
@@ -40,14 +41,14 @@ func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel)
 func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Channel, since time.Time) error {
 	g, policy := x.server, x.policy
 	if !policy.Remembers(g, at.ID) {
-		return refusal(x.text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", x.mention(at.ID)))
+		return refusal(x.Text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", channelMention(x.Locale, at.ID)))
 	}
 	missing, err := c.missingFor(ctx, x, at, toRead)
 	if err != nil {
 		return err
 	}
 	if missing != 0 {
-		return refusal(c.bot.lacking(x.locale, x.guild(), at.ID, missing))
+		return refusal(c.bot.lacking(x.Locale, x.guild(), at.ID, missing))
 	}
 	now, after := c.at(x), memory.MessageID(0)
 	if !since.IsZero() {
@@ -63,9 +64,9 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 	case err != nil:
 		return err
 	case begun.IsZero():
-		return refusal(x.text("%s holds threads only, and I know none of them that I remember.", x.mention(at.ID)))
+		return refusal(x.Text("%s holds threads only, and I know none of them that I remember.", channelMention(x.Locale, at.ID)))
 	case len(gaps) == 0:
-		return refusal(x.text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", x.mention(at.ID), begun.Unix()))
+		return refusal(x.Text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", channelMention(x.Locale, at.ID), begun.Unix()))
 	}
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched", at.ID),
 		memory.BeginPast(gaps, now)...); err != nil {
@@ -100,8 +101,8 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 		case len(left) == 0:
 			return c.fetched(limit, x, at, fetched)
 		}
-		if now := lines(x.progress(at, fetched, left), note); now != shown {
-			if shown = now; x.show(limit, sheet{Content: now}.asking(styleGrey, x.text("Cancel"),
+		if now := lines(progressText(x.Locale, at, fetched, left), note); now != shown {
+			if shown = now; x.show(limit, sheet{Content: now}.asking(styleGrey, x.Text("Cancel"),
 				stopsBackfill, at.ID)) != nil {
 				shown = "" // an ornament, tried again
 			}
@@ -126,18 +127,18 @@ func startOf(gaps []memory.Gap) (after memory.MessageID) {
 }
 
 // progress says how far the fetching is.
-func (l locale) progress(at memory.Channel, fetched int, left []memory.Gap) string {
+func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory.Gap) string {
 	reached, threads := startOf(left), ""
 	if !at.Kind.IsThread() && at.Kind != memory.VoiceChannel {
-		threads = l.text("-# Threads in the archive that I have never seen aren't among it.")
+		threads = l.Text("-# Threads in the archive that I have never seen aren't among it.")
 	}
-	how := l.count(fetched, "%s message so far.", "%s messages so far.")
+	how := l.Count(fetched, "%s message so far.", "%s messages so far.")
 	if reached > 0 {
-		how = l.count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.",
+		how = l.Count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.",
 			"%[1]s messages so far, up to <t:%[2]d:D>.", reached.Time().Unix())
 	}
-	return lines(l.text("**Fetching what was said in %s**", l.mention(at.ID)), how, threads,
-		l.text("-# It goes on by itself, also after a restart, and longer than Discord lets me tell you about here. Use `/hark backfill` again to see where it is."))
+	return lines(l.Text("**Fetching what was said in %s**", channelMention(l, at.ID)), how, threads,
+		l.Text("-# It goes on by itself, also after a restart, and longer than Discord lets me tell you about here. Use `/hark backfill` again to see where it is."))
 }
 
 // fetched says that all is fetched.
@@ -146,10 +147,10 @@ func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, 
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.count(fetched, "**Done**: I looked through %s message of the past of %s.",
-		"**Done**: I looked through %s messages of the past of %s.", x.mention(at.ID)),
-		x.text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
-		c.bot.lacking(x.locale, x.guild(), at.ID, missing)), nil
+	return paragraphs(x.Count(fetched, "**Done**: I looked through %s message of the past of %s.",
+		"**Done**: I looked through %s messages of the past of %s.", channelMention(x.Locale, at.ID)),
+		x.Text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
+		c.bot.lacking(x.Locale, x.guild(), at.ID, missing)), nil
 }
 
 // stopBackfill has no more of a channel's past fetched.
@@ -160,11 +161,11 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Chan
 	}
 	fetched := c.bot.filler.halt(at.ID, left, x.seen())
 	if len(left) == 0 {
-		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
+		return sheet{Content: x.Text("Nothing is being fetched there any more.")}, nil
 	}
-	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
-			"**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
-			x.text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
+	return paragraphs(x.Count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
+			"**Cancelled**: %s messages of the past of %s are fetched, and stay.", channelMention(x.Locale, at.ID)),
+			x.Text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
 			fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID),
 			memory.StopPast(left, c.at(x))...)
 }

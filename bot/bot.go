@@ -27,6 +27,7 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/rs/zerolog"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/metrics"
 	"hark/memory"
@@ -124,7 +125,7 @@ type Bot struct {
 	looked      atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
 	commands    *commands
 	questions   *tracker
-	repeats     *noted[repeatTo, phrase]
+	repeats     *noted[repeatTo, locale.Phrase]
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
 	app         atomic.Int64  // the application's id, set by READY
@@ -217,7 +218,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
-	b.questions, b.repeats = newTracker(b), newNoted[repeatTo, phrase](mostRepeats)
+	b.questions, b.repeats = newTracker(b), newNoted[repeatTo, locale.Phrase](mostRepeats)
 	b.looked.Store(newNoted[memory.Spot, bool](mostLooked))
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}

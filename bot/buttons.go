@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -85,18 +86,18 @@ func (o owned) messages(x *exchange) []memory.MessageID {
 }
 
 // writing are the buttons below an answer that is being written.
-func (o owned) writing(l locale) []component {
-	return []component{row(button(styleGrey, l.text("Stop"), o.id(buttonStop)))}
+func (o owned) writing(l locale.Locale) []component {
+	return []component{row(button(styleGrey, l.Text("Stop"), o.id(buttonStop)))}
 }
 
 // done are those below one that is written.
-func (o owned) done(l locale, sources bool) []component {
+func (o owned) done(l locale.Locale, sources bool) []component {
 	var buttons []component
 	if sources {
-		buttons = append(buttons, button(styleGrey, l.text("Sources"), o.id(buttonSources)))
+		buttons = append(buttons, button(styleGrey, l.Text("Sources"), o.id(buttonSources)))
 	}
-	return []component{row(append(buttons, button(styleGrey, l.text("Ask again"), o.id(buttonAgain)),
-		button(styleGrey, l.text("Delete"), o.id(buttonDelete)))...)}
+	return []component{row(append(buttons, button(styleGrey, l.Text("Ask again"), o.id(buttonAgain)),
+		button(styleGrey, l.Text("Delete"), o.id(buttonDelete)))...)}
 }
 
 // notMine keeps a button to whoever asked, and, unless that is 0, to those who have a permission.
@@ -105,14 +106,14 @@ func notMine(or memory.Permissions) func(*exchange) string {
 		asker := ownedBy(x).asker
 		switch {
 		case asker == 0:
-			return x.text(unknownTool)
+			return x.Text(unknownTool)
 		case x.who() == asker, or != 0 && x.may(or):
 			return ""
 		case or == manageMessages:
-			return x.text("Only <@%d>, who asked, and those who manage messages here can do that.", asker)
+			return x.Text("Only <@%d>, who asked, and those who manage messages here can do that.", asker)
 		case or == manageGuild:
-			return x.text("Only <@%d>, who asked, and those who manage this server can do that.", asker)
+			return x.Text("Only <@%d>, who asked, and those who manage this server can do that.", asker)
 		}
-		return x.text("Only <@%d>, who asked, can do that. Ask me yourself: mention me with your question.", asker)
+		return x.Text("Only <@%d>, who asked, can do that. Ask me yourself: mention me with your question.", asker)
 	}
 }

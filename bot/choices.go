@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -13,7 +14,7 @@ import (
 // formPersona is the form in which a persona is written, with the channel that it is for.
 const formPersona = "persona"
 
-const errWholeServer phrase = "The time zone is for the whole server. Please leave the channel out."
+const errWholeServer locale.Phrase = "The time zone is for the whole server. Please leave the channel out."
 
 // wanted is the setting that a command or the form for a persona names, the value for it (empty: none is given), and
 // for what place.
@@ -50,8 +51,8 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 	others := slices.DeleteFunc(x.settingIn(key), func(id memory.ChannelID) bool { return id == at })
 	return paragraphs(p.heading(), c.settingLine(p, key),
 		when(key == memory.SettingTimezone,
-			x.text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
-		when(len(others) > 0, x.text("-# Set for itself: %s", channelList(x.locale, others)))), nil
+			x.Text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
+		when(len(others) > 0, x.Text("-# Set for itself: %s", channelList(x.Locale, others)))), nil
 }
 
 // settingValues are the values to choose from for the setting that a command names, behind the way back:
@@ -64,7 +65,7 @@ func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice
 	}
 	choices := []optionChoice{{Name: answer.SettingDefault, Value: answer.SettingDefault}}
 	for _, value := range values {
-		label := c.menuLabel(x.locale, key, value)
+		label := c.menuLabel(x.Locale, key, value)
 		if !strings.Contains(label, value) {
 			label = value + " · " + label
 		}
@@ -90,8 +91,8 @@ func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
 // personaForm is the form for a persona, with that of a place.
 func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return form{ID: id, Title: x.text("Who I am there"), Fields: []component{
-		input(inputText, "text", x.text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
+	return form{ID: id, Title: x.Text("Who I am there"), Fields: []component{
+		input(inputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
 	}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/pattern"
 	"hark/memory"
@@ -47,14 +48,14 @@ func jumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.Mess
 }
 
 // footer is the line that lists the sources of an answer; "" if there are none.
-func footer(l locale, sources []answer.Source, now time.Time) string {
+func footer(l locale.Locale, sources []answer.Source, now time.Time) string {
 	if len(sources) == 0 {
 		return ""
 	}
 	var b strings.Builder
 	for i, s := range sources {
 		if i == footerSources {
-			b.WriteString(" · " + l.text("and %s more", l.number(len(sources)-i)))
+			b.WriteString(" · " + l.Text("and %s more", l.Number(len(sources)-i)))
 			break
 		}
 		if i > 0 {
@@ -66,16 +67,16 @@ func footer(l locale, sources []answer.Source, now time.Time) string {
 		}
 		b.WriteString(", " + day(l, s.Time, now))
 	}
-	return l.text("-# Sources: %s", b.String())
+	return l.Text("-# Sources: %s", b.String())
 }
 
 // day is the day of a time. How days are written is told as time.Format has it, without names of months.
-func day(l locale, t, now time.Time) string {
+func day(l locale.Locale, t, now time.Time) string {
 	t = t.UTC()
 	if t.Year() == now.UTC().Year() {
-		return t.Format(l.text("2 Jan"))
+		return t.Format(l.Text("2 Jan"))
 	}
-	return t.Format(l.text("2 Jan 2006"))
+	return t.Format(l.Text("2 Jan 2006"))
 }
 
 // plain makes s one line of at most most graphemes that Discord shows as it is: no markup, no mention, no

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
@@ -61,10 +62,10 @@ func TestFooter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	july := time.Date(2026, 7, 24, 23, 0, 0, 0, time.UTC)
-	if got := footer(locale{}, nil, now); got != "" {
+	if got := footer(locale.Locale{}, nil, now); got != "" {
 		t.Errorf("without sources: %q", got)
 	}
-	got := footer(locale{}, []answer.Source{
+	got := footer(locale.Locale{}, []answer.Source{
 		{Number: 1, Author: "Jane", Place: "general", Time: july},
 		{Number: 2, Author: "**Eve** <@&1>\n-# [x](http://e.org)", Time: july.AddDate(-1, 0, 0)},
 		{Number: 3, Author: "\u202eevil" + strings.Repeat("n", 100), Place: "a_b", Time: july},
@@ -75,7 +76,7 @@ func TestFooter(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := footer(locale{}, make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") ||
+	if got := footer(locale.Locale{}, make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") ||
 		strings.Contains(got, "\n") {
 		t.Errorf("with eight sources: %s", got)
 	}
@@ -100,7 +101,7 @@ func TestFooterFitsOrGoesIntoAMessageOfItsOwn(t *testing.T) {
 		worst[i] = answer.Source{Number: 999, Author: strings.Repeat("*", 99), Place: strings.Repeat("👨‍👩‍👧‍👦", 99)}
 	}
 	for _, language := range builder.Languages() {
-		l := localeNamed(language)
+		l := locale.Named(language)
 		if n := units(footer(l, worst, time.Now())); n > messageLimit {
 			t.Errorf("a footer of %d units", n)
 		}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -103,7 +104,7 @@ const unknownTool = "I don't know this command any more. Reload Discord to see t
 func (c *commands) answer(ctx context.Context, x *exchange) error {
 	h, known := c.handlers[x.path()]
 	if !known {
-		return x.say(ctx, x.text(unknownTool))
+		return x.say(ctx, x.Text(unknownTool))
 	}
 	if why := h.refuses(x); why != "" {
 		x.outcome = CommandRefused
@@ -206,13 +207,13 @@ func (c *commands) why(x *exchange, err error) string {
 		x.outcome = CommandRefused
 		return string(refused) // nothing is amiss, so that nothing is logged
 	}
-	if p, is := errors.AsType[phrase](err); is {
-		return x.phrase(p)
+	if p, is := errors.AsType[locale.Phrase](err); is {
+		return x.Phrase(p)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return x.text("That takes longer than Discord lets me wait. Please try again later.")
+		return x.Text("That takes longer than Discord lets me wait. Please try again later.")
 	}
-	return c.bot.sentence(x.locale, &ask{id: memory.MessageID(x.ID)}, err)
+	return c.bot.sentence(x.Locale, &ask{id: memory.MessageID(x.ID)}, err)
 }
 
 // refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
@@ -284,7 +285,7 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 	do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
 	asked, h := c.counted(ctx, x)
 	if h != nil {
-		return sheet{Content: limitReached(x.locale, h)}, nil
+		return sheet{Content: limitReached(x.Locale, h)}, nil
 	}
 	spends, err := c.bot.questions.allow(ctx, asked)
 	if err != nil {

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
 const (
-	notWriting   phrase = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
-	stillAtIt    phrase = "I'm at it already."
-	questionGone phrase = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
-	nothingAsked phrase = "There is no question in that message any more. Please ask me anew."
-	busyNow      phrase = "I'm busy with other questions. Please press again in a minute or two."
+	notWriting   locale.Phrase = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
+	stillAtIt    locale.Phrase = "I'm at it already."
+	questionGone locale.Phrase = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
+	nothingAsked locale.Phrase = "There is no question in that message any more. Please ask me anew."
+	busyNow      locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
 )
 
 // stop stops an answer that is being written. What there is of it stays.
@@ -34,7 +35,7 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	t, g := c.bot.questions, c.bot.admit.lookup(ctx, x.guild())
 	if silentIn(g, memory.ChannelID(x.Channel)) {
-		return sheet{}, refusal(x.text(silentHere))
+		return sheet{}, refusal(x.Text(silentHere))
 	}
 	o := ownedBy(x)
 	a, err := c.asked(ctx, x, o.question)
@@ -46,7 +47,7 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	if h := t.paused(g, a.channel, a.when()); h != nil {
-		return sheet{}, refusal(limitReached(x.locale, h))
+		return sheet{}, refusal(limitReached(x.Locale, h))
 	}
 	a.parent = parentOf(g, a.channel)
 	if !t.again(a, shown, more) {
@@ -54,7 +55,7 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	if h := t.tooOften(g, a); h != nil {
 		t.refuse(a.id)
-		return sheet{}, refusal(limitReached(x.locale, h))
+		return sheet{}, refusal(limitReached(x.Locale, h))
 	}
 	if taken, _ := t.enqueue(ctx, a); !taken {
 		return sheet{}, busyNow

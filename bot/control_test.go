@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/locale"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -80,7 +81,7 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 		t.Errorf("told %q", got)
 	}
 	m = s.replied(t, s.asks(s.channel, s.ana, "one too many"))
-	if want := tooMany(locale{}, &fullError{waiting: waitingQuestions}); m.Content != want {
+	if want := tooMany(locale.Locale{}, &fullError{waiting: waitingQuestions}); m.Content != want {
 		t.Errorf("told %q", m.Content)
 	}
 	s.replied(t, s.asks(s.channel, s.bo, "and one more"))

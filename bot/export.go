@@ -102,7 +102,7 @@ func (e *extract) between(since, before time.Time) error {
 		e.until = memory.FirstMessageID(before) - 1
 	}
 	if e.after >= e.until {
-		return refusal(e.x.text("Nothing was said between these times: “since” is later than “before”."))
+		return refusal(e.x.Text("Nothing was said between these times: “since” is later than “before”."))
 	}
 	return nil
 }
@@ -145,13 +145,13 @@ func (e *extract) send(ctx context.Context) error {
 	}
 	_ = e.packed.Close()         // as above
 	if e.parts++; e.parts == 1 { // the first thing that is sent would else take the answer's place
-		if err := e.x.show(ctx, sheet{Content: e.x.text("I'm gathering it. The files come below.")}); err != nil {
+		if err := e.x.show(ctx, sheet{Content: e.x.Text("I'm gathering it. The files come below.")}); err != nil {
 			return err
 		}
 	}
 	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild,
 		memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
-	err := e.x.add(ctx, e.x.text("File %d", e.parts), upload{name: name, kind: "application/gzip",
+	err := e.x.add(ctx, e.x.Text("File %d", e.parts), upload{name: name, kind: "application/gzip",
 		data: e.data.Bytes()})
 	e.data.Reset()
 	e.packed = nil
@@ -162,20 +162,20 @@ func (e *extract) send(ctx context.Context) error {
 func (e *extract) done() sheet {
 	x := e.x
 	if e.parts == 0 {
-		return sheet{Content: x.text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}
+		return sheet{Content: x.Text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}
 	}
 	rest, left := "", ""
 	if e.whole {
-		left = x.text("-# Age-restricted channels and private threads are given only when the command is used there.")
+		left = x.Text("-# Age-restricted channels and private threads are given only when the command is used there.")
 	}
 	if e.cut != nil {
-		rest = x.text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; "+
+		rest = x.Text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; "+
 			"whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
 	}
 	return paragraphs(
-		x.count(e.messages, "%s message, from the channels that you can read.",
+		x.Count(e.messages, "%s message, from the channels that you can read.",
 			"%s messages, from the channels that you can read."), rest, left,
-		x.text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
+		x.Text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
 			"later stays in it: keep it private, and no longer than you need it. I keep no copy."))
 }
 
@@ -185,7 +185,7 @@ func (c *commands) cantSend(ctx context.Context, x *exchange, err error) error {
 		return err
 	}
 	if code(err) == codeMissingPermission {
-		return refusal(c.bot.lacking(x.locale, x.guild(), memory.ChannelID(x.Channel), attachFiles))
+		return refusal(c.bot.lacking(x.Locale, x.guild(), memory.ChannelID(x.Channel), attachFiles))
 	}
-	return refusal(x.text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
+	return refusal(x.Text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/llm"
 	"hark/internal/metrics"
@@ -17,29 +18,29 @@ import (
 
 // What members are told when there is no answer: something that they can do.
 const (
-	wentWrong    phrase = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
-	cantRecall   phrase = "I can't get at what I remember right now. Please ask again in a minute; if it keeps happening, tell whoever runs me this code: %s"
-	modelRefuses phrase = "The language model refuses to work for me. Asking again won't help until whoever runs me has looked at it: tell them this code: %s"
-	modelGone    phrase = "The language model can't be reached right now. Please ask again in a few minutes. (Code %s)"
-	modelSlow    phrase = "The language model didn't begin to answer in time. Please ask again in a minute. (Code %s)"
-	modelBusy    phrase = "The language model is asked too much right now. Please ask again in a minute or two. (Code %s)"
-	modelLimit   phrase = "That is more than the language model can read at once. Please ask a shorter question. (Code %s)"
-	modelCutOff  phrase = "The language model broke off. Please ask again. (Code %s)"
-	modelEmpty   phrase = "The language model gave no answer. Please ask again, perhaps in other words. (Code %s)"
-	tookLong     phrase = "That took longer than I may take for an answer. Please ask for less at once. (Code %s)"
-	failedAgain  phrase = "That failed again, for the same reason as just before. (Code %s)"
+	wentWrong    locale.Phrase = "Something went wrong on my side. Please try again; if it keeps happening, tell whoever runs me this code: %s"
+	cantRecall   locale.Phrase = "I can't get at what I remember right now. Please ask again in a minute; if it keeps happening, tell whoever runs me this code: %s"
+	modelRefuses locale.Phrase = "The language model refuses to work for me. Asking again won't help until whoever runs me has looked at it: tell them this code: %s"
+	modelGone    locale.Phrase = "The language model can't be reached right now. Please ask again in a few minutes. (Code %s)"
+	modelSlow    locale.Phrase = "The language model didn't begin to answer in time. Please ask again in a minute. (Code %s)"
+	modelBusy    locale.Phrase = "The language model is asked too much right now. Please ask again in a minute or two. (Code %s)"
+	modelLimit   locale.Phrase = "That is more than the language model can read at once. Please ask a shorter question. (Code %s)"
+	modelCutOff  locale.Phrase = "The language model broke off. Please ask again. (Code %s)"
+	modelEmpty   locale.Phrase = "The language model gave no answer. Please ask again, perhaps in other words. (Code %s)"
+	tookLong     locale.Phrase = "That took longer than I may take for an answer. Please ask for less at once. (Code %s)"
+	failedAgain  locale.Phrase = "That failed again, for the same reason as just before. (Code %s)"
 
 	cantShow = "I have an answer, but Discord doesn't take it from me. Please ask again, perhaps in other words."
 )
 
-var modelFailures = map[llm.Kind]phrase{
+var modelFailures = map[llm.Kind]locale.Phrase{
 	llm.Unreachable: modelGone, llm.Server: modelGone, llm.TimedOut: modelSlow, llm.RateLimited: modelBusy,
 	llm.Refused: modelRefuses, llm.NotFound: modelRefuses, llm.Rejected: modelRefuses,
 	llm.TooLong: modelLimit, llm.CutOff: modelCutOff, llm.BadAnswer: modelEmpty,
 }
 
 // wording is what is said of an error that has no sentence of its own.
-func wording(err error) phrase {
+func wording(err error) locale.Phrase {
 	var model *llm.Error
 	switch {
 	case errors.As(err, &model) && modelFailures[model.Kind] != "":
@@ -56,14 +57,14 @@ func wording(err error) phrase {
 
 // sentence is what a member is told about err. The log tells what it is under the code that they see. What fails again
 // in a channel for the same reason isn't told at length twice in a minute.
-func (b *Bot) sentence(l locale, a *ask, err error) string {
+func (b *Bot) sentence(l locale.Locale, a *ask, err error) string {
 	var told interface{ Sentence() string }
 	switch {
 	case errors.As(err, &told):
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't answer")
-		return l.sentence(told)
+		return l.Sentence(told)
 	case errors.Is(err, context.Canceled):
-		return l.text(restarting)
+		return l.Text(restarting)
 	}
 	words, code := wording(err), traceCode()
 	b.cfg.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
@@ -71,7 +72,7 @@ func (b *Bot) sentence(l locale, a *ask, err error) string {
 	if a.channel != 0 && b.isRepeated(a.channel, words) {
 		words = failedAgain
 	}
-	return l.phrase(words, code)
+	return l.Phrase(words, code)
 }
 
 // traceCode is a code short enough to be told to somebody, under which the log has what went wrong.
@@ -92,7 +93,7 @@ type repeatTo struct {
 }
 
 // isRepeated reports whether the same was said in a channel just before, and notes that it is.
-func (b *Bot) isRepeated(channel memory.ChannelID, words phrase) bool {
+func (b *Bot) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
 	now := b.now()
 	return !b.repeats.isNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
 }
@@ -132,4 +133,14 @@ func withoutRoles(contents []string) []string {
 		plain[i] = roleMention.ReplaceAllString(text, "@role")
 	}
 	return plain
+}
+
+// localeIn is the locale of what is said in a channel for all to read: in the language that was set there, or
+// else the one that is configured.
+func (b *Bot) localeIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
+	g, err := b.admit.guild(ctx, guild)
+	if err != nil {
+		g = &memory.Guild{ID: guild}
+	}
+	return locale.Named(b.cfg.Choices.In(g, channel).Language)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/llm"
@@ -79,7 +80,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 			}
 			first := s.replied(t, s.ask("when?"))
 			again := s.reply(t, s.ask("when then?"))
-			if got := s.reads(again.Content); got != (locale{}).phrase(failedAgain, "CODE") {
+			if got := s.reads(again.Content); got != (locale.Locale{}).Phrase(failedAgain, "CODE") {
 				t.Errorf("told %q then", got)
 			}
 			for _, m := range []discordtest.Sent{first, again} {
@@ -128,7 +129,7 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := &Bot{now: func() time.Time { return now }, repeats: newNoted[repeatTo, phrase](mostRepeats)}
+	b := &Bot{now: func() time.Time { return now }, repeats: newNoted[repeatTo, locale.Phrase](mostRepeats)}
 	for i, step := range []struct {
 		later          time.Duration
 		channel        memory.ChannelID
@@ -141,7 +142,7 @@ func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 			false, false},
 	} {
 		now = now.Add(step.later)
-		if repeated, mute := b.isRepeated(step.channel, phrase(step.words)),
+		if repeated, mute := b.isRepeated(step.channel, locale.Phrase(step.words)),
 			b.isMute(step.channel); repeated != step.repeated || mute != step.mute {
 			t.Errorf("%d: repeated %v, mute %v", i, repeated, mute)
 		}

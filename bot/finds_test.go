@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
 
@@ -17,7 +18,7 @@ func TestPagesFit(t *testing.T) {
 	t.Parallel()
 	languages := []string{"", "de", "fr", "es", "ja", "zh-TW"}
 	rapid.Check(t, func(t *rapid.T) {
-		l := localeOf(rapid.SampledFrom(languages).Draw(t, "language"))
+		l := locale.Of(rapid.SampledFrom(languages).Draw(t, "language"))
 		text := func(label string) string {
 			return strings.Repeat(rapid.SampledFrom([]string{"a", "*", "👨‍👩‍👧‍👦", "é\u0301\u0301\u0301",
 				"long word ", "<@1>"}).Draw(t, label), rapid.IntRange(0, 2000).Draw(t, label+"s"))

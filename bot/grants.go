@@ -9,6 +9,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -16,18 +17,18 @@ import (
 const attachFiles memory.Permissions = 1 << 15
 
 // permissionNames are what Discord calls permissions, the one first without which nothing is of use.
-func (l locale) permissionNames(of memory.Permissions) string {
+func permissionNames(l locale.Locale, of memory.Permissions) string {
 	var names []string
 	for _, p := range []struct {
 		permission memory.Permissions
 		name       string
 	}{
-		{memory.ViewChannel, l.text("View Channels")},
-		{memory.Connect, l.text("Connect")},
-		{sendMessages, l.text("Send Messages")},
-		{sendInThreads, l.text("Send Messages in Threads")},
-		{attachFiles, l.text("Attach Files")},
-		{memory.ReadMessageHistory, l.text("Read Message History")},
+		{memory.ViewChannel, l.Text("View Channels")},
+		{memory.Connect, l.Text("Connect")},
+		{sendMessages, l.Text("Send Messages")},
+		{sendInThreads, l.Text("Send Messages in Threads")},
+		{attachFiles, l.Text("Attach Files")},
+		{memory.ReadMessageHistory, l.Text("Read Message History")},
 	} {
 		if of.Has(p.permission) {
 			names = append(names, p.name)
@@ -47,12 +48,12 @@ func (b *Bot) grantLink(guild memory.GuildID, missing memory.Permissions) string
 }
 
 // lacking names what Hark may not do in a channel and needs, and says how it is given; "" if nothing is missing.
-func (b *Bot) lacking(l locale, guild memory.GuildID, channel memory.ChannelID, missing memory.Permissions) string {
+func (b *Bot) lacking(l locale.Locale, guild memory.GuildID, channel memory.ChannelID, missing memory.Permissions) string {
 	if missing == 0 {
 		return ""
 	}
-	return l.text("⚠️ In <#%d> I lack: **%s**. Whoever manages this server can [give me that](<%s>); where a channel's own permissions take it away, allow it there.",
-		channel, l.permissionNames(missing), b.grantLink(guild, missing))
+	return l.Text("⚠️ In <#%d> I lack: **%s**. Whoever manages this server can [give me that](<%s>); where a channel's own permissions take it away, allow it there.",
+		channel, permissionNames(l, missing), b.grantLink(guild, missing))
 }
 
 // permissionsIn asks Discord what Hark may do in a channel of a guild, and of what kind that is; errUnreadable if it
@@ -166,7 +167,7 @@ func (b *Bot) logLack(ctx context.Context, guild memory.GuildID, channel memory.
 	line := b.log.Warn().Err(err).Int64("channel", int64(channel))
 	if missing, failed := b.missing(ctx, guild, channel, toAnswer); failed == nil && missing != 0 &&
 		guild != memory.DirectGuild {
-		line = line.Str("missing", locale{}.permissionNames(missing)).Str("grant", b.grantLink(guild, missing))
+		line = line.Str("missing", permissionNames(locale.Locale{}, missing)).Str("grant", b.grantLink(guild, missing))
 	}
 	line.Msg(what + "; not said again for an hour")
 }
@@ -182,7 +183,7 @@ func (b *Bot) noFiles(ctx context.Context, a *ask, err error) string {
 		return ""
 	}
 	b.log.Warn().Err(err).Int64("channel", int64(a.channel)).Str("missing",
-		locale{}.permissionNames(missing)).Str("grant", b.grantLink(a.guild, missing)).
+		permissionNames(locale.Locale{}, missing)).Str("grant", b.grantLink(a.guild, missing)).
 		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
 	return "-# " + b.lacking(b.localeIn(ctx, a.guild, a.channel), a.guild, a.channel, missing)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"hark/bot/locale"
 	"slices"
 	"strings"
 )
@@ -79,10 +80,10 @@ func (c *commands) useful(x *exchange) []entry {
 }
 
 // helpGroups are the headings of the groups of commands, in the order in which they are shown.
-func (l locale) helpGroups() []string {
-	return []string{l.text("**Ask**"), l.text("**Find**"), l.text("**My data**"),
-		l.text("**For those who manage this server**"),
-		l.text("**In the menu of a message, under Apps**"), l.text("**In the menu of a person, under Apps**"), l.text("**And**")}
+func helpGroups(l locale.Locale) []string {
+	return []string{l.Text("**Ask**"), l.Text("**Find**"), l.Text("**My data**"),
+		l.Text("**For those who manage this server**"),
+		l.Text("**In the menu of a message, under Apps**"), l.Text("**In the menu of a person, under Apps**"), l.Text("**And**")}
 }
 
 // groupOf is which of helpGroups commands are in that all may use.
@@ -105,20 +106,20 @@ func (e entry) group() int {
 }
 
 // menuName is what a command in a menu is called.
-func (l locale) menuName(name string) string {
-	if l.catalog != nil && l.commands[name] != "" {
-		name = l.commands[name]
+func menuName(l locale.Locale, name string) string {
+	if l.Catalog != nil && l.Commands[name] != "" {
+		name = l.Commands[name]
 	}
 	return "“" + name + "”"
 }
 
 // line tells of an entry.
 func (c *commands) line(x *exchange, e entry) string {
-	name := x.menuName(e.Name)
+	name := menuName(x.Locale, e.Name)
 	if e.Type == commandSlash {
 		name = c.mention(e.path)
 	}
-	return "- " + name + ": " + x.translated(e.says)
+	return "- " + name + ": " + x.Translated(e.says)
 }
 
 // help shows what there is, or explains a command.
@@ -130,16 +131,16 @@ func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 			return !strings.HasPrefix(path, name)
 		})
 		if len(all) == 0 {
-			return sheet{Content: x.text(helpUnknown)}, nil
+			return sheet{Content: x.Text(helpUnknown)}, nil
 		}
 		var lines []string
 		for _, e := range all {
-			lines = append(append(lines, c.line(x, e)), x.explained(e.options)...)
+			lines = append(append(lines, c.line(x, e)), explainedOptions(x.Locale, e.options)...)
 		}
 		return paged(lines), nil
 	}
-	lines := []string{x.text(helpIntro)}
-	for group, heading := range x.helpGroups() {
+	lines := []string{x.Text(helpIntro)}
+	for group, heading := range helpGroups(x.Locale) {
 		for _, e := range all {
 			if e.group() == group {
 				if heading != "" {
@@ -149,33 +150,33 @@ func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 			}
 		}
 	}
-	return paged(append(lines, x.text("-# `/help` with a command's name explains it."))), nil
+	return paged(append(lines, x.Text("-# `/help` with a command's name explains it."))), nil
 }
 
 // explained are lines that explain options.
-func (l locale) explained(options []option) []string {
+func explainedOptions(l locale.Locale, options []option) []string {
 	var lines []string
 	for _, o := range options {
-		line := fmt.Sprintf("  - `%s`: %s", o.Name, l.translated(o.Description))
+		line := fmt.Sprintf("  - `%s`: %s", o.Name, l.Translated(o.Description))
 		var more []string
 		if o.Required {
-			more = append(more, l.text("needed"))
+			more = append(more, l.Text("needed"))
 		}
 		if o.MinValue != nil && o.MaxValue != nil {
-			more = append(more, l.text("from %s to %s", l.number(*o.MinValue), l.number(*o.MaxValue)))
+			more = append(more, l.Text("from %s to %s", l.Number(*o.MinValue), l.Number(*o.MaxValue)))
 		}
 		if o.MaxLength > 0 {
-			more = append(more, l.text("at most %s characters", l.number(o.MaxLength)))
+			more = append(more, l.Text("at most %s characters", l.Number(o.MaxLength)))
 		}
 		if len(o.Choices) > 0 {
 			var names []string
 			for _, c := range o.Choices {
-				names = append(names, l.translated(c.Name))
+				names = append(names, l.Translated(c.Name))
 			}
-			more = append(more, l.text("one of: %s", strings.Join(names, ", ")))
+			more = append(more, l.Text("one of: %s", strings.Join(names, ", ")))
 		}
 		if o.Autocomplete {
-			more = append(more, l.text("choices are shown while you type"))
+			more = append(more, l.Text("choices are shown while you type"))
 		}
 		if len(more) > 0 {
 			line += " (" + strings.Join(more, "; ") + ")"

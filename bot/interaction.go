@@ -10,6 +10,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -160,13 +161,13 @@ func (i *wireInteraction) given(name string) any {
 // changes of a message that all see.
 type exchange struct {
 	wireInteraction
-	locale  // in which whoever uses it is answered
-	rest    *client
-	server  *memory.Guild // as the log has it; nil for handlers that are early
-	policy  memory.Policy
-	logged  <-chan struct{} // closed once the log has all that came before
-	came    time.Time       // when we heard of it
-	outcome string          // of CommandRefused and CommandFailed, if it is one of them
+	locale.Locale // in which whoever uses it is answered
+	rest          *client
+	server        *memory.Guild // as the log has it; nil for handlers that are early
+	policy        memory.Policy
+	logged        <-chan struct{} // closed once the log has all that came before
+	came          time.Time       // when we heard of it
+	outcome       string          // of CommandRefused and CommandFailed, if it is one of them
 	// permitted says that Discord let its user use /hark a moment ago, which showed them what they use now.
 	permitted bool
 }
@@ -218,7 +219,7 @@ func (x *exchange) pages(ctx context.Context, s sheet) error {
 	if len(s.Files) > 0 && refusesFiles(err) {
 		s.Files = nil
 		s.More = append(slices.Clone(s.More),
-			x.text("Discord doesn't take my file here. I need the permission Attach Files in this channel, or the file is too large."))
+			x.Text("Discord doesn't take my file here. I need the permission Attach Files in this channel, or the file is too large."))
 		err = x.show(ctx, s)
 	}
 	if err != nil {

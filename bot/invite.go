@@ -3,6 +3,7 @@ package bot
 import (
 	"fmt"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -16,7 +17,7 @@ func missingPermissions(have memory.Permissions) []string {
 	var missing []string
 	for _, p := range needed {
 		if !have.Has(p) && !have.Has(memory.Administrator) {
-			missing = append(missing, locale{}.permissionNames(p))
+			missing = append(missing, permissionNames(locale.Locale{}, p))
 		}
 	}
 	return missing

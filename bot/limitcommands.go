@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -27,7 +28,7 @@ func (x *exchange) number(name string) (int, bool) {
 
 // limit decides how much may be asked, or shows it.
 func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
-	told := func() string { return toldLimits(x.locale, x.server, c.bot.cfg.Limits) }
+	told := func() string { return toldLimits(x.Locale, x.server, c.bot.cfg.Limits) }
 	role, chosen, why := x.limited()
 	limit := x.server.LimitOf(role)
 	if x.is("reset") {
@@ -45,7 +46,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
 		return sheet{}, err
 	}
-	return sheet{Content: x.text("Decided. %s", told())}, nil
+	return sheet{Content: x.Text("Decided. %s", told())}, nil
 }
 
 // chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
@@ -66,24 +67,24 @@ func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
 	whom, given := x.option("for"), x.option("role")
 	switch {
 	case whom != "" && given != "":
-		return 0, false, x.text("Please choose either a role or whom it is for.") + "\n"
+		return 0, false, x.Text("Please choose either a role or whom it is for.") + "\n"
 	case given != "":
 		id, ok := x.id("role")
-		return memory.RoleID(id), ok, when(!ok, x.text(unknownTool))
+		return memory.RoleID(id), ok, when(!ok, x.Text(unknownTool))
 	case whom == limitMembers:
 		return memory.RoleID(x.Guild), true, ""
 	}
 	if whom != limitServer && (x.given("messages") != nil || x.given("tokens") != nil || x.given("reset") != nil) {
-		return 0, false, x.text("Please choose also whom it is for, or a role.") + "\n"
+		return 0, false, x.Text("Please choose also whom it is for, or a role.") + "\n"
 	}
 	return 0, whom == limitServer, ""
 }
 
 // toldLimits says how much may be asked in a guild.
-func toldLimits(l locale, g *memory.Guild, of Limits) string {
+func toldLimits(l locale.Locale, g *memory.Guild, of Limits) string {
 	every, all := of.of(g, nil)
-	shown := lines(l.text("This is how much may be asked:"),
-		l.text("- all of this server, together: %s", toldLimit(l, all)), l.text("- each member: %s",
+	shown := lines(l.Text("This is how much may be asked:"),
+		l.Text("- all of this server, together: %s", toldLimit(l, all)), l.Text("- each member: %s",
 			toldLimit(l, every)))
 	for _, r := range g.Limits {
 		if !slices.ContainsFunc(g.Roles, func(role memory.Role) bool {
@@ -92,28 +93,28 @@ func toldLimits(l locale, g *memory.Guild, of Limits) string {
 			continue
 		}
 		with, _ := of.of(g, []memory.RoleID{r.Role})
-		shown = lines(shown, l.text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)))
+		shown = lines(shown, l.Text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)))
 		if len(shown) > pageLimit {
-			shown = lines(shown, l.text("- and more"))
+			shown = lines(shown, l.Text("- and more"))
 			break
 		}
 	}
-	return lines(shown, l.text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
+	return lines(shown, l.Text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
 		"`/limits` shows each member what is left."))
 }
 
 // pageLimit is about how much of a list is shown in one message.
 const pageLimit = 1500
 
-func toldLimit(l locale, limit memory.Limit) string {
-	questions := l.text("any number of questions a minute")
+func toldLimit(l locale.Locale, limit memory.Limit) string {
+	questions := l.Text("any number of questions a minute")
 	if n := limit.Messages; n != memory.Unlimited {
-		questions = l.count(n, "%s question a minute", "%s questions a minute")
+		questions = l.Count(n, "%s question a minute", "%s questions a minute")
 	}
 	if limit.Tokens == memory.Unlimited {
-		return l.text("%s, any number of tokens a day", questions)
+		return l.Text("%s, any number of tokens a day", questions)
 	}
-	return l.count(limit.Tokens, "%[2]s, %[1]s token a day", "%[2]s, %[1]s tokens a day", questions)
+	return l.Count(limit.Tokens, "%[2]s, %[1]s token a day", "%[2]s, %[1]s tokens a day", questions)
 }
 
 // showLimits is what /limits shows: what is left for whoever uses it.
@@ -127,27 +128,27 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 	_, tomorrow := memory.Day(at)
 	server := ""
 	if m.guild != memory.DirectGuild {
-		server = lines(x.text("**All of this server, together**"),
-			c.used(x.locale, membership{guild: m.guild}, guild, may.all, at))
+		server = lines(x.Text("**All of this server, together**"),
+			c.used(x.Locale, membership{guild: m.guild}, guild, may.all, at))
 	}
-	return paragraphs(x.text("**You**"), c.used(x.locale, m, member, may.own, at), server,
-		x.text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
+	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.own, at), server,
+		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
 			"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
 }
 
 // used is how much somebody, or all of a guild, has used.
-func (c *commands) used(l locale, m membership, limit memory.Limit, tokens share, at time.Time) string {
+func (c *commands) used(l locale.Locale, m membership, limit memory.Limit, tokens share, at time.Time) string {
 	asked, until := c.bot.questions.quota.asked(m, at)
-	questions := l.text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
+	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
 	if limit.Messages != memory.Unlimited && asked >= limit.Messages {
-		questions = l.text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())
+		questions = l.Text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())
 	}
-	return questions + "\n" + l.text("- tokens today: %s", ofLimit(l, tokens.spent, limit.Tokens))
+	return questions + "\n" + l.Text("- tokens today: %s", ofLimit(l, tokens.spent, limit.Tokens))
 }
 
-func ofLimit(l locale, n, limit int) string {
+func ofLimit(l locale.Locale, n, limit int) string {
 	if limit == memory.Unlimited {
-		return l.text("%s, without a limit", l.number(n))
+		return l.Text("%s, without a limit", l.Number(n))
 	}
-	return l.text("%s of %s", l.number(n), l.number(limit))
+	return l.Text("%s of %s", l.Number(n), l.Number(limit))
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -29,7 +30,7 @@ const (
 // loreChannel tells apart.
 func writesNot(x *exchange) string {
 	if x.Guild == 0 || !x.may(sendMessages|sendInThreads) {
-		return x.text(loreSilent)
+		return x.Text(loreSilent)
 	}
 	return ""
 }
@@ -71,18 +72,18 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 	}
 	switch found := memory.LoreCalled(all, x.which("name")); len(found) {
 	case 0:
-		return memory.Lore{}, phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
+		return memory.Lore{}, locale.Phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
 	case 1:
 		return found[0], nil
 	}
-	return memory.Lore{}, phrase("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
+	return memory.Lore{}, locale.Phrase("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
 }
 
 // loreToChange is loreNamed, if whoever uses x may change it.
 func (c *commands) loreToChange(ctx context.Context, x *exchange) (memory.Lore, error) {
 	l, err := c.loreNamed(ctx, x)
 	if err == nil && !x.mayChange(l) {
-		err = phrase("Only whoever told me that, and those who may manage this server, can change it.")
+		err = locale.Phrase("Only whoever told me that, and those who may manage this server, can change it.")
 	}
 	return l, err
 }
@@ -99,28 +100,28 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	if len(all) == 0 {
-		return sheet{Content: x.text("There is no lore that you may read here yet. `/lore add` tells me some.")}, nil
+		return sheet{Content: x.Text("There is no lore that you may read here yet. `/lore add` tells me some.")}, nil
 	}
-	shown := []string{x.text("**What I was told to remember, as far as you may read it**")}
+	shown := []string{x.Text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
-		shown = append(shown, loreLine(x.locale, l))
+		shown = append(shown, loreLine(x.Locale, l))
 	}
 	more := len(all) - listedLore
 	return paged(append(shown, when(more > 0,
-		x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more))))), nil
+		x.Text("-# and %s more, which `/lore show` finds by their names", x.Locale.Number(more))))), nil
 }
 
 // loreLine tells of lore on one line.
-func loreLine(in locale, l memory.Lore) string {
+func loreLine(in locale.Locale, l memory.Lore) string {
 	return fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(in, l))
 }
 
 // toldBy says who told lore, and when.
-func toldBy(in locale, l memory.Lore) string {
+func toldBy(in locale.Locale, l memory.Lore) string {
 	if l.By == 0 {
-		return in.text("told by those who run me, <t:%d:f>", l.At.Unix())
+		return in.Text("told by those who run me, <t:%d:f>", l.At.Unix())
 	}
-	return in.text("told by <@%d>, <t:%d:f>", l.By, l.At.Unix())
+	return in.Text("told by <@%d>, <t:%d:f>", l.By, l.At.Unix())
 }
 
 func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
@@ -128,26 +129,26 @@ func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(loreLines(x.locale, l)), nil
+	return paragraphs(loreLines(x.Locale, l)), nil
 }
 
 // loreLines tell all of a piece of lore.
-func loreLines(in locale, l memory.Lore) string {
+func loreLines(in locale.Locale, l memory.Lore) string {
 	quoted, found, told := "", memory.Aliases(l.Name), "-# "+toldBy(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
 		quoted = lines(quoted, "> "+asSaid(line, memory.MaxLoreText))
 	}
 	if l.Channel != 0 {
-		told = in.text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
+		told = in.Text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
 	}
 	for _, s := range l.Sources {
 		if url := jumpURL(l.Guild, s.Channel, s.Message); url != "" {
-			told = lines(told, in.text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
+			told = lines(told, in.Text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
 		}
 	}
 	return lines("**"+plain(l.Name, memory.MaxLoreName)+"**", quoted,
-		when(len(l.Own) > 0, in.text("Also: %s", plain(strings.Join(l.Own, ", "), 2*longestAliases))),
-		when(len(found) > 0, in.text("Found by: %s", plain(strings.Join(found, ", "), 2*longestAliases))), told)
+		when(len(l.Own) > 0, in.Text("Also: %s", plain(strings.Join(l.Own, ", "), 2*longestAliases))),
+		when(len(found) > 0, in.Text("Found by: %s", plain(strings.Join(found, ", "), 2*longestAliases))), told)
 }
 
 // askRemoval asks before lore is forgotten.
@@ -156,9 +157,9 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.text("**Forget this?** My answers that used it go with it. It can't be undone."),
+	return paragraphs(x.Text("**Forget this?** My answers that used it go with it. It can't be undone."),
 		fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500))).asking(
-		styleRed, x.text("Forget it"), confirmLoreOff, l.ID), nil
+		styleRed, x.Text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
 // removeLore forgets lore.
@@ -167,16 +168,16 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.text("Forgotten."), x.text(outOfReach)),
+	return paragraphs(x.Text("Forgotten."), x.Text(outOfReach)),
 		c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID})
 }
 
 // loreForm is a form for lore.
 func (x *exchange) loreForm(id string, l memory.Lore) form {
-	return form{ID: id, Title: x.text("What shall I remember?"), Fields: []component{
-		input(inputLine, "name", x.text("Name"), l.Name, memory.MaxLoreName, true),
-		input(inputText, "text", x.text("What I shall remember"), l.Text, memory.MaxLoreText, true),
-		input(inputLine, "aliases", x.text("Other names, with commas between them"), strings.Join(l.Own, ", "),
+	return form{ID: id, Title: x.Text("What shall I remember?"), Fields: []component{
+		input(inputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
+		input(inputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
+		input(inputLine, "aliases", x.Text("Other names, with commas between them"), strings.Join(l.Own, ", "),
 			longestAliases, false),
 	}}
 }
@@ -233,11 +234,11 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 	thread := at != nil && at.Kind.IsThread()
 	switch {
 	case m.out:
-		return sheet{Content: x.text(youAreOut)}, nil
+		return sheet{Content: x.Text(youAreOut)}, nil
 	case thread && !x.may(sendInThreads), !thread && !x.may(sendMessages):
-		return sheet{Content: x.text(loreSilent)}, nil
+		return sheet{Content: x.Text(loreSilent)}, nil
 	case !x.remembers(channel):
-		return sheet{Content: x.text(nothingKeptHere)}, nil
+		return sheet{Content: x.Text(nothingKeptHere)}, nil
 	}
 	l := x.told(memory.Lore{})
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(),
@@ -246,7 +247,7 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 	if l.Sources, err = c.loreSource(ctx, x); err != nil {
 		return sheet{}, err
 	}
-	return c.keepLore(ctx, x, l, x.text(
+	return c.keepLore(ctx, x, l, x.Text(
 		"Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
 }
 
@@ -264,14 +265,14 @@ func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, 
 		return nil, err
 	}
 	if !slices.Contains(c.readable(ctx, x), at.Channel) {
-		return nil, phrase(loreNoSource)
+		return nil, locale.Phrase(loreNoSource)
 	}
 	there, err := c.bot.memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("look up message %d: %w", at.Message, err)
 	}
 	if len(there) == 0 {
-		return nil, phrase(loreNoSource)
+		return nil, locale.Phrase(loreNoSource)
 	}
 	return []memory.Spot{at}, nil
 }
@@ -285,7 +286,7 @@ func (x *exchange) link(s string) (memory.Spot, error) {
 	case len(n) == 3 && memory.GuildID(n[0]) == x.guild():
 		return memory.Spot{Channel: memory.ChannelID(n[1]), Message: memory.MessageID(n[2])}, nil
 	}
-	return memory.Spot{}, phrase(loreFrom)
+	return memory.Spot{}, locale.Phrase(loreFrom)
 }
 
 // keepLore keeps lore and shows it. Of what whoever tells it may not read nothing is told, not even that a
@@ -293,7 +294,7 @@ func (x *exchange) link(s string) (memory.Spot, error) {
 func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, done string) (sheet, error) {
 	l, err := l.Checked()
 	if err != nil {
-		return sheet{Content: x.text("I can't keep that: %s.", x.complaint(err))}, nil
+		return sheet{Content: x.Text("I can't keep that: %s.", plain(x.Complaint(err), 300))}, nil
 	}
 	all, err := c.lore(ctx, x)
 	if err != nil {
@@ -302,7 +303,7 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 	if slices.ContainsFunc(all, func(old memory.Lore) bool {
 		return old.ID != l.ID && strings.EqualFold(old.Name, l.Name)
 	}) {
-		return sheet{}, phrase("There is lore of that name already. `/lore edit` changes it.")
+		return sheet{}, locale.Phrase("There is lore of that name already. `/lore edit` changes it.")
 	}
 	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
 		return sheet{}, err
@@ -311,9 +312,9 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 		return sheet{}, err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return sheet{}, phrase("I couldn't keep that: it is forgotten already, or what it is from is.")
+		return sheet{}, locale.Phrase("I couldn't keep that: it is forgotten already, or what it is from is.")
 	}
-	return paragraphs(done, loreLines(x.locale, l)), nil
+	return paragraphs(done, loreLines(x.Locale, l)), nil
 }
 
 // askChange is the form for a change of lore of which nothing was told.
@@ -339,5 +340,5 @@ func (c *commands) editLore(ctx context.Context, x *exchange) (sheet, error) {
 	if l.At = c.at(x).UTC().Truncate(time.Millisecond); !l.At.After(was) {
 		l.At = was.Add(time.Millisecond)
 	}
-	return c.keepLore(ctx, x, l, x.text("Changed."))
+	return c.keepLore(ctx, x, l, x.Text("Changed."))
 }

@@ -88,7 +88,7 @@ func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	go func() {
 		_, err := s.bot.commands.forgetting(context.Background(), x,
 			memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
-				Why: memory.WhyMember, At: s.discord.Now()}, x.receipt)
+				Why: memory.WhyMember, At: s.discord.Now()}, receiptText)
 		ended <- err
 	}()
 	s.discord.WaitFor("the last word", func() bool { return len(edits()) > before })

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -18,7 +19,7 @@ type command struct {
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
 	needs memory.Permissions // as Permissions has them
-	says  phrase             // of a command in a menu, which has no description at Discord
+	says  locale.Phrase      // of a command in a menu, which has no description at Discord
 }
 
 // option is an option of a command, a subcommand or a group of them, or what a command is besides.
@@ -88,7 +89,7 @@ func slash(name, description string, contexts []int, h *handler, options ...opti
 }
 
 // inMenu is a command in the menu of a message or a member.
-func inMenu(kind int, name string, says phrase, contexts []int, h handler) command {
+func inMenu(kind int, name string, says locale.Phrase, contexts []int, h handler) command {
 	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
 		says: says}
 }
@@ -154,7 +155,7 @@ func (c *commands) declared() []command {
 	}
 	setting := textOption("setting", "What to set", 0).required()
 	for _, key := range append(slices.Clone(panelKeys), memory.SettingPersona) {
-		setting.Choices = append(setting.Choices, optionChoice{Name: locale{}.keyName(key), Value: string(key)})
+		setting.Choices = append(setting.Choices, optionChoice{Name: keyName(locale.Locale{}, key), Value: string(key)})
 	}
 	by := textOption("by", "How you get it (left out: here, so that only you see it)", 0)
 	by.Choices = []optionChoice{{Name: "direct message", Value: exportByDM}}
@@ -269,17 +270,17 @@ func (c *commands) declared() []command {
 		slash("limits", "Shows how much you may ask me, and what is left. Only you see it.", both,
 			&handler{do: c.showLimits}),
 		inMenu(commandMessage, starCommand,
-			phrase("Marks a message as important, so that I recall it sooner, or takes the mark away"), guilds, handler{do: c.star}).needing(manageMessages),
+			locale.Phrase("Marks a message as important, so that I recall it sooner, or takes the mark away"), guilds, handler{do: c.star}).needing(manageMessages),
 		inMenu(commandMessage, relatedCommand,
-			phrase("Finds what else was said about what a message says. Only you see it."), both,
+			locale.Phrase("Finds what else was said about what a message says. Only you see it."), both,
 			handler{refuse: relatesNothing, do: c.findRelated}),
 		inMenu(commandMessage, whyCommand,
-			phrase("Shows how an answer of mine came about, as far as you may read it"), both,
+			locale.Phrase("Shows how an answer of mine came about, as far as you may read it"), both,
 			handler{refuse: c.isntOurs, do: c.explainAnswer}),
 		inMenu(commandMessage, forgetCommand,
-			phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
+			locale.Phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
 			handler{do: c.askForgetThis}),
-		inMenu(commandUser, aboutCommand, phrase("Shows all that I keep about you: for yourself only"), both,
+		inMenu(commandUser, aboutCommand, locale.Phrase("Shows all that I keep about you: for yourself only"), both,
 			handler{do: c.about}),
 		slash("privacy", "What I keep here, for how long, where it goes, and who runs me. Only you see it.",
 			both, &handler{do: c.asMember(c.privacy)}),

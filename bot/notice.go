@@ -14,6 +14,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -203,9 +204,9 @@ func wordsOf(text string) uint64 {
 // since nobody else can be.
 func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.bot.localeIn(ctx, g.ID, channel), n.bot.cfg.Policy
-	owner := when(isElsewhere(g, channel), l.text(noticeOwner, plain(g.Name, 100)))
+	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, plain(g.Name, 100)))
 	if asks(g, policy) {
-		return lines(owner, l.text(noticeText))
+		return lines(owner, l.Text(noticeText))
 	}
 	shown := *g // without what not everybody can see
 	shown.Choice = choiceFor(g, policy)
@@ -214,10 +215,10 @@ func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 	})
 	holds := lines(owner, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
-		holds = lines(holds, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong),
-			l.sent(n.bot.cfg.Privacy, !g.Learn.IsZero()))
+		holds = lines(holds, retainedText(l, g, 0, n.bot.cfg.Retention), l.Text(goesAlong),
+			sentText(l, n.bot.cfg.Privacy, !g.Learn.IsZero()))
 	}
-	foot := l.text(noticeFoot) // with where the rest is said
+	foot := l.Text(noticeFoot) // with where the rest is said
 	return lines(append(fitting(strings.Split(holds, "\n"), messageLimit-units(foot)-noticeRoom), foot)...)
 }
 
@@ -241,8 +242,8 @@ func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.C
 		return nil
 	}
 	l := n.bot.localeIn(ctx, g.ID, channel)
-	return []component{row(button(styleGreen, l.text(rememberPublic), choosePublic),
-		button(styleGrey, l.text("Choose channels"), chooseChannels), button(styleGrey, l.text("Not now"),
+	return []component{row(button(styleGreen, l.Text(rememberPublic), choosePublic),
+		button(styleGrey, l.Text("Choose channels"), chooseChannels), button(styleGrey, l.Text("Not now"),
 			chooseNothing))}
 }
 
@@ -267,7 +268,7 @@ func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
 			return sheet{}, err
 		}
 	}
-	return sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).text("-# Decided by <@%d>.", by)}, nil
+	return sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
 }
 
 // post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
@@ -278,7 +279,7 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 		return noticeAt{}, err
 	}
 	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
-		g.ID, errGone, locale{}.permissionNames(memory.ViewChannel|sendMessages), n.bot.grantLink(g.ID, 0))
+		g.ID, errGone, permissionNames(locale.Locale{}, memory.ViewChannel|sendMessages), n.bot.grantLink(g.ID, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
 		at, err := n.postIn(ctx, g, channel)
 		if !errors.Is(err, errGone) {

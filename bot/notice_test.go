@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -424,10 +425,10 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
 	}
 	for _, got := range []string{
-		told(locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale{}, &memory.Guild{}, memory.Policy{}),
-		told(locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}), told(locale{}, many,
+		told(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale.Locale{}, &memory.Guild{}, memory.Policy{}),
+		told(locale.Locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}), told(locale.Locale{}, many,
 			memory.Policy{}),
-		told(locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
+		told(locale.Locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
 	} {
 		golden.Seen(t, got)
 		if units(got) > messageLimit {

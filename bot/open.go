@@ -150,7 +150,7 @@ func (b *Bot) markCut(ctx context.Context, a *ask, end *wireMessage) error {
 	if first != buttonStop || end.Content == nil {
 		return nil
 	}
-	tail := l.text(interrupted, l.phrase(notWriting))
+	tail := l.Text(interrupted, l.Phrase(notWriting))
 	content := split(memory.Clean(*end.Content), messageLimit-units(tail)-1, nil)[0].String() + "\n" + tail
 	t := b.thread(a, "c")
 	t.asker = o.asker

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -110,7 +111,7 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	q, a := s.leavesOpen(t)
 	if begun {
 		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
-		d.buttons = a.buttons(locale{}, false)
+		d.buttons = a.buttons(locale.Locale{}, false)
 		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +217,7 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
 	sent := s.discord.Sent(s.channel)
 	d.take([]memory.MessageID{memory.MessageID(sent[0].ID), memory.MessageID(stump.ID)})
-	d.buttons = a.buttons(locale{}, true)
+	d.buttons = a.buttons(locale.Locale{}, true)
 	if err := d.finish(t.Context(), []string{strings.Repeat("a", 2000), "On Friday, it was said."}); err != nil {
 		t.Fatal(err)
 	}

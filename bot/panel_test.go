@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -76,9 +77,9 @@ func TestPanelsFit(t *testing.T) {
 				memory.SettingModel:       names[7], memory.SettingPaused: answer.SettingOn, memory.SettingAnswers: answersOff},
 				Channels: []memory.Channel{{ID: 1<<62 + 1, Choice: memory.Remember,
 					Settings: map[memory.Setting]string{memory.SettingRetention: "90d"}}}}
-			p := &panel{exchange: &exchange{locale: localeOf(language), server: g,
+			p := &panel{exchange: &exchange{Locale: locale.Of(language), server: g,
 				wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key,
-				note: localeOf(language).text(lostChannel)}
+				note: locale.Of(language).Text(lostChannel)}
 			s := c.show(p)
 			if units(s.Content) > messageLimit || len(s.Components) > 5 {
 				t.Errorf("%s, %s: %d units, %d rows", language, key, units(s.Content), len(s.Components))

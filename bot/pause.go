@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -20,21 +21,21 @@ const shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
 func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
 	state, span := x.option("state"), x.option("for")
 	if state == "" && span == "" {
-		return sheet{Content: c.pauseLine(x.locale, x.server)}, nil
+		return sheet{Content: c.pauseLine(x.Locale, x.server)}, nil
 	}
 	value := cmp.Or(span, state)
 	if state == answer.SettingOff {
 		if value = answer.SettingDefault; span != "" {
-			return sheet{}, refusal(x.text(
+			return sheet{}, refusal(x.Text(
 				"There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
 		}
 	}
 	if err := c.setIn(ctx, &panel{exchange: x}, memory.SettingPaused, value); err != nil {
 		return sheet{}, err
 	}
-	text := c.pauseLine(x.locale, x.server)
+	text := c.pauseLine(x.Locale, x.server)
 	if value != answer.SettingDefault {
-		text += "\n" + x.text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
+		text += "\n" + x.Text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
 	}
 	return sheet{Content: text}, nil
 }
@@ -44,27 +45,27 @@ func (c *commands) check(x *exchange, key memory.Setting, value string) (string,
 	if key == memory.SettingPaused && value != answer.SettingOn && value != answer.SettingDefault {
 		d, ok := spanOf(value)
 		if !ok {
-			return "", refusal(x.text("I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."))
+			return "", refusal(x.Text("I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."))
 		}
 		return c.bot.now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339), nil
 	}
 	value, err := c.bot.cfg.Choices.Check(key, value)
 	if err != nil {
-		return "", refusal(x.text("I can't do that: %s.", x.complaint(err)))
+		return "", refusal(x.Text("I can't do that: %s.", plain(x.Complaint(err), 300)))
 	}
 	return value, nil
 }
 
 // pauseLine says whether Hark is paused in a guild.
-func (c *commands) pauseLine(l locale, g *memory.Guild) string {
+func (c *commands) pauseLine(l locale.Locale, g *memory.Guild) string {
 	until, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now())
 	switch {
 	case !paused:
-		return l.text("**Paused**: no")
+		return l.Text("**Paused**: no")
 	case until.IsZero():
-		return l.text("**Paused**: yes, until somebody ends it")
+		return l.Text("**Paused**: yes, until somebody ends it")
 	}
-	return l.text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
+	return l.Text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
 }
 
 // setAt sets a key at a place to a value that was checked, together with more.

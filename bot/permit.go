@@ -56,11 +56,11 @@ func (i *wireInteraction) isPublic() bool {
 func managesNot(x *exchange) string {
 	switch {
 	case x.Guild == 0:
-		return x.text(notAllowed)
+		return x.Text(notAllowed)
 	case x.Type == interactionCommand, x.Type == interactionTyping, x.may(manageGuild), x.permitted:
 		return ""
 	case x.isPublic():
-		return x.text(notAllowed)
+		return x.Text(notAllowed)
 	}
-	return x.text(useAgain)
+	return x.Text(useAgain)
 }

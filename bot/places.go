@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -15,10 +16,10 @@ var answerable = []int{0, 2, 5, 10, 11, 12, 13, 15}
 // longestMoment is how long a time may be, as it is written.
 const longestMoment = 20
 
-const errBothPlaces phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
+const errBothPlaces locale.Phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
 
 // errUnknownChannel is that a channel was chosen that isn't known.
-const errUnknownChannel phrase = "I don't know one of these channels yet. Please try again in a moment."
+const errUnknownChannel locale.Phrase = "I don't know one of these channels yet. Please try again in a moment."
 
 // place is the channel that x is about: the first in the id of a button or a form, or the one that a command
 // was given, or else the one that it is used in; 0 for the whole server.
@@ -79,9 +80,9 @@ func inPlaceGiven(do func(context.Context, *exchange, memory.Channel) (sheet, er
 }
 
 // mention is how a channel is named; with the id 0 it is the whole server.
-func (l locale) mention(id memory.ChannelID) string {
+func channelMention(l locale.Locale, id memory.ChannelID) string {
 	if id == 0 {
-		return l.text("this server")
+		return l.Text("this server")
 	}
 	return fmt.Sprintf("<#%d>", id)
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/pattern"
 	"hark/memory"
@@ -31,11 +32,11 @@ const (
 )
 
 const (
-	unreadable phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
-	sourceGone phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
-	keptNot    phrase = "I remember nothing here, so I don't keep that either."
-	youOptOut  phrase = youAreOut
-	notTaken   phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
+	unreadable locale.Phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
+	sourceGone locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
+	keptNot    locale.Phrase = "I remember nothing here, so I don't keep that either."
+	youOptOut  locale.Phrase = youAreOut
+	notTaken   locale.Phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
 // propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
@@ -72,8 +73,8 @@ func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int,
 	m, err := t.post(ctx, outgoing{
 		Content: text, Nonce: nonce(t.purpose, t.question,
 			n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
-		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)),
-			button(styleGrey, in.text("No"), o.id(buttonForgo)))},
+		Components: []component{row(button(styleGreen, in.Text("Remember"), o.id(buttonRemember)),
+			button(styleGrey, in.Text("No"), o.id(buttonForgo)))},
 	})
 	return m, sources, err
 }
@@ -82,26 +83,26 @@ var errTooLong = errors.New("show what is to be remembered: it is too long for a
 
 // showLore is the message that shows lore, with as many of its other names as there is room for: what it
 // shows is all that is kept.
-func showLore(in locale, a *ask, l memory.Lore) (string, memory.Lore, error) {
+func showLore(in locale.Locale, a *ask, l memory.Lore) (string, memory.Lore, error) {
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.id), a.guild, a.channel, a.asker, a.id.Time()
 	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
 	l, err := l.Checked()
 	if err != nil {
 		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
 	}
-	text, end := in.text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
+	text, end := in.Text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
 	var links []string
 	for i, s := range l.Sources {
 		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, jumpURL(a.guild, s.Channel, s.Message)))
 	}
 	if len(links) > 0 {
-		end = "\n" + in.text(from, strings.Join(links, " "))
+		end = "\n" + in.Text(from, strings.Join(links, " "))
 	}
 	if units(text+end) > messageLimit {
 		return "", l, errTooLong
 	}
 	for i, name := range l.Own {
-		more := "\n" + in.text(alsoCalled, name)
+		more := "\n" + in.Text(alsoCalled, name)
 		if units(text+more+end) > messageLimit {
 			l.Own = l.Own[:i]
 			break
@@ -123,7 +124,7 @@ func loreIn(x *exchange) (memory.Lore, error) {
 	if len(lines) < 3 || !known {
 		return l, unreadable
 	}
-	also, sources := in.text(alsoCalled, ""), in.text(from, "")
+	also, sources := in.Text(alsoCalled, ""), in.Text(from, "")
 	name, bold := strings.CutPrefix(lines[1], "**")
 	name, closed := strings.CutSuffix(name, "**")
 	if !bold || !closed {
@@ -162,14 +163,14 @@ func loreIn(x *exchange) (memory.Lore, error) {
 
 // saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
 // another by now than that of the channel.
-func saysShallI(line string) (locale, bool) {
-	for _, c := range catalogs() {
-		if in := (locale{c}); in.text(shallI) == line {
+func saysShallI(line string) (locale.Locale, bool) {
+	for _, c := range locale.Catalogs() {
+		if in := (locale.Locale{Catalog: c}); in.Text(shallI) == line {
 			return in, true
 		}
 	}
-	in := locale{}
-	return in, in.text(shallI) == line
+	in := locale.Locale{}
+	return in, in.Text(shallI) == line
 }
 
 // sourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited
@@ -215,7 +216,7 @@ func (c *commands) remember(ctx context.Context, x *exchange) (sheet, error) {
 	case !kept:
 		return sheet{}, notTaken
 	}
-	return sheet{Content: x.text("Remembered: %s", plain(l.Name, memory.MaxLoreName))}, nil
+	return sheet{Content: x.Text("Remembered: %s", plain(l.Name, memory.MaxLoreName))}, nil
 }
 
 // mayKeep is why lore can't be kept, if it can't.

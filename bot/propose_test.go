@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -121,7 +122,7 @@ func TestLoreThatCantBeKept(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		happens func(s *scene, source discordtest.Message)
-		want    phrase
+		want    locale.Phrase
 	}{
 		"its source is deleted": {func(s *scene, source discordtest.Message) {
 			s.discord.Delete(s.channel, source.ID)
@@ -200,7 +201,7 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 				1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
 		}
 		a := &ask{id: 1 << 40, guild: 7, channel: 8, asker: 9}
-		text, shown, err := showLore(locale{}, a, l)
+		text, shown, err := showLore(locale.Locale{}, a, l)
 		if err != nil { // it can't be kept at all, or is too long for a message
 			return
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/golden"
 	"hark/memory"
 
@@ -168,14 +169,14 @@ func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 func TestNumbersAreGrouped(t *testing.T) {
 	t.Parallel()
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {
-		if got := (locale{}).number(n); got != want {
+		if got := (locale.Locale{}).Number(n); got != want {
 			t.Errorf("%d: %s", n, got)
 		}
 	}
 	for _, n := range []int{1, 2, 1200} {
-		golden.Seen(t, limitReached(locale{}, &hit{of: memberMessages, limit: n}))
+		golden.Seen(t, limitReached(locale.Locale{}, &hit{of: memberMessages, limit: n}))
 	}
-	golden.Seen(t, fmt.Sprint(toldLimit(locale{}, memory.Limit{Messages: 5})))
+	golden.Seen(t, fmt.Sprint(toldLimit(locale.Locale{}, memory.Limit{Messages: 5})))
 }
 
 // Several answers at once can't pass a limit of which only one can: the others wait until it is known what

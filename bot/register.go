@@ -9,6 +9,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -142,15 +143,15 @@ func (o option) inLanguages() option {
 	return o
 }
 
-func nameIn(c *catalog, english string) string  { return c.commands[english] }
-func wordsIn(c *catalog, english string) string { return c.texts[english] }
+func nameIn(c *locale.Catalog, english string) string  { return c.Commands[english] }
+func wordsIn(c *locale.Catalog, english string) string { return c.Texts[english] }
 
 // inAll is a text in all languages that have it, by what Discord calls them; nil if none has.
-func inAll(english string, in func(*catalog, string) string) map[string]string {
+func inAll(english string, in func(*locale.Catalog, string) string) map[string]string {
 	all := map[string]string{}
 	for of, names := range languagesOf {
 		translated := ""
-		if c := catalogs()[of]; c != nil {
+		if c := locale.Catalogs()[of]; c != nil {
 			translated = in(c, english)
 		}
 		for _, language := range names {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/metrics"
 	"hark/memory"
@@ -60,7 +61,7 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 	if a.text == "" && len(a.files) == 0 {
 		d.buttons = nil
 		b.discard(last, d, a)
-		b.post(last, d, a, layout(l.text(askMe, b.self), "", nil))
+		b.post(last, d, a, layout(l.Text(askMe, b.self), "", nil))
 		return b.questions.end(a.id, d.ids(), nil, false)
 	}
 	d.buttons = a.buttons(l, false)
@@ -102,7 +103,7 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 }
 
 // buttons are those below the answer to a question, of which it may have sources to show.
-func (a *ask) buttons(l locale, sources bool) func(bool, []memory.MessageID) []component {
+func (a *ask) buttons(l locale.Locale, sources bool) func(bool, []memory.MessageID) []component {
 	return func(done bool, before []memory.MessageID) []component {
 		o := owned{asker: a.asker, question: a.id, before: before}
 		if !done {
@@ -165,7 +166,7 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
 		!stands(q.Session, b.admit.session(context.WithoutCancel(ctx), a.guild, a.channel, a.id)) {
-		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.guild, a.channel).text(sessionChanged)}, nil
+		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.guild, a.channel).Text(sessionChanged)}, nil
 	}
 	return got
 }
@@ -188,7 +189,7 @@ func stands(was, now []memory.Message) bool {
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
 // error says that the question has become another meanwhile, or that it is gone.
-func (b *Bot) conclude(last context.Context, l locale, d *delivery, a *ask, got outcome, trace memory.Trace,
+func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *ask, got outcome, trace memory.Trace,
 	logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = answer.ErrEmpty

@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"encoding/json"
+	"hark/bot/locale"
 )
 
 const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
@@ -36,7 +37,7 @@ func (c *commands) read(data json.RawMessage, logged <-chan struct{}) *exchange 
 	default:
 		return nil
 	}
-	x.locale = localeOf(x.Locale)
+	x.Locale = locale.Of(x.wireInteraction.Locale)
 	return x
 }
 
@@ -81,5 +82,5 @@ func (c *commands) turnAway(ctx context.Context, x *exchange) error {
 	if x.Type == interactionTyping {
 		return x.respond(limit, response{respondChoices, completions{Choices: []optionChoice{}}})
 	}
-	return x.say(limit, x.text(allTaken))
+	return x.say(limit, x.Text(allTaken))
 }

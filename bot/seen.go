@@ -46,5 +46,5 @@ func (x *exchange) countsSeen() string {
 	if x.seesAll() {
 		return ""
 	}
-	return x.text("-# I count what you may read. What you may not read goes as well.")
+	return x.Text("-# I count what you may read. What you may not read goes as well.")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -23,34 +24,34 @@ const rememberPublic = "Remember all public channels"
 func (c *commands) showSettings(_ context.Context, x *exchange) (sheet, error) {
 	g := x.seen()
 	return sheet{
-		Content: told(x.locale, g, x.policy),
+		Content: told(x.Locale, g, x.policy),
 		Components: []component{
-			row(button(styleGreen, x.text(rememberPublic), choosePublic),
-				button(styleGrey, x.text("Remember nothing"), chooseNothing)),
-			row(channelMenu(chosenChannels, x.text("Remember only these channels and categories"), 1,
+			row(button(styleGreen, x.Text(rememberPublic), choosePublic),
+				button(styleGrey, x.Text("Remember nothing"), chooseNothing)),
+			row(channelMenu(chosenChannels, x.Text("Remember only these channels and categories"), 1,
 				decided(g, memory.Remember))),
-			row(channelMenu(chosenNever, x.text("Never remember these"), 0, decided(g, memory.Ignore))),
+			row(channelMenu(chosenNever, x.Text("Never remember these"), 0, decided(g, memory.Ignore))),
 		},
 	}, nil
 }
 
 // told says what of a guild is remembered.
-func told(l locale, g *memory.Guild, p memory.Policy) string {
+func told(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 	heard := outcomeOf(l, choiceFor(g, p))
 	switch {
 	case asks(g, p):
-		heard = l.text("Nobody has decided yet what I may remember here, so I remember nothing.")
+		heard = l.Text("Nobody has decided yet what I may remember here, so I remember nothing.")
 	case g.Choice == memory.Undecided && !p.Ask:
-		heard = l.text("I remember what is said in all channels that I can read: that is how I was set up.")
+		heard = l.Text("I remember what is said in all channels that I can read: that is how I was set up.")
 	}
 	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
 	return lines(heard,
-		when(len(chosen) > 0, l.text("Chosen by name: %s.", channelList(l, chosen))),
-		when(len(never) > 0, l.text("Never remembered: %s. What I kept of them before is told to nobody.",
+		when(len(chosen) > 0, l.Text("Chosen by name: %s.", channelList(l, chosen))),
+		when(len(never) > 0, l.Text("Never remembered: %s. What I kept of them before is told to nobody.",
 			channelList(l, never))),
-		when(!g.Learn.IsZero(), l.text(
+		when(!g.Learn.IsZero(), l.Text(
 			"I learn about members who want it from what they write: `/hark learn` changes that.")),
-		when(!p.AgeLimited, l.text("-# Age-restricted channels are remembered only if they are chosen by name.")))
+		when(!p.AgeLimited, l.Text("-# Age-restricted channels are remembered only if they are chosen by name.")))
 }
 
 // choiceFor is what was chosen for g as a whole. Where that is nothing, or not yet anything, and channels
@@ -62,30 +63,30 @@ func choiceFor(g *memory.Guild, p memory.Policy) memory.Choice {
 	return g.Choice
 }
 
-func outcomeOf(l locale, choice memory.Choice) string {
+func outcomeOf(l locale.Locale, choice memory.Choice) string {
 	switch choice {
 	case memory.Remember:
-		return l.text("I remember what is said in all channels that I can read.")
+		return l.Text("I remember what is said in all channels that I can read.")
 	case memory.RememberPublic:
-		return l.text("I remember what is said in the channels that everybody here can read.")
+		return l.Text("I remember what is said in the channels that everybody here can read.")
 	case memory.RememberChosen:
-		return l.text("I remember what is said in the channels that were chosen, and nothing else.")
+		return l.Text("I remember what is said in the channels that were chosen, and nothing else.")
 	}
-	return l.text("I remember nothing of what is said here.")
+	return l.Text("I remember nothing of what is said here.")
 }
 
 // listedChannels is how many channels are named one by one.
 const listedChannels = 30
 
-func channelList(l locale, ids []memory.ChannelID) string {
+func channelList(l locale.Locale, ids []memory.ChannelID) string {
 	var names []string
 	for _, id := range ids[:min(len(ids), listedChannels)] {
 		names = append(names, fmt.Sprintf("<#%d>", id))
 	}
 	if more := len(ids) - listedChannels; more > 0 {
-		names = append(names, l.text("and %s more", l.number(more)))
+		names = append(names, l.Text("and %s more", l.Number(more)))
 	}
-	return l.list(names)
+	return l.List(names)
 }
 
 // decided are the channels of which that was chosen, by id.
@@ -147,9 +148,9 @@ func (c *commands) askChannels(_ context.Context, x *exchange) (sheet, error) {
 		name = id(name, x.Channel, x.Message.ID)
 	}
 	return sheet{
-		Content: x.text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
+		Content: x.Text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
 		Components: []component{
-			row(channelMenu(name, x.text("Remember these channels and categories"), 1,
+			row(channelMenu(name, x.Text("Remember these channels and categories"), 1,
 				decided(x.seen(), memory.Remember))),
 		},
 	}, nil

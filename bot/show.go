@@ -25,7 +25,7 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 		b.undelivered(last, a, err, "couldn't show an answer")
 		if unfit(err) && (len(d.parts) == 0 || d.isWritten()) {
 			trace, d.buttons = memory.Trace{}, nil
-			sentence := []string{b.localeIn(last, a.guild, a.channel).text(cantShow)}
+			sentence := []string{b.localeIn(last, a.guild, a.channel).Text(cantShow)}
 			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
 				_ = d.afresh(last, b.thread(a, "f"+a.round), sentence)
 			}

@@ -17,10 +17,10 @@ const badTime = "I don't understand “%s” as a time. I know days such as `202
 // spans are the times that are offered while one is typed: the two days that have names, and how many days ago.
 func spans(days ...string) func(context.Context, *exchange) ([]optionChoice, error) {
 	return func(_ context.Context, x *exchange) ([]optionChoice, error) {
-		offered := []optionChoice{{Name: x.text("today"), Value: dates.Today},
-			{Name: x.text("yesterday"), Value: dates.Yesterday}}
+		offered := []optionChoice{{Name: x.Text("today"), Value: dates.Today},
+			{Name: x.Text("yesterday"), Value: dates.Yesterday}}
 		for _, d := range days {
-			offered = append(offered, optionChoice{Name: x.text("%s (so many days back)", d), Value: d})
+			offered = append(offered, optionChoice{Name: x.Text("%s (so many days back)", d), Value: d})
 		}
 		return offered, nil
 	}
@@ -35,17 +35,17 @@ func (c *commands) span(x *exchange, name string) (from, to time.Time, err error
 	}
 	given := text
 	switch {
-	case strings.EqualFold(text, x.text("today")):
+	case strings.EqualFold(text, x.Text("today")):
 		text = dates.Today
-	case strings.EqualFold(text, x.text("yesterday")):
+	case strings.EqualFold(text, x.Text("yesterday")):
 		text = dates.Yesterday
 	}
 	now := c.at(x)
 	if from, to, err = dates.Parse(text, now, c.zone(x.server)); err != nil {
-		return from, to, refusal(x.text(badTime, plain(given, longestTime), x.text("today"), x.text("yesterday")))
+		return from, to, refusal(x.Text(badTime, plain(given, longestTime), x.Text("today"), x.Text("yesterday")))
 	}
 	if name == "since" && from.After(now) {
-		return from, to, refusal(x.text("“%s” is still to come, so that nothing was said since.",
+		return from, to, refusal(x.Text("“%s” is still to come, so that nothing was said since.",
 			plain(given, longestTime)))
 	}
 	return from, to, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -77,7 +78,7 @@ func took(a answer.Answer) int {
 }
 
 // leftOver is what is said below an answer about tokens: that they are used up, once a day, or nearly.
-func (t *tracker) leftOver(l locale, a *ask, got outcome) string {
+func (t *tracker) leftOver(l locale.Locale, a *ask, got outcome) string {
 	if got.err != nil {
 		return ""
 	}
@@ -101,11 +102,11 @@ func (t *tracker) leftOver(l locale, a *ask, got outcome) string {
 	}
 	_, tomorrow := memory.Day(a.when())
 	if ofAll {
-		return l.text("-# %s of this server's %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
-			l.number(left), l.number(s.limit), tomorrow.Unix())
+		return l.Text("-# %s of this server's %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
+			l.Number(left), l.Number(s.limit), tomorrow.Unix())
 	}
-	return l.text("-# %s of your %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
-		l.number(left), l.number(s.limit), tomorrow.Unix())
+	return l.Text("-# %s of your %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
+		l.Number(left), l.Number(s.limit), tomorrow.Unix())
 }
 
 // lines are texts, one a line, without the empty ones.
@@ -128,31 +129,31 @@ func when(holds bool, text string) string {
 }
 
 // limitReached says that a limit is reached, or that Hark is paused, and when that ends.
-func limitReached(l locale, h *hit) string {
+func limitReached(l locale.Locale, h *hit) string {
 	until := h.until.Add(time.Second - 1).Unix()
 	switch {
 	case h.of == pausedQuestion && h.until.IsZero():
-		return l.text("Those who manage this server have paused me, so I don't answer for now.")
+		return l.Text("Those who manage this server have paused me, so I don't answer for now.")
 	case h.of == pausedQuestion:
-		return l.text("Those who manage this server have paused me, so I don't answer for now. Please ask again <t:%d:R>.", until)
+		return l.Text("Those who manage this server have paused me, so I don't answer for now. Please ask again <t:%d:R>.", until)
 	case h.of == memberMessages && h.limit == 1:
-		return l.text("You've asked me once within a minute. Please ask again <t:%d:R>.", until)
+		return l.Text("You've asked me once within a minute. Please ask again <t:%d:R>.", until)
 	case h.of == memberMessages:
-		return l.text("You've asked me %s times within a minute. Please ask again <t:%d:R>.", l.number(h.limit), until)
+		return l.Text("You've asked me %s times within a minute. Please ask again <t:%d:R>.", l.Number(h.limit), until)
 	case h.of == guildMessages && h.limit == 1:
-		return l.text("I've been asked once within a minute here, which is all I may answer. Please ask again <t:%d:R>.", until)
+		return l.Text("I've been asked once within a minute here, which is all I may answer. Please ask again <t:%d:R>.", until)
 	case h.of == guildMessages:
-		return l.text("I've been asked %s times within a minute here, which is all I may answer. Please ask again <t:%d:R>.", l.number(h.limit), until)
+		return l.Text("I've been asked %s times within a minute here, which is all I may answer. Please ask again <t:%d:R>.", l.Number(h.limit), until)
 	case h.of == memberTokens:
-		return l.text("Your %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.number(h.limit), until)
+		return l.Text("Your %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.Number(h.limit), until)
 	}
-	return l.text("This server's %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.number(h.limit), until)
+	return l.Text("This server's %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.Number(h.limit), until)
 }
 
 // tooMany says how many questions wait.
-func tooMany(l locale, full *fullError) string {
+func tooMany(l locale.Locale, full *fullError) string {
 	if full.guild {
-		return l.text("I'm busy: %s questions are waiting for me in this server. Please ask again in a minute or two.", l.number(full.waiting))
+		return l.Text("I'm busy: %s questions are waiting for me in this server. Please ask again in a minute or two.", l.Number(full.waiting))
 	}
-	return l.text("I'm busy: %s questions are waiting for me in this channel. Please ask again in a minute or two.", l.number(full.waiting))
+	return l.Text("I'm busy: %s questions are waiting for me in this channel. Please ask again in a minute or two.", l.Number(full.waiting))
 }

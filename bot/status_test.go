@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/golden"
 	"hark/internal/llm"
@@ -103,7 +104,7 @@ func TestHowServicesDo(t *testing.T) {
 			Failed: errors.New("http://secret.example")},
 		{Name: "m", Failed: fmt.Errorf("ask: %w", context.DeadlineExceeded)},
 	} {
-		lines = append(lines, serviceLine(locale{}, "Model", "I quote.", s))
+		lines = append(lines, serviceLine(locale.Locale{}, "Model", "I quote.", s))
 	}
 	golden.Seen(t, strings.Join(lines, "\n"))
 	if strings.Contains(fmt.Sprint(lines), "secret") {
@@ -111,7 +112,7 @@ func TestHowServicesDo(t *testing.T) {
 	}
 	told := map[string]bool{}
 	for kind := llm.Unreachable; kind <= llm.Resting; kind++ {
-		told[failing(locale{}, &llm.Error{Kind: kind})] = true
+		told[failing(locale.Locale{}, &llm.Error{Kind: kind})] = true
 	}
 	if len(told) != 10 { // two can't be told more of
 		t.Errorf("failures are told as %v", told)

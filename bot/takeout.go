@@ -40,9 +40,9 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	switch who, busy := c.exporting.LoadOrStore(place, x.who()); {
 	case busy && who == x.who():
-		return sheet{}, refusal(x.text("I'm writing down your data already. Please wait for it."))
+		return sheet{}, refusal(x.Text("I'm writing down your data already. Please wait for it."))
 	case busy:
-		return sheet{}, refusal(x.text(exportOthers))
+		return sheet{}, refusal(x.Text(exportOthers))
 	}
 	defer c.exporting.Delete(place)
 	if err := c.bot.settled(ctx, x.guild()); err != nil {
@@ -50,14 +50,14 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	all, err := c.portrait(ctx, x)
 	if errors.Is(err, portrait.ErrNothing) {
-		return sheet{Content: x.text("I keep nothing about you here, so there is nothing to write down.")}, nil
+		return sheet{Content: x.Text("I keep nothing about you here, so there is nothing to write down.")}, nil
 	}
 	var file upload
 	if err == nil {
 		file, err = pack(all, c.bot.mostData)
 	}
 	if errors.Is(err, portrait.ErrTooLarge) {
-		return sheet{Content: x.text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
+		return sheet{Content: x.Text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
 	}
 	if err != nil {
 		return sheet{}, err
@@ -65,10 +65,10 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	if x.option("by") == exportByDM {
 		return c.sendExport(ctx, x, file)
 	}
-	err = x.show(ctx, sheet{Content: x.packed(x.text(exportHere), file), Files: []upload{file}})
+	err = x.show(ctx, sheet{Content: x.packed(x.Text(exportHere), file), Files: []upload{file}})
 	switch {
 	case refusesFiles(err):
-		return sheet{}, refusal(x.text(
+		return sheet{}, refusal(x.Text(
 			"Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."))
 	case err != nil:
 		return sheet{}, fmt.Errorf("show an export: %w", err)
@@ -79,7 +79,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 // packed says what a file is, and that it is packed if it is.
 func (x *exchange) packed(text string, file upload) string {
 	if file.kind == kindGzip {
-		text += " " + x.text(exportPacked)
+		text += " " + x.Text(exportPacked)
 	}
 	return text
 }
@@ -152,9 +152,9 @@ const codeClosed = 50007
 
 // sendExport sends the file in a direct message.
 func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sheet, error) {
-	content := x.text(exportHere)
+	content := x.Text(exportHere)
 	if x.Guild != 0 {
-		content = x.text(exportDirect, "**"+plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
+		content = x.Text(exportDirect, "**"+plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
 	direct, err := c.bot.rest.direct(ctx, x.who())
 	if err == nil {
@@ -167,9 +167,9 @@ func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sh
 	}
 	switch {
 	case code(err) == codeClosed || status(err) == 403:
-		return sheet{}, refusal(x.text(exportClosed))
+		return sheet{}, refusal(x.Text(exportClosed))
 	case err != nil:
 		return sheet{}, fmt.Errorf("send an export: %w", err)
 	}
-	return sheet{Content: x.text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct))}, nil
+	return sheet{Content: x.Text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct))}, nil
 }

@@ -193,7 +193,7 @@ func (t *tracker) close(last context.Context) (left int) {
 // process finishes it.
 func (t *tracker) miss(last context.Context, a *ask) {
 	if len(a.shown) == 0 {
-		t.scheduler.start(func() { t.bot.say(last, a, "r", t.bot.localeIn(last, a.guild, a.channel).text(restarting)) })
+		t.scheduler.start(func() { t.bot.say(last, a, "r", t.bot.localeIn(last, a.guild, a.channel).Text(restarting)) })
 	}
 }
 

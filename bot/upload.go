@@ -12,6 +12,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/bot/locale"
 	"hark/memory"
 )
 
@@ -123,7 +124,7 @@ func fenceAt(text string, s span) int {
 }
 
 // pullCode is text with its long code as files of at most most bytes together, and a line in the place of each.
-func pullCode(l locale, text string, most int) (string, []upload) {
+func pullCode(l locale.Locale, text string, most int) (string, []upload) {
 	var b strings.Builder
 	var files []upload
 	at, total := 0, 0
@@ -133,7 +134,7 @@ func pullCode(l locale, text string, most int) (string, []upload) {
 			break
 		}
 		n := strings.Count(code, "\n")
-		f := upload{name: fileName(block.language, files), description: l.count(n, "%s line of code",
+		f := upload{name: fileName(block.language, files), description: l.Count(n, "%s line of code",
 			"%s lines of code"), data: []byte(code)}
 		files = append(files, f)
 		before := text[at:block.start]
@@ -150,7 +151,7 @@ func pullCode(l locale, text string, most int) (string, []upload) {
 	return b.String(), files
 }
 
-func countedLines(l locale, lines int) string { return l.count(lines, "%s line", "%s lines") }
+func countedLines(l locale.Locale, lines int) string { return l.Count(lines, "%s line", "%s lines") }
 
 // preview is text as it is shown while it is being written: of long code only the beginning.
 func preview(text string) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -50,7 +51,7 @@ func TestPullCode(t *testing.T) {
 		{"behind a spoiler", "||```go\n" + code + "```||", "||```go\n" + code + "```||", nil},
 		{"in a quotation", "> ```go\n" + code + "```", "> ```go\n" + code + "```", nil},
 	} {
-		got, files := pullCode(locale{}, tt.text, mostData)
+		got, files := pullCode(locale.Locale{}, tt.text, mostData)
 		var names []string
 		for _, f := range files {
 			names = append(names, f.name)
@@ -59,11 +60,11 @@ func TestPullCode(t *testing.T) {
 			t.Errorf("%s: got %q with %q", tt.name, got, names)
 		}
 	}
-	many, files := pullCode(locale{}, strings.Repeat("```go\n"+code+"```\n", 11), mostData)
+	many, files := pullCode(locale.Locale{}, strings.Repeat("```go\n"+code+"```\n", 11), mostData)
 	if len(files) != mostFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
 		t.Errorf("of eleven blocks %d are files, and there remains %q", len(files), tail(many))
 	}
-	if got, files := pullCode(locale{}, "```\n"+code+"```", len(code)-1); len(files) != 0 || len(got) < len(code) {
+	if got, files := pullCode(locale.Locale{}, "```\n"+code+"```", len(code)-1); len(files) != 0 || len(got) < len(code) {
 		t.Error("a file that is too large")
 	}
 }
@@ -78,10 +79,10 @@ func TestPullCodeLosesNothing(t *testing.T) {
 	}))
 	rapid.Check(t, func(t *rapid.T) {
 		text := memory.Clean(strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), ""))
-		got, files := pullCode(locale{}, text, mostData)
+		got, files := pullCode(locale.Locale{}, text, mostData)
 		whole := got
 		for _, f := range files {
-			line := fmt.Sprintf("📎 `%s` (%s)", f.name, countedLines(locale{}, strings.Count(string(f.data), "\n")))
+			line := fmt.Sprintf("📎 `%s` (%s)", f.name, countedLines(locale.Locale{}, strings.Count(string(f.data), "\n")))
 			if strings.Count(got, line) != 1 {
 				t.Fatalf("%q isn't there once in %q", line, got)
 			}

@@ -134,7 +134,7 @@ func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &thread{client: b.rest, channel: w.Channel}
 	var err error
 	if w.First && !w.Unasked {
-		err = t.change(ctx, "PATCH", w.Message, asText(b.localeIn(ctx, w.Guild, w.Channel).text(withdrawnText)), nil)
+		err = t.change(ctx, "PATCH", w.Message, asText(b.localeIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
 	} else {
 		err = t.change(ctx, "DELETE", w.Message, nil, nil)
 	}

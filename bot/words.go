@@ -7,13 +7,14 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
 )
 
 // words are an answer's text, and what stands below it. Whoever is told of something now isn't told again: it
 // is called once. It never panics, whatever the answer's text does to it.
-func (b *Bot) words(l locale, a *ask, got outcome) (text, tail string, err error) {
+func (b *Bot) words(l locale.Locale, a *ask, got outcome) (text, tail string, err error) {
 	defer recovered("word an answer", &err)
 	// What was streamed and not given as an answer, whole or half, wasn't looked at again: it doesn't stay.
 	text = withoutSmallPrint(got.answer.Text)
@@ -23,10 +24,10 @@ func (b *Bot) words(l locale, a *ask, got outcome) (text, tail string, err error
 	tail = lines(footer(l, got.answer.Sources, b.now()), b.questions.leftOver(l, a, got))
 	switch {
 	case errors.Is(got.err, errHalted):
-		tail = l.text(stoppedLine)
+		tail = l.Text(stoppedLine)
 	case got.err != nil:
 		why := b.sentence(l, a, got.err)
-		tail = l.text(interrupted, why)
+		tail = l.Text(interrupted, why)
 		if strings.TrimSpace(text) == "" {
 			text, tail = why, ""
 		}
@@ -46,7 +47,7 @@ func withoutSmallPrint(text string) string { return smallPrint.ReplaceAllString(
 
 // lay lays an answer out as messages, with its long code as files if asked to, and with a file of all of it
 // if that takes too many messages. It never panics either.
-func lay(l locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,
+func lay(l locale.Locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,
 	files []upload, err error) {
 	defer recovered("lay out an answer", &err)
 	link, head := linksTo(sources), shownAtMost(text)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 )
@@ -31,7 +32,7 @@ func TestEndlessAnswersAreFiveMessagesAndAFile(t *testing.T) {
 	t.Parallel()
 	text := strings.TrimSpace(strings.Repeat("word ", 100_000))
 	for _, asFiles := range []bool{true, false} {
-		contents, files, err := lay(locale{}, text, "-# Sources: [1] Jane", nil, asFiles)
+		contents, files, err := lay(locale.Locale{}, text, "-# Sources: [1] Jane", nil, asFiles)
 		if err != nil || len(contents) < mostMessages-1 || len(contents) > mostMessages ||
 			(len(files) == 1) != asFiles || !strings.HasSuffix(contents[len(contents)-1], "-# Sources: [1] Jane") {
 			t.Fatalf("%d messages, %d files, %v", len(contents), len(files), err)
@@ -45,7 +46,7 @@ func TestEndlessAnswersAreFiveMessagesAndAFile(t *testing.T) {
 			t.Error("the file isn't the whole answer")
 		}
 	}
-	five, files, err := lay(locale{}, strings.Repeat(strings.Repeat("a", 1200)+"\n", 5), "", nil, true)
+	five, files, err := lay(locale.Locale{}, strings.Repeat(strings.Repeat("a", 1200)+"\n", 5), "", nil, true)
 	if err != nil || len(five) > 5 || len(files) > 0 {
 		t.Errorf("five messages are %d with %d files, %v", len(five), len(files), err)
 	}

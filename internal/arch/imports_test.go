@@ -55,6 +55,7 @@ var rules = map[string][]string{
 	"internal/llmtest":             {},
 	"internal/wait":                {},
 	"internal/web":                 besides("bot", "cmd/hark"),
+	"bot/locale":                   {"memory"},
 	"bot":                          besides("cmd/hark"),
 	"cmd/hark":                     besides(),
 }

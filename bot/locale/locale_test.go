@@ -1,4 +1,4 @@
-package bot
+package locale
 
 import (
 	"strings"
@@ -9,10 +9,10 @@ import (
 func TestLocales(t *testing.T) {
 	t.Parallel()
 	files := fstest.MapFS{
-		"locales/de/a.toml": {Data: []byte(
+		"de/a.toml": {Data: []byte(
 			"[texts]\n\"%s of %d\" = \"%[2]d, davon %[1]s\"\n[plurals]\n\"%s messages in %s\" = { one = \"%s Nachricht in %s\", other = \"%s Nachrichten in %s\" }")},
-		"locales/ja/a.toml": {Data: []byte("[plurals]\n\"%s messages in %s\" = { other = \"%[2]sに%[1]s件\" }")},
-		"locales/fr/a.toml": {Data: []byte(
+		"ja/a.toml": {Data: []byte("[plurals]\n\"%s messages in %s\" = { other = \"%[2]sに%[1]s件\" }")},
+		"fr/a.toml": {Data: []byte(
 			"[plurals]\n\"%s messages in %s\" = { one = \"%s message dans %s\", other = \"%s messages dans %s\" }")},
 	}
 	all := mustReadCatalogs(files)
@@ -22,9 +22,9 @@ func TestLocales(t *testing.T) {
 		"fr": {"1 message dans x", "0 message dans x", "1\u00a0500 messages dans x", "a of 5"},
 		"ja": {"xに1件", "xに0件", "xに1,500件", "a of 5"},
 	} {
-		l := locale{all[language]}
-		messages := func(n int) string { return l.count(n, "%s message in %s", "%s messages in %s", "x") }
-		if got := [4]string{messages(1), messages(0), messages(1500), l.text("%s of %d", "a", 5)}; got != want {
+		l := Locale{all[language]}
+		messages := func(n int) string { return l.Count(n, "%s message in %s", "%s messages in %s", "x") }
+		if got := [4]string{messages(1), messages(0), messages(1500), l.Text("%s of %d", "a", 5)}; got != want {
 			t.Errorf("%s: %q", language, got)
 		}
 	}
@@ -33,15 +33,15 @@ func TestLocales(t *testing.T) {
 func TestBadCatalogs(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string]fstest.MapFS{
-		"unknown table": {"locales/de/a.toml": {Data: []byte("[text]\n\"a\" = \"b\"")}},
+		"unknown table": {"de/a.toml": {Data: []byte("[text]\n\"a\" = \"b\"")}},
 		"another translation": {
-			"locales/de/a.toml": {Data: []byte("[texts]\n\"a\" = \"b\"")},
-			"locales/de/b.toml": {Data: []byte("[texts]\n\"a\" = \"c\"")},
+			"de/a.toml": {Data: []byte("[texts]\n\"a\" = \"b\"")},
+			"de/b.toml": {Data: []byte("[texts]\n\"a\" = \"c\"")},
 		},
 	} {
 		func() {
 			defer func() {
-				if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "locales/de/") {
+				if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "de/") {
 					t.Errorf("%s: %v", name, r)
 				}
 			}()
@@ -54,8 +54,8 @@ func TestLocaleOfALanguage(t *testing.T) {
 	t.Parallel()
 	for discord, want := range map[string]string{"de": "de", "es-ES": "es", "es-419": "es", "zh-TW": "zh-TW",
 		"zh-CN": "", "en-GB": "", "pl": "", "": ""} {
-		if l := localeOf(discord); l.catalog != catalogs()[want] {
-			t.Errorf("%q: %v", discord, l.catalog)
+		if l := Of(discord); l.Catalog != Catalogs()[want] {
+			t.Errorf("%q: %v", discord, l.Catalog)
 		}
 	}
 }
