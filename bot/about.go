@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/bot/markdown"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -69,7 +70,7 @@ func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet
 func namesOf(p memory.Person) string {
 	var names []string
 	for _, n := range []string{p.Nick, p.Name, p.Username} {
-		if n = plain(n, 100); n != "" && !slices.Contains(names, n) {
+		if n = markdown.Plain(n, 100); n != "" && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
@@ -129,12 +130,12 @@ func (c *commands) showFacts(ctx context.Context, x *exchange, m member) (string
 	}
 	shown, readable := []string{x.Text("**What I was told about you**")}, c.readable(ctx, x)
 	for _, f := range m.person.Facts {
-		said := asSaid(f.Text, longestFact)
+		said := markdown.AsSaid(f.Text, longestFact)
 		if f.Alias {
 			said = x.Text("also called %s", said)
 		}
 		from := x.toldBy(f.By)
-		if url := jumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" &&
+		if url := markdown.JumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" &&
 			(f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)) {
 			from = x.Text("([learned from this](<%s>))", url)
 		}
@@ -166,7 +167,7 @@ func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) (stri
 	shown := []string{x.Text("**Lore that you told, or that names you**")}
 	for _, l := range all[:min(len(all), shownLore)] {
 		shown = append(shown, strings.TrimSpace(fmt.Sprintf("- **%s**: %s %s",
-			plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
+			markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
 	}
 	more := max(0, len(all)-shownLore)
 	return lines(lines(shown...), when(more > 0, x.Count(more, "- and %s more; `/lore list` has it",

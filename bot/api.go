@@ -10,6 +10,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -84,7 +85,7 @@ func (t *thread) typing(ctx context.Context) error {
 }
 
 func (t *thread) create(ctx context.Context, part int, content string, rows []component,
-	files []upload) (posted, error) {
+	files []markdown.File) (posted, error) {
 	m := outgoing{
 		Content:         content,
 		Nonce:           nonce(t.purpose, t.question, part),
@@ -112,7 +113,7 @@ func (t *thread) post(ctx context.Context, m outgoing) (posted, error) {
 }
 
 func (t *thread) edit(ctx context.Context, id memory.MessageID, content string, rows []component,
-	files []upload) (posted, error) {
+	files []markdown.File) (posted, error) {
 	m := asText(content)
 	m.AllowedMentions, m.Attachments = mentioning(content, t.asker), append(m.Attachments, attachments(files)...)
 	if rows != nil {
@@ -151,7 +152,7 @@ func (t *thread) of(ctx context.Context, method string, id memory.MessageID, bod
 }
 
 // send posts a message, or edits the one of an id that isn't 0.
-func (t *thread) send(ctx context.Context, id memory.MessageID, m outgoing, files []upload) (posted, error) {
+func (t *thread) send(ctx context.Context, id memory.MessageID, m outgoing, files []markdown.File) (posted, error) {
 	var sent struct {
 		ID          snowflake  `json:"id"`
 		Content     string     `json:"content"`

@@ -28,8 +28,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/metrics"
+	"hark/internal/pace"
+	"hark/internal/ttl"
 	"hark/memory"
 	"hark/search"
 )
@@ -122,10 +125,10 @@ type Bot struct {
 	admit       *admission
 	notices     *notices
 	filler      *filler
-	looked      atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
+	looked      atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
 	commands    *commands
 	questions   *tracker
-	repeats     *noted[repeatTo, locale.Phrase]
+	repeats     *ttl.Cache[repeatTo, locale.Phrase]
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
 	app         atomic.Int64  // the application's id, set by READY
@@ -204,7 +207,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	cfg.Token = "Bot " + token[0]
 	b := &Bot{
 		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
+		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: markdown.MaxFileBytes, mostExported: mostExported,
 		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {
@@ -218,8 +221,8 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.recent = newRecent(cfg.SessionGap, b.now)
-	b.questions, b.repeats = newTracker(b), newNoted[repeatTo, locale.Phrase](mostRepeats)
-	b.looked.Store(newNoted[memory.Spot, bool](mostLooked))
+	b.questions, b.repeats = newTracker(b), ttl.New[repeatTo, locale.Phrase](mostRepeats)
+	b.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
 	b.setState(errNotYet)
 	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
 	b.fetcher = newFetcher(b.transport())
@@ -301,15 +304,15 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 	})
 	helper.Go(func() { b.resume(work, last, open) })
-	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.look) })
+	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.wake, b.notices.look) })
 	helper.Go(func() {
-		every(work, b.timing.look, b.questions.wake, func(ctx context.Context) {
+		pace.Every(work, b.timing.look, b.questions.wake, func(ctx context.Context) {
 			b.recent.expire()
 			b.questions.withdrawAll(ctx)
 			b.cfg.Progress()
 		})
 	})
-	helper.Go(func() { every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
+	helper.Go(func() { pace.Every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
 
 	stop := sync.OnceFunc(func() {
 		b.setState(errStopped)
@@ -385,5 +388,5 @@ func (b *Bot) thread(a *ask, purpose string) *thread {
 // say answers a question with a sentence that says why there is no answer. purpose is that of the thread.
 func (b *Bot) say(last context.Context, a *ask, purpose, sentence string) {
 	d := newDelivery(b.thread(a, purpose), b.timing.pace, b.timing.typing)
-	b.post(last, d, a, layout(sentence, "", nil))
+	b.post(last, d, a, markdown.Messages(sentence, "", nil))
 }

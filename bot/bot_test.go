@@ -219,7 +219,7 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 		t.Fatalf("%d messages, kept %+v", len(sent), trace)
 	}
 	for i, m := range sent {
-		if strings.Count(m.Content, fence)%2 != 0 {
+		if strings.Count(m.Content, "```")%2 != 0 {
 			t.Errorf("message %d leaves its code block open", i)
 		}
 		if !slices.Contains(s.log.said(), "hark: "+m.Content) {
@@ -227,10 +227,10 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 		}
 	}
 	if !strings.HasSuffix(sent[0].Content, "1\n```") || !strings.HasPrefix(sent[1].Content, "```go\nx := y") {
-		t.Errorf("the code is cut as %q and %q", tail(sent[0].Content), sent[1].Content[:20])
+		t.Errorf("the code is cut as %q and %q", sent[0].Content, sent[1].Content[:20])
 	}
 	words, told := func(s string) []string {
-		return strings.Fields(strings.NewReplacer("```go", "", fence, "").Replace(s))
+		return strings.Fields(strings.NewReplacer("```go", "", "```", "").Replace(s))
 	}, ""
 	for _, m := range sent {
 		told += m.Content + "\n"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 )
 
@@ -52,7 +53,7 @@ func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel
 	default:
 		notes = lines(l.Text("-# No language model is there to sum this up, so these are the lines that tell most."), notes)
 	}
-	pages := layout(missedHeading(l, got, since)+"\n"+got.Text, notes, linksTo(got.Sources))
+	pages := markdown.Messages(missedHeading(l, got, since)+"\n"+got.Text, notes, markdown.LinksTo(got.Sources))
 	return sheet{Content: pages[0], More: pages[1:]}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/golden"
 	"hark/memory"
@@ -77,8 +78,8 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 	long := showCaughtUp(locale.Locale{},
 		answer.CaughtUp{Since: at, Messages: 9, Text: strings.Repeat("> many words\n", 400)}, at, false)
 	for _, page := range append(long.More, long.Content) {
-		if units(page) > messageLimit {
-			t.Errorf("a page has %d units", units(page))
+		if markdown.Units(page) > markdown.MessageLimit {
+			t.Errorf("a page has %d units", markdown.Units(page))
 		}
 	}
 	if len(long.More) == 0 {

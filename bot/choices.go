@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -69,7 +70,7 @@ func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice
 		if !strings.Contains(label, value) {
 			label = value + " · " + label
 		}
-		if units(value) <= longestLabel {
+		if markdown.Units(value) <= longestLabel {
 			choices = append(choices, optionChoice{Name: labelOf(label), Value: value})
 		}
 	}

@@ -14,6 +14,8 @@ import (
 
 	"hark/bot/locale"
 	"hark/internal/answer"
+	"hark/internal/crash"
+	"hark/internal/ttl"
 	"hark/memory"
 )
 
@@ -26,7 +28,7 @@ const parallelCommands = 64
 type commands struct {
 	bot      *Bot
 	handlers map[string]handler // by the paths of uses
-	found    *noted[snowflake, *discovery]
+	found    *ttl.Cache[snowflake, *discovery]
 	begin    func(func(ctx context.Context)) // does something beside, until the bot's work ends
 	undone   atomic.Int64                    // uses that aren't done with
 	mu       sync.Mutex
@@ -78,7 +80,7 @@ func (h handler) refuses(x *exchange) string {
 }
 
 func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: newNoted[snowflake, *discovery](findsMost), permits: newPermits(b.now)}
+	c := &commands{bot: b, found: ttl.New[snowflake, *discovery](findsMost), permits: newPermits(b.now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()
@@ -140,7 +142,7 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 
 // use is what a handler shows, at the latest when Discord waits no longer.
 func (c *commands) use(ctx context.Context, h handler, x *exchange) (shown sheet, err error) {
-	defer recovered("command", &err)
+	defer crash.Recover("command", &err)
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	if !h.early {
@@ -225,18 +227,11 @@ func (r refusal) Error() string { return string(r) }
 // safely is what f makes of a use whose guild is looked up, at once and whatever happens in it.
 func safely[T any](ctx context.Context, c *commands, x *exchange, doing string,
 	f func(context.Context, *exchange) (T, error)) (made T, err error) {
-	defer recovered(doing, &err)
+	defer crash.Recover(doing, &err)
 	if err := c.look(ctx, x); err != nil {
 		return made, err
 	}
 	return f(ctx, x)
-}
-
-// recovered makes an error of a panic.
-func recovered(doing string, err *error) {
-	if p := recover(); p != nil {
-		*err = errors.New(panicked(doing, p))
-	}
 }
 
 // question asks on behalf of whoever uses x, and for their eyes only.
@@ -297,7 +292,7 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 	go func() {
 		var got outcome
 		defer func() { came <- got }()
-		defer recovered("command", &failed)
+		defer crash.Recover("command", &failed)
 		shown, got.answer.Usage, failed = do(ctx, spends.hit != nil)
 	}()
 	took := c.bot.await(ctx, came)

@@ -1,6 +1,9 @@
 package bot
 
-import "hark/memory"
+import (
+	"hark/bot/markdown"
+	"hark/memory"
+)
 
 // component is a part of a message that can be used. https://discord.com/developers/docs/components/reference
 type component struct {
@@ -102,11 +105,11 @@ func input(style int, id, label, value string, most int, needed bool) component 
 
 // fit is at most so many units of a text.
 func fit(s string, most int) string {
-	if units(s) <= most {
+	if markdown.Units(s) <= most {
 		return s
 	}
 	r := []rune(s)
-	for r = r[:min(len(r), most)]; units(string(r)) > most; {
+	for r = r[:min(len(r), most)]; markdown.Units(string(r)) > most; {
 		r = r[:len(r)-1]
 	}
 	return string(r)

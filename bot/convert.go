@@ -10,6 +10,8 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"hark/internal/crash"
+	"hark/internal/ttl"
 	"hark/memory"
 	"hark/search"
 )
@@ -85,13 +87,13 @@ type converter struct {
 	self    memory.UserID
 	logBots bool
 	now     func() time.Time
-	known   *noted[any, string] // what was told already of people and channels
-	unknown map[any]int         // tickets of the channels and guilds that are to be fetched, by their ids
+	known   *ttl.Cache[any, string] // what was told already of people and channels
+	unknown map[any]int             // tickets of the channels and guilds that are to be fetched, by their ids
 	tickets int
 }
 
 func newConverter(self memory.UserID, logBots bool, now func() time.Time) *converter {
-	return &converter{self: self, logBots: logBots, now: now, known: newNoted[any, string](rememberedPeople),
+	return &converter{self: self, logBots: logBots, now: now, known: ttl.New[any, string](rememberedPeople),
 		unknown: map[any]int{}}
 }
 
@@ -101,7 +103,7 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out = c.unreadable(e)
-			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), panicked("read", r))
+			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), crash.Report("read", r))
 		}
 	}()
 	if read := readers[e.kind]; read != nil && e.read == nil {
@@ -293,5 +295,5 @@ func (c *converter) person(out *converted, guild memory.GuildID, u *wireUser, m 
 // news reports whether what is known under key has changed, and remembers it.
 func (c *converter) news(key any, value string) bool {
 	now := c.now()
-	return c.known.isNews(key, value, now, now.Add(rememberedFor))
+	return c.known.IsNews(key, value, now, now.Add(rememberedFor))
 }

@@ -244,8 +244,8 @@ func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 		return
 	}
 	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
-	c.known.drop(personKey{guild, user, true})
-	c.known.drop(personKey{guild, user, false})
+	c.known.Drop(personKey{guild, user, true})
+	c.known.Drop(personKey{guild, user, false})
 	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
 	out.members = func(r *search.MemberRoles) { r.Left(guild, user) }
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"hark/bot/markdown"
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -17,10 +19,10 @@ import (
 type sender interface {
 	typing(ctx context.Context) error
 	// create posts a part with its buttons; the same part twice is one message.
-	create(ctx context.Context, part int, content string, rows []component, files []upload) (posted, error)
+	create(ctx context.Context, part int, content string, rows []component, files []markdown.File) (posted, error)
 	// edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't
 	// take, and create's, are errNoFiles.
-	edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []upload) (posted, error)
+	edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []markdown.File) (posted, error)
 	remove(ctx context.Context, id memory.MessageID) error
 }
 
@@ -72,7 +74,7 @@ func (d *delivery) stream(text string) {
 	d.mu.Lock()
 	d.text = text
 	d.mu.Unlock()
-	wakeUp(d.fresh)
+	pace.Wake(d.fresh)
 }
 
 // take takes over messages that show an earlier answer.
@@ -108,13 +110,12 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 			continue
 		case <-d.fresh:
 		}
-		contents := layout(preview(withoutSmallPrint(shownAtMost(d.latest()))), "", nil)
-		more, err := d.step(ctx, contents[:min(len(contents), mostMessages)], nil, false)
+		more, err := d.step(ctx, markdown.Draft(d.latest()), nil, false)
 		if errors.Is(err, errGone) {
 			return err
 		}
 		if more || err != nil {
-			wakeUp(d.fresh)
+			pace.Wake(d.fresh)
 		}
 		select {
 		case <-done:
@@ -128,7 +129,7 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 
 // finish brings Discord to contents, with files at the last of them, however many requests it takes. Parts
 // that there are beyond that are taken back, the last first, unless somebody else has.
-func (d *delivery) finish(ctx context.Context, contents []string, files ...upload) error {
+func (d *delivery) finish(ctx context.Context, contents []string, files ...markdown.File) error {
 	for more := true; more; {
 		var err error
 		if more, err = d.step(ctx, contents, files, true); err != nil {
@@ -193,7 +194,7 @@ func (d *delivery) ids() []memory.MessageID {
 }
 
 // step makes the first request that is needed to come nearer to contents, and reports whether there are more.
-func (d *delivery) step(ctx context.Context, contents []string, files []upload, done bool) (more bool, err error) {
+func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File, done bool) (more bool, err error) {
 	for i, want := range contents {
 		var rows []component
 		with := files
@@ -214,11 +215,11 @@ func (d *delivery) step(ctx context.Context, contents []string, files []upload, 
 }
 
 // is reports whether a message is as it is wanted.
-func (p *posted) is(want string, rows []component, with []upload) bool {
+func (p *posted) is(want string, rows []component, with []markdown.File) bool {
 	return p.wanted == want && p.with == len(with) && reflect.DeepEqual(p.rows, rows)
 }
 
-func (d *delivery) put(ctx context.Context, i int, want string, rows []component, files []upload) error {
+func (d *delivery) put(ctx context.Context, i int, want string, rows []component, files []markdown.File) error {
 	if i < len(d.parts) {
 		p, err := d.to.edit(ctx, d.parts[i].id, want, rows, files)
 		// it was deleted before this answer began
@@ -248,24 +249,4 @@ func (d *delivery) put(ctx context.Context, i int, want string, rows []component
 	d.unsure = false
 	d.parts = append(d.parts, p)
 	return nil
-}
-
-// layout is the messages that say text, with tail as the last line of the last. Parts that are blank, which
-// Discord would refuse, are left out.
-func layout(text, tail string, link linker) []string {
-	var contents []string
-	for _, p := range split(memory.Clean(text), messageLimit, link) {
-		if strings.TrimSpace(p.body) != "" {
-			contents = append(contents, p.String())
-		}
-	}
-	if tail == "" {
-		return contents
-	}
-	last := len(contents) - 1
-	if last >= 0 && units(contents[last])+units("\n"+tail) <= messageLimit {
-		contents[last] += "\n" + tail
-		return contents
-	}
-	return append(contents, tail)
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -45,7 +46,7 @@ func (w *wall) request(ctx context.Context, what string) error {
 
 func (w *wall) typing(ctx context.Context) error { return w.request(ctx, "typing") }
 
-func (w *wall) create(ctx context.Context, part int, content string, _ []component, files []upload) (posted, error) {
+func (w *wall) create(ctx context.Context, part int, content string, _ []component, files []markdown.File) (posted, error) {
 	if err := w.request(ctx, "create "+short(content)); err != nil {
 		return posted{}, err
 	}
@@ -60,7 +61,7 @@ func (w *wall) create(ctx context.Context, part int, content string, _ []compone
 }
 
 func (w *wall) edit(ctx context.Context, id memory.MessageID, content string, _ []component,
-	files []upload) (posted, error) {
+	files []markdown.File) (posted, error) {
 	if err := w.request(ctx, fmt.Sprintf("edit %d %s", id, short(content))); err != nil {
 		return posted{}, err
 	}
@@ -69,9 +70,9 @@ func (w *wall) edit(ctx context.Context, id memory.MessageID, content string, _ 
 }
 
 // named are files as Discord tells of them.
-func named(files []upload) (all []memory.File) {
+func named(files []markdown.File) (all []memory.File) {
 	for _, f := range files {
-		all = append(all, memory.File{Name: f.name, Description: f.description})
+		all = append(all, memory.File{Name: f.Name, Description: f.Description})
 	}
 	return all
 }
@@ -190,7 +191,7 @@ func TestDeliverySendsFilesAtTheEnd(t *testing.T) {
 			d, _ := deliver(t, w, func(*delivery) {}, "first", "last")
 			w.requests = nil
 			for range 2 { // what is there isn't sent again
-				if err := d.finish(t.Context(), []string{"first", "other", "last"}, upload{name: "a.txt"}); err != nil {
+				if err := d.finish(t.Context(), []string{"first", "other", "last"}, markdown.File{Name: "a.txt"}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -3,8 +3,6 @@ package bot
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
@@ -73,13 +71,4 @@ func code(err error) int {
 		return refused.Message.Code
 	}
 	return 0
-}
-
-// panicked says where something panicked, and for what kind of reason. The value of a panic may quote what
-// somebody wrote, so only that of the runtime's own is told.
-func panicked(doing string, value any) string {
-	if err, ok := value.(runtime.Error); ok {
-		return fmt.Sprintf("%s: panic: %v\n%s", doing, err, debug.Stack())
-	}
-	return fmt.Sprintf("%s: panic with a %T\n%s", doing, value, debug.Stack())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
@@ -120,9 +121,9 @@ func onPages(l locale.Locale, most int, head []string, parts []part, foot ...str
 // written says who wrote an answer, and how.
 func written(l locale.Locale, t memory.Trace) string {
 	by := l.Text("Nobody but me wrote it: no model was asked, or it didn't answer, so I quoted what I recalled.")
-	switch model := plain(t.Model, 60); {
+	switch model := markdown.Plain(t.Model, 60); {
 	case model != "" && t.Mode != "":
-		by = l.Text("Written by the model %s, in the mode “%s”.", model, plain(t.Mode, 30))
+		by = l.Text("Written by the model %s, in the mode “%s”.", model, markdown.Plain(t.Mode, 30))
 	case model != "":
 		by = l.Text("Written by the model %s.", model)
 	}
@@ -144,7 +145,7 @@ func spent(l locale.Locale, t memory.Trace) string {
 	var uses []string
 	for _, s := range t.Sections {
 		if s.Tokens > 0 {
-			uses = append(uses, plain(s.Section, 30)+" "+l.Number(s.Tokens))
+			uses = append(uses, markdown.Plain(s.Section, 30)+" "+l.Number(s.Tokens))
 		}
 	}
 	return lines(when(t.Tokens > 0, l.Text("-# Tokens of the prompt: %s of %s", l.Number(t.Tokens),
@@ -167,12 +168,12 @@ func sourceLine(l locale.Locale, r answer.Explained) string {
 	if by := fmt.Sprintf("<@%d>", r.Author); r.Source.Author == by { // whose name isn't known here
 		b.WriteString(by)
 	} else {
-		b.WriteString(plain(r.Source.Author, 32))
+		b.WriteString(markdown.Plain(r.Source.Author, 32))
 	}
 	if r.Source.Place != "" {
-		b.WriteString(" · #" + plain(r.Source.Place, 32))
+		b.WriteString(" · #" + markdown.Plain(r.Source.Place, 32))
 	}
-	if url := jumpURL(r.Source.Guild, r.Source.Channel, r.Source.Message); url != "" && !r.Source.Unplaced {
+	if url := markdown.JumpURL(r.Source.Guild, r.Source.Channel, r.Source.Message); url != "" && !r.Source.Unplaced {
 		fmt.Fprintf(&b, " · <t:%d:f> · %s", r.Source.Time.Unix(), jump(l, url))
 	} else {
 		b.WriteString(" · " + r.Source.Time.Format(l.Text("2 Jan 2006")))
@@ -180,7 +181,7 @@ func sourceLine(l locale.Locale, r answer.Explained) string {
 	if r.Changed {
 		b.WriteString(" · " + l.Text("edited since"))
 	}
-	fmt.Fprintf(&b, "\n> %s", asSaid(r.Text, quoteLength))
+	fmt.Fprintf(&b, "\n> %s", markdown.AsSaid(r.Text, quoteLength))
 	why := make([]search.Reason, len(r.Why))
 	for i, kind := range r.Why {
 		why[i].Kind = kind
@@ -196,12 +197,12 @@ func paged(lines []string) sheet {
 	for _, line := range lines {
 		switch last := len(pages) - 1; {
 		case line == "":
-		case last >= 0 && units(pages[last])+units("\n"+line) <= messageLimit:
+		case last >= 0 && markdown.Units(pages[last])+markdown.Units("\n"+line) <= markdown.MessageLimit:
 			pages[last] += "\n" + line
-		case units(line) <= messageLimit:
+		case markdown.Units(line) <= markdown.MessageLimit:
 			pages = append(pages, line)
 		default:
-			pages = append(pages, layout(line, "", nil)...)
+			pages = append(pages, markdown.Messages(line, "", nil)...)
 		}
 	}
 	return sheet{Content: pages[0], More: pages[1:]}
@@ -210,7 +211,7 @@ func paged(lines []string) sheet {
 // fitting are the first of lines, as many as fit into room.
 func fitting(lines []string, room int) []string {
 	for i, line := range lines {
-		if room -= units(line) + 1; room < 0 {
+		if room -= markdown.Units(line) + 1; room < 0 {
 			return lines[:i:i]
 		}
 	}
@@ -224,7 +225,7 @@ func showRecalled(x *exchange, q answer.Question, r answer.Recalled) sheet {
 	for _, h := range r.Result.Hits {
 		hits.lines = append(hits.lines, showHit(x.Locale, h))
 	}
-	return onPages(x.Locale, 1, []string{x.Text("What I'd remember for “%s”:", asSaid(q.Text, 100)),
+	return onPages(x.Locale, 1, []string{x.Text("What I'd remember for “%s”:", markdown.AsSaid(q.Text, 100)),
 		when(len(hits.lines) == 0, x.Text("Nothing that you may read here."))}, []part{hits},
 		when(r.Result.TextOnly, x.Text("-# Found by words only: I can't search by meaning right now.")))
 }
@@ -232,12 +233,12 @@ func showRecalled(x *exchange, q answer.Question, r answer.Recalled) sheet {
 func showHit(l locale.Locale, h search.Hit) string {
 	m := h.Message
 	return fmt.Sprintf("%s %.2f · <@%d>%s\n> %s%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m),
-		asSaid(m.Text(), quoteLength), foundBy(l, h.Why))
+		markdown.AsSaid(m.Text(), quoteLength), foundBy(l, h.Why))
 }
 
 // whereIs says where a message is, when it was said, and links to it; of one that Discord doesn't have, only the day.
 func whereIs(l locale.Locale, m memory.Message) string {
-	url := jumpURL(m.Guild, m.Channel, m.ID)
+	url := markdown.JumpURL(m.Guild, m.Channel, m.ID)
 	if url == "" {
 		return " · " + m.Time().Format(l.Text("2 Jan 2006"))
 	}
@@ -277,7 +278,7 @@ func namedShort(l locale.Locale, short string) string {
 	if p, known := shortNames[short]; known {
 		return l.Phrase(p)
 	}
-	return plain(short, 40)
+	return markdown.Plain(short, 40)
 }
 
 // foundBy says in words why something was found, on a line of its own; "" where that isn't known.
@@ -292,7 +293,7 @@ func foundBy(l locale.Locale, why []search.Reason) string {
 			said[i] += " (" + r.Detail + ")"
 		}
 	}
-	return "\n-# " + plain(l.Text("found by: %s", l.List(said)), 120)
+	return "\n-# " + markdown.Plain(l.Text("found by: %s", l.List(said)), 120)
 }
 
 // promptFile is what the file with a prompt is called.
@@ -306,15 +307,15 @@ func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled)
 		sections = lines(sections, sectionLine(x.Locale, use))
 	}
 	shown := paragraphs(
-		x.Text("**The prompt for “%s”**", asSaid(q.Text, 200)),
+		x.Text("**The prompt for “%s”**", markdown.AsSaid(q.Text, 200)),
 		x.Text("Of all that you may read: in an answer that others read there is only what they may read, too."),
 		x.Text("Mode: %s", string(r.Mode.Is)), sections,
 		x.Text("**All of it**: %s of %s tokens", x.Locale.Number(report.Tokens), x.Locale.Number(report.MaxTokens)),
 		when(r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0,
 			x.Text("-# No model is configured, so nobody reads it: I quote what was said.")),
 		when(r.Result.TextOnly, x.Text("-# Found by words only: searching by meaning isn't possible at the moment.")))
-	shown.Files = []upload{{name: promptFile, description: x.Text("The prompt, as the model would get it"),
-		data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
+	shown.Files = []markdown.File{{Name: promptFile, Description: x.Text("The prompt, as the model would get it"),
+		Data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
 	return shown
 }
 

@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rivo/uniseg"
-	"pgregory.net/rapid"
-
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -147,24 +144,6 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "recall", question))
 	s.says(t, s.use(t, s.ana, "context", question))
 	s.hears(t, s.discord.MessageAction(a.Message, s.ana.ID, whyCommand))
-}
-
-func TestMentionsArentTorn(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"<@12345>", "<#67>", "<@&8>", "<@!9>", "word", " ",
-			"*", "<", "é", "<t:17:R>", "\n"})).Draw(t, "pieces")
-		most := rapid.IntRange(0, 60).Draw(t, "most")
-		got := asSaid(strings.Join(pieces, ""), most)
-		marks := namedMark().FindAllString(got, -1)
-		if len(marks) > most/markWidth+1 ||
-			uniseg.GraphemeClusterCount(namedMark().ReplaceAllString(strings.ReplaceAll(got, "\\", ""), "")) > most+1 {
-			t.Errorf("%q is longer than %d", got, most)
-		}
-		if rest := namedMark().ReplaceAllString(got, ""); strings.Contains(strings.ReplaceAll(rest, "\\<", ""), "<") {
-			t.Errorf("%q has a torn mark", got)
-		}
-	})
 }
 
 // However much an answer was made from, how it came about fits into two messages, which count what they leave out.

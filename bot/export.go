@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/markdown"
 	"hark/internal/exports"
 	"hark/memory"
 )
@@ -151,8 +152,8 @@ func (e *extract) send(ctx context.Context) error {
 	}
 	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild,
 		memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
-	err := e.x.add(ctx, e.x.Text("File %d", e.parts), upload{name: name, kind: "application/gzip",
-		data: e.data.Bytes()})
+	err := e.x.add(ctx, e.x.Text("File %d", e.parts), markdown.File{Name: name, Kind: "application/gzip",
+		Data: e.data.Bytes()})
 	e.data.Reset()
 	e.packed = nil
 	return err

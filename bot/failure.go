@@ -95,13 +95,13 @@ type repeatTo struct {
 // isRepeated reports whether the same was said in a channel just before, and notes that it is.
 func (b *Bot) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
 	now := b.now()
-	return !b.repeats.isNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
+	return !b.repeats.IsNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
 }
 
 // isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
 func (b *Bot) isMute(channel memory.ChannelID) bool {
 	now := b.now()
-	return !b.repeats.isNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
+	return !b.repeats.IsNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.

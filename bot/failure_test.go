@@ -12,6 +12,7 @@ import (
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/llm"
+	"hark/internal/ttl"
 	"hark/memory"
 )
 
@@ -129,7 +130,7 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := &Bot{now: func() time.Time { return now }, repeats: newNoted[repeatTo, locale.Phrase](mostRepeats)}
+	b := &Bot{now: func() time.Time { return now }, repeats: ttl.New[repeatTo, locale.Phrase](mostRepeats)}
 	for i, step := range []struct {
 		later          time.Duration
 		channel        memory.ChannelID

@@ -12,6 +12,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/internal/pace"
+	"hark/internal/ttl"
 	"hark/memory"
 )
 
@@ -74,7 +76,7 @@ func newFiller(b *Bot) *filler {
 }
 
 // nudge has the filler look for what is missing now.
-func (f *filler) nudge() { wakeUp(f.wake) }
+func (f *filler) nudge() { pace.Wake(f.wake) }
 
 // put takes what is to be done about a guild, in the place of what was left to do of its channels after an
 // earlier visit.
@@ -97,7 +99,7 @@ func (f *filler) put(v visit) {
 	defer f.mu.Unlock()
 	if v.whole {
 		f.visits[v.guild] = &v
-		f.bot.looked.Store(newNoted[memory.Spot, bool](mostLooked))
+		f.bot.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
 		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
+
+	"hark/internal/pace"
 )
 
 // The gateway's protocol is spoken here and not by discordgo, which decodes every event twice more than is needed, and
@@ -111,7 +113,7 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			return unreachable(err)
 		}
 		b.log.Warn().AnErr("why", redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
-		_ = sleep(ctx, wait/2+rand.N(wait/2+1))
+		_ = pace.Sleep(ctx, wait/2+rand.N(wait/2+1))
 		wait = min(2*wait, longestReconnect)
 	}
 	return nil
@@ -128,7 +130,7 @@ func (b *Bot) waitToStart(ctx context.Context, wait time.Duration) {
 		b.log.Warn().Dur("wait", wait).Time("until", b.now().Add(wait)).Msg("too many sessions were begun with Discord, " +
 			"which takes the token away after 1,000 a day; waiting before the next")
 	}
-	_ = sleep(ctx, wait)
+	_ = pace.Sleep(ctx, wait)
 }
 
 // sessionStarts bounds how often sessions begin. Taking one up costs nothing.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/llm"
 )
 
@@ -30,7 +31,7 @@ type Service struct {
 
 // serviceLine says how a service does, under what it is for.
 func serviceLine(l locale.Locale, what, none string, s Service) string {
-	name := plain(s.Name, 60)
+	name := markdown.Plain(s.Name, 60)
 	switch {
 	case s.Name == "":
 		return "➖ " + l.Text("**%s**: none; %s", what, none)

@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hark/bot/locale"
 	"slices"
 	"strings"
+
+	"hark/bot/locale"
 )
 
 const (

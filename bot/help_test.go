@@ -1,9 +1,10 @@
 package bot
 
 import (
-	"hark/bot/locale"
 	"strings"
 	"testing"
+
+	"hark/bot/locale"
 )
 
 // waitIDs returns once the bot knows by which ids commands are mentioned.

@@ -18,6 +18,7 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/rs/zerolog"
 
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -244,8 +245,8 @@ func TestShowRecalled(t *testing.T) {
 	}
 	got = showRecalled(&exchange{}, answer.Question{Text: strings.Repeat("?", 5000)},
 		answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}}).Content
-	if n := units(got); n > messageLimit || n < messageLimit/2 || !strings.Contains(got, "more\n-# ") {
-		t.Errorf("%d units: …%s", n, tail(got))
+	if n := markdown.Units(got); n > markdown.MessageLimit || n < markdown.MessageLimit/2 || !strings.Contains(got, "more\n-# ") {
+		t.Errorf("%d units: %s", n, got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -122,7 +123,7 @@ func (i *wireInteraction) which(option string) string {
 }
 
 // words are an option on one line, without blanks round it.
-func (i *wireInteraction) words(option string) string { return oneLine(i.option(option)) }
+func (i *wireInteraction) words(option string) string { return markdown.OneLine(i.option(option)) }
 
 // id is somebody or something that was given; false if nothing was.
 func (i *wireInteraction) id(name string) (id int64, given bool) {
@@ -176,8 +177,8 @@ type exchange struct {
 type sheet struct {
 	Content    string
 	Components []component
-	More       []string // what doesn't fit into Content
-	Files      []upload // that go with it
+	More       []string        // what doesn't fit into Content
+	Files      []markdown.File // that go with it
 }
 
 type response struct {
@@ -234,7 +235,7 @@ func (x *exchange) pages(ctx context.Context, s sheet) error {
 }
 
 // add says more, or gives files, below what is shown.
-func (x *exchange) add(ctx context.Context, text string, files ...upload) error {
+func (x *exchange) add(ctx context.Context, text string, files ...markdown.File) error {
 	address := discordgo.EndpointFollowupMessage(fmt.Sprint(int64(x.Application)), x.Token)
 	m := outgoing{Content: text, Flags: flagEphemeral, AllowedMentions: nobody, Attachments: attachments(files)}
 	return x.rest.call(ctx, "POST", address, x.bucket("more"), withFiles(m, files), nil)

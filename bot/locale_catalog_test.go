@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 )
 
@@ -48,7 +49,7 @@ func compareCatalog(s speech, commands []command, of string, c *locale.Catalog) 
 		} else if why := unlike(text, translated); why != "" {
 			fault("%q is %q: %s", text, translated, why)
 		}
-		if most := s.bounds[text]; most > 0 && units(translated) > most {
+		if most := s.bounds[text]; most > 0 && markdown.Units(translated) > most {
 			fault("%q is %q, which is longer than %d characters", text, translated, most)
 		}
 	}

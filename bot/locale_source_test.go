@@ -28,7 +28,7 @@ func newSpeech(elsewhere map[string]bool) speech {
 }
 
 // saidBy are the packages whose words are told here, and those of their own in which nothing else is said to people.
-var saidBy = map[string]bool{".": true, "locale": false, "../memory": false, "../internal/answer": false}
+var saidBy = map[string]bool{".": true, "locale": false, "markdown": true, "../memory": false, "../internal/answer": false}
 
 // readSource reads what the packages say, but for what is known to be translated elsewhere.
 func readSource(t *testing.T, elsewhere map[string]bool) speech {
@@ -268,7 +268,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 // toldElsewhere are what takes texts that aren't said by themselves: to a locale, into logs and errors, and
 // descriptions of commands, which the registration translates.
 var toldElsewhere = []string{
-	"Text", "Count", "Phrase", "Complain", "Msg", "Errorf", "New", "wrap", "recovered", "panicked",
+	"Text", "Count", "Phrase", "Complain", "Msg", "Errorf", "New", "wrap", "Recover", "Report",
 	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }
@@ -282,7 +282,7 @@ func isTold(stack []ast.Node) bool {
 			return slices.Contains(toldElsewhere, called(n))
 		case *ast.FuncDecl:
 			return n.Recv != nil && (n.Name.Name == "Error" || n.Name.Name == "Sentence") ||
-				n.Name.Name == "account" || n.Name.Name == "panicked"
+				n.Name.Name == "account"
 		case *ast.KeyValueExpr:
 			key, is := n.Key.(*ast.Ident)
 			return is && (key.Name == "Description" || key.Name == "Choices" || key.Name == "Name")

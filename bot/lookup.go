@@ -27,7 +27,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
 		at := memory.Spot{Channel: m.Channel, Message: m.ID}
-		switch isKnown, _ := known.get(at, b.now()); {
+		switch isKnown, _ := known.Get(at, b.now()); {
 		case !doubted[at]:
 		case isKnown:
 			sure[m.Channel] = append(sure[m.Channel], m.ID)
@@ -36,7 +36,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 		}
 	}
 	b.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, b.now(), b.now().Add(lookedFor))
+		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, b.now(), b.now().Add(lookedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -113,7 +114,7 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 
 // loreLine tells of lore on one line.
 func loreLine(in locale.Locale, l memory.Lore) string {
-	return fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(in, l))
+	return fmt.Sprintf("- **%s**: %s (%s)", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, loreGist), toldBy(in, l))
 }
 
 // toldBy says who told lore, and when.
@@ -136,19 +137,19 @@ func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
 func loreLines(in locale.Locale, l memory.Lore) string {
 	quoted, found, told := "", memory.Aliases(l.Name), "-# "+toldBy(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
-		quoted = lines(quoted, "> "+asSaid(line, memory.MaxLoreText))
+		quoted = lines(quoted, "> "+markdown.AsSaid(line, memory.MaxLoreText))
 	}
 	if l.Channel != 0 {
 		told = in.Text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
 	}
 	for _, s := range l.Sources {
-		if url := jumpURL(l.Guild, s.Channel, s.Message); url != "" {
+		if url := markdown.JumpURL(l.Guild, s.Channel, s.Message); url != "" {
 			told = lines(told, in.Text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
 		}
 	}
-	return lines("**"+plain(l.Name, memory.MaxLoreName)+"**", quoted,
-		when(len(l.Own) > 0, in.Text("Also: %s", plain(strings.Join(l.Own, ", "), 2*longestAliases))),
-		when(len(found) > 0, in.Text("Found by: %s", plain(strings.Join(found, ", "), 2*longestAliases))), told)
+	return lines("**"+markdown.Plain(l.Name, memory.MaxLoreName)+"**", quoted,
+		when(len(l.Own) > 0, in.Text("Also: %s", markdown.Plain(strings.Join(l.Own, ", "), 2*longestAliases))),
+		when(len(found) > 0, in.Text("Found by: %s", markdown.Plain(strings.Join(found, ", "), 2*longestAliases))), told)
 }
 
 // askRemoval asks before lore is forgotten.
@@ -158,7 +159,7 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	return paragraphs(x.Text("**Forget this?** My answers that used it go with it. It can't be undone."),
-		fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500))).asking(
+		fmt.Sprintf("> **%s**: %s", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, 500))).asking(
 		styleRed, x.Text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
@@ -294,7 +295,7 @@ func (x *exchange) link(s string) (memory.Spot, error) {
 func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, done string) (sheet, error) {
 	l, err := l.Checked()
 	if err != nil {
-		return sheet{Content: x.Text("I can't keep that: %s.", plain(x.Complaint(err), 300))}, nil
+		return sheet{Content: x.Text("I can't keep that: %s.", markdown.Plain(x.Complaint(err), 300))}, nil
 	}
 	all, err := c.lore(ctx, x)
 	if err != nil {

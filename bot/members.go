@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 	"hark/search"
 )
@@ -211,7 +212,7 @@ const longestLabel = 100
 
 // labelOf is s as a menu can show it.
 func labelOf(s string) string {
-	if units(s) <= longestLabel {
+	if markdown.Units(s) <= longestLabel {
 		return s
 	}
 	return fit(s, longestLabel-1) + "…"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/markdown"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -32,7 +33,7 @@ func (s *scene) use(t *testing.T, who discordtest.User, name string, options ...
 	for _, o := range options {
 		did += fmt.Sprintf(" %s:%v", o.Name, o.Value)
 	}
-	s.did[m.ID] = clip(did, 200)
+	s.did[m.ID] = markdown.Clip(did, 200)
 	return m
 }
 

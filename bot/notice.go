@@ -15,6 +15,8 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -82,7 +84,7 @@ func (n *notices) see(subjects []subject) {
 	for _, s := range subjects {
 		if s.told {
 			n.guilds[s.guild] = true
-			wakeUp(n.wake)
+			pace.Wake(n.wake)
 		}
 	}
 }
@@ -204,7 +206,7 @@ func wordsOf(text string) uint64 {
 // since nobody else can be.
 func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
 	l, policy := n.bot.localeIn(ctx, g.ID, channel), n.bot.cfg.Policy
-	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, plain(g.Name, 100)))
+	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
 		return lines(owner, l.Text(noticeText))
 	}
@@ -219,7 +221,7 @@ func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 			sentText(l, n.bot.cfg.Privacy, !g.Learn.IsZero()))
 	}
 	foot := l.Text(noticeFoot) // with where the rest is said
-	return lines(append(fitting(strings.Split(holds, "\n"), messageLimit-units(foot)-noticeRoom), foot)...)
+	return lines(append(fitting(strings.Split(holds, "\n"), markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
 }
 
 // asks reports whether the notice of g asks what may be remembered.

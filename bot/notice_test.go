@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -431,11 +432,11 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 		told(locale.Locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
 	} {
 		golden.Seen(t, got)
-		if units(got) > messageLimit {
+		if markdown.Units(got) > markdown.MessageLimit {
 			t.Errorf("%q is too long", got)
 		}
 	}
-	if units(noticeText) > messageLimit {
+	if markdown.Units(noticeText) > markdown.MessageLimit {
 		t.Error("the notice is too long")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -151,7 +152,7 @@ func (b *Bot) markCut(ctx context.Context, a *ask, end *wireMessage) error {
 		return nil
 	}
 	tail := l.Text(interrupted, l.Phrase(notWriting))
-	content := split(memory.Clean(*end.Content), messageLimit-units(tail)-1, nil)[0].String() + "\n" + tail
+	content := markdown.First(memory.Clean(*end.Content), markdown.MessageLimit-markdown.Units(tail)-1) + "\n" + tail
 	t := b.thread(a, "c")
 	t.asker = o.asker
 	_, err := t.edit(ctx, memory.MessageID(end.ID), content, o.done(l, false), nil)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
@@ -163,12 +164,12 @@ func (c *commands) worth(p *panel, key memory.Setting) string {
 	case key == memory.SettingModel && value == "":
 		return p.Text("none: I quote what was said")
 	case key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value):
-		return p.Text("%s, which I don't have any more, so %s answers", plain(value, 60),
-			cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
+		return p.Text("%s, which I don't have any more, so %s answers", markdown.Plain(value, 60),
+			cmp.Or(markdown.Plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingPersona && value == "":
 		return p.Text("my usual one")
 	case key == memory.SettingPersona:
-		return "“" + plain(value, shownPersona) + "”"
+		return "“" + markdown.Plain(value, shownPersona) + "”"
 	}
 	return settingLabel(p.exchange.Locale, key, value)
 }
@@ -193,7 +194,7 @@ func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	case key == memory.SettingMode:
 		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("told by each question (%s)")), value)
 	}
-	return plain(value, longestLabel)
+	return markdown.Plain(value, longestLabel)
 }
 
 // modeNames say what it means that a mode holds.
@@ -221,7 +222,7 @@ func (c *commands) listed(key memory.Setting) []string {
 
 // values are what a menu offers for a key, with what holds among them.
 func (c *commands) values(p *panel) []string {
-	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return units(v) > longestLabel })
+	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return markdown.Units(v) > longestLabel })
 	holds := c.current(p)
 	offered := all[:min(len(all), menuLimit-2)]
 	if holds != "" && !slices.Contains(offered, holds) &&
@@ -277,7 +278,7 @@ func (c *commands) valueRow(p *panel) component {
 // menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
 func (c *commands) menuLabel(l locale.Locale, key memory.Setting, value string) string {
 	label := settingLabel(l, key, value)
-	if label == plain(value, longestLabel) {
+	if label == markdown.Plain(value, longestLabel) {
 		label = value
 	}
 	if zone, err := time.LoadLocation(value); key == memory.SettingTimezone && err == nil {
@@ -423,7 +424,7 @@ func (c *commands) setLimits(ctx context.Context, p *panel) error {
 	for _, of := range limitFields {
 		n, ok := limitIn(p.option(of.id))
 		if !ok {
-			p.note = p.Text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.option(of.id), 30), p.Locale.Number(mostOfLimit))
+			p.note = p.Text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", markdown.Plain(p.option(of.id), 30), p.Locale.Number(mostOfLimit))
 			return nil
 		}
 		role := limitRole(p.server, of.all)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -81,17 +82,17 @@ func TestPanelsFit(t *testing.T) {
 				wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key,
 				note: locale.Of(language).Text(lostChannel)}
 			s := c.show(p)
-			if units(s.Content) > messageLimit || len(s.Components) > 5 {
-				t.Errorf("%s, %s: %d units, %d rows", language, key, units(s.Content), len(s.Components))
+			if markdown.Units(s.Content) > markdown.MessageLimit || len(s.Components) > 5 {
+				t.Errorf("%s, %s: %d units, %d rows", language, key, markdown.Units(s.Content), len(s.Components))
 			}
 			for _, r := range s.Components {
 				for _, b := range r.Components {
-					if units(b.CustomID) > idLimit || units(b.Label) > 80 || units(b.Placeholder) > 150 ||
+					if markdown.Units(b.CustomID) > idLimit || markdown.Units(b.Label) > 80 || markdown.Units(b.Placeholder) > 150 ||
 						len(b.Options) > menuLimit || b.Type == componentMenu && len(b.Options) == 0 {
 						t.Errorf("%s, %s: %+v", language, key, b)
 					}
 					for _, o := range b.Options {
-						if o.Label == "" || units(o.Label) > longestLabel || units(o.Value) > longestLabel {
+						if o.Label == "" || markdown.Units(o.Label) > longestLabel || markdown.Units(o.Value) > longestLabel {
 							t.Errorf("%s, %s: %+v", language, key, o)
 						}
 					}

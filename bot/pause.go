@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -51,7 +52,7 @@ func (c *commands) check(x *exchange, key memory.Setting, value string) (string,
 	}
 	value, err := c.bot.cfg.Choices.Check(key, value)
 	if err != nil {
-		return "", refusal(x.Text("I can't do that: %s.", plain(x.Complaint(err), 300)))
+		return "", refusal(x.Text("I can't do that: %s.", markdown.Plain(x.Complaint(err), 300)))
 	}
 	return value, nil
 }

@@ -1,6 +1,10 @@
 package bot
 
-import "time"
+import (
+	"time"
+
+	"hark/internal/ttl"
+)
 
 // adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
 const adminCommand = "hark"
@@ -19,7 +23,7 @@ const (
 // tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
 // command has to be used again.
 type permits struct {
-	*noted[membership, bool]
+	*ttl.Cache[membership, bool]
 	now func() time.Time
 }
 
@@ -27,7 +31,7 @@ type permits struct {
 const mostPermits = 1 << 12
 
 func newPermits(now func() time.Time) *permits {
-	return &permits{newNoted[membership, bool](mostPermits), now}
+	return &permits{ttl.New[membership, bool](mostPermits), now}
 }
 
 // look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
@@ -39,9 +43,9 @@ func (p *permits) look(x *exchange) {
 		if x.Data.Name != adminCommand || x.Guild == 0 {
 			return
 		}
-		p.put(who, !x.may(manageGuild), now, now.Add(permitFor))
+		p.Put(who, !x.may(manageGuild), now, now.Add(permitFor))
 	case interactionComponent, interactionForm:
-		permitted, _ := p.get(who, now)
+		permitted, _ := p.Get(who, now)
 		x.permitted = permitted && !x.isPublic()
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/pattern"
 	"hark/memory"
@@ -93,17 +94,17 @@ func showLore(in locale.Locale, a *ask, l memory.Lore) (string, memory.Lore, err
 	text, end := in.Text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
 	var links []string
 	for i, s := range l.Sources {
-		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, jumpURL(a.guild, s.Channel, s.Message)))
+		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, markdown.JumpURL(a.guild, s.Channel, s.Message)))
 	}
 	if len(links) > 0 {
 		end = "\n" + in.Text(from, strings.Join(links, " "))
 	}
-	if units(text+end) > messageLimit {
+	if markdown.Units(text+end) > markdown.MessageLimit {
 		return "", l, errTooLong
 	}
 	for i, name := range l.Own {
 		more := "\n" + in.Text(alsoCalled, name)
-		if units(text+more+end) > messageLimit {
+		if markdown.Units(text+more+end) > markdown.MessageLimit {
 			l.Own = l.Own[:i]
 			break
 		}
@@ -216,7 +217,7 @@ func (c *commands) remember(ctx context.Context, x *exchange) (sheet, error) {
 	case !kept:
 		return sheet{}, notTaken
 	}
-	return sheet{Content: x.Text("Remembered: %s", plain(l.Name, memory.MaxLoreName))}, nil
+	return sheet{Content: x.Text("Remembered: %s", markdown.Plain(l.Name, memory.MaxLoreName))}, nil
 }
 
 // mayKeep is why lore can't be kept, if it can't.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -217,8 +218,8 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 			got.Guild != 7 || got.Channel != 8 || got.By != 9 || got.ID != 6 {
 			t.Fatalf("%q was shown for %+v, and read as %+v, %v", text, shown, got, err)
 		}
-		if units(text) > messageLimit {
-			t.Fatalf("%d characters", units(text))
+		if markdown.Units(text) > markdown.MessageLimit {
+			t.Fatalf("%d characters", markdown.Units(text))
 		}
 	})
 	for _, text := range []string{

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -47,7 +48,7 @@ func (q *queue) put(it item) bool {
 		return false
 	}
 	q.items = append(q.items, it)
-	wakeUp(q.wake)
+	pace.Wake(q.wake)
 	return true
 }
 
@@ -69,7 +70,7 @@ func (q *queue) stopIntake() {
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
-	wakeUp(q.wake)
+	pace.Wake(q.wake)
 	q.mu.Unlock()
 }
 
@@ -129,7 +130,7 @@ func (p *pump) run(ctx context.Context) (left int) {
 		p.bot.queue.done(len(batch))
 		p.bot.cfg.Progress()
 		if len(batch) < batchItems { // else more may wait than fits in one
-			_ = sleep(ctx, p.bot.timing.gather)
+			_ = pace.Sleep(ctx, p.bot.timing.gather)
 		}
 	}
 }
@@ -394,7 +395,7 @@ func (p *pump) insist(ctx context.Context, do func() error) error {
 		if err == nil {
 			return nil
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := pace.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}

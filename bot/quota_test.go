@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"hark/bot/locale"
 	"hark/internal/golden"
 	"hark/memory"
-
-	"pgregory.net/rapid"
 )
 
 func TestRolesLimitsTakeThePlaceOfEverybodys(t *testing.T) {

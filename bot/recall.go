@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -49,7 +50,7 @@ func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 
 // heading stands above what was found.
 func heading(l locale.Locale, question string) string {
-	return l.Text("**What was said about “%s”**", asSaid(question, 100))
+	return l.Text("**What was said about “%s”**", markdown.AsSaid(question, 100))
 }
 
 // filter is what narrows a search down, as it was given.
@@ -97,14 +98,14 @@ func relatesNothing(x *exchange) string {
 func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) {
 	q := c.question(x)
 	m, channel := x.target()
-	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, clip(x.related(), longestQuestion)
+	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, markdown.Clip(x.related(), longestQuestion)
 	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
 		var err error
 		if q.Local, err = c.bot.memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
 			return sheet{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
 		}
 	}
-	heading := x.Text("**What is related to [this message](<%s>)**", jumpURL(q.Guild, q.Channel, q.ID))
+	heading := x.Text("**What is related to [this message](<%s>)**", markdown.JumpURL(q.Guild, q.Channel, q.ID))
 	return c.showFound(ctx, x, q, heading, x.Text(foundNothing))
 }
 
@@ -126,7 +127,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
 		words: f.TextOnly}
 	if d.pages() > 1 {
-		c.found.put(x.ID, d, q.Now, q.Now.Add(findsKept))
+		c.found.Put(x.ID, d, q.Now, q.Now.Add(findsKept))
 	}
 	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
 }
@@ -138,11 +139,11 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.Text(searchIsOver))
 	}
 	id, at, q := snowflake(n[0]), int(n[1]), c.question(x)
-	d, known := c.found.get(id, q.Now)
+	d, known := c.found.Get(id, q.Now)
 	if !known || d.membership != (membership{q.Guild, q.Asker}) || at < 0 || at >= d.pages() {
 		return sheet{}, refusal(x.Text(searchIsOver))
 	}
-	c.found.put(id, d, q.Now, q.Now.Add(findsKept))
+	c.found.Put(id, d, q.Now, q.Now.Add(findsKept))
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
 	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
 }
@@ -175,7 +176,7 @@ func (p page) sheet(l locale.Locale) sheet {
 	if p.words {
 		note += " · " + l.Text("by words only: I can't search by meaning right now")
 	}
-	room := (messageLimit - units(p.heading) - units(note)) / max(len(p.seen), 1)
+	room := (markdown.MessageLimit - markdown.Units(p.heading) - markdown.Units(note)) / max(len(p.seen), 1)
 	var b strings.Builder
 	b.WriteString(p.heading)
 	for _, s := range p.seen {
@@ -196,7 +197,7 @@ func leftOutText(l locale.Locale, n int) string {
 func seenWithin(s answer.Seen, l locale.Locale, room int) string {
 	for length := quoteLength; ; length /= 2 {
 		text := showSeen(s, l, length)
-		if units(text) <= room || length == 0 {
+		if markdown.Units(text) <= room || length == 0 {
 			return text
 		}
 	}
@@ -207,9 +208,9 @@ func showSeen(s answer.Seen, l locale.Locale, length int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s <@%d>%s", mark(s.Relevance), m.Author, whereIs(l, m))
 	if before := s.Before; before != nil && length >= beforeLength {
-		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, asSaid(before.Text(), beforeLength))
+		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, markdown.AsSaid(before.Text(), beforeLength))
 	}
-	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), length))
+	fmt.Fprintf(&b, "\n> %s", markdown.AsSaid(m.Text(), length))
 	return b.String()
 }
 

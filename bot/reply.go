@@ -11,7 +11,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
+	"hark/internal/crash"
 	"hark/internal/metrics"
 	"hark/memory"
 )
@@ -61,7 +63,7 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 	if a.text == "" && len(a.files) == 0 {
 		d.buttons = nil
 		b.discard(last, d, a)
-		b.post(last, d, a, layout(l.Text(askMe, b.self), "", nil))
+		b.post(last, d, a, markdown.Messages(l.Text(askMe, b.self), "", nil))
 		return b.questions.end(a.id, d.ids(), nil, false)
 	}
 	d.buttons = a.buttons(l, false)
@@ -147,7 +149,7 @@ func (b *Bot) await(ctx context.Context, came <-chan outcome) outcome {
 }
 
 func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got outcome) {
-	defer recovered("answer", &got.err)
+	defer crash.Recover("answer", &got.err)
 	settled := func(ctx context.Context) error { return b.settled(ctx, a.guild) }
 	if err := settled(ctx); err != nil {
 		return outcome{err: err}
@@ -207,9 +209,9 @@ func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *as
 	warn(got.answer.ToolFailed).Msg("a tool failed")
 	text, tail, err := b.words(l, a, got)
 	var contents []string
-	var files []upload
+	var files []markdown.File
 	if err == nil {
-		contents, files, err = lay(l, text, tail, got.answer.Sources, true)
+		contents, files, err = markdown.Answer(l, text, tail, got.answer.Sources, true)
 	}
 	if err != nil {
 		contents, trace.Prompt = []string{b.sentence(l, a, err)}, nil
@@ -223,7 +225,7 @@ func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *as
 	err = d.finish(last, contents, files...)
 	if errors.Is(err, errNoFiles) {
 		tail = lines(tail, b.noFiles(last, a, err))
-		if contents, _, err = lay(l, text, tail, got.answer.Sources, false); err == nil {
+		if contents, _, err = markdown.Answer(l, text, tail, got.answer.Sources, false); err == nil {
 			err = d.finish(last, contents)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"hark/internal/metrics"
+	"hark/internal/pace"
 )
 
 const (
@@ -81,7 +82,7 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 			attempt++
 			wait *= 2
 		}
-		if err := sleep(ctx, pause); err != nil {
+		if err := pace.Sleep(ctx, pause); err != nil {
 			return err
 		}
 	}
@@ -115,7 +116,7 @@ func (c *client) free(ctx context.Context, name, route string) error {
 			return ctx.Err()
 		}
 		c.waited(route, wait)
-		if err := sleep(ctx, wait); err != nil {
+		if err := pace.Sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -135,17 +136,6 @@ func redact(err error) error {
 		return at.Err
 	}
 	return err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // proxy sends discordgo's requests, whose addresses are globals of that package, to base, and gives every

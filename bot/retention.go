@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -106,7 +107,7 @@ func retentionValue(l locale.Locale, text string) (string, error) {
 	}
 	keep, err := memory.ParseRetention(text)
 	if err != nil {
-		return "", refusal(l.Text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", plain(text, 50)))
+		return "", refusal(l.Text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", markdown.Plain(text, 50)))
 	}
 	return memory.FormatRetention(keep), nil
 }

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"hark/memory"
-
 	"pgregory.net/rapid"
+
+	"hark/memory"
 )
 
 // job is a question in a guild's channel.

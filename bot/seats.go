@@ -3,6 +3,7 @@ package bot
 import (
 	"context"
 	"encoding/json"
+
 	"hark/bot/locale"
 )
 

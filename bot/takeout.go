@@ -12,6 +12,7 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 
+	"hark/bot/markdown"
 	"hark/internal/portrait"
 	"hark/memory"
 )
@@ -52,7 +53,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	if errors.Is(err, portrait.ErrNothing) {
 		return sheet{Content: x.Text("I keep nothing about you here, so there is nothing to write down.")}, nil
 	}
-	var file upload
+	var file markdown.File
 	if err == nil {
 		file, err = pack(all, c.bot.mostData)
 	}
@@ -65,7 +66,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	if x.option("by") == exportByDM {
 		return c.sendExport(ctx, x, file)
 	}
-	err = x.show(ctx, sheet{Content: x.packed(x.Text(exportHere), file), Files: []upload{file}})
+	err = x.show(ctx, sheet{Content: x.packed(x.Text(exportHere), file), Files: []markdown.File{file}})
 	switch {
 	case refusesFiles(err):
 		return sheet{}, refusal(x.Text(
@@ -77,8 +78,8 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // packed says what a file is, and that it is packed if it is.
-func (x *exchange) packed(text string, file upload) string {
-	if file.kind == kindGzip {
+func (x *exchange) packed(text string, file markdown.File) string {
+	if file.Kind == kindGzip {
 		text += " " + x.Text(exportPacked)
 	}
 	return text
@@ -126,12 +127,12 @@ const (
 
 // pack makes a file of it of at most most bytes: JSON, packed where it is larger. It fails with portrait.ErrTooLarge
 // if it is even then.
-func pack(p portrait.Person, most int) (upload, error) {
+func pack(p portrait.Person, most int) (markdown.File, error) {
 	var plain bytes.Buffer
 	if err := p.Write(&plain); err != nil {
-		return upload{}, fmt.Errorf("write an export: %w", err)
+		return markdown.File{}, fmt.Errorf("write an export: %w", err)
 	}
-	file := upload{name: "hark-" + p.User.String() + ".json", kind: kindJSON, data: plain.Bytes()}
+	file := markdown.File{Name: "hark-" + p.User.String() + ".json", Kind: kindJSON, Data: plain.Bytes()}
 	if plain.Len() <= most {
 		return file, nil
 	}
@@ -139,26 +140,26 @@ func pack(p portrait.Person, most int) (upload, error) {
 	w := gzip.NewWriter(&packed)
 	_, err := io.Copy(w, &plain)
 	if err := errors.Join(err, w.Close()); err != nil {
-		return upload{}, fmt.Errorf("pack an export: %w", err)
+		return markdown.File{}, fmt.Errorf("pack an export: %w", err)
 	}
 	if packed.Len() > most {
-		return upload{}, portrait.ErrTooLarge
+		return markdown.File{}, portrait.ErrTooLarge
 	}
-	return upload{name: file.name + ".gz", kind: kindGzip, data: packed.Bytes()}, nil
+	return markdown.File{Name: file.Name + ".gz", Kind: kindGzip, Data: packed.Bytes()}, nil
 }
 
 // codeClosed is Discord's code for somebody who takes no direct messages from us.
 const codeClosed = 50007
 
 // sendExport sends the file in a direct message.
-func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sheet, error) {
+func (c *commands) sendExport(ctx context.Context, x *exchange, file markdown.File) (sheet, error) {
 	content := x.Text(exportHere)
 	if x.Guild != 0 {
-		content = x.Text(exportDirect, "**"+plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
+		content = x.Text(exportDirect, "**"+markdown.Plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
 	direct, err := c.bot.rest.direct(ctx, x.who())
 	if err == nil {
-		files, address := []upload{file}, discordgo.EndpointChannelMessages(direct.String())
+		files, address := []markdown.File{file}, discordgo.EndpointChannelMessages(direct.String())
 		err = c.bot.rest.call(ctx, "POST", address, address, withFiles(outgoing{
 			Content: x.packed(content, file), Nonce: nonce("e", memory.MessageID(x.ID),
 				0), EnforceNonce: true, AllowedMentions: nobody,

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -145,7 +146,7 @@ func (t *tracker) isFirst(a *ask, h *hit) bool {
 	if again := a.when().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
-	return t.bot.repeats.isNews(to, "", a.when(), until)
+	return t.bot.repeats.IsNews(to, "", a.when(), until)
 }
 
 // count counts that something refused a question.
@@ -429,7 +430,7 @@ func (t *tracker) see(subjects []subject) {
 			case !ended && !isDeleted(id):
 			case q.isOpen():
 				q.become(errUnasked)
-				wakeUp(t.wake)
+				pace.Wake(t.wake)
 			case ended:
 				*q = question{}
 			default:
@@ -445,5 +446,5 @@ func (t *tracker) forget(q *question) {
 		t.scheduleRemoval(q.ask.channel, slices.Concat(q.shown, q.more))
 	}
 	*q = question{}
-	wakeUp(t.wake)
+	pace.Wake(t.wake)
 }

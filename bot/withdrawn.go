@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -34,7 +35,7 @@ func (t *tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.scheduleRemoval(channel, ids)
-	wakeUp(t.wake)
+	pace.Wake(t.wake)
 }
 
 // scheduleRemoval is takeBack without waking anybody; called with mu held.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -84,14 +85,14 @@ func TestAnswersThatDiscordRefusesToChangeAreTakenBackInTheEnd(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 	tries := func() int { return strings.Count(s.out.String(), "couldn't take an answer back yet") }
 	s.withdraw(t, s.ana)
-	wakeUp(s.bot.questions.wake)
+	pace.Wake(s.bot.questions.wake)
 	s.discord.WaitFor("the refusal", func() bool { return tries() == 1 })
 	s.discord.Advance(firstRefusal + time.Second)
-	wakeUp(s.bot.questions.wake)
+	pace.Wake(s.bot.questions.wake)
 	s.discord.WaitFor("another", func() bool { return tries() == 2 })
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, discordtest.ViewChannel, 0))
 	s.discord.Advance(2*firstRefusal + time.Second)
-	wakeUp(s.bot.questions.wake)
+	pace.Wake(s.bot.questions.wake)
 	s.marked(t, answer.Message)
 	if m := s.now(answer.Message); m.Content != withdrawnText {
 		t.Errorf("the answer reads %q", m.Content)

@@ -6,7 +6,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"hark/memory"
 	"io/fs"
 	"path"
 	"strings"
@@ -17,6 +16,8 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 	"golang.org/x/text/number"
+
+	"hark/memory"
 )
 
 // Locale says what is written in the code in somebody's language. The zero locale says it as it is written.

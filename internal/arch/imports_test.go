@@ -39,6 +39,9 @@ var rules = map[string][]string{
 		"internal/imports"},
 	"internal/chat":                {},
 	"internal/atomicfile":          {},
+	"internal/crash":               {},
+	"internal/pace":                {},
+	"internal/ttl":                 {},
 	"internal/config":              {},
 	"internal/metrics":             {},
 	"internal/metrics/metricstest": {"internal/metrics"},
@@ -56,13 +59,14 @@ var rules = map[string][]string{
 	"internal/wait":                {},
 	"internal/web":                 besides("bot", "cmd/hark"),
 	"bot/locale":                   {"memory"},
+	"bot/markdown":                 {"memory", "internal/answer", "bot/locale"},
 	"bot":                          besides("cmd/hark"),
 	"cmd/hark":                     besides(),
 }
 
 // leaves import nothing of Hark, and anything may import them.
-var leaves = []string{"internal/atomicfile", "internal/chat", "internal/dates", "internal/metrics",
-	"internal/pattern", "internal/text", "internal/tokens"}
+var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", "internal/dates",
+	"internal/metrics", "internal/pace", "internal/pattern", "internal/text", "internal/tokens", "internal/ttl"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",

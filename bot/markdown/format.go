@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"regexp"
@@ -146,7 +146,7 @@ func (f *formatted) lineEnd(i int) int {
 
 func (s *span) replace(was, show string) {
 	if show != was {
-		s.show, s.replaced, s.extra = show, true, units(show)-units(was)
+		s.show, s.replaced, s.extra = show, true, Units(show)-Units(was)
 	}
 }
 

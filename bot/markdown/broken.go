@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"slices"
@@ -18,9 +18,9 @@ var (
 	rarelyText = []string{"**", "***", "__", "~~", "||", "`"}
 )
 
-// unbroken is a text that was broken off somewhere, as far as it is whole: without what may be half a mark at its end, and
+// Unbroken is a text that was broken off somewhere, as far as it is whole: without what may be half a mark at its end, and
 // with what was begun in its last paragraph ended. Code blocks are left open, since split ends them.
-func unbroken(text string) string {
+func Unbroken(text string) string {
 	if f := format(text, nil); f.inCode() {
 		if at := bareFence().FindStringIndex(text); at != nil {
 			return strings.TrimRight(text[:at[0]], " \n")

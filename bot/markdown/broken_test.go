@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ func TestWhatIsBrokenOffIsMadeWhole(t *testing.T) {
 		"**":                              "",
 		"so ** ~~":                        "so",
 	} {
-		if got := unbroken(text); got != want {
+		if got := Unbroken(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
@@ -48,16 +48,16 @@ func TestWhatIsWholeStays(t *testing.T) {
 	t.Parallel()
 	const text = "**It is** ~~Fri~~day [12], <@123>:\n```go\nx := a[1]\n```\nand *that* is `all`, __so__ it ends."
 	for at := range len(text) + 1 {
-		got := unbroken(text[:at])
+		got := Unbroken(text[:at])
 		if kept := strings.TrimRight(got, "*~`_"); !strings.HasPrefix(text, kept) &&
 			!strings.HasPrefix(text, got) || at-len(got) > len("\n```go\n") {
 			t.Errorf("%q becomes %q", text[:at], got)
 		}
-		if again := unbroken(got); again != got {
+		if again := Unbroken(got); again != got {
 			t.Errorf("%q, made whole, becomes %q", got, again)
 		}
 	}
-	if unbroken(text) != text {
-		t.Errorf("it becomes %q", unbroken(text))
+	if Unbroken(text) != text {
+		t.Errorf("it becomes %q", Unbroken(text))
 	}
 }

@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"strings"
@@ -35,7 +35,7 @@ func TestSplit(t *testing.T) {
 			[]string{"line of code\n```", "\nend"}},
 		{"unclosed code block", "```go\nx := 1", []string{"x := 1\n```"}},
 	} {
-		got := split(tt.text, messageLimit, nil)
+		got := split(tt.text, MessageLimit, nil)
 		if len(got) != len(tt.want) {
 			t.Errorf("%s: %d pieces, want %d", tt.name, len(got), len(tt.want))
 			continue
@@ -56,7 +56,7 @@ func TestSplitKeepsLinksWhole(t *testing.T) {
 	} {
 		for pad := 1950; pad < 2005; pad++ {
 			var found int
-			for _, p := range split(strings.Repeat("z", pad)+whole+"tail", messageLimit, nil) {
+			for _, p := range split(strings.Repeat("z", pad)+whole+"tail", MessageLimit, nil) {
 				found += strings.Count(p.body, whole)
 			}
 			if found != 1 {
@@ -71,7 +71,7 @@ func TestSplitEarlierPiecesStayWhileTextGrows(t *testing.T) {
 	text := strings.Repeat("Some sentence of an answer. It goes on [3] and on.\n\n", 120)
 	var first string
 	for end := 2400; end <= len(text); end += 97 {
-		got := split(text[:end], messageLimit, nil)[0].String()
+		got := split(text[:end], MessageLimit, nil)[0].String()
 		if first == "" {
 			first = got
 		}
@@ -131,8 +131,8 @@ var manySources = func() (all []answer.Source) {
 
 // checkSplit holds what is promised of every text, with citations that become links and without.
 func checkSplit(t failer, text string) {
-	for _, link := range []linker{nil, linksTo(manySources), linksTo(manySources[:2])} {
-		checkPieces(t, text, split(text, messageLimit, link), link == nil)
+	for _, link := range []linker{nil, LinksTo(manySources), LinksTo(manySources[:2])} {
+		checkPieces(t, text, split(text, MessageLimit, link), link == nil)
 	}
 }
 
@@ -141,7 +141,7 @@ func checkPieces(t failer, text string, pieces []piece, plain bool) {
 	boundaries := clusterEnds(text)
 	for i, p := range pieces {
 		joined.WriteString(p.body)
-		if n := units(p.String()); n > messageLimit {
+		if n := Units(p.String()); n > MessageLimit {
 			t.Fatalf("piece %d has %d units", i, n)
 		}
 		if strings.Count(p.String(), fence)%2 != 0 {
@@ -150,7 +150,7 @@ func checkPieces(t failer, text string, pieces []piece, plain bool) {
 		if p.body == "" {
 			t.Fatalf("piece %d is empty", i)
 		}
-		if i == 0 && p.open != "" || units(p.open) > 60 || units(p.shut) > closing {
+		if i == 0 && p.open != "" || Units(p.open) > 60 || Units(p.shut) > closing {
 			t.Fatalf("piece %d is opened by %q and shut by %q", i, p.open, p.shut)
 		}
 		if !boundaries[joined.Len()] {
@@ -169,7 +169,7 @@ func clusterEnds(text string) map[int]bool {
 	for g.Next() {
 		from, to := g.Positions()
 		ends[to] = true
-		if units(g.Str()) > messageLimit/2 {
+		if Units(g.Str()) > MessageLimit/2 {
 			for i := range g.Str() {
 				ends[from+i] = true
 			}

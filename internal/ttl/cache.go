@@ -1,13 +1,14 @@
-package bot
+// Package ttl caches what is known for a time. Begin with Cache.
+package ttl
 
 import (
 	"sync"
 	"time"
 )
 
-// noted is what is known for a time, by key, as of the time that whoever asks gives. If there is too much the oldest
+// Cache is what is known for a time, by key, as of the time that whoever asks gives. If there is too much the oldest
 // goes. An entry isn't known before it was noted either, as after a clock was set back.
-type noted[K, V comparable] struct {
+type Cache[K, V comparable] struct {
 	most int
 	mu   sync.Mutex
 	of   map[K]note[V]
@@ -18,12 +19,12 @@ type note[V comparable] struct {
 	at, over time.Time
 }
 
-func newNoted[K, V comparable](most int) *noted[K, V] {
-	return &noted[K, V]{most: most, of: map[K]note[V]{}}
+func New[K, V comparable](most int) *Cache[K, V] {
+	return &Cache[K, V]{most: most, of: map[K]note[V]{}}
 }
 
-// get is what is known at a time.
-func (n *noted[K, V]) get(key K, at time.Time) (value V, known bool) {
+// Get is what is known at a time.
+func (n *Cache[K, V]) Get(key K, at time.Time) (value V, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	is, known := n.of[key]
@@ -33,8 +34,8 @@ func (n *noted[K, V]) get(key K, at time.Time) (value V, known bool) {
 	return is.value, true
 }
 
-// isNews reports whether a value isn't known at a time, and then notes it until another.
-func (n *noted[K, V]) isNews(key K, value V, at, over time.Time) bool {
+// IsNews reports whether a value isn't known at a time, and then notes it until another.
+func (n *Cache[K, V]) IsNews(key K, value V, at, over time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	is, known := n.of[key]
@@ -45,15 +46,15 @@ func (n *noted[K, V]) isNews(key K, value V, at, over time.Time) bool {
 	return news
 }
 
-// put notes a value at a time until another.
-func (n *noted[K, V]) put(key K, value V, at, over time.Time) {
+// Put notes a value at a time until another.
+func (n *Cache[K, V]) Put(key K, value V, at, over time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.set(key, note[V]{value, at, over})
 }
 
 // set is put, called with mu held.
-func (n *noted[K, V]) set(key K, is note[V]) {
+func (n *Cache[K, V]) set(key K, is note[V]) {
 	delete(n.of, key)
 	if len(n.of) >= n.most {
 		n.makeRoom(is.at)
@@ -61,15 +62,15 @@ func (n *noted[K, V]) set(key K, is note[V]) {
 	n.of[key] = is
 }
 
-// drop forgets an entry.
-func (n *noted[K, V]) drop(key K) {
+// Drop forgets an entry.
+func (n *Cache[K, V]) Drop(key K) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.of, key)
 }
 
 // makeRoom forgets what is over, and the oldest entry if nothing is; called with mu held.
-func (n *noted[K, V]) makeRoom(at time.Time) {
+func (n *Cache[K, V]) makeRoom(at time.Time) {
 	var oldest K
 	for key, is := range n.of {
 		if !is.holds(at) {

@@ -1,9 +1,12 @@
-package bot
+package markdown
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
 
 	"hark/bot/locale"
 	"hark/builder"
@@ -28,7 +31,7 @@ func TestLinkSources(t *testing.T) {
 		{"[1](https://elsewhere)", "1 (<https://elsewhere>)"},
 		{"one `odd\n\nnext [1]", "one `odd\n\nnext [\\[1\\]](<https://discord.com/channels/7/8/9>)"},
 	} {
-		got := split(tt.text, messageLimit, linksTo(sources))
+		got := split(tt.text, MessageLimit, LinksTo(sources))
 		if len(got) != 1 || got[0].String() != tt.want {
 			t.Errorf("%q:\n got %s\nwant %s", tt.text, got, tt.want)
 		}
@@ -38,7 +41,7 @@ func TestLinkSources(t *testing.T) {
 // Only what becomes a link has room for one.
 func TestCitationsTakeWhatTheyAreShownWith(t *testing.T) {
 	t.Parallel()
-	sources := linksTo([]answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9}})
+	sources := LinksTo([]answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9}})
 	for _, tt := range []struct {
 		text string
 		link linker
@@ -52,7 +55,7 @@ func TestCitationsTakeWhatTheyAreShownWith(t *testing.T) {
 		{strings.Repeat("a[1] ", 45), nil, 3},                      // while it isn't known what they link to
 		{"```" + strings.Repeat("a[1] ", 398) + "```", nil, 1},     // but never in code
 	} {
-		if got := split(tt.text, messageLimit, tt.link); len(got) != tt.want {
+		if got := split(tt.text, MessageLimit, tt.link); len(got) != tt.want {
 			t.Errorf("%.12q… makes %d messages, want %d", tt.text, len(got), tt.want)
 		}
 	}
@@ -62,10 +65,10 @@ func TestFooter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC)
 	july := time.Date(2026, 7, 24, 23, 0, 0, 0, time.UTC)
-	if got := footer(locale.Locale{}, nil, now); got != "" {
+	if got := Footer(locale.Locale{}, nil, now); got != "" {
 		t.Errorf("without sources: %q", got)
 	}
-	got := footer(locale.Locale{}, []answer.Source{
+	got := Footer(locale.Locale{}, []answer.Source{
 		{Number: 1, Author: "Jane", Place: "general", Time: july},
 		{Number: 2, Author: "**Eve** <@&1>\n-# [x](http://e.org)", Time: july.AddDate(-1, 0, 0)},
 		{Number: 3, Author: "\u202eevil" + strings.Repeat("n", 100), Place: "a_b", Time: july},
@@ -76,7 +79,7 @@ func TestFooter(t *testing.T) {
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := footer(locale.Locale{}, make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") ||
+	if got := Footer(locale.Locale{}, make([]answer.Source, 8), now); !strings.HasSuffix(got, " · and 3 more") ||
 		strings.Contains(got, "\n") {
 		t.Errorf("with eight sources: %s", got)
 	}
@@ -84,16 +87,16 @@ func TestFooter(t *testing.T) {
 
 func TestFooterFitsOrGoesIntoAMessageOfItsOwn(t *testing.T) {
 	t.Parallel()
-	if got := layout("text", "-# tail", nil); len(got) != 1 || got[0] != "text\n-# tail" {
+	if got := Messages("text", "-# tail", nil); len(got) != 1 || got[0] != "text\n-# tail" {
 		t.Errorf("a short text: %q", got)
 	}
-	if got := layout(strings.Repeat("a", 1995), "-# tail", nil); len(got) != 2 || got[1] != "-# tail" {
+	if got := Messages(strings.Repeat("a", 1995), "-# tail", nil); len(got) != 2 || got[1] != "-# tail" {
 		t.Errorf("a full message: %d messages", len(got))
 	}
-	if got := layout("```\nopen", "-# tail", nil); len(got) != 1 || got[0] != "```\nopen\n```\n-# tail" {
+	if got := Messages("```\nopen", "-# tail", nil); len(got) != 1 || got[0] != "```\nopen\n```\n-# tail" {
 		t.Errorf("an open code block: %q", got)
 	}
-	if got := layout(strings.Repeat(" ", 5000), "", nil); len(got) != 0 {
+	if got := Messages(strings.Repeat(" ", 5000), "", nil); len(got) != 0 {
 		t.Errorf("blank messages, which Discord refuses: %d", len(got))
 	}
 	worst := make([]answer.Source, 9)
@@ -102,8 +105,26 @@ func TestFooterFitsOrGoesIntoAMessageOfItsOwn(t *testing.T) {
 	}
 	for _, language := range builder.Languages() {
 		l := locale.Named(language)
-		if n := units(footer(l, worst, time.Now())); n > messageLimit {
+		if n := Units(Footer(l, worst, time.Now())); n > MessageLimit {
 			t.Errorf("a footer of %d units", n)
 		}
 	}
+}
+
+func TestMentionsArentTorn(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"<@12345>", "<#67>", "<@&8>", "<@!9>", "word", " ",
+			"*", "<", "é", "<t:17:R>", "\n"})).Draw(t, "pieces")
+		most := rapid.IntRange(0, 60).Draw(t, "most")
+		got := AsSaid(strings.Join(pieces, ""), most)
+		marks := namedMark().FindAllString(got, -1)
+		if len(marks) > most/markWidth+1 ||
+			uniseg.GraphemeClusterCount(namedMark().ReplaceAllString(strings.ReplaceAll(got, "\\", ""), "")) > most+1 {
+			t.Errorf("%q is longer than %d", got, most)
+		}
+		if rest := namedMark().ReplaceAllString(got, ""); strings.Contains(strings.ReplaceAll(rest, "\\<", ""), "<") {
+			t.Errorf("%q has a torn mark", got)
+		}
+	})
 }

@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"fmt"
@@ -22,12 +22,12 @@ const (
 	footerSources = 5
 )
 
-// linksTo are the links that citations of sources become. Those that cite nothing Discord has a link to stay what they
+// LinksTo are the links that citations of sources become. Those that cite nothing Discord has a link to stay what they
 // are.
-func linksTo(sources []answer.Source) linker {
+func LinksTo(sources []answer.Source) linker {
 	links := make(map[string]string, len(sources))
 	for _, s := range sources {
-		if url := jumpURL(s.Guild, s.Channel, s.Message); url != "" && !s.Unplaced {
+		if url := JumpURL(s.Guild, s.Channel, s.Message); url != "" && !s.Unplaced {
 			n := strconv.Itoa(s.Number)
 			links[n] = fmt.Sprintf(`[\[%s\]](<%s>)`, n, url)
 		}
@@ -35,8 +35,8 @@ func linksTo(sources []answer.Source) linker {
 	return func(number string) string { return links[number] }
 }
 
-// jumpURL is the address of a message in Discord; "" if it has none.
-func jumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.MessageID) string {
+// JumpURL is the address of a message in Discord; "" if it has none.
+func JumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.MessageID) string {
 	if guild == memory.LocalGuild || channel == 0 || message == 0 {
 		return ""
 	}
@@ -47,8 +47,8 @@ func jumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.Mess
 	return fmt.Sprintf("https://discord.com/channels/%s/%d/%d", place, channel, message)
 }
 
-// footer is the line that lists the sources of an answer; "" if there are none.
-func footer(l locale.Locale, sources []answer.Source, now time.Time) string {
+// Footer is the line that lists the sources of an answer; "" if there are none.
+func Footer(l locale.Locale, sources []answer.Source, now time.Time) string {
 	if len(sources) == 0 {
 		return ""
 	}
@@ -61,9 +61,9 @@ func footer(l locale.Locale, sources []answer.Source, now time.Time) string {
 		if i > 0 {
 			b.WriteString(" · ")
 		}
-		fmt.Fprintf(&b, "[%d] %s", s.Number, plain(s.Author, 32))
+		fmt.Fprintf(&b, "[%d] %s", s.Number, Plain(s.Author, 32))
 		if s.Place != "" {
-			b.WriteString(", #" + plain(s.Place, 32))
+			b.WriteString(", #" + Plain(s.Place, 32))
 		}
 		b.WriteString(", " + day(l, s.Time, now))
 	}
@@ -79,11 +79,11 @@ func day(l locale.Locale, t, now time.Time) string {
 	return t.Format(l.Text("2 Jan 2006"))
 }
 
-// plain makes s one line of at most most graphemes that Discord shows as it is: no markup, no mention, no
+// Plain makes s one line of at most most graphemes that Discord shows as it is: no markup, no mention, no
 // link, nothing that turns the direction of what follows.
-func plain(s string, most int) string { return escape(clip(oneLine(s), most)) }
+func Plain(s string, most int) string { return escape(Clip(OneLine(s), most)) }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(memory.Clean(s)), " ") }
+func OneLine(s string) string { return strings.Join(strings.Fields(memory.Clean(s)), " ") }
 
 func escape(s string) string {
 	var b strings.Builder
@@ -107,17 +107,17 @@ var namedMark = pattern.Of(
 // markWidth is how many graphemes a mark counts as.
 const markWidth = 8
 
-// asSaid is plain for what somebody wrote: those whom it mentions are shown by name, as the reader's Discord knows them. It pings
+// AsSaid is plain for what somebody wrote: those whom it mentions are shown by name, as the reader's Discord knows them. It pings
 // nobody where nobody is to be mentioned.
-func asSaid(s string, most int) string {
+func AsSaid(s string, most int) string {
 	var b strings.Builder
-	for s = oneLine(s); s != ""; {
+	for s = OneLine(s); s != ""; {
 		at := namedMark().FindStringSubmatchIndex(s)
 		text := s
 		if at != nil {
 			text = s[:at[0]]
 		}
-		cut := clip(text, most)
+		cut := Clip(text, most)
 		b.WriteString(escape(cut))
 		if at == nil || cut != text {
 			break
@@ -139,14 +139,14 @@ func asSaid(s string, most int) string {
 	return b.String()
 }
 
-// clip cuts s after most graphemes, or sooner where these are monstrous, and says so with an ellipsis.
-func clip(s string, most int) string {
+// Clip cuts s after most graphemes, or sooner where these are monstrous, and says so with an ellipsis.
+func Clip(s string, most int) string {
 	rest, state, width := s, -1, 0
 	for n := 0; len(rest) > 0; n++ {
 		var cluster string
 		before := len(s) - len(rest)
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		width += units(cluster)
+		width += Units(cluster)
 		if n == most || width > 4*most {
 			return strings.TrimRightFunc(s[:before], unicode.IsSpace) + "…"
 		}

@@ -1,4 +1,9 @@
-package bot
+// Package markdown makes what Discord shows: messages that keep their formatting where they are cut, links to
+// sources, long code as files. Nothing that a model or a member wrote breaks out of it: no pings, no invitations,
+// no links that mislead.
+//
+// It knows nothing of Discord's API. It may import memory, the answers' types and bot/locale. Begin with Answer.
+package markdown
 
 import (
 	"strings"
@@ -9,9 +14,10 @@ import (
 )
 
 const (
-	// messageLimit is how long a message may be. Discord says "characters"; UTF-16 units are never fewer.
-	messageLimit = 2000
+	// MessageLimit is how long a message may be. Discord says "characters"; UTF-16 units are never fewer.
+	MessageLimit = 2000
 
+	// fence begins and ends a code block.
 	fence = "```"
 	// closing is the most that ending what a cut goes through adds to a piece: a code block in a quotation, and every
 	// kind of mark. It is always kept free, since a mark may turn out to be one only by what comes after the cut.
@@ -37,7 +43,7 @@ func split(text string, limit int, link linker) []piece {
 	atoms := f.atomize(limit / 2)
 	var pieces []piece
 	for start, open := 0, ""; start < len(atoms); {
-		end := cut(text, atoms, start, limit-units(open))
+		end := cut(text, atoms, start, limit-Units(open))
 		from, to := atoms[start].start, atoms[end].end
 		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
 		start, open = end+1, ""
@@ -50,6 +56,9 @@ func split(text string, limit int, link linker) []piece {
 	}
 	return pieces
 }
+
+// First is the first of the messages of at most limit units that say text.
+func First(text string, limit int) string { return split(text, limit, nil)[0].String() }
 
 // cut is the last atom of the piece that begins with atoms[start].
 func cut(text string, atoms []atom, start, limit int) int {
@@ -137,7 +146,7 @@ func (f *formatted) atomize(most int) []atom {
 	for len(rest) > 0 {
 		var cluster string
 		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
-		if units(cluster) <= most {
+		if Units(cluster) <= most {
 			w.step(len(cluster))
 			continue
 		}
@@ -161,7 +170,7 @@ type walk struct {
 
 func (w *walk) step(size int) {
 	end := w.cur.end + size
-	w.cur.width += units(w.text[w.cur.end:end])
+	w.cur.width += Units(w.text[w.cur.end:end])
 	w.cur.end = end
 	for len(w.spans) > 0 && w.spans[0].end <= end {
 		s := w.spans[0]
@@ -178,8 +187,8 @@ func (w *walk) step(size int) {
 	w.cur = atom{start: end, end: end}
 }
 
-// units is the length of s in UTF-16 units.
-func units(s string) int {
+// Units is the length of s in UTF-16 units.
+func Units(s string) int {
 	n := 0
 	for _, r := range s {
 		n++

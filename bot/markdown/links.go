@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"net/url"

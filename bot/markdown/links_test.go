@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 // shows is text as it is shown, in one message.
 func shows(t *testing.T, text string) string {
 	t.Helper()
-	got := split(text, messageLimit, nil)
+	got := split(text, MessageLimit, nil)
 	if len(got) != 1 {
 		t.Fatalf("%d messages", len(got))
 	}

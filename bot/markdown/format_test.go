@@ -1,4 +1,4 @@
-package bot
+package markdown
 
 import (
 	"fmt"
@@ -48,7 +48,7 @@ func TestSplitClosesAndReopensFormatting(t *testing.T) {
 		{"bold ended in a list", "**a\n- b** " + words, "**a\n- b** word", "word ", "word "},
 		{"two bolds", "**a** " + words + " **b**", "**a** word ", "word ", "word "},
 	} {
-		got := split(tt.text, messageLimit, nil)
+		got := split(tt.text, MessageLimit, nil)
 		if len(got) != 2 {
 			t.Errorf("%s: %d pieces", tt.name, len(got))
 			continue
@@ -69,7 +69,7 @@ func TestSplitKeepsListsWhole(t *testing.T) {
 	for _, marker := range []string{"- ", "* ", "1. ", "  - ", "# ", "> "} {
 		for pad := 1965; pad < 2000; pad++ {
 			text := strings.Repeat("z", pad) + "\n" + marker + "item and more of it"
-			for _, p := range split(text, messageLimit, nil) {
+			for _, p := range split(text, MessageLimit, nil) {
 				if strings.HasSuffix(p.body, marker) || strings.HasSuffix(p.body, strings.TrimRight(marker, " ")) {
 					t.Fatalf("%q after %d letters is torn off: %q", marker, pad, tail(p.body))
 				}
@@ -138,7 +138,7 @@ func TestFormattingSurvivesSplitting(t *testing.T) {
 			t.Fatalf("the text itself is wrong: %s", b.String())
 		}
 		got := map[string]string{}
-		for i, p := range split(b.String(), messageLimit, nil) {
+		for i, p := range split(b.String(), MessageLimit, nil) {
 			found, closed := formats(p.String())
 			if !closed {
 				t.Fatalf("piece %d leaves marks open: %q", i, p.String())
