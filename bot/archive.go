@@ -6,8 +6,7 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
 	"hark/memory"
 )
 
@@ -25,12 +24,12 @@ func (f *filler) searchArchive(ctx context.Context, v *visit, channel memory.Cha
 	if err != nil || !remembered {
 		return err
 	}
-	if err = f.searchList(ctx, v, channel, publicArchive); err == nil || denied(err) {
-		if err = f.searchList(ctx, v, channel, privateArchive); denied(err) {
+	if err = f.searchList(ctx, v, channel, publicArchive); err == nil || discord.Denied(err) {
+		if err = f.searchList(ctx, v, channel, privateArchive); discord.Denied(err) {
 			err = f.searchList(ctx, v, channel, joinedArchive)
 		}
 	}
-	if denied(err) {
+	if discord.Denied(err) {
 		return nil
 	}
 	return err
@@ -39,13 +38,9 @@ func (f *filler) searchArchive(ctx context.Context, v *visit, channel memory.Cha
 func (f *filler) searchList(ctx context.Context, v *visit, channel memory.ChannelID, list string) error {
 	bound := f.bot.now().Add(-f.bot.cfg.CatchUp)
 	for before := ""; ; {
-		address := fmt.Sprintf("%s%s?limit=%d%s", discordgo.EndpointChannel(channel.String()), list, pageSize, before)
-		var page struct {
-			Threads []*wireChannel `json:"threads"`
-			More    bool           `json:"has_more"`
-		}
-		if err := f.bot.rest.get(ctx, address, &page); err != nil {
-			return fmt.Errorf("list the archived threads of channel %d: %w", channel, err)
+		page, err := f.bot.rest.ArchivedThreads(ctx, channel, list, before)
+		if err != nil {
+			return err
 		}
 		if err := f.archived(ctx, v, page.Threads, bound); err != nil || !page.More || len(page.Threads) == 0 {
 			return err
@@ -66,10 +61,10 @@ func (f *filler) searchList(ctx context.Context, v *visit, channel memory.Channe
 }
 
 // archived keeps what is missing of archived threads.
-func (f *filler) archived(ctx context.Context, v *visit, threads []*wireChannel, bound time.Time) error {
+func (f *filler) archived(ctx context.Context, v *visit, threads []*discord.Channel, bound time.Time) error {
 	var events []memory.Event
 	for _, w := range threads {
-		ch, ok := channelOf(w, v.guild)
+		ch, ok := discord.ChannelOf(w, v.guild)
 		if !ok || !ch.Kind.IsThread() || w.Last == 0 || w.Thread == nil || w.Thread.Archived.Before(bound) {
 			continue
 		}

@@ -10,11 +10,11 @@ import (
 
 // audience states what always holds between two roles, takes it back, or shows what was stated.
 func (c *commands) audience(ctx context.Context, x *exchange) (sheet, error) {
-	one, first := x.id("role")
-	other, second := x.id("also")
+	one, first := x.OptionID("role")
+	other, second := x.OptionID("also")
 	i := memory.Implied{Role: memory.RoleID(one), Also: memory.RoleID(other)}
 	value, done := answer.SettingOn, x.Text("Stated: whoever has <@&%d> has <@&%d>.", i.Role, i.Also)
-	if x.is("reset") {
+	if x.Is("reset") {
 		value, done = "", x.Text("Taken back: whoever has <@&%d> may be without <@&%d>.", i.Role, i.Also)
 	}
 	foot := x.Text("-# Where I may repeat what was said elsewhere depends on it: state only what always holds. `/privacy` shows it to all members. Where Discord tells me which roles members have, I go by that instead.")

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -43,12 +44,12 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 	if !policy.Remembers(g, at.ID) {
 		return refusal(x.Text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", channelMention(x.Locale, at.ID)))
 	}
-	missing, err := c.missingFor(ctx, x, at, toRead)
+	missing, err := c.missingFor(ctx, x, at, discord.ToRead)
 	if err != nil {
 		return err
 	}
 	if missing != 0 {
-		return refusal(c.bot.lacking(x.Locale, x.guild(), at.ID, missing))
+		return refusal(c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing))
 	}
 	now, after := c.at(x), memory.MessageID(0)
 	if !since.IsZero() {
@@ -102,7 +103,7 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 			return c.fetched(limit, x, at, fetched)
 		}
 		if now := lines(progressText(x.Locale, at, fetched, left), note); now != shown {
-			if shown = now; x.show(limit, sheet{Content: now}.asking(styleGrey, x.Text("Cancel"),
+			if shown = now; x.show(limit, sheet{Content: now}.asking(discord.StyleGrey, x.Text("Cancel"),
 				stopsBackfill, at.ID)) != nil {
 				shown = "" // an ornament, tried again
 			}
@@ -143,14 +144,14 @@ func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory
 
 // fetched says that all is fetched.
 func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, fetched int) (sheet, error) {
-	missing, err := c.bot.missing(ctx, x.guild(), at.ID, toRead) // rather than as it was when the command was used
+	missing, err := c.bot.grants.Missing(ctx, x.guild(), at.ID, discord.ToRead) // rather than as it was when the command was used
 	if err != nil {
 		return sheet{}, err
 	}
 	return paragraphs(x.Count(fetched, "**Done**: I looked through %s message of the past of %s.",
 		"**Done**: I looked through %s messages of the past of %s.", channelMention(x.Locale, at.ID)),
 		x.Text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
-		c.bot.lacking(x.Locale, x.guild(), at.ID, missing)), nil
+		c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing)), nil
 }
 
 // stopBackfill has no more of a channel's past fetched.

@@ -9,24 +9,20 @@
 //   - Hark's own messages are logged by the code that sends them, once they are what they will stay: the
 //     gateway's account of them, with every edit of an answer being written, is ignored. Their deletion isn't.
 //   - Nothing that is sent pings anybody but, by name, whom it answers. What is sent again is the same message.
-//
-// Nobody else imports discordgo.
 package bot
 
 import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 	"github.com/rs/zerolog"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -86,6 +82,11 @@ type Config struct {
 	Now      func() time.Time  // default time.Now
 }
 
+// discord says how Discord is reached.
+func (c Config) discord() discord.Options {
+	return discord.Options{Token: c.Token, APIURL: c.APIURL, Client: c.Client, Metrics: c.Metrics}
+}
+
 // Answerer answers questions. An error with a method Sentence() string says what members are told; what
 // others say is kept from them.
 type Answerer interface {
@@ -106,9 +107,7 @@ type Answerer interface {
 // Bot is a connection to Discord, kept up as long as Run runs.
 type Bot struct {
 	cfg     Config
-	base    *url.URL
-	rest    *client
-	fetcher *fetcher
+	rest    *discord.Client
 	memory  memory.Store
 	answers Answerer
 	log     zerolog.Logger
@@ -120,7 +119,6 @@ type Bot struct {
 	arrived     *arrivals
 	attendance  *search.Attendance
 	memberRoles *search.MemberRoles
-	members     bool // whether Discord is to tell of members
 	recent      *recent
 	admit       *admission
 	notices     *notices
@@ -131,7 +129,7 @@ type Bot struct {
 	repeats     *ttl.Cache[repeatTo, locale.Phrase]
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
-	app         atomic.Int64  // the application's id, set by READY
+	grants      *discord.Grants
 	// exportPart is how many bytes a file of an export has before the next is begun.
 	exportPart int
 	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before
@@ -149,8 +147,7 @@ type timing struct {
 	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
 	gather   time.Duration // between commits of what the gateway tells, so that in a rush many events share one
 	retry    time.Duration // before a second attempt at something; doubled for each further one
-	reach    int           // attempts to connect to the gateway before giving up at the start
-	open     time.Duration // opening a connection
+	gateway  discord.GatewayTiming
 	grace    time.Duration // answers go on for after Run's context has ended
 	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
@@ -162,8 +159,6 @@ type timing struct {
 	fill     time.Duration // between looks for what is missing, which other processes may have told of
 	aside    time.Duration // what can't be fetched now is left alone
 	drain    time.Duration // the log is written for after Run's context has ended
-	ask      time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
-	members  time.Duration // until a guild's members are asked for again that weren't all told
 }
 
 var usual = timing{
@@ -174,8 +169,7 @@ var usual = timing{
 	atOnce:   2 * time.Second,
 	gather:   50 * time.Millisecond,
 	retry:    500 * time.Millisecond,
-	reach:    3,
-	open:     30 * time.Second,
+	gateway:  discord.UsualGateway,
 	grace:    2 * time.Second,
 	unwind:   3 * time.Second, // of which it takes two to look again at what it was made from
 	farewell: 7 * time.Second,
@@ -187,26 +181,17 @@ var usual = timing{
 	fill:     30 * time.Second,
 	aside:    5 * time.Minute,
 	drain:    9 * time.Second,
-	ask:      time.Second,
-	members:  time.Minute,
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
 func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) (*Bot, error) {
-	token := strings.Fields(cfg.Token)
-	if len(token) > 0 && token[0] == "Bot" {
-		token = token[1:]
-	}
-	if len(token) != 1 {
-		return nil, ErrNoToken
-	}
-	base, err := parseBase(cfg.APIURL)
+	cfg.Metrics = metrics.Or(cfg.Metrics)
+	rest, err := discord.NewClient(cfg.discord())
 	if err != nil {
 		return nil, err
 	}
-	cfg.Token = "Bot " + token[0]
 	b := &Bot{
-		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
+		cfg: cfg, rest: rest, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: markdown.MaxFileBytes, mostExported: mostExported,
 		memberRoles: search.NewMemberRoles(),
 	}
@@ -216,22 +201,19 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	if b.cfg.Progress == nil {
 		b.cfg.Progress = func() {}
 	}
-	b.cfg.Metrics = metrics.Or(cfg.Metrics)
 	for _, limit := range limitNames {
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
+	b.grants = &discord.Grants{Client: rest}
 	b.recent = newRecent(cfg.SessionGap, b.now)
 	b.questions, b.repeats = newTracker(b), ttl.New[repeatTo, locale.Phrase](mostRepeats)
 	b.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
 	b.setState(errNotYet)
-	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
-	b.fetcher = newFetcher(b.transport())
 	return b, nil
 }
 
 var (
 	errNotYet  = errors.New("not connected to Discord yet")
-	errLost    = errors.New("the connection to Discord is lost; connecting again")
 	errStopped = errors.New("stopped")
 )
 
@@ -264,17 +246,17 @@ func (b *Bot) setState(err error) {
 
 // Run connects, logs and answers until ctx ends, and then returns nil after at most ten seconds, with all
 // that was taken in logged and no answer left half-written without saying so. It returns before that only
-// with ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
+// with discord.ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
 // can be called once.
 func (b *Bot) Run(ctx context.Context) error {
-	b.rest.backoff = b.timing.retry
-	self, err := b.introduce(ctx)
+	b.rest.Backoff = b.timing.retry
+	self, err := b.rest.Self(ctx)
 	if err != nil || ctx.Err() != nil {
 		b.setState(errStopped)
 		return err
 	}
-	b.self, b.since = self, b.now()
-	b.lookForMembers(ctx)
+	b.self, b.grants.Self, b.since = self, self, b.now()
+	gateway := b.gateway(b.asksForMembers(ctx))
 	above := context.WithoutCancel(ctx)
 	work, stopWork := context.WithCancel(above)
 	last, stopLast := context.WithCancel(above)
@@ -325,7 +307,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 	})
 	defer context.AfterFunc(ctx, stop)()
-	err = b.stayConnected(ctx)
+	err = gateway.Run(ctx)
 	stop()
 	_ = b.commit(last, nil) // so that whoever asked before is told too
 	b.questions.scheduler.wait(last)
@@ -336,44 +318,20 @@ func (b *Bot) Run(ctx context.Context) error {
 	return err
 }
 
-// introduce learns who we are, and with that whether Discord can be reached and takes the token.
-func (b *Bot) introduce(ctx context.Context) (memory.UserID, error) {
-	patient := *b.rest
-	patient.tries = attemptsAtStart
-	var u wireUser
-	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
-	switch {
-	case ctx.Err() != nil:
-		err = nil
-	case err != nil && !errors.Is(err, ErrToken):
-		err = unreachable(err)
+// asksForMembers reports whether Discord would tell of members, so that it is asked to.
+func (b *Bot) asksForMembers(ctx context.Context) bool {
+	tells, err := b.rest.TellsMembers(ctx)
+	if err != nil {
+		b.log.Warn().Err(discord.Redact(err)).Msg("couldn't learn whether the Server Members intent is on; going on without it")
 	}
-	return memory.UserID(u.ID), err
+	return tells
 }
 
-// session is a discordgo session that talks to the configured address, and leaves retrying and logging to us.
-func (b *Bot) session() *discordgo.Session {
-	s, _ := discordgo.New(b.cfg.Token) // its error is always nil
-	httpClient := http.Client{}
-	if b.cfg.Client != nil {
-		httpClient = *b.cfg.Client
-	}
-	if httpClient.Timeout == 0 {
-		httpClient.Timeout = requestTimeout
-	}
-	httpClient.Transport = &proxy{base: b.base, next: b.transport()}
-	s.Client = &httpClient
-	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
-	s.ShouldRetryOnRateLimit = false
-	return s
-}
-
-// transport is by what requests are made.
-func (b *Bot) transport() http.RoundTripper {
-	if b.cfg.Client != nil && b.cfg.Client.Transport != nil {
-		return b.cfg.Client.Transport
-	}
-	return http.DefaultTransport
+// gateway is the connection to be kept up, which tells of members if Discord is to be asked for them.
+func (b *Bot) gateway(members bool) *discord.Gateway {
+	return &discord.Gateway{Client: b.rest, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive, State: b.setState,
+		Lost: b.memberRoles.Lose, Unasked: b.memberRoles.Ask, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
+		Log: b.log, Now: b.now}
 }
 
 // settled returns once it is known who may read what in a guild, or with errNotBack.
@@ -381,8 +339,8 @@ func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
 	return b.arrived.wait(ctx, guild, b.timing.back)
 }
 
-func (b *Bot) thread(a *ask, purpose string) *thread {
-	return &thread{client: b.rest, channel: a.channel, question: a.id, asker: a.asker, purpose: purpose}
+func (b *Bot) thread(a *ask, purpose string) *discord.Sender {
+	return &discord.Sender{Client: b.rest, Channel: a.channel, Question: a.id, Asker: a.asker, Purpose: purpose}
 }
 
 // say answers a question with a sentence that says why there is no answer. purpose is that of the thread.

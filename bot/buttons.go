@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -58,7 +59,7 @@ func integers(args []string, base int) (all []int64, ok bool) {
 }
 
 // ownedBy is what the id of the button tells that was pressed.
-func ownedBy(x *exchange) owned { return readOwned(x.args()) }
+func ownedBy(x *exchange) owned { return readOwned(x.Args()) }
 
 // readOwned reads what stands after the name in a button's id. What isn't one is nobody's.
 func readOwned(args []string) owned {
@@ -86,18 +87,18 @@ func (o owned) messages(x *exchange) []memory.MessageID {
 }
 
 // writing are the buttons below an answer that is being written.
-func (o owned) writing(l locale.Locale) []component {
-	return []component{row(button(styleGrey, l.Text("Stop"), o.id(buttonStop)))}
+func (o owned) writing(l locale.Locale) []discord.Component {
+	return []discord.Component{discord.Row(discord.Button(discord.StyleGrey, l.Text("Stop"), o.id(buttonStop)))}
 }
 
 // done are those below one that is written.
-func (o owned) done(l locale.Locale, sources bool) []component {
-	var buttons []component
+func (o owned) done(l locale.Locale, sources bool) []discord.Component {
+	var buttons []discord.Component
 	if sources {
-		buttons = append(buttons, button(styleGrey, l.Text("Sources"), o.id(buttonSources)))
+		buttons = append(buttons, discord.Button(discord.StyleGrey, l.Text("Sources"), o.id(buttonSources)))
 	}
-	return []component{row(append(buttons, button(styleGrey, l.Text("Ask again"), o.id(buttonAgain)),
-		button(styleGrey, l.Text("Delete"), o.id(buttonDelete)))...)}
+	return []discord.Component{discord.Row(append(buttons, discord.Button(discord.StyleGrey, l.Text("Ask again"), o.id(buttonAgain)),
+		discord.Button(discord.StyleGrey, l.Text("Delete"), o.id(buttonDelete)))...)}
 }
 
 // notMine keeps a button to whoever asked, and, unless that is 0, to those who have a permission.
@@ -107,11 +108,11 @@ func notMine(or memory.Permissions) func(*exchange) string {
 		switch {
 		case asker == 0:
 			return x.Text(unknownTool)
-		case x.who() == asker, or != 0 && x.may(or):
+		case x.who() == asker, or != 0 && x.May(or):
 			return ""
-		case or == manageMessages:
+		case or == discord.ManageMessages:
 			return x.Text("Only <@%d>, who asked, and those who manage messages here can do that.", asker)
-		case or == manageGuild:
+		case or == discord.ManageGuild:
 			return x.Text("Only <@%d>, who asked, and those who manage this server can do that.", asker)
 		}
 		return x.Text("Only <@%d>, who asked, can do that. Ask me yourself: mention me with your question.", asker)

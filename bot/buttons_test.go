@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -42,7 +43,7 @@ func (s *scene) press(m discordtest.Message, who discordtest.User, does string) 
 // whispered is what only whoever pressed is told, in whatever way.
 func whispered(t *testing.T, s *scene, i *discordtest.Interaction) string {
 	t.Helper()
-	if r := i.Wait(); r.Type == respondMessage || r.Type == respondDeferred {
+	if r := i.Wait(); r.Type == discord.RespondMessage || r.Type == discord.RespondDeferred {
 		if !r.Ephemeral {
 			t.Error("everybody sees it")
 		}

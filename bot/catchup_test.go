@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -135,14 +136,14 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 	for _, language := range []string{"de", "fr", "es", "ja", "zh-TW"} {
 		l := locale.Of(language)
 		given := (&exchange{Locale: l, server: &memory.Guild{},
-			wireInteraction: typing("since", strings.ToUpper(l.Text("yesterday")))})
+			Interaction: typing("since", strings.ToUpper(l.Text("yesterday")))})
 		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
 			admit: newAdmission(newNotebook(t), memory.Policy{}, nil, nil)}
 		c := commands{bot: b}
 		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)
 		}
-		bad := &exchange{Locale: l, server: &memory.Guild{}, wireInteraction: typing("since", "soon")}
+		bad := &exchange{Locale: l, server: &memory.Guild{}, Interaction: typing("since", "soon")}
 		if _, _, err := c.span(bad, "since"); err == nil ||
 			!strings.Contains(err.Error(), "`"+l.Text("today")+"`") ||
 			!strings.Contains(err.Error(), "`"+l.Text("yesterday")+"`") {
@@ -152,7 +153,7 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 }
 
 // typing is a use of a command with one option.
-func typing(name, value string) (i wireInteraction) {
-	i.Data.Options = []wireOption{{Name: name, Value: value}}
+func typing(name, value string) (i discord.Interaction) {
+	i.Data.Options = []discord.Option{{Name: name, Value: value}}
 	return i
 }

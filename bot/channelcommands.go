@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -53,12 +54,12 @@ func (c *commands) ignoreChannel(ctx context.Context, x *exchange, at memory.Cha
 	}
 	return paragraphs(state, x.Text(
 		"What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
-		asking(styleGrey, x.Text("Forget what I kept of it"), asksPurge, at.ID), err
+		asking(discord.StyleGrey, x.Text("Forget what I kept of it"), asksPurge, at.ID), err
 }
 
 // answerChannel decides whether anybody is answered in a channel, or shows it.
 func (c *commands) answerChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	if value := x.option("answer"); value != "" {
+	if value := x.Option("answer"); value != "" {
 		if value == answersDefault {
 			value = ""
 		}
@@ -80,12 +81,12 @@ func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Chan
 		heard, _, _ := strings.Cut(holds, "\n")
 		return lines(heard, x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
 	}
-	needs := toRead
+	needs := discord.ToRead
 	if !silentIn(x.server, at.ID) {
-		needs = toAnswer
+		needs = discord.ToAnswer
 	}
 	missing, err := c.missingFor(ctx, x, at, needs)
-	return lines(holds, c.bot.lacking(x.Locale, x.guild(), at.ID, missing)), err
+	return lines(holds, c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
 // holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -20,15 +21,15 @@ const errWholeServer locale.Phrase = "The time zone is for the whole server. Ple
 // wanted is the setting that a command or the form for a persona names, the value for it (empty: none is given), and
 // for what place.
 func (x *exchange) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
-	key, value = memory.Setting(x.option("setting")), x.option("value")
+	key, value = memory.Setting(x.Option("setting")), x.Option("value")
 	switch {
-	case x.Type == interactionForm:
+	case x.Type == discord.InteractionForm:
 		key, value = memory.SettingPersona, x.persona()
 	case x.Data.Name == "model":
-		key, value = memory.SettingModel, x.option("model")
+		key, value = memory.SettingModel, x.Option("model")
 	}
 	if key.OfGuild() {
-		if x.option("channel") != "" {
+		if x.Option("channel") != "" {
 			err = errWholeServer
 		}
 		return key, value, 0, err
@@ -61,8 +62,8 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice, error) {
 	key, _, _, _ := x.wanted() // the place doesn't matter
 	values := c.listed(key)
-	if key == memory.SettingTimezone && x.typed() != "" {
-		values = matching(answer.Zones(), func(zone string) string { return zone }, x.typed())
+	if key == memory.SettingTimezone && x.Typed() != "" {
+		values = matching(answer.Zones(), func(zone string) string { return zone }, x.Typed())
 	}
 	choices := []optionChoice{{Name: answer.SettingDefault, Value: answer.SettingDefault}}
 	for _, value := range values {
@@ -78,28 +79,28 @@ func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice
 }
 
 // askPersona is the form for a persona, with that of the place, where none is given.
-func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
+func (c *commands) askPersona(_ context.Context, x *exchange) (discord.Form, error) {
 	key, value, at, err := x.wanted()
 	switch {
 	case err != nil:
-		return form{}, err
+		return discord.Form{}, err
 	case key != memory.SettingPersona || value != "":
-		return form{}, nil
+		return discord.Form{}, nil
 	}
 	return x.personaForm(id(formPersona, at), at)
 }
 
 // personaForm is the form for a persona, with that of a place.
-func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
+func (x *exchange) personaForm(id string, at memory.ChannelID) (discord.Form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return form{ID: id, Title: x.Text("Who I am there"), Fields: []component{
-		input(inputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
+	return discord.Form{ID: id, Title: x.Text("Who I am there"), Fields: []discord.Component{
+		discord.Input(discord.InputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
 	}}, nil
 }
 
 // persona is what was written in the form for it.
 func (x *exchange) persona() string {
-	text := x.option("text")
+	text := x.Option("text")
 	if strings.TrimSpace(text) == answer.SettingDefault { // which would take it back
 		text = answer.SettingDefault + "."
 	}

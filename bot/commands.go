@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/crash"
@@ -28,11 +29,11 @@ const parallelCommands = 64
 type commands struct {
 	bot      *Bot
 	handlers map[string]handler // by the paths of uses
-	found    *ttl.Cache[snowflake, *discovery]
+	found    *ttl.Cache[discord.Snowflake, *discovery]
 	begin    func(func(ctx context.Context)) // does something beside, until the bot's work ends
 	undone   atomic.Int64                    // uses that aren't done with
 	mu       sync.Mutex
-	ids      map[string]snowflake // of the commands that are registered, by name
+	ids      map[string]discord.Snowflake // of the commands that are registered, by name
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
@@ -59,7 +60,7 @@ type handler struct {
 	// endless says that it may go on when Discord waits no longer.
 	endless bool
 	// opens is a form to fill in, shown at once and instead of what do shows; one without an id is none. May be nil.
-	opens func(ctx context.Context, x *exchange) (form, error)
+	opens func(ctx context.Context, x *exchange) (discord.Form, error)
 	// completes are what can be given for the option that is being typed. May be nil.
 	completes func(ctx context.Context, x *exchange) ([]optionChoice, error)
 	// do is what is shown then.
@@ -80,13 +81,13 @@ func (h handler) refuses(x *exchange) string {
 }
 
 func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: ttl.New[snowflake, *discovery](findsMost), permits: newPermits(b.now)}
+	c := &commands{bot: b, found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(b.now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()
 	for _, e := range c.entries() {
 		h := *e.handler
-		h.managers = e.Type == commandSlash && e.Permissions != nil
+		h.managers = e.Type == discord.CommandSlash && e.Permissions != nil
 		c.handlers[e.path] = h
 	}
 	return c
@@ -104,7 +105,7 @@ func (c *commands) put(data json.RawMessage, logged <-chan struct{}) {
 const unknownTool = "I don't know this command any more. Reload Discord to see those I know."
 
 func (c *commands) answer(ctx context.Context, x *exchange) error {
-	h, known := c.handlers[x.path()]
+	h, known := c.handlers[x.Path()]
 	if !known {
 		return x.say(ctx, x.Text(unknownTool))
 	}
@@ -112,14 +113,14 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 		x.outcome = CommandRefused
 		return x.say(ctx, why)
 	}
-	if h.opens != nil && x.Type != interactionForm {
+	if h.opens != nil && x.Type != discord.InteractionForm {
 		if opened, err := c.open(ctx, h, x); opened || err != nil {
 			return err
 		}
 	}
-	promise := response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}}
+	promise := discord.Response{Type: discord.RespondDeferred, Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.Nobody}}
 	if h.updates {
-		promise = response{Type: respondUpdating}
+		promise = discord.Response{Type: discord.RespondUpdating}
 	}
 	if err := x.respond(ctx, promise); err != nil {
 		return err
@@ -195,7 +196,7 @@ func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened boo
 	case err == nil && f.ID == "":
 		return false, nil
 	case err == nil:
-		return true, x.respond(ctx, response{respondForm, f})
+		return true, x.respond(ctx, discord.Response{Type: discord.RespondForm, Data: f})
 	case ctx.Err() != nil:
 		return true, ctx.Err()
 	}
@@ -238,13 +239,13 @@ func safely[T any](ctx context.Context, c *commands, x *exchange, doing string,
 func (c *commands) question(x *exchange) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
-		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
+		Text: x.Option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
 		Settled: func(ctx context.Context) error {
 			return c.bot.settled(ctx, x.guild())
 		}, Attended: c.bot.attendance.Since, Sets: c.bot.memberRoles.Sets,
 	}
-	if u := x.user(); u != nil {
-		q.Name = displayName(u, x.Member)
+	if u := x.Invoker(); u != nil {
+		q.Name = discord.DisplayName(u, x.Member)
 	}
 	return q
 }
@@ -314,16 +315,16 @@ func (c *commands) complete(ctx context.Context, x *exchange) error {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
 	defer cancel()
 	offered := completions{Choices: []optionChoice{}}
-	if h := c.handlers[x.path()]; h.completes != nil && h.refuses(x) == "" {
+	if h := c.handlers[x.Path()]; h.completes != nil && h.refuses(x) == "" {
 		choices, err := safely(limit, c, x, "completion", h.completes)
 		if ctx.Err() == nil {
 			c.warn(x, err, "couldn't complete what somebody typed")
 		}
 		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string {
 			return o.Name
-		}, x.typed())...)
+		}, x.Typed())...)
 	}
-	return x.respond(ctx, response{respondChoices, offered})
+	return x.respond(ctx, discord.Response{Type: discord.RespondChoices, Data: offered})
 }
 
 // matching are as many as Discord shows of those whose name contains what is typed. Those that begin with it
@@ -350,16 +351,4 @@ func matching[T any](all []T, name func(T) string, typed string) []T {
 
 type completions struct {
 	Choices []optionChoice `json:"choices"`
-}
-
-// typed is what has been typed so far of the option in focus.
-func (i *wireInteraction) typed() string {
-	_, options := i.command()
-	for _, o := range options {
-		if o.Focused {
-			text, _ := o.Value.(string)
-			return text
-		}
-	}
-	return ""
 }

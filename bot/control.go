@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -25,7 +26,7 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, errShown
 	}
 	buttons := o.done(c.bot.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
-	if err := x.patch(ctx, map[string]any{"components": buttons}); err != nil { // and leaves the text
+	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons}, nil); err != nil { // and leaves the text
 		return sheet{}, err
 	}
 	return sheet{}, notWriting
@@ -86,11 +87,11 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 	if text == "" && len(a.files) == 0 {
 		return nil, nothingAsked
 	}
-	if u := x.user(); u != nil {
-		a.name = displayName(u, x.Member)
+	if u := x.Invoker(); u != nil {
+		a.name = discord.DisplayName(u, x.Member)
 	}
 	for _, u := range m.Mentions {
-		a.concerns(&wireUser{ID: snowflake(u)}, c.bot.self)
+		a.concerns(&discord.User{ID: discord.Snowflake(u)}, c.bot.self)
 	}
 	if m.ReplyTo != 0 {
 		replied, err := c.bot.memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
@@ -98,7 +99,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 			return nil, fmt.Errorf("look up what question %d replies to: %w", id, err)
 		}
 		for _, r := range replied {
-			a.concerns(&wireUser{ID: snowflake(r.Author)}, c.bot.self)
+			a.concerns(&discord.User{ID: discord.Snowflake(r.Author)}, c.bot.self)
 		}
 	}
 	return a, nil
@@ -168,7 +169,7 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 	var failed error
 	for _, id := range ids {
 		if err := c.bot.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
-			!errors.Is(err, errGone) {
+			!errors.Is(err, discord.ErrGone) {
 			failed = err
 			break
 		}

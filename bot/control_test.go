@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -140,9 +141,9 @@ func TestDeletedByButton(t *testing.T) {
 	s.over(t, 1)
 	id := s.buttonsOf(m.Message)[buttonDelete]
 	s.hears(t, s.press(m.Message, s.bo, buttonDelete))
-	trouble := s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	trouble := s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
 	s.hears(t, s.press(m.Message, s.ana, buttonDelete))
-	trouble.WaitHits(attempts)
+	trouble.WaitHits(discord.Attempts)
 	one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
 	one.Wait()
 	two.Wait()
@@ -229,8 +230,8 @@ func TestAnswersOnNoRecordAreTakenBackAgain(t *testing.T) {
 	q := s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
 	s.idle(t)
-	failing := s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	failing := s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
 	s.discord.Delete(s.channel, q.ID)
-	failing.WaitHits(attempts)
+	failing.WaitHits(discord.Attempts)
 	s.isGone(t, m.Message)
 }

@@ -2,14 +2,11 @@ package bot
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
+	"hark/bot/discord"
 	"hark/internal/crash"
 	"hark/internal/ttl"
 	"hark/memory"
@@ -103,7 +100,7 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			out = c.unreadable(e)
-			err = fmt.Errorf("convert %s %d: %s", e.kind, eventID(e.data), crash.Report("read", r))
+			err = fmt.Errorf("convert %s %d: %s", e.kind, discord.EventID(e.data), crash.Report("read", r))
 		}
 	}()
 	if read := readers[e.kind]; read != nil && e.read == nil {
@@ -115,7 +112,7 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 		e.read(c, &out)
 	}
 	if out.err != nil {
-		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, eventID(e.data), out.err)
+		return c.unreadable(e), fmt.Errorf("convert %s %d: %w", e.kind, discord.EventID(e.data), out.err)
 	}
 	return out, nil
 }
@@ -124,8 +121,8 @@ func (c *converter) convert(e rawEvent) (out converted, err error) {
 // may be recalled, and nowhere in a guild whose roles aren't, which it is without @everyone's.
 func (c *converter) unreadable(e rawEvent) converted {
 	var v struct {
-		ID    snowflake `json:"id"`
-		Guild snowflake `json:"guild_id"`
+		ID    discord.Snowflake `json:"id"`
+		Guild discord.Snowflake `json:"guild_id"`
 	}
 	if err := json.Unmarshal(e.data, &v); err != nil && !strings.HasPrefix(e.kind, "GUILD_MEMBER") {
 		return converted{}
@@ -230,33 +227,11 @@ var readers = map[string]func(json.RawMessage) (func(*converter, *converted), er
 func reader[T any](read func(*converter, *T, *converted)) func(json.RawMessage) (func(*converter, *converted), error) {
 	return func(data json.RawMessage) (func(*converter, *converted), error) {
 		v := new(T)
-		if err := unmarshal(data, v); err != nil {
+		if err := discord.Unmarshal(data, v); err != nil {
 			return nil, err
 		}
 		return func(c *converter, out *converted) { read(c, v, out) }, nil
 	}
-}
-
-// unmarshal reads what the gateway sent, however sloppy its JSON is: what somebody said may hold anything. An error
-// leaves the values out, for the same reason.
-func unmarshal(data []byte, into any) error {
-	err := jsonv2.Unmarshal(data, into, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if err == nil {
-		return nil
-	}
-	if wrong, ok := errors.AsType[*jsonv2.SemanticError](err); ok && wrong.JSONPointer != "" {
-		return fmt.Errorf("the field %s isn't of the kind expected", wrong.JSONPointer[1:])
-	}
-	return errors.New("not the JSON expected")
-}
-
-// eventID is the id in an event, as well as it can be made out.
-func eventID(data json.RawMessage) int64 {
-	var v struct {
-		ID snowflake `json:"id"`
-	}
-	_ = json.Unmarshal(data, &v)
-	return int64(v.ID)
 }
 
 // personKey is apart for what is told with and without a member, so that the two don't take turns as news.
@@ -267,7 +242,7 @@ type personKey struct {
 }
 
 // person tells the log of somebody, if there is anything new about them.
-func (c *converter) person(out *converted, guild memory.GuildID, u *wireUser, m *wireMember) {
+func (c *converter) person(out *converted, guild memory.GuildID, u *discord.User, m *discord.Member) {
 	if u == nil || u.ID == 0 {
 		return
 	}

@@ -4,20 +4,21 @@ import (
 	"errors"
 	"slices"
 
+	"hark/bot/discord"
 	"hark/memory"
 	"hark/search"
 )
 
-func (c *converter) guildCreate(g *wireGuild, out *converted) {
+func (c *converter) guildCreate(g *discord.Guild, out *converted) {
 	if g.Unavailable || g.ID == 0 {
 		return
 	}
-	if !g.isWhole() || g.Channels == nil {
+	if !g.IsWhole() || g.Channels == nil {
 		c.guildUnknown(memory.GuildID(g.ID), out)
 		return
 	}
 	delete(c.unknown, memory.GuildID(g.ID))
-	guild := guildOf(g)
+	guild := discord.GuildOf(g)
 	guild.Self = c.self
 	out.visit, out.told = &visit{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
 	for _, w := range slices.Concat(g.Channels, g.Threads) {
@@ -25,8 +26,8 @@ func (c *converter) guildCreate(g *wireGuild, out *converted) {
 			continue
 		}
 		w.Guild = g.ID
-		ch, ok := channelOf(w, guild.ID)
-		if w.ID != 0 && !w.isWhole() {
+		ch, ok := discord.ChannelOf(w, guild.ID)
+		if w.ID != 0 && !w.IsWhole() {
 			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID),
 				Guild: guild.ID, Unplaced: true})
 			c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
@@ -67,11 +68,11 @@ func (c *converter) ready(w *wireReady, out *converted) {
 func (c *converter) resumed(_ *struct{}, out *converted) { out.members = (*search.MemberRoles).Resume }
 
 type wireReady struct {
-	Guilds []wireGuild `json:"guilds"`
+	Guilds []discord.Guild `json:"guilds"`
 }
 
 // guildDelete is a guild that Hark was removed from, or one that Discord has trouble with.
-func (c *converter) guildDelete(g *wireGuild, out *converted) {
+func (c *converter) guildDelete(g *discord.Guild, out *converted) {
 	out.members = func(r *search.MemberRoles) { r.Close(memory.GuildID(g.ID)) }
 	switch {
 	case g.ID == 0:
@@ -84,14 +85,14 @@ func (c *converter) guildDelete(g *wireGuild, out *converted) {
 }
 
 // guildUpdate tells everything but the channels.
-func (c *converter) guildUpdate(g *wireGuild, out *converted) {
+func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
 	switch id := memory.GuildID(g.ID); {
 	case g.Unavailable, id == 0:
-	case !g.isWhole():
+	case !g.IsWhole():
 		c.guildUnknown(id, out)
 	default:
 		c.changed(id)
-		guild := guildOf(g)
+		guild := discord.GuildOf(g)
 		out.merge = &guild
 	}
 }
@@ -100,8 +101,8 @@ func (c *converter) guildUpdate(g *wireGuild, out *converted) {
 // events, so that none overtakes it.
 type fetched struct {
 	untold
-	told  *wireChannel
-	whole *wireGuild
+	told  *discord.Channel
+	whole *discord.Guild
 }
 
 // fetched reads a channel or a guild as Discord answers. It leaves out whether a channel is age-restricted that isn't.
@@ -111,9 +112,9 @@ func (c *converter) fetched(f *fetched, out *converted) {
 	}
 	switch {
 	case c.isLate(f.untold, out):
-	case f.channel != 0 && f.told.isWhole():
+	case f.channel != 0 && f.told.IsWhole():
 		c.channelSeen(f.told, out)
-	case f.channel == 0 && f.whole.isWhole() && f.whole.Channels != nil:
+	case f.channel == 0 && f.whole.IsWhole() && f.whole.Channels != nil:
 		c.guildCreate(f.whole, out)
 	default:
 		out.err = errors.New("Discord's answer doesn't say who may read what")
@@ -131,18 +132,18 @@ func merged(update memory.Guild, stored *memory.Guild) memory.Guild {
 	return update
 }
 
-func (c *converter) channelSeen(w *wireChannel, out *converted) {
+func (c *converter) channelSeen(w *discord.Channel, out *converted) {
 	guild, id := memory.GuildID(w.Guild), memory.ChannelID(w.ID)
 	if id == 0 {
 		return
 	}
 	c.changed(guild)
-	if !w.isWhole() {
+	if !w.IsWhole() {
 		c.channelUnknown(guild, id, out)
 		return
 	}
 	delete(c.unknown, id)
-	ch, ok := channelOf(w, guild)
+	ch, ok := discord.ChannelOf(w, guild)
 	if !ok {
 		out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
 		return
@@ -157,7 +158,7 @@ func (c *converter) channelSeen(w *wireChannel, out *converted) {
 	out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
 }
 
-func (c *converter) channelDeleted(w *wireChannel, out *converted) {
+func (c *converter) channelDeleted(w *discord.Channel, out *converted) {
 	if w.ID != 0 {
 		c.changed(memory.GuildID(w.Guild))
 		delete(c.unknown, memory.ChannelID(w.ID))
@@ -166,7 +167,7 @@ func (c *converter) channelDeleted(w *wireChannel, out *converted) {
 	}
 }
 
-func (c *converter) threadsSeen(sync *wireGuildThreads, out *converted) {
+func (c *converter) threadsSeen(sync *discord.GuildThreads, out *converted) {
 	for _, w := range sync.Threads {
 		if w == nil {
 			continue
@@ -176,25 +177,20 @@ func (c *converter) threadsSeen(sync *wireGuildThreads, out *converted) {
 	}
 }
 
-type wireGuildThreads struct {
-	Guild   snowflake      `json:"guild_id"`
-	Threads []*wireChannel `json:"threads"`
-}
-
 type wireGuildRole struct {
-	Guild  snowflake `json:"guild_id"`
-	Role   *wireRole `json:"role"`
-	RoleID snowflake `json:"role_id"`
+	Guild  discord.Snowflake `json:"guild_id"`
+	Role   *discord.Role     `json:"role"`
+	RoleID discord.Snowflake `json:"role_id"`
 }
 
 func (c *converter) roleSeen(w *wireGuildRole, out *converted) {
 	guild := memory.GuildID(w.Guild)
 	c.changed(guild)
-	if !w.Role.isWhole() {
+	if !w.Role.IsWhole() {
 		c.guildUnknown(guild, out)
 		return
 	}
-	out.events = append(out.events, memory.RoleSeen{Guild: guild, Role: roleOf(w.Role)})
+	out.events = append(out.events, memory.RoleSeen{Guild: guild, Role: discord.RoleOf(w.Role)})
 }
 
 func (c *converter) roleGone(w *wireGuildRole, out *converted) {
@@ -204,19 +200,19 @@ func (c *converter) roleGone(w *wireGuildRole, out *converted) {
 }
 
 type wireGuildMember struct {
-	Guild snowflake `json:"guild_id"`
-	wireMember
+	Guild discord.Snowflake `json:"guild_id"`
+	discord.Member
 }
 
 // memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't
 // logged: who writes is known by that.
 func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
-	p, ok := w.member(w.Guild)
+	p, ok := personOf(&w.Member, w.Guild)
 	switch {
 	case !ok:
 		out.err = errNoRoles
 	case p.ID == c.self:
-		c.person(out, p.Guild, w.User, &w.wireMember)
+		c.person(out, p.Guild, w.User, &w.Member)
 	default:
 		out.met = append(out.met, met{p, w.Joined})
 		out.members = func(r *search.MemberRoles) { r.Changed(p) }
@@ -226,7 +222,7 @@ func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
 var errNoRoles = errors.New("it doesn't say who has which roles")
 
 // member is somebody of a guild with their roles; false if those aren't told.
-func (w *wireMember) member(guild snowflake) (memory.Person, bool) {
+func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) {
 	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
 		return memory.Person{}, false
 	}
@@ -252,17 +248,17 @@ func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
 
 // wireMembers is a part of a guild's members.
 type wireMembers struct {
-	Guild   snowflake     `json:"guild_id"`
-	Members []*wireMember `json:"members"`
-	Index   *int          `json:"chunk_index"`
-	Of      int           `json:"chunk_count"`
-	Nonce   string        `json:"nonce"`
+	Guild   discord.Snowflake `json:"guild_id"`
+	Members []*discord.Member `json:"members"`
+	Index   *int              `json:"chunk_index"`
+	Of      int               `json:"chunk_count"`
+	Nonce   string            `json:"nonce"`
 }
 
 func (c *converter) membersTold(w *wireMembers, out *converted) {
 	var all []memory.Person
 	for _, told := range w.Members {
-		p, ok := told.member(w.Guild)
+		p, ok := personOf(told, w.Guild)
 		if !ok {
 			out.err = errNoRoles
 			return
@@ -274,95 +270,4 @@ func (c *converter) membersTold(w *wireMembers, out *converted) {
 		return
 	}
 	out.members = func(r *search.MemberRoles) { r.Told(memory.GuildID(w.Guild), w.Nonce, *w.Index, w.Of, all) }
-}
-
-func guildOf(g *wireGuild) memory.Guild {
-	guild := memory.Guild{
-		ID:    memory.GuildID(g.ID),
-		Name:  memory.Clean(g.Name),
-		Owner: memory.UserID(g.Owner),
-	}
-	for _, r := range g.Roles {
-		if r != nil {
-			guild.Roles = append(guild.Roles, roleOf(r))
-		}
-	}
-	return guild
-}
-
-func roleOf(r *wireRole) memory.Role {
-	role := memory.Role{
-		ID:          memory.RoleID(r.ID),
-		Name:        memory.Clean(r.Name),
-		Permissions: r.Permissions.set(),
-	}
-	if r.Tags != nil {
-		role.Bot = memory.UserID(r.Tags.Bot)
-	}
-	return role
-}
-
-// kinds are the channels that messages are written in, and categories. What isn't listed stays unknown to
-// the log, so that nothing said there is ever recalled.
-// https://discord.com/developers/docs/resources/channel#channel-object-channel-types
-var kinds = map[int]memory.ChannelKind{
-	0:  memory.TextChannel,
-	1:  memory.DirectChannel,
-	2:  memory.VoiceChannel,
-	4:  memory.CategoryChannel,
-	5:  memory.TextChannel,  // announcements
-	10: memory.PublicThread, // of announcements
-	11: memory.PublicThread,
-	12: memory.PrivateThread,
-	13: memory.VoiceChannel, // stage
-	15: memory.ForumChannel,
-	16: memory.ForumChannel, // media
-}
-
-// obfuscated is the flag of a channel that Hark may not view, of which Discord tells only where it is and
-// that @everyone may not view it.
-// https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
-const obfuscated = 1 << 17
-
-// The types of overwrites.
-const (
-	overwriteRole   = 0
-	overwriteMember = 1
-)
-
-func channelOf(w *wireChannel, guild memory.GuildID) (memory.Channel, bool) {
-	if w == nil {
-		return memory.Channel{}, false
-	}
-	kind, ok := w.kind()
-	if !ok || w.ID == 0 {
-		return memory.Channel{}, false
-	}
-	ch := memory.Channel{
-		ID:         memory.ChannelID(w.ID),
-		Guild:      guild,
-		Parent:     memory.ChannelID(w.Parent),
-		Kind:       kind,
-		Name:       memory.Clean(w.Name),
-		AgeLimited: w.NSFW != nil && *w.NSFW,
-	}
-	if w.Flags&obfuscated != 0 {
-		ch.Name = "" // which Discord doesn't tell, so that the one that is known stays
-	}
-	if kind.IsThread() {
-		ch.Owner = memory.UserID(w.Owner)
-	}
-	for _, o := range w.Overwrites {
-		ow := memory.Overwrite{Allow: o.Allow.set(), Deny: o.Deny.set()}
-		switch {
-		case o.Type != nil && *o.Type == overwriteRole:
-			ow.Role = memory.RoleID(o.ID)
-		case o.Type != nil && *o.Type == overwriteMember:
-			ow.User = memory.UserID(o.ID)
-		default:
-			return memory.Channel{}, false
-		}
-		ch.Overwrites = append(ch.Overwrites, ow)
-	}
-	return ch, true
 }

@@ -3,6 +3,7 @@ package bot
 import (
 	"strings"
 
+	"hark/bot/discord"
 	"hark/memory"
 )
 
@@ -18,7 +19,7 @@ const (
 // typeForward is the type of reference that a forwarded message has.
 const typeForward = 1
 
-func (c *converter) messageCreate(w *wireMessage, out *converted) {
+func (c *converter) messageCreate(w *discord.Message, out *converted) {
 	out.heard = memory.MessageID(w.ID)
 	c.message(w, true, out)
 	out.ask = c.question(w)
@@ -26,7 +27,7 @@ func (c *converter) messageCreate(w *wireMessage, out *converted) {
 
 // messageUpdate is an edit, or something about the message that isn't: an embed that was resolved, a pin.
 // One that doesn't tell the whole message tells the new text only.
-func (c *converter) messageUpdate(w *wireMessage, out *converted) {
+func (c *converter) messageUpdate(w *discord.Message, out *converted) {
 	if c.withdrawn(w, out) {
 		return
 	}
@@ -53,7 +54,7 @@ func (c *converter) messageUpdate(w *wireMessage, out *converted) {
 const sourceDeleted = 1 << 3
 
 // withdrawn reports whether a message stands for one that was deleted, and then tells of it as deleted.
-func (c *converter) withdrawn(w *wireMessage, out *converted) bool {
+func (c *converter) withdrawn(w *discord.Message, out *converted) bool {
 	if w.Flags&sourceDeleted == 0 || w.ID == 0 || w.Channel == 0 {
 		return false
 	}
@@ -63,7 +64,7 @@ func (c *converter) withdrawn(w *wireMessage, out *converted) bool {
 }
 
 // messageDelete is one message deleted or several.
-func (c *converter) messageDelete(w *wireDelete, out *converted) {
+func (c *converter) messageDelete(w *discord.Deletion, out *converted) {
 	gone := memory.Deleted{Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel)}
 	if w.ID != 0 {
 		gone.IDs = append(gone.IDs, memory.MessageID(w.ID))
@@ -77,7 +78,7 @@ func (c *converter) messageDelete(w *wireDelete, out *converted) {
 }
 
 // interaction tells who used a command.
-func (c *converter) interaction(w *wireInteraction, out *converted) {
+func (c *converter) interaction(w *discord.Interaction, out *converted) {
 	if w.Member != nil {
 		out.heard = memory.MessageID(w.ID)
 		c.person(out, memory.GuildID(w.Guild), w.Member.User, w.Member)
@@ -86,7 +87,7 @@ func (c *converter) interaction(w *wireInteraction, out *converted) {
 
 // message logs a message as it is now. Hark's own aren't taken from here: the gateway tells of every edit of
 // an answer that is being written, and the log shall have what it became. Whoever sends it logs it.
-func (c *converter) message(w *wireMessage, live bool, out *converted) {
+func (c *converter) message(w *discord.Message, live bool, out *converted) {
 	kind := c.kindOf(w)
 	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {
 		return
@@ -130,7 +131,7 @@ func (c *converter) logged(kind memory.Kind) bool {
 	return true
 }
 
-func (c *converter) kindOf(w *wireMessage) memory.Kind {
+func (c *converter) kindOf(w *discord.Message) memory.Kind {
 	switch t := typeOf(w); {
 	case w.Author != nil && memory.UserID(w.Author.ID) == c.self:
 		return memory.FromHark
@@ -144,7 +145,7 @@ func (c *converter) kindOf(w *wireMessage) memory.Kind {
 	return memory.FromMember
 }
 
-func typeOf(w *wireMessage) int {
+func typeOf(w *discord.Message) int {
 	if w.Type == nil {
 		return typeDefault
 	}
@@ -152,7 +153,7 @@ func typeOf(w *wireMessage) int {
 }
 
 // said is the text of a message: what was typed, what was forwarded, a poll's question, a sticker's name.
-func said(w *wireMessage) string {
+func said(w *discord.Message) string {
 	var lines []string
 	add := func(prefix, text, suffix string) {
 		if text != "" {
@@ -177,8 +178,8 @@ func said(w *wireMessage) string {
 	return strings.Join(lines, "\n")
 }
 
-func files(w *wireMessage) []memory.File {
-	all := remembered(w.Attachments)
+func files(w *discord.Message) []memory.File {
+	all := discord.Remembered(w.Attachments)
 	for i := range w.Snapshots {
 		all = append(all, files(&w.Snapshots[i].Message)...)
 	}

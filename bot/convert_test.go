@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"hark/bot/discord"
 	"hark/internal/golden"
 	"hark/memory"
 )
@@ -179,17 +180,17 @@ func sameTime() time.Time { return at("2026-01-02T03:04:05Z") }
 // Discord will have more permissions than 64 bits hold; the low ones mean what they mean today.
 func TestPermissionsOfManyBits(t *testing.T) {
 	t.Parallel()
-	for data, want := range map[string]permissions{
-		`"66560"`:                permissions(memory.ViewChannel | memory.ReadMessageHistory),
-		`"18446744073709617152"`: permissions(memory.ReadMessageHistory), // 2^64 beside it
+	for data, want := range map[string]discord.Permissions{
+		`"66560"`:                discord.Permissions(memory.ViewChannel | memory.ReadMessageHistory),
+		`"18446744073709617152"`: discord.Permissions(memory.ReadMessageHistory), // 2^64 beside it
 		`"0"`:                    0,
 	} {
-		var p permissions
+		var p discord.Permissions
 		if err := json.Unmarshal([]byte(data), &p); err != nil || p != want {
 			t.Errorf("%s is %d, %v", data, p, err)
 		}
 	}
-	var p permissions
+	var p discord.Permissions
 	if json.Unmarshal([]byte(`"1e9"`), &p) == nil {
 		t.Error("1e9 is a set of permissions")
 	}

@@ -10,62 +10,57 @@ import (
 	"sync"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/markdown"
 	"hark/internal/pace"
 	"hark/memory"
 )
 
-// sender sends the parts of one answer to where the question was asked.
-type sender interface {
-	typing(ctx context.Context) error
-	// create posts a part with its buttons; the same part twice is one message.
-	create(ctx context.Context, part int, content string, rows []component, files []markdown.File) (posted, error)
-	// edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't
-	// take, and create's, are errNoFiles.
-	edit(ctx context.Context, id memory.MessageID, content string, rows []component, files []markdown.File) (posted, error)
-	remove(ctx context.Context, id memory.MessageID) error
-}
-
-// posted is a message as Discord has it.
-type posted struct {
-	id      memory.MessageID
-	content string
-	edited  time.Time
-	files   []memory.File
-	wanted  string // what we sent to make it so
-	rows    []component
-	with    int // how many files we sent for that
+// poster sends the parts of one answer to where the question was asked.
+type poster interface {
+	Typing(ctx context.Context) error
+	// Create posts a part with its buttons; the same part twice is one message.
+	Create(ctx context.Context, part int, content string, rows []discord.Component, files []markdown.File) (discord.Posted, error)
+	// Edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't
+	// take, and Create's, are errNoFiles.
+	Edit(ctx context.Context, id memory.MessageID, content string, rows []discord.Component, files []markdown.File) (discord.Posted, error)
+	Remove(ctx context.Context, id memory.MessageID) error
 }
 
 // unknown is what is wanted of a message of which we don't know what it shows. Nothing else is.
 const unknown = "\x00"
 
 // unknownRows are the buttons of such a message.
-var unknownRows = []component{{}}
+var unknownRows = []discord.Component{{}}
 
-// errGone says that an answer can't be delivered: its message was deleted, or the channel is closed to us.
-var errGone = errors.New("the answer has nowhere to go")
+// sentPart is a message that shows a part of an answer.
+type sentPart struct {
+	discord.Posted
+	wanted string // what we sent to make it so
+	rows   []discord.Component
+	with   int // how many files we sent for that
+}
 
 // delivery shows an answer in Discord while it is being written: at most one request is under way, the newest
 // text wins, and requests keep a distance of pace. Parts that are full stay as they are.
 type delivery struct {
-	to     sender
+	to     poster
 	pace   time.Duration
 	typing time.Duration // how often typing is renewed until the first text is there
 	// buttons are those below the last part, while it is written and when it is done, after the parts before
 	// it; nil: none.
-	buttons func(done bool, before []memory.MessageID) []component
+	buttons func(done bool, before []memory.MessageID) []discord.Component
 
 	mu    sync.Mutex
 	text  string
 	fresh chan struct{} // holds one when there is something to do
 
-	parts   []posted
+	parts   []sentPart
 	removed []memory.MessageID // parts that were there
 	unsure  bool               // an attempt to create the next part failed, or seemed to
 }
 
-func newDelivery(to sender, pace, typing time.Duration) *delivery {
+func newDelivery(to poster, pace, typing time.Duration) *delivery {
 	return &delivery{to: to, pace: pace, typing: typing, fresh: make(chan struct{}, 1)}
 }
 
@@ -80,7 +75,7 @@ func (d *delivery) stream(text string) {
 // take takes over messages that show an earlier answer.
 func (d *delivery) take(ids []memory.MessageID) {
 	for _, id := range ids {
-		d.parts = append(d.parts, posted{id: id, wanted: unknown, rows: unknownRows})
+		d.parts = append(d.parts, sentPart{Posted: discord.Posted{ID: id}, wanted: unknown, rows: unknownRows})
 	}
 }
 
@@ -96,7 +91,7 @@ func (d *delivery) latest() string {
 func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 	renew := time.NewTicker(d.typing)
 	defer renew.Stop()
-	_ = d.to.typing(ctx) // an ornament
+	_ = d.to.Typing(ctx) // an ornament
 	for {
 		select {
 		case <-done:
@@ -105,13 +100,13 @@ func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
 			return nil
 		case <-renew.C:
 			if d.latest() == "" {
-				_ = d.to.typing(ctx)
+				_ = d.to.Typing(ctx)
 			}
 			continue
 		case <-d.fresh:
 		}
 		more, err := d.step(ctx, markdown.Draft(d.latest()), nil, false)
-		if errors.Is(err, errGone) {
+		if errors.Is(err, discord.ErrGone) {
 			return err
 		}
 		if more || err != nil {
@@ -137,8 +132,8 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...markd
 		}
 	}
 	for len(d.parts) > len(contents) {
-		last := d.parts[len(d.parts)-1].id
-		if err := d.to.remove(ctx, last); err != nil && !errors.Is(err, errGone) {
+		last := d.parts[len(d.parts)-1].ID
+		if err := d.to.Remove(ctx, last); err != nil && !errors.Is(err, discord.ErrGone) {
 			return err
 		}
 		d.forgo([]memory.MessageID{last})
@@ -148,7 +143,7 @@ func (d *delivery) finish(ctx context.Context, contents []string, files ...markd
 
 // afresh shows contents in new messages, by to, and then takes back those that there are. If the first can't
 // be sent, they stay.
-func (d *delivery) afresh(ctx context.Context, to sender, contents []string) error {
+func (d *delivery) afresh(ctx context.Context, to poster, contents []string) error {
 	old := d.parts
 	d.to, d.parts = to, nil
 	err := d.finish(ctx, contents)
@@ -157,10 +152,10 @@ func (d *delivery) afresh(ctx context.Context, to sender, contents []string) err
 		return err
 	}
 	for _, p := range old {
-		if failed := d.to.remove(ctx, p.id); failed != nil && !errors.Is(failed, errGone) {
+		if failed := d.to.Remove(ctx, p.ID); failed != nil && !errors.Is(failed, discord.ErrGone) {
 			return errors.Join(err, failed)
 		}
-		d.removed = append(d.removed, p.id)
+		d.removed = append(d.removed, p.ID)
 	}
 	return err
 }
@@ -168,14 +163,14 @@ func (d *delivery) afresh(ctx context.Context, to sender, contents []string) err
 // forgo has messages be parts no longer.
 func (d *delivery) forgo(ids []memory.MessageID) {
 	d.removed = append(d.removed, ids...)
-	d.parts = slices.DeleteFunc(d.parts, func(p posted) bool { return slices.Contains(ids, p.id) })
+	d.parts = slices.DeleteFunc(d.parts, func(p sentPart) bool { return slices.Contains(ids, p.ID) })
 }
 
 // unwritten are the parts that were taken over and show what they did before.
 func (d *delivery) unwritten() (ids []memory.MessageID) {
 	for _, p := range d.parts {
 		if p.wanted == unknown {
-			ids = append(ids, p.id)
+			ids = append(ids, p.ID)
 		}
 	}
 	return ids
@@ -188,15 +183,24 @@ func (d *delivery) isWritten() bool { return len(d.unwritten()) < len(d.parts) }
 func (d *delivery) ids() []memory.MessageID {
 	ids := make([]memory.MessageID, len(d.parts))
 	for i, p := range d.parts {
-		ids[i] = p.id
+		ids[i] = p.ID
 	}
 	return ids
+}
+
+// posted are the messages that show the answer, as Discord has them.
+func (d *delivery) posted() []discord.Posted {
+	all := make([]discord.Posted, len(d.parts))
+	for i, p := range d.parts {
+		all[i] = p.Posted
+	}
+	return all
 }
 
 // step makes the first request that is needed to come nearer to contents, and reports whether there are more.
 func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File, done bool) (more bool, err error) {
 	for i, want := range contents {
-		var rows []component
+		var rows []discord.Component
 		with := files
 		if i+1 < len(contents) {
 			with = nil
@@ -215,33 +219,32 @@ func (d *delivery) step(ctx context.Context, contents []string, files []markdown
 }
 
 // is reports whether a message is as it is wanted.
-func (p *posted) is(want string, rows []component, with []markdown.File) bool {
+func (p *sentPart) is(want string, rows []discord.Component, with []markdown.File) bool {
 	return p.wanted == want && p.with == len(with) && reflect.DeepEqual(p.rows, rows)
 }
 
-func (d *delivery) put(ctx context.Context, i int, want string, rows []component, files []markdown.File) error {
+func (d *delivery) put(ctx context.Context, i int, want string, rows []discord.Component, files []markdown.File) error {
 	if i < len(d.parts) {
-		p, err := d.to.edit(ctx, d.parts[i].id, want, rows, files)
+		p, err := d.to.Edit(ctx, d.parts[i].ID, want, rows, files)
 		// it was deleted before this answer began
-		if status(err) == http.StatusNotFound && d.parts[i].wanted == unknown {
-			d.forgo([]memory.MessageID{d.parts[i].id})
+		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknown {
+			d.forgo([]memory.MessageID{d.parts[i].ID})
 			return d.put(ctx, i, want, rows, files)
 		}
 		if err != nil {
 			return err
 		}
-		p.wanted, p.rows, p.with = want, rows, len(files)
-		d.parts[i] = p
+		d.parts[i] = sentPart{p, want, rows, len(files)}
 		return nil
 	}
-	p, err := d.to.create(ctx, i, want, rows, files)
+	sent, err := d.to.Create(ctx, i, want, rows, files)
 	if err != nil {
 		d.unsure = true
 		return err
 	}
-	p.wanted, p.rows, p.with = want, rows, len(p.files)
-	if p.content != strings.TrimSpace(want) {
-		p.wanted = p.content // an attempt that seemed to fail had succeeded, with what was newest then
+	p := sentPart{sent, want, rows, len(sent.Files)}
+	if p.Content != strings.TrimSpace(want) {
+		p.wanted = p.Content // an attempt that seemed to fail had succeeded, with what was newest then
 	}
 	if d.unsure && rows != nil { // and with the buttons of then
 		p.rows = unknownRows

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -44,11 +45,11 @@ func (w *wall) request(ctx context.Context, what string) error {
 	return ctx.Err()
 }
 
-func (w *wall) typing(ctx context.Context) error { return w.request(ctx, "typing") }
+func (w *wall) Typing(ctx context.Context) error { return w.request(ctx, "typing") }
 
-func (w *wall) create(ctx context.Context, part int, content string, _ []component, files []markdown.File) (posted, error) {
+func (w *wall) Create(ctx context.Context, part int, content string, _ []discord.Component, files []markdown.File) (discord.Posted, error) {
 	if err := w.request(ctx, "create "+short(content)); err != nil {
-		return posted{}, err
+		return discord.Posted{}, err
 	}
 	if w.stale != "" {
 		content, w.stale = w.stale, ""
@@ -57,16 +58,16 @@ func (w *wall) create(ctx context.Context, part int, content string, _ []compone
 		files = nil
 	}
 	w.shows = append(w.shows, content)
-	return posted{id: memory.MessageID(part + 1), content: strings.TrimSpace(content), files: named(files)}, nil
+	return discord.Posted{ID: memory.MessageID(part + 1), Content: strings.TrimSpace(content), Files: named(files)}, nil
 }
 
-func (w *wall) edit(ctx context.Context, id memory.MessageID, content string, _ []component,
-	files []markdown.File) (posted, error) {
+func (w *wall) Edit(ctx context.Context, id memory.MessageID, content string, _ []discord.Component,
+	files []markdown.File) (discord.Posted, error) {
 	if err := w.request(ctx, fmt.Sprintf("edit %d %s", id, short(content))); err != nil {
-		return posted{}, err
+		return discord.Posted{}, err
 	}
 	w.shows[id-1] = content
-	return posted{id: id, content: strings.TrimSpace(content), files: named(files)}, nil
+	return discord.Posted{ID: id, Content: strings.TrimSpace(content), Files: named(files)}, nil
 }
 
 // named are files as Discord tells of them.
@@ -77,7 +78,7 @@ func named(files []markdown.File) (all []memory.File) {
 	return all
 }
 
-func (w *wall) remove(ctx context.Context, id memory.MessageID) error {
+func (w *wall) Remove(ctx context.Context, id memory.MessageID) error {
 	w.shows = w.shows[:id-1]
 	return w.request(ctx, fmt.Sprintf("remove %d", id))
 }
@@ -156,15 +157,15 @@ func TestDelivery(t *testing.T) {
 			[]string{"0.0 typing", "0.0 create text", "1.2 create text"}},
 		"stops when its message is gone": {wall{fail: func(what string) error {
 			if strings.HasPrefix(what, "edit") {
-				return fmt.Errorf("edit: %w", errGone)
+				return fmt.Errorf("edit: %w", discord.ErrGone)
 			}
 			return nil
 		}}, streams("text", "text goes on"), nil, []string{"0.0 typing", "0.0 create text", "5.0 edit 1 text goes on"}},
 		"corrects what an earlier attempt sent": {wall{stale: "te"}, streams(), []string{"text"},
 			[]string{"0.0 typing", "0.0 create text", "0.0 edit 1 text"}},
 		"corrects the buttons of an earlier attempt": {wall{fail: failing("create", 1)}, func(d *delivery) {
-			d.buttons = func(done bool, _ []memory.MessageID) []component {
-				return []component{row(button(styleGrey, fmt.Sprint(done), "x"))}
+			d.buttons = func(done bool, _ []memory.MessageID) []discord.Component {
+				return []discord.Component{discord.Row(discord.Button(discord.StyleGrey, fmt.Sprint(done), "x"))}
 			}
 			d.stream("text")
 		}, []string{"text"}, []string{"0.0 typing", "0.0 create text", "0.0 create text", "0.0 edit 1 text"}},
@@ -202,7 +203,7 @@ func TestDeliverySendsFilesAtTheEnd(t *testing.T) {
 			if !slices.Equal(w.requests, want) {
 				t.Errorf("requests %q, want %q", w.requests, want)
 			}
-			if n := len(d.parts[2].files); n != 1 || len(d.parts[0].files)+len(d.parts[1].files) > 0 {
+			if n := len(d.parts[2].Files); n != 1 || len(d.parts[0].Files)+len(d.parts[1].Files) > 0 {
 				t.Errorf("%d files at the end", n)
 			}
 		})
@@ -221,9 +222,9 @@ func TestRefusedEditsDontLeaveThePreview(t *testing.T) {
 		messages int // that were ever sent
 	}{
 		"a file":           {code, 1, 0, func(text string) bool { return len(text) > 300 }, 1},
-		"the edit":         {"Friday, then", attempts, 0, is("Friday, then"), 2},
+		"the edit":         {"Friday, then", discord.Attempts, 0, is("Friday, then"), 2},
 		"the words":        {"Friday, then", 1, 1, is(cantShow), 1},
-		"a mention of all": {"Ask <@&1> then", attempts, 0, is("Ask @role then"), 2},
+		"a mention of all": {"Ask <@&1> then", discord.Attempts, 0, is("Ask @role then"), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

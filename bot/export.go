@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/markdown"
 	"hark/internal/exports"
 	"hark/memory"
@@ -182,11 +183,11 @@ func (e *extract) done() sheet {
 
 // cantSend is the error that tells why a file can't be sent.
 func (c *commands) cantSend(ctx context.Context, x *exchange, err error) error {
-	if !refusesFiles(err) {
+	if !discord.RefusesFiles(err) {
 		return err
 	}
-	if code(err) == codeMissingPermission {
-		return refusal(c.bot.lacking(x.Locale, x.guild(), memory.ChannelID(x.Channel), attachFiles))
+	if discord.Code(err) == discord.CodeMissingPermission {
+		return refusal(c.bot.grants.Lacking(x.Locale, x.guild(), memory.ChannelID(x.Channel), discord.AttachFiles))
 	}
 	return refusal(x.Text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
 }

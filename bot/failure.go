@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/llm"
@@ -106,7 +107,7 @@ func (b *Bot) isMute(channel memory.ChannelID) bool {
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
 func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
-	if status(err) != http.StatusForbidden {
+	if discord.Status(err) != http.StatusForbidden {
 		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg(what)
 		return
 	}
@@ -115,12 +116,12 @@ func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
 }
 
 // unfit reports whether Discord refused what was to be said, rather than that anything is.
-func unfit(err error) bool { return status(err) == http.StatusBadRequest }
+func unfit(err error) bool { return discord.Status(err) == http.StatusBadRequest }
 
 // passes reports whether what a request failed with may be over by the next start.
 func passes(err error) bool {
-	s := status(err)
-	return !errors.Is(err, errGone) && (s == 0 || s == http.StatusTooManyRequests ||
+	s := discord.Status(err)
+	return !errors.Is(err, discord.ErrGone) && (s == 0 || s == http.StatusTooManyRequests ||
 		s >= http.StatusInternalServerError)
 }
 

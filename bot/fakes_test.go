@@ -224,7 +224,8 @@ func (j *journal) wait(t *testing.T, what string) {
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
-	t.pace, t.retry, t.ask, t.grace, t.sweep, t.gather = time.Millisecond, time.Millisecond, time.Millisecond, 0, 0, 0
+	t.pace, t.retry, t.grace, t.sweep, t.gather = time.Millisecond, time.Millisecond, 0, 0, 0
+	t.gateway.Retry, t.gateway.Ask = time.Millisecond, time.Millisecond
 	// for a slow machine
 	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
 	return t

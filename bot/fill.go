@@ -10,16 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
 	"hark/internal/pace"
 	"hark/internal/ttl"
 	"hark/memory"
 )
 
 const (
-	// pageSize is how many messages Discord tells at most in one answer.
-	pageSize = 100
 	// tellEvery is how far the lines are apart that tell how far a long fill has come.
 	tellEvery = 10 * time.Second
 	// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one
@@ -137,7 +134,7 @@ func (f *filler) nextTask(onlyFirst bool) (task, bool) {
 func (f *filler) work(ctx context.Context, t task) {
 	err := t.do(ctx)
 	t.tries++
-	if err == nil || t.first && denied(err) && t.tries >= lookTries {
+	if err == nil || t.first && discord.Denied(err) && t.tries >= lookTries {
 		return
 	}
 	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
@@ -250,7 +247,7 @@ func (t *tally) add(more tally) {
 
 func (f *filler) failed(ctx context.Context, err error, what string) {
 	if ctx.Err() == nil {
-		f.bot.log.Warn().Err(redact(err)).Msg(what)
+		f.bot.log.Warn().Err(discord.Redact(err)).Msg(what)
 	}
 }
 
@@ -270,7 +267,7 @@ type pageTold struct {
 }
 
 // add adds a message that was fetched and, if it was missed, what it asks.
-func (p *pageTold) add(b *Bot, convert *converter, w *wireMessage, missed bool) {
+func (p *pageTold) add(b *Bot, convert *converter, w *discord.Message, missed bool) {
 	var out converted
 	if !convert.withdrawn(w, &out) {
 		convert.message(w, false, &out)
@@ -301,9 +298,6 @@ func (f *filler) commit(ctx context.Context, p pageTold) error {
 	return nil
 }
 
-// errUnreadable says that Discord shows no past because Hark may not read it, rather than because there is none.
-var errUnreadable = errors.New("the channel's history may not be read")
-
 // read is the next page of a gap. What can't be had for good ends the gap.
 func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err error) {
 	remembered, err := f.bot.admit.remembers(ctx, g.Guild, g.Channel)
@@ -317,7 +311,7 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	if !remembered {
 		return ended, nil
 	}
-	page, err := f.fetch(ctx, g.Guild, g.Channel, max(g.After, 1))
+	page, err := f.bot.rest.Messages(ctx, g.Guild, g.Channel, max(g.After, 1))
 	switch {
 	case f.givesUp(g, err):
 		return ended, nil
@@ -325,7 +319,7 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 		return got, err
 	case len(page) == 0:
 		switch err := f.confirm(ctx, g.Guild, g.Channel); {
-		case g.Past && errors.Is(err, errUnreadable): // /hark backfill says what is missing
+		case g.Past && errors.Is(err, discord.ErrUnreadable): // /hark backfill says what is missing
 			return ended, nil
 		case err != nil:
 			return got, err
@@ -373,29 +367,8 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 // missed may not be read and is further back by now than anything is fetched. What was asked for is asked for
 // again when it may be read.
 func (f *filler) givesUp(g memory.Gap, err error) bool {
-	return status(err) == http.StatusNotFound ||
-		denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.bot.now().Add(-f.bot.cfg.CatchUp)))
-}
-
-// fetch is a page of a channel's messages after one, oldest first.
-func (f *filler) fetch(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
-	after memory.MessageID) ([]wireMessage, error) {
-	address := fmt.Sprintf("%s?limit=%d&after=%d", discordgo.EndpointChannelMessages(channel.String()), pageSize, after)
-	var page []wireMessage
-	if err := f.bot.rest.get(ctx, address, &page); err != nil {
-		return nil, fmt.Errorf("fetch messages of channel %d: %w", channel, err)
-	}
-	for i := range page {
-		page[i].Guild, page[i].Channel = snowflake(guild), snowflake(channel)
-	}
-	slices.SortFunc(page, func(a, b wireMessage) int { return cmp.Compare(a.ID, b.ID) })
-	return page, nil
-}
-
-// denied reports whether Discord says that there is nothing to be had.
-func denied(err error) bool {
-	s := status(err)
-	return s == http.StatusForbidden || s == http.StatusNotFound
+	return discord.Status(err) == http.StatusNotFound ||
+		discord.Denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.bot.now().Add(-f.bot.cfg.CatchUp)))
 }
 
 // confirm asks Discord whether a past that is shown as empty is, and returns errUnreadable if nobody can know.
@@ -403,9 +376,9 @@ func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 	if guild == memory.DirectGuild {
 		return nil
 	}
-	may, kind, err := f.bot.permissionsIn(ctx, guild, channel)
+	may, kind, err := f.bot.grants.In(ctx, guild, channel)
 	if err == nil && !may.Has(kind.Reading()) {
-		err = errUnreadable
+		err = discord.ErrUnreadable
 	}
 	if err != nil {
 		return fmt.Errorf("look whether channel %d is empty: %w", channel, err)
@@ -415,13 +388,13 @@ func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 
 // probe finds out whether a channel that Discord doesn't list any more was deleted.
 func (f *filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) error {
-	err := f.bot.rest.get(ctx, discordgo.EndpointChannel(channel.String()), nil)
+	err := f.bot.rest.Channel(ctx, channel, nil)
 	switch {
-	case code(err) == discordgo.ErrCodeUnknownChannel:
+	case discord.Code(err) == discord.CodeUnknownChannel:
 		f.tally.channels++
 		return f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel,
 			At: f.bot.now()}})
-	case err == nil, denied(err): // it is in the archive, or out of sight
+	case err == nil, discord.Denied(err): // it is in the archive, or out of sight
 		return nil
 	}
 	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
@@ -430,9 +403,9 @@ func (f *filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) 
 // fetchUntold fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
 func (f *filler) fetchUntold(ctx context.Context, u untold) error {
 	var err error
-	got := fetched{untold: u, told: &wireChannel{}}
+	got := fetched{untold: u, told: &discord.Channel{}}
 	if u.channel != 0 {
-		err = f.bot.rest.get(ctx, discordgo.EndpointChannel(u.channel.String()), got.told)
+		err = f.bot.rest.Channel(ctx, u.channel, got.told)
 	} else {
 		got.whole, err = f.guild(ctx, u.guild)
 	}
@@ -444,13 +417,11 @@ func (f *filler) fetchUntold(ctx context.Context, u untold) error {
 }
 
 // guild is a guild as GUILD_CREATE tells it.
-func (f *filler) guild(ctx context.Context, id memory.GuildID) (*wireGuild, error) {
-	g := &wireGuild{Members: []*wireMember{{}}}
-	var active wireGuildThreads
-	err := f.bot.guildParts(ctx, id, g, g.Members[0], &g.Channels)
+func (f *filler) guild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
+	g := &discord.Guild{Members: []*discord.Member{{}}}
+	err := f.bot.grants.Parts(ctx, id, g, g.Members[0], &g.Channels)
 	if err == nil {
-		err = f.bot.rest.get(ctx, discordgo.EndpointGuildActiveThreads(id.String()), &active)
+		g.Threads, err = f.bot.rest.ActiveThreads(ctx, id)
 	}
-	g.Threads = active.Threads
 	return g, err
 }

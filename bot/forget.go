@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -55,7 +56,7 @@ func (c *commands) confirmOwn(does string) action {
 			lines(x.Phrase(says.then),
 				x.Text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
 					x.Text("`/memory export` gives you a file of it before.")))
-		return asked.asking(styleRed, x.Phrase(says.label), does), err
+		return asked.asking(discord.StyleRed, x.Phrase(says.label), does), err
 	}
 }
 
@@ -281,7 +282,7 @@ func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []
 	if d.owner == c.bot.self {
 		d.owner = t.Asker
 	}
-	if (d.owner == 0 || d.owner != x.who()) && !x.may(manageMessages) {
+	if (d.owner == 0 || d.owner != x.who()) && !x.May(discord.ManageMessages) {
 		return nil, e, refusal(x.Text(forgetNotYours))
 	}
 	e, err = c.bot.memory.Extent(ctx,
@@ -310,13 +311,13 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	}
 	return paragraphs(goes, x.Text(
 		"It can't be undone. In Discord the message stays until somebody deletes it there.")).
-		asking(styleRed, x.Text("Forget it for good"), d.button()), nil
+		asking(discord.StyleRed, x.Text("Forget it for good"), d.button()), nil
 }
 
 // forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor
 // comparing what Hark missed with Discord.
 func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
-	n, ok := integers(x.args(), 36)
+	n, ok := integers(x.Args(), 36)
 	if !ok || len(n) != 3 {
 		return sheet{}, refusal(x.Text(unknownTool))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -268,7 +269,7 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	hang.WaitHits(1)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	hang.Release()
-	s.out.wait(t, errUnreadable.Error())
+	s.out.wait(t, discord.ErrUnreadable.Error())
 	waitLogged(t, s.log, "that Hark is shut out", func(memory.ShutOut) bool { return true })
 	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 {
 		t.Errorf("missing: %+v", gaps)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 )
 
@@ -20,9 +21,9 @@ const (
 func (c *commands) know(known []command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ids = map[string]snowflake{}
+	c.ids = map[string]discord.Snowflake{}
 	for _, k := range known {
-		if k.Type == commandSlash {
+		if k.Type == discord.CommandSlash {
 			c.ids[k.Name] = k.ID
 		}
 	}
@@ -55,7 +56,7 @@ func (c *commands) entries() []entry {
 	for _, cmd := range c.declared() {
 		var walk func(path, says string, options []option, h *handler)
 		walk = func(path, says string, options []option, h *handler) {
-			if len(options) == 0 || options[0].Type > optionGroup {
+			if len(options) == 0 || options[0].Type > discord.OptionGroup {
 				all = append(all, entry{cmd, path, says, options, h})
 				return
 			}
@@ -71,12 +72,12 @@ func (c *commands) entries() []entry {
 // useful are the entries that whoever uses x can use where they are, going by what the commands need by
 // themselves: a server may have decided otherwise.
 func (c *commands) useful(x *exchange) []entry {
-	where := inGuilds
+	where := discord.InGuilds
 	if x.Guild == 0 {
-		where = inDirect
+		where = discord.InDirect
 	}
 	return slices.DeleteFunc(c.entries(), func(e entry) bool {
-		return !slices.Contains(e.Contexts, where) || e.needs != 0 && !x.may(e.needs)
+		return !slices.Contains(e.Contexts, where) || e.needs != 0 && !x.May(e.needs)
 	})
 }
 
@@ -93,9 +94,9 @@ var groupOf = map[string]int{"context": 0, "limits": 0, "recall": 1, "catchup": 
 // group is which of helpGroups an entry is in.
 func (e entry) group() int {
 	switch {
-	case e.Type == commandMessage:
+	case e.Type == discord.CommandMessage:
 		return 4
-	case e.Type == commandUser:
+	case e.Type == discord.CommandUser:
 		return 5
 	case e.Permissions != nil:
 		return 3
@@ -117,7 +118,7 @@ func menuName(l locale.Locale, name string) string {
 // line tells of an entry.
 func (c *commands) line(x *exchange, e entry) string {
 	name := menuName(x.Locale, e.Name)
-	if e.Type == commandSlash {
+	if e.Type == discord.CommandSlash {
 		name = c.mention(e.path)
 	}
 	return "- " + name + ": " + x.Translated(e.says)
@@ -126,7 +127,7 @@ func (c *commands) line(x *exchange, e entry) string {
 // help shows what there is, or explains a command.
 func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 	all := c.useful(x)
-	if name := strings.TrimPrefix(x.words("command"), "/"); name != "" {
+	if name := strings.TrimPrefix(x.Words("command"), "/"); name != "" {
 		all = slices.DeleteFunc(all, func(e entry) bool {
 			path, name := strings.ToLower(e.path)+" ", strings.ToLower(name)+" "
 			return !strings.HasPrefix(path, name)
@@ -192,7 +193,7 @@ func (c *commands) helpNames(_ context.Context, x *exchange) ([]optionChoice, er
 	var all []optionChoice
 	for _, e := range c.useful(x) {
 		name := e.path
-		if e.Type == commandSlash {
+		if e.Type == discord.CommandSlash {
 			name = "/" + name
 		}
 		all = append(all, optionChoice{Name: name, Value: e.path})

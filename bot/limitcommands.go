@@ -22,7 +22,7 @@ const mostOfLimit = 1_000_000_000
 
 // number is a number that was given for an option; false if none was.
 func (x *exchange) number(name string) (int, bool) {
-	n, ok := x.given(name).(float64)
+	n, ok := x.Given(name).(float64)
 	return int(n), ok
 }
 
@@ -31,7 +31,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 	told := func() string { return toldLimits(x.Locale, x.server, c.bot.cfg.Limits) }
 	role, chosen, why := x.limited()
 	limit := x.server.LimitOf(role)
-	if x.is("reset") {
+	if x.Is("reset") {
 		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
 	}
 	if n, given := x.number("messages"); given {
@@ -64,17 +64,17 @@ func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[mem
 // limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it
 // can't be told.
 func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
-	whom, given := x.option("for"), x.option("role")
+	whom, given := x.Option("for"), x.Option("role")
 	switch {
 	case whom != "" && given != "":
 		return 0, false, x.Text("Please choose either a role or whom it is for.") + "\n"
 	case given != "":
-		id, ok := x.id("role")
+		id, ok := x.OptionID("role")
 		return memory.RoleID(id), ok, when(!ok, x.Text(unknownTool))
 	case whom == limitMembers:
 		return memory.RoleID(x.Guild), true, ""
 	}
-	if whom != limitServer && (x.given("messages") != nil || x.given("tokens") != nil || x.given("reset") != nil) {
+	if whom != limitServer && (x.Given("messages") != nil || x.Given("tokens") != nil || x.Given("reset") != nil) {
 		return 0, false, x.Text("Please choose also whom it is for, or a role.") + "\n"
 	}
 	return 0, whom == limitServer, ""

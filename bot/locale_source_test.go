@@ -28,7 +28,7 @@ func newSpeech(elsewhere map[string]bool) speech {
 }
 
 // saidBy are the packages whose words are told here, and those of their own in which nothing else is said to people.
-var saidBy = map[string]bool{".": true, "locale": false, "markdown": true, "../memory": false, "../internal/answer": false}
+var saidBy = map[string]bool{".": true, "locale": false, "markdown": true, "discord": true, "../memory": false, "../internal/answer": false}
 
 // readSource reads what the packages say, but for what is known to be translated elsewhere.
 func readSource(t *testing.T, elsewhere map[string]bool) speech {
@@ -215,7 +215,7 @@ func (r *speechReader) bound(words string, stack []ast.Node) {
 		most := 0
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			most = map[string]int{"button": 80, "menu": 150, "channelMenu": 150, "input": 45}[called(n)]
+			most = map[string]int{"Button": 80, "Menu": 150, "ChannelMenu": 150, "Input": 45}[called(n)]
 		case *ast.KeyValueExpr:
 			if key, is := n.Key.(*ast.Ident); is {
 				most = map[string]int{"Title": 45, "Label": 45}[key.Name]
@@ -268,7 +268,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 // toldElsewhere are what takes texts that aren't said by themselves: to a locale, into logs and errors, and
 // descriptions of commands, which the registration translates.
 var toldElsewhere = []string{
-	"Text", "Count", "Phrase", "Complain", "Msg", "Errorf", "New", "wrap", "Recover", "Report",
+	"Text", "Count", "Phrase", "Complain", "Msg", "Errorf", "New", "Wrap", "Recover", "Report",
 	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/memory"
@@ -17,8 +18,6 @@ const (
 	formLoreAdd    = "lore-add"
 	formLoreEdit   = "lore-edit" // with the lore's id
 	confirmLoreOff = "lore-off"  // with the lore's id
-
-	sendInThreads memory.Permissions = 1 << 38
 
 	loreSilent   = "You can't write in this channel, so you can't tell me anything here."
 	loreNoSource = "I don't have that message, or you may not read it. Please give me the link to a message that I remember."
@@ -30,7 +29,7 @@ const (
 // writesNot refuses whoever may write neither in a channel nor, if it is a thread, in threads, which
 // loreChannel tells apart.
 func writesNot(x *exchange) string {
-	if x.Guild == 0 || !x.may(sendMessages|sendInThreads) {
+	if x.Guild == 0 || !x.May(discord.SendMessages|discord.SendInThreads) {
 		return x.Text(loreSilent)
 	}
 	return ""
@@ -47,7 +46,7 @@ func (c *commands) lore(ctx context.Context, x *exchange) ([]memory.Lore, error)
 
 // mayChange reports whether whoever uses x may change or remove lore.
 func (x *exchange) mayChange(l memory.Lore) bool {
-	return l.By != 0 && l.By == x.who() || x.may(manageGuild)
+	return l.By != 0 && l.By == x.who() || x.May(discord.ManageGuild)
 }
 
 // loreNames are the names of the lore that may be told, or of that which may be changed. What is given by
@@ -71,7 +70,7 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 	if err != nil {
 		return memory.Lore{}, err
 	}
-	switch found := memory.LoreCalled(all, x.which("name")); len(found) {
+	switch found := memory.LoreCalled(all, x.Which("name")); len(found) {
 	case 0:
 		return memory.Lore{}, locale.Phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
 	case 1:
@@ -160,7 +159,7 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	return paragraphs(x.Text("**Forget this?** My answers that used it go with it. It can't be undone."),
 		fmt.Sprintf("> **%s**: %s", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, 500))).asking(
-		styleRed, x.Text("Forget it"), confirmLoreOff, l.ID), nil
+		discord.StyleRed, x.Text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
 // removeLore forgets lore.
@@ -174,25 +173,25 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // loreForm is a form for lore.
-func (x *exchange) loreForm(id string, l memory.Lore) form {
-	return form{ID: id, Title: x.Text("What shall I remember?"), Fields: []component{
-		input(inputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
-		input(inputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
-		input(inputLine, "aliases", x.Text("Other names, with commas between them"), strings.Join(l.Own, ", "),
+func (x *exchange) loreForm(id string, l memory.Lore) discord.Form {
+	return discord.Form{ID: id, Title: x.Text("What shall I remember?"), Fields: []discord.Component{
+		discord.Input(discord.InputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
+		discord.Input(discord.InputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
+		discord.Input(discord.InputLine, "aliases", x.Text("Other names, with commas between them"), strings.Join(l.Own, ", "),
 			longestAliases, false),
 	}}
 }
 
 // askLore is the form for what /lore add wasn't told.
-func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
-	if x.words("name") != "" && strings.TrimSpace(x.option("text")) != "" {
-		return form{}, nil
+func (c *commands) askLore(_ context.Context, x *exchange) (discord.Form, error) {
+	if x.Words("name") != "" && strings.TrimSpace(x.Option("text")) != "" {
+		return discord.Form{}, nil
 	}
 	name := formLoreAdd
-	if from := x.option("from"); from != "" {
+	if from := x.Option("from"); from != "" {
 		at, err := x.link(from)
 		if err != nil {
-			return form{}, err
+			return discord.Form{}, err
 		}
 		name = id(name, fmt.Sprintf("%d/%d/%d", x.guild(), at.Channel, at.Message))
 	}
@@ -212,17 +211,17 @@ func namesIn(names string) []string {
 
 // told is l as it was told: by options, of which those that weren't given leave what there is, or in a form.
 func (x *exchange) told(l memory.Lore) memory.Lore {
-	form, name := x.Type == interactionForm, "name"
+	form, name := x.Type == discord.InteractionForm, "name"
 	if l.ID != 0 && !form {
 		name = "new-name"
 	}
-	if given := x.words(name); form || given != "" {
+	if given := x.Words(name); form || given != "" {
 		l.Name = given
 	}
-	if given := x.option("text"); form || strings.TrimSpace(given) != "" {
+	if given := x.Option("text"); form || strings.TrimSpace(given) != "" {
 		l.Text = given
 	}
-	if given := x.option("aliases"); form || given != "" {
+	if given := x.Option("aliases"); form || given != "" {
 		l.Own = namesIn(given)
 	}
 	return l
@@ -236,7 +235,7 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 	switch {
 	case m.out:
 		return sheet{Content: x.Text(youAreOut)}, nil
-	case thread && !x.may(sendInThreads), !thread && !x.may(sendMessages):
+	case thread && !x.May(discord.SendInThreads), !thread && !x.May(discord.SendMessages):
 		return sheet{Content: x.Text(loreSilent)}, nil
 	case !x.remembers(channel):
 		return sheet{Content: x.Text(nothingKeptHere)}, nil
@@ -254,7 +253,7 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
 func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, error) {
-	from := x.which("from")
+	from := x.Which("from")
 	if from == "" {
 		return nil, nil
 	}
@@ -319,13 +318,13 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 }
 
 // askChange is the form for a change of lore of which nothing was told.
-func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
-	if x.words("new-name") != "" || strings.TrimSpace(x.option("text")) != "" || x.option("aliases") != "" {
-		return form{}, nil
+func (c *commands) askChange(ctx context.Context, x *exchange) (discord.Form, error) {
+	if x.Words("new-name") != "" || strings.TrimSpace(x.Option("text")) != "" || x.Option("aliases") != "" {
+		return discord.Form{}, nil
 	}
 	l, err := c.loreToChange(ctx, x)
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
 	return x.loreForm(id(formLoreEdit, l.ID), l), nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/memory"
@@ -16,7 +17,7 @@ import (
 )
 
 // factsOf is how many facts and names at most are kept of somebody: as many as a menu holds.
-const factsOf = menuLimit
+const factsOf = discord.MenuLimit
 
 const (
 	removedFacts = "facts" // the menu of facts to take back
@@ -104,7 +105,7 @@ func (c *commands) addFact(option string, alias bool) action {
 		if m.out {
 			return sheet{}, refusal(x.Text(youAreOut))
 		}
-		return c.tell(ctx, x, m, x.who(), memory.Fact{Text: x.words(option), Alias: alias},
+		return c.tell(ctx, x, m, x.who(), memory.Fact{Text: x.Words(option), Alias: alias},
 			x.Text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
 	})
 }
@@ -114,7 +115,7 @@ const whomUnknown = "I can't tell whom you mean. Please choose a member."
 
 // factAbout keeps what somebody who manages the server says about a member.
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
-	id, given := x.id("member")
+	id, given := x.OptionID("member")
 	if !given {
 		return sheet{}, refusal(x.Text(whomUnknown))
 	}
@@ -128,7 +129,7 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case m.person.ID == 0:
 		return sheet{}, refusal(x.Text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
-	return c.tell(ctx, x, m, user, memory.Fact{Text: x.words("text")},
+	return c.tell(ctx, x, m, user, memory.Fact{Text: x.Words("text")},
 		x.Text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
@@ -175,13 +176,13 @@ func (c *commands) askFacts(_ context.Context, x *exchange, m member) (sheet, er
 	if len(m.person.Facts) == 0 {
 		return sheet{Content: x.Text("I was told nothing about you, so there is nothing to take back.")}, nil
 	}
-	var options []choice
+	var options []discord.Choice
 	for _, f := range m.person.Facts {
-		options = append(options, choice{Label: labelOf(factText(x.Locale, f)), Value: strconv.FormatInt(f.ID, 10)})
+		options = append(options, discord.Choice{Label: labelOf(factText(x.Locale, f)), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return sheet{
 		Content:    x.Text("What shall I not know any more?"),
-		Components: []component{row(menu(removedFacts, x.Text("Choose what I shall forget"), options))},
+		Components: []discord.Component{discord.Row(discord.Menu(removedFacts, x.Text("Choose what I shall forget"), options))},
 	}, nil
 }
 
@@ -215,7 +216,7 @@ func labelOf(s string) string {
 	if markdown.Units(s) <= longestLabel {
 		return s
 	}
-	return fit(s, longestLabel-1) + "…"
+	return discord.Fit(s, longestLabel-1) + "…"
 }
 
 // formFact is the form in which a fact is changed, with its id.
@@ -241,7 +242,7 @@ func factText(l locale.Locale, f memory.Fact) string {
 
 // factNamed is the fact about m that x names, by its id or its text, or whose id is in the form.
 func (x *exchange) factNamed(m member) (memory.Fact, error) {
-	name := x.which("fact")
+	name := x.Which("fact")
 	for _, f := range m.person.Facts {
 		if strconv.FormatInt(f.ID, 10) == name || strings.EqualFold(f.Text, name) {
 			return f, nil
@@ -252,23 +253,23 @@ func (x *exchange) factNamed(m member) (memory.Fact, error) {
 }
 
 // askFact is the form for a change of which nothing was told.
-func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
-	if x.words("text") != "" {
-		return form{}, nil
+func (c *commands) askFact(ctx context.Context, x *exchange) (discord.Form, error) {
+	if x.Words("text") != "" {
+		return discord.Form{}, nil
 	}
 	m, err := c.member(ctx, x, x.who())
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
 	if why := x.keepsNothing(); why != "" {
-		return form{}, refusal(why)
+		return discord.Form{}, refusal(why)
 	}
 	f, err := x.factNamed(m)
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
-	return form{ID: id(formFact, f.ID), Title: x.Text("What should I know instead?"), Fields: []component{
-		input(inputText, "text", x.Text("About you"), f.Text, longestOf(f), true),
+	return discord.Form{ID: id(formFact, f.ID), Title: x.Text("What should I know instead?"), Fields: []discord.Component{
+		discord.Input(discord.InputText, "text", x.Text("About you"), f.Text, longestOf(f), true),
 	}}, nil
 }
 
@@ -292,7 +293,7 @@ func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, 
 		return sheet{}, err
 	}
 	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
-	f.Text = x.words("text")
+	f.Text = x.Words("text")
 	return c.tell(ctx, x, m, x.who(), f,
 		x.Text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
 		gone)
@@ -311,7 +312,7 @@ func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (shee
 	said := x.Text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
 		"have it from; `/memory remove` takes it back.")
 	switch {
-	case !x.is("on"):
+	case !x.Is("on"):
 		said = x.Text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
 	case x.server.Learn.IsZero():
 		said = x.Text(learnNotYet)
@@ -322,7 +323,7 @@ func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (shee
 // learnGuild switches it on or off for all who want it.
 func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 	said := x.Text("I learn nothing about members of this server from what they write.")
-	if x.is("on") {
+	if x.Is("on") {
 		said = x.Text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
 			"themselves with `/memory learn`.")
 	}
@@ -331,7 +332,7 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
 	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user,
-		On: x.is("on"), At: c.bot.now()})
+		On: x.Is("on"), At: c.bot.now()})
 }
 
 func later(a, b time.Time) time.Time {

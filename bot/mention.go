@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
 	"hark/memory"
 )
 
@@ -20,8 +21,8 @@ type ask struct {
 	text     string
 	mentions []memory.UserID
 	replyTo  memory.MessageID
-	roles    []memory.RoleID // the asker's
-	files    []attachment    // of the message, and of the one that it replies to
+	roles    []memory.RoleID      // the asker's
+	files    []discord.Attachment // of the message, and of the one that it replies to
 	// at is when it was asked, by Discord's clock; zero for when its message was written.
 	at time.Time
 
@@ -76,7 +77,7 @@ func roundOf(at time.Time) string { return short36(at.UnixMilli() % (36 * 36 * 3
 // edited is what an edited message asks Hark, or nil: the same as a new one, if it isn't much older, and was
 // edited just now: a pin or a preview tells the same time again. One that tells its text merely may have been
 // a question before. One that asks nothing as it is now is unasked.
-func (c *converter) edited(w *wireMessage, whole bool) *ask {
+func (c *converter) edited(w *discord.Message, whole bool) *ask {
 	if w.Edited.IsZero() || w.Content == nil {
 		return nil
 	}
@@ -102,7 +103,7 @@ func (c *converter) edited(w *wireMessage, whole bool) *ask {
 
 // question is what a new message asks Hark, or nil: a member's message that mentions Hark by name (not by
 // @everyone or a role), replies to it, or is direct.
-func (c *converter) question(w *wireMessage) *ask {
+func (c *converter) question(w *discord.Message) *ask {
 	if c.kindOf(w) != memory.FromMember || w.Author == nil || w.Content == nil || w.ID == 0 {
 		return nil
 	}
@@ -112,7 +113,7 @@ func (c *converter) question(w *wireMessage) *ask {
 		reply = nil
 	}
 	// A mention inside code isn't one to Discord.
-	named = named && slices.ContainsFunc(w.Mentions, func(u *wireUser) bool {
+	named = named && slices.ContainsFunc(w.Mentions, func(u *discord.User) bool {
 		return u != nil && memory.UserID(u.ID) == c.self
 	})
 	answersUs := reply != nil && memory.UserID(reply.Author.ID) == c.self
@@ -124,26 +125,26 @@ func (c *converter) question(w *wireMessage) *ask {
 		guild:   memory.GuildID(w.Guild),
 		channel: memory.ChannelID(w.Channel),
 		asker:   memory.UserID(w.Author.ID),
-		name:    displayName(w.Author, w.Member),
+		name:    discord.DisplayName(w.Author, w.Member),
 		text:    memory.Clean(text),
 	}
 	if w.Member != nil {
-		a.roles = rolesOf(w.Member)
+		a.roles = discord.RolesOf(w.Member)
 	}
 	for _, u := range w.Mentions {
 		a.concerns(u, c.self)
 	}
-	a.files = attachmentsOf(w, a.id)
+	a.files = discord.AttachmentsOf(w, a.id)
 	if reply != nil {
 		a.replyTo = memory.MessageID(reply.ID)
-		a.files = append(a.files, attachmentsOf(reply, a.replyTo)...)
+		a.files = append(a.files, discord.AttachmentsOf(reply, a.replyTo)...)
 		a.concerns(reply.Author, c.self)
 	}
 	return a
 }
 
 // concerns adds somebody whom the question is about, once.
-func (a *ask) concerns(u *wireUser, self memory.UserID) {
+func (a *ask) concerns(u *discord.User, self memory.UserID) {
 	if u == nil || u.ID == 0 || memory.UserID(u.ID) == self {
 		return
 	}
@@ -161,20 +162,4 @@ func strip(self memory.UserID, text string) (rest string, found bool) {
 		text = strings.ReplaceAll(text, mention, "")
 	}
 	return strings.TrimSpace(text), found
-}
-
-func rolesOf(m *wireMember) []memory.RoleID {
-	roles := make([]memory.RoleID, len(m.Roles))
-	for i, r := range m.Roles {
-		roles[i] = memory.RoleID(r)
-	}
-	return roles
-}
-
-func displayName(u *wireUser, m *wireMember) string {
-	p := memory.Person{Username: memory.Clean(u.Username), Name: memory.Clean(u.GlobalName)}
-	if m != nil {
-		p.Nick = memory.Clean(m.Nick)
-	}
-	return p.DisplayName()
 }

@@ -12,8 +12,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/pace"
@@ -100,7 +99,7 @@ func (n *notices) look(ctx context.Context) {
 			continue
 		}
 		n.bot.log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't say what is remembered in a server")
-		if errors.Is(err, errGone) {
+		if errors.Is(err, discord.ErrGone) {
 			n.mu.Lock()
 			delete(n.guilds, id)
 			n.mu.Unlock()
@@ -139,10 +138,10 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	}
 	at := is.noticeAt
 	at.words = wordsOf(text)
-	t := thread{client: n.bot.rest, channel: at.channel}
+	t := discord.Sender{Client: n.bot.rest, Channel: at.channel}
 	if closed {
-		err = wrap(t.of(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.channel)
-		if err != nil && !errors.Is(err, errGone) {
+		err = discord.Wrap(t.Request(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.Channel)
+		if err != nil && !errors.Is(err, discord.ErrGone) {
 			return err
 		}
 		at.message = 0
@@ -153,10 +152,10 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 			return n.is(ctx, id, is, at)
 		}
 	}
-	if at.message == 0 || errors.Is(err, errGone) {
+	if at.message == 0 || errors.Is(err, discord.ErrGone) {
 		at, err = n.post(ctx, g)
 	}
-	if is.known && errors.Is(err, errGone) { // so that it isn't tried again before there is more to say
+	if is.known && errors.Is(err, discord.ErrGone) { // so that it isn't tried again before there is more to say
 		return errors.Join(err, n.is(ctx, id, is, noticeAt{words: wordsOf(text)}))
 	}
 	if err != nil {
@@ -239,18 +238,18 @@ func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
 }
 
 // buttons are those of the notice of g in a channel.
-func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []component {
+func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []discord.Component {
 	if !asks(g, n.bot.cfg.Policy) || isElsewhere(g, channel) {
 		return nil
 	}
 	l := n.bot.localeIn(ctx, g.ID, channel)
-	return []component{row(button(styleGreen, l.Text(rememberPublic), choosePublic),
-		button(styleGrey, l.Text("Choose channels"), chooseChannels), button(styleGrey, l.Text("Not now"),
+	return []discord.Component{discord.Row(discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
+		discord.Button(discord.StyleGrey, l.Text("Choose channels"), chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
 			chooseNothing))}
 }
 
-func (n *notices) edit(ctx context.Context, t *thread, id memory.MessageID, s sheet) error {
-	return wrap(t.of(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.channel)
+func (n *notices) edit(ctx context.Context, t *discord.Sender, id memory.MessageID, s sheet) error {
+	return discord.Wrap(t.Request(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.Channel)
 }
 
 // decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
@@ -281,20 +280,20 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 		return noticeAt{}, err
 	}
 	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
-		g.ID, errGone, permissionNames(locale.Locale{}, memory.ViewChannel|sendMessages), n.bot.grantLink(g.ID, 0))
+		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{}, memory.ViewChannel|discord.SendMessages), n.bot.grants.Link(g.ID, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
 		at, err := n.postIn(ctx, g, channel)
-		if !errors.Is(err, errGone) {
+		if !errors.Is(err, discord.ErrGone) {
 			return at, err
 		}
 		refused = err
 	}
-	direct, err := n.bot.rest.direct(ctx, g.Owner)
+	direct, err := n.bot.rest.Direct(ctx, g.Owner)
 	if err != nil {
-		return noticeAt{}, errors.Join(refused, wrap(err, "write to the owner of guild", memory.ChannelID(g.ID)))
+		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild", memory.ChannelID(g.ID)))
 	}
 	at, err := n.postIn(ctx, g, direct)
-	if errors.Is(err, errGone) {
+	if errors.Is(err, discord.ErrGone) {
 		err = errors.Join(refused, err)
 	}
 	return at, err
@@ -303,29 +302,28 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeAt, error) {
 	text, buttons := n.says(ctx, g, channel), n.buttons(ctx, g, channel)
 	at := noticeAt{channel: channel, words: wordsOf(text)}
-	t := &thread{client: n.bot.rest, channel: channel}
+	t := &discord.Sender{Client: n.bot.rest, Channel: channel}
 	if len(buttons) > 0 {
 		id, err := n.there(ctx, channel)
 		if at.message = id; id != 0 || err != nil {
 			return at, err
 		}
 	}
-	p, err := t.post(ctx, outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
-		EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
-	at.message = p.id
+	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
+		EnforceNonce: true, AllowedMentions: discord.Nobody, Components: buttons})
+	at.message = p.ID
 	return at, err
 }
 
 // there is the notice that is in a channel already, or 0.
 func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
-	var last []wireMessage
-	address := discordgo.EndpointChannelMessages(channel.String()) + "?limit=50"
-	if err := n.bot.rest.get(ctx, address, &last); err != nil {
-		return 0, wrap(err, "look for the notice in channel", channel)
+	last, err := n.bot.rest.Newest(ctx, channel)
+	if err != nil {
+		return 0, discord.Wrap(err, "look for the notice in channel", channel)
 	}
 	for _, m := range last {
-		if n.bot.isOurs(&m) && slices.ContainsFunc(m.Components, func(r component) bool {
-			return slices.ContainsFunc(r.Components, func(c component) bool { return c.CustomID == chooseChannels })
+		if n.bot.isOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
+			return slices.ContainsFunc(r.Components, func(c discord.Component) bool { return c.CustomID == chooseChannels })
 		}) {
 			return memory.MessageID(m.ID), nil
 		}
@@ -336,21 +334,21 @@ func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 // places are the channels that everybody can read and in which Hark may write: the one for the guild's own
 // notices first, then the text channels from the top.
 func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
-	var g wireGuild
-	var self wireMember
-	err := n.bot.guildParts(ctx, known.ID, &g, &self, &g.Channels)
-	if denied(err) {
-		err = fmt.Errorf("%w: HTTP %d", errGone, status(err))
+	var g discord.Guild
+	var self discord.Member
+	err := n.bot.grants.Parts(ctx, known.ID, &g, &self, &g.Channels)
+	if discord.Denied(err) {
+		err = fmt.Errorf("%w: HTTP %d", discord.ErrGone, discord.Status(err))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look at guild %d: %w", known.ID, err)
 	}
-	open := slices.DeleteFunc(g.Channels, func(c *wireChannel) bool {
-		at, ok := channelOf(c, known.ID)
+	open := slices.DeleteFunc(g.Channels, func(c *discord.Channel) bool {
+		at, ok := discord.ChannelOf(c, known.ID)
 		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) ||
-			!n.bot.mayIn(&g, &self, &at).Has(memory.ViewChannel|sendMessages)
+			!n.bot.grants.May(&g, &self, &at).Has(memory.ViewChannel|discord.SendMessages)
 	})
-	slices.SortFunc(open, func(a, b *wireChannel) int {
+	slices.SortFunc(open, func(a, b *discord.Channel) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
 	})
 	var ids []memory.ChannelID

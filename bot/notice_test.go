@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/discordtest"
@@ -172,7 +173,7 @@ func TestNoticeWithoutAPlace(t *testing.T) {
 	s.discord.RemoveChannel(s.channel)
 	s.discord.Inject("POST /users/@me/channels", 1, discordtest.Closed())
 	s.run(t).ready(t)
-	s.logs(t, errGone.Error())
+	s.logs(t, discord.ErrGone.Error())
 }
 
 // calmly has the notices looked at only when a test does.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"hark/bot/discord"
 	"hark/bot/markdown"
 	"hark/memory"
 )
@@ -39,7 +40,7 @@ func (b *Bot) resume(ctx, last context.Context, open []memory.OpenQuestion) {
 			}
 			for _, q := range questions {
 				if err := b.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
-					b.log.Warn().Err(redact(err)).Int64("question",
+					b.log.Warn().Err(discord.Redact(err)).Int64("question",
 						int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
 				}
 			}
@@ -73,7 +74,7 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 		}
 	}
 	if n := len(shown); n > 0 {
-		if err := b.markCut(ctx, a, &shown[n-1]); err != nil && !errors.Is(err, errGone) {
+		if err := b.markCut(ctx, a, &shown[n-1]); err != nil && !errors.Is(err, discord.ErrGone) {
 			return err
 		}
 	}
@@ -90,34 +91,34 @@ func (b *Bot) isFresh(a *ask) bool {
 
 // fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
 func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, error) {
-	w, err := b.fetchMessage(ctx, q.Channel, q.ID)
+	w, err := b.rest.Message(ctx, q.Channel, q.ID)
 	switch {
-	case denied(err):
+	case discord.Denied(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("fetch question %d: %w", q.ID, err)
 	}
-	w.Guild, w.Channel = snowflake(q.Guild), snowflake(q.Channel)
+	w.Guild, w.Channel = discord.Snowflake(q.Guild), discord.Snowflake(q.Channel)
 	return b.filler.convert.question(w), nil
 }
 
 // shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
 // or not: one has buttons, which name the question and the messages before it.
-func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireMessage, err error) {
-	page, err := b.filler.fetch(ctx, q.Guild, q.Channel, q.ID)
+func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
+	page, err := b.rest.Messages(ctx, q.Guild, q.Channel, q.ID)
 	switch {
-	case denied(err):
+	case discord.Denied(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
-	page = slices.DeleteFunc(page, func(m wireMessage) bool {
+	page = slices.DeleteFunc(page, func(m discord.Message) bool {
 		return !b.isOurs(&m)
 	})
 	for _, m := range page {
-		if o, _ := m.owned(); o.question == q.ID {
+		if o, _ := ownedOf(&m); o.question == q.ID {
 			of := append(o.before, memory.MessageID(m.ID))
-			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p wireMessage) bool {
+			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p discord.Message) bool {
 				return !slices.Contains(of, memory.MessageID(p.ID))
 			})...)
 		}
@@ -126,13 +127,13 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []wireM
 }
 
 // isOurs reports whether Hark wrote a message.
-func (b *Bot) isOurs(m *wireMessage) bool {
+func (b *Bot) isOurs(m *discord.Message) bool {
 	return m.Author != nil && memory.UserID(m.Author.ID) == b.self
 }
 
 // owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:
 // of an answer that was being written it is the one to stop it.
-func (m *wireMessage) owned() (o owned, first string) {
+func ownedOf(m *discord.Message) (o owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {
 			switch name, args, _ := strings.Cut(c.CustomID, ":"); name {
@@ -145,16 +146,16 @@ func (m *wireMessage) owned() (o owned, first string) {
 }
 
 // markCut has the last message of an answer say that it was cut short, if it was being written.
-func (b *Bot) markCut(ctx context.Context, a *ask, end *wireMessage) error {
+func (b *Bot) markCut(ctx context.Context, a *ask, end *discord.Message) error {
 	l := b.localeIn(ctx, a.guild, a.channel)
-	o, first := end.owned()
+	o, first := ownedOf(end)
 	if first != buttonStop || end.Content == nil {
 		return nil
 	}
 	tail := l.Text(interrupted, l.Phrase(notWriting))
 	content := markdown.First(memory.Clean(*end.Content), markdown.MessageLimit-markdown.Units(tail)-1) + "\n" + tail
 	t := b.thread(a, "c")
-	t.asker = o.asker
-	_, err := t.edit(ctx, memory.MessageID(end.ID), content, o.done(l, false), nil)
+	t.Asker = o.asker
+	_, err := t.Edit(ctx, memory.MessageID(end.ID), content, o.done(l, false), nil)
 	return err
 }

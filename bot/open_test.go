@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -282,9 +283,9 @@ func TestRefusalsThatAreNotTakenLeaveQuestionsOpen(t *testing.T) {
 func TestQuestionsLeftOpenWhileDiscordFails(t *testing.T) {
 	t.Parallel()
 	s, q, _ := opens(t, false)
-	failing := s.discord.Inject("GET /channels/*/messages/*", attempts, discordtest.ServerError())
+	failing := s.discord.Inject("GET /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
 	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
-	failing.WaitHits(attempts)
+	failing.WaitHits(discord.Attempts)
 	s.out.wait(t, "couldn't take up an open question")
 	s.stop(t)
 	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})

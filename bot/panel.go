@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/builder"
@@ -62,7 +63,7 @@ func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
 func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		p := &panel{exchange: x}
-		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 &&
+		if args := x.Args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 &&
 			slices.Contains(panelKeys, memory.Setting(args[1])) {
 			p.key = memory.Setting(args[1])
 		}
@@ -89,7 +90,7 @@ func (p *panel) goTo(id string) bool {
 
 // show is the panel as it is now.
 func (c *commands) show(p *panel) sheet {
-	rows := []component{c.placeRow(p), c.keyRow(p)}
+	rows := []discord.Component{c.placeRow(p), c.keyRow(p)}
 	if p.key != "" {
 		rows = append(rows, c.valueRow(p))
 	}
@@ -224,7 +225,7 @@ func (c *commands) listed(key memory.Setting) []string {
 func (c *commands) values(p *panel) []string {
 	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return markdown.Units(v) > longestLabel })
 	holds := c.current(p)
-	offered := all[:min(len(all), menuLimit-2)]
+	offered := all[:min(len(all), discord.MenuLimit-2)]
 	if holds != "" && !slices.Contains(offered, holds) &&
 		(p.key != memory.SettingModel || slices.Contains(all, holds)) {
 		offered = append([]string{holds}, offered...)
@@ -240,26 +241,26 @@ func (c *commands) current(p *panel) string {
 	return c.bot.cfg.Choices.In(p.server, p.at).Value(p.key)
 }
 
-func (c *commands) placeRow(p *panel) component {
+func (c *commands) placeRow(p *panel) discord.Component {
 	var chosen []memory.ChannelID
 	if p.at != 0 {
 		chosen = []memory.ChannelID{p.at}
 	}
-	m := channelMenu(id(panelChannel, p.at, p.key), p.Text("Choose a channel"), 1, chosen)
+	m := discord.ChannelMenu(id(panelChannel, p.at, p.key), p.Text("Choose a channel"), 1, chosen)
 	m.Max, m.ChannelTypes = 1, answerable
-	return row(m)
+	return discord.Row(m)
 }
 
-func (c *commands) keyRow(p *panel) component {
-	var options []choice
+func (c *commands) keyRow(p *panel) discord.Component {
+	var options []discord.Choice
 	for _, key := range panelKeys {
-		options = append(options, choice{Label: keyName(p.exchange.Locale, key), Value: string(key), Default: key == p.key})
+		options = append(options, discord.Choice{Label: keyName(p.exchange.Locale, key), Value: string(key), Default: key == p.key})
 	}
-	return row(single(id(panelKey, p.at), p.Text("Choose what to change"), options))
+	return discord.Row(single(id(panelKey, p.at), p.Text("Choose what to change"), options))
 }
 
 // valueRow is the menu of what a key can be set to.
-func (c *commands) valueRow(p *panel) component {
+func (c *commands) valueRow(p *panel) discord.Component {
 	holds, offered, placeholder := c.current(p), c.values(p), p.Text("%s: choose", keyName(p.exchange.Locale, p.key))
 	switch {
 	case p.key == memory.SettingTimezone:
@@ -267,12 +268,12 @@ func (c *commands) valueRow(p *panel) component {
 	case p.key == memory.SettingModel && len(offered) <= len(c.bot.cfg.Choices.Models):
 		placeholder = p.Text("Choose a model; `/model` knows all of them")
 	}
-	var options []choice
+	var options []discord.Choice
 	for _, value := range offered {
-		options = append(options, choice{Label: labelOf(c.menuLabel(p.Locale, p.key, value)), Value: value,
+		options = append(options, discord.Choice{Label: labelOf(c.menuLabel(p.Locale, p.key, value)), Value: value,
 			Default: value == holds})
 	}
-	return row(single(id(panelSet, p.at, p.key), placeholder, options))
+	return discord.Row(single(id(panelSet, p.at, p.key), placeholder, options))
 }
 
 // menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
@@ -288,68 +289,60 @@ func (c *commands) menuLabel(l locale.Locale, key memory.Setting, value string) 
 }
 
 // single is a menu of which one is chosen.
-func single(id, placeholder string, options []choice) component {
-	m := menu(id, placeholder, options)
+func single(id, placeholder string, options []discord.Choice) discord.Component {
+	m := discord.Menu(id, placeholder, options)
 	m.Max = 1
 	return m
 }
 
-func (c *commands) buttonRows(p *panel) []component {
-	sets := func(style int, label string, key memory.Setting, value string) component {
-		return button(style, label, id(panelSet, p.at, key, value))
+func (c *commands) buttonRows(p *panel) []discord.Component {
+	sets := func(style int, label string, key memory.Setting, value string) discord.Component {
+		return discord.Button(style, label, id(panelSet, p.at, key, value))
 	}
-	first := []component{button(styleGrey, p.Text("Persona…"), id(panelPersona, p.at))}
+	first := []discord.Component{discord.Button(discord.StyleGrey, p.Text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, sets(styleGrey, p.Text("Take back this persona"), memory.SettingPersona,
+		first = append(first, sets(discord.StyleGrey, p.Text("Take back this persona"), memory.SettingPersona,
 			answer.SettingDefault))
 	}
-	first = append(first, button(styleGrey, p.Text("Limits…"), id(panelLimits, p.at)),
-		button(styleGrey, p.Text("What I remember…"), panelMemory))
+	first = append(first, discord.Button(discord.StyleGrey, p.Text("Limits…"), id(panelLimits, p.at)),
+		discord.Button(discord.StyleGrey, p.Text("What I remember…"), panelMemory))
 	label, at := p.Text("This channel"), memory.ChannelID(p.Channel)
 	if p.at != 0 {
 		label, at = p.Text("Whole server"), 0
 	}
-	second := []component{button(styleGrey, label, id(panelServer, at, p.key))}
+	second := []discord.Component{discord.Button(discord.StyleGrey, label, id(panelServer, at, p.key))}
 	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, sets(styleGreen, p.Text("Go on"), memory.SettingPaused, answer.SettingDefault))
+		second = append(second, sets(discord.StyleGreen, p.Text("Go on"), memory.SettingPaused, answer.SettingDefault))
 	} else {
-		second = append(second, sets(styleGrey, p.Text("Pause for an hour"), memory.SettingPaused, "1h"),
-			sets(styleRed, p.Text("Pause"), memory.SettingPaused, answer.SettingOn))
+		second = append(second, sets(discord.StyleGrey, p.Text("Pause for an hour"), memory.SettingPaused, "1h"),
+			sets(discord.StyleRed, p.Text("Pause"), memory.SettingPaused, answer.SettingOn))
 	}
-	return []component{row(first...), row(second...)}
+	return []discord.Component{discord.Row(first...), discord.Row(second...)}
 }
 
 // chooseChannel shows what is set for the channel that was chosen.
 func (c *commands) chooseChannel(_ context.Context, p *panel) error {
-	p.goTo(p.value())
+	p.goTo(p.Value())
 	return nil
 }
 
 func (c *commands) chooseKey(_ context.Context, p *panel) error {
-	if p.key = memory.Setting(p.value()); !slices.Contains(panelKeys, p.key) {
+	if p.key = memory.Setting(p.Value()); !slices.Contains(panelKeys, p.key) {
 		p.key, p.note = "", p.Text(staleChoice)
 	}
 	return nil
 }
 
-// value is the first that was chosen from a menu; "" if none was.
-func (i *wireInteraction) value() string {
-	if len(i.Data.Values) == 0 {
-		return ""
-	}
-	return i.Data.Values[0]
-}
-
 // panelSets sets the key that is in the id of what was used, to the value that is there, too, or was chosen or written.
 func (c *commands) panelSets(ctx context.Context, p *panel) error {
-	args, value := p.args(), p.value()
+	args, value := p.Args(), p.Value()
 	switch {
 	case len(args) < 2:
 		p.note = p.Text(staleChoice)
 		return nil
 	case len(args) > 2:
 		value = args[2]
-	case p.Type == interactionForm:
+	case p.Type == discord.InteractionForm:
 		value = p.persona()
 	}
 	err := c.setIn(ctx, p, memory.Setting(args[1]), value)
@@ -374,10 +367,10 @@ func (p *panel) after(err error) error {
 	return err
 }
 
-func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error) {
+func (c *commands) askPanelPersona(_ context.Context, x *exchange) (discord.Form, error) {
 	at, err := x.place()
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
 	return x.personaForm(id(panelPersona, at, memory.SettingPersona), at)
 }
@@ -406,14 +399,14 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 	return memory.RoleID(g.ID)
 }
 
-func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
-	f := form{ID: id(panelLimits, strings.Join(x.args(), ":")), Title: x.Text("0: no limit; empty: as I was set up")}
+func (c *commands) askLimits(_ context.Context, x *exchange) (discord.Form, error) {
+	f := discord.Form{ID: id(panelLimits, strings.Join(x.Args(), ":")), Title: x.Text("0: no limit; empty: as I was set up")}
 	for _, of := range limitFields {
 		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
 		if n := *of.of(&limit); n != memory.AsConfigured {
 			value = strconv.Itoa(n)
 		}
-		f.Fields = append(f.Fields, input(inputLine, of.id, x.Phrase(of.label), value, 15, false))
+		f.Fields = append(f.Fields, discord.Input(discord.InputLine, of.id, x.Phrase(of.label), value, 15, false))
 	}
 	return f, nil
 }
@@ -422,9 +415,9 @@ func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 func (c *commands) setLimits(ctx context.Context, p *panel) error {
 	limits := map[memory.RoleID]memory.Limit{}
 	for _, of := range limitFields {
-		n, ok := limitIn(p.option(of.id))
+		n, ok := limitIn(p.Option(of.id))
 		if !ok {
-			p.note = p.Text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", markdown.Plain(p.option(of.id), 30), p.Locale.Number(mostOfLimit))
+			p.note = p.Text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", markdown.Plain(p.Option(of.id), 30), p.Locale.Number(mostOfLimit))
 			return nil
 		}
 		role := limitRole(p.server, of.all)

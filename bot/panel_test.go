@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/builder"
@@ -79,7 +80,7 @@ func TestPanelsFit(t *testing.T) {
 				Channels: []memory.Channel{{ID: 1<<62 + 1, Choice: memory.Remember,
 					Settings: map[memory.Setting]string{memory.SettingRetention: "90d"}}}}
 			p := &panel{exchange: &exchange{Locale: locale.Of(language), server: g,
-				wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key,
+				Interaction: discord.Interaction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key,
 				note: locale.Of(language).Text(lostChannel)}
 			s := c.show(p)
 			if markdown.Units(s.Content) > markdown.MessageLimit || len(s.Components) > 5 {
@@ -88,7 +89,7 @@ func TestPanelsFit(t *testing.T) {
 			for _, r := range s.Components {
 				for _, b := range r.Components {
 					if markdown.Units(b.CustomID) > idLimit || markdown.Units(b.Label) > 80 || markdown.Units(b.Placeholder) > 150 ||
-						len(b.Options) > menuLimit || b.Type == componentMenu && len(b.Options) == 0 {
+						len(b.Options) > discord.MenuLimit || b.Type == discord.ComponentMenu && len(b.Options) == 0 {
 						t.Errorf("%s, %s: %+v", language, key, b)
 					}
 					for _, o := range b.Options {

@@ -20,7 +20,7 @@ const shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
 
 // pause pauses Hark in a guild, has it go on, or shows whether it is paused.
 func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
-	state, span := x.option("state"), x.option("for")
+	state, span := x.Option("state"), x.Option("for")
 	if state == "" && span == "" {
 		return sheet{Content: c.pauseLine(x.Locale, x.server)}, nil
 	}

@@ -3,6 +3,7 @@ package bot
 import (
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/ttl"
 )
 
@@ -39,20 +40,15 @@ func newPermits(now func() time.Time) *permits {
 func (p *permits) look(x *exchange) {
 	who, now := membership{x.guild(), x.who()}, p.now()
 	switch x.Type {
-	case interactionCommand:
+	case discord.InteractionCommand:
 		if x.Data.Name != adminCommand || x.Guild == 0 {
 			return
 		}
-		p.Put(who, !x.may(manageGuild), now, now.Add(permitFor))
-	case interactionComponent, interactionForm:
+		p.Put(who, !x.May(discord.ManageGuild), now, now.Add(permitFor))
+	case discord.InteractionComponent, discord.InteractionForm:
 		permitted, _ := p.Get(who, now)
-		x.permitted = permitted && !x.isPublic()
+		x.permitted = permitted && !x.IsPublic()
 	}
-}
-
-// isPublic reports whether what is used stands below a message that others see as well.
-func (i *wireInteraction) isPublic() bool {
-	return i.Message != nil && i.Message.Flags&flagEphemeral == 0
 }
 
 // managesNot refuses whoever may not decide for a server. Of a command Discord itself has seen to that, as
@@ -61,9 +57,9 @@ func managesNot(x *exchange) string {
 	switch {
 	case x.Guild == 0:
 		return x.Text(notAllowed)
-	case x.Type == interactionCommand, x.Type == interactionTyping, x.may(manageGuild), x.permitted:
+	case x.Type == discord.InteractionCommand, x.Type == discord.InteractionTyping, x.May(discord.ManageGuild), x.permitted:
 		return ""
-	case x.isPublic():
+	case x.IsPublic():
 		return x.Text(notAllowed)
 	}
 	return x.Text(useAgain)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -24,11 +25,11 @@ const errUnknownChannel locale.Phrase = "I don't know one of these channels yet.
 // place is the channel that x is about: the first in the id of a button or a form, or the one that a command
 // was given, or else the one that it is used in; 0 for the whole server.
 func (x *exchange) place() (memory.ChannelID, error) {
-	if x.Type == interactionComponent || x.Type == interactionForm {
-		return channelIn(x.args())
+	if x.Type == discord.InteractionComponent || x.Type == discord.InteractionForm {
+		return channelIn(x.Args())
 	}
-	given := x.option("channel")
-	switch whole := x.is("server"); {
+	given := x.Option("channel")
+	switch whole := x.Is("server"); {
 	case whole && given != "":
 		return 0, errBothPlaces
 	case whole:
@@ -72,7 +73,7 @@ func inPlace(do func(context.Context, *exchange, memory.Channel) (sheet, error))
 // inPlaceGiven is inPlace where no channel given means the whole server.
 func inPlaceGiven(do func(context.Context, *exchange, memory.Channel) (sheet, error)) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		if x.option("channel") == "" {
+		if x.Option("channel") == "" {
 			return do(ctx, x, memory.Channel{})
 		}
 		return inPlace(do)(ctx, x)
@@ -92,7 +93,7 @@ func paragraphs(texts ...string) sheet { return paged(strings.Split(lines(texts.
 
 // asking is a question with a button that does what is asked.
 func (s sheet) asking(style int, label, name string, args ...any) sheet {
-	s.Components = append(s.Components, row(button(style, label, id(name, args...))))
+	s.Components = append(s.Components, discord.Row(discord.Button(style, label, id(name, args...))))
 	return s
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -43,9 +44,9 @@ const (
 // propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
 // isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
 // well, and goes with them.
-func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]posted,
+func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]discord.Posted,
 	memory.Trace) {
-	var shown []posted
+	var shown []discord.Posted
 	t := b.thread(a, "p"+a.round)
 	for _, p := range proposals[:min(len(proposals), mostProposed)] {
 		m, sources, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
@@ -53,29 +54,29 @@ func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, 
 			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't propose to remember something")
 			continue
 		}
-		m.content, _, _ = strings.Cut(m.content, "\n") // what is to be remembered stays out of the log
+		m.Content, _, _ = strings.Cut(m.Content, "\n") // what is to be remembered stays out of the log
 		shown, trace = append(shown, m), trace.WithSources(sources...)
 	}
 	return shown, trace
 }
 
-func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int,
-	l memory.Lore) (posted, []memory.Source, error) {
+func (b *Bot) proposeOne(ctx context.Context, t *discord.Sender, a *ask, n int,
+	l memory.Lore) (discord.Posted, []memory.Source, error) {
 	in := b.localeIn(ctx, a.guild, a.channel)
 	text, l, err := showLore(in, a, l)
 	if err != nil {
-		return posted{}, nil, err
+		return discord.Posted{}, nil, err
 	}
 	sources, err := b.sourcesOf(ctx, l, 0)
 	if err != nil {
-		return posted{}, nil, err
+		return discord.Posted{}, nil, err
 	}
 	o := owned{asker: a.asker, question: a.id}
-	m, err := t.post(ctx, outgoing{
-		Content: text, Nonce: nonce(t.purpose, t.question,
-			n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
-		Components: []component{row(button(styleGreen, in.Text("Remember"), o.id(buttonRemember)),
-			button(styleGrey, in.Text("No"), o.id(buttonForgo)))},
+	m, err := t.Post(ctx, discord.Outgoing{
+		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question,
+			n), EnforceNonce: true, AllowedMentions: discord.Nobody, Flags: discord.SuppressEmbeds,
+		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, in.Text("Remember"), o.id(buttonRemember)),
+			discord.Button(discord.StyleGrey, in.Text("No"), o.id(buttonForgo)))},
 	})
 	return m, sources, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -67,7 +68,7 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 		if strings.Contains(fmt.Sprint(s.log.said()), "Migration") {
 			t.Errorf("logged %q", s.log.said())
 		}
-		if m.Flags != suppressEmbeds || len(m.Pinged) > 0 || s.buttonsBelow(m.Message) != "forgo, remember" {
+		if m.Flags != discord.SuppressEmbeds || len(m.Pinged) > 0 || s.buttonsBelow(m.Message) != "forgo, remember" {
 			t.Errorf("shown %+v with %q", m.Message, s.buttonsBelow(m.Message))
 		}
 		if restart {
@@ -207,7 +208,7 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 			return
 		}
 		x := &exchange{}
-		x.ID, x.Guild, x.Channel, x.User = 5, 7, 8, &wireUser{ID: 9}
+		x.ID, x.Guild, x.Channel, x.User = 5, 7, 8, &discord.User{ID: 9}
 		if err := json.Unmarshal([]byte(`{"id":"6"}`), &x.Message); err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -166,37 +164,6 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 		}
 	})
 }
-
-func TestRateLimitsOfEveryFormAreUnderstood(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ body, header, want string }{
-		{`{"retry_after":1.5,"global":false}`, "9", `{"retry_after":1.5,"global":false}`},
-		{`{"message":"no"}`, "9", `{"retry_after":9}`},
-		{`<html>`, "", `{"retry_after":5}`},
-		{`<html>`, "soon", `{"retry_after":5}`},
-		{`<html>`, "-1", `{"retry_after":5}`},
-	} {
-		r := &http.Response{Header: http.Header{}, Body: io.NopCloser(strings.NewReader(tt.body))}
-		if tt.header != "" {
-			r.Header.Set("Retry-After", tt.header)
-		}
-		r, err := understood(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := io.ReadAll(r.Body); string(got) != tt.want || r.ContentLength != int64(len(got)) {
-			t.Errorf("%s, %q: %s", tt.body, tt.header, got)
-		}
-	}
-	broken := &http.Response{Header: http.Header{}, Body: io.NopCloser(brokenReader{})}
-	if _, err := understood(broken); err == nil {
-		t.Error("a body that breaks off is understood")
-	}
-}
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("connection reset") }
 
 // Who stops Hark waits for what was logged, and then for the questions under way: one that was logged with it is
 // under way.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -21,7 +22,7 @@ const purgeEnd = "What is said from now on I may remember again. It can't be und
 
 // askMember asks whether all that somebody wrote is to be forgotten.
 func (c *commands) askMember(ctx context.Context, x *exchange) (sheet, error) {
-	user, given := x.id("member")
+	user, given := x.OptionID("member")
 	if !given {
 		return sheet{}, refusal(x.Text(whomUnknown))
 	}
@@ -64,7 +65,7 @@ func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forge
 	if !f.Before.IsZero() {
 		before = f.Before.Unix()
 	}
-	return asked.asking(styleRed, x.Text("Forget it for good"), purges, f.User, f.Channel, before), err
+	return asked.asking(discord.StyleRed, x.Text("Forget it for good"), purges, f.User, f.Channel, before), err
 }
 
 // purge forgets what a button says.
@@ -88,7 +89,7 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 
 // purged is what a button says is to be forgotten, which is never all of a server.
 func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
-	n, ok := integers(x.args(), 10)
+	n, ok := integers(x.Args(), 10)
 	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {
 		return f, false
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -26,7 +27,7 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			s.bot.recent.add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
 				Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
 			x := &exchange{}
-			x.Guild, x.Data.CustomID = snowflake(guild), button(s)
+			x.Guild, x.Data.CustomID = discord.Snowflake(guild), button(s)
 			c := newCommands(s.bot)
 			f, ok := c.purged(x)
 			if !ok || len(s.bot.recent.before(here, 1<<62)) != 1 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -56,10 +57,10 @@ func heading(l locale.Locale, question string) string {
 // filter is what narrows a search down, as it was given.
 func (c *commands) filter(x *exchange) (answer.Filter, error) {
 	var f answer.Filter
-	if id, given := x.id("in"); given {
+	if id, given := x.OptionID("in"); given {
 		f.In = []memory.ChannelID{memory.ChannelID(id)}
 	}
-	if id, given := x.id("from"); given {
+	if id, given := x.OptionID("from"); given {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
 	since, _, err := c.span(x, "since")
@@ -134,11 +135,11 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 
 // turnPage shows another page of what was found.
 func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
-	n, ok := integers(x.args(), 36)
+	n, ok := integers(x.Args(), 36)
 	if !ok || len(n) != 2 || x.Message == nil {
 		return sheet{}, refusal(x.Text(searchIsOver))
 	}
-	id, at, q := snowflake(n[0]), int(n[1]), c.question(x)
+	id, at, q := discord.Snowflake(n[0]), int(n[1]), c.question(x)
 	d, known := c.found.Get(id, q.Now)
 	if !known || d.membership != (membership{q.Guild, q.Asker}) || at < 0 || at >= d.pages() {
 		return sheet{}, refusal(x.Text(searchIsOver))
@@ -160,11 +161,11 @@ func (c *commands) page(ctx context.Context, q answer.Question, x *exchange, d *
 // page is one page of what was found.
 type page struct {
 	heading string
-	id      snowflake // of the search
-	at      int       // from 0
-	all     int       // that were found
-	below   int       // that were found and have too little to do with it
-	words   bool      // whether they were found by words only
+	id      discord.Snowflake // of the search
+	at      int               // from 0
+	all     int               // that were found
+	below   int               // that were found and have too little to do with it
+	words   bool              // whether they were found by words only
 	seen    []answer.Seen
 }
 
@@ -240,17 +241,17 @@ func pagesOf(found int) int { return (found + foundPerPage - 1) / foundPerPage }
 const pagerName = "found"
 
 // pager are the buttons below a page, the first of which is 0.
-func pager(id snowflake, page, pages int, l locale.Locale) []component {
+func pager(id discord.Snowflake, page, pages int, l locale.Locale) []discord.Component {
 	if pages < 2 {
 		return nil
 	}
 	at := pagerName + ":" + short36(int64(id)) + ":"
-	turn := func(label string, to int) component {
-		b := button(styleGrey, label, at+short36(int64(to)))
+	turn := func(label string, to int) discord.Component {
+		b := discord.Button(discord.StyleGrey, label, at+short36(int64(to)))
 		b.Disabled = to < 0 || to >= pages
 		return b
 	}
-	here := button(styleGrey, l.Number(page+1)+"/"+l.Number(pages), at+"here")
+	here := discord.Button(discord.StyleGrey, l.Number(page+1)+"/"+l.Number(pages), at+"here")
 	here.Disabled = true
-	return []component{row(turn("«", page-1), here, turn("»", page+1))}
+	return []discord.Component{discord.Row(turn("«", page-1), here, turn("»", page+1))}
 }

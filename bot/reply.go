@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -105,8 +106,8 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 }
 
 // buttons are those below the answer to a question, of which it may have sources to show.
-func (a *ask) buttons(l locale.Locale, sources bool) func(bool, []memory.MessageID) []component {
-	return func(done bool, before []memory.MessageID) []component {
+func (a *ask) buttons(l locale.Locale, sources bool) func(bool, []memory.MessageID) []discord.Component {
+	return func(done bool, before []memory.MessageID) []discord.Component {
 		o := owned{asker: a.asker, question: a.id, before: before}
 		if !done {
 			return o.writing(l)
@@ -223,7 +224,7 @@ func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *as
 	}
 	b.discard(last, d, a)
 	err = d.finish(last, contents, files...)
-	if errors.Is(err, errNoFiles) {
+	if errors.Is(err, discord.ErrNoFiles) {
 		tail = lines(tail, b.noFiles(last, a, err))
 		if contents, _, err = markdown.Answer(l, text, tail, got.answer.Sources, false); err == nil {
 			err = d.finish(last, contents)

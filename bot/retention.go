@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/memory"
@@ -24,7 +25,7 @@ const retentionDefault = "default"
 // forgotten it asks first.
 func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	keeper := keeperOf(x.server, at)
-	value := strings.ToLower(x.option("keep"))
+	value := strings.ToLower(x.Option("keep"))
 	if value == "" {
 		return paragraphs(c.retentionTold(x, keeper)), nil
 	}
@@ -45,13 +46,13 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 		amounts(x.Locale, less.Goes, 0), x.Text(
 			"- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
 		x.Text("It can't be undone: a longer time set later brings nothing back.")).
-		asking(styleRed, x.Text("Remember it no longer than that"), keepsFor, keeper,
+		asking(discord.StyleRed, x.Text("Remember it no longer than that"), keepsFor, keeper,
 			cmp.Or(value, retentionDefault)), nil
 }
 
 // keep is retention once it is confirmed.
 func (c *commands) keep(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	args := x.args()
+	args := x.Args()
 	if len(args) != 2 {
 		return sheet{}, refusal(x.Text(unknownTool))
 	}
@@ -72,7 +73,7 @@ func (c *commands) setRetention(ctx context.Context, x *exchange, keeper memory.
 }
 
 // expiringLine says what waits to be forgotten, with the button that has it forgotten; empty if nothing does.
-func (x *exchange) expiringLine() (string, []component) {
+func (x *exchange) expiringLine() (string, []discord.Component) {
 	e, waits := x.server.Expiring()
 	if !waits {
 		return "", nil
@@ -83,7 +84,7 @@ func (x *exchange) expiringLine() (string, []component) {
 	if !x.seesAll() {
 		line = x.Text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
 	}
-	return "⏳ " + line, []component{row(button(styleRed, x.Text("Forget them now"), expires))}
+	return "⏳ " + line, []discord.Component{discord.Row(discord.Button(discord.StyleRed, x.Text("Forget them now"), expires))}
 }
 
 // agreeToExpiring has what waits be forgotten.

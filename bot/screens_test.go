@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/discord"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -247,13 +248,13 @@ func (s *screens) draw(m discordtest.Message, note string) {
 		s.line("  ", line)
 	}
 	for _, raw := range m.Components {
-		var c component
+		var c discord.Component
 		if err := json.Unmarshal(raw, &c); err != nil {
 			s.Fatal(err)
 		}
 		var parts []string
 		for _, of := range c.Components {
-			if of.Type == componentButton {
+			if of.Type == discord.ComponentButton {
 				parts = append(parts, "[ "+of.Label+" ]")
 			} else {
 				parts = append(parts, "[ "+of.Placeholder+" ▾ ]")
@@ -347,9 +348,9 @@ func apart(d time.Duration) string {
 }
 
 // partsOf are the buttons and menus of a message.
-func partsOf(m discordtest.Message) (all []component) {
+func partsOf(m discordtest.Message) (all []discord.Component) {
 	for _, raw := range m.Components {
-		var row component
+		var row discord.Component
 		if err := json.Unmarshal(raw, &row); err != nil {
 			panic(err) // the fake took it
 		}

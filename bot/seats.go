@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 )
 
@@ -29,23 +30,23 @@ func (s seats) take(begin func(func(context.Context)), f func(context.Context)) 
 // read is one use; nil if it is none that is answered.
 func (c *commands) read(data json.RawMessage, logged <-chan struct{}) *exchange {
 	x := &exchange{rest: c.bot.rest, logged: logged, came: c.bot.now()}
-	if err := unmarshal(data, &x.wireInteraction); err != nil {
-		c.bot.log.Error().Err(err).Int64("interaction", eventID(data)).Msg("passed over a command")
+	if err := discord.Unmarshal(data, &x.Interaction); err != nil {
+		c.bot.log.Error().Err(err).Int64("interaction", discord.EventID(data)).Msg("passed over a command")
 		return nil
 	}
 	switch x.Type {
-	case interactionCommand, interactionComponent, interactionForm, interactionTyping:
+	case discord.InteractionCommand, discord.InteractionComponent, discord.InteractionForm, discord.InteractionTyping:
 	default:
 		return nil
 	}
-	x.Locale = locale.Of(x.wireInteraction.Locale)
+	x.Locale = locale.Of(x.Interaction.Locale)
 	return x
 }
 
 // seat has one use answered where there is a seat for it. One that finds none is told so at once.
 func (c *commands) seat(x *exchange) {
 	own, answer := c.seats, c.answer
-	if x.Type == interactionTyping {
+	if x.Type == discord.InteractionTyping {
 		own, answer = c.typing, c.complete
 	}
 	if own.take(c.begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
@@ -80,8 +81,8 @@ func (c *commands) turnAway(ctx context.Context, x *exchange) error {
 	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
 	defer cancel()
 	x.outcome = CommandRefused
-	if x.Type == interactionTyping {
-		return x.respond(limit, response{respondChoices, completions{Choices: []optionChoice{}}})
+	if x.Type == discord.InteractionTyping {
+		return x.respond(limit, discord.Response{Type: discord.RespondChoices, Data: completions{Choices: []optionChoice{}}})
 	}
 	return x.say(limit, x.Text(allTaken))
 }

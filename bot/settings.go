@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -25,12 +26,12 @@ func (c *commands) showSettings(_ context.Context, x *exchange) (sheet, error) {
 	g := x.seen()
 	return sheet{
 		Content: told(x.Locale, g, x.policy),
-		Components: []component{
-			row(button(styleGreen, x.Text(rememberPublic), choosePublic),
-				button(styleGrey, x.Text("Remember nothing"), chooseNothing)),
-			row(channelMenu(chosenChannels, x.Text("Remember only these channels and categories"), 1,
+		Components: []discord.Component{
+			discord.Row(discord.Button(discord.StyleGreen, x.Text(rememberPublic), choosePublic),
+				discord.Button(discord.StyleGrey, x.Text("Remember nothing"), chooseNothing)),
+			discord.Row(discord.ChannelMenu(chosenChannels, x.Text("Remember only these channels and categories"), 1,
 				decided(g, memory.Remember))),
-			row(channelMenu(chosenNever, x.Text("Never remember these"), 0, decided(g, memory.Ignore))),
+			discord.Row(discord.ChannelMenu(chosenNever, x.Text("Never remember these"), 0, decided(g, memory.Ignore))),
 		},
 	}, nil
 }
@@ -110,7 +111,7 @@ func (c *commands) decide(choice memory.Choice) action {
 				choices = append(choices, memory.Chose{Channel: id})
 			}
 		}
-		if x.Message == nil || !x.isPublic() {
+		if x.Message == nil || !x.IsPublic() {
 			if err := c.choose(ctx, x, choices...); err != nil {
 				return sheet{}, err
 			}
@@ -149,8 +150,8 @@ func (c *commands) askChannels(_ context.Context, x *exchange) (sheet, error) {
 	}
 	return sheet{
 		Content: x.Text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
-		Components: []component{
-			row(channelMenu(name, x.Text("Remember these channels and categories"), 1,
+		Components: []discord.Component{
+			discord.Row(discord.ChannelMenu(name, x.Text("Remember these channels and categories"), 1,
 				decided(x.seen(), memory.Remember))),
 		},
 	}, nil
@@ -163,12 +164,12 @@ func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, erro
 		return sheet{}, err
 	}
 	choices = append(choices, memory.Chose{Choice: memory.RememberChosen})
-	if at, is := noticeIn(x.args()); is {
+	if at, is := noticeIn(x.Args()); is {
 		shown, err := c.chooseByNotice(ctx, x, at, choices)
 		if err != nil {
 			return sheet{}, err
 		}
-		t := thread{client: c.bot.rest, channel: at.channel}
+		t := discord.Sender{Client: c.bot.rest, Channel: at.channel}
 		if err := c.bot.notices.edit(ctx, &t, at.message, shown); err != nil {
 			c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
 		}
@@ -211,7 +212,7 @@ func (x *exchange) choices(choice memory.Choice) (choices []memory.Chose, err er
 		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
 	}
 	before := decided(x.seen(), choice)
-	for _, id := range before[:min(len(before), menuLimit)] { // what the menu showed
+	for _, id := range before[:min(len(before), discord.MenuLimit)] { // what the menu showed
 		if !slices.Contains(ids, id) {
 			choices = append(choices, memory.Chose{Channel: id})
 		}

@@ -3,8 +3,8 @@ package bot
 import (
 	"context"
 	"errors"
-	"slices"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -18,7 +18,7 @@ func (b *Bot) post(last context.Context, d *delivery, a *ask, contents []string)
 // It returns the messages of the latter.
 func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace memory.Trace,
 	proposals []answer.Proposal) []memory.MessageID {
-	var below []posted
+	var below []discord.Posted
 	if err == nil {
 		below, trace = b.propose(last, a, proposals, trace)
 	} else {
@@ -34,7 +34,7 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 	b.record(last, d, a, trace, below, err != nil && passes(err))
 	ids := make([]memory.MessageID, len(below))
 	for i, p := range below {
-		ids[i] = p.id
+		ids[i] = p.ID
 	}
 	return ids
 }
@@ -42,7 +42,7 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ask, err error, trace 
 // record logs our answer, and returns once that is committed. What shows an earlier answer still, since
 // Discord didn't take what was to stand there, isn't this one: it stays if the log knows how it came about,
 // and goes otherwise. Where nothing is shown for now, the question stays open for the next start.
-func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace, below []posted,
+func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Trace, below []discord.Posted,
 	forNow bool) {
 	old := d.unwritten()
 	if !d.isWritten() {
@@ -54,7 +54,7 @@ func (b *Bot) record(last context.Context, d *delivery, a *ask, trace memory.Tra
 	}
 	events := b.ours(d, a, trace, below)
 	if len(d.parts) > 0 {
-		trace.Answer = d.parts[0].id
+		trace.Answer = d.parts[0].ID
 	}
 	events = append(events, b.called(a, trace)...)
 	if !forNow || len(d.parts) > 0 {
@@ -86,7 +86,7 @@ func (b *Bot) leave(ctx context.Context, d *delivery, a *ask, old []memory.Messa
 // discard takes back what went with an earlier answer in the same place.
 func (b *Bot) discard(last context.Context, d *delivery, a *ask) {
 	for _, id := range a.more {
-		if err := d.to.remove(last, id); err != nil && !errors.Is(err, errGone) {
+		if err := d.to.Remove(last, id); err != nil && !errors.Is(err, discord.ErrGone) {
 			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take back what went with an answer")
 			continue
 		}
@@ -110,7 +110,7 @@ func (b *Bot) commit(ctx context.Context, events []memory.Event) error {
 
 // ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
 // kept: it couldn't be found when something that it repeats is forgotten.
-func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace, below []posted) []memory.Event {
+func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace, below []discord.Posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
 		events = append(events, memory.Deleted{Guild: a.guild, Channel: a.channel, IDs: d.removed})
@@ -122,15 +122,15 @@ func (b *Bot) ours(d *delivery, a *ask, trace memory.Trace, below []posted) []me
 		events = append(events, memory.Rewritten{Guild: a.guild, Channel: a.channel, IDs: d.ids()})
 	}
 	trace.Parts = nil
-	for i, p := range append(slices.Clone(d.parts), below...) {
+	for i, p := range append(d.posted(), below...) {
 		m := memory.Message{
-			ID: p.id, Guild: a.guild, Channel: a.channel, Author: b.self, Kind: memory.FromHark,
-			Content: p.content, Files: p.files, Edited: p.edited,
+			ID: p.ID, Guild: a.guild, Channel: a.channel, Author: b.self, Kind: memory.FromHark,
+			Content: p.Content, Files: p.Files, Edited: p.Edited,
 		}
 		if i == 0 {
-			m.ReplyTo, trace.Answer = a.id, p.id
+			m.ReplyTo, trace.Answer = a.id, p.ID
 		} else {
-			trace.Parts = append(trace.Parts, p.id)
+			trace.Parts = append(trace.Parts, p.ID)
 		}
 		if trace.Asker == 0 {
 			m.Content, m.Files = "", nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -87,7 +88,7 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault discordtest.Fault
 		times int
-	}{"Discord fails": {discordtest.ServerError(), attempts}, "Discord refuses": {discordtest.Unfit(), 1}} {
+	}{"Discord fails": {discordtest.ServerError(), discord.Attempts}, "Discord refuses": {discordtest.Unfit(), 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
@@ -151,7 +152,7 @@ func TestAnswersRewrittenByHalf(t *testing.T) {
 	s.discord.WaitFor("two messages", func() bool { return len(s.discord.Sent(s.channel)) == 2 })
 	s.logged(t)
 	sent := s.discord.Sent(s.channel)
-	s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
 	s.oracle.answer = says("I don't know")
 	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
 	s.shows(sent[0].Message, "I don't know")

@@ -30,7 +30,7 @@ func spans(days ...string) func(context.Context, *exchange) ([]optionChoice, err
 // span is the time that was given for an option, in the zone of the guild: from when and until when it lasts.
 // Both are zero if none was given. The error is a refusal.
 func (c *commands) span(x *exchange, name string) (from, to time.Time, err error) {
-	text := strings.TrimSpace(x.option(name))
+	text := strings.TrimSpace(x.Option(name))
 	if text == "" {
 		return from, to, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -94,7 +95,7 @@ func TestForgettingEndsAtTheClickByDiscordsClock(t *testing.T) {
 	now := time.Now()
 	c := &commands{bot: &Bot{now: func() time.Time { return now }}}
 	for ahead, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, -time.Hour: 0} {
-		x := &exchange{wireInteraction: wireInteraction{ID: snowflake(memory.FirstMessageID(now.Add(ahead)))}}
+		x := &exchange{Interaction: discord.Interaction{ID: discord.Snowflake(memory.FirstMessageID(now.Add(ahead)))}}
 		if got := c.at(x).Sub(now); got < want || got > want+time.Millisecond {
 			t.Errorf("%v ahead: %v", ahead, got)
 		}

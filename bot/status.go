@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/discord"
 	"hark/memory"
 )
 
@@ -104,7 +105,7 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 
 // shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to
 // forget it if it is one; "" if there are none.
-func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []component, error) {
+func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []discord.Component, error) {
 	shut, err := shutOut(ctx, c.bot.memory, g)
 	if err != nil {
 		return "", nil, err
@@ -134,7 +135,7 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 	if len(kept) > 1 {
 		return line, nil, nil
 	}
-	return line, []component{row(button(styleGrey, x.Text("Forget what I kept of it"), id(asksPurge, kept[0])))}, nil
+	return line, []discord.Component{discord.Row(discord.Button(discord.StyleGrey, x.Text("Forget what I kept of it"), id(asksPurge, kept[0])))}, nil
 }
 
 // toDo says what is still to be done with what is kept of g, in the channels that it has.

@@ -8,8 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
 	"hark/memory"
 )
 
@@ -60,13 +59,13 @@ func (f *filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
 		c.events = append(c.events, memory.GapFilled{Gap: g, Through: c.through})
 		return c.pageTold, nil
 	}
-	if denied(err) && code(err) != discordgo.ErrCodeUnknownChannel {
+	if discord.Denied(err) && discord.Code(err) != discord.CodeUnknownChannel {
 		err = cmp.Or(f.confirm(ctx, g.Guild, g.Channel), err) // a single refusal may be about something else
 	}
 	switch {
-	case errors.Is(err, errUnreadable):
+	case errors.Is(err, discord.ErrUnreadable):
 		return pageTold{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
-	case code(err) == discordgo.ErrCodeUnknownChannel:
+	case discord.Code(err) == discord.CodeUnknownChannel:
 		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.bot.now()}
 		return pageTold{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}},
 			tally: tally{channels: 1}}, nil
@@ -98,14 +97,14 @@ func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, hea
 		return c, nil
 	}
 	c.fetched = true
-	page, err := b.filler.fetch(ctx, g.Guild, g.Channel, max(from, 1))
+	page, err := b.rest.Messages(ctx, g.Guild, g.Channel, max(from, 1))
 	if err == nil && len(page) == 0 && len(ours) > 0 {
 		err = b.filler.confirm(ctx, g.Guild, g.Channel)
 	}
 	if err != nil {
 		return c, err
 	}
-	ids, theirs := map[memory.MessageID]bool{}, map[memory.MessageID]*wireMessage{}
+	ids, theirs := map[memory.MessageID]bool{}, map[memory.MessageID]*discord.Message{}
 	for _, m := range ours {
 		ids[m.ID] = true
 	}
@@ -116,7 +115,7 @@ func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, hea
 	if err != nil {
 		return c, err
 	}
-	more := len(page) == pageSize
+	more := len(page) == discord.PageSize
 	if len(page) > 0 {
 		c.through = min(c.through, memory.MessageID(page[len(page)-1].ID))
 	}

@@ -10,8 +10,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
 	"hark/bot/markdown"
 	"hark/internal/portrait"
 	"hark/memory"
@@ -63,12 +62,12 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if x.option("by") == exportByDM {
+	if x.Option("by") == exportByDM {
 		return c.sendExport(ctx, x, file)
 	}
 	err = x.show(ctx, sheet{Content: x.packed(x.Text(exportHere), file), Files: []markdown.File{file}})
 	switch {
-	case refusesFiles(err):
+	case discord.RefusesFiles(err):
 		return sheet{}, refusal(x.Text(
 			"Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."))
 	case err != nil:
@@ -157,17 +156,12 @@ func (c *commands) sendExport(ctx context.Context, x *exchange, file markdown.Fi
 	if x.Guild != 0 {
 		content = x.Text(exportDirect, "**"+markdown.Plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
-	direct, err := c.bot.rest.direct(ctx, x.who())
+	direct, err := c.bot.rest.Direct(ctx, x.who())
 	if err == nil {
-		files, address := []markdown.File{file}, discordgo.EndpointChannelMessages(direct.String())
-		err = c.bot.rest.call(ctx, "POST", address, address, withFiles(outgoing{
-			Content: x.packed(content, file), Nonce: nonce("e", memory.MessageID(x.ID),
-				0), EnforceNonce: true, AllowedMentions: nobody,
-			Flags: suppressEmbeds, Attachments: attachments(files),
-		}, files), nil)
+		err = c.bot.rest.SendFile(ctx, direct, memory.MessageID(x.ID), x.packed(content, file), file)
 	}
 	switch {
-	case code(err) == codeClosed || status(err) == 403:
+	case discord.Code(err) == codeClosed || discord.Status(err) == 403:
 		return sheet{}, refusal(x.Text(exportClosed))
 	case err != nil:
 		return sheet{}, fmt.Errorf("send an export: %w", err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -230,7 +231,7 @@ func TestEditsOfLongAgoAskNothing(t *testing.T) {
 		{time.Second, 24 * time.Hour, false},
 	} {
 		c := newConverter(1, false, func() time.Time { return sent.Time().Add(test.heard) })
-		w := &wireMessage{ID: snowflake(sent), Channel: 3, Guild: 2, Content: &text,
+		w := &discord.Message{ID: discord.Snowflake(sent), Channel: 3, Guild: 2, Content: &text,
 			Edited: sent.Time().Add(test.edited)}
 		if a := c.edited(w, false); (a != nil) != test.asks {
 			t.Errorf("edited after %v, heard of after %v: %+v", test.edited, test.heard, a)

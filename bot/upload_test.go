@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -49,7 +50,7 @@ func TestLongCodeIsSentAsAFile(t *testing.T) {
 		s.oracle.answer = s.coded(streamed)
 		s.ask("how?")
 		m := s.answered(t, s.channel, pointer)
-		if !s.isMain(m) || m.Flags&suppressEmbeds == 0 || len(m.Pinged) > 0 {
+		if !s.isMain(m) || m.Flags&discord.SuppressEmbeds == 0 || len(m.Pinged) > 0 {
 			t.Errorf("sent %+v", m)
 		}
 		e, _ := find(s.log, func(e memory.Posted) bool { return e.Message.Kind == memory.FromHark })
@@ -156,7 +157,7 @@ func TestHostileAnswer(t *testing.T) {
 	}
 	s.ask("when?")
 	m := s.answered(t, s.channel, want+" Bye.")
-	if !slices.Equal(m.Pinged, []discordtest.ID{s.ana.ID}) || m.Flags&suppressEmbeds == 0 {
+	if !slices.Equal(m.Pinged, []discordtest.ID{s.ana.ID}) || m.Flags&discord.SuppressEmbeds == 0 {
 		t.Errorf("pinged %d, flags %b", m.Pinged, m.Flags)
 	}
 	for _, body := range m.Bodies {
@@ -168,7 +169,7 @@ func TestHostileAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := fmt.Sprintf(`{"parse":[],"users":["%d"],"roles":[],"replied_user":false}`,
-			s.ana.ID); string(sent.Allowed) != want || sent.Flags != suppressEmbeds {
+			s.ana.ID); string(sent.Allowed) != want || sent.Flags != discord.SuppressEmbeds {
 			t.Errorf("sent %s", body)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/pace"
 	"hark/memory"
 )
@@ -114,14 +115,14 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	defer t.mu.Unlock()
 	r = t.removals[at]
 	switch {
-	case err == nil || status(err) == http.StatusNotFound:
+	case err == nil || discord.Status(err) == http.StatusNotFound:
 		delete(t.removals, at)
 		return true
 	case ctx.Err() != nil:
 		return false
 	}
 	// else it may work the next time
-	if r.wait = min(max(firstRefusal, 2*r.wait), longestRefusal); errors.Is(err, errGone) {
+	if r.wait = min(max(firstRefusal, 2*r.wait), longestRefusal); errors.Is(err, discord.ErrGone) {
 		r.next = now.Add(r.wait)
 	}
 	t.removals[at] = r
@@ -132,12 +133,12 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 // withdraw changes one message of an answer: its first says what happened and loses its files, others go, and
 // it with them where its question did.
 func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
-	t := &thread{client: b.rest, channel: w.Channel}
+	t := &discord.Sender{Client: b.rest, Channel: w.Channel}
 	var err error
 	if w.First && !w.Unasked {
-		err = t.change(ctx, "PATCH", w.Message, asText(b.localeIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
+		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(b.localeIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
 	} else {
-		err = t.change(ctx, "DELETE", w.Message, nil, nil)
+		err = t.Change(ctx, "DELETE", w.Message, nil, nil)
 	}
-	return wrap(err, fmt.Sprintf("take back message %d in channel", w.Message), w.Channel)
+	return discord.Wrap(err, fmt.Sprintf("take back message %d in channel", w.Message), w.Channel)
 }

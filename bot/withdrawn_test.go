@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/internal/pace"
 	"hark/memory"
@@ -104,12 +105,12 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	s := remembering(t)
 	s.ask("when?")
 	answer := s.answered(t, s.channel, "Friday")
-	trouble := s.discord.Inject("PATCH /channels/*/messages/*", attempts+1, discordtest.ServerError())
+	trouble := s.discord.Inject("PATCH /channels/*/messages/*", discord.Attempts+1, discordtest.ServerError())
 	s.breakReading(errDown)
 	s.logs(t, "which answers are to be taken back")
 	s.breakReading(nil)
 	s.withdraw(t, s.ana)
-	trouble.WaitHits(attempts + 1)
+	trouble.WaitHits(discord.Attempts + 1)
 	s.marked(t, answer.Message)
 	if m := s.discord.Sent(s.channel)[0]; m.Content != withdrawnText {
 		t.Errorf("the answer is %q", m.Content)

@@ -83,6 +83,7 @@ func day(l locale.Locale, t, now time.Time) string {
 // link, nothing that turns the direction of what follows.
 func Plain(s string, most int) string { return escape(Clip(OneLine(s), most)) }
 
+// OneLine is s on one line, without blanks round it.
 func OneLine(s string) string { return strings.Join(strings.Fields(memory.Clean(s)), " ") }
 
 func escape(s string) string {

@@ -59,6 +59,7 @@ var rules = map[string][]string{
 	"internal/wait":                {},
 	"internal/web":                 besides("bot", "cmd/hark"),
 	"bot/locale":                   {"memory"},
+	"bot/discord":                  {"memory", "internal/answer", "bot/locale", "bot/markdown"},
 	"bot/markdown":                 {"memory", "internal/answer", "bot/locale"},
 	"bot":                          besides("cmd/hark"),
 	"cmd/hark":                     besides(),
@@ -74,7 +75,7 @@ var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
-	"github.com/bwmarrin/discordgo":     {"bot", "internal/discordtest"},
+	"github.com/bwmarrin/discordgo":     {"bot/discord", "internal/discordtest"},
 	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
 	"modernc.org/sqlite":                {"memory/sqlite"},
 	"go.yaml.in/yaml/v3":                {"internal/migrate"},

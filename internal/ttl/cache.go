@@ -19,6 +19,7 @@ type note[V comparable] struct {
 	at, over time.Time
 }
 
+// New returns a cache of at most most entries.
 func New[K, V comparable](most int) *Cache[K, V] {
 	return &Cache[K, V]{most: most, of: map[K]note[V]{}}
 }

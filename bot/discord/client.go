@@ -1,4 +1,4 @@
-package bot
+package discord
 
 import (
 	"bytes"
@@ -23,28 +23,68 @@ import (
 
 const (
 	requestTimeout = 20 * time.Second
-	// attempts is how often a request is made whose failure says nothing about the next.
-	attempts = 5
+	// Attempts is how often a request is made whose failure says nothing about the next.
+	Attempts = 5
 	// attemptsAtStart is how often Discord is asked who Hark is: for half a minute.
 	attemptsAtStart = 7
 	// blindWait is how long to wait after a rate limit that doesn't say how long.
 	blindWait = 5 * time.Second
 )
 
-// client makes requests to Discord. Unlike discordgo's own calls every wait ends with the context, the ones
+// Client makes requests to Discord. Unlike discordgo's own calls every wait ends with the context, the ones
 // for a rate limit too.
-type client struct {
+type Client struct {
+	Backoff time.Duration // before the second attempt; doubled for each further one
+	tries   int           // how often a request is made; 0: attempts
 	session *discordgo.Session
-	backoff time.Duration // before the second attempt; doubled for each further one
+	files   *fetcher
 	metrics *metrics.Metrics
-	tries   int // how often a request is made; 0: attempts
+}
+
+// Options say how Discord is reached.
+type Options struct {
+	Token   string           // of the bot, with or without "Bot " before it
+	APIURL  string           // stands for https://discord.com, which is the default
+	Client  *http.Client     // for requests; its Transport gets them addressed to APIURL, and those for files
+	Metrics *metrics.Metrics // nil: nobody wants to know
+}
+
+// NewClient returns a client, or why the options aren't any.
+func NewClient(o Options) (*Client, error) {
+	token := strings.Fields(o.Token)
+	if len(token) > 0 && token[0] == "Bot" {
+		token = token[1:]
+	}
+	if len(token) != 1 {
+		return nil, ErrNoToken
+	}
+	base, err := parseBase(o.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	next, own := http.DefaultTransport, http.Client{}
+	if o.Client != nil {
+		own = *o.Client
+	}
+	if own.Transport != nil {
+		next = own.Transport
+	}
+	if own.Timeout == 0 {
+		own.Timeout = requestTimeout
+	}
+	own.Transport = &proxy{base: base, next: next}
+	s, _ := discordgo.New("Bot " + token[0]) // its error is always nil
+	s.Client = &own
+	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
+	s.ShouldRetryOnRateLimit = false
+	return &Client{session: s, files: newFetcher(next), metrics: metrics.Or(o.Metrics)}, nil
 }
 
 // call makes a request and decodes the answer into into, unless that is nil. bucket is what Discord limits
 // the rate by; at most one request of a bucket is under way. It may be made several times: a request must
 // mean the same when it is repeated.
-func (c *client) call(ctx context.Context, method, address, bucket string, body, into any) error {
-	wait, route := c.backoff, routeOf(address)
+func (c *Client) call(ctx context.Context, method, address, bucket string, body, into any) error {
+	wait, route := c.Backoff, routeOf(address)
 	request := func() ([]byte, error) {
 		with := []discordgo.RequestOption{discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false)}
 		if f, is := body.(*multipartForm); is {
@@ -76,8 +116,8 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 			c.waited(route, pause)
 		case final(err) != nil:
 			return final(err)
-		case !passing(err) || attempt == cmp.Or(c.tries, attempts):
-			return redact(err)
+		case !passing(err) || attempt == cmp.Or(c.tries, Attempts):
+			return Redact(err)
 		default:
 			attempt++
 			wait *= 2
@@ -89,24 +129,24 @@ func (c *client) call(ctx context.Context, method, address, bucket string, body,
 }
 
 // get asks Discord for what is at an address, which without its query names its bucket.
-func (c *client) get(ctx context.Context, address string, into any) error {
+func (c *Client) get(ctx context.Context, address string, into any) error {
 	bucket, _, _ := strings.Cut(address, "?")
 	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
 }
 
 // gateway asks Discord for where the gateway is, and how many more sessions it allows.
-func (c *client) gateway(ctx context.Context) (told wireGateway, err error) {
+func (c *Client) gateway(ctx context.Context) (told wireGateway, err error) {
 	err = c.get(ctx, discordgo.EndpointGatewayBot, &told)
 	return told, err
 }
 
 // post posts something to an address, which names its bucket.
-func (c *client) post(ctx context.Context, address string, body, into any) error {
+func (c *Client) post(ctx context.Context, address string, body, into any) error {
 	return c.call(ctx, http.MethodPost, address, address, body, into)
 }
 
 // free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
-func (c *client) free(ctx context.Context, name, route string) error {
+func (c *Client) free(ctx context.Context, name, route string) error {
 	bucket := c.session.Ratelimiter.GetBucket(name)
 	for {
 		bucket.Lock()
@@ -125,12 +165,12 @@ func (c *client) free(ctx context.Context, name, route string) error {
 // passing reports whether a request that failed with err may succeed later: Discord or the way to it is
 // troubled, rather than the request wrong.
 func passing(err error) bool {
-	s := status(err)
+	s := Status(err)
 	return s == 0 || s >= 500 || s == http.StatusRequestTimeout
 }
 
-// redact leaves out of err what mustn't be logged: addresses, which may hold an interaction's token.
-func redact(err error) error {
+// Redact leaves out of err what mustn't be logged: addresses, which may hold an interaction's token.
+func Redact(err error) error {
 	var at *url.Error
 	if errors.As(err, &at) {
 		return at.Err
@@ -195,4 +235,43 @@ func understood(answer *http.Response) (*http.Response, error) {
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	answer.ContentLength = int64(len(body))
 	return answer, nil
+}
+
+// routeOf is the class of an address, which names no place and nobody.
+func routeOf(address string) string {
+	path, ours := strings.CutPrefix(address, discordgo.EndpointAPI)
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(path, "/")
+	switch {
+	case !ours:
+		return "other"
+	case parts[0] == "webhooks":
+		return "interactions"
+	case len(parts) > 2 && (parts[2] == "messages" || parts[2] == "typing"):
+		return parts[2]
+	}
+	return parts[0]
+}
+
+// count counts a request and how it came out: "ok", "limited" by Discord's rate limits, "refused" by Discord,
+// or "failed" on the way.
+func (c *Client) count(route string, err error) {
+	outcome := "ok"
+	switch {
+	case err == nil:
+	case errors.As(err, new(*discordgo.RateLimitError)):
+		outcome = "limited"
+	case Status(err) != 0:
+		outcome = "refused"
+	default:
+		outcome = "failed"
+	}
+	c.metrics.DiscordRequests.WithLabelValues(route, outcome).Inc()
+}
+
+// waited counts a wait for a rate limit.
+func (c *Client) waited(route string, d time.Duration) {
+	if d > 0 {
+		c.metrics.RateLimitSeconds.WithLabelValues(route).Observe(d.Seconds())
+	}
 }

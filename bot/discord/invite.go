@@ -1,4 +1,4 @@
-package bot
+package discord
 
 import (
 	"fmt"
@@ -9,15 +9,15 @@ import (
 
 // needed are the permissions that the invitation asks for, those first without which nothing is of use: all
 // that Hark ever needs but Connect, which voice channels that not everybody may join want.
-var needed = []memory.Permissions{memory.ViewChannel, sendMessages, attachFiles, memory.ReadMessageHistory,
-	sendInThreads}
+var needed = []memory.Permissions{memory.ViewChannel, SendMessages, AttachFiles, memory.ReadMessageHistory,
+	SendInThreads}
 
 // missingPermissions are those of the needed that have hasn't, as Discord's settings name them in English.
 func missingPermissions(have memory.Permissions) []string {
 	var missing []string
 	for _, p := range needed {
 		if !have.Has(p) && !have.Has(memory.Administrator) {
-			missing = append(missing, permissionNames(locale.Locale{}, p))
+			missing = append(missing, PermissionNames(locale.Locale{}, p))
 		}
 	}
 	return missing
@@ -26,11 +26,11 @@ func missingPermissions(have memory.Permissions) []string {
 // InviteURL is the address that invites the application's bot, with the permissions that Hark needs and no others, into
 // guild, or into whichever is chosen if guild is 0. Where the bot is already, it is granted them.
 func InviteURL(app string, guild memory.GuildID) string {
-	return inviteURL(app, guild, 0)
+	return GrantURL(app, guild, 0)
 }
 
-// inviteURL is InviteURL with further permissions.
-func inviteURL(app string, guild memory.GuildID, further memory.Permissions) string {
+// GrantURL is InviteURL with further permissions.
+func GrantURL(app string, guild memory.GuildID, further memory.Permissions) string {
 	sum := further
 	for _, p := range needed {
 		sum |= p

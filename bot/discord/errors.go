@@ -1,8 +1,9 @@
-package bot
+package discord
 
 import (
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
@@ -32,7 +33,7 @@ const (
 	closeDisallowedIntents    = 4014
 )
 
-func unreachable(err error) error { return fmt.Errorf("%w: %w", ErrUnreachable, redact(err)) }
+func unreachable(err error) error { return fmt.Errorf("%w: %w", ErrUnreachable, Redact(err)) }
 
 // final is the error that ends Run because of err, or nil if trying again may help.
 func final(err error) error {
@@ -49,14 +50,14 @@ func final(err error) error {
 			return fmt.Errorf("%w (close code %d)", ErrIntents, closed.Code)
 		}
 	}
-	if status(err) == 401 {
+	if Status(err) == 401 {
 		return fmt.Errorf("%w (HTTP 401)", ErrToken)
 	}
 	return nil
 }
 
-// status is the HTTP status with which Discord refused a request; 0 if err is of another kind.
-func status(err error) int {
+// Status is the HTTP status with which Discord refused a request; 0 if err is of another kind.
+func Status(err error) int {
 	var refused *discordgo.RESTError
 	if errors.As(err, &refused) && refused.Response != nil {
 		return refused.Response.StatusCode
@@ -64,11 +65,20 @@ func status(err error) int {
 	return 0
 }
 
-// code is Discord's own code for why it refused a request; 0 if there is none.
-func code(err error) int {
+// Code is Discord's own code for why it refused a request; 0 if there is none.
+func Code(err error) int {
 	var refused *discordgo.RESTError
 	if errors.As(err, &refused) && refused.Message != nil {
 		return refused.Message.Code
 	}
 	return 0
+}
+
+// ErrUnreadable says that Discord shows no past because Hark may not read it, rather than because there is none.
+var ErrUnreadable = errors.New("the channel's history may not be read")
+
+// Denied reports whether Discord says that there is nothing to be had.
+func Denied(err error) bool {
+	s := Status(err)
+	return s == http.StatusForbidden || s == http.StatusNotFound
 }

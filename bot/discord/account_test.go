@@ -1,4 +1,4 @@
-package bot
+package discord
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hark/internal/discordtest"
-	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -27,7 +26,7 @@ func TestCheck(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := discordtest.New(t)
-			a, err := Check(t.Context(), Config{Token: c.token(d), APIURL: d.URL})
+			a, err := Check(t.Context(), Options{Token: c.token(d), APIURL: d.URL})
 			if !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
@@ -40,12 +39,12 @@ func TestCheck(t *testing.T) {
 
 func TestCheckWithoutDiscord(t *testing.T) {
 	t.Parallel()
-	if _, err := Check(t.Context(), Config{Token: "x", APIURL: "http://127.0.0.1:1"}); !errors.Is(err, ErrUnreachable) {
+	if _, err := Check(t.Context(), Options{Token: "x", APIURL: "http://127.0.0.1:1"}); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("nobody is there, and it says %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Check(ctx, Config{Token: "x", APIURL: "http://127.0.0.1:1"}); !errors.Is(err, context.Canceled) {
+	if _, err := Check(ctx, Options{Token: "x", APIURL: "http://127.0.0.1:1"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled check says %v", err)
 	}
 }
@@ -59,7 +58,7 @@ func TestAccount(t *testing.T) {
 	d.UpdateRole(shed.ID, shed.BotRole.ID, func(r *discordtest.Role) { r.Permissions = discordtest.Administrator })
 	d.UpdateRole(shed.ID, shed.ID, func(r *discordtest.Role) { r.Permissions = 0 })
 	d.DenyCommands(shed.ID)
-	a, err := Check(t.Context(), Config{Token: d.Token, APIURL: d.URL})
+	a, err := Check(t.Context(), Options{Token: d.Token, APIURL: d.URL})
 	if err != nil || a.Content {
 		t.Fatalf("%+v, %v", a, err)
 	}
@@ -82,10 +81,10 @@ func TestAccount(t *testing.T) {
 	}
 	d.Inject("GET /users/@me/guilds", 2, discordtest.ServerError())
 	d.Inject("GET /gateway/bot", 1, discordtest.Forbidden())
-	if _, err := a.Guilds(t.Context()); status(err) != 500 {
+	if _, err := a.Guilds(t.Context()); Status(err) != 500 {
 		t.Errorf("of guilds: %v", err)
 	}
-	if _, err := a.Starts(t.Context()); status(err) != 403 {
+	if _, err := a.Starts(t.Context()); Status(err) != 403 {
 		t.Errorf("of the gateway: %v", err)
 	}
 }
@@ -97,7 +96,7 @@ func TestAccountInManyGuilds(t *testing.T) {
 	for n := range guildPage + 3 {
 		d.AddGuild(fmt.Sprint("Garden ", n))
 	}
-	a, err := Check(t.Context(), Config{Token: d.Token, APIURL: d.URL})
+	a, err := Check(t.Context(), Options{Token: d.Token, APIURL: d.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,12 +108,5 @@ func TestAccountInManyGuilds(t *testing.T) {
 	}
 	if n := len(d.Requests()); n != 3 {
 		t.Errorf("%d requests", n)
-	}
-}
-
-func TestInviteURL(t *testing.T) {
-	t.Parallel()
-	for _, link := range []string{InviteURL("5", 0), inviteURL("5", 0, memory.Connect), InviteURL("5", 7)} {
-		golden.Seen(t, link)
 	}
 }

@@ -1,4 +1,4 @@
-package bot
+package discord
 
 import (
 	"bytes"
@@ -14,8 +14,11 @@ import (
 
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
+	"github.com/rs/zerolog"
 
+	"hark/internal/metrics"
 	"hark/internal/pace"
+	"hark/memory"
 )
 
 // The gateway's protocol is spoken here and not by discordgo, which decodes every event twice more than is needed, and
@@ -25,14 +28,15 @@ import (
 // longestReconnect bounds the pause between attempts to connect again.
 const longestReconnect = 2 * time.Minute
 
-// sessionsAtOnce is how many sessions are begun without a pause but that between attempts. Then there is one each
+// SessionsAtOnce is how many sessions are begun without a pause but that between attempts. Then there is one each
 // longestReconnect, 730 a day: after 1,000 Discord takes the token away.
-const sessionsAtOnce = 10
+const SessionsAtOnce = 10
 
 // largeFrame is from how many bytes on the room that a frame took isn't kept for the next.
 const largeFrame = 1 << 20
 
-const intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
+// Intents are what is asked for always.
+const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
 	discordgo.IntentMessageContent
 
 // The opcodes of frames.
@@ -75,24 +79,58 @@ type gatewaySession struct {
 	seq     atomic.Int64
 }
 
-// stayConnected keeps a connection to the gateway until ctx ends, or one of the final errors.
-func (b *Bot) stayConnected(ctx context.Context) error {
+// Gateway keeps a connection to Discord's gateway.
+type Gateway struct {
+	Client  *Client
+	Dialer  *websocket.Dialer // its NetDialContext is used; nil: the usual
+	Members bool              // whether Discord is to tell of members
+	// Receive is called with each event, in order. It must not wait.
+	Receive func(event string, data json.RawMessage)
+	// State is told why there is no connection, once there was one.
+	State func(why error)
+	// Lost is called when a connection has ended, or couldn't be made.
+	Lost func()
+	// Unasked is a guild whose members are to be asked for, of those that weren't asked for since a time.
+	Unasked func(now, since time.Time) (guild memory.GuildID, nonce string, ask bool)
+	Timing  *GatewayTiming
+	Metrics *metrics.Metrics
+	Log     zerolog.Logger
+	Now     func() time.Time
+}
+
+// GatewayTiming is how long things take at most, or are apart.
+type GatewayTiming struct {
+	Retry   time.Duration // before a second attempt to connect; doubled for each further one
+	Reach   int           // attempts to connect before giving up at the start
+	Open    time.Duration // opening a connection
+	Ask     time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
+	Members time.Duration // until a guild's members are asked for again that weren't all told
+}
+
+// UsualGateway is the timing of a gateway but in tests.
+var UsualGateway = GatewayTiming{Retry: 500 * time.Millisecond, Reach: 3, Open: 30 * time.Second,
+	Ask: time.Second, Members: time.Minute}
+
+var errLost = errors.New("the connection to Discord is lost; connecting again")
+
+// Run keeps a connection until ctx ends, or one of the final errors.
+func (g *Gateway) Run(ctx context.Context) error {
 	s, starts := &gatewaySession{}, sessionStarts{}
-	wait, failures, everUp := b.timing.retry, 0, false
+	wait, failures, everUp := g.Timing.Retry, 0, false
 	for ctx.Err() == nil {
 		if s.id == "" {
-			b.waitToStart(ctx, starts.pause(time.Now()))
+			g.waitToStart(ctx, starts.pause(time.Now()))
 		}
-		up, err := b.connect(ctx, s)
-		b.memberRoles.Lose()
+		up, err := g.connect(ctx, s)
+		g.Lost()
 		if used, is := errors.AsType[startsUsed](err); is {
-			b.waitToStart(ctx, max(time.Duration(used), wait))
+			g.waitToStart(ctx, max(time.Duration(used), wait))
 			continue
 		}
 		end := final(err)
-		if errors.Is(end, ErrIntents) && b.members { // it was switched off since
-			b.members, s = false, &gatewaySession{}
-			b.log.Warn().Msg("Discord refuses an intent; trying without Server Members")
+		if errors.Is(end, ErrIntents) && g.Members { // it was switched off since
+			g.Members, s = false, &gatewaySession{}
+			g.Log.Warn().Msg("Discord refuses an intent; trying without Server Members")
 			continue
 		}
 		if end != nil {
@@ -106,13 +144,13 @@ func (b *Bot) stayConnected(ctx context.Context) error {
 			s = &gatewaySession{}
 		}
 		if up {
-			wait, failures = b.timing.retry, 0
-			b.cfg.Metrics.GatewayLost.Inc()
-			b.setState(errLost)
-		} else if failures++; !everUp && failures >= b.timing.reach {
+			wait, failures = g.Timing.Retry, 0
+			g.Metrics.GatewayLost.Inc()
+			g.State(errLost)
+		} else if failures++; !everUp && failures >= g.Timing.Reach {
 			return unreachable(err)
 		}
-		b.log.Warn().AnErr("why", redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
+		g.Log.Warn().AnErr("why", Redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
 		_ = pace.Sleep(ctx, wait/2+rand.N(wait/2+1))
 		wait = min(2*wait, longestReconnect)
 	}
@@ -125,9 +163,9 @@ type startsUsed time.Duration
 func (startsUsed) Error() string { return "Discord allows no more sessions today" }
 
 // waitToStart waits before a session is begun.
-func (b *Bot) waitToStart(ctx context.Context, wait time.Duration) {
+func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
 	if wait > 0 {
-		b.log.Warn().Dur("wait", wait).Time("until", b.now().Add(wait)).Msg("too many sessions were begun with Discord, " +
+		g.Log.Warn().Dur("wait", wait).Time("until", g.Now().Add(wait)).Msg("too many sessions were begun with Discord, " +
 			"which takes the token away after 1,000 a day; waiting before the next")
 	}
 	_ = pace.Sleep(ctx, wait)
@@ -138,7 +176,7 @@ type sessionStarts struct{ next time.Time }
 
 // pause is how long to wait before the next.
 func (s *sessionStarts) pause(now time.Time) time.Duration {
-	if first := now.Add(-(sessionsAtOnce - 1) * longestReconnect); s.next.Before(first) {
+	if first := now.Add(-(SessionsAtOnce - 1) * longestReconnect); s.next.Before(first) {
 		s.next = first
 	}
 	pause := max(0, s.next.Sub(now))
@@ -165,11 +203,11 @@ func resumable(err error) bool {
 
 // connect makes a connection, and takes in events until it ends; it returns why it did, and whether it got to READY
 // or RESUMED. When ctx ends, it says goodbye.
-func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err error) {
-	soon, cancel := context.WithTimeout(ctx, b.timing.open)
+func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err error) {
+	soon, cancel := context.WithTimeout(ctx, g.Timing.Open)
 	defer cancel()
 	late, _ := soon.Deadline()
-	ws, err := b.dial(soon, s)
+	ws, err := g.dial(soon, s)
 	if err != nil {
 		return false, err // which says nothing of the session
 	}
@@ -207,8 +245,8 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 			return up, err
 		}
 		var f frame
-		if err := unmarshal(read.Bytes(), &f); err != nil {
-			b.log.Error().Err(err).Int("bytes", read.Len()).Msg("passed over what the gateway sent")
+		if err := Unmarshal(read.Bytes(), &f); err != nil {
+			g.Log.Error().Err(err).Int("bytes", read.Len()).Msg("passed over what the gateway sent")
 			continue
 		}
 		switch f.Op {
@@ -220,7 +258,7 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 				continue
 			}
 			interval = time.Duration(hello.Interval) * time.Millisecond
-			if err := ws.WriteJSON(b.begin(s)); err != nil {
+			if err := ws.WriteJSON(g.begin(s)); err != nil {
 				return up, err
 			}
 			go heart.beats(interval, done)
@@ -242,23 +280,23 @@ func (b *Bot) connect(ctx context.Context, s *gatewaySession) (up bool, err erro
 				s.seq.Store(f.Seq)
 			}
 			if f.Type == "READY" || f.Type == "RESUMED" {
-				if b.members && !up {
-					go b.askForMembers(&heart, done)
+				if g.Members && !up {
+					go g.askForMembers(&heart, done)
 				}
 				up = true
 				heard()
 				s.learn(f)
 			}
-			b.receive(f.Type, f.Data)
+			g.Receive(f.Type, f.Data)
 		}
 	}
 }
 
 // dial connects to where the session is to be taken up, or a new one to be begun.
-func (b *Bot) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
+func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
 	address := s.gateway
 	if address == "" {
-		once := *b.rest
+		once := *g.Client
 		once.tries = 1
 		told, err := once.gateway(ctx)
 		if err != nil {
@@ -274,7 +312,7 @@ func (b *Bot) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, err
 		return nil, err
 	}
 	at.RawQuery = url.Values{"v": {discordgo.APIVersion}, "encoding": {"json"}}.Encode()
-	dialer := b.cfg.Dialer
+	dialer := g.Dialer
 	if dialer == nil {
 		dialer = websocket.DefaultDialer
 	}
@@ -286,15 +324,15 @@ func (b *Bot) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, err
 }
 
 // begin is what answers the gateway's hello: it begins a session, or takes one up.
-func (b *Bot) begin(s *gatewaySession) sentFrame {
+func (g *Gateway) begin(s *gatewaySession) sentFrame {
 	if s.id != "" {
-		return sentFrame{opResume, map[string]any{"token": b.cfg.Token, "session_id": s.id, "seq": s.seq.Load()}}
+		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id, "seq": s.seq.Load()}}
 	}
-	wanted := intents
-	if b.members {
+	wanted := Intents
+	if g.Members {
 		wanted |= discordgo.IntentGuildMembers
 	}
-	return sentFrame{opIdentify, map[string]any{"token": b.cfg.Token, "intents": wanted,
+	return sentFrame{opIdentify, map[string]any{"token": g.Client.session.Token, "intents": wanted,
 		"properties": map[string]string{"os": runtime.GOOS, "browser": "hark", "device": "hark"}}}
 }
 
@@ -347,29 +385,21 @@ func (h *heart) send(m sentFrame) {
 	_ = h.ws.WriteJSON(m)
 }
 
-// receive is called with each event of the gateway, in order. It must not wait.
-func (b *Bot) receive(event string, data json.RawMessage) {
-	if readers[event] == nil {
-		return
-	}
-	b.cfg.Metrics.Events.WithLabelValues(event).Inc()
-	raw := &rawEvent{kind: event, data: data}
-	raw.decode()
-	switch event {
-	case "READY", "RESUMED":
-		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new",
-			"RESUMED": "resumed"}[event]).Inc()
-		b.setState(nil)
-		b.log.Info().Str("event", event).Msg("connected to Discord")
-		if b.queue.put(item{raw: raw}) && event == "READY" {
-			b.commands.ready(data)
+// askForMembers asks Discord for the members of the guilds of which they aren't known, until done. Of one that it has
+// been asked for without an answer it isn't asked again at once:
+// https://discord.com/developers/docs/events/gateway-events#rate-limited
+func (g *Gateway) askForMembers(h *heart, done <-chan struct{}) {
+	next := time.NewTicker(g.Timing.Ask)
+	defer next.Stop()
+	for {
+		select {
+		case now := <-next.C:
+			if guild, nonce, ask := g.Unasked(now, now.Add(-g.Timing.Members)); ask {
+				h.send(sentFrame{opMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0,
+					"nonce": nonce}})
+			}
+		case <-done:
+			return
 		}
-	case "INTERACTION_CREATE":
-		logged := make(chan struct{})
-		if b.queue.put(item{raw: raw, logged: logged}) {
-			b.commands.put(data, logged)
-		}
-	default:
-		b.queue.put(item{raw: raw})
 	}
 }

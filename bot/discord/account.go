@@ -1,4 +1,4 @@
-package bot
+package discord
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
-	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
 	"hark/memory"
@@ -27,7 +26,7 @@ type Account struct {
 	Content bool // whether the Message Content intent is switched on
 	Members bool // whether the Server Members intent is
 
-	rest *client
+	rest *Client
 }
 
 // Membership is what the bot may do in a guild.
@@ -49,13 +48,13 @@ type Starts struct {
 
 // Check asks Discord whether it takes the token, and who that makes us: ErrNoToken, ErrToken or ErrUnreachable. It asks
 // twice at most, for somebody waits.
-func Check(ctx context.Context, cfg Config) (*Account, error) {
-	b, err := New(cfg, nil, nil, zerolog.Nop())
+func Check(ctx context.Context, o Options) (*Account, error) {
+	rest, err := NewClient(o)
 	if err != nil {
 		return nil, err
 	}
-	b.rest.backoff, b.rest.tries = b.timing.retry, 2
-	application, err := b.rest.application(ctx)
+	rest.Backoff, rest.tries = UsualGateway.Retry, 2
+	application, err := rest.application(ctx)
 	if err != nil {
 		if errors.Is(err, ErrToken) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 			return nil, err
@@ -63,7 +62,7 @@ func Check(ctx context.Context, cfg Config) (*Account, error) {
 		return nil, unreachable(err)
 	}
 	return &Account{
-		App: fmt.Sprint(int64(application.ID)), Name: application.Name, rest: b.rest,
+		App: fmt.Sprint(int64(application.ID)), Name: application.Name, rest: rest,
 		Content: application.Flags&(flagMessageContent|flagMessageContentLimited) != 0,
 		Members: application.tellsMembers(),
 	}, nil
@@ -81,9 +80,9 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 	var all []Membership
 	for after := memory.GuildID(0); ; after = all[len(all)-1].ID {
 		var page []struct {
-			ID          snowflake    `json:"id"`
+			ID          Snowflake    `json:"id"`
 			Name        string       `json:"name"`
-			Permissions *permissions `json:"permissions"`
+			Permissions *Permissions `json:"permissions"`
 		}
 		address := fmt.Sprintf("%s/guilds?limit=%d&after=%d", discordgo.EndpointUser("@me"), guildPage, int64(after))
 		if err := a.rest.get(ctx, address, &page); err != nil {
@@ -117,7 +116,7 @@ func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
 // refusesCommands reports whether a guild has let the bot in without its commands.
 func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) bool {
 	err := a.rest.get(ctx, discordgo.EndpointApplicationGuildCommands(a.App, guild.String()), nil)
-	return status(err) == 403 && code(err) == codeMissingAccess
+	return Status(err) == 403 && Code(err) == codeMissingAccess
 }
 
 // Starts asks how often the bot may still connect.
@@ -127,4 +126,48 @@ func (a *Account) Starts(ctx context.Context) (Starts, error) {
 		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
 	}
 	return Starts{told.Limit.Total, told.Limit.Remaining, told.Limit.reset(), told.Shards}, nil
+}
+
+// The flags of an application that is told of members: as a large bot, that Discord has verified, or as one of few
+// guilds.
+// https://discord.com/developers/docs/resources/application
+const (
+	flagMembers        = 1 << 14
+	flagMembersLimited = 1 << 15
+)
+
+// application is the bot's, as Discord tells of it.
+type application struct {
+	ID    Snowflake `json:"id"`
+	Name  string    `json:"name"`
+	Flags int       `json:"flags"`
+}
+
+func (c *Client) application(ctx context.Context) (a application, err error) {
+	err = c.get(ctx, discordgo.EndpointAPI+"applications/@me", &a)
+	return a, err
+}
+
+// TellsMembers reports whether the Server Members intent is switched on.
+func (c *Client) TellsMembers(ctx context.Context) (bool, error) {
+	a, err := c.application(ctx)
+	return a.tellsMembers(), err
+}
+
+// tellsMembers reports whether the Server Members intent is switched on.
+func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembersLimited) != 0 }
+
+// Self is who we are, by which it is known whether Discord can be reached and takes the token. It asks for a while.
+func (c *Client) Self(ctx context.Context) (memory.UserID, error) {
+	patient := *c
+	patient.tries = attemptsAtStart
+	var u User
+	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
+	switch {
+	case ctx.Err() != nil:
+		err = nil
+	case err != nil && !errors.Is(err, ErrToken):
+		err = unreachable(err)
+	}
+	return memory.UserID(u.ID), err
 }

@@ -1,11 +1,10 @@
-package bot
+package markdown
 
 import (
 	"os"
 	"strings"
 	"testing"
 
-	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/golden"
 )
@@ -20,5 +19,5 @@ func TestGoldenAnswer(t *testing.T) {
 	sources := []answer.Source{{Number: 1, Guild: 7, Channel: 8, Message: 9},
 		{Number: 2, Guild: 7, Channel: 8, Message: 10}}
 	golden.File(t, "testdata/answer.golden",
-		strings.Join(markdown.Messages(string(text), "-# Sources: [1] Jane · [2] Ben", markdown.LinksTo(sources)), "\n=====\n")+"\n")
+		strings.Join(Messages(string(text), "-# Sources: [1] Jane · [2] Ben", LinksTo(sources)), "\n=====\n")+"\n")
 }

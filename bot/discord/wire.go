@@ -1,4 +1,10 @@
-package bot
+// Package discord speaks with Discord: REST requests that end with their context and honour rate limits, the
+// gateway's connection, messages that ping nobody but whom they answer, and what Hark may do where.
+//
+// It alone imports discordgo, of which it uses requests and rate limits: the wire types, the gateway and the
+// retries are its own. It may import memory, bot/markdown and bot/locale; what it is told of it hands on by
+// funcs. Begin with Client, Gateway and Sender.
+package discord
 
 import (
 	"bytes"
@@ -14,10 +20,10 @@ import (
 // What Discord sends, as far as it is used. The structs are our own because discordgo's don't tell a missing
 // field from an empty one, which matters: an edit without an author isn't one by nobody.
 
-// snowflake is an id, a string in Discord's JSON; null and "" are 0.
-type snowflake int64
+// Snowflake is an id, a string in Discord's JSON; null and "" are 0.
+type Snowflake int64
 
-func (s *snowflake) UnmarshalJSON(b []byte) error {
+func (s *Snowflake) UnmarshalJSON(b []byte) error {
 	b = bytes.Trim(b, `"`)
 	if len(b) == 0 || string(b) == "null" {
 		return nil
@@ -26,21 +32,21 @@ func (s *snowflake) UnmarshalJSON(b []byte) error {
 	if err != nil || n < 0 {
 		return fmt.Errorf("%.30q is no id", b)
 	}
-	*s = snowflake(n)
+	*s = Snowflake(n)
 	return nil
 }
 
-// permissions is a set of bits, a string in Discord's JSON.
-type permissions memory.Permissions
+// Permissions is a set of bits, a string in Discord's JSON.
+type Permissions memory.Permissions
 
-func (p *permissions) UnmarshalJSON(b []byte) error {
+func (p *Permissions) UnmarshalJSON(b []byte) error {
 	b = bytes.Trim(b, `"`)
 	n, ok := new(big.Int).SetString(string(b), 10)
 	if !ok || n.Sign() < 0 || n.BitLen() > 256 {
 		return fmt.Errorf("%.30q is no set of permissions", b)
 	}
 	// The bits that decide who reads are among the low ones, however many there will be.
-	*p = permissions(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
+	*p = Permissions(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
 	return nil
 }
 
@@ -58,37 +64,40 @@ type wireStarts struct {
 
 func (w wireStarts) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }
 
-type wireUser struct {
-	ID         snowflake   `json:"id"`
-	Username   string      `json:"username"`
-	GlobalName string      `json:"global_name"`
-	Bot        bool        `json:"bot"`
-	Member     *wireMember `json:"member"` // where the user is one of a message's mentions
+// User is somebody.
+type User struct {
+	ID         Snowflake `json:"id"`
+	Username   string    `json:"username"`
+	GlobalName string    `json:"global_name"`
+	Bot        bool      `json:"bot"`
+	Member     *Member   `json:"member"` // where the user is one of a message's mentions
 }
 
-type wireMember struct {
-	User   *wireUser   `json:"user"`
+// Member is somebody in a guild.
+type Member struct {
+	User   *User       `json:"user"`
 	Nick   string      `json:"nick"`
-	Roles  []snowflake `json:"roles"`
+	Roles  []Snowflake `json:"roles"`
 	Joined time.Time   `json:"joined_at"`
 	// Permissions comes with an interaction: what the member may do in the channel, in which an owner may do all.
-	Permissions permissions `json:"permissions"`
+	Permissions Permissions `json:"permissions"`
 }
 
-type wireMessage struct {
-	ID          snowflake   `json:"id"`
-	Channel     snowflake   `json:"channel_id"`
-	Guild       snowflake   `json:"guild_id"`
+// Message is a message, or what an event tells of it.
+type Message struct {
+	ID          Snowflake   `json:"id"`
+	Channel     Snowflake   `json:"channel_id"`
+	Guild       Snowflake   `json:"guild_id"`
 	Type        *int        `json:"type"`
-	Author      *wireUser   `json:"author"`
-	Member      *wireMember `json:"member"`
+	Author      *User       `json:"author"`
+	Member      *Member     `json:"member"`
 	Content     *string     `json:"content"`
 	Edited      time.Time   `json:"edited_timestamp"`
-	Webhook     snowflake   `json:"webhook_id"`
+	Webhook     Snowflake   `json:"webhook_id"`
 	Flags       int         `json:"flags"`
-	Mentions    []*wireUser `json:"mentions"`
+	Mentions    []*User     `json:"mentions"`
 	Attachments []wireFile  `json:"attachments"`
-	Components  []component `json:"components"`
+	Components  []Component `json:"components"`
 	Stickers    []struct {
 		Name string `json:"name"`
 	} `json:"sticker_items"`
@@ -100,12 +109,12 @@ type wireMessage struct {
 	} `json:"poll"`
 	Reference *struct {
 		Type    int       `json:"type"`
-		Message snowflake `json:"message_id"`
-		Channel snowflake `json:"channel_id"`
+		Message Snowflake `json:"message_id"`
+		Channel Snowflake `json:"channel_id"`
 	} `json:"message_reference"`
-	Referenced *wireMessage `json:"referenced_message"`
+	Referenced *Message `json:"referenced_message"`
 	Snapshots  []struct {
-		Message wireMessage `json:"message"`
+		Message Message `json:"message"`
 	} `json:"message_snapshots"`
 }
 
@@ -122,45 +131,49 @@ type wirePollText struct {
 	Text string `json:"text"`
 }
 
-type wireDelete struct {
-	ID      snowflake   `json:"id"`
-	IDs     []snowflake `json:"ids"`
-	Channel snowflake   `json:"channel_id"`
-	Guild   snowflake   `json:"guild_id"`
+// Deletion is a message that was deleted, or several.
+type Deletion struct {
+	ID      Snowflake   `json:"id"`
+	IDs     []Snowflake `json:"ids"`
+	Channel Snowflake   `json:"channel_id"`
+	Guild   Snowflake   `json:"guild_id"`
 }
 
-type wireGuild struct {
-	ID          snowflake      `json:"id"`
-	Name        string         `json:"name"`
-	Owner       snowflake      `json:"owner_id"`
-	System      snowflake      `json:"system_channel_id"` // for the guild's own notices
-	Unavailable bool           `json:"unavailable"`
-	Roles       []*wireRole    `json:"roles"`
-	Channels    []*wireChannel `json:"channels"`
-	Threads     []*wireChannel `json:"threads"`
-	Members     []*wireMember  `json:"members"`
+// Guild is a guild.
+type Guild struct {
+	ID          Snowflake  `json:"id"`
+	Name        string     `json:"name"`
+	Owner       Snowflake  `json:"owner_id"`
+	System      Snowflake  `json:"system_channel_id"` // for the guild's own notices
+	Unavailable bool       `json:"unavailable"`
+	Roles       []*Role    `json:"roles"`
+	Channels    []*Channel `json:"channels"`
+	Threads     []*Channel `json:"threads"`
+	Members     []*Member  `json:"members"`
 }
 
-type wireRole struct {
-	ID          snowflake    `json:"id"`
+// Role is a role of a guild.
+type Role struct {
+	ID          Snowflake    `json:"id"`
 	Name        string       `json:"name"`
-	Permissions *permissions `json:"permissions"`
+	Permissions *Permissions `json:"permissions"`
 	Tags        *struct {
-		Bot snowflake `json:"bot_id"`
+		Bot Snowflake `json:"bot_id"`
 	} `json:"tags"`
 }
 
-type wireChannel struct {
-	ID       snowflake `json:"id"`
-	Guild    snowflake `json:"guild_id"`
-	Parent   snowflake `json:"parent_id"`
+// Channel is a channel or a thread.
+type Channel struct {
+	ID       Snowflake `json:"id"`
+	Guild    Snowflake `json:"guild_id"`
+	Parent   Snowflake `json:"parent_id"`
 	Position int       `json:"position"`
 	Type     *int      `json:"type"`
 	Name     string    `json:"name"`
-	Owner    snowflake `json:"owner_id"` // of a thread
+	Owner    Snowflake `json:"owner_id"` // of a thread
 	NSFW     *bool     `json:"nsfw"`
 	Flags    int       `json:"flags"`
-	Last     snowflake `json:"last_message_id"`
+	Last     Snowflake `json:"last_message_id"`
 	New      bool      `json:"newly_created"` // a thread that nothing can be missing of
 	Thread   *struct {
 		Archived time.Time `json:"archive_timestamp"`
@@ -169,14 +182,14 @@ type wireChannel struct {
 }
 
 type wireOverwrite struct {
-	ID    snowflake    `json:"id"`
+	ID    Snowflake    `json:"id"`
 	Type  *int         `json:"type"`
-	Allow *permissions `json:"allow"`
-	Deny  *permissions `json:"deny"`
+	Allow *Permissions `json:"allow"`
+	Deny  *Permissions `json:"deny"`
 }
 
 // set is what p holds; nil, which Discord didn't tell: nothing.
-func (p *permissions) set() memory.Permissions {
+func (p *Permissions) set() memory.Permissions {
 	if p == nil {
 		return 0
 	}
@@ -184,7 +197,7 @@ func (p *permissions) set() memory.Permissions {
 }
 
 // kind is the channel's kind, if messages can be written there or it is a category.
-func (w *wireChannel) kind() (memory.ChannelKind, bool) {
+func (w *Channel) kind() (memory.ChannelKind, bool) {
 	if w.Type == nil {
 		return 0, false
 	}
@@ -192,9 +205,9 @@ func (w *wireChannel) kind() (memory.ChannelKind, bool) {
 	return kind, ok
 }
 
-// isWhole reports whether Discord told all that decides who may read the channel. Events may lack fields, and what is
+// IsWhole reports whether Discord told all that decides who may read the channel. Events may lack fields, and what is
 // missing isn't empty.
-func (w *wireChannel) isWhole() bool {
+func (w *Channel) IsWhole() bool {
 	switch kind, known := w.kind(); {
 	case w.Type == nil:
 		return false
@@ -213,14 +226,15 @@ func (w *wireChannel) isWhole() bool {
 	return w.Overwrites != nil && w.NSFW != nil
 }
 
-// isWhole is isWhole of a channel, for a guild without its channels.
-func (w *wireGuild) isWhole() bool {
+// IsWhole is isWhole of a channel, for a guild without its channels.
+func (w *Guild) IsWhole() bool {
 	for _, r := range w.Roles {
-		if !r.isWhole() {
+		if !r.IsWhole() {
 			return false
 		}
 	}
 	return len(w.Roles) > 0 && w.Owner != 0
 }
 
-func (w *wireRole) isWhole() bool { return w != nil && w.ID != 0 && w.Permissions != nil }
+// IsWhole reports whether Discord told what the role permits.
+func (w *Role) IsWhole() bool { return w != nil && w.ID != 0 && w.Permissions != nil }
