@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -30,9 +31,9 @@ func (b *Bot) attached(ctx context.Context, m memory.Message) ([]discord.Attachm
 }
 
 // files are those of a question as the answer may use them.
-func (b *Bot) files(a *ask) []answer.File {
+func (b *Bot) files(a *ingest.Question) []answer.File {
 	var files []answer.File
-	for _, f := range a.files {
+	for _, f := range a.Files {
 		files = append(files, answer.File{
 			Name: memory.Clean(f.Filename), Description: memory.Clean(f.Description), Type: f.ContentType, Size: f.Size, Message: f.Message,
 			Load: func(ctx context.Context, most int) ([]byte, error) { return b.rest.File(ctx, f, most) },

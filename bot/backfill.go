@@ -3,10 +3,10 @@ package bot
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -22,8 +22,8 @@ func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel)
 	if err != nil {
 		return sheet{}, err
 	}
-	w := c.bot.filler.watch(x.seen(), at.ID)
-	defer c.bot.filler.unwatch(w)
+	w := c.bot.filler.Watch(x.seen(), at.ID)
+	defer c.bot.filler.Unwatch(w)
 	since, _, err := c.span(x, "since")
 	if err == nil && len(listed) == 0 {
 		err = c.beginBackfill(limit, x, at, since)
@@ -73,13 +73,13 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 		memory.BeginPast(gaps, now)...); err != nil {
 		return err
 	}
-	c.bot.filler.nudge()
+	c.bot.filler.Nudge()
 	return nil
 }
 
 // follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't
 // wait for that.
-func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *watching,
+func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *ingest.Watching,
 	note string) (sheet, error) {
 	look := time.NewTicker(c.bot.timing.backfill)
 	defer look.Stop()
@@ -95,7 +95,7 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 		case err != nil:
 			return sheet{}, err
 		}
-		fetched, stopped := c.bot.filler.seen(w, left)
+		fetched, stopped := c.bot.filler.Seen(w, left)
 		switch {
 		case stopped:
 			return sheet{}, errShown // the button has said so
@@ -160,7 +160,7 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Chan
 	if err != nil {
 		return sheet{}, err
 	}
-	fetched := c.bot.filler.halt(at.ID, left, x.seen())
+	fetched := c.bot.filler.Halt(at.ID, left, x.seen())
 	if len(left) == 0 {
 		return sheet{Content: x.Text("Nothing is being fetched there any more.")}, nil
 	}
@@ -169,80 +169,4 @@ func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Chan
 			x.Text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
 			fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID),
 			memory.StopPast(left, c.at(x))...)
-}
-
-// watching counts what is fetched of the past of a channel and its threads. The filler's mu guards it.
-type watching struct {
-	channel memory.ChannelID
-	of      map[memory.ChannelID]bool
-	fetched map[memory.Gap]int
-	stopped bool
-}
-
-// watch begins to count.
-func (f *filler) watch(g *memory.Guild, id memory.ChannelID) *watching {
-	w := &watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
-	for _, c := range g.WithThreads(id) {
-		w.of[c.ID] = true
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.watched[w] = true
-	return w
-}
-
-func (f *filler) unwatch(w *watching) {
-	defer f.bot.cfg.Progress()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.watched, w)
-}
-
-// count tells those who watch that so many more messages of a gap are fetched, and about to be logged.
-func (f *filler) count(g memory.Gap, more int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for w := range f.watched {
-		if g.Past && w.of[g.Channel] {
-			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched+more)
-		}
-	}
-}
-
-// seen is how many messages were fetched, with what the gaps that are left tell, and whether somebody has stopped it.
-func (f *filler) seen(w *watching, left []memory.Gap) (fetched int, stopped bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, g := range left {
-		w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched)
-	}
-	return sum(w.fetched), w.stopped
-}
-
-// halt tells those who watch a channel that its past is fetched no longer, and is how many messages were, of
-// the channels that seen has.
-func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	all := map[memory.Gap]int{}
-	for _, g := range left {
-		all[keyOf(g)] = g.Fetched
-	}
-	for w := range f.watched {
-		if w.channel == id {
-			w.stopped = true
-			for key, n := range w.fetched {
-				all[key] = max(all[key], n)
-			}
-		}
-	}
-	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return seen.Channel(key.Channel) == nil })
-	return sum(all)
-}
-
-func sum(counts map[memory.Gap]int) (n int) {
-	for c := range maps.Values(counts) {
-		n += c
-	}
-	return n
 }

@@ -98,7 +98,7 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 		t.Error("what was asked for counts as heard")
 	}
 	s.discord.WaitFor("nobody to watch any more", func() bool {
-		return len(s.watchers()) == 0
+		return s.bot.filler.Watchers() == 0
 	})
 }
 
@@ -144,7 +144,7 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 		t.Fatalf("left: %+v, %v", gaps, err)
 	}
 	s.withPolicy(t)
-	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond
+	s.bot.timing.backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
 	g = s.gated(t, 1)
 	s.begins(t)
 	<-g.held
@@ -251,7 +251,7 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	s.waitRegistered()
 	x, c := s.used(t, s.ana, "limits"), s.bot.commands
 	at := memory.Channel{ID: memory.ChannelID(s.channel)}
-	w := c.bot.filler.watch(x.server, at.ID)
+	w := c.bot.filler.Watch(x.server, at.ID)
 	if err := c.beginBackfill(t.Context(), x, at, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
@@ -290,14 +290,4 @@ func (s *scene) used(t *testing.T, who discordtest.User, name string) *exchange 
 		t.Fatal(err)
 	}
 	return x
-}
-
-func (s *scene) watchers() []*watching {
-	s.bot.filler.mu.Lock()
-	defer s.bot.filler.mu.Unlock()
-	var all []*watching
-	for w := range s.bot.filler.watched {
-		all = append(all, w)
-	}
-	return all
 }

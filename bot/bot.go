@@ -23,6 +23,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -114,15 +115,16 @@ type Bot struct {
 	now     func() time.Time
 	timing  timing
 
-	queue       *queue
-	pump        *pump
-	arrived     *arrivals
+	queue       *ingest.Queue
+	ingest      *ingest.Options
+	pump        *ingest.Writer
+	arrived     *ingest.Readiness
 	attendance  *search.Attendance
 	memberRoles *search.MemberRoles
-	recent      *recent
-	admit       *admission
+	recent      *ingest.Buffer
+	admit       *ingest.Filter
 	notices     *notices
-	filler      *filler
+	filler      *ingest.Filler
 	looked      atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
 	commands    *commands
 	questions   *tracker
@@ -145,9 +147,8 @@ type timing struct {
 	answer   time.Duration // an answer, at most
 	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
 	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
-	gather   time.Duration // between commits of what the gateway tells, so that in a rush many events share one
-	retry    time.Duration // before a second attempt at something; doubled for each further one
 	gateway  discord.GatewayTiming
+	ingest   ingest.Timing
 	grace    time.Duration // answers go on for after Run's context has ended
 	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
@@ -155,9 +156,6 @@ type timing struct {
 	backfill time.Duration // between signs of how far the past of a channel is fetched
 	back     time.Duration // a question waits for Discord to tell of its guild
 	look     time.Duration // between looks for what is to be done by itself
-	sweep    time.Duration // between pages that are compared with what is remembered
-	fill     time.Duration // between looks for what is missing, which other processes may have told of
-	aside    time.Duration // what can't be fetched now is left alone
 	drain    time.Duration // the log is written for after Run's context has ended
 }
 
@@ -167,9 +165,8 @@ var usual = timing{
 	answer:   10 * time.Minute,
 	command:  14 * time.Minute,
 	atOnce:   2 * time.Second,
-	gather:   50 * time.Millisecond,
-	retry:    500 * time.Millisecond,
 	gateway:  discord.UsualGateway,
+	ingest:   ingest.UsualTiming,
 	grace:    2 * time.Second,
 	unwind:   3 * time.Second, // of which it takes two to look again at what it was made from
 	farewell: 7 * time.Second,
@@ -177,9 +174,6 @@ var usual = timing{
 	backfill: 5 * time.Second,
 	back:     10 * time.Second,
 	look:     5 * time.Second,
-	sweep:    250 * time.Millisecond,
-	fill:     30 * time.Second,
-	aside:    5 * time.Minute,
 	drain:    9 * time.Second,
 }
 
@@ -192,7 +186,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	}
 	b := &Bot{
 		cfg: cfg, rest: rest, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: markdown.MaxFileBytes, mostExported: mostExported,
+		timing: usual, queue: ingest.NewQueue(), arrived: ingest.NewReadiness(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: markdown.MaxFileBytes, mostExported: mostExported,
 		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {
@@ -205,7 +199,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.grants = &discord.Grants{Client: rest}
-	b.recent = newRecent(cfg.SessionGap, b.now)
+	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
 	b.questions, b.repeats = newTracker(b), ttl.New[repeatTo, locale.Phrase](mostRepeats)
 	b.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
 	b.setState(errNotYet)
@@ -213,8 +207,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 }
 
 var (
-	errNotYet  = errors.New("not connected to Discord yet")
-	errStopped = errors.New("stopped")
+	errNotYet = errors.New("not connected to Discord yet")
 )
 
 // Ready is nil while Discord is connected and the log can be written, and else says what is wrong.
@@ -222,7 +215,7 @@ func (b *Bot) Ready() error {
 	if err := *b.state.Load(); err != nil {
 		return err
 	}
-	if b.pump.failing.Load() {
+	if b.pump.Failing() {
 		return errors.New("the log can't be written; what is said meanwhile is kept in memory")
 	}
 	return nil
@@ -235,7 +228,7 @@ func (b *Bot) Questions() (waiting, busy int) {
 }
 
 // Waiting is how many events are taken in and not yet in the log.
-func (b *Bot) Waiting() int { return b.queue.len() }
+func (b *Bot) Waiting() int { return b.queue.Len() }
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)
@@ -249,10 +242,10 @@ func (b *Bot) setState(err error) {
 // with discord.ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
 // can be called once.
 func (b *Bot) Run(ctx context.Context) error {
-	b.rest.Backoff = b.timing.retry
+	b.rest.Backoff = b.timing.gateway.Retry
 	self, err := b.rest.Self(ctx)
 	if err != nil || ctx.Err() != nil {
-		b.setState(errStopped)
+		b.setState(ingest.ErrStopped)
 		return err
 	}
 	b.self, b.grants.Self, b.since = self, self, b.now()
@@ -266,13 +259,14 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopDrain()
 
 	b.notices = newNotices(b)
-	b.filler = newFiller(b)
-	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, func(subjects []subject) {
+	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
 		b.notices.see(subjects)
 		b.questions.see(subjects)
 	})
-	b.questions.scheduler.run = func(a *ask) { b.reply(work, last, a) }
-	b.pump = newPump(b, func(a *ask) { b.questions.take(last, a) })
+	b.questions.scheduler.run = func(a *ingest.Question) { b.reply(work, last, a) }
+	b.ingest = b.ingests()
+	b.filler = ingest.NewFiller(b.ingest)
+	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.take(last, a) })
 	var writer, helper sync.WaitGroup
 	b.commands = newCommands(b)
 	b.commands.begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
@@ -281,7 +275,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		b.log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
 	}
 	writer.Go(func() {
-		if left := b.pump.run(drain); left > 0 {
+		if left := b.pump.Run(drain); left > 0 {
 			b.log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
@@ -289,16 +283,16 @@ func (b *Bot) Run(ctx context.Context) error {
 	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.wake, b.notices.look) })
 	helper.Go(func() {
 		pace.Every(work, b.timing.look, b.questions.wake, func(ctx context.Context) {
-			b.recent.expire()
+			b.recent.Expire()
 			b.questions.withdrawAll(ctx)
 			b.cfg.Progress()
 		})
 	})
-	helper.Go(func() { pace.Every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
+	helper.Go(func() { b.filler.Run(work) })
 
 	stop := sync.OnceFunc(func() {
-		b.setState(errStopped)
-		b.queue.stopIntake()
+		b.setState(ingest.ErrStopped)
+		b.queue.StopIntake()
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
@@ -309,11 +303,11 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer context.AfterFunc(ctx, stop)()
 	err = gateway.Run(ctx)
 	stop()
-	_ = b.commit(last, nil) // so that whoever asked before is told too
+	_ = b.queue.Commit(last, nil) // so that whoever asked before is told too
 	b.questions.scheduler.wait(last)
 	stopWork()
 	helper.Wait()
-	b.queue.close()
+	b.queue.Close()
 	writer.Wait()
 	return err
 }
@@ -334,17 +328,26 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 		Log: b.log, Now: b.now}
 }
 
-// settled returns once it is known who may read what in a guild, or with errNotBack.
-func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
-	return b.arrived.wait(ctx, guild, b.timing.back)
+// ingests is what takes in what Discord tells.
+func (b *Bot) ingests() *ingest.Options {
+	return &ingest.Options{Self: b.self, Memory: b.memory, Client: b.rest, Grants: b.grants, Policy: b.cfg.Policy,
+		LogBots: b.cfg.LogBots, CatchUp: b.cfg.CatchUp, Reconcile: b.cfg.Reconcile, AnswerMissed: b.cfg.AnswerMissed,
+		Queue: b.queue, Filter: b.admit, Guilds: b.arrived, Attendance: b.attendance, MemberRoles: b.memberRoles,
+		Ask: b.questions.take, Visited: func() { b.looked.Store(ttl.New[memory.Spot, bool](mostLooked)) },
+		Progress: b.cfg.Progress, Timing: b.timing.ingest, Log: b.log, Now: b.now}
 }
 
-func (b *Bot) thread(a *ask, purpose string) *discord.Sender {
-	return &discord.Sender{Client: b.rest, Channel: a.channel, Question: a.id, Asker: a.asker, Purpose: purpose}
+// settled returns once it is known who may read what in a guild, or with errNotBack.
+func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
+	return b.arrived.Wait(ctx, guild, b.timing.back)
+}
+
+func (b *Bot) thread(a *ingest.Question, purpose string) *discord.Sender {
+	return &discord.Sender{Client: b.rest, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: purpose}
 }
 
 // say answers a question with a sentence that says why there is no answer. purpose is that of the thread.
-func (b *Bot) say(last context.Context, a *ask, purpose, sentence string) {
+func (b *Bot) say(last context.Context, a *ingest.Question, purpose, sentence string) {
 	d := newDelivery(b.thread(a, purpose), b.timing.pace, b.timing.typing)
 	b.post(last, d, a, markdown.Messages(sentence, "", nil))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -138,7 +139,7 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 		given := (&exchange{Locale: l, server: &memory.Guild{},
 			Interaction: typing("since", strings.ToUpper(l.Text("yesterday")))})
 		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
-			admit: newAdmission(newNotebook(t), memory.Policy{}, nil, nil)}
+			admit: ingest.NewFilter(newNotebook(t), memory.Policy{}, nil, nil)}
 		c := commands{bot: b}
 		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)

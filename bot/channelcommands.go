@@ -33,7 +33,7 @@ func (c *commands) logChannel(ctx context.Context, x *exchange, at memory.Channe
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that channel %d is remembered", at.ID), events...); err != nil {
 		return sheet{}, err
 	}
-	c.bot.filler.nudge()
+	c.bot.filler.Nudge()
 	state, err := c.channelState(ctx, x, at)
 	past := x.Text("-# What was said there before I don't know: `/hark backfill` fetches it.")
 	if at.Kind == memory.CategoryChannel {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/crash"
@@ -169,7 +170,7 @@ func (c *commands) warn(x *exchange, err error, what string) {
 
 // look has x know its guild as it is now.
 func (c *commands) look(ctx context.Context, x *exchange) (err error) {
-	x.server, err = c.bot.admit.guild(ctx, x.guild())
+	x.server, err = c.bot.admit.Guild(ctx, x.guild())
 	x.policy = c.bot.cfg.Policy
 	return err
 }
@@ -216,7 +217,7 @@ func (c *commands) why(x *exchange, err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return x.Text("That takes longer than Discord lets me wait. Please try again later.")
 	}
-	return c.bot.sentence(x.Locale, &ask{id: memory.MessageID(x.ID)}, err)
+	return c.bot.sentence(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
 // refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
@@ -257,7 +258,7 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 			q := c.question(x)
 			if q.NoModel = noModel; session {
-				q.Session = c.bot.admit.session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
+				q.Session = c.bot.admit.Session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
 			}
 			r, err := c.bot.answers.Recall(ctx, q)
 			c.warn(x, r.Result.RerankFailed, "recalled without the reranker")
@@ -270,9 +271,9 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 }
 
 // counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
-func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
-	asked := &ask{id: memory.MessageID(x.ID), guild: x.guild(), asker: x.who(), roles: x.roles()}
-	return asked, c.bot.questions.tooOften(c.bot.admit.lookup(ctx, asked.guild), asked)
+func (c *commands) counted(ctx context.Context, x *exchange) (*ingest.Question, *hit) {
+	asked := &ingest.Question{ID: memory.MessageID(x.ID), Guild: x.guild(), Asker: x.who(), Roles: x.roles()}
+	return asked, c.bot.questions.tooOften(c.bot.admit.Lookup(ctx, asked.Guild), asked)
 }
 
 // spend has something done that may ask a model, so that it counts as a question, within the limits of who

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -34,7 +35,7 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 
 // askAgain has a question answered anew, as it is in the log now, in the place of its answer.
 func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
-	t, g := c.bot.questions, c.bot.admit.lookup(ctx, x.guild())
+	t, g := c.bot.questions, c.bot.admit.Lookup(ctx, x.guild())
 	if silentIn(g, memory.ChannelID(x.Channel)) {
 		return sheet{}, refusal(x.Text(silentHere))
 	}
@@ -47,51 +48,51 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if h := t.paused(g, a.channel, a.when()); h != nil {
+	if h := t.paused(g, a.Channel, a.When()); h != nil {
 		return sheet{}, refusal(limitReached(x.Locale, h))
 	}
-	a.parent = parentOf(g, a.channel)
+	a.Parent = parentOf(g, a.Channel)
 	if !t.again(a, shown, more) {
 		return sheet{}, stillAtIt
 	}
 	if h := t.tooOften(g, a); h != nil {
-		t.refuse(a.id)
+		t.refuse(a.ID)
 		return sheet{}, refusal(limitReached(x.Locale, h))
 	}
 	if taken, _ := t.enqueue(ctx, a); !taken {
 		return sheet{}, busyNow
 	}
-	c.bot.queue.put(item{events: []memory.Event{a.opened()}})
+	c.bot.queue.Put(ingest.Item{Events: []memory.Event{a.Opened()}})
 	return sheet{}, errShown
 }
 
 // asked is what a message asks, as it is known now, asked once more by whoever uses the exchange.
-func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) (*ask, error) {
+func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) (*ingest.Question, error) {
 	m, err := c.message(ctx, x, id)
 	if err != nil {
 		return nil, err
 	}
-	text, _ := strip(c.bot.self, m.Content)
-	a := &ask{
-		id: m.ID, guild: x.guild(), channel: m.Channel, asker: m.Author, text: text, replyTo: m.ReplyTo, edited: m.Edited,
-		roles: x.roles(), at: memory.MessageID(x.ID).Time(), again: true, quiet: true, round: roundOf(memory.MessageID(x.ID).Time()),
+	text, _ := ingest.Strip(c.bot.self, m.Content)
+	a := &ingest.Question{
+		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo, Edited: m.Edited,
+		Roles: x.roles(), At: memory.MessageID(x.ID).Time(), Again: true, Quiet: true, Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
 	}
 	if m.Author != x.who() {
 		return nil, questionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		if a.files, err = c.bot.attached(ctx, m); err != nil {
+		if a.Files, err = c.bot.attached(ctx, m); err != nil {
 			return nil, err
 		}
 	}
-	if text == "" && len(a.files) == 0 {
+	if text == "" && len(a.Files) == 0 {
 		return nil, nothingAsked
 	}
 	if u := x.Invoker(); u != nil {
-		a.name = discord.DisplayName(u, x.Member)
+		a.Name = discord.DisplayName(u, x.Member)
 	}
 	for _, u := range m.Mentions {
-		a.concerns(&discord.User{ID: discord.Snowflake(u)}, c.bot.self)
+		a.Concerns(&discord.User{ID: discord.Snowflake(u)}, c.bot.self)
 	}
 	if m.ReplyTo != 0 {
 		replied, err := c.bot.memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
@@ -99,7 +100,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 			return nil, fmt.Errorf("look up what question %d replies to: %w", id, err)
 		}
 		for _, r := range replied {
-			a.concerns(&discord.User{ID: discord.Snowflake(r.Author)}, c.bot.self)
+			a.Concerns(&discord.User{ID: discord.Snowflake(r.Author)}, c.bot.self)
 		}
 	}
 	return a, nil
@@ -108,7 +109,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 // message is one of the channel of an exchange: from the log or, where nothing is logged, from the session.
 func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID) (memory.Message, error) {
 	channel := memory.ChannelID(x.Channel)
-	remembered, err := c.bot.admit.remembers(ctx, x.guild(), channel)
+	remembered, err := c.bot.admit.Remembers(ctx, x.guild(), channel)
 	if err != nil {
 		return memory.Message{}, err
 	}
@@ -117,7 +118,7 @@ func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID
 		if found, err = c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
 			return memory.Message{}, fmt.Errorf("look up message %d: %w", id, err)
 		}
-	} else if said := c.bot.recent.before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
+	} else if said := c.bot.recent.Before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
 		found = said[len(said)-1:]
 	}
 	if len(found) == 0 {
@@ -176,7 +177,7 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 		gone = append(gone, id)
 	}
 	if len(gone) > 0 {
-		if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
+		if err := c.bot.queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
 			IDs: gone}}); err != nil {
 			return fmt.Errorf("keep that an answer is gone: %w", err)
 		}

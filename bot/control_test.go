@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -99,7 +100,7 @@ func TestAskedAgainAboutNothing(t *testing.T) {
 	q := s.ask("when?")
 	m := s.answered(t, s.channel, "Friday")
 	s.over(t, 1)
-	s.discord.Advance(2 * editedWithin)
+	s.discord.Advance(2 * ingest.EditedWithin)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention())
 	if got := whispered(t, s, s.press(m.Message, s.ana, buttonAgain)); got != string(nothingAsked) {
 		t.Errorf("told %q", got)

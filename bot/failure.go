@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/llm"
@@ -58,19 +59,19 @@ func wording(err error) locale.Phrase {
 
 // sentence is what a member is told about err. The log tells what it is under the code that they see. What fails again
 // in a channel for the same reason isn't told at length twice in a minute.
-func (b *Bot) sentence(l locale.Locale, a *ask, err error) string {
+func (b *Bot) sentence(l locale.Locale, a *ingest.Question, err error) string {
 	var told interface{ Sentence() string }
 	switch {
 	case errors.As(err, &told):
-		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't answer")
+		b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't answer")
 		return l.Sentence(told)
 	case errors.Is(err, context.Canceled):
 		return l.Text(restarting)
 	}
 	words, code := wording(err), traceCode()
 	b.cfg.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
-	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.id)).Msg("couldn't answer")
-	if a.channel != 0 && b.isRepeated(a.channel, words) {
+	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.ID)).Msg("couldn't answer")
+	if a.Channel != 0 && b.isRepeated(a.Channel, words) {
 		words = failedAgain
 	}
 	return l.Phrase(words, code)
@@ -88,7 +89,7 @@ const (
 // repeatTo is whom something is said to, that isn't to be said again too soon: somebody in a guild, or those
 // in a channel.
 type repeatTo struct {
-	membership
+	ingest.Membership
 	channel memory.ChannelID
 	of      string
 }
@@ -106,12 +107,12 @@ func (b *Bot) isMute(channel memory.ChannelID) bool {
 }
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
-func (b *Bot) undelivered(ctx context.Context, a *ask, err error, what string) {
+func (b *Bot) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
 	if discord.Status(err) != http.StatusForbidden {
-		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg(what)
+		b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
 		return
 	}
-	b.logLack(ctx, a.guild, a.channel, err,
+	b.logLack(ctx, a.Guild, a.Channel, err,
 		"may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
 }
 
@@ -139,7 +140,7 @@ func withoutRoles(contents []string) []string {
 // localeIn is the locale of what is said in a channel for all to read: in the language that was set there, or
 // else the one that is configured.
 func (b *Bot) localeIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
-	g, err := b.admit.guild(ctx, guild)
+	g, err := b.admit.Guild(ctx, guild)
 	if err != nil {
 		g = &memory.Guild{ID: guild}
 	}

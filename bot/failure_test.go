@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -49,10 +50,10 @@ func TestStopTellsWhoWaits(t *testing.T) {
 // What the answers to one question took is counted each by itself, when it is asked anew.
 func TestAskingAnewIsCountedByItself(t *testing.T) {
 	t.Parallel()
-	first := &ask{id: memory.FirstMessageID(time.UnixMilli(1_790_000_000_000)) + 7}
-	anew := first.saying(&ask{text: "where?", at: first.when().Add(1500 * time.Millisecond)})
-	if first.account() != first.id || anew.account() == first.id || !anew.account().Time().Equal(anew.when()) {
-		t.Errorf("counted under %d and %d, of %v", first.account(), anew.account(), anew.account().Time())
+	first := &ingest.Question{ID: memory.FirstMessageID(time.UnixMilli(1_790_000_000_000)) + 7}
+	anew := first.Saying(&ingest.Question{Text: "where?", At: first.When().Add(1500 * time.Millisecond)})
+	if first.Account() != first.ID || anew.Account() == first.ID || !anew.Account().Time().Equal(anew.When()) {
+		t.Errorf("counted under %d and %d, of %v", first.Account(), anew.Account(), anew.Account().Time())
 	}
 }
 
@@ -182,7 +183,7 @@ func TestWhatIsGivenUpCountsAsReserved(t *testing.T) {
 		"given up before":     {outcome{err: errAnew}, false, 0},
 		"failed at something": {outcome{err: errors.New("no")}, true, 0},
 	} {
-		a := &ask{id: 1}
+		a := &ingest.Question{ID: 1}
 		delete(s.bot.questions.quota.reserved, 1)
 		if test.reserved {
 			s.bot.questions.quota.reserved[1] = reservation{}

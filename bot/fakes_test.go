@@ -224,8 +224,9 @@ func (j *journal) wait(t *testing.T, what string) {
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
-	t.pace, t.retry, t.grace, t.sweep, t.gather = time.Millisecond, time.Millisecond, 0, 0, 0
+	t.pace, t.grace = time.Millisecond, 0
 	t.gateway.Retry, t.gateway.Ask = time.Millisecond, time.Millisecond
+	t.ingest.Retry, t.ingest.Sweep, t.ingest.Gather = time.Millisecond, 0, 0
 	// for a slow machine
 	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
 	return t
@@ -310,11 +311,11 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 func (b *Bot) idle() bool {
 	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
 	// comes of it.
-	if b.commands.undone.Load() != 0 || b.queue.len() != 0 {
+	if b.commands.undone.Load() != 0 || b.queue.Len() != 0 {
 		return false
 	}
 	_, _, active := b.questions.scheduler.counts()
-	return active == 0 && b.queue.len() == 0
+	return active == 0 && b.queue.Len() == 0
 }
 
 // posts has somebody write in a channel, and waits until that is logged.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -94,7 +95,7 @@ func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	at := c.at(x)
-	c.bot.recent.forget(x.guild(), x.who())
+	c.bot.recent.Forget(x.guild(), x.who())
 	if err := c.bot.memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
 		return sheet{}, fmt.Errorf("keep that somebody has opted out: %w", err)
 	}
@@ -182,13 +183,13 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 func (c *commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 	switch {
 	case f.User != 0:
-		c.bot.recent.forget(f.Guild, f.User)
+		c.bot.recent.Forget(f.Guild, f.User)
 	case f.Channel == 0:
-		c.bot.recent.see(subject{guild: f.Guild, ended: true})
+		c.bot.recent.See(ingest.Subject{Guild: f.Guild, Ended: true})
 	default:
-		c.bot.recent.drop(f.Channel)
+		c.bot.recent.Drop(f.Channel)
 		for _, thread := range g.WithThreads(f.Channel) {
-			c.bot.recent.drop(thread.ID)
+			c.bot.recent.Drop(thread.ID)
 		}
 	}
 }
@@ -327,7 +328,7 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	// By the queue, so that all of Hark hears of it: the session where nothing is logged, and what answers the message.
-	if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
+	if err := c.bot.queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
 		IDs: ids}}); err != nil {
 		return sheet{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}

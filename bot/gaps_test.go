@@ -161,7 +161,7 @@ func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 			for _, id := range s.discord.Channels(s.guild.ID) {
 				s.mirrors(t, id)
 			}
-			s.out.wait(t, caughtUp)
+			s.out.wait(t, "caught up with Discord")
 			if strings.Contains(s.out.String(), "missed 1") {
 				t.Error("what was said is in the journal")
 			}
@@ -312,7 +312,7 @@ func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 func TestGapThatIsRefusedEnds(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
-	s.bot.timing.fill = 5 * time.Millisecond
+	s.bot.timing.ingest.Fill = 5 * time.Millisecond
 	s.run(t).ready(t)
 	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: 12345, Until: 99999, Past: true}
 	s.apply(t, memory.GapFound{Gap: gap})

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -38,16 +39,16 @@ func (b *Bot) logLack(ctx context.Context, guild memory.GuildID, channel memory.
 
 // noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none:
 // once an hour for a channel, as the log says it.
-func (b *Bot) noFiles(ctx context.Context, a *ask, err error) string {
-	if a.guild == memory.DirectGuild {
+func (b *Bot) noFiles(ctx context.Context, a *ingest.Question, err error) string {
+	if a.Guild == memory.DirectGuild {
 		return ""
 	}
-	missing, failed := b.grants.Missing(ctx, a.guild, a.channel, discord.ToAnswer)
-	if failed != nil || !missing.Has(discord.AttachFiles) || b.isMute(a.channel) {
+	missing, failed := b.grants.Missing(ctx, a.Guild, a.Channel, discord.ToAnswer)
+	if failed != nil || !missing.Has(discord.AttachFiles) || b.isMute(a.Channel) {
 		return ""
 	}
-	b.log.Warn().Err(err).Int64("channel", int64(a.channel)).Str("missing",
-		discord.PermissionNames(locale.Locale{}, missing)).Str("grant", b.grants.Link(a.guild, missing)).
+	b.log.Warn().Err(err).Int64("channel", int64(a.Channel)).Str("missing",
+		discord.PermissionNames(locale.Locale{}, missing)).Str("grant", b.grants.Link(a.Guild, missing)).
 		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
-	return "-# " + b.grants.Lacking(b.localeIn(ctx, a.guild, a.channel), a.guild, a.channel, missing)
+	return "-# " + b.grants.Lacking(b.localeIn(ctx, a.Guild, a.Channel), a.Guild, a.Channel, missing)
 }

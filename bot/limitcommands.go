@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/memory"
 )
@@ -119,17 +120,17 @@ func toldLimit(l locale.Locale, limit memory.Limit) string {
 
 // showLimits is what /limits shows: what is left for whoever uses it.
 func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
-	m, at := membership{x.guild(), x.who()}, memory.MessageID(x.ID).Time()
-	member, guild := c.bot.cfg.Limits.of(c.bot.admit.lookup(ctx, m.guild), x.roles())
+	m, at := ingest.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
+	member, guild := c.bot.cfg.Limits.of(c.bot.admit.Lookup(ctx, m.Guild), x.roles())
 	may, err := c.bot.questions.allowance(ctx, m, x.roles(), at)
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what is left: %w", err)
 	}
 	_, tomorrow := memory.Day(at)
 	server := ""
-	if m.guild != memory.DirectGuild {
+	if m.Guild != memory.DirectGuild {
 		server = lines(x.Text("**All of this server, together**"),
-			c.used(x.Locale, membership{guild: m.guild}, guild, may.all, at))
+			c.used(x.Locale, ingest.Membership{Guild: m.Guild}, guild, may.all, at))
 	}
 	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.own, at), server,
 		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
@@ -137,7 +138,7 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // used is how much somebody, or all of a guild, has used.
-func (c *commands) used(l locale.Locale, m membership, limit memory.Limit, tokens share, at time.Time) string {
+func (c *commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens share, at time.Time) string {
 	asked, until := c.bot.questions.quota.asked(m, at)
 	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
 	if limit.Messages != memory.Unlimited && asked >= limit.Messages {

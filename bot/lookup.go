@@ -90,7 +90,6 @@ func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory
 	patience time.Duration, compared func(memory.Message)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	convert := newConverter(b.self, b.cfg.LogBots, b.now)
 	pages := 0
 	for channel, of := range left {
 		for len(of) > 0 && pages < lookUpPages && ctx.Err() == nil {
@@ -99,18 +98,14 @@ func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory
 				first, last = min(first, m.ID), max(last, m.ID)
 			}
 			pages++
-			c, err := b.compare(ctx, convert, memory.Gap{Guild: of[0].Guild, Channel: channel,
-				After: first - 1, Until: last}, 0)
-			if err == nil && len(c.events) > 0 {
-				err = b.commit(ctx, c.events)
-			}
+			through, err := b.filler.Recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,
+				After: first - 1, Until: last})
 			if err != nil {
-				b.filler.failed(ctx, err, "couldn't look up what is about to be used, so it isn't")
 				break
 			}
 			var later []memory.Message
 			for _, m := range of {
-				if m.ID > c.through {
+				if m.ID > through {
 					later = append(later, m)
 				} else {
 					compared(m)

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/pace"
@@ -77,12 +78,12 @@ func newNotices(b *Bot) *notices {
 }
 
 // see is told what is in the log. It doesn't wait.
-func (n *notices) see(subjects []subject) {
+func (n *notices) see(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range subjects {
-		if s.told {
-			n.guilds[s.guild] = true
+		if s.Told {
+			n.guilds[s.Guild] = true
 			pace.Wake(n.wake)
 		}
 	}

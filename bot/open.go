@@ -9,18 +9,13 @@ import (
 	"sync"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/markdown"
 	"hark/memory"
 )
 
 // The log keeps which questions are open, so that each is answered once, whenever the process ends. A
 // question is opened in the commit that logs its message, and closed in the one that logs its answer.
-
-func (a *ask) opened() memory.Event {
-	return memory.QuestionOpened{Question: memory.OpenQuestion{Guild: a.guild, Channel: a.channel, ID: a.id}}
-}
-
-func (a *ask) closed() memory.Event { return memory.QuestionClosed{Channel: a.channel, ID: a.id} }
 
 // resume takes up the questions that an earlier process left open: those asked lately are answered, in the
 // place of what is shown of an answer. Of others, what is shown is marked as cut short. It returns when all
@@ -56,20 +51,20 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 		return err
 	}
 	if a == nil { // deleted, or it asks nothing any more
-		a = &ask{id: q.ID, guild: q.Guild, channel: q.Channel, unasked: true}
+		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Unasked: true}
 	}
-	a.resumed = true
+	a.Resumed = true
 	shown, err := b.shownOf(ctx, q)
 	if err != nil {
 		return err
 	}
 	for _, m := range shown {
-		a.shown = append(a.shown, memory.MessageID(m.ID))
+		a.Shown = append(a.Shown, memory.MessageID(m.ID))
 	}
 	left := false
-	if !a.unasked && b.isFresh(a) {
+	if !a.Unasked && b.ingest.IsFresh(a) {
 		// or it was taken as one that was missed
-		if _, left = b.questions.accept(last, a); b.questions.isOpen(a.id) {
+		if _, left = b.questions.accept(last, a); b.questions.isOpen(a.ID) {
 			return nil
 		}
 	}
@@ -81,16 +76,11 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	if left {
 		return nil
 	}
-	return b.commit(ctx, []memory.Event{a.closed()})
-}
-
-// isFresh reports whether a question that was missed is still to be answered.
-func (b *Bot) isFresh(a *ask) bool {
-	return a.id > memory.FirstMessageID(b.now().Add(-b.cfg.AnswerMissed))
+	return b.queue.Commit(ctx, []memory.Event{a.Closed()})
 }
 
 // fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
-func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, error) {
+func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
 	w, err := b.rest.Message(ctx, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
@@ -99,7 +89,7 @@ func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ask, e
 		return nil, fmt.Errorf("fetch question %d: %w", q.ID, err)
 	}
 	w.Guild, w.Channel = discord.Snowflake(q.Guild), discord.Snowflake(q.Channel)
-	return b.filler.convert.question(w), nil
+	return b.filler.Question(w), nil
 }
 
 // shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
@@ -146,8 +136,8 @@ func ownedOf(m *discord.Message) (o owned, first string) {
 }
 
 // markCut has the last message of an answer say that it was cut short, if it was being written.
-func (b *Bot) markCut(ctx context.Context, a *ask, end *discord.Message) error {
-	l := b.localeIn(ctx, a.guild, a.channel)
+func (b *Bot) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
+	l := b.localeIn(ctx, a.Guild, a.Channel)
 	o, first := ownedOf(end)
 	if first != buttonStop || end.Content == nil {
 		return nil

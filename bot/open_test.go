@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -112,7 +113,7 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	q, a := s.leavesOpen(t)
 	if begun {
 		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
-		d.buttons = a.buttons(locale.Locale{}, false)
+		d.buttons = answerButtons(a, locale.Locale{}, false)
 		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
 			t.Fatal(err)
 		}
@@ -125,14 +126,14 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 }
 
 // leavesOpen has somebody ask, and the log hold that it is to be answered.
-func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ask) {
+func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ingest.Question) {
 	t.Helper()
 	q := s.ask("when?")
-	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
-		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
-	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel,
-		Author: a.asker, Content: q.Content}}
-	s.apply(t, said, a.opened())
+	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
+		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
+	said := memory.Posted{Live: true, Message: memory.Message{ID: a.ID, Guild: a.Guild, Channel: a.Channel,
+		Author: a.Asker, Content: q.Content}}
+	s.apply(t, said, a.Opened())
 	return q, a
 }
 
@@ -213,12 +214,12 @@ func TestQuestionsLeftOpen(t *testing.T) {
 func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	t.Parallel()
 	s, q, stump := opens(t, true)
-	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
-		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
+	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
+		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
 	d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
 	sent := s.discord.Sent(s.channel)
 	d.take([]memory.MessageID{memory.MessageID(sent[0].ID), memory.MessageID(stump.ID)})
-	d.buttons = a.buttons(locale.Locale{}, true)
+	d.buttons = answerButtons(a, locale.Locale{}, true)
 	if err := d.finish(t.Context(), []string{strings.Repeat("a", 2000), "On Friday, it was said."}); err != nil {
 		t.Fatal(err)
 	}
@@ -233,8 +234,8 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}
-	s.bot.questions.miss(t.Context(), &ask{id: a.id, guild: a.guild, channel: a.channel, asker: a.asker,
-		shown: []memory.MessageID{1}})
+	s.bot.questions.miss(t.Context(), &ingest.Question{ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker,
+		Shown: []memory.MessageID{1}})
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}

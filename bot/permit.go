@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/internal/ttl"
 )
 
@@ -24,7 +25,7 @@ const (
 // tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
 // command has to be used again.
 type permits struct {
-	*ttl.Cache[membership, bool]
+	*ttl.Cache[ingest.Membership, bool]
 	now func() time.Time
 }
 
@@ -32,13 +33,13 @@ type permits struct {
 const mostPermits = 1 << 12
 
 func newPermits(now func() time.Time) *permits {
-	return &permits{ttl.New[membership, bool](mostPermits), now}
+	return &permits{ttl.New[ingest.Membership, bool](mostPermits), now}
 }
 
 // look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
 // no such thing.
 func (p *permits) look(x *exchange) {
-	who, now := membership{x.guild(), x.who()}, p.now()
+	who, now := ingest.Membership{Guild: x.guild(), User: x.who()}, p.now()
 	switch x.Type {
 	case discord.InteractionCommand:
 		if x.Data.Name != adminCommand || x.Guild == 0 {

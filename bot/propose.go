@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -44,14 +45,14 @@ const (
 // propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
 // isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
 // well, and goes with them.
-func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]discord.Posted,
+func (b *Bot) propose(ctx context.Context, a *ingest.Question, proposals []answer.Proposal, trace memory.Trace) ([]discord.Posted,
 	memory.Trace) {
 	var shown []discord.Posted
-	t := b.thread(a, "p"+a.round)
+	t := b.thread(a, "p"+a.Round)
 	for _, p := range proposals[:min(len(proposals), mostProposed)] {
 		m, sources, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
 		if err != nil {
-			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't propose to remember something")
+			b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't propose to remember something")
 			continue
 		}
 		m.Content, _, _ = strings.Cut(m.Content, "\n") // what is to be remembered stays out of the log
@@ -60,9 +61,9 @@ func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, 
 	return shown, trace
 }
 
-func (b *Bot) proposeOne(ctx context.Context, t *discord.Sender, a *ask, n int,
+func (b *Bot) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Question, n int,
 	l memory.Lore) (discord.Posted, []memory.Source, error) {
-	in := b.localeIn(ctx, a.guild, a.channel)
+	in := b.localeIn(ctx, a.Guild, a.Channel)
 	text, l, err := showLore(in, a, l)
 	if err != nil {
 		return discord.Posted{}, nil, err
@@ -71,7 +72,7 @@ func (b *Bot) proposeOne(ctx context.Context, t *discord.Sender, a *ask, n int,
 	if err != nil {
 		return discord.Posted{}, nil, err
 	}
-	o := owned{asker: a.asker, question: a.id}
+	o := owned{asker: a.Asker, question: a.ID}
 	m, err := t.Post(ctx, discord.Outgoing{
 		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question,
 			n), EnforceNonce: true, AllowedMentions: discord.Nobody, Flags: discord.SuppressEmbeds,
@@ -85,8 +86,8 @@ var errTooLong = errors.New("show what is to be remembered: it is too long for a
 
 // showLore is the message that shows lore, with as many of its other names as there is room for: what it
 // shows is all that is kept.
-func showLore(in locale.Locale, a *ask, l memory.Lore) (string, memory.Lore, error) {
-	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.id), a.guild, a.channel, a.asker, a.id.Time()
+func showLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memory.Lore, error) {
+	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.ID), a.Guild, a.Channel, a.Asker, a.ID.Time()
 	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
 	l, err := l.Checked()
 	if err != nil {
@@ -95,7 +96,7 @@ func showLore(in locale.Locale, a *ask, l memory.Lore) (string, memory.Lore, err
 	text, end := in.Text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
 	var links []string
 	for i, s := range l.Sources {
-		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, markdown.JumpURL(a.guild, s.Channel, s.Message)))
+		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, markdown.JumpURL(a.Guild, s.Channel, s.Message)))
 	}
 	if len(links) > 0 {
 		end = "\n" + in.Text(from, strings.Join(links, " "))

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -202,7 +203,7 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 			l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(rapid.Int64Range(1,
 				1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
 		}
-		a := &ask{id: 1 << 40, guild: 7, channel: 8, asker: 9}
+		a := &ingest.Question{ID: 1 << 40, Guild: 7, Channel: 8, Asker: 9}
 		text, shown, err := showLore(locale.Locale{}, a, l)
 		if err != nil { // it can't be kept at all, or is too long for a message
 			return

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/memory"
 )
 
@@ -125,28 +126,28 @@ func allowanceOf(own, all share, at time.Time) allowance {
 // under way may take of models, until it is in the log what they took.
 type quota struct {
 	mu       sync.Mutex
-	recent   map[membership][]time.Time // in order; of a whole guild under user 0
+	recent   map[ingest.Membership][]time.Time // in order; of a whole guild under user 0
 	swept    time.Time
 	reserved map[memory.MessageID]reservation
 	released chan struct{} // closed and made anew when something reserved is given back
 }
 
 type reservation struct {
-	membership
+	ingest.Membership
 	tokens int
 }
 
 func newQuota() *quota {
-	return &quota{recent: map[membership][]time.Time{}, reserved: map[memory.MessageID]reservation{},
+	return &quota{recent: map[ingest.Membership][]time.Time{}, reserved: map[memory.MessageID]reservation{},
 		released: make(chan struct{})}
 }
 
 // take counts a question asked at a time, unless it is one too many: then it is the limit that says so.
-func (q *quota) take(m membership, at time.Time, member, guild memory.Limit) *hit {
+func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *hit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sweep(at)
-	all := membership{guild: m.guild}
+	all := ingest.Membership{Guild: m.Guild}
 	own, theirs := q.near(m, at), q.near(all, at)
 	if h := crowded(own, member.Messages, memberMessages); h != nil {
 		return h
@@ -159,10 +160,10 @@ func (q *quota) take(m membership, at time.Time, member, guild memory.Limit) *hi
 }
 
 // back takes back that a question was counted, because it isn't answered.
-func (q *quota) back(m membership, at time.Time) {
+func (q *quota) back(m ingest.Membership, at time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, key := range []membership{m, {guild: m.guild}} {
+	for _, key := range []ingest.Membership{m, {Guild: m.Guild}} {
 		if i := slices.IndexFunc(q.recent[key], at.Equal); i >= 0 {
 			q.recent[key] = slices.Delete(q.recent[key], i, i+1)
 		}
@@ -171,7 +172,7 @@ func (q *quota) back(m membership, at time.Time) {
 
 // asked is how many questions somebody asked within the minute before a time, and when the first of them is a
 // minute ago.
-func (q *quota) asked(m membership, at time.Time) (n int, until time.Time) {
+func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	near := q.near(m, at)
@@ -182,7 +183,7 @@ func (q *quota) asked(m membership, at time.Time) (n int, until time.Time) {
 }
 
 // near are the questions within a minute of a time.
-func (q *quota) near(key membership, at time.Time) []time.Time {
+func (q *quota) near(key ingest.Membership, at time.Time) []time.Time {
 	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool { return at.Sub(t).Abs() >= minute })
 }
 
@@ -205,7 +206,7 @@ func (q *quota) sweep(at time.Time) {
 		return
 	}
 	q.swept = at
-	maps.DeleteFunc(q.recent, func(key membership, _ []time.Time) bool { return len(q.near(key, at)) == 0 })
+	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.near(key, at)) == 0 })
 }
 
 // reserve reserves tokens for an answer until they are released. It waits while answers under way may use up
@@ -221,7 +222,7 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 			return a, err
 		}
 		q.mu.Lock()
-		own, all := q.sums(r.membership)
+		own, all := q.sums(r.Membership)
 		// What was released meanwhile may not be among what is spent.
 		if q.released == released && a.own.fits(own) && a.all.fits(all) {
 			q.reserved[id] = r
@@ -238,11 +239,11 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 }
 
 // sums are how much is reserved for a member, and for all of their guild.
-func (q *quota) sums(m membership) (own, all int) {
+func (q *quota) sums(m ingest.Membership) (own, all int) {
 	for _, r := range q.reserved {
-		if r.guild == m.guild {
+		if r.Guild == m.Guild {
 			all += r.tokens
-			if r.user == m.user {
+			if r.User == m.User {
 				own += r.tokens
 			}
 		}

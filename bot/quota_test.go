@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/golden"
 	"hark/memory"
@@ -64,7 +65,7 @@ func TestRolesLimitsTakeThePlaceOfEverybodys(t *testing.T) {
 
 // asked is a question that was let pass.
 type asked struct {
-	membership
+	ingest.Membership
 	at time.Time
 }
 
@@ -76,11 +77,11 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
 		var passed []asked
-		in := func(m membership, at time.Time) (own, all int) {
+		in := func(m ingest.Membership, at time.Time) (own, all int) {
 			for _, p := range passed {
-				if p.guild == m.guild && at.Sub(p.at) < time.Minute {
+				if p.Guild == m.Guild && at.Sub(p.at) < time.Minute {
 					all++
-					if p.user == m.user {
+					if p.User == m.User {
 						own++
 					}
 				}
@@ -90,8 +91,8 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 		for range rapid.IntRange(1, 80).Draw(t, "questions") {
 			now = now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 500, 7_000, 20_000, 59_999, 60_000,
 				200_000}).Draw(t, "ms later")) * time.Millisecond)
-			m := membership{memory.GuildID(rapid.IntRange(1, 2).Draw(t, "guild")),
-				memory.UserID(rapid.IntRange(1, 3).Draw(t, "user"))}
+			m := ingest.Membership{Guild: memory.GuildID(rapid.IntRange(1, 2).Draw(t, "guild")),
+				User: memory.UserID(rapid.IntRange(1, 3).Draw(t, "user"))}
 			member, guild := memory.Limit{Messages: rapid.IntRange(0, 3).Draw(t, "member's")},
 				memory.Limit{Messages: rapid.IntRange(0, 5).Draw(t, "guild's")}
 			own, all := in(m, now)
@@ -143,7 +144,7 @@ func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newQuota()
 		now := time.Date(2026, 3, 29, 0, 59, 0, 0, time.UTC)
-		m := membership{1, 1}
+		m := ingest.Membership{Guild: 1, User: 1}
 		limit := memory.Limit{Messages: 2}
 		var passed []time.Time
 		for range rapid.IntRange(1, 40).Draw(t, "questions") {
@@ -189,7 +190,7 @@ func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
 			var spent, models, quoted atomic.Int32
 			for id := range memory.MessageID(5) {
 				go func() {
-					m := membership{1, 2}
+					m := ingest.Membership{Guild: 1, User: 2}
 					got, err := q.reserve(t.Context(), id, reservation{m, 1000}, func() (allowance, error) {
 						own, all := limits[0], limits[1]
 						own.spent, all.spent = int(spent.Load()), int(spent.Load())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -125,7 +126,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	if len(f.Found) == 0 {
 		return sheet{Content: lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
-	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
+	d := &discovery{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
 		words: f.TextOnly}
 	if d.pages() > 1 {
 		c.found.Put(x.ID, d, q.Now, q.Now.Add(findsKept))
@@ -141,7 +142,7 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	id, at, q := discord.Snowflake(n[0]), int(n[1]), c.question(x)
 	d, known := c.found.Get(id, q.Now)
-	if !known || d.membership != (membership{q.Guild, q.Asker}) || at < 0 || at >= d.pages() {
+	if !known || d.Membership != (ingest.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
 		return sheet{}, refusal(x.Text(searchIsOver))
 	}
 	c.found.Put(id, d, q.Now, q.Now.Add(findsKept))
@@ -224,7 +225,7 @@ const (
 // its pages. There are ids in it and nothing that was said: each page is read anew, by whoever may read it
 // then.
 type discovery struct {
-	membership
+	ingest.Membership
 	channel memory.ChannelID // where they searched
 	found   []answer.Found
 	below   int  // messages that were found and aren't shown

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
@@ -40,17 +41,17 @@ type outcome struct {
 // reply answers one question: it shows the answer while it is being written, and logs what it became. When
 // work ends the answer is cut short, and says so; requests go on until last ends. A question that changes meanwhile is
 // answered anew in the same place, and one that goes has its answer taken back.
-func (b *Bot) reply(work, last context.Context, asked *ask) {
-	d := newDelivery(b.thread(asked, "a"+asked.round), b.timing.pace, b.timing.typing)
+func (b *Bot) reply(work, last context.Context, asked *ingest.Question) {
+	d := newDelivery(b.thread(asked, "a"+asked.Round), b.timing.pace, b.timing.typing)
 	for first := true; ; first = false {
-		ctx, a := b.questions.begin(work, asked.id)
+		ctx, a := b.questions.begin(work, asked.ID)
 		if a == nil {
 			b.takeAway(last, d, asked)
 			return
 		}
 		d.stream("") // what is shown stays until there is a text again
 		if first {
-			d.take(a.shown)
+			d.take(a.Shown)
 		}
 		if b.answerOnce(ctx, work, last, d, a) == nil {
 			return
@@ -59,15 +60,15 @@ func (b *Bot) reply(work, last context.Context, asked *ask) {
 }
 
 // answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
-func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) error {
-	l := b.localeIn(last, a.guild, a.channel)
-	if a.text == "" && len(a.files) == 0 {
+func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
+	l := b.localeIn(last, a.Guild, a.Channel)
+	if a.Text == "" && len(a.Files) == 0 {
 		d.buttons = nil
 		b.discard(last, d, a)
 		b.post(last, d, a, markdown.Messages(l.Text(askMe, b.self), "", nil))
-		return b.questions.end(a.id, d.ids(), nil, false)
+		return b.questions.end(a.ID, d.ids(), nil, false)
 	}
-	d.buttons = a.buttons(l, false)
+	d.buttons = answerButtons(a, l, false)
 	limit, cancel := context.WithTimeout(ctx, b.timing.answer)
 	defer cancel()
 	writing, written := context.WithCancel(limit)
@@ -86,7 +87,7 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 	}
 	got := b.await(limit, came)
 	defer b.questions.settle(last, a, got)
-	if err := b.questions.fate(a.id); err != nil {
+	if err := b.questions.fate(a.ID); err != nil {
 		return err
 	}
 	switch {
@@ -96,19 +97,19 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ask) e
 	case errors.Is(context.Cause(ctx), errHalted):
 		got.err = errHalted
 	}
-	logged, err := b.admit.remembers(last, a.guild, a.channel)
-	trace := a.traceOf(got, logged, err)
+	logged, err := b.admit.Remembers(last, a.Guild, a.Channel)
+	trace := tracedAs(a, got, logged, err)
 	if gone != nil {
 		b.shown(last, d, a, gone, trace, nil)
-		return b.questions.end(a.id, d.ids(), a.more, false)
+		return b.questions.end(a.ID, d.ids(), a.More, false)
 	}
 	return b.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
 }
 
-// buttons are those below the answer to a question, of which it may have sources to show.
-func (a *ask) buttons(l locale.Locale, sources bool) func(bool, []memory.MessageID) []discord.Component {
+// answerButtons are those below the answer to a question, of which it may have sources to show.
+func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool, []memory.MessageID) []discord.Component {
 	return func(done bool, before []memory.MessageID) []discord.Component {
-		o := owned{asker: a.asker, question: a.id, before: before}
+		o := owned{asker: a.Asker, question: a.ID, before: before}
 		if !done {
 			return o.writing(l)
 		}
@@ -117,21 +118,21 @@ func (a *ask) buttons(l locale.Locale, sources bool) func(bool, []memory.Message
 }
 
 // takeAway takes back what was shown of an answer that isn't wanted.
-func (b *Bot) takeAway(last context.Context, d *delivery, a *ask) {
+func (b *Bot) takeAway(last context.Context, d *delivery, a *ingest.Question) {
 	known := d.ids()
-	d.take(slices.DeleteFunc(b.questions.clear(a.id), func(id memory.MessageID) bool {
+	d.take(slices.DeleteFunc(b.questions.clear(a.ID), func(id memory.MessageID) bool {
 		return slices.Contains(known, id)
 	}))
 	ids := d.ids()
 	if err := d.finish(last, nil); err != nil {
-		b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't take an answer back")
-		b.questions.takeBack(a.channel, d.ids())
+		b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take an answer back")
+		b.questions.takeBack(a.Channel, d.ids())
 	}
-	events := []memory.Event{a.closed()}
+	events := []memory.Event{a.Closed()}
 	if len(ids) > 0 {
-		events = append(events, memory.Deleted{Guild: a.guild, Channel: a.channel, IDs: ids})
+		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: ids})
 	}
-	_ = b.commit(last, events)
+	_ = b.queue.Commit(last, events)
 }
 
 // await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
@@ -149,9 +150,9 @@ func (b *Bot) await(ctx context.Context, came <-chan outcome) outcome {
 	}
 }
 
-func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got outcome) {
+func (b *Bot) consult(ctx context.Context, a *ingest.Question, stream func(string)) (got outcome) {
 	defer crash.Recover("answer", &got.err)
-	settled := func(ctx context.Context) error { return b.settled(ctx, a.guild) }
+	settled := func(ctx context.Context) error { return b.settled(ctx, a.Guild) }
 	if err := settled(ctx); err != nil {
 		return outcome{err: err}
 	}
@@ -161,15 +162,15 @@ func (b *Bot) consult(ctx context.Context, a *ask, stream func(string)) (got out
 	}
 	got.spends = spends
 	q := answer.Question{
-		ID: a.id, Guild: a.guild, Channel: a.channel, Asker: a.asker, Name: a.name,
-		Text: a.text, Mentions: a.mentions, ReplyTo: a.replyTo, Edited: a.edited, Now: b.now(), Settled: settled,
+		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
+		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: b.now(), Settled: settled,
 		Attended: b.attendance.Since, Sets: b.memberRoles.Sets,
-		Session: b.admit.session(ctx, a.guild, a.channel, a.id), NoModel: spends.hit != nil, Files: b.files(a),
+		Session: b.admit.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.hit != nil, Files: b.files(a),
 	}
 	got.answer, got.err = b.answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
-		!stands(q.Session, b.admit.session(context.WithoutCancel(ctx), a.guild, a.channel, a.id)) {
-		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.guild, a.channel).Text(sessionChanged)}, nil
+		!stands(q.Session, b.admit.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
+		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
 	}
 	return got
 }
@@ -192,7 +193,7 @@ func stands(was, now []memory.Message) bool {
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
 // error says that the question has become another meanwhile, or that it is gone.
-func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *ask, got outcome, trace memory.Trace,
+func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got outcome, trace memory.Trace,
 	logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = answer.ErrEmpty
@@ -201,7 +202,7 @@ func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *as
 		if err == nil {
 			return nil // which logs nothing
 		}
-		return b.log.Warn().Err(err).Int64("question", int64(a.id))
+		return b.log.Warn().Err(err).Int64("question", int64(a.ID))
 	}
 	warn(got.answer.Away).Msg("answered without the model")
 	warn(got.answer.Instead).Str("model", got.answer.Model).Msg("answered by another model")
@@ -217,7 +218,7 @@ func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *as
 	if err != nil {
 		contents, trace.Prompt = []string{b.sentence(l, a, err)}, nil
 	}
-	d.buttons = a.buttons(l, logged && len(got.answer.Sources) > 0)
+	d.buttons = answerButtons(a, l, logged && len(got.answer.Sources) > 0)
 	var proposals []answer.Proposal
 	if logged && got.err == nil {
 		proposals = got.answer.Proposals
@@ -231,22 +232,22 @@ func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *as
 		}
 	}
 	if plain := withoutRoles(contents); unfit(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
-		err = d.afresh(last, b.thread(a, "n"+a.round), plain)
+		err = d.afresh(last, b.thread(a, "n"+a.Round), plain)
 	}
 	if got.err == nil && err == nil {
 		b.cfg.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
 	}
 	more := b.shown(last, d, a, err, trace, proposals)
-	return b.questions.end(a.id, d.ids(), more, logged)
+	return b.questions.end(a.ID, d.ids(), more, logged)
 }
 
-// traceOf is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
+// tracedAs is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
 // is logged now, or that can't be told, and wasn't when the question was asked.
-func (a *ask) traceOf(got outcome, logged bool, err error) memory.Trace {
+func tracedAs(a *ingest.Question, got outcome, logged bool, err error) memory.Trace {
 	if got.unlogged && (logged || err != nil) {
 		return memory.Trace{}
 	}
-	a.consulted, a.calls = !got.unlogged, got.answer.Records
+	a.Consulted, a.Calls = !got.unlogged, got.answer.Records
 	trace := got.answer.Trace
 	if strings.TrimSpace(got.answer.Text) == "" {
 		trace.Prompt = nil // what is shown is why there is no answer

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync"
 
+	"hark/bot/ingest"
 	"hark/memory"
 )
 
@@ -91,7 +92,7 @@ func (s *scheduler[J]) put(guild memory.GuildID, channel memory.ChannelID, who m
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errStopped
+		return ingest.ErrStopped
 	}
 	q := s.place(guild, channel)
 	inGuild := 0

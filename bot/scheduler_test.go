@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/bot/ingest"
 	"hark/memory"
 )
 
@@ -200,7 +201,7 @@ func TestSchedulerStops(t *testing.T) {
 			_ = d.asks(1, 1, 1, id)
 		}
 		if left := d.close(); !slices.Equal(left, []job{{1, 1, 1}, {1, 1, 2}, {1, 1, 3}}) ||
-			d.asks(1, 2, 1, 9) != errStopped {
+			d.asks(1, 2, 1, 9) != ingest.ErrStopped {
 			t.Errorf("left %v", left)
 		}
 		told := false

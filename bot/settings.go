@@ -129,7 +129,7 @@ func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Ch
 		chose.Guild, chose.At = x.guild(), c.bot.now()
 		events[i] = chose
 	}
-	defer c.bot.filler.nudge()
+	defer c.bot.filler.Nudge()
 	return c.apply(ctx, x, "keep what is remembered", events...)
 }
 

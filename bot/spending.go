@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/memory"
@@ -16,9 +17,9 @@ import (
 const nearlyUsed = 0.2
 
 // allowance is what somebody and their guild may take of models on a day.
-func (t *tracker) allowance(ctx context.Context, m membership, roles []memory.RoleID, at time.Time) (allowance, error) {
-	member, guild := t.bot.cfg.Limits.of(t.bot.admit.lookup(ctx, m.guild), roles)
-	spent, err := t.bot.memory.Spending(ctx, m.guild, at)
+func (t *tracker) allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID, at time.Time) (allowance, error) {
+	member, guild := t.bot.cfg.Limits.of(t.bot.admit.Lookup(ctx, m.Guild), roles)
+	spent, err := t.bot.memory.Spending(ctx, m.Guild, at)
 	if err != nil {
 		return allowance{}, err
 	}
@@ -26,15 +27,15 @@ func (t *tracker) allowance(ctx context.Context, m membership, roles []memory.Ro
 	for _, tokens := range spent {
 		all += tokens
 	}
-	return allowanceOf(share{memberTokens, member.Tokens, spent[m.user]},
+	return allowanceOf(share{memberTokens, member.Tokens, spent[m.User]},
 		share{guildTokens, guild.Tokens, all}, at), nil
 }
 
 // allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
-func (t *tracker) allow(ctx context.Context, a *ask) (allowance, error) {
-	r := reservation{a.membership(), max(1, t.bot.cfg.Limits.Reserve)}
-	got, err := t.quota.reserve(ctx, a.id, r, func() (allowance, error) {
-		return t.allowance(ctx, r.membership, a.roles, a.when())
+func (t *tracker) allow(ctx context.Context, a *ingest.Question) (allowance, error) {
+	r := reservation{a.Membership(), max(1, t.bot.cfg.Limits.Reserve)}
+	got, err := t.quota.reserve(ctx, a.ID, r, func() (allowance, error) {
+		return t.allowance(ctx, r.Membership, a.Roles, a.When())
 	})
 	if err == nil && got.hit != nil {
 		t.count(got.hit.of)
@@ -43,20 +44,20 @@ func (t *tracker) allow(ctx context.Context, a *ask) (allowance, error) {
 }
 
 // settle keeps what an answer took, and gives back what was reserved for it.
-func (t *tracker) settle(last context.Context, a *ask, got outcome) {
-	defer t.quota.release(a.id)
+func (t *tracker) settle(last context.Context, a *ingest.Question, got outcome) {
+	defer t.quota.release(a.ID)
 	if tokens := t.tookOf(a, got); tokens > 0 {
 		t.bot.cfg.Metrics.AnswerTokens.Add(float64(tokens))
-		_ = t.bot.commit(last, []memory.Event{memory.Spent{Guild: a.guild, User: a.asker,
-			Question: a.account(), Tokens: tokens}})
+		_ = t.bot.queue.Commit(last, []memory.Event{memory.Spent{Guild: a.Guild, User: a.Asker,
+			Question: a.Account(), Tokens: tokens}})
 	}
 }
 
 // tookOf is how many tokens an answer took of models. Of one that was given up and doesn't say, it is what
 // was reserved.
-func (t *tracker) tookOf(a *ask, got outcome) int {
+func (t *tracker) tookOf(a *ingest.Question, got outcome) int {
 	tokens := took(got.answer)
-	if tokens == 0 && ended(got.err) && t.quota.isReserved(a.id) {
+	if tokens == 0 && ended(got.err) && t.quota.isReserved(a.ID) {
 		return t.bot.cfg.Limits.Reserve
 	}
 	return tokens
@@ -78,7 +79,7 @@ func took(a answer.Answer) int {
 }
 
 // leftOver is what is said below an answer about tokens: that they are used up, once a day, or nearly.
-func (t *tracker) leftOver(l locale.Locale, a *ask, got outcome) string {
+func (t *tracker) leftOver(l locale.Locale, a *ingest.Question, got outcome) string {
 	if got.err != nil {
 		return ""
 	}
@@ -100,7 +101,7 @@ func (t *tracker) leftOver(l locale.Locale, a *ask, got outcome) string {
 	if part >= nearlyUsed {
 		return ""
 	}
-	_, tomorrow := memory.Day(a.when())
+	_, tomorrow := memory.Day(a.When())
 	if ofAll {
 		return l.Text("-# %s of this server's %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
 			l.Number(left), l.Number(s.limit), tomorrow.Unix())

@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
@@ -57,36 +56,13 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 	s.discord.Delete(s.channel, said.ID)
 	s.discord.Say(s.channel, s.bo.ID, "never mind")
 	s.log.wait(t, "what was said after the deletion", func() bool {
-		now := s.bot.recent.before(memory.ChannelID(s.channel), 1<<62)
+		now := s.bot.recent.Before(memory.ChannelID(s.channel), 1<<62)
 		return len(now) > 0 && now[len(now)-1].Content == "never mind"
 	})
 	close(gone)
 	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
 		return m.Reference != nil && m.Reference.MessageID == question.ID && m.Content == sessionChanged
 	})
-}
-
-func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
-	t.Parallel()
-	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3,
-		Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{{Channel: 7, Message: 8}}, Sources: []memory.Source{
-			{Kind: memory.SourceMessage, Channel: 2, ID: 5, Repeats: true}, {Kind: memory.SourceMessage,
-				Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
-			{Kind: memory.SourceLore, ID: 11},
-		}, Named: []memory.UserID{6}}
-	kept, ok := abroad(trace)
-	if kept.Prompt != nil {
-		t.Error("kept the prompt")
-	}
-	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 ||
-		kept.Recalled != nil || kept.Named != nil ||
-		!slices.Equal(kept.Sources, trace.Sources[1:3]) {
-		t.Errorf("kept %+v", kept)
-	}
-	trace.Sources = append(trace.Sources[:1], trace.Sources[3])
-	if _, ok := abroad(trace); ok {
-		t.Error("kept although nothing logged was used")
-	}
 }
 
 // Discord's clock goes before ours: whatever has a smaller number than the click was said before it.

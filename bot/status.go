@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/memory"
 )
 
@@ -25,7 +26,7 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	may, err := c.bot.questions.allowance(ctx, membership{guild: x.guild()}, nil, c.bot.now())
+	may, err := c.bot.questions.allowance(ctx, ingest.Membership{Guild: x.guild()}, nil, c.bot.now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
@@ -51,7 +52,7 @@ func (c *commands) connection(x *exchange) string {
 // writing says whether the log can be written.
 func (c *commands) writing(x *exchange) string {
 	waiting := c.bot.Waiting()
-	if c.bot.pump.failing.Load() {
+	if c.bot.pump.Failing() {
 		return "✗ " + x.Count(waiting,
 			"**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
 			"**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.")
@@ -106,7 +107,7 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 // shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to
 // forget it if it is one; "" if there are none.
 func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []discord.Component, error) {
-	shut, err := shutOut(ctx, c.bot.memory, g)
+	shut, err := ingest.ShutOut(ctx, c.bot.memory, g)
 	if err != nil {
 		return "", nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/internal/pace"
 	"hark/memory"
 )
@@ -16,8 +17,6 @@ import (
 const (
 	// knownQuestions is of how many questions, at least, it is known what became of them.
 	knownQuestions = 4096
-	// editedWithin is how long after it was sent a message that is edited counts as said anew.
-	editedWithin = time.Minute
 	// pausedAgain is for how long nobody in a channel is told again that Hark is paused.
 	pausedAgain = 10 * time.Minute
 )
@@ -34,7 +33,7 @@ var (
 // question's text only until it is answered.
 type tracker struct {
 	bot       *Bot
-	scheduler *scheduler[*ask]
+	scheduler *scheduler[*ingest.Question]
 	quota     *quota
 	seed      maphash.Seed
 
@@ -47,8 +46,8 @@ type tracker struct {
 // question is what is known of a message that asks something. Of one that isn't answered only that it came is known.
 type question struct {
 	state questionState
-	ask   *ask   // as it is now; without a text once it is answered
-	text  uint64 // a hash of what was asked
+	ask   *ingest.Question // as it is now; without a text once it is answered
+	text  uint64           // a hash of what was asked
 	// fate is errAnew for a question that changed while it was being answered, and errUnasked for one whose
 	// answer isn't wanted.
 	fate     error
@@ -73,36 +72,36 @@ func newTracker(b *Bot) *tracker {
 		bot: b, quota: newQuota(), seed: maphash.MakeSeed(),
 		known: map[memory.MessageID]*question{}, removals: map[memory.Spot]removal{}, wake: make(chan struct{}, 1),
 	}
-	t.scheduler = newScheduler(func(*ask) {}, b.cfg.Progress)
+	t.scheduler = newScheduler(func(*ingest.Question) {}, b.cfg.Progress)
 	return t
 }
 
 // take has a question answered, unless it was taken before, or too much is asked. It waits for nobody. last is the
 // context of what is said about it.
-func (t *tracker) take(last context.Context, a *ask) {
-	if taken, left := t.accept(last, a); !taken && !left && !t.isOpen(a.id) {
-		t.bot.queue.put(item{events: []memory.Event{a.closed()}})
+func (t *tracker) take(last context.Context, a *ingest.Question) {
+	if taken, left := t.accept(last, a); !taken && !left && !t.isOpen(a.ID) {
+		t.bot.queue.Put(ingest.Item{Events: []memory.Event{a.Closed()}})
 	}
 }
 
 // accept is as take, and closes nothing in the log. left is true if the question is to stay open there: until
 // something is said instead of an answer, or for the next process.
-func (t *tracker) accept(last context.Context, a *ask) (taken, left bool) {
-	g := t.bot.admit.lookup(last, a.guild)
-	a.parent = parentOf(g, a.channel)
-	if a = t.hear(a, silentIn(g, a.channel)); a == nil {
+func (t *tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
+	g := t.bot.admit.Lookup(last, a.Guild)
+	a.Parent = parentOf(g, a.Channel)
+	if a = t.hear(a, silentIn(g, a.Channel)); a == nil {
 		return false, false
 	}
-	h, purpose := t.paused(g, a.channel, a.when()), "p"
+	h, purpose := t.paused(g, a.Channel, a.When()), "p"
 	if h != nil {
 		t.count(h.of)
 	} else if h, purpose = t.tooOften(g, a), "l"; h == nil {
 		return t.enqueue(last, a)
 	}
-	t.refuse(a.id)
+	t.refuse(a.ID)
 	if left = t.isFirst(a, h); left {
 		t.scheduler.start(func() {
-			t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.guild, a.channel), h))
+			t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.Guild, a.Channel), h))
 		})
 	}
 	return false, left
@@ -128,9 +127,9 @@ func (t *tracker) paused(g *memory.Guild, channel memory.ChannelID, at time.Time
 }
 
 // tooOften counts a question, unless it is the one too many of a minute.
-func (t *tracker) tooOften(g *memory.Guild, a *ask) *hit {
-	member, guild := t.bot.cfg.Limits.of(g, a.roles)
-	h := t.quota.take(a.membership(), a.when(), member, guild)
+func (t *tracker) tooOften(g *memory.Guild, a *ingest.Question) *hit {
+	member, guild := t.bot.cfg.Limits.of(g, a.Roles)
+	h := t.quota.take(a.Membership(), a.When(), member, guild)
 	if h != nil {
 		t.count(h.of)
 	}
@@ -138,15 +137,15 @@ func (t *tracker) tooOften(g *memory.Guild, a *ask) *hit {
 }
 
 // isFirst reports whether a limit is to be told to the member or, if it is everybody's, in the channel.
-func (t *tracker) isFirst(a *ask, h *hit) bool {
-	to, until := repeatTo{a.membership(), 0, h.of}, h.until
+func (t *tracker) isFirst(a *ingest.Question, h *hit) bool {
+	to, until := repeatTo{a.Membership(), 0, h.of}, h.until
 	if h.of != memberMessages && h.of != memberTokens {
-		to.user, to.channel = 0, a.channel
+		to.User, to.channel = 0, a.Channel
 	}
-	if again := a.when().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
+	if again := a.When().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
-	return t.bot.repeats.IsNews(to, "", a.when(), until)
+	return t.bot.repeats.IsNews(to, "", a.When(), until)
 }
 
 // count counts that something refused a question.
@@ -155,27 +154,27 @@ func (t *tracker) count(why string) {
 }
 
 // enqueue has a question answered that may be asked, if not too many wait. It returns the same as accept.
-func (t *tracker) enqueue(last context.Context, a *ask) (taken, left bool) {
-	who := a.asker
-	if a.quiet {
+func (t *tracker) enqueue(last context.Context, a *ingest.Question) (taken, left bool) {
+	who := a.Asker
+	if a.Quiet {
 		who = 0
 	}
-	err := t.scheduler.put(a.guild, a.channel, who, a.resumed, a)
+	err := t.scheduler.put(a.Guild, a.Channel, who, a.Resumed, a)
 	if err == nil {
 		return true, false
 	}
-	t.refuse(a.id)
-	t.quota.back(a.membership(), a.when())
+	t.refuse(a.ID)
+	t.quota.back(a.Membership(), a.When())
 	if full, is := errors.AsType[*fullError](err); is {
 		t.count(tooManyWait)
 		if full.first {
 			t.scheduler.start(func() {
-				t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.guild, a.channel), full))
+				t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.Guild, a.Channel), full))
 			})
 		}
 		return false, full.first
 	}
-	if !a.quiet {
+	if !a.Quiet {
 		t.miss(last, a)
 	}
 	return false, true
@@ -192,19 +191,19 @@ func (t *tracker) close(last context.Context) (left int) {
 
 // miss tells that a question isn't answered since Hark stops. Where a part of an answer is shown the next
 // process finishes it.
-func (t *tracker) miss(last context.Context, a *ask) {
-	if len(a.shown) == 0 {
-		t.scheduler.start(func() { t.bot.say(last, a, "r", t.bot.localeIn(last, a.guild, a.channel).Text(restarting)) })
+func (t *tracker) miss(last context.Context, a *ingest.Question) {
+	if len(a.Shown) == 0 {
+		t.scheduler.start(func() { t.bot.say(last, a, "r", t.bot.localeIn(last, a.Guild, a.Channel).Text(restarting)) })
 	}
 }
 
 // hear takes a message that asks something, or did, and is what it is to be answered as; nil if it isn't to
 // be. Where Hark is silent nothing is.
-func (t *tracker) hear(a *ask, silent bool) *ask {
+func (t *tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q, known := t.known[a.id]
-	if a.unasked {
+	q, known := t.known[a.ID]
+	if a.Unasked {
 		if known && q.isOpen() {
 			q.text = 0 // so that the same is asked anew
 			q.become(errUnasked)
@@ -212,24 +211,24 @@ func (t *tracker) hear(a *ask, silent bool) *ask {
 		return nil
 	}
 	if !known {
-		q = t.add(a.id)
+		q = t.add(a.ID)
 	}
 	switch {
-	case silent || known && !a.again:
+	case silent || known && !a.Again:
 		return nil
 	case q.state == unanswered:
-		if a.brief || a.again && a.id < memory.FirstMessageID(t.bot.since) { // nobody knows whether that was answered
+		if a.Brief || a.Again && a.ID < memory.FirstMessageID(t.bot.since) { // nobody knows whether that was answered
 			return nil
 		}
-		q.shown = a.shown
+		q.shown = a.Shown
 	case q.fate == errUnasked:
 		return nil
 	default:
-		if a.brief {
-			a = q.ask.saying(a)
+		if a.Brief {
+			a = q.ask.Saying(a)
 		}
-		if a.replyTo == 0 {
-			a.replyTo = q.ask.replyTo
+		if a.ReplyTo == 0 {
+			a.ReplyTo = q.ask.ReplyTo
 		}
 		if t.hash(a) == q.text {
 			return nil // something else about it changed
@@ -243,15 +242,15 @@ func (t *tracker) hear(a *ask, silent bool) *ask {
 	return a
 }
 
-func (t *tracker) hash(a *ask) uint64 { return maphash.String(t.seed, a.text) }
+func (t *tracker) hash(a *ingest.Question) uint64 { return maphash.String(t.seed, a.Text) }
 
 // again has a question answered in the place of an answer that is there. It is false if it is being answered already.
-func (t *tracker) again(a *ask, shown, more []memory.MessageID) bool {
+func (t *tracker) again(a *ingest.Question, shown, more []memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	q := t.known[a.id]
+	q := t.known[a.ID]
 	if q == nil {
-		q = t.add(a.id)
+		q = t.add(a.ID)
 	} else if q.isOpen() {
 		return false
 	}
@@ -298,7 +297,7 @@ func (t *tracker) refuse(id memory.MessageID) {
 
 // begin is a question as it is to be answered now, with the messages that show an earlier answer; nil if it
 // is gone. The context ends when it isn't to be answered any more as it was.
-func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ask) {
+func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ingest.Question) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.of(id)
@@ -308,7 +307,7 @@ func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Conte
 	q.state, q.fate = running, nil
 	ctx, q.halt = context.WithCancelCause(ctx)
 	a := *q.ask // the caller's own, since the question may be edited meanwhile
-	a.shown, a.more = q.shown, q.more
+	a.Shown, a.More = q.shown, q.more
 	return ctx, &a
 }
 
@@ -344,7 +343,7 @@ func (t *tracker) end(id memory.MessageID, shown, more []memory.MessageID, logge
 }
 
 // settle has a question be over with, so that its text is known no longer.
-func (q *question) settle() { q.ask, q.state = q.ask.saying(&ask{}), over }
+func (q *question) settle() { q.ask, q.state = q.ask.Saying(&ingest.Question{}), over }
 
 // stop stops an answer that is being written. It is false if none is.
 func (t *tracker) stop(id memory.MessageID) bool {
@@ -390,7 +389,7 @@ func (q *question) clear() []memory.MessageID {
 	shown := slices.Concat(q.shown, q.more)
 	if q.ask != nil {
 		q.settle()
-		q.ask.files = nil
+		q.ask.Files = nil
 		q.fate, q.shown, q.more, q.logged = nil, nil, nil, false
 	}
 	return shown
@@ -402,7 +401,7 @@ func (t *tracker) isWriting(at memory.Spot) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, q := range t.known {
-		if q.state == running && q.ask.channel == at.Channel && slices.Contains(q.shown, at.Message) {
+		if q.state == running && q.ask.Channel == at.Channel && slices.Contains(q.shown, at.Message) {
 			return true
 		}
 	}
@@ -410,17 +409,17 @@ func (t *tracker) isWriting(at memory.Spot) bool {
 }
 
 // see is told what is in the log. It doesn't wait.
-func (t *tracker) see(subjects []subject) {
+func (t *tracker) see(subjects []ingest.Subject) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, s := range subjects {
-		if !s.ended && s.deleted == nil {
+		if !s.Ended && s.Deleted == nil {
 			continue
 		}
-		isDeleted := func(id memory.MessageID) bool { return slices.Contains(s.deleted, id) }
+		isDeleted := func(id memory.MessageID) bool { return slices.Contains(s.Deleted, id) }
 		for id, q := range t.known {
-			ended := q.ask != nil && s.ends(q.ask.guild, q.ask.channel, q.ask.parent)
-			if q.ask == nil || !ended && q.ask.channel != s.channel {
+			ended := q.ask != nil && s.Ends(q.ask.Guild, q.ask.Channel, q.ask.Parent)
+			if q.ask == nil || !ended && q.ask.Channel != s.Channel {
 				continue
 			}
 			// Nobody looks for what is gone.
@@ -443,7 +442,7 @@ func (t *tracker) see(subjects []subject) {
 // forget has a question that is gone not be known, and its answer be taken back; called with mu held.
 func (t *tracker) forget(q *question) {
 	if !q.logged { // else the log tells, also after a restart
-		t.scheduleRemoval(q.ask.channel, slices.Concat(q.shown, q.more))
+		t.scheduleRemoval(q.ask.Channel, slices.Concat(q.shown, q.more))
 	}
 	*q = question{}
 	pace.Wake(t.wake)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -47,7 +47,7 @@ func (s *scene) idle(t *testing.T) {
 // commitNothing returns once all that was put before is in the log.
 func (s *scene) commitNothing(t *testing.T) {
 	t.Helper()
-	if err := s.bot.commit(t.Context(), nil); err != nil {
+	if err := s.bot.queue.Commit(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -98,7 +98,7 @@ func TestQuestionsEditedSoonAreAnsweredAnewInPlace(t *testing.T) {
 	// Nor is what takes the mention away: nothing becomes of it.
 	s.discord.Edit(s.channel, q.ID, "never mind")
 	s.log.waitSaid(t, "them: never mind")
-	s.discord.Advance(editedWithin + time.Second)
+	s.discord.Advance(ingest.EditedWithin + time.Second)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" and where?")
 	s.posts(t, s.channel, s.bo.ID, "the end")
 	if asked := s.oracle.questions(); len(asked) != 2 || asked[1].Text != "when?" {
@@ -214,31 +214,6 @@ func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 	}
 }
 
-// A pin and a preview come with the time of an edit that may be long ago.
-func TestEditsOfLongAgoAskNothing(t *testing.T) {
-	t.Parallel()
-	sent := memory.MessageID(1 << 40)
-	text := "<@1> when?"
-	for _, test := range []struct {
-		edited, heard time.Duration
-		asks          bool
-	}{
-		{time.Second, time.Second, true},
-		{editedWithin, 2 * editedWithin, true}, // the clocks may differ, and the connection may have been away
-		{editedWithin, editedWithin - time.Hour, true},
-		{editedWithin + time.Millisecond, 2 * editedWithin, false},
-		{time.Second, 2*editedWithin + 2*time.Second, false},
-		{time.Second, 24 * time.Hour, false},
-	} {
-		c := newConverter(1, false, func() time.Time { return sent.Time().Add(test.heard) })
-		w := &discord.Message{ID: discord.Snowflake(sent), Channel: 3, Guild: 2, Content: &text,
-			Edited: sent.Time().Add(test.edited)}
-		if a := c.edited(w, false); (a != nil) != test.asks {
-			t.Errorf("edited after %v, heard of after %v: %+v", test.edited, test.heard, a)
-		}
-	}
-}
-
 // life plays what becomes of question 1, which is asked in the thread 20 of channel 2 in guild 3, and of
 // whoever answers it.
 type life struct {
@@ -249,8 +224,8 @@ type life struct {
 // does plays a step and tells what comes of it.
 func (l *life) does(step string) string {
 	verb, text, _ := strings.Cut(step, " ")
-	a := &ask{id: 1, guild: 3, channel: 20, parent: 2, asker: 4, text: text, again: verb != "ask",
-		unasked: verb == "nevermind", brief: verb == "briefly"}
+	a := &ingest.Question{ID: 1, Guild: 3, Channel: 20, Parent: 2, Asker: 4, Text: text, Again: verb != "ask",
+		Unasked: verb == "nevermind", Brief: verb == "briefly"}
 	ids := func() (ids []memory.MessageID) {
 		for _, word := range strings.Fields(text) {
 			n, _ := strconv.Atoi(word)
@@ -258,8 +233,8 @@ func (l *life) does(step string) string {
 		}
 		return ids
 	}
-	see := func(s subject) string {
-		l.see([]subject{s})
+	see := func(s ingest.Subject) string {
+		l.see([]ingest.Subject{s})
 		return ""
 	}
 	because := func(err error) string {
@@ -268,7 +243,7 @@ func (l *life) does(step string) string {
 	switch verb {
 	case "ask", "edit", "briefly", "nevermind", "muted":
 		if got := l.hear(a, verb == "muted"); got != nil {
-			return "answer " + got.text
+			return "answer " + got.Text
 		}
 		return ""
 	case "press":
@@ -279,7 +254,7 @@ func (l *life) does(step string) string {
 			return "gone"
 		}
 		l.answering = ctx
-		return strings.TrimSpace(got.text + " " + fmt.Sprint(append(got.shown, got.more...)))
+		return strings.TrimSpace(got.Text + " " + fmt.Sprint(append(got.Shown, got.More...)))
 	case "end", "log":
 		shown := ids()
 		return because(l.end(1, shown[:1], shown[1:], verb == "log"))
@@ -294,11 +269,11 @@ func (l *life) does(step string) string {
 	case "clear":
 		return fmt.Sprint(l.clear(1))
 	case "delete":
-		return see(subject{guild: 3, channel: 20, deleted: ids()})
+		return see(ingest.Subject{Guild: 3, Channel: 20, Deleted: ids()})
 	case "leave":
-		return see(subject{guild: 3, ended: true})
+		return see(ingest.Subject{Guild: 3, Ended: true})
 	case "close":
-		return see(subject{guild: 3, channel: memory.ChannelID(ids()[0]), ended: true})
+		return see(ingest.Subject{Guild: 3, Channel: memory.ChannelID(ids()[0]), Ended: true})
 	case "remove": // what is to be taken back in Discord
 		own, _ := l.ownRemovals()
 		slices.SortFunc(own, func(a, b memory.Spot) int { return int(a.Message - b.Message) })
@@ -364,7 +339,7 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 				t.Errorf("%s, step %d, %s: %q, want %q", name, i, step, got, want)
 			}
 		}
-		if q := l.of(1); q.state == over && q.ask.text != "" {
+		if q := l.of(1); q.state == over && q.ask.Text != "" {
 			t.Errorf("%s: its text is kept", name)
 		}
 	}
@@ -378,11 +353,11 @@ func TestManyQuestions(t *testing.T) {
 	t.Parallel()
 	q := newTracker(&Bot{since: time.UnixMilli(0)})
 	for i := range 2*knownQuestions + 1 {
-		a := &ask{id: memory.MessageID(i + 1), text: "when?"}
+		a := &ingest.Question{ID: memory.MessageID(i + 1), Text: "when?"}
 		q.hear(a, false)
-		q.begin(t.Context(), a.id)
+		q.begin(t.Context(), a.ID)
 		if i > 0 {
-			_ = q.end(a.id, []memory.MessageID{1}, nil, true)
+			_ = q.end(a.ID, []memory.MessageID{1}, nil, true)
 		}
 	}
 	if n := len(q.known); n != knownQuestions+2 || !q.isOpen(1) || q.known[2] != nil {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/internal/discordtest"
 )
 
@@ -62,7 +63,7 @@ func TestTraffic(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	if want := []string{errNotYet.Error(), "connected", "the connection to Discord is lost; connecting again", "connected",
-		errStopped.Error()}; !slices.Equal(states, want) {
+		ingest.ErrStopped.Error()}; !slices.Equal(states, want) {
 		t.Errorf("states %q", states)
 	}
 }

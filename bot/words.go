@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/crash"
@@ -12,7 +13,7 @@ import (
 
 // words are an answer's text, and what stands below it. Whoever is told of something now isn't told again: it
 // is called once. It never panics, whatever the answer's text does to it.
-func (b *Bot) words(l locale.Locale, a *ask, got outcome) (text, tail string, err error) {
+func (b *Bot) words(l locale.Locale, a *ingest.Question, got outcome) (text, tail string, err error) {
 	defer crash.Recover("word an answer", &err)
 	// What was streamed and not given as an answer, whole or half, wasn't looked at again: it doesn't stay.
 	text = markdown.EscapeSmallPrint(got.answer.Text)

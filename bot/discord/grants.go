@@ -43,7 +43,7 @@ type Grants struct {
 }
 
 // Met notes the id of the application.
-func (g *Grants) Met(app int64) { g.app.Store(app) }
+func (s *Grants) Met(app int64) { s.app.Store(app) }
 
 // Link is where those who manage a guild give Hark all that it needs there, with what is missing; ""
 // while Discord hasn't told who Hark is.

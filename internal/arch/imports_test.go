@@ -60,6 +60,7 @@ var rules = map[string][]string{
 	"internal/web":                 besides("bot", "cmd/hark"),
 	"bot/locale":                   {"memory"},
 	"bot/discord":                  {"memory", "internal/answer", "bot/locale", "bot/markdown"},
+	"bot/ingest":                   {"memory", "search", "bot/locale", "bot/discord"},
 	"bot/markdown":                 {"memory", "internal/answer", "bot/locale"},
 	"bot":                          besides("cmd/hark"),
 	"cmd/hark":                     besides(),

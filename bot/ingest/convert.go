@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"encoding/json"
@@ -30,18 +30,23 @@ type rawEvent struct {
 	read    func(*converter, *converted) // what data says; nil if it isn't decoded yet
 }
 
-// decode decodes the event, so that who converts it needn't, and is told then why it can't be decoded.
-func (e *rawEvent) decode() {
-	defer func() { _ = recover() }()
-	if read := readers[e.kind]; read != nil {
-		e.read, _ = read(e.data)
+// ReadEvent is an event of the gateway, or nil if it doesn't matter. It is decoded, so that who converts it needn't, and
+// is told then why it can't be decoded.
+func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
+	read := readers[kind]
+	if read == nil {
+		return nil
 	}
+	e = &rawEvent{kind: kind, data: data}
+	defer func() { _ = recover() }()
+	e.read, _ = read(e.data)
+	return e
 }
 
 // converted is what an event means.
 type converted struct {
 	events []memory.Event
-	ask    *ask
+	ask    *Question
 	// merge is a guild whose channels the event doesn't tell.
 	merge *memory.Guild
 	// present are the guilds that Hark is in, if the event tells.

@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 
 	"hark/bot/discord"
 	"hark/internal/pace"
-	"hark/internal/ttl"
 	"hark/memory"
 )
 
@@ -26,18 +25,18 @@ const (
 	caughtUp = "caught up with Discord"
 )
 
-// filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first.
+// Filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first.
 // Between the two it looks whether channels were deleted, and, slowly, whether what is in the log has changed
 // unheard. Each page is logged with how far it reaches, so that it goes on from there whenever the process
 // ends.
-type filler struct {
-	bot     *Bot
+type Filler struct {
+	*Options
 	convert *converter
 	wake    chan struct{}
 
 	mu      sync.Mutex
 	tasks   []task
-	watched map[*watching]bool
+	watched map[*Watching]bool
 	visits  map[memory.GuildID]*visit // the last to all of a guild
 
 	later map[memory.Gap]time.Time // gaps that are left alone until then
@@ -65,19 +64,20 @@ type task struct {
 	after time.Time // not before then
 }
 
-func newFiller(b *Bot) *filler {
-	return &filler{
-		bot: b, convert: newConverter(b.self, b.cfg.LogBots, b.now), wake: make(chan struct{}, 1),
-		visits: map[memory.GuildID]*visit{}, later: map[memory.Gap]time.Time{}, watched: map[*watching]bool{},
+// NewFiller returns a filler that isn't running yet.
+func NewFiller(o *Options) *Filler {
+	return &Filler{
+		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
+		visits: map[memory.GuildID]*visit{}, later: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
 	}
 }
 
-// nudge has the filler look for what is missing now.
-func (f *filler) nudge() { pace.Wake(f.wake) }
+// Nudge has the filler look for what is missing now.
+func (f *Filler) Nudge() { pace.Wake(f.wake) }
 
 // put takes what is to be done about a guild, in the place of what was left to do of its channels after an
 // earlier visit.
-func (f *filler) put(v visit) {
+func (f *Filler) put(v visit) {
 	var tasks []task
 	add := func(id memory.ChannelID, do func(context.Context, *visit, memory.ChannelID) error) {
 		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error {
@@ -87,7 +87,7 @@ func (f *filler) put(v visit) {
 	for _, id := range v.missing {
 		add(id, f.probe)
 	}
-	if f.bot.cfg.CatchUp > 0 {
+	if f.CatchUp > 0 {
 		for _, id := range v.parents {
 			add(id, f.searchArchive)
 		}
@@ -96,33 +96,33 @@ func (f *filler) put(v visit) {
 	defer f.mu.Unlock()
 	if v.whole {
 		f.visits[v.guild] = &v
-		f.bot.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+		f.Visited()
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
 		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {
 			return now.guild == t.guild && now.channel == t.channel
 		})
 	}), tasks...)
-	f.nudge()
+	f.Nudge()
 }
 
 // putUnknown takes what is to be fetched since Discord told too little of it.
-func (f *filler) putUnknown(all []untold) {
+func (f *Filler) putUnknown(all []untold) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, u := range all {
 		do := func(ctx context.Context) error { return f.fetchUntold(ctx, u) }
 		f.tasks = append([]task{{guild: u.guild, channel: u.channel, first: true, do: do}}, f.tasks...)
 	}
-	f.nudge()
+	f.Nudge()
 }
 
 // nextTask is the next task that is to be done now.
-func (f *filler) nextTask(onlyFirst bool) (task, bool) {
+func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i, t := range f.tasks {
-		if (t.first || !onlyFirst) && !f.bot.now().Before(t.after) {
+		if (t.first || !onlyFirst) && !f.Now().Before(t.after) {
 			f.tasks = slices.Delete(f.tasks, i, i+1)
 			return t, true
 		}
@@ -131,21 +131,21 @@ func (f *filler) nextTask(onlyFirst bool) (task, bool) {
 }
 
 // work does a task, or puts it off.
-func (f *filler) work(ctx context.Context, t task) {
+func (f *Filler) work(ctx context.Context, t task) {
 	err := t.do(ctx)
 	t.tries++
 	if err == nil || t.first && discord.Denied(err) && t.tries >= lookTries {
 		return
 	}
 	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
-	t.after = f.bot.now().Add(f.bot.timing.aside)
+	t.after = f.Now().Add(f.Timing.Aside)
 	f.mu.Lock()
 	f.tasks = append(f.tasks, t)
 	f.mu.Unlock()
 }
 
 // fill does what there is to do, until ctx ends.
-func (f *filler) fill(ctx context.Context) {
+func (f *Filler) fill(ctx context.Context) {
 	for ctx.Err() == nil && f.step(ctx) {
 	}
 	if f.tally != (tally{}) && ctx.Err() == nil {
@@ -157,8 +157,8 @@ func (f *filler) fill(ctx context.Context) {
 // step does what is next, if there is anything: a page of what was missed, else a task, else a page that is
 // compared and one of what was asked for. If there is only something to compare, it waits until it is time,
 // or until there is something else to do.
-func (f *filler) step(ctx context.Context) bool {
-	open, err := f.bot.memory.Gaps(ctx, memory.Everywhere, false)
+func (f *Filler) step(ctx context.Context) bool {
+	open, err := f.Memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
 		f.failed(ctx, err, "couldn't find what is missing")
 		return false
@@ -194,7 +194,7 @@ func (f *filler) step(ctx context.Context) bool {
 	return sweeps || len(open) > 0
 }
 
-func (f *filler) isLater(g memory.Gap) bool { return f.bot.now().Before(f.later[keyOf(g)]) }
+func (f *Filler) isLater(g memory.Gap) bool { return f.Now().Before(f.later[keyOf(g)]) }
 
 // older puts what was missed before what was asked for, and of either the oldest first.
 func older(a, b memory.Gap) int {
@@ -208,7 +208,7 @@ func older(a, b memory.Gap) int {
 }
 
 // page has the next page of a gap fetched, or compared, and logged. What can't be had now is left alone for a while.
-func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
+func (f *Filler) page(ctx context.Context, g memory.Gap, left int) {
 	read := f.read
 	if g.Sweep {
 		read = f.sweep
@@ -224,12 +224,12 @@ func (f *filler) page(ctx context.Context, g memory.Gap, left int) {
 		} else {
 			f.failed(ctx, err, "couldn't fetch what is missing yet")
 		}
-		f.later[keyOf(g)] = f.bot.now().Add(f.bot.timing.aside)
+		f.later[keyOf(g)] = f.Now().Add(f.Timing.Aside)
 		return
 	}
 	delete(f.later, keyOf(g))
 	f.tally.add(got.tally)
-	if now := f.bot.now(); f.told.IsZero() {
+	if now := f.Now(); f.told.IsZero() {
 		f.told = now
 	} else if left > 0 && now.Sub(f.told) >= tellEvery {
 		f.told = now
@@ -245,14 +245,14 @@ func (t *tally) add(more tally) {
 	t.channels += more.channels
 }
 
-func (f *filler) failed(ctx context.Context, err error, what string) {
+func (f *Filler) failed(ctx context.Context, err error, what string) {
 	if ctx.Err() == nil {
-		f.bot.log.Warn().Err(discord.Redact(err)).Msg(what)
+		f.Log.Warn().Err(discord.Redact(err)).Msg(what)
 	}
 }
 
-func (f *filler) report(what string, left int) {
-	e := f.bot.log.Info().Int("messages", f.tally.messages).Int("gaps", f.tally.gaps)
+func (f *Filler) report(what string, left int) {
+	e := f.Log.Info().Int("messages", f.tally.messages).Int("gaps", f.tally.gaps)
 	if left > 0 {
 		e = e.Int("left", left)
 	}
@@ -263,11 +263,11 @@ func (f *filler) report(what string, left int) {
 type pageTold struct {
 	tally
 	events []memory.Event
-	asks   []*ask // that were missed, and are about to be logged
+	asks   []*Question // that were missed, and are about to be logged
 }
 
 // add adds a message that was fetched and, if it was missed, what it asks.
-func (p *pageTold) add(b *Bot, convert *converter, w *discord.Message, missed bool) {
+func (p *pageTold) add(o *Options, convert *converter, w *discord.Message, missed bool) {
 	var out converted
 	if !convert.withdrawn(w, &out) {
 		convert.message(w, false, &out)
@@ -279,39 +279,39 @@ func (p *pageTold) add(b *Bot, convert *converter, w *discord.Message, missed bo
 		}
 	}
 	p.events = append(p.events, out.events...)
-	if a := convert.question(w); missed && a != nil && b.isFresh(a) {
+	if a := convert.question(w); missed && a != nil && o.IsFresh(a) {
 		p.asks = append(p.asks, a)
 	}
 }
 
 // commit has what a page tells logged, and what was asked there answered.
-func (f *filler) commit(ctx context.Context, p pageTold) error {
+func (f *Filler) commit(ctx context.Context, p pageTold) error {
 	for _, a := range p.asks {
-		p.events = append(p.events, a.opened())
+		p.events = append(p.events, a.Opened())
 	}
-	if err := f.bot.commit(ctx, p.events); err != nil {
+	if err := f.Queue.Commit(ctx, p.events); err != nil {
 		return err
 	}
 	for _, a := range p.asks {
-		f.bot.questions.take(ctx, a)
+		f.Ask(ctx, a)
 	}
 	return nil
 }
 
 // read is the next page of a gap. What can't be had for good ends the gap.
-func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err error) {
-	remembered, err := f.bot.admit.remembers(ctx, g.Guild, g.Channel)
+func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err error) {
+	remembered, err := f.Filter.Remembers(ctx, g.Guild, g.Channel)
 	if err != nil {
 		return got, err
 	}
 	ended := pageTold{events: []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{gaps: 1}}
 	if g.Past { // which may be asked for again
-		ended.events = memory.StopPast([]memory.Gap{g}, f.bot.now())
+		ended.events = memory.StopPast([]memory.Gap{g}, f.Now())
 	}
 	if !remembered {
 		return ended, nil
 	}
-	page, err := f.bot.rest.Messages(ctx, g.Guild, g.Channel, max(g.After, 1))
+	page, err := f.Client.Messages(ctx, g.Guild, g.Channel, max(g.After, 1))
 	switch {
 	case f.givesUp(g, err):
 		return ended, nil
@@ -328,7 +328,7 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	for i := range page {
 		before := len(got.events)
 		if id := memory.MessageID(page[i].ID); id > g.After && id <= g.Until {
-			got.add(f.bot, f.convert, &page[i], !g.Past)
+			got.add(f.Options, f.convert, &page[i], !g.Past)
 		}
 		if len(got.events) > before {
 			got.messages++
@@ -356,7 +356,7 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 	}
 	// Discord may be late to tell which message of a channel is the newest, so nothing is missing only once a
 	// page comes back empty.
-	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.bot.now())}
+	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.Now())}
 	if through == g.Until && !g.Past && !isMoment(g.Until) && rest.After < rest.Until {
 		got.events = append(got.events, memory.GapFound{Gap: rest})
 	}
@@ -366,17 +366,17 @@ func (f *filler) read(ctx context.Context, g memory.Gap) (got pageTold, err erro
 // givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was
 // missed may not be read and is further back by now than anything is fetched. What was asked for is asked for
 // again when it may be read.
-func (f *filler) givesUp(g memory.Gap, err error) bool {
+func (f *Filler) givesUp(g memory.Gap, err error) bool {
 	return discord.Status(err) == http.StatusNotFound ||
-		discord.Denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.bot.now().Add(-f.bot.cfg.CatchUp)))
+		discord.Denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.Now().Add(-f.CatchUp)))
 }
 
 // confirm asks Discord whether a past that is shown as empty is, and returns errUnreadable if nobody can know.
-func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
+func (f *Filler) confirm(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
 	if guild == memory.DirectGuild {
 		return nil
 	}
-	may, kind, err := f.bot.grants.In(ctx, guild, channel)
+	may, kind, err := f.Grants.In(ctx, guild, channel)
 	if err == nil && !may.Has(kind.Reading()) {
 		err = discord.ErrUnreadable
 	}
@@ -387,13 +387,13 @@ func (f *filler) confirm(ctx context.Context, guild memory.GuildID, channel memo
 }
 
 // probe finds out whether a channel that Discord doesn't list any more was deleted.
-func (f *filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) error {
-	err := f.bot.rest.Channel(ctx, channel, nil)
+func (f *Filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) error {
+	err := f.Client.Channel(ctx, channel, nil)
 	switch {
 	case discord.Code(err) == discord.CodeUnknownChannel:
 		f.tally.channels++
-		return f.bot.commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel,
-			At: f.bot.now()}})
+		return f.Queue.Commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel,
+			At: f.Now()}})
 	case err == nil, discord.Denied(err): // it is in the archive, or out of sight
 		return nil
 	}
@@ -401,27 +401,33 @@ func (f *filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) 
 }
 
 // fetchUntold fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
-func (f *filler) fetchUntold(ctx context.Context, u untold) error {
+func (f *Filler) fetchUntold(ctx context.Context, u untold) error {
 	var err error
 	got := fetched{untold: u, told: &discord.Channel{}}
 	if u.channel != 0 {
-		err = f.bot.rest.Channel(ctx, u.channel, got.told)
+		err = f.Client.Channel(ctx, u.channel, got.told)
 	} else {
 		got.whole, err = f.guild(ctx, u.guild)
 	}
 	if err != nil {
 		return fmt.Errorf("fetch what Discord told too little of: %w", err)
 	}
-	f.bot.queue.put(item{raw: &rawEvent{kind: "fetched", fetched: &got}})
+	f.Queue.Put(Item{Raw: &rawEvent{kind: "fetched", fetched: &got}})
 	return nil
 }
 
 // guild is a guild as GUILD_CREATE tells it.
-func (f *filler) guild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
+func (f *Filler) guild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
 	g := &discord.Guild{Members: []*discord.Member{{}}}
-	err := f.bot.grants.Parts(ctx, id, g, g.Members[0], &g.Channels)
+	err := f.Grants.Parts(ctx, id, g, g.Members[0], &g.Channels)
 	if err == nil {
-		g.Threads, err = f.bot.rest.ActiveThreads(ctx, id)
+		g.Threads, err = f.Client.ActiveThreads(ctx, id)
 	}
 	return g, err
 }
+
+// Question is what a message that was fetched asks Hark, or nil.
+func (f *Filler) Question(w *discord.Message) *Question { return f.convert.question(w) }
+
+// Run fetches what is missing, whenever it may have changed, until ctx ends.
+func (f *Filler) Run(ctx context.Context) { pace.Every(ctx, f.Timing.Fill, f.wake, f.fill) }

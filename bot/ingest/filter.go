@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"context"
@@ -8,22 +8,23 @@ import (
 	"hark/memory"
 )
 
-// admission decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
+// Filter decides what of all that Discord tells is logged. What isn't is known while its session lasts, unless its
 // author wants to be remembered by nobody.
-type admission struct {
+type Filter struct {
 	log    memory.Store
 	policy memory.Policy
-	recent *recent
+	recent *Buffer
 	// committed is told what is in the log.
-	committed func([]subject)
+	committed func([]Subject)
 }
 
-func newAdmission(log memory.Store, policy memory.Policy, r *recent, committed func([]subject)) *admission {
-	return &admission{log: log, policy: policy, recent: r, committed: committed}
+// NewFilter returns a filter; committed is told what is in the log.
+func NewFilter(log memory.Store, policy memory.Policy, r *Buffer, committed func([]Subject)) *Filter {
+	return &Filter{log: log, policy: policy, recent: r, committed: committed}
 }
 
 // commit logs what of events is to be logged. What decides about a message is committed before it.
-func (a *admission) commit(ctx context.Context, events []memory.Event) error {
+func (a *Filter) commit(ctx context.Context, events []memory.Event) error {
 	for _, stage := range stages(events) {
 		passed, err := a.pass(ctx, stage)
 		if err == nil && len(passed) > 0 {
@@ -42,7 +43,7 @@ func stages(events []memory.Event) [][]memory.Event {
 	var cut [][]memory.Event
 	begin, decided := 0, false
 	for i, s := range subjectsOf(events) {
-		if (s.said || s.deleted != nil) && decided {
+		if (s.said || s.Deleted != nil) && decided {
 			cut = append(cut, events[begin:i])
 			begin, decided = i, false
 		}
@@ -56,30 +57,30 @@ func stages(events []memory.Event) [][]memory.Event {
 
 // pass is what of events is to be logged: in the place of a message that isn't remembered stands that it was
 // heard. The log must know by now what was told before events. Passing the same events again does no harm.
-func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
+func (a *Filter) pass(ctx context.Context, events []memory.Event) ([]memory.Event, error) {
 	passed := make([]memory.Event, 0, len(events))
-	opted := map[membership]bool{} // by events
+	opted := map[Membership]bool{} // by events
 	kept := map[memory.ChannelID]bool{}
 	for _, e := range events {
 		s := subjectOf(e)
 		if v, is := e.(memory.Opted); is {
-			opted[membership{v.Guild, v.User}] = v.Out
+			opted[Membership{v.Guild, v.User}] = v.Out
 			if v.Out {
-				a.recent.forget(v.Guild, v.User)
+				a.recent.Forget(v.Guild, v.User)
 			}
 		}
-		a.recent.see(s)
-		if !s.said && s.deleted == nil {
+		a.recent.See(s)
+		if !s.said && s.Deleted == nil {
 			passed = append(passed, e)
 			continue
 		}
-		remembered, asked := kept[s.channel]
+		remembered, asked := kept[s.Channel]
 		if !asked {
 			var err error
-			if remembered, err = a.remembers(ctx, s.guild, s.channel); err != nil {
+			if remembered, err = a.Remembers(ctx, s.Guild, s.Channel); err != nil {
 				return nil, err
 			}
-			kept[s.channel] = remembered
+			kept[s.Channel] = remembered
 		}
 		if v, is := e.(memory.Deleted); is {
 			v.Unlogged = !remembered
@@ -87,7 +88,7 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 			continue
 		}
 		if remembered {
-			a.recent.drop(s.channel)
+			a.recent.Drop(s.Channel)
 			passed = append(passed, e)
 			continue
 		}
@@ -97,7 +98,7 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 		switch v := e.(type) {
 		case memory.Posted:
 			if v.Live {
-				passed = append(passed, memory.Heard{Guild: s.guild, Channel: s.channel, ID: s.message})
+				passed = append(passed, memory.Heard{Guild: s.Guild, Channel: s.Channel, ID: s.message})
 			}
 		case memory.Answered:
 			if t, ok := abroad(v.Trace); ok {
@@ -110,20 +111,20 @@ func (a *admission) pass(ctx context.Context, events []memory.Event) ([]memory.E
 
 // isOld reports whether what is told anew was said where Hark listens, and isn't in the log all the same:
 // from before it was asked to remember, or deleted, or forgotten. A pin or an edit mustn't bring it in.
-func (a *admission) isOld(ctx context.Context, s subject) (bool, error) {
-	if remembered, err := a.remembers(ctx, s.guild, s.channel); err != nil || !remembered {
+func (a *Filter) isOld(ctx context.Context, s Subject) (bool, error) {
+	if remembered, err := a.Remembers(ctx, s.Guild, s.Channel); err != nil || !remembered {
 		return false, err // only the session hears of it
 	}
-	if there, err := a.log.Around(ctx, s.channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
+	if there, err := a.log.Around(ctx, s.Channel, []memory.MessageID{s.message}, 0, 0); err != nil || len(there) > 0 {
 		return false, err
 	}
-	heard, err := a.log.HeardUntil(ctx, s.guild)
-	if err != nil || s.message > heard[s.channel] {
+	heard, err := a.log.HeardUntil(ctx, s.Guild)
+	if err != nil || s.message > heard[s.Channel] {
 		return false, err // it overtakes its message
 	}
 	gaps, err := a.log.Gaps(ctx, memory.Everywhere, false)
 	missing := slices.ContainsFunc(gaps, func(g memory.Gap) bool {
-		return g.Channel == s.channel && g.After < s.message && s.message <= g.Until
+		return g.Channel == s.Channel && g.After < s.message && s.message <= g.Until
 	})
 	return err == nil && !missing, err
 }
@@ -141,14 +142,14 @@ func abroad(t memory.Trace) (memory.Trace, bool) {
 	return kept, len(kept.Sources) > 0
 }
 
-// membership is somebody in a guild.
-type membership struct {
-	guild memory.GuildID
-	user  memory.UserID
+// Membership is somebody in a guild.
+type Membership struct {
+	Guild memory.GuildID
+	User  memory.UserID
 }
 
 // hear lets the session know what isn't logged.
-func (a *admission) hear(ctx context.Context, e memory.Event, opted map[membership]bool) error {
+func (a *Filter) hear(ctx context.Context, e memory.Event, opted map[Membership]bool) error {
 	switch v := e.(type) {
 	case memory.Edited:
 		a.recent.edit(v.Channel, v.ID, v.At, func(old *memory.Message) { old.Content, old.Edited = v.Content, v.At })
@@ -158,7 +159,7 @@ func (a *admission) hear(ctx context.Context, e memory.Event, opted map[membersh
 			a.recent.edit(m.Channel, m.ID, m.Edited, func(old *memory.Message) { *old = m })
 			return nil
 		}
-		out, told := opted[membership{m.Guild, m.Author}]
+		out, told := opted[Membership{m.Guild, m.Author}]
 		if !told {
 			var err error
 			if out, err = a.log.OptedOut(ctx, m.Guild, m.Author); err != nil {
@@ -166,20 +167,20 @@ func (a *admission) hear(ctx context.Context, e memory.Event, opted map[membersh
 			}
 		}
 		if !out {
-			a.recent.add(m)
+			a.recent.Add(m)
 		}
 	}
 	return nil
 }
 
-// remembers reports whether what is said in a channel is to be logged.
-func (a *admission) remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
-	g, err := a.guild(ctx, guild)
+// Remembers reports whether what is said in a channel is to be logged.
+func (a *Filter) Remembers(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) (bool, error) {
+	g, err := a.Guild(ctx, guild)
 	return err == nil && a.policy.Remembers(g, channel), err
 }
 
-// guild is what the log knows of a guild, if anything.
-func (a *admission) guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
+// Guild is what the log knows of a guild, if anything.
+func (a *Filter) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, error) {
 	g, err := a.log.Guild(ctx, id)
 	if errors.Is(err, memory.ErrNotFound) {
 		return &memory.Guild{ID: id}, nil
@@ -187,21 +188,21 @@ func (a *admission) guild(ctx context.Context, id memory.GuildID) (*memory.Guild
 	return g, err
 }
 
-// lookup is what the log knows of a guild; nothing where it can't tell.
-func (a *admission) lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
-	g, err := a.guild(ctx, id)
+// Lookup is what the log knows of a guild; nothing where it can't tell.
+func (a *Filter) Lookup(ctx context.Context, id memory.GuildID) *memory.Guild {
+	g, err := a.Guild(ctx, id)
 	if err != nil {
 		return &memory.Guild{ID: id}
 	}
 	return g
 }
 
-// session is what was said before a question where nothing is logged, and nil where the log tells.
-func (a *admission) session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+// Session is what was said before a question where nothing is logged, and nil where the log tells.
+func (a *Filter) Session(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
 	question memory.MessageID) []memory.Message {
-	remembered, err := a.remembers(ctx, guild, channel)
+	remembered, err := a.Remembers(ctx, guild, channel)
 	if remembered || err != nil {
 		return nil
 	}
-	return a.recent.before(channel, question)
+	return a.recent.Before(channel, question)
 }

@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"maps"
@@ -16,9 +16,9 @@ const (
 	recentChannels = 1000
 )
 
-// recent is what was said in the sessions of channels that aren't logged. It is in memory only: nothing of it is ever
+// Buffer is what was said in the sessions of channels that aren't logged. It is in memory only: nothing of it is ever
 // written, and it is gone after a silence.
-type recent struct {
+type Buffer struct {
 	gap time.Duration
 	now func() time.Time
 
@@ -38,15 +38,16 @@ type sitting struct {
 // defaultSessionGap ends a session where the configuration doesn't say.
 const defaultSessionGap = 30 * time.Minute
 
-func newRecent(gap time.Duration, now func() time.Time) *recent {
+// NewBuffer returns an empty buffer of sessions that end with a silence of gap.
+func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
 	if gap <= 0 {
 		gap = defaultSessionGap
 	}
-	return &recent{gap: gap, now: now, channels: map[memory.ChannelID]*sitting{}}
+	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*sitting{}}
 }
 
-// add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
-func (r *recent) add(m memory.Message) {
+// Add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
+func (r *Buffer) Add(m memory.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.sitting(m.Channel)
@@ -69,7 +70,7 @@ func (r *recent) add(m memory.Message) {
 }
 
 // edit takes what is told of a message that may be there: its state after an edit at a time.
-func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
+func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.sitting(channel)
@@ -86,19 +87,19 @@ func (r *recent) edit(channel memory.ChannelID, id memory.MessageID, at time.Tim
 	}
 }
 
-// see takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
-func (r *recent) see(what subject) {
-	if !what.ended && what.deleted == nil {
+// See takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
+func (r *Buffer) See(what Subject) {
+	if !what.Ended && what.Deleted == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for channel, s := range r.channels {
 		switch {
-		case what.ends(s.guild, channel, 0):
+		case what.Ends(s.guild, channel, 0):
 			delete(r.channels, channel)
-		case what.channel == channel:
-			for _, id := range what.deleted {
+		case what.Channel == channel:
+			for _, id := range what.Deleted {
 				if _, there := s.find(id); there {
 					s.take(id, func(m memory.Message) bool { return m.ID == id })
 				}
@@ -107,8 +108,8 @@ func (r *recent) see(what subject) {
 	}
 }
 
-// forget takes out what somebody wrote in a guild, and what Hark said meanwhile, since it may repeat it.
-func (r *recent) forget(guild memory.GuildID, user memory.UserID) {
+// Forget takes out what somebody wrote in a guild, and what Hark said meanwhile, since it may repeat it.
+func (r *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, s := range r.channels {
@@ -119,22 +120,22 @@ func (r *recent) forget(guild memory.GuildID, user memory.UserID) {
 	}
 }
 
-// drop forgets a channel's session.
-func (r *recent) drop(channel memory.ChannelID) {
+// Drop forgets a channel's session.
+func (r *Buffer) Drop(channel memory.ChannelID) {
 	r.mu.Lock()
 	delete(r.channels, channel)
 	r.mu.Unlock()
 }
 
-// expire forgets the sessions that have ended.
-func (r *recent) expire() {
+// Expire forgets the sessions that have ended.
+func (r *Buffer) Expire() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *sitting) bool { return r.ended(s) })
 }
 
-// before is what was said in a channel's session before a message, oldest first; not nil.
-func (r *recent) before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
+// Before is what was said in a channel's session before a message, oldest first; not nil.
+func (r *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	said := []memory.Message{}
@@ -146,7 +147,7 @@ func (r *recent) before(channel memory.ChannelID, id memory.MessageID) []memory.
 }
 
 // sitting is a channel's session, or nil; called with mu held.
-func (r *recent) sitting(channel memory.ChannelID) *sitting {
+func (r *Buffer) sitting(channel memory.ChannelID) *sitting {
 	s := r.channels[channel]
 	if s != nil && r.ended(s) {
 		delete(r.channels, channel)
@@ -155,10 +156,10 @@ func (r *recent) sitting(channel memory.ChannelID) *sitting {
 	return s
 }
 
-func (r *recent) ended(s *sitting) bool { return r.now().Sub(s.last) > r.gap }
+func (r *Buffer) ended(s *sitting) bool { return r.now().Sub(s.last) > r.gap }
 
 // makeRoom drops the session in which nothing was said for longest, if there are too many; called with mu held.
-func (r *recent) makeRoom() {
+func (r *Buffer) makeRoom() {
 	if len(r.channels) < recentChannels {
 		return
 	}

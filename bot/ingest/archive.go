@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"context"
@@ -19,8 +19,8 @@ const (
 
 // searchArchive finds what is missing of a channel's threads that are in the archive, as far back as anything
 // is fetched.
-func (f *filler) searchArchive(ctx context.Context, v *visit, channel memory.ChannelID) error {
-	remembered, err := f.bot.admit.remembers(ctx, v.guild, channel)
+func (f *Filler) searchArchive(ctx context.Context, v *visit, channel memory.ChannelID) error {
+	remembered, err := f.Filter.Remembers(ctx, v.guild, channel)
 	if err != nil || !remembered {
 		return err
 	}
@@ -35,10 +35,10 @@ func (f *filler) searchArchive(ctx context.Context, v *visit, channel memory.Cha
 	return err
 }
 
-func (f *filler) searchList(ctx context.Context, v *visit, channel memory.ChannelID, list string) error {
-	bound := f.bot.now().Add(-f.bot.cfg.CatchUp)
+func (f *Filler) searchList(ctx context.Context, v *visit, channel memory.ChannelID, list string) error {
+	bound := f.Now().Add(-f.CatchUp)
 	for before := ""; ; {
-		page, err := f.bot.rest.ArchivedThreads(ctx, channel, list, before)
+		page, err := f.Client.ArchivedThreads(ctx, channel, list, before)
 		if err != nil {
 			return err
 		}
@@ -61,19 +61,19 @@ func (f *filler) searchList(ctx context.Context, v *visit, channel memory.Channe
 }
 
 // archived keeps what is missing of archived threads.
-func (f *filler) archived(ctx context.Context, v *visit, threads []*discord.Channel, bound time.Time) error {
+func (f *Filler) archived(ctx context.Context, v *visit, threads []*discord.Channel, bound time.Time) error {
 	var events []memory.Event
 	for _, w := range threads {
 		ch, ok := discord.ChannelOf(w, v.guild)
 		if !ok || !ch.Kind.IsThread() || w.Last == 0 || w.Thread == nil || w.Thread.Archived.Before(bound) {
 			continue
 		}
-		if gap, missed := f.bot.gap(v, sighted{ch.ID, memory.MessageID(w.Last), true}); missed {
+		if gap, missed := f.gap(v, sighted{ch.ID, memory.MessageID(w.Last), true}); missed {
 			events = append(events, memory.ChannelSeen{Channel: ch}, memory.GapFound{Gap: gap})
 		}
 	}
 	if len(events) == 0 {
 		return nil
 	}
-	return f.bot.commit(ctx, events)
+	return f.Queue.Commit(ctx, events)
 }

@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // noteShut keeps, after events that are in the log, which channels Hark was shut out of by them, and which it
 // was let into again: of these nothing is used until all that is remembered of them is compared with Discord.
-func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
+func (p *Writer) noteShut(ctx context.Context, events []memory.Event) error {
 	for guild := range p.moved(events) {
 		var found []memory.Event
 		err := p.insist(ctx, func() (err error) {
@@ -25,37 +25,37 @@ func (p *pump) noteShut(ctx context.Context, events []memory.Event) error {
 			if err := p.commit(ctx, found); err != nil {
 				return err
 			}
-			p.bot.filler.nudge()
+			p.filler.Nudge()
 		}
 	}
 	return nil
 }
 
 // moved are the guilds of which events may have changed what Hark may read.
-func (p *pump) moved(events []memory.Event) map[memory.GuildID]bool {
+func (p *Writer) moved(events []memory.Event) map[memory.GuildID]bool {
 	moved := map[memory.GuildID]bool{}
 	for _, s := range subjectsOf(events) {
-		if s.guild != memory.DirectGuild && (s.shuts || s.person == p.convert.self) {
-			moved[s.guild] = true
+		if s.Guild != memory.DirectGuild && (s.shuts || s.person == p.convert.self) {
+			moved[s.Guild] = true
 		}
 	}
 	return moved
 }
 
 // shutIn is what is to be kept of the channels of a guild.
-func (p *pump) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
-	g, err := p.bot.memory.Guild(ctx, guild)
+func (p *Writer) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
+	g, err := p.Memory.Guild(ctx, guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	shut, err := shutOut(ctx, p.bot.memory, g)
+	shut, err := ShutOut(ctx, p.Memory, g)
 	if err != nil || shut == nil {
 		return nil, err
 	}
-	unswept, err := p.bot.memory.Gaps(ctx, guild, true)
+	unswept, err := p.Memory.Gaps(ctx, guild, true)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event
 	for _, gap := range unswept {
 		waits[gap.Channel] = true
 	}
-	heard, err := p.bot.memory.HeardUntil(ctx, guild)
+	heard, err := p.Memory.HeardUntil(ctx, guild)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event
 		case shut[c.ID] && (!c.Shut || waits[c.ID]):
 			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
 		case !shut[c.ID] && c.Shut && !waits[c.ID]:
-			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.bot.now()})
+			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.Now()})
 			v := &visit{guild: guild, heard: heard, since: g.Since}
-			if gap, missed := p.bot.gap(v, sighted{c.ID, momentID(p.bot.now()), c.Kind.IsThread()}); missed &&
-				p.bot.cfg.Policy.Remembers(g, c.ID) {
+			if gap, missed := p.gap(v, sighted{c.ID, momentID(p.Now()), c.Kind.IsThread()}); missed &&
+				p.Policy.Remembers(g, c.ID) {
 				events = append(events, memory.GapFound{Gap: gap})
 			}
 		}
@@ -87,11 +87,16 @@ func (p *pump) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event
 	return events, nil
 }
 
-// shutOut are the channels of g that Hark was shut out of, by its roles alone: nobody else's matter.
-func shutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
+// ShutOut are the channels of g that Hark was shut out of, by its roles alone: nobody else's matter.
+func ShutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
 	self, err := log.People(ctx, g.ID, g.Self)
 	if err != nil {
 		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)
 	}
-	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) { return first(self) }), nil
+	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) {
+		if len(self) == 0 {
+			return memory.Person{}, false
+		}
+		return self[0], true
+	}), nil
 }

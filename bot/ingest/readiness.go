@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"context"
@@ -9,21 +9,22 @@ import (
 	"hark/memory"
 )
 
-// arrivals knows of which guilds Discord has told since the connection began. What was logged before of who may read
+// Readiness knows of which guilds Discord has told since the connection began. What was logged before of who may read
 // what there may be long out of date, and nothing may be answered from it.
-type arrivals struct {
+type Readiness struct {
 	mu      sync.Mutex
 	told    map[memory.GuildID]bool // whether it has; false for those that are to come
 	others  bool                    // whether Hark is in no more guilds than these
 	changed chan struct{}           // closed at the next change
 }
 
-func newArrivals() *arrivals {
-	return &arrivals{told: map[memory.GuildID]bool{}, changed: make(chan struct{})}
+// NewReadiness returns a readiness that knows of no guild.
+func NewReadiness() *Readiness {
+	return &Readiness{told: map[memory.GuildID]bool{}, changed: make(chan struct{})}
 }
 
 // begin begins a connection: guilds are to come. If they are nil it isn't known which.
-func (a *arrivals) begin(guilds []memory.GuildID) {
+func (a *Readiness) begin(guilds []memory.GuildID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.told)
@@ -32,13 +33,13 @@ func (a *arrivals) begin(guilds []memory.GuildID) {
 }
 
 // tell says whether the log has what Discord told of guilds, or Discord can't tell of them for a while.
-func (a *arrivals) tell(told bool, guilds ...memory.GuildID) {
+func (a *Readiness) tell(told bool, guilds ...memory.GuildID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.set(told, guilds)
 }
 
-func (a *arrivals) set(told bool, guilds []memory.GuildID) {
+func (a *Readiness) set(told bool, guilds []memory.GuildID) {
 	for _, g := range guilds {
 		a.told[g] = told
 	}
@@ -46,9 +47,9 @@ func (a *arrivals) set(told bool, guilds []memory.GuildID) {
 	a.changed = make(chan struct{})
 }
 
-// wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that
+// Wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that
 // Hark isn't in there is nothing to wait for, nor of direct messages.
-func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
+func (a *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
 	late := time.NewTimer(limit)
 	defer late.Stop()
 	for guild != memory.DirectGuild {
@@ -62,7 +63,7 @@ func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Du
 		select {
 		case <-changed:
 		case <-late.C:
-			return errNotBack
+			return ErrNotBack
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -70,5 +71,5 @@ func (a *arrivals) wait(ctx context.Context, guild memory.GuildID, limit time.Du
 	return nil
 }
 
-// errNotBack is that Discord hasn't told of a guild since the connection began.
-const errNotBack locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."
+// ErrNotBack is that Discord hasn't told of a guild since the connection began.
+const ErrNotBack locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"context"
@@ -12,41 +12,43 @@ import (
 	"github.com/rs/zerolog"
 
 	"hark/memory"
+	"hark/search"
 )
 
-func rawItem(kind, data string) item {
-	return item{raw: &rawEvent{kind: kind, data: json.RawMessage(data)}}
+func rawItem(kind, data string) Item {
+	return Item{Raw: &rawEvent{kind: kind, data: json.RawMessage(data)}}
 }
 
 // pumpOf is a pump that nobody waits for.
-func pumpOf(q *queue, log memory.Store) *pump {
-	b, _ := New(Config{Token: "t", CatchUp: 30 * 24 * time.Hour, Reconcile: true, Now: sameTime}, log, nil,
-		zerolog.Nop())
-	b.self, b.queue, b.timing.retry = self, q, time.Second
-	b.filler, b.admit = newFiller(b), newAdmission(log, memory.Policy{}, b.recent, func([]subject) {})
-	return newPump(b, nil)
+func pumpOf(q *Queue, log memory.Store) *Writer {
+	o := &Options{Self: self, Memory: log, CatchUp: 30 * 24 * time.Hour, Reconcile: true, Queue: q,
+		Filter: NewFilter(log, memory.Policy{}, NewBuffer(0, sameTime), func([]Subject) {}), Guilds: NewReadiness(),
+		Attendance: search.NewAttendance(), MemberRoles: search.NewMemberRoles(), Visited: func() {}, Progress: func() {},
+		Timing: UsualTiming, Log: zerolog.Nop(), Now: sameTime}
+	o.Timing.Retry = time.Second
+	return NewWriter(o, NewFiller(o), nil)
 }
 
 func TestQueueTakesLessAndLess(t *testing.T) {
 	t.Parallel()
-	q := newQueue()
-	theirs, ours := rawItem("MESSAGE_DELETE", `{}`), item{events: []memory.Event{memory.Deleted{}}}
-	if !q.put(theirs) || !q.put(ours) || q.len() != 2 {
+	q := NewQueue()
+	theirs, ours := rawItem("MESSAGE_DELETE", `{}`), Item{Events: []memory.Event{memory.Deleted{}}}
+	if !q.Put(theirs) || !q.Put(ours) || q.Len() != 2 {
 		t.Error("an open queue doesn't take all")
 	}
-	q.stopIntake()
-	if q.put(theirs) || !q.put(ours) {
+	q.StopIntake()
+	if q.Put(theirs) || !q.Put(ours) {
 		t.Error("after the intake has stopped it has to take our own, and no events")
 	}
-	q.close()
-	if q.put(theirs) || q.put(ours) {
+	q.Close()
+	if q.Put(theirs) || q.Put(ours) {
 		t.Error("a closed queue takes more")
 	}
-	if batch := q.take(t.Context()); len(batch) != 3 || q.len() != 3 {
-		t.Errorf("took %d; %d aren't committed", len(batch), q.len())
+	if batch := q.take(t.Context()); len(batch) != 3 || q.Len() != 3 {
+		t.Errorf("took %d; %d aren't committed", len(batch), q.Len())
 	}
 	q.done(3)
-	if q.take(t.Context()) != nil || q.len() != 0 {
+	if q.take(t.Context()) != nil || q.Len() != 0 {
 		t.Error("a closed queue that is empty gives more")
 	}
 }
@@ -54,14 +56,14 @@ func TestQueueTakesLessAndLess(t *testing.T) {
 // A guild's update tells no channels, and those that the log has must include what came just before.
 func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
-	log := newNotebook(t)
-	q := newQueue()
-	q.put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
-	q.put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
-	q.put(rawItem("GUILD_UPDATE", `{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
-	q.close()
+	log := newLogbook(t)
+	q := NewQueue()
+	q.Put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
+	q.Put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
+	q.Put(rawItem("GUILD_UPDATE", `{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
+	q.Close()
 	p := pumpOf(q, log)
-	if left := p.run(t.Context()); left != 0 {
+	if left := p.Run(t.Context()); left != 0 {
 		t.Errorf("%d left", left)
 	}
 	if g, _ := log.Guild(t.Context(), 1); g == nil || g.Name != "Renamed" || len(g.Channels) != 1 {
@@ -75,21 +77,21 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 // A question is asked once its own message is in the log, and with it all that was said before.
 func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 	t.Parallel()
-	log, asked := newNotebook(t), 0
-	p := pumpOf(newQueue(), log)
-	p.ask = func(a *ask) {
+	log, asked := newLogbook(t), 0
+	p := pumpOf(NewQueue(), log)
+	p.ask = func(a *Question) {
 		asked++
-		if _, logged := find(log, func(e memory.Posted) bool { return e.Message.ID == a.id }); !logged ||
+		if logged := has(log, func(e memory.Posted) bool { return e.Message.ID == a.ID }); !logged ||
 			len(log.said()) != 2 {
-			t.Errorf("question %d is asked when the log has %q", a.id, log.said())
+			t.Errorf("question %d is asked when the log has %q", a.ID, log.said())
 		}
 	}
-	said := func(id int, text string) item {
+	said := func(id int, text string) Item {
 		return rawItem("MESSAGE_CREATE",
 			fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%s","mentions":[{"id":"%d"}]}`, id, ana, text, self))
 	}
 	if err := p.write(t.Context(),
-		[]item{said(100, "on Friday"), said(101, fmt.Sprintf("<@%d> when?", self))}); err != nil || asked != 1 {
+		[]Item{said(100, "on Friday"), said(101, fmt.Sprintf("<@%d> when?", self))}); err != nil || asked != 1 {
 		t.Errorf("asked %d times, %v", asked, err)
 	}
 }
@@ -97,15 +99,15 @@ func TestQuestionsAreAskedOnceTheyAreLogged(t *testing.T) {
 func TestPumpTriesOnWithPauses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := newNotebook(t)
-		log.fail(errDown)
-		q := newQueue()
-		q.put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
-		q.put(rawItem("GUILD_UPDATE", `{"id":"1","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
+		log := newLogbook(t)
+		log.fails = errFull
+		q := NewQueue()
+		q.Put(rawItem("MESSAGE_DELETE", `{"id":"5"}`))
+		q.Put(rawItem("GUILD_UPDATE", `{"id":"1","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
 		p := pumpOf(q, log)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if left := p.run(ctx); left != 2 || !p.failing.Load() {
+		if left := p.Run(ctx); left != 2 || !p.failing.Load() {
 			t.Errorf("%d left, failing: %t", left, p.failing.Load())
 		}
 		if log.calls != 9 { // after 0, 1, 3, 7, 15, 25, 35, 45 and 55 seconds
@@ -116,50 +118,50 @@ func TestPumpTriesOnWithPauses(t *testing.T) {
 
 // refusing is a log that refuses a message for good, and fails in other ways now and then.
 type refusing struct {
-	*notebook
+	*logbook
 	message memory.MessageID
 	calls   int
 }
 
 func (r *refusing) Apply(ctx context.Context, events ...memory.Event) error {
 	if r.calls++; r.calls%2 == 0 {
-		return errDown
+		return errFull
 	}
 	for _, e := range events {
 		if subjectOf(e).message == r.message {
 			return fmt.Errorf("message %d: %w", r.message, memory.ErrRefused)
 		}
 	}
-	return r.notebook.Apply(ctx, events...)
+	return r.logbook.Apply(ctx, events...)
 }
 
 func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		log := &refusing{notebook: newNotebook(t), message: 103}
-		q := newQueue()
+		log := &refusing{logbook: newLogbook(t), message: 103}
+		q := NewQueue()
 		for i := range 6 {
-			q.put(rawItem("MESSAGE_CREATE",
+			q.Put(rawItem("MESSAGE_CREATE",
 				fmt.Sprintf(`{"id":"%d","channel_id":"2","guild_id":"1","type":0,%s,"content":"%d"}`, 100+i, ana, i)))
 		}
 		hark := memory.Message{ID: 103, Channel: 2, Guild: 1, Kind: memory.FromHark}
 		more := hark
 		more.ID = 110
 		logged := make(chan struct{})
-		q.put(item{logged: logged, events: []memory.Event{memory.Posted{Message: hark},
+		q.Put(Item{Logged: logged, Events: []memory.Event{memory.Posted{Message: hark},
 			memory.Posted{Message: more}, memory.Answered{Trace: memory.Trace{Guild: 1, Channel: 2,
 				Answer: 103, Asker: 10}}}})
-		q.put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
-		q.close()
+		q.Put(rawItem("MESSAGE_DELETE", `{"id":"101","channel_id":"2","guild_id":"1"}`))
+		q.Close()
 		p := pumpOf(q, log)
-		if left := p.run(t.Context()); left != 0 || p.failing.Load() {
+		if left := p.Run(t.Context()); left != 0 || p.failing.Load() {
 			t.Errorf("%d left, failing: %t", left, p.failing.Load())
 		}
 		<-logged
 		if got := strings.Join(log.said(), ", "); got != "them: 0, them: 1, them: 2, them: 4, them: 5, delete 1" {
 			t.Errorf("logged %s", got)
 		}
-		if _, kept := find(log.notebook, func(memory.Answered) bool { return true }); kept {
+		if kept := has(log.logbook, func(memory.Answered) bool { return true }); kept {
 			t.Error("a trace is kept without its answer")
 		}
 	})
@@ -170,7 +172,7 @@ func TestWhatTheLogRefusesCostsItselfOnly(t *testing.T) {
 func TestQuestionsAreTakenBeforeTheLogIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	logged, asked := make(chan struct{}), 0
-	p := pump{ask: func(*ask) {
+	p := Writer{ask: func(*Question) {
 		asked++
 		select {
 		case <-logged:
@@ -178,7 +180,7 @@ func TestQuestionsAreTakenBeforeTheLogIsWaitedFor(t *testing.T) {
 		default:
 		}
 	}}
-	err := p.flush(t.Context(), &commit{asks: []*ask{{}}, logged: []chan<- struct{}{logged}})
+	err := p.flush(t.Context(), &commit{asks: []*Question{{}}, logged: []chan<- struct{}{logged}})
 	if err != nil || asked != 1 {
 		t.Errorf("asked %d, %v", asked, err)
 	}

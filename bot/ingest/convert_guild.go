@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"errors"

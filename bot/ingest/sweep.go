@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ const sweepMost = 1000
 
 // unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do
 // channels of which Discord doesn't tell: they may be known by imports only.
-func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
-	all, err := f.bot.memory.Gaps(ctx, memory.Everywhere, true)
+func (f *Filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
+	all, err := f.Memory.Gaps(ctx, memory.Everywhere, true)
 	if err != nil {
 		return memory.Gap{}, false, err
 	}
@@ -27,14 +27,14 @@ func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
 		if f.isLater(g) {
 			continue
 		}
-		guild, err := f.bot.admit.guild(ctx, g.Guild)
+		guild, err := f.Filter.Guild(ctx, g.Guild)
 		if err != nil {
 			return memory.Gap{}, false, err
 		}
 		unplaced := slices.ContainsFunc(guild.Channels, func(c memory.Channel) bool {
 			return c.ID == g.Channel && c.Unplaced
 		})
-		if !unplaced && f.bot.cfg.Policy.Remembers(guild, g.Channel) {
+		if !unplaced && f.Policy.Remembers(guild, g.Channel) {
 			return g, true, nil
 		}
 	}
@@ -43,17 +43,17 @@ func (f *filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
 
 // sweep compares the next page of a stretch. Where that can't be done for good, it finds that the channel is
 // shut or deleted.
-func (f *filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
+func (f *Filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
 	var heard memory.MessageID
 	f.mu.Lock()
 	v := f.visits[g.Guild]
 	f.mu.Unlock()
 	if v != nil && g.Until <= v.at {
-		heard = f.bot.after(v, g.Channel)
+		heard = f.after(v, g.Channel)
 	}
-	c, err := f.bot.compare(ctx, f.convert, g, heard)
+	c, err := f.compare(ctx, f.convert, g, heard)
 	if c.fetched {
-		f.next = time.Now().Add(f.bot.timing.sweep)
+		f.next = time.Now().Add(f.Timing.Sweep)
 	}
 	if err == nil {
 		c.events = append(c.events, memory.GapFilled{Gap: g, Through: c.through})
@@ -66,11 +66,24 @@ func (f *filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
 	case errors.Is(err, discord.ErrUnreadable):
 		return pageTold{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
 	case discord.Code(err) == discord.CodeUnknownChannel:
-		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.bot.now()}
+		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.Now()}
 		return pageTold{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}},
 			tally: tally{channels: 1}}, nil
 	}
 	return pageTold{}, err
+}
+
+// Recheck compares a stretch that is about to be used with one page of Discord's, as any goroutine may, and has
+// what differs logged. It returns up to where it was compared.
+func (f *Filler) Recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
+	c, err := f.compare(ctx, newConverter(f.Self, f.LogBots, f.Now), g, 0)
+	if err == nil && len(c.events) > 0 {
+		err = f.Queue.Commit(ctx, c.events)
+	}
+	if err != nil {
+		f.failed(ctx, err, "couldn't look up what is about to be used, so it isn't")
+	}
+	return c.through, err
 }
 
 // compared is what follows from comparing a stretch with Discord's.
@@ -83,9 +96,9 @@ type compared struct {
 // compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had
 // before Discord was asked, and Discord's answer covers without it, is deleted, unless an import gave it its
 // id. Of what comes after heard, if that isn't 0, what Discord has and the log doesn't is added.
-func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, heard memory.MessageID) (compared, error) {
+func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap, heard memory.MessageID) (compared, error) {
 	c := compared{through: g.Until}
-	ours, err := b.memory.Log(ctx, g.Channel, g.After, g.Until, sweepMost)
+	ours, err := f.Memory.Log(ctx, g.Channel, g.After, g.Until, sweepMost)
 	if err != nil {
 		return c, err
 	}
@@ -97,9 +110,9 @@ func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, hea
 		return c, nil
 	}
 	c.fetched = true
-	page, err := b.rest.Messages(ctx, g.Guild, g.Channel, max(from, 1))
+	page, err := f.Client.Messages(ctx, g.Guild, g.Channel, max(from, 1))
 	if err == nil && len(page) == 0 && len(ours) > 0 {
-		err = b.filler.confirm(ctx, g.Guild, g.Channel)
+		err = f.confirm(ctx, g.Guild, g.Channel)
 	}
 	if err != nil {
 		return c, err
@@ -111,7 +124,7 @@ func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, hea
 	for i := range page {
 		theirs[memory.MessageID(page[i].ID)] = &page[i]
 	}
-	names, err := b.memory.NameOf(ctx, g.Channel, slices.Collect(maps.Keys(ids)))
+	names, err := f.Memory.NameOf(ctx, g.Channel, slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return c, err
 	}
@@ -132,13 +145,13 @@ func (b *Bot) compare(ctx context.Context, convert *converter, g memory.Gap, hea
 		case !there || w.Flags&sourceDeleted != 0:
 			gone.IDs = append(gone.IDs, m.ID)
 		case w.Edited.UnixMilli() > m.Edited.UnixMilli() && m.Kind != memory.FromHark:
-			c.add(b, convert, w, false)
+			c.add(f.Options, convert, w, false)
 			c.edited++
 		}
 	}
 	for i := range page {
 		if id := memory.MessageID(page[i].ID); heard > 0 && id > heard && id <= c.through && !ids[id] {
-			c.add(b, convert, &page[i], true)
+			c.add(f.Options, convert, &page[i], true)
 			c.messages++
 		}
 	}

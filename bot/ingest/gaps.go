@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"context"
@@ -48,8 +48,8 @@ type sighted struct {
 
 // greet begins a connection: it is what follows for the log, and what is to be done. Guilds that Discord
 // doesn't name any more have removed Hark.
-func (p *pump) greet(ctx context.Context, present []memory.GuildID) ([]memory.Event, *visit, error) {
-	known, err := p.bot.memory.Guilds(ctx)
+func (p *Writer) greet(ctx context.Context, present []memory.GuildID) ([]memory.Event, *visit, error) {
+	known, err := p.Memory.Guilds(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,12 +62,12 @@ func (p *pump) greet(ctx context.Context, present []memory.GuildID) ([]memory.Ev
 		if err := p.remember(ctx, id); err != nil {
 			return nil, nil, err
 		}
-		stored, err := p.bot.admit.guild(ctx, id)
+		stored, err := p.Filter.Guild(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
 		if stored.Left.IsZero() && !slices.Contains(present, id) {
-			events = append(events, memory.GuildLeft{Guild: id, At: p.bot.now()})
+			events = append(events, memory.GuildLeft{Guild: id, At: p.Now()})
 		}
 	}
 	direct, seen, err := p.direct(ctx)
@@ -75,15 +75,15 @@ func (p *pump) greet(ctx context.Context, present []memory.GuildID) ([]memory.Ev
 }
 
 // remember keeps how far a guild was heard, and where.
-func (p *pump) remember(ctx context.Context, id memory.GuildID) error {
+func (p *Writer) remember(ctx context.Context, id memory.GuildID) error {
 	if _, ok := p.before[id]; ok {
 		return nil
 	}
-	until, err := p.bot.memory.HeardUntil(ctx, id)
+	until, err := p.Memory.HeardUntil(ctx, id)
 	if err != nil {
 		return err
 	}
-	stored, err := p.bot.admit.guild(ctx, id)
+	stored, err := p.Filter.Guild(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -95,37 +95,37 @@ func (p *pump) remember(ctx context.Context, id memory.GuildID) error {
 }
 
 // direct is what may be missing of direct messages, of which Discord doesn't tell how far they have come.
-func (p *pump) direct(ctx context.Context) ([]memory.Event, *visit, error) {
-	if !p.bot.cfg.Policy.Direct {
+func (p *Writer) direct(ctx context.Context) ([]memory.Event, *visit, error) {
+	if !p.Policy.Direct {
 		return nil, nil, nil
 	}
-	until, err := p.bot.memory.HeardUntil(ctx, memory.DirectGuild)
+	until, err := p.Memory.HeardUntil(ctx, memory.DirectGuild)
 	if err != nil {
 		return nil, nil, err
 	}
 	v := &visit{guild: memory.DirectGuild, whole: true, heard: until}
 	for _, id := range slices.Sorted(maps.Keys(until)) {
-		v.channels = append(v.channels, sighted{id, momentID(p.bot.now()), false})
+		v.channels = append(v.channels, sighted{id, momentID(p.Now()), false})
 	}
 	return p.compare(&memory.Guild{ID: memory.DirectGuild}, nil, v), v, nil
 }
 
 // arrive compares how far a guild's channels have come with how far they were heard.
-func (p *pump) arrive(ctx context.Context, v *visit) ([]memory.Event, *visit, error) {
-	stored, err := p.bot.memory.Guild(ctx, v.guild)
+func (p *Writer) arrive(ctx context.Context, v *visit) ([]memory.Event, *visit, error) {
+	stored, err := p.Memory.Guild(ctx, v.guild)
 	if errors.Is(err, memory.ErrNotFound) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	shut, err := shutOut(ctx, p.bot.memory, stored)
+	shut, err := ShutOut(ctx, p.Memory, stored)
 	if err != nil {
 		return nil, nil, err
 	}
 	was, ok := p.before[v.guild]
 	if !ok {
-		if was.heard, err = p.bot.memory.HeardUntil(ctx, v.guild); err != nil {
+		if was.heard, err = p.Memory.HeardUntil(ctx, v.guild); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -139,9 +139,9 @@ func (p *pump) arrive(ctx context.Context, v *visit) ([]memory.Event, *visit, er
 
 // missing are the channels of which Discord told before, and doesn't any more. Of threads, which are many,
 // only those in which something was said lately.
-func (p *pump) missing(was known, v *visit) []memory.ChannelID {
+func (p *Writer) missing(was known, v *visit) []memory.ChannelID {
 	var missing []memory.ChannelID
-	lately := memory.FirstMessageID(p.bot.now().Add(-p.bot.cfg.CatchUp))
+	lately := memory.FirstMessageID(p.Now().Add(-p.CatchUp))
 	for _, c := range was.placed {
 		if !v.listed[c.ID] && (!c.Kind.IsThread() || was.heard[c.ID] >= lately) {
 			missing = append(missing, c.ID)
@@ -151,19 +151,19 @@ func (p *pump) missing(was known, v *visit) []memory.ChannelID {
 }
 
 // compare is what a visit tells the log. It leaves out where Hark is shut out.
-func (p *pump) compare(stored *memory.Guild, shut map[memory.ChannelID]bool, v *visit) []memory.Event {
+func (p *Writer) compare(stored *memory.Guild, shut map[memory.ChannelID]bool, v *visit) []memory.Event {
 	var found []memory.Event
 	v.parents = slices.DeleteFunc(v.parents, func(id memory.ChannelID) bool { return shut[id] })
 	for _, c := range v.channels {
-		if shut[c.id] || !p.bot.cfg.Policy.Remembers(stored, c.id) {
+		if shut[c.id] || !p.Policy.Remembers(stored, c.id) {
 			continue
 		}
-		if gap, ok := p.bot.gap(v, c); ok {
+		if gap, ok := p.gap(v, c); ok {
 			found = append(found, memory.GapFound{Gap: gap})
 		}
 	}
-	if v.at = momentID(p.bot.now()); v.whole && p.bot.cfg.Reconcile {
-		found = append(found, memory.Absent{Guild: v.guild, At: p.bot.now()})
+	if v.at = momentID(p.Now()); v.whole && p.Reconcile {
+		found = append(found, memory.Absent{Guild: v.guild, At: p.Now()})
 	}
 	return found
 }
@@ -178,20 +178,20 @@ func isMoment(id memory.MessageID) bool { return id&(1<<22-1) == 0 }
 
 // after is the message of a channel after which something may be missing; 0 if nothing is known of when Hark
 // began to listen there, or nothing is to be fetched.
-func (b *Bot) after(v *visit, id memory.ChannelID) memory.MessageID {
+func (o *Options) after(v *visit, id memory.ChannelID) memory.MessageID {
 	after, known := v.heard[id]
 	if !known {
 		after = v.since
 	}
-	if after == 0 || b.cfg.CatchUp <= 0 {
+	if after == 0 || o.CatchUp <= 0 {
 		return 0
 	}
-	return max(after, memory.FirstMessageID(b.now().Add(-b.cfg.CatchUp)))
+	return max(after, memory.FirstMessageID(o.Now().Add(-o.CatchUp)))
 }
 
 // gap is what is missing of a channel.
-func (b *Bot) gap(v *visit, c sighted) (memory.Gap, bool) {
-	after := b.after(v, c.id)
+func (o *Options) gap(v *visit, c sighted) (memory.Gap, bool) {
+	after := o.after(v, c.id)
 	if after == 0 {
 		return memory.Gap{}, false
 	}
