@@ -125,7 +125,6 @@ type Bot struct {
 	admit       *ingest.Filter
 	notices     *notices
 	filler      *ingest.Filler
-	looked      atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
 	commands    *commands
 	questions   *tracker
 	repeats     *ttl.Cache[repeatTo, locale.Phrase]
@@ -201,7 +200,6 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	b.grants = &discord.Grants{Client: rest}
 	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
 	b.questions, b.repeats = newTracker(b), ttl.New[repeatTo, locale.Phrase](mostRepeats)
-	b.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
 	b.setState(errNotYet)
 	return b, nil
 }
@@ -333,8 +331,13 @@ func (b *Bot) ingests() *ingest.Options {
 	return &ingest.Options{Self: b.self, Memory: b.memory, Client: b.rest, Grants: b.grants, Policy: b.cfg.Policy,
 		LogBots: b.cfg.LogBots, CatchUp: b.cfg.CatchUp, Reconcile: b.cfg.Reconcile, AnswerMissed: b.cfg.AnswerMissed,
 		Queue: b.queue, Filter: b.admit, Guilds: b.arrived, Attendance: b.attendance, MemberRoles: b.memberRoles,
-		Ask: b.questions.take, Visited: func() { b.looked.Store(ttl.New[memory.Spot, bool](mostLooked)) },
+		Ask:      b.questions.take,
 		Progress: b.cfg.Progress, Timing: b.timing.ingest, Log: b.log, Now: b.now}
+}
+
+// LookUp is what there is of messages that are about to be used, as ingest.Filler.LookUp has it.
+func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+	return b.filler.LookUp(ctx, messages, patience)
 }
 
 // settled returns once it is known who may read what in a guild, or with errNotBack.

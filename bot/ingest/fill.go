@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hark/bot/discord"
 	"hark/internal/pace"
+	"hark/internal/ttl"
 	"hark/memory"
 )
 
@@ -39,10 +41,11 @@ type Filler struct {
 	watched map[*Watching]bool
 	visits  map[memory.GuildID]*visit // the last to all of a guild
 
-	later map[memory.Gap]time.Time // gaps that are left alone until then
-	next  time.Time                // when to fetch the next page that is compared
-	told  time.Time
-	tally tally
+	later  map[memory.Gap]time.Time // gaps that are left alone until then
+	next   time.Time                // when to fetch the next page that is compared
+	told   time.Time
+	looked atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
+	tally  tally
 }
 
 // tally counts what was done since all was well.
@@ -66,10 +69,12 @@ type task struct {
 
 // NewFiller returns a filler that isn't running yet.
 func NewFiller(o *Options) *Filler {
-	return &Filler{
+	f := &Filler{
 		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
 		visits: map[memory.GuildID]*visit{}, later: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
 	}
+	f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+	return f
 }
 
 // Nudge has the filler look for what is missing now.
@@ -96,7 +101,7 @@ func (f *Filler) put(v visit) {
 	defer f.mu.Unlock()
 	if v.whole {
 		f.visits[v.guild] = &v
-		f.Visited()
+		f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
 	}
 	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
 		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {

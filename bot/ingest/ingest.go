@@ -43,8 +43,6 @@ type Options struct {
 	MemberRoles  *search.MemberRoles
 	// Ask is called with a question that was missed, once it is committed.
 	Ask func(context.Context, *Question)
-	// Visited is called when Discord has told of a guild after a time away.
-	Visited func()
 	// Progress is called whenever something is done that Discord isn't told of.
 	Progress func()
 	Timing   Timing

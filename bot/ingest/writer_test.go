@@ -23,7 +23,7 @@ func rawItem(kind, data string) Item {
 func pumpOf(q *Queue, log memory.Store) *Writer {
 	o := &Options{Self: self, Memory: log, CatchUp: 30 * 24 * time.Hour, Reconcile: true, Queue: q,
 		Filter: NewFilter(log, memory.Policy{}, NewBuffer(0, sameTime), func([]Subject) {}), Guilds: NewReadiness(),
-		Attendance: search.NewAttendance(), MemberRoles: search.NewMemberRoles(), Visited: func() {}, Progress: func() {},
+		Attendance: search.NewAttendance(), MemberRoles: search.NewMemberRoles(), Progress: func() {},
 		Timing: UsualTiming, Log: zerolog.Nop(), Now: sameTime}
 	o.Timing.Retry = time.Second
 	return NewWriter(o, NewFiller(o), nil)

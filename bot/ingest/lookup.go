@@ -1,4 +1,4 @@
-package bot
+package ingest
 
 import (
 	"context"
@@ -17,17 +17,17 @@ const (
 // LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
 // changed while Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited
 // or deleted. What can't be looked up within patience is left out.
-func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
-	doubted, err := b.doubted(ctx, messages)
+func (f *Filler) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+	doubted, err := f.doubted(ctx, messages)
 	if err != nil || len(doubted) == 0 {
 		return messages, err
 	}
-	known := b.looked.Load() // those of another time away don't count
+	known := f.looked.Load() // those of another time away don't count
 	left := map[memory.ChannelID][]memory.Message{}
 	sure := map[memory.ChannelID][]memory.MessageID{}
 	for _, m := range messages {
 		at := memory.Spot{Channel: m.Channel, Message: m.ID}
-		switch isKnown, _ := known.Get(at, b.now()); {
+		switch isKnown, _ := known.Get(at, f.Now()); {
 		case !doubted[at]:
 		case isKnown:
 			sure[m.Channel] = append(sure[m.Channel], m.ID)
@@ -35,8 +35,8 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 			left[m.Channel] = append(left[m.Channel], m)
 		}
 	}
-	b.fetchAgain(ctx, left, patience, func(m memory.Message) {
-		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, b.now(), b.now().Add(lookedFor))
+	f.fetchAgain(ctx, left, patience, func(m memory.Message) {
+		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(lookedFor))
 		sure[m.Channel] = append(sure[m.Channel], m.ID)
 	})
 	if err := ctx.Err(); err != nil {
@@ -44,7 +44,7 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 	}
 	now := map[memory.Spot]memory.Message{}
 	for channel, ids := range sure {
-		found, err := b.memory.Around(ctx, channel, ids, 0, 0)
+		found, err := f.Memory.Around(ctx, channel, ids, 0, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -65,13 +65,13 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 }
 
 // doubted are those of messages that aren't compared with Discord since Hark was away.
-func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
+func (f *Filler) doubted(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
 	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
 	for _, m := range messages {
 		gaps, asked := unswept[m.Guild]
 		if !asked {
 			var err error
-			if gaps, err = b.memory.Gaps(ctx, m.Guild, true); err != nil {
+			if gaps, err = f.Memory.Gaps(ctx, m.Guild, true); err != nil {
 				return nil, err
 			}
 			unswept[m.Guild] = gaps
@@ -86,7 +86,7 @@ func (b *Bot) doubted(ctx context.Context, messages []memory.Message) (map[memor
 }
 
 // fetchAgain compares messages with Discord's for no longer than patience, and tells which were.
-func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message,
+func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message,
 	patience time.Duration, compared func(memory.Message)) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -98,7 +98,7 @@ func (b *Bot) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory
 				first, last = min(first, m.ID), max(last, m.ID)
 			}
 			pages++
-			through, err := b.filler.Recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,
+			through, err := f.Recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,
 				After: first - 1, Until: last})
 			if err != nil {
 				break
