@@ -13,8 +13,8 @@ import (
 
 // attached are the files of a message that is known already, and of the one that it replies to, with
 // addresses that hold now. Where Hark mayn't read what was said before there are none.
-func (b *Bot) attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
-	w, err := b.rest.Message(ctx, m.Channel, m.ID)
+func (r *replier) attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
+	w, err := r.Client.Message(ctx, m.Channel, m.ID)
 	switch {
 	case discord.Status(err) == http.StatusNotFound:
 		return nil, questionGone
@@ -31,12 +31,12 @@ func (b *Bot) attached(ctx context.Context, m memory.Message) ([]discord.Attachm
 }
 
 // files are those of a question as the answer may use them.
-func (b *Bot) files(a *ingest.Question) []answer.File {
+func (r *replier) files(a *ingest.Question) []answer.File {
 	var files []answer.File
 	for _, f := range a.Files {
 		files = append(files, answer.File{
 			Name: memory.Clean(f.Filename), Description: memory.Clean(f.Description), Type: f.ContentType, Size: f.Size, Message: f.Message,
-			Load: func(ctx context.Context, most int) ([]byte, error) { return b.rest.File(ctx, f, most) },
+			Load: func(ctx context.Context, most int) ([]byte, error) { return r.Client.File(ctx, f, most) },
 		})
 	}
 	return files

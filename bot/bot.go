@@ -24,12 +24,10 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
-	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/metrics"
 	"hark/internal/pace"
-	"hark/internal/ttl"
 	"hark/memory"
 	"hark/search"
 )
@@ -88,12 +86,9 @@ func (c Config) discord() discord.Options {
 	return discord.Options{Token: c.Token, APIURL: c.APIURL, Client: c.Client, Metrics: c.Metrics}
 }
 
-// Answerer answers questions. An error with a method Sentence() string says what members are told; what
-// others say is kept from them.
+// Answerer answers questions and commands.
 type Answerer interface {
-	// Answer calls stream, from the goroutine it is called in, with the whole text so far, as often as it
-	// grows. With an error it may return the part of an answer that it came to.
-	Answer(ctx context.Context, q answer.Question, stream func(text string)) (answer.Answer, error)
+	questionAnswerer
 	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
 	// Lore is what may be told to those who will read an answer to q, by name.
 	Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error)
@@ -127,7 +122,7 @@ type Bot struct {
 	filler      *ingest.Filler
 	commands    *commands
 	questions   *tracker
-	repeats     *ttl.Cache[repeatTo, locale.Phrase]
+	replies     *replier
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
 	grants      *discord.Grants
@@ -141,15 +136,12 @@ type Bot struct {
 
 // timing is how long things take at most, or are apart.
 type timing struct {
-	pace     time.Duration // between requests that show an answer being written
-	typing   time.Duration // between signs of typing
-	answer   time.Duration // an answer, at most
 	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
 	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
 	gateway  discord.GatewayTiming
 	ingest   ingest.Timing
+	reply    replyTiming
 	grace    time.Duration // answers go on for after Run's context has ended
-	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
 	progress time.Duration // between signs of how far a forgetting has come
 	backfill time.Duration // between signs of how far the past of a channel is fetched
@@ -159,15 +151,12 @@ type timing struct {
 }
 
 var usual = timing{
-	pace:     1200 * time.Millisecond,
-	typing:   8 * time.Second,
-	answer:   10 * time.Minute,
 	command:  14 * time.Minute,
 	atOnce:   2 * time.Second,
 	gateway:  discord.UsualGateway,
 	ingest:   ingest.UsualTiming,
+	reply:    usualReply,
 	grace:    2 * time.Second,
-	unwind:   3 * time.Second, // of which it takes two to look again at what it was made from
 	farewell: 7 * time.Second,
 	progress: 3 * time.Second,
 	backfill: 5 * time.Second,
@@ -199,7 +188,16 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	}
 	b.grants = &discord.Grants{Client: rest}
 	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
-	b.questions, b.repeats = newTracker(b), ttl.New[repeatTo, locale.Phrase](mostRepeats)
+	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
+		b.notices.see(subjects)
+		b.questions.see(subjects)
+	})
+	b.ingest = b.ingests()
+	b.replies = newReplier(replyOptions{Options: b.ingest, Answers: answers, Settled: b.settled, Choices: cfg.Choices,
+		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords, Timing: &b.timing.reply,
+		Metrics: cfg.Metrics})
+	b.questions = b.replies.Questions()
+	b.ingest.Ask = b.questions.take
 	b.setState(errNotYet)
 	return b, nil
 }
@@ -221,7 +219,7 @@ func (b *Bot) Ready() error {
 
 // Questions are how many questions wait, and how many are being answered.
 func (b *Bot) Questions() (waiting, busy int) {
-	waiting, busy, _ = b.questions.scheduler.counts()
+	waiting, busy, _ = b.questions.Counts()
 	return waiting, busy
 }
 
@@ -257,13 +255,10 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopDrain()
 
 	b.notices = newNotices(b)
-	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
-		b.notices.see(subjects)
-		b.questions.see(subjects)
-	})
-	b.questions.scheduler.run = func(a *ingest.Question) { b.reply(work, last, a) }
-	b.ingest = b.ingests()
+	b.ingest.Self, b.ingest.Timing = self, b.timing.ingest
 	b.filler = ingest.NewFiller(b.ingest)
+	b.replies.Filler, b.replies.Since = b.filler, b.since
+	b.replies.Begin(work, last)
 	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.take(last, a) })
 	var writer, helper sync.WaitGroup
 	b.commands = newCommands(b)
@@ -277,15 +272,10 @@ func (b *Bot) Run(ctx context.Context) error {
 			b.log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
-	helper.Go(func() { b.resume(work, last, open) })
+	helper.Go(func() { b.replies.Resume(work, last, open) })
 	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.wake, b.notices.look) })
-	helper.Go(func() {
-		pace.Every(work, b.timing.look, b.questions.wake, func(ctx context.Context) {
-			b.recent.Expire()
-			b.questions.withdrawAll(ctx)
-			b.cfg.Progress()
-		})
-	})
+	helper.Go(func() { b.replies.Run(work) })
+	helper.Go(func() { pace.Every(work, b.timing.look, nil, func(context.Context) { b.recent.Expire() }) })
 	helper.Go(func() { b.filler.Run(work) })
 
 	stop := sync.OnceFunc(func() {
@@ -302,7 +292,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	err = gateway.Run(ctx)
 	stop()
 	_ = b.queue.Commit(last, nil) // so that whoever asked before is told too
-	b.questions.scheduler.wait(last)
+	b.questions.Wait(last)
 	stopWork()
 	helper.Wait()
 	b.queue.Close()
@@ -331,7 +321,6 @@ func (b *Bot) ingests() *ingest.Options {
 	return &ingest.Options{Self: b.self, Memory: b.memory, Client: b.rest, Grants: b.grants, Policy: b.cfg.Policy,
 		LogBots: b.cfg.LogBots, CatchUp: b.cfg.CatchUp, Reconcile: b.cfg.Reconcile, AnswerMissed: b.cfg.AnswerMissed,
 		Queue: b.queue, Filter: b.admit, Guilds: b.arrived, Attendance: b.attendance, MemberRoles: b.memberRoles,
-		Ask:      b.questions.take,
 		Progress: b.cfg.Progress, Timing: b.timing.ingest, Log: b.log, Now: b.now}
 }
 
@@ -343,14 +332,4 @@ func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience ti
 // settled returns once it is known who may read what in a guild, or with errNotBack.
 func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
 	return b.arrived.Wait(ctx, guild, b.timing.back)
-}
-
-func (b *Bot) thread(a *ingest.Question, purpose string) *discord.Sender {
-	return &discord.Sender{Client: b.rest, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: purpose}
-}
-
-// say answers a question with a sentence that says why there is no answer. purpose is that of the thread.
-func (b *Bot) say(last context.Context, a *ingest.Question, purpose, sentence string) {
-	d := newDelivery(b.thread(a, purpose), b.timing.pace, b.timing.typing)
-	b.post(last, d, a, markdown.Messages(sentence, "", nil))
 }

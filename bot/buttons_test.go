@@ -240,11 +240,11 @@ func TestStopAfterARestart(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	goOn := s.slowly("It is", " Friday")
-	q := s.ask("when?")
+	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	s.bot.questions.mu.Lock()
-	s.bot.questions.known[memory.MessageID(q.ID)].state = unanswered // as another process knows nothing of it
-	s.bot.questions.mu.Unlock()
+	s.commitNothing(t)
+	own := s.bot.questions
+	s.bot.questions = newReplier(replyOptions{Options: s.bot.ingest}).Questions() // as another process has them
 	if got := whispered(t, s, s.press(m.Message, s.ana, buttonStop)); got != string(notWriting) {
 		t.Errorf("told %q", got)
 	}
@@ -252,5 +252,6 @@ func TestStopAfterARestart(t *testing.T) {
 	if got := s.now(m.Message).Content; got != "It is" {
 		t.Errorf("it reads %q", got)
 	}
+	s.bot.questions = own
 	goOn()
 }

@@ -107,7 +107,7 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 	if got := s.refusals(t); got[memberTokens] != 1 || s.counted(t)["hark_answer_tokens_total"] != 100 {
 		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
-	if err := s.stop(t); err != nil || len(s.bot.questions.quota.reserved) != 0 {
-		t.Errorf("reserved is still %v, %v", s.bot.questions.quota.reserved, err)
+	if err := s.stop(t); err != nil || s.bot.questions.Reserved() != 0 {
+		t.Errorf("reserved is still %v, %v", s.bot.questions.Reserved(), err)
 	}
 }

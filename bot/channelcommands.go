@@ -20,12 +20,6 @@ const (
 // silentHere is what is told to whoever presses a button for an answer where there are none.
 const silentHere = "I don't answer questions in this channel: those who manage this server decided so. Commands work."
 
-// silentIn reports whether those who manage a guild have decided that nobody is answered in a channel.
-func silentIn(g *memory.Guild, channel memory.ChannelID) bool {
-	value, _ := g.Setting(channel, memory.SettingAnswers)
-	return value == answersOff
-}
-
 // logChannel has a channel or a category remembered.
 func (c *commands) logChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.bot.now()}

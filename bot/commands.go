@@ -217,7 +217,7 @@ func (c *commands) why(x *exchange, err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return x.Text("That takes longer than Discord lets me wait. Please try again later.")
 	}
-	return c.bot.sentence(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
+	return c.bot.replies.sentence(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
 // refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
@@ -297,8 +297,8 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 		defer crash.Recover("command", &failed)
 		shown, got.answer.Usage, failed = do(ctx, spends.hit != nil)
 	}()
-	took := c.bot.await(ctx, came)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.unwind)
+	took := c.bot.replies.await(ctx, came)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.reply.Unwind)
 	defer cancel()
 	c.bot.questions.settle(last, asked, took)
 	if ctx.Err() != nil {

@@ -13,9 +13,7 @@ import (
 )
 
 const (
-	notWriting   locale.Phrase = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
 	stillAtIt    locale.Phrase = "I'm at it already."
-	questionGone locale.Phrase = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
 	nothingAsked locale.Phrase = "There is no question in that message any more. Please ask me anew."
 	busyNow      locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
 )
@@ -26,7 +24,7 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 	if c.bot.questions.stop(o.question) {
 		return sheet{}, errShown
 	}
-	buttons := o.done(c.bot.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
+	buttons := o.done(c.bot.replies.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
 	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons}, nil); err != nil { // and leaves the text
 		return sheet{}, err
 	}
@@ -81,7 +79,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 		return nil, questionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		if a.Files, err = c.bot.attached(ctx, m); err != nil {
+		if a.Files, err = c.bot.replies.attached(ctx, m); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +167,7 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 	var gone []memory.MessageID
 	var failed error
 	for _, id := range ids {
-		if err := c.bot.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
+		if err := c.bot.replies.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
 			!errors.Is(err, discord.ErrGone) {
 			failed = err
 			break

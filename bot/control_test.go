@@ -96,7 +96,7 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 func TestAskedAgainAboutNothing(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.bot.cfg.EditAnswers = false
+	s.bot.replies.EditAnswers = false
 	q := s.ask("when?")
 	m := s.answered(t, s.channel, "Friday")
 	s.over(t, 1)

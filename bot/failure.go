@@ -59,19 +59,19 @@ func wording(err error) locale.Phrase {
 
 // sentence is what a member is told about err. The log tells what it is under the code that they see. What fails again
 // in a channel for the same reason isn't told at length twice in a minute.
-func (b *Bot) sentence(l locale.Locale, a *ingest.Question, err error) string {
+func (r *replier) sentence(l locale.Locale, a *ingest.Question, err error) string {
 	var told interface{ Sentence() string }
 	switch {
 	case errors.As(err, &told):
-		b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't answer")
+		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't answer")
 		return l.Sentence(told)
 	case errors.Is(err, context.Canceled):
 		return l.Text(restarting)
 	}
 	words, code := wording(err), traceCode()
-	b.cfg.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
-	b.log.Error().Err(err).Str("code", code).Int64("question", int64(a.ID)).Msg("couldn't answer")
-	if a.Channel != 0 && b.isRepeated(a.Channel, words) {
+	r.Metrics.Questions.WithLabelValues(metrics.Failed).Inc()
+	r.Log.Error().Err(err).Str("code", code).Int64("question", int64(a.ID)).Msg("couldn't answer")
+	if a.Channel != 0 && r.isRepeated(a.Channel, words) {
 		words = failedAgain
 	}
 	return l.Phrase(words, code)
@@ -95,24 +95,24 @@ type repeatTo struct {
 }
 
 // isRepeated reports whether the same was said in a channel just before, and notes that it is.
-func (b *Bot) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
-	now := b.now()
-	return !b.repeats.IsNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
+func (r *replier) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
+	now := r.Now()
+	return !r.repeats.IsNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
 }
 
 // isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
-func (b *Bot) isMute(channel memory.ChannelID) bool {
-	now := b.now()
-	return !b.repeats.IsNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
+func (r *replier) isMute(channel memory.ChannelID) bool {
+	now := r.Now()
+	return !r.repeats.IsNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
-func (b *Bot) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
+func (r *replier) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
 	if discord.Status(err) != http.StatusForbidden {
-		b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
+		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
 		return
 	}
-	b.logLack(ctx, a.Guild, a.Channel, err,
+	r.logLack(ctx, a.Guild, a.Channel, err,
 		"may not write where it was asked: give it View Channel and Send Messages there, and Send Messages in Threads")
 }
 
@@ -139,10 +139,10 @@ func withoutRoles(contents []string) []string {
 
 // localeIn is the locale of what is said in a channel for all to read: in the language that was set there, or
 // else the one that is configured.
-func (b *Bot) localeIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
-	g, err := b.admit.Guild(ctx, guild)
+func (r *replier) localeIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
+	g, err := r.Filter.Guild(ctx, guild)
 	if err != nil {
 		g = &memory.Guild{ID: guild}
 	}
-	return locale.Named(b.cfg.Choices.In(g, channel).Language)
+	return locale.Named(r.Choices.In(g, channel).Language)
 }

@@ -224,11 +224,11 @@ func (j *journal) wait(t *testing.T, what string) {
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
-	t.pace, t.grace = time.Millisecond, 0
+	t.reply.Pace, t.grace = time.Millisecond, 0
 	t.gateway.Retry, t.gateway.Ask = time.Millisecond, time.Millisecond
 	t.ingest.Retry, t.ingest.Sweep, t.ingest.Gather = time.Millisecond, 0, 0
 	// for a slow machine
-	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
+	t.reply.Unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
 	return t
 }
 
@@ -314,7 +314,7 @@ func (b *Bot) idle() bool {
 	if b.commands.undone.Load() != 0 || b.queue.Len() != 0 {
 		return false
 	}
-	_, _, active := b.questions.scheduler.counts()
+	_, _, active := b.questions.Counts()
 	return active == 0 && b.queue.Len() == 0
 }
 

@@ -33,7 +33,7 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	s.stops(t)
 	s.discord.Delete(s.channel, said.ID) // while it is away
 	s.withPolicy(t)
-	s.bot.cfg.Reconcile, s.bot.cfg.CatchUp = true, month
+	s.bot.ingest.Reconcile, s.bot.ingest.CatchUp = true, month
 	s.bot.timing.backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
 	again, before := s.gated(t, 0), len(s.discord.Requests())
 	s.run(t)

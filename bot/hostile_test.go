@@ -121,7 +121,7 @@ func TestStopDuringAnHourOfRateLimit(t *testing.T) {
 func TestAnswerThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	s.bot.timing.answer = 50 * time.Millisecond
+	s.bot.timing.reply.Answer = 50 * time.Millisecond
 	s.run(t).ready(t)
 	s.oracle.answer = func(ctx context.Context, _ answer.Question, _ func(string)) (answer.Answer, error) {
 		<-ctx.Done()

@@ -139,7 +139,7 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 
 // used is how much somebody, or all of a guild, has used.
 func (c *commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens share, at time.Time) string {
-	asked, until := c.bot.questions.quota.asked(m, at)
+	asked, until := c.bot.questions.Asked(m, at)
 	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
 	if limit.Messages != memory.Unlimited && asked >= limit.Messages {
 		questions = l.Text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())

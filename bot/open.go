@@ -17,10 +17,10 @@ import (
 // The log keeps which questions are open, so that each is answered once, whenever the process ends. A
 // question is opened in the commit that logs its message, and closed in the one that logs its answer.
 
-// resume takes up the questions that an earlier process left open: those asked lately are answered, in the
+// Resume takes up the questions that an earlier process left open: those asked lately are answered, in the
 // place of what is shown of an answer. Of others, what is shown is marked as cut short. It returns when all
 // are taken up, or ctx ends.
-func (b *Bot) resume(ctx, last context.Context, open []memory.OpenQuestion) {
+func (r *replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) {
 	byGuild := map[memory.GuildID][]memory.OpenQuestion{}
 	for _, q := range open {
 		byGuild[q.Guild] = append(byGuild[q.Guild], q)
@@ -28,14 +28,14 @@ func (b *Bot) resume(ctx, last context.Context, open []memory.OpenQuestion) {
 	var guilds sync.WaitGroup
 	for guild, questions := range byGuild {
 		guilds.Go(func() {
-			for b.settled(ctx, guild) != nil {
+			for r.Settled(ctx, guild) != nil {
 				if ctx.Err() != nil {
 					return
 				}
 			}
 			for _, q := range questions {
-				if err := b.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
-					b.log.Warn().Err(discord.Redact(err)).Int64("question",
+				if err := r.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
+					r.Log.Warn().Err(discord.Redact(err)).Int64("question",
 						int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
 				}
 			}
@@ -45,8 +45,8 @@ func (b *Bot) resume(ctx, last context.Context, open []memory.OpenQuestion) {
 }
 
 // takeUp has an open question answered, or marks its answer as cut short.
-func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
-	a, err := b.fetchQuestion(ctx, q)
+func (r *replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
+	a, err := r.fetchQuestion(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Unasked: true}
 	}
 	a.Resumed = true
-	shown, err := b.shownOf(ctx, q)
+	shown, err := r.shownOf(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -62,26 +62,26 @@ func (b *Bot) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 		a.Shown = append(a.Shown, memory.MessageID(m.ID))
 	}
 	left := false
-	if !a.Unasked && b.ingest.IsFresh(a) {
+	if !a.Unasked && r.IsFresh(a) {
 		// or it was taken as one that was missed
-		if _, left = b.questions.accept(last, a); b.questions.isOpen(a.ID) {
+		if _, left = r.questions.accept(last, a); r.questions.isOpen(a.ID) {
 			return nil
 		}
 	}
 	if n := len(shown); n > 0 {
-		if err := b.markCut(ctx, a, &shown[n-1]); err != nil && !errors.Is(err, discord.ErrGone) {
+		if err := r.markCut(ctx, a, &shown[n-1]); err != nil && !errors.Is(err, discord.ErrGone) {
 			return err
 		}
 	}
 	if left {
 		return nil
 	}
-	return b.queue.Commit(ctx, []memory.Event{a.Closed()})
+	return r.Queue.Commit(ctx, []memory.Event{a.Closed()})
 }
 
 // fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
-func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
-	w, err := b.rest.Message(ctx, q.Channel, q.ID)
+func (r *replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
+	w, err := r.Client.Message(ctx, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
 		return nil, nil
@@ -89,13 +89,13 @@ func (b *Bot) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest
 		return nil, fmt.Errorf("fetch question %d: %w", q.ID, err)
 	}
 	w.Guild, w.Channel = discord.Snowflake(q.Guild), discord.Snowflake(q.Channel)
-	return b.filler.Question(w), nil
+	return r.Filler.Question(w), nil
 }
 
 // shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
 // or not: one has buttons, which name the question and the messages before it.
-func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
-	page, err := b.rest.Messages(ctx, q.Guild, q.Channel, q.ID)
+func (r *replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
+	page, err := r.Client.Messages(ctx, q.Guild, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
 		return nil, nil
@@ -103,7 +103,7 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []disco
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
 	page = slices.DeleteFunc(page, func(m discord.Message) bool {
-		return !b.isOurs(&m)
+		return !r.isOurs(&m)
 	})
 	for _, m := range page {
 		if o, _ := ownedOf(&m); o.question == q.ID {
@@ -117,8 +117,8 @@ func (b *Bot) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []disco
 }
 
 // isOurs reports whether Hark wrote a message.
-func (b *Bot) isOurs(m *discord.Message) bool {
-	return m.Author != nil && memory.UserID(m.Author.ID) == b.self
+func (r *replier) isOurs(m *discord.Message) bool {
+	return m.Author != nil && memory.UserID(m.Author.ID) == r.Self
 }
 
 // owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:
@@ -136,15 +136,15 @@ func ownedOf(m *discord.Message) (o owned, first string) {
 }
 
 // markCut has the last message of an answer say that it was cut short, if it was being written.
-func (b *Bot) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
-	l := b.localeIn(ctx, a.Guild, a.Channel)
+func (r *replier) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
+	l := r.localeIn(ctx, a.Guild, a.Channel)
 	o, first := ownedOf(end)
 	if first != buttonStop || end.Content == nil {
 		return nil
 	}
 	tail := l.Text(interrupted, l.Phrase(notWriting))
 	content := markdown.First(memory.Clean(*end.Content), markdown.MessageLimit-markdown.Units(tail)-1) + "\n" + tail
-	t := b.thread(a, "c")
+	t := r.thread(a, "c")
 	t.Asker = o.asker
 	_, err := t.Edit(ctx, memory.MessageID(end.ID), content, o.done(l, false), nil)
 	return err

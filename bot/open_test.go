@@ -112,7 +112,7 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	s.stops(t)
 	q, a := s.leavesOpen(t)
 	if begun {
-		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
+		d := newDelivery(s.bot.replies.thread(a, "a"), 0, time.Hour)
 		d.buttons = answerButtons(a, locale.Locale{}, false)
 		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
 			t.Fatal(err)
@@ -216,7 +216,7 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	s, q, stump := opens(t, true)
 	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
 		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
-	d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
+	d := newDelivery(s.bot.replies.thread(a, "a"), 0, time.Hour)
 	sent := s.discord.Sent(s.channel)
 	d.take([]memory.MessageID{memory.MessageID(sent[0].ID), memory.MessageID(stump.ID)})
 	d.buttons = answerButtons(a, locale.Locale{}, true)

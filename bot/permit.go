@@ -1,11 +1,13 @@
 package bot
 
 import (
+	"context"
 	"time"
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/internal/ttl"
+	"hark/memory"
 )
 
 // adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
@@ -64,4 +66,18 @@ func managesNot(x *exchange) string {
 		return x.Text(notAllowed)
 	}
 	return x.Text(useAgain)
+}
+
+// missingFor is missing for whoever uses an exchange. Of the channel that it is used in the use itself tells.
+func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channel, n discord.Need) (memory.Permissions, error) {
+	if at.Kind == memory.CategoryChannel {
+		return 0, nil
+	}
+	if told := memory.Permissions(x.AppPermissions); told != 0 && at.ID == memory.ChannelID(x.Channel) {
+		if told.Has(memory.Administrator) {
+			return 0, nil
+		}
+		return n.Needed(at.Kind) &^ told, nil
+	}
+	return c.bot.grants.Missing(ctx, x.guild(), at.ID, n)
 }

@@ -41,41 +41,41 @@ type outcome struct {
 // reply answers one question: it shows the answer while it is being written, and logs what it became. When
 // work ends the answer is cut short, and says so; requests go on until last ends. A question that changes meanwhile is
 // answered anew in the same place, and one that goes has its answer taken back.
-func (b *Bot) reply(work, last context.Context, asked *ingest.Question) {
-	d := newDelivery(b.thread(asked, "a"+asked.Round), b.timing.pace, b.timing.typing)
+func (r *replier) reply(work, last context.Context, asked *ingest.Question) {
+	d := newDelivery(r.thread(asked, "a"+asked.Round), r.Timing.Pace, r.Timing.Typing)
 	for first := true; ; first = false {
-		ctx, a := b.questions.begin(work, asked.ID)
+		ctx, a := r.questions.begin(work, asked.ID)
 		if a == nil {
-			b.takeAway(last, d, asked)
+			r.takeAway(last, d, asked)
 			return
 		}
 		d.stream("") // what is shown stays until there is a text again
 		if first {
 			d.take(a.Shown)
 		}
-		if b.answerOnce(ctx, work, last, d, a) == nil {
+		if r.answerOnce(ctx, work, last, d, a) == nil {
 			return
 		}
 	}
 }
 
 // answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
-func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
-	l := b.localeIn(last, a.Guild, a.Channel)
+func (r *replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
+	l := r.localeIn(last, a.Guild, a.Channel)
 	if a.Text == "" && len(a.Files) == 0 {
 		d.buttons = nil
-		b.discard(last, d, a)
-		b.post(last, d, a, markdown.Messages(l.Text(askMe, b.self), "", nil))
-		return b.questions.end(a.ID, d.ids(), nil, false)
+		r.discard(last, d, a)
+		r.post(last, d, a, markdown.Messages(l.Text(askMe, r.Self), "", nil))
+		return r.questions.end(a.ID, d.ids(), nil, false)
 	}
 	d.buttons = answerButtons(a, l, false)
-	limit, cancel := context.WithTimeout(ctx, b.timing.answer)
+	limit, cancel := context.WithTimeout(ctx, r.Timing.Answer)
 	defer cancel()
 	writing, written := context.WithCancel(limit)
 	came := make(chan outcome, 1)
 	go func() {
 		defer written()
-		came <- b.consult(limit, a, func(text string) {
+		came <- r.consult(limit, a, func(text string) {
 			if limit.Err() == nil { // else somebody else may be writing already
 				d.stream(text)
 			}
@@ -85,9 +85,9 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest
 	if gone != nil {
 		cancel()
 	}
-	got := b.await(limit, came)
-	defer b.questions.settle(last, a, got)
-	if err := b.questions.fate(a.ID); err != nil {
+	got := r.await(limit, came)
+	defer r.questions.settle(last, a, got)
+	if err := r.questions.fate(a.ID); err != nil {
 		return err
 	}
 	switch {
@@ -97,13 +97,13 @@ func (b *Bot) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest
 	case errors.Is(context.Cause(ctx), errHalted):
 		got.err = errHalted
 	}
-	logged, err := b.admit.Remembers(last, a.Guild, a.Channel)
+	logged, err := r.Filter.Remembers(last, a.Guild, a.Channel)
 	trace := tracedAs(a, got, logged, err)
 	if gone != nil {
-		b.shown(last, d, a, gone, trace, nil)
-		return b.questions.end(a.ID, d.ids(), a.More, false)
+		r.shown(last, d, a, gone, trace, nil)
+		return r.questions.end(a.ID, d.ids(), a.More, false)
 	}
-	return b.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
+	return r.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
 }
 
 // answerButtons are those below the answer to a question, of which it may have sources to show.
@@ -118,25 +118,25 @@ func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
 }
 
 // takeAway takes back what was shown of an answer that isn't wanted.
-func (b *Bot) takeAway(last context.Context, d *delivery, a *ingest.Question) {
+func (r *replier) takeAway(last context.Context, d *delivery, a *ingest.Question) {
 	known := d.ids()
-	d.take(slices.DeleteFunc(b.questions.clear(a.ID), func(id memory.MessageID) bool {
+	d.take(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
 		return slices.Contains(known, id)
 	}))
 	ids := d.ids()
 	if err := d.finish(last, nil); err != nil {
-		b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take an answer back")
-		b.questions.takeBack(a.Channel, d.ids())
+		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take an answer back")
+		r.questions.takeBack(a.Channel, d.ids())
 	}
 	events := []memory.Event{a.Closed()}
 	if len(ids) > 0 {
 		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: ids})
 	}
-	_ = b.queue.Commit(last, events)
+	_ = r.Queue.Commit(last, events)
 }
 
 // await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
-func (b *Bot) await(ctx context.Context, came <-chan outcome) outcome {
+func (r *replier) await(ctx context.Context, came <-chan outcome) outcome {
 	select {
 	case got := <-came:
 		return got
@@ -145,32 +145,32 @@ func (b *Bot) await(ctx context.Context, came <-chan outcome) outcome {
 	select {
 	case got := <-came:
 		return got
-	case <-time.After(b.timing.unwind):
+	case <-time.After(r.Timing.Unwind):
 		return outcome{err: ctx.Err()}
 	}
 }
 
-func (b *Bot) consult(ctx context.Context, a *ingest.Question, stream func(string)) (got outcome) {
+func (r *replier) consult(ctx context.Context, a *ingest.Question, stream func(string)) (got outcome) {
 	defer crash.Recover("answer", &got.err)
-	settled := func(ctx context.Context) error { return b.settled(ctx, a.Guild) }
+	settled := func(ctx context.Context) error { return r.Settled(ctx, a.Guild) }
 	if err := settled(ctx); err != nil {
 		return outcome{err: err}
 	}
-	spends, err := b.questions.allow(ctx, a)
+	spends, err := r.questions.allow(ctx, a)
 	if err != nil {
 		return outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
 	}
 	got.spends = spends
 	q := answer.Question{
 		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
-		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: b.now(), Settled: settled,
-		Attended: b.attendance.Since, Sets: b.memberRoles.Sets,
-		Session: b.admit.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.hit != nil, Files: b.files(a),
+		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), Settled: settled,
+		Attended: r.Attendance.Since, Sets: r.MemberRoles.Sets,
+		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.hit != nil, Files: r.files(a),
 	}
-	got.answer, got.err = b.answers.Answer(ctx, q, stream)
+	got.answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
-		!stands(q.Session, b.admit.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
-		got.answer, got.err = answer.Answer{Text: b.localeIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
+		!stands(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
+		got.answer, got.err = answer.Answer{Text: r.localeIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
 	}
 	return got
 }
@@ -193,7 +193,7 @@ func stands(was, now []memory.Message) bool {
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
 // error says that the question has become another meanwhile, or that it is gone.
-func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got outcome, trace memory.Trace,
+func (r *replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got outcome, trace memory.Trace,
 	logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
 		got.err = answer.ErrEmpty
@@ -202,43 +202,43 @@ func (b *Bot) conclude(last context.Context, l locale.Locale, d *delivery, a *in
 		if err == nil {
 			return nil // which logs nothing
 		}
-		return b.log.Warn().Err(err).Int64("question", int64(a.ID))
+		return r.Log.Warn().Err(err).Int64("question", int64(a.ID))
 	}
 	warn(got.answer.Away).Msg("answered without the model")
 	warn(got.answer.Instead).Str("model", got.answer.Model).Msg("answered by another model")
 	warn(got.answer.Shortened).Msg("answered from a smaller prompt")
 	warn(got.answer.Unranked).Msg("answered without the reranker")
 	warn(got.answer.ToolFailed).Msg("a tool failed")
-	text, tail, err := b.words(l, a, got)
+	text, tail, err := r.words(l, a, got)
 	var contents []string
 	var files []markdown.File
 	if err == nil {
 		contents, files, err = markdown.Answer(l, text, tail, got.answer.Sources, true)
 	}
 	if err != nil {
-		contents, trace.Prompt = []string{b.sentence(l, a, err)}, nil
+		contents, trace.Prompt = []string{r.sentence(l, a, err)}, nil
 	}
 	d.buttons = answerButtons(a, l, logged && len(got.answer.Sources) > 0)
 	var proposals []answer.Proposal
 	if logged && got.err == nil {
 		proposals = got.answer.Proposals
 	}
-	b.discard(last, d, a)
+	r.discard(last, d, a)
 	err = d.finish(last, contents, files...)
 	if errors.Is(err, discord.ErrNoFiles) {
-		tail = lines(tail, b.noFiles(last, a, err))
+		tail = lines(tail, r.noFiles(last, a, err))
 		if contents, _, err = markdown.Answer(l, text, tail, got.answer.Sources, false); err == nil {
 			err = d.finish(last, contents)
 		}
 	}
 	if plain := withoutRoles(contents); unfit(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
-		err = d.afresh(last, b.thread(a, "n"+a.Round), plain)
+		err = d.afresh(last, r.thread(a, "n"+a.Round), plain)
 	}
 	if got.err == nil && err == nil {
-		b.cfg.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
+		r.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
 	}
-	more := b.shown(last, d, a, err, trace, proposals)
-	return b.questions.end(a.ID, d.ids(), more, logged)
+	more := r.shown(last, d, a, err, trace, proposals)
+	return r.questions.end(a.ID, d.ids(), more, logged)
 }
 
 // tracedAs is how an answer came about, or nothing if the log doesn't know all that it was made from: where it

@@ -172,7 +172,7 @@ func TestStopInMidAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
-			s.bot.timing.grace, s.bot.timing.unwind = tt.grace, tt.unwind
+			s.bot.timing.grace, s.bot.timing.reply.Unwind = tt.grace, tt.unwind
 			s.run(t).ready(t)
 			begun, stopped, never := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			defer close(never)

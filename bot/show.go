@@ -11,28 +11,28 @@ import (
 )
 
 // post shows contents of which nobody knows how they came about, and logs that.
-func (b *Bot) post(last context.Context, d *delivery, a *ingest.Question, contents []string) {
-	b.shown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
+func (r *replier) post(last context.Context, d *delivery, a *ingest.Question, contents []string) {
+	r.shown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
 // shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it.
 // It returns the messages of the latter.
-func (b *Bot) shown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
+func (r *replier) shown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
 	proposals []answer.Proposal) []memory.MessageID {
 	var below []discord.Posted
 	if err == nil {
-		below, trace = b.propose(last, a, proposals, trace)
+		below, trace = r.propose(last, a, proposals, trace)
 	} else {
-		b.undelivered(last, a, err, "couldn't show an answer")
+		r.undelivered(last, a, err, "couldn't show an answer")
 		if unfit(err) && (len(d.parts) == 0 || d.isWritten()) {
 			trace, d.buttons = memory.Trace{}, nil
-			sentence := []string{b.localeIn(last, a.Guild, a.Channel).Text(cantShow)}
+			sentence := []string{r.localeIn(last, a.Guild, a.Channel).Text(cantShow)}
 			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
-				_ = d.afresh(last, b.thread(a, "f"+a.Round), sentence)
+				_ = d.afresh(last, r.thread(a, "f"+a.Round), sentence)
 			}
 		}
 	}
-	b.record(last, d, a, trace, below, err != nil && passes(err))
+	r.record(last, d, a, trace, below, err != nil && passes(err))
 	ids := make([]memory.MessageID, len(below))
 	for i, p := range below {
 		ids[i] = p.ID
@@ -43,52 +43,52 @@ func (b *Bot) shown(last context.Context, d *delivery, a *ingest.Question, err e
 // record logs our answer, and returns once that is committed. What shows an earlier answer still, since
 // Discord didn't take what was to stand there, isn't this one: it stays if the log knows how it came about,
 // and goes otherwise. Where nothing is shown for now, the question stays open for the next start.
-func (b *Bot) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted,
+func (r *replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted,
 	forNow bool) {
 	old := d.unwritten()
 	if !d.isWritten() {
 		d.parts = nil
-		defer b.leave(last, d, a, old)
+		defer r.leave(last, d, a, old)
 	} else if len(old) > 0 {
 		d.forgo(old)
-		defer b.questions.takeBack(a.Channel, old)
+		defer r.questions.takeBack(a.Channel, old)
 	}
-	events := b.ours(d, a, trace, below)
+	events := r.ours(d, a, trace, below)
 	if len(d.parts) > 0 {
 		trace.Answer = d.parts[0].ID
 	}
-	events = append(events, b.called(a, trace)...)
+	events = append(events, r.called(a, trace)...)
 	if !forNow || len(d.parts) > 0 {
 		events = append(events, a.Closed())
 	}
-	_ = b.queue.Commit(last, events)
+	_ = r.Queue.Commit(last, events)
 	if trace.Answer != 0 && trace.Asker != 0 {
-		b.account(trace)
+		r.account(trace)
 	}
 }
 
 // leave leaves an earlier answer as it was. One of which the log doesn't know any more what it was made from
 // goes: nothing would take it back when that is forgotten.
-func (b *Bot) leave(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
+func (r *replier) leave(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
 	if len(old) == 0 {
 		return
 	}
-	logged, err := b.admit.Remembers(ctx, a.Guild, a.Channel)
+	logged, err := r.Filter.Remembers(ctx, a.Guild, a.Channel)
 	if err == nil && logged {
-		_, err = memory.TraceOf(ctx, b.memory, a.Channel, old[0])
+		_, err = memory.TraceOf(ctx, r.Memory, a.Channel, old[0])
 	}
 	if errors.Is(err, memory.ErrNotFound) {
-		b.questions.takeBack(a.Channel, old)
+		r.questions.takeBack(a.Channel, old)
 		return
 	}
 	d.take(old)
 }
 
 // discard takes back what went with an earlier answer in the same place.
-func (b *Bot) discard(last context.Context, d *delivery, a *ingest.Question) {
+func (r *replier) discard(last context.Context, d *delivery, a *ingest.Question) {
 	for _, id := range a.More {
 		if err := d.to.Remove(last, id); err != nil && !errors.Is(err, discord.ErrGone) {
-			b.log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take back what went with an answer")
+			r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take back what went with an answer")
 			continue
 		}
 		d.removed = append(d.removed, id)
@@ -97,7 +97,7 @@ func (b *Bot) discard(last context.Context, d *delivery, a *ingest.Question) {
 
 // ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
 // kept: it couldn't be found when something that it repeats is forgotten.
-func (b *Bot) ours(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
+func (r *replier) ours(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
 		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: d.removed})
@@ -111,7 +111,7 @@ func (b *Bot) ours(d *delivery, a *ingest.Question, trace memory.Trace, below []
 	trace.Parts = nil
 	for i, p := range append(d.posted(), below...) {
 		m := memory.Message{
-			ID: p.ID, Guild: a.Guild, Channel: a.Channel, Author: b.self, Kind: memory.FromHark,
+			ID: p.ID, Guild: a.Guild, Channel: a.Channel, Author: r.Self, Kind: memory.FromHark,
 			Content: p.Content, Files: p.Files, Edited: p.Edited,
 		}
 		if i == 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"hark/bot/ingest"
@@ -18,8 +17,8 @@ const nearlyUsed = 0.2
 
 // allowance is what somebody and their guild may take of models on a day.
 func (t *tracker) allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID, at time.Time) (allowance, error) {
-	member, guild := t.bot.cfg.Limits.of(t.bot.admit.Lookup(ctx, m.Guild), roles)
-	spent, err := t.bot.memory.Spending(ctx, m.Guild, at)
+	member, guild := t.replier.Limits.of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
+	spent, err := t.replier.Memory.Spending(ctx, m.Guild, at)
 	if err != nil {
 		return allowance{}, err
 	}
@@ -33,7 +32,7 @@ func (t *tracker) allowance(ctx context.Context, m ingest.Membership, roles []me
 
 // allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
 func (t *tracker) allow(ctx context.Context, a *ingest.Question) (allowance, error) {
-	r := reservation{a.Membership(), max(1, t.bot.cfg.Limits.Reserve)}
+	r := reservation{a.Membership(), max(1, t.replier.Limits.Reserve)}
 	got, err := t.quota.reserve(ctx, a.ID, r, func() (allowance, error) {
 		return t.allowance(ctx, r.Membership, a.Roles, a.When())
 	})
@@ -47,8 +46,8 @@ func (t *tracker) allow(ctx context.Context, a *ingest.Question) (allowance, err
 func (t *tracker) settle(last context.Context, a *ingest.Question, got outcome) {
 	defer t.quota.release(a.ID)
 	if tokens := t.tookOf(a, got); tokens > 0 {
-		t.bot.cfg.Metrics.AnswerTokens.Add(float64(tokens))
-		_ = t.bot.queue.Commit(last, []memory.Event{memory.Spent{Guild: a.Guild, User: a.Asker,
+		t.replier.Metrics.AnswerTokens.Add(float64(tokens))
+		_ = t.replier.Queue.Commit(last, []memory.Event{memory.Spent{Guild: a.Guild, User: a.Asker,
 			Question: a.Account(), Tokens: tokens}})
 	}
 }
@@ -58,7 +57,7 @@ func (t *tracker) settle(last context.Context, a *ingest.Question, got outcome) 
 func (t *tracker) tookOf(a *ingest.Question, got outcome) int {
 	tokens := took(got.answer)
 	if tokens == 0 && ended(got.err) && t.quota.isReserved(a.ID) {
-		return t.bot.cfg.Limits.Reserve
+		return t.replier.Limits.Reserve
 	}
 	return tokens
 }
@@ -108,25 +107,6 @@ func (t *tracker) leftOver(l locale.Locale, a *ingest.Question, got outcome) str
 	}
 	return l.Text("-# %s of your %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
 		l.Number(left), l.Number(s.limit), tomorrow.Unix())
-}
-
-// lines are texts, one a line, without the empty ones.
-func lines(texts ...string) string {
-	var all []string
-	for _, t := range texts {
-		if t != "" {
-			all = append(all, t)
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
-// when is a text if something holds; "" otherwise.
-func when(holds bool, text string) string {
-	if !holds {
-		return ""
-	}
-	return text
 }
 
 // limitReached says that a limit is reached, or that Hark is paused, and when that ends.

@@ -32,7 +32,7 @@ var (
 // answered and when, and has an answer follow what becomes of its question. It is in memory only, and holds a
 // question's text only until it is answered.
 type tracker struct {
-	bot       *Bot
+	replier   *replier
 	scheduler *scheduler[*ingest.Question]
 	quota     *quota
 	seed      maphash.Seed
@@ -67,27 +67,48 @@ const (
 	over
 )
 
-func newTracker(b *Bot) *tracker {
+func newTracker(r *replier) *tracker {
 	t := &tracker{
-		bot: b, quota: newQuota(), seed: maphash.MakeSeed(),
+		replier: r, quota: newQuota(), seed: maphash.MakeSeed(),
 		known: map[memory.MessageID]*question{}, removals: map[memory.Spot]removal{}, wake: make(chan struct{}, 1),
 	}
-	t.scheduler = newScheduler(func(*ingest.Question) {}, b.cfg.Progress)
+	t.scheduler = newScheduler(func(*ingest.Question) {}, r.Progress)
 	return t
 }
+
+// Counts are how many questions wait, how many are being answered, and how many goroutines that takes.
+func (t *tracker) Counts() (waiting, busy, active int) { return t.scheduler.counts() }
+
+// Wait waits for the answers under way, until ctx ends.
+func (t *tracker) Wait(ctx context.Context) { t.scheduler.wait(ctx) }
+
+// Asked is how many questions somebody asked within the last minute, and until when they count.
+func (t *tracker) Asked(m ingest.Membership, at time.Time) (asked int, until time.Time) {
+	return t.quota.asked(m, at)
+}
+
+// Reserved is for how many answers tokens are reserved.
+func (t *tracker) Reserved() int {
+	t.quota.mu.Lock()
+	defer t.quota.mu.Unlock()
+	return len(t.quota.reserved)
+}
+
+// Nudge has it looked now whether answers are to be taken back.
+func (t *tracker) Nudge() { pace.Wake(t.wake) }
 
 // take has a question answered, unless it was taken before, or too much is asked. It waits for nobody. last is the
 // context of what is said about it.
 func (t *tracker) take(last context.Context, a *ingest.Question) {
 	if taken, left := t.accept(last, a); !taken && !left && !t.isOpen(a.ID) {
-		t.bot.queue.Put(ingest.Item{Events: []memory.Event{a.Closed()}})
+		t.replier.Queue.Put(ingest.Item{Events: []memory.Event{a.Closed()}})
 	}
 }
 
 // accept is as take, and closes nothing in the log. left is true if the question is to stay open there: until
 // something is said instead of an answer, or for the next process.
 func (t *tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
-	g := t.bot.admit.Lookup(last, a.Guild)
+	g := t.replier.Filter.Lookup(last, a.Guild)
 	a.Parent = parentOf(g, a.Channel)
 	if a = t.hear(a, silentIn(g, a.Channel)); a == nil {
 		return false, false
@@ -101,7 +122,7 @@ func (t *tracker) accept(last context.Context, a *ingest.Question) (taken, left 
 	t.refuse(a.ID)
 	if left = t.isFirst(a, h); left {
 		t.scheduler.start(func() {
-			t.bot.say(last, a, purpose, limitReached(t.bot.localeIn(last, a.Guild, a.Channel), h))
+			t.replier.say(last, a, purpose, limitReached(t.replier.localeIn(last, a.Guild, a.Channel), h))
 		})
 	}
 	return false, left
@@ -120,7 +141,7 @@ func parentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
 // paused is the pause that a channel's questions fall into, until a time or, if that is zero, for as long as
 // nobody ends it.
 func (t *tracker) paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *hit {
-	if until, is := t.bot.cfg.Choices.In(g, channel).PausedAt(at); is {
+	if until, is := t.replier.Choices.In(g, channel).PausedAt(at); is {
 		return &hit{of: pausedQuestion, until: until}
 	}
 	return nil
@@ -128,7 +149,7 @@ func (t *tracker) paused(g *memory.Guild, channel memory.ChannelID, at time.Time
 
 // tooOften counts a question, unless it is the one too many of a minute.
 func (t *tracker) tooOften(g *memory.Guild, a *ingest.Question) *hit {
-	member, guild := t.bot.cfg.Limits.of(g, a.Roles)
+	member, guild := t.replier.Limits.of(g, a.Roles)
 	h := t.quota.take(a.Membership(), a.When(), member, guild)
 	if h != nil {
 		t.count(h.of)
@@ -145,12 +166,12 @@ func (t *tracker) isFirst(a *ingest.Question, h *hit) bool {
 	if again := a.When().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
-	return t.bot.repeats.IsNews(to, "", a.When(), until)
+	return t.replier.repeats.IsNews(to, "", a.When(), until)
 }
 
 // count counts that something refused a question.
 func (t *tracker) count(why string) {
-	t.bot.cfg.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
+	t.replier.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
 }
 
 // enqueue has a question answered that may be asked, if not too many wait. It returns the same as accept.
@@ -169,7 +190,7 @@ func (t *tracker) enqueue(last context.Context, a *ingest.Question) (taken, left
 		t.count(tooManyWait)
 		if full.first {
 			t.scheduler.start(func() {
-				t.bot.say(last, a, "b", tooMany(t.bot.localeIn(last, a.Guild, a.Channel), full))
+				t.replier.say(last, a, "b", tooMany(t.replier.localeIn(last, a.Guild, a.Channel), full))
 			})
 		}
 		return false, full.first
@@ -193,7 +214,7 @@ func (t *tracker) close(last context.Context) (left int) {
 // process finishes it.
 func (t *tracker) miss(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 {
-		t.scheduler.start(func() { t.bot.say(last, a, "r", t.bot.localeIn(last, a.Guild, a.Channel).Text(restarting)) })
+		t.scheduler.start(func() { t.replier.say(last, a, "r", t.replier.localeIn(last, a.Guild, a.Channel).Text(restarting)) })
 	}
 }
 
@@ -217,7 +238,7 @@ func (t *tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 	case silent || known && !a.Again:
 		return nil
 	case q.state == unanswered:
-		if a.Brief || a.Again && a.ID < memory.FirstMessageID(t.bot.since) { // nobody knows whether that was answered
+		if a.Brief || a.Again && a.ID < memory.FirstMessageID(t.replier.Since) { // nobody knows whether that was answered
 			return nil
 		}
 		q.shown = a.Shown
@@ -446,4 +467,10 @@ func (t *tracker) forget(q *question) {
 	}
 	*q = question{}
 	pace.Wake(t.wake)
+}
+
+// silentIn reports whether those who manage a guild have decided that nobody is answered in a channel.
+func silentIn(g *memory.Guild, channel memory.ChannelID) bool {
+	value, _ := g.Setting(channel, memory.SettingAnswers)
+	return value == "off"
 }

@@ -332,7 +332,7 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 		"the guild is left": {"ask when: answer when", "begin: when []", "log 10", "leave",
 			"remove: []", "begin: gone", "ask when"},
 	} {
-		l := &life{tracker: newTracker(&Bot{since: time.UnixMilli(0)})}
+		l := &life{tracker: newReplier(replyOptions{Options: &ingest.Options{}, Since: time.UnixMilli(0)}).questions}
 		for i, line := range script {
 			step, want, _ := strings.Cut(line, ": ")
 			if got := l.does(step); got != want {
@@ -343,7 +343,7 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 			t.Errorf("%s: its text is kept", name)
 		}
 	}
-	before := &life{tracker: newTracker(&Bot{since: noon})}
+	before := &life{tracker: newReplier(replyOptions{Options: &ingest.Options{}, Since: noon}).questions}
 	if got := before.does("edit when"); got != "" {
 		t.Errorf("what was said before Hark listened, and may have been answered: %q", got)
 	}
@@ -351,7 +351,7 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 
 func TestManyQuestions(t *testing.T) {
 	t.Parallel()
-	q := newTracker(&Bot{since: time.UnixMilli(0)})
+	q := newReplier(replyOptions{Options: &ingest.Options{}, Since: time.UnixMilli(0)}).questions
 	for i := range 2*knownQuestions + 1 {
 		a := &ingest.Question{ID: memory.MessageID(i + 1), Text: "when?"}
 		q.hear(a, false)

@@ -70,10 +70,10 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 	}
 	limit := withdrawnAtOnce + refused // so that those don't keep others from their turn
 	for {
-		list, err := t.bot.memory.Withdrawn(ctx, limit)
+		list, err := t.replier.Memory.Withdrawn(ctx, limit)
 		if err != nil {
 			if ctx.Err() == nil {
-				t.bot.log.Error().Err(err).Msg("couldn't find which answers are to be taken back")
+				t.replier.Log.Error().Err(err).Msg("couldn't find which answers are to be taken back")
 			}
 			return
 		}
@@ -87,8 +87,8 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 		if len(done) == 0 || ctx.Err() != nil {
 			return
 		}
-		if err := t.bot.memory.Apply(ctx, done...); err != nil {
-			t.bot.log.Error().Err(err).Msg("couldn't keep which answers were taken back")
+		if err := t.replier.Memory.Apply(ctx, done...); err != nil {
+			t.replier.Log.Error().Err(err).Msg("couldn't keep which answers were taken back")
 			return
 		}
 		if len(list) < limit {
@@ -100,7 +100,7 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 // tryToWithdraw takes back a message if it is time to try, and reports whether nothing is left to do: it is
 // as it should be, or gone.
 func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
-	at, now := memory.Spot{Channel: w.Channel, Message: w.Message}, t.bot.now()
+	at, now := memory.Spot{Channel: w.Channel, Message: w.Message}, t.replier.Now()
 	t.mu.Lock()
 	r := t.removals[at]
 	t.mu.Unlock()
@@ -108,8 +108,8 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 		return false
 	}
 	var err error
-	if t.bot.cfg.EditAnswers {
-		err = t.bot.withdraw(ctx, w)
+	if t.replier.EditAnswers {
+		err = t.replier.withdraw(ctx, w)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -126,17 +126,17 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 		r.next = now.Add(r.wait)
 	}
 	t.removals[at] = r
-	t.bot.log.Warn().Err(err).Int64("answer", int64(w.Message)).Msg("couldn't take an answer back yet")
+	t.replier.Log.Warn().Err(err).Int64("answer", int64(w.Message)).Msg("couldn't take an answer back yet")
 	return false
 }
 
 // withdraw changes one message of an answer: its first says what happened and loses its files, others go, and
 // it with them where its question did.
-func (b *Bot) withdraw(ctx context.Context, w memory.Withdrawn) error {
-	t := &discord.Sender{Client: b.rest, Channel: w.Channel}
+func (r *replier) withdraw(ctx context.Context, w memory.Withdrawn) error {
+	t := &discord.Sender{Client: r.Client, Channel: w.Channel}
 	var err error
 	if w.First && !w.Unasked {
-		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(b.localeIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
+		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(r.localeIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
 	} else {
 		err = t.Change(ctx, "DELETE", w.Message, nil, nil)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"hark/bot/discord"
 	"hark/internal/discordtest"
-	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -86,14 +85,14 @@ func TestAnswersThatDiscordRefusesToChangeAreTakenBackInTheEnd(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 	tries := func() int { return strings.Count(s.out.String(), "couldn't take an answer back yet") }
 	s.withdraw(t, s.ana)
-	pace.Wake(s.bot.questions.wake)
+	s.bot.questions.Nudge()
 	s.discord.WaitFor("the refusal", func() bool { return tries() == 1 })
 	s.discord.Advance(firstRefusal + time.Second)
-	pace.Wake(s.bot.questions.wake)
+	s.bot.questions.Nudge()
 	s.discord.WaitFor("another", func() bool { return tries() == 2 })
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, discordtest.ViewChannel, 0))
 	s.discord.Advance(2*firstRefusal + time.Second)
-	pace.Wake(s.bot.questions.wake)
+	s.bot.questions.Nudge()
 	s.marked(t, answer.Message)
 	if m := s.now(answer.Message); m.Content != withdrawnText {
 		t.Errorf("the answer reads %q", m.Content)

@@ -32,3 +32,13 @@ func TestEditsOfLongAgoAskNothing(t *testing.T) {
 		}
 	}
 }
+
+// What the answers to one question took is counted each by itself, when it is asked anew.
+func TestAskingAnewIsCountedByItself(t *testing.T) {
+	t.Parallel()
+	first := &Question{ID: memory.FirstMessageID(time.UnixMilli(1_790_000_000_000)) + 7}
+	anew := first.Saying(&Question{Text: "where?", At: first.When().Add(1500 * time.Millisecond)})
+	if first.Account() != first.ID || anew.Account() == first.ID || !anew.Account().Time().Equal(anew.When()) {
+		t.Errorf("counted under %d and %d, of %v", first.Account(), anew.Account(), anew.Account().Time())
+	}
+}

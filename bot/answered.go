@@ -10,10 +10,10 @@ import (
 
 // account logs what an answer took, in numbers: nothing that was said, and nobody's name. Where the prompt
 // took nearly all of the model's window it warns.
-func (b *Bot) account(t memory.Trace) {
-	line, told := b.log.Info(), "answered"
+func (r *replier) account(t memory.Trace) {
+	line, told := r.Log.Info(), "answered"
 	if t.Use() >= memory.NearlyFull {
-		line, told = b.log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
+		line, told = r.Log.Warn(), "answered, with a prompt that takes nearly all of the model's window: lower builder.max_tokens, or use a model with a larger one"
 	}
 	tokens, dropped := zerolog.Dict(), zerolog.Dict()
 	for _, s := range t.Sections {
