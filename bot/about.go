@@ -116,7 +116,7 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (stri
 		shown = append(shown, line+when(w.starred > 0, x.Text(", %s marked with ⭐", x.Locale.Number(w.starred))))
 	}
 	more := max(0, len(seen)-shownChannels)
-	return lines(sum, lines(shown...),
+	return markdown.Lines(sum, markdown.Lines(shown...),
 		when(more > 0, x.Count(more, "- and %s channel more", "- and %s channels more")),
 		when(hidden > 0, x.Count(hidden,
 			"And %s message in channels that you can't read, or not from here. `/memory export` has it.",
@@ -141,7 +141,7 @@ func (c *commands) showFacts(ctx context.Context, x *exchange, m member) (string
 		}
 		shown = append(shown, "- "+said+" "+from+"\n  -# "+x.whoIsTold(f, readable))
 	}
-	return lines(shown...), nil
+	return markdown.Lines(shown...), nil
 }
 
 // toldBy says who told something.
@@ -170,7 +170,7 @@ func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) (stri
 			markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
 	}
 	more := max(0, len(all)-shownLore)
-	return lines(lines(shown...), when(more > 0, x.Count(more, "- and %s more; `/lore list` has it",
+	return markdown.Lines(markdown.Lines(shown...), when(more > 0, x.Count(more, "- and %s more; `/lore list` has it",
 		"- and %s more; `/lore list` has them"))), nil
 }
 
@@ -206,7 +206,7 @@ func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string,
 	}
 	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
 	tokens := spent[x.who()]
-	return lines(x.Text("**In numbers**"),
+	return markdown.Lines(x.Text("**In numbers**"),
 		"- "+x.Count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you",
 			"%s answers of mine are to you or used what you wrote or I was told about you"),
 		"- "+x.Count(len(asked), "of %s answer to you I keep how it came about",
@@ -228,7 +228,7 @@ func (c *commands) showState(_ context.Context, x *exchange, m member) (string, 
 	default:
 		learns = x.Text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(x.server.Learn, m.person.Learn).Unix())
 	}
-	return lines(x.Text("**What holds for you**"), "- "+x.Text("You haven't opted out."),
+	return markdown.Lines(x.Text("**What holds for you**"), "- "+x.Text("You haven't opted out."),
 		when(learns != "", "- "+learns),
 		when(kept != "", "- "+kept)), nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 )
@@ -85,7 +86,7 @@ func TestFilesOfAQuestionThatIsAskedAgain(t *testing.T) {
 		once := loaded()
 		s.over(t, 2*i+1)
 		sent := s.discord.Sent(s.channel)
-		s.press(sent[len(sent)-1].Message, s.ana, buttonAgain).Wait()
+		s.press(sent[len(sent)-1].Message, s.ana, reply.ButtonAgain).Wait()
 		s.over(t, 2*i+2)
 		if again := loaded(); !slices.Equal(once, test.want) || !slices.Equal(again, test.want) {
 			t.Errorf("%q: asked with %q, and then with %q", test.question, once, again)
@@ -105,12 +106,12 @@ func TestFilesOfAQuestionThatIsAskedAgainInTrouble(t *testing.T) {
 		trouble discordtest.Fault
 	}{{discord.Attempts, discordtest.ServerError()}, {1, discordtest.Gone()}} {
 		s.discord.Inject("GET /channels/*/messages/*", test.hits, test.trouble)
-		s.hears(t, s.press(m.Message, s.ana, buttonAgain))
+		s.hears(t, s.press(m.Message, s.ana, reply.ButtonAgain))
 	}
 	// Without them it is a question still.
 	s.discord.Inject("GET /channels/*/messages/*", 1, discordtest.Forbidden())
 	s.oracle.answer = says("Saturday")
-	s.press(m.Message, s.ana, buttonAgain).Wait()
+	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(m.Message, "Saturday")
 	if asked := s.oracle.questions(); len(asked) != 2 || len(asked[1].Files) != 0 || asked[1].Text != "what is it?" {
 		t.Errorf("asked %+v", asked)

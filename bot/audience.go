@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -20,13 +21,13 @@ func (c *commands) audience(ctx context.Context, x *exchange) (sheet, error) {
 	foot := x.Text("-# Where I may repeat what was said elsewhere depends on it: state only what always holds. `/privacy` shows it to all members. Where Discord tells me which roles members have, I go by that instead.")
 	switch {
 	case !first && !second:
-		return sheet{Content: lines(toldImplied(x.Locale, x.server), foot)}, nil
+		return sheet{Content: markdown.Lines(toldImplied(x.Locale, x.server), foot)}, nil
 	case !first || !second || i.Role == i.Also:
 		return sheet{}, refusal(x.Text("Please choose two roles."))
 	case value != "" && (!x.server.MayHave(i.Role) || !x.server.MayHave(i.Also)):
 		return sheet{}, refusal(x.Text("Please choose roles that some members have, not one of a bot's or everybody's."))
 	}
-	return sheet{Content: lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
+	return sheet{Content: markdown.Lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
 }
 
 // toldImplied says what was stated of roles.
@@ -38,9 +39,9 @@ func toldImplied(l locale.Locale, g *memory.Guild) string {
 	shown := l.Text("Those who manage this server state:")
 	for _, i := range all {
 		if len(shown) > pageLimit/3 {
-			return lines(shown, l.Text("- and more"))
+			return markdown.Lines(shown, l.Text("- and more"))
 		}
-		shown = lines(shown, l.Text("- whoever has <@&%d> has <@&%d>", i.Role, i.Also))
+		shown = markdown.Lines(shown, l.Text("- whoever has <@&%d> has <@&%d>", i.Role, i.Also))
 	}
 	return shown
 }

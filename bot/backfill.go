@@ -8,6 +8,7 @@ import (
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -102,7 +103,7 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 		case len(left) == 0:
 			return c.fetched(limit, x, at, fetched)
 		}
-		if now := lines(progressText(x.Locale, at, fetched, left), note); now != shown {
+		if now := markdown.Lines(progressText(x.Locale, at, fetched, left), note); now != shown {
 			if shown = now; x.show(limit, sheet{Content: now}.asking(discord.StyleGrey, x.Text("Cancel"),
 				stopsBackfill, at.ID)) != nil {
 				shown = "" // an ornament, tried again
@@ -138,7 +139,7 @@ func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory
 		how = l.Count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.",
 			"%[1]s messages so far, up to <t:%[2]d:D>.", reached.Time().Unix())
 	}
-	return lines(l.Text("**Fetching what was said in %s**", channelMention(l, at.ID)), how, threads,
+	return markdown.Lines(l.Text("**Fetching what was said in %s**", channelMention(l, at.ID)), how, threads,
 		l.Text("-# It goes on by itself, also after a restart, and longer than Discord lets me tell you about here. Use `/hark backfill` again to see where it is."))
 }
 

@@ -25,6 +25,7 @@ import (
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/metrics"
 	"hark/internal/pace"
@@ -59,7 +60,7 @@ type Config struct {
 	// and what admins set.
 	Retention time.Duration
 	// Limits are how much may be asked. Without numbers there are none.
-	Limits Limits
+	Limits reply.Limits
 	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It
 	// is called from several goroutines and must not wait.
 	State func(why error)
@@ -88,7 +89,7 @@ func (c Config) discord() discord.Options {
 
 // Answerer answers questions and commands.
 type Answerer interface {
-	questionAnswerer
+	reply.Answerer
 	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
 	// Lore is what may be told to those who will read an answer to q, by name.
 	Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error)
@@ -121,8 +122,8 @@ type Bot struct {
 	notices     *notices
 	filler      *ingest.Filler
 	commands    *commands
-	questions   *tracker
-	replies     *replier
+	questions   *reply.Tracker
+	replies     *reply.Replier
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
 	grants      *discord.Grants
@@ -140,7 +141,7 @@ type timing struct {
 	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
 	gateway  discord.GatewayTiming
 	ingest   ingest.Timing
-	reply    replyTiming
+	reply    reply.Timing
 	grace    time.Duration // answers go on for after Run's context has ended
 	farewell time.Duration // requests go on for after Run's context has ended
 	progress time.Duration // between signs of how far a forgetting has come
@@ -155,7 +156,7 @@ var usual = timing{
 	atOnce:   2 * time.Second,
 	gateway:  discord.UsualGateway,
 	ingest:   ingest.UsualTiming,
-	reply:    usualReply,
+	reply:    reply.UsualTiming,
 	grace:    2 * time.Second,
 	farewell: 7 * time.Second,
 	progress: 3 * time.Second,
@@ -183,21 +184,21 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	if b.cfg.Progress == nil {
 		b.cfg.Progress = func() {}
 	}
-	for _, limit := range limitNames {
+	for _, limit := range reply.LimitNames {
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
 	b.grants = &discord.Grants{Client: rest}
 	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
 	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
 		b.notices.see(subjects)
-		b.questions.see(subjects)
+		b.questions.See(subjects)
 	})
 	b.ingest = b.ingests()
-	b.replies = newReplier(replyOptions{Options: b.ingest, Answers: answers, Settled: b.settled, Choices: cfg.Choices,
+	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.settled, Choices: cfg.Choices,
 		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords, Timing: &b.timing.reply,
 		Metrics: cfg.Metrics})
 	b.questions = b.replies.Questions()
-	b.ingest.Ask = b.questions.take
+	b.ingest.Ask = b.questions.Take
 	b.setState(errNotYet)
 	return b, nil
 }
@@ -259,7 +260,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.filler = ingest.NewFiller(b.ingest)
 	b.replies.Filler, b.replies.Since = b.filler, b.since
 	b.replies.Begin(work, last)
-	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.take(last, a) })
+	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
 	var writer, helper sync.WaitGroup
 	b.commands = newCommands(b)
 	b.commands.begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
@@ -284,7 +285,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
-		if waiting := b.questions.close(last); waiting > 0 {
+		if waiting := b.questions.Close(last); waiting > 0 {
 			b.log.Warn().Int("questions", waiting).Msg("stopped before questions were answered")
 		}
 	})

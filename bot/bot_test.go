@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"hark/bot/ingest"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -88,7 +89,7 @@ func TestBodiesThatAreSent(t *testing.T) {
 	q := s.ask("count")
 	m := s.answered(t, s.channel, "@everyone <@1> one, two")
 	for _, body := range m.Bodies {
-		golden.Seen(t, strings.NewReplacer(short36(int64(s.ana.ID)), "ANA", short36(int64(q.ID)),
+		golden.Seen(t, strings.NewReplacer(reply.Short36(int64(s.ana.ID)), "ANA", reply.Short36(int64(q.ID)),
 			"QUESTION").Replace(s.reads(string(body))))
 	}
 	if len(m.Bodies) != 2 {

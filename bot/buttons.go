@@ -2,16 +2,17 @@ package bot
 
 import (
 	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
 // ownedBy is what the id of the button tells that was pressed.
-func ownedBy(x *exchange) owned { return readOwned(x.Args()) }
+func ownedBy(x *exchange) reply.Owned { return reply.ReadOwned(x.Args()) }
 
 // notMine keeps a button to whoever asked, and, unless that is 0, to those who have a permission.
 func notMine(or memory.Permissions) func(*exchange) string {
 	return func(x *exchange) string {
-		asker := ownedBy(x).asker
+		asker := ownedBy(x).Asker
 		switch {
 		case asker == 0:
 			return x.Text(unknownTool)

@@ -42,16 +42,16 @@ func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
 func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel bool) sheet {
 	notes := missedNotes(l, got)
 	if got.Messages == 0 {
-		return sheet{Content: lines(nothingMissed(l, got, since), notes)}
+		return sheet{Content: markdown.Lines(nothingMissed(l, got, since), notes)}
 	}
 	switch {
 	case got.Model != "":
 	case noModel:
-		notes = lines(l.Text("-# There are no tokens left for the language model today, so these are the lines that tell most."), notes)
+		notes = markdown.Lines(l.Text("-# There are no tokens left for the language model today, so these are the lines that tell most."), notes)
 	case got.Away != nil:
-		notes = lines(l.Text("-# The language model couldn't sum this up, so these are the lines that tell most."), notes)
+		notes = markdown.Lines(l.Text("-# The language model couldn't sum this up, so these are the lines that tell most."), notes)
 	default:
-		notes = lines(l.Text("-# No language model is there to sum this up, so these are the lines that tell most."), notes)
+		notes = markdown.Lines(l.Text("-# No language model is there to sum this up, so these are the lines that tell most."), notes)
 	}
 	pages := markdown.Messages(missedHeading(l, got, since)+"\n"+got.Text, notes, markdown.LinksTo(got.Sources))
 	return sheet{Content: pages[0], More: pages[1:]}
@@ -72,7 +72,7 @@ func missedHeading(l locale.Locale, got answer.CaughtUp, since time.Time) string
 
 // missedNotes say what was left out, in small print.
 func missedNotes(l locale.Locale, got answer.CaughtUp) string {
-	return lines(
+	return markdown.Lines(
 		when(got.Bounded, l.Text("-# I go back 7 days and %s messages at most.", l.Number(answer.CatchUpMost))),
 		when(got.Left > 0 && got.Model != "", l.Count(got.Left, "-# The model had no room for the oldest %s of them.",
 			"-# The model had no room for the oldest %s of them.")))

@@ -12,6 +12,7 @@ import (
 	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/golden"
 	"hark/memory"
@@ -111,7 +112,7 @@ func TestCatchUpIsRefused(t *testing.T) {
 // left the model isn't asked.
 func TestCatchUpIsPaidFor(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}, Reserve: 10}).run(t).ready(t)
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 100}, Reserve: 10}).run(t).ready(t)
 	s.waitRegistered()
 	s.oracle.catchUp = func(_ context.Context, q answer.Question, _ time.Time) (answer.CaughtUp, error) {
 		if q.NoModel {

@@ -7,6 +7,8 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -73,14 +75,14 @@ func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Chan
 	holds := c.holds(x, at.ID)
 	if at.Kind == memory.CategoryChannel {
 		heard, _, _ := strings.Cut(holds, "\n")
-		return lines(heard, x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
+		return markdown.Lines(heard, x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
 	}
 	needs := discord.ToRead
-	if !silentIn(x.server, at.ID) {
+	if !reply.SilentIn(x.server, at.ID) {
 		needs = discord.ToAnswer
 	}
 	missing, err := c.missingFor(ctx, x, at, needs)
-	return lines(holds, c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
+	return markdown.Lines(holds, c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
 // holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
@@ -95,13 +97,13 @@ func (c *commands) holds(x *exchange, id memory.ChannelID) string {
 	if id == 0 || x.remembers(id) {
 		keep = retainedText(x.Locale, x.server, id, c.bot.cfg.Retention)
 	}
-	return lines(heard, keep, answersText(x.Locale, x.server, id))
+	return markdown.Lines(heard, keep, answersText(x.Locale, x.server, id))
 }
 
 // answers says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing
 // else was decided.
 func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
-	switch silent := silentIn(g, id); {
+	switch silent := reply.SilentIn(g, id); {
 	case silent && id == 0:
 		return l.Text("In this server I answer nobody who mentions me, where nothing else is decided for a channel. Commands work.")
 	case silent:

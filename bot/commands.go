@@ -15,6 +15,7 @@ import (
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/crash"
 	"hark/internal/ttl"
@@ -217,7 +218,7 @@ func (c *commands) why(x *exchange, err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return x.Text("That takes longer than Discord lets me wait. Please try again later.")
 	}
-	return c.bot.replies.sentence(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
+	return c.bot.replies.Failure(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
 // refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
@@ -271,9 +272,9 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 }
 
 // counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
-func (c *commands) counted(ctx context.Context, x *exchange) (*ingest.Question, *hit) {
+func (c *commands) counted(ctx context.Context, x *exchange) (*ingest.Question, *reply.Hit) {
 	asked := &ingest.Question{ID: memory.MessageID(x.ID), Guild: x.guild(), Asker: x.who(), Roles: x.roles()}
-	return asked, c.bot.questions.tooOften(c.bot.admit.Lookup(ctx, asked.Guild), asked)
+	return asked, c.bot.questions.TooOften(c.bot.admit.Lookup(ctx, asked.Guild), asked)
 }
 
 // spend has something done that may ask a model, so that it counts as a question, within the limits of who
@@ -282,25 +283,25 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 	do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
 	asked, h := c.counted(ctx, x)
 	if h != nil {
-		return sheet{Content: limitReached(x.Locale, h)}, nil
+		return sheet{Content: reply.LimitReached(x.Locale, h)}, nil
 	}
-	spends, err := c.bot.questions.allow(ctx, asked)
+	spends, err := c.bot.questions.Allow(ctx, asked)
 	if err != nil {
 		return sheet{}, err
 	}
 	var shown sheet
 	var failed error
-	came := make(chan outcome, 1)
+	came := make(chan reply.Outcome, 1)
 	go func() {
-		var got outcome
+		var got reply.Outcome
 		defer func() { came <- got }()
 		defer crash.Recover("command", &failed)
-		shown, got.answer.Usage, failed = do(ctx, spends.hit != nil)
+		shown, got.Answer.Usage, failed = do(ctx, spends.Hit != nil)
 	}()
-	took := c.bot.replies.await(ctx, came)
+	took := c.bot.replies.Await(ctx, came)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.reply.Unwind)
 	defer cancel()
-	c.bot.questions.settle(last, asked, took)
+	c.bot.questions.Settle(last, asked, took)
 	if ctx.Err() != nil {
 		return sheet{}, ctx.Err()
 	}

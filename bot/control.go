@@ -9,6 +9,7 @@ import (
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -21,24 +22,24 @@ const (
 // stop stops an answer that is being written. What there is of it stays.
 func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 	o := ownedBy(x)
-	if c.bot.questions.stop(o.question) {
+	if c.bot.questions.Stop(o.Question) {
 		return sheet{}, errShown
 	}
-	buttons := o.done(c.bot.replies.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
+	buttons := o.Done(c.bot.replies.LocaleIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
 	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons}, nil); err != nil { // and leaves the text
 		return sheet{}, err
 	}
-	return sheet{}, notWriting
+	return sheet{}, reply.NotWriting
 }
 
 // askAgain has a question answered anew, as it is in the log now, in the place of its answer.
 func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	t, g := c.bot.questions, c.bot.admit.Lookup(ctx, x.guild())
-	if silentIn(g, memory.ChannelID(x.Channel)) {
+	if reply.SilentIn(g, memory.ChannelID(x.Channel)) {
 		return sheet{}, refusal(x.Text(silentHere))
 	}
 	o := ownedBy(x)
-	a, err := c.asked(ctx, x, o.question)
+	a, err := c.asked(ctx, x, o.Question)
 	if err != nil {
 		return sheet{}, err
 	}
@@ -46,18 +47,18 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if h := t.paused(g, a.Channel, a.When()); h != nil {
-		return sheet{}, refusal(limitReached(x.Locale, h))
+	if h := t.Paused(g, a.Channel, a.When()); h != nil {
+		return sheet{}, refusal(reply.LimitReached(x.Locale, h))
 	}
-	a.Parent = parentOf(g, a.Channel)
-	if !t.again(a, shown, more) {
+	a.Parent = reply.ParentOf(g, a.Channel)
+	if !t.Again(a, shown, more) {
 		return sheet{}, stillAtIt
 	}
-	if h := t.tooOften(g, a); h != nil {
-		t.refuse(a.ID)
-		return sheet{}, refusal(limitReached(x.Locale, h))
+	if h := t.TooOften(g, a); h != nil {
+		t.Refuse(a.ID)
+		return sheet{}, refusal(reply.LimitReached(x.Locale, h))
 	}
-	if taken, _ := t.enqueue(ctx, a); !taken {
+	if taken, _ := t.Enqueue(ctx, a); !taken {
 		return sheet{}, busyNow
 	}
 	c.bot.queue.Put(ingest.Item{Events: []memory.Event{a.Opened()}})
@@ -76,10 +77,10 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 		Roles: x.roles(), At: memory.MessageID(x.ID).Time(), Again: true, Quiet: true, Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
 	}
 	if m.Author != x.who() {
-		return nil, questionGone
+		return nil, reply.QuestionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		if a.Files, err = c.bot.replies.attached(ctx, m); err != nil {
+		if a.Files, err = c.bot.replies.Attached(ctx, m); err != nil {
 			return nil, err
 		}
 	}
@@ -120,15 +121,17 @@ func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID
 		found = said[len(said)-1:]
 	}
 	if len(found) == 0 {
-		return memory.Message{}, questionGone
+		return memory.Message{}, reply.QuestionGone
 	}
 	return found[0], nil
 }
 
 // answerOf are the messages of the answer that an exchange is about, and those that go with it as far as the log knows.
-func (c *commands) answerOf(ctx context.Context, x *exchange, o owned) (shown, more []memory.MessageID, err error) {
+func (c *commands) answerOf(ctx context.Context, x *exchange, o reply.Owned) (shown, more []memory.MessageID, err error) {
 	t, err := c.trace(ctx, x)
-	shown = o.messages(x)
+	if shown = slices.Clone(o.Before); x.Message != nil {
+		shown = append(shown, memory.MessageID(x.Message.ID))
+	}
 	more = slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool {
 		return slices.Contains(shown, id)
 	})
@@ -152,7 +155,7 @@ func (c *commands) remove(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if c.bot.questions.unask(o.question) {
+	if c.bot.questions.Unask(o.Question) {
 		return sheet{}, errShown // whoever writes it takes it back
 	}
 	if err := c.takeDown(ctx, x, append(more, shown...)...); err != nil {
@@ -167,7 +170,7 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 	var gone []memory.MessageID
 	var failed error
 	for _, id := range ids {
-		if err := c.bot.replies.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
+		if err := c.bot.replies.Withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
 			!errors.Is(err, discord.ErrGone) {
 			failed = err
 			break

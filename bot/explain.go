@@ -127,7 +127,7 @@ func written(l locale.Locale, t memory.Trace) string {
 	case model != "":
 		by = l.Text("Written by the model %s.", model)
 	}
-	return lines(by, when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
+	return markdown.Lines(by, when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
 }
 
 // dropping is the heading of what was recalled and isn't in the prompt: it says why.
@@ -148,7 +148,7 @@ func spent(l locale.Locale, t memory.Trace) string {
 			uses = append(uses, markdown.Plain(s.Section, 30)+" "+l.Number(s.Tokens))
 		}
 	}
-	return lines(when(t.Tokens > 0, l.Text("-# Tokens of the prompt: %s of %s", l.Number(t.Tokens),
+	return markdown.Lines(when(t.Tokens > 0, l.Text("-# Tokens of the prompt: %s of %s", l.Number(t.Tokens),
 		l.Number(t.MaxTokens))+
 		when(len(uses) > 0, " ("+strings.Join(uses, ", ")+")")),
 		l.Text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
@@ -304,7 +304,7 @@ const promptFile = "context.txt"
 func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled) sheet {
 	report, sections := r.Prompt.Report, ""
 	for _, use := range answer.SectionUses(report) {
-		sections = lines(sections, sectionLine(x.Locale, use))
+		sections = markdown.Lines(sections, sectionLine(x.Locale, use))
 	}
 	shown := paragraphs(
 		x.Text("**The prompt for “%s”**", markdown.AsSaid(q.Text, 200)),

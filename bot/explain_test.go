@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -52,7 +53,7 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 		}
 		return answer.Explanation{Recalled: []answer.Explained{second, first, silent}}, nil
 	}
-	s.hears(t, s.press(m.Message, s.bo, buttonSources))
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonSources))
 	if asked.Asker != memory.UserID(s.bo.ID) || !asked.OnlyAsker || asked.Roles == nil ||
 		asked.Channel != memory.ChannelID(s.channel) || asked.Guild != memory.GuildID(s.guild.ID) ||
 		asked.Settled == nil {
@@ -61,13 +62,13 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
 		return answer.Explanation{Recalled: []answer.Explained{silent}}, nil
 	}
-	if got := whispered(t, s, s.press(m.Message, s.bo, buttonSources)); got != noSources {
+	if got := whispered(t, s, s.press(m.Message, s.bo, reply.ButtonSources)); got != noSources {
 		t.Errorf("to somebody who may read none: %q", got)
 	}
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
 		return answer.Explanation{}, fmt.Errorf("explain: %w", answer.ErrNoTrace)
 	}
-	s.hears(t, s.press(m.Message, s.bo, buttonSources))
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonSources))
 }
 
 func TestWhyDidYouSayThat(t *testing.T) {
@@ -167,7 +168,7 @@ func TestLongExplanationsFitIntoTwoMessages(t *testing.T) {
 		return e, nil
 	}
 	for _, i := range []*discordtest.Interaction{s.discord.MessageAction(m.Message, s.bo.ID, whyCommand),
-		s.press(m.Message, s.bo, buttonSources)} {
+		s.press(m.Message, s.bo, reply.ButtonSources)} {
 		shown := s.everyPage(t, i)
 		if n := len(i.FollowUps()); n > 1 {
 			t.Errorf("%d messages", n+1)

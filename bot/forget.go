@@ -12,6 +12,8 @@ import (
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -54,7 +56,7 @@ func (c *commands) confirmOwn(does string) action {
 			question = says.direct
 		}
 		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, x.Phrase(question),
-			lines(x.Phrase(says.then),
+			markdown.Lines(x.Phrase(says.then),
 				x.Text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
 					x.Text("`/memory export` gives you a file of it before.")))
 		return asked.asking(discord.StyleRed, x.Phrase(says.label), does), err
@@ -200,7 +202,7 @@ func amounts(l locale.Locale, e memory.Extent, records int) string {
 	if e.Channels > 0 {
 		messages = l.Count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", messages)
 	}
-	return lines(messages,
+	return markdown.Lines(messages,
 		when(e.Facts > 0, l.Count(e.Facts, "- %s thing I was told about somebody",
 			"- %s things I was told about somebody")),
 		when(e.Lore > 0, l.Count(e.Lore, "- %s piece of lore", "- %s pieces of lore")),
@@ -222,7 +224,7 @@ func receiptNumber(id int64) string {
 
 // receipt says what was forgotten, when, and what couldn't be.
 func receiptText(l locale.Locale, r memory.Receipt) string {
-	return lines(forgottenText(l, r), l.Text(outOfReach))
+	return markdown.Lines(forgottenText(l, r), l.Text(outOfReach))
 }
 
 func forgottenText(l locale.Locale, r memory.Receipt) string {
@@ -240,7 +242,7 @@ func forgottenText(l locale.Locale, r memory.Receipt) string {
 
 // gone is a receipt's lines: what is gone, and how much that was.
 func goneText(l locale.Locale, what, amounts string, receipt int64, at time.Time) string {
-	return lines(l.Text("**Forgotten: %s**", what), amounts,
+	return markdown.Lines(l.Text("**Forgotten: %s**", what), amounts,
 		l.Text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
 }
 
@@ -264,7 +266,7 @@ type doomed struct {
 }
 
 func (d doomed) button() string {
-	return id(confirmForgetThis, short36(int64(d.channel)), short36(int64(d.id)), short36(int64(d.owner)))
+	return id(confirmForgetThis, reply.Short36(int64(d.channel)), reply.Short36(int64(d.id)), reply.Short36(int64(d.owner)))
 }
 
 // goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
@@ -306,7 +308,7 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	if err != nil {
 		return sheet{}, err
 	}
-	goes := lines(heading, amounts(x.Locale, e, 0))
+	goes := markdown.Lines(heading, amounts(x.Locale, e, 0))
 	if e == (memory.Extent{}) {
 		goes = x.Text(forgetThisNone)
 	}
@@ -318,7 +320,7 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 // forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor
 // comparing what Hark missed with Discord.
 func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
-	n, ok := integers(x.Args(), 36)
+	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 3 {
 		return sheet{}, refusal(x.Text(unknownTool))
 	}
@@ -335,7 +337,7 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 	c.warn(x, c.bot.memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
 	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
 		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
-	goes := lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
+	goes := markdown.Lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
 	if e == (memory.Extent{}) {
 		goes = x.Text("I had nothing of this message, and won't take it in.")
 	}

@@ -9,6 +9,8 @@ import (
 
 	"hark/bot/ingest"
 	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -42,7 +44,7 @@ func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
 		limit.Tokens = n
 	}
 	if why != "" || !chosen || limit == x.server.LimitOf(role) {
-		return sheet{Content: lines(why, told())}, nil
+		return sheet{Content: markdown.Lines(why, told())}, nil
 	}
 	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
 		return sheet{}, err
@@ -82,9 +84,9 @@ func (x *exchange) limited() (role memory.RoleID, chosen bool, why string) {
 }
 
 // toldLimits says how much may be asked in a guild.
-func toldLimits(l locale.Locale, g *memory.Guild, of Limits) string {
-	every, all := of.of(g, nil)
-	shown := lines(l.Text("This is how much may be asked:"),
+func toldLimits(l locale.Locale, g *memory.Guild, of reply.Limits) string {
+	every, all := of.Of(g, nil)
+	shown := markdown.Lines(l.Text("This is how much may be asked:"),
 		l.Text("- all of this server, together: %s", toldLimit(l, all)), l.Text("- each member: %s",
 			toldLimit(l, every)))
 	for _, r := range g.Limits {
@@ -93,14 +95,14 @@ func toldLimits(l locale.Locale, g *memory.Guild, of Limits) string {
 		}) {
 			continue
 		}
-		with, _ := of.of(g, []memory.RoleID{r.Role})
-		shown = lines(shown, l.Text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)))
+		with, _ := of.Of(g, []memory.RoleID{r.Role})
+		shown = markdown.Lines(shown, l.Text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)))
 		if len(shown) > pageLimit {
-			shown = lines(shown, l.Text("- and more"))
+			shown = markdown.Lines(shown, l.Text("- and more"))
 			break
 		}
 	}
-	return lines(shown, l.Text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
+	return markdown.Lines(shown, l.Text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
 		"`/limits` shows each member what is left."))
 }
 
@@ -121,30 +123,30 @@ func toldLimit(l locale.Locale, limit memory.Limit) string {
 // showLimits is what /limits shows: what is left for whoever uses it.
 func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 	m, at := ingest.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
-	member, guild := c.bot.cfg.Limits.of(c.bot.admit.Lookup(ctx, m.Guild), x.roles())
-	may, err := c.bot.questions.allowance(ctx, m, x.roles(), at)
+	member, guild := c.bot.cfg.Limits.Of(c.bot.admit.Lookup(ctx, m.Guild), x.roles())
+	may, err := c.bot.questions.Allowance(ctx, m, x.roles(), at)
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what is left: %w", err)
 	}
 	_, tomorrow := memory.Day(at)
 	server := ""
 	if m.Guild != memory.DirectGuild {
-		server = lines(x.Text("**All of this server, together**"),
-			c.used(x.Locale, ingest.Membership{Guild: m.Guild}, guild, may.all, at))
+		server = markdown.Lines(x.Text("**All of this server, together**"),
+			c.used(x.Locale, ingest.Membership{Guild: m.Guild}, guild, may.All, at))
 	}
-	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.own, at), server,
+	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.Own, at), server,
 		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
 			"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
 }
 
 // used is how much somebody, or all of a guild, has used.
-func (c *commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens share, at time.Time) string {
+func (c *commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens reply.Share, at time.Time) string {
 	asked, until := c.bot.questions.Asked(m, at)
 	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
 	if limit.Messages != memory.Unlimited && asked >= limit.Messages {
 		questions = l.Text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())
 	}
-	return questions + "\n" + l.Text("- tokens today: %s", ofLimit(l, tokens.spent, limit.Tokens))
+	return questions + "\n" + l.Text("- tokens today: %s", ofLimit(l, tokens.Spent, limit.Tokens))
 }
 
 func ofLimit(l locale.Locale, n, limit int) string {

@@ -11,6 +11,7 @@ import (
 	"hark/bot/discord"
 	"hark/bot/locale"
 	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -136,17 +137,17 @@ func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
 func loreLines(in locale.Locale, l memory.Lore) string {
 	quoted, found, told := "", memory.Aliases(l.Name), "-# "+toldBy(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
-		quoted = lines(quoted, "> "+markdown.AsSaid(line, memory.MaxLoreText))
+		quoted = markdown.Lines(quoted, "> "+markdown.AsSaid(line, memory.MaxLoreText))
 	}
 	if l.Channel != 0 {
 		told = in.Text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
 	}
 	for _, s := range l.Sources {
 		if url := markdown.JumpURL(l.Guild, s.Channel, s.Message); url != "" {
-			told = lines(told, in.Text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
+			told = markdown.Lines(told, in.Text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
 		}
 	}
-	return lines("**"+markdown.Plain(l.Name, memory.MaxLoreName)+"**", quoted,
+	return markdown.Lines("**"+markdown.Plain(l.Name, memory.MaxLoreName)+"**", quoted,
 		when(len(l.Own) > 0, in.Text("Also: %s", markdown.Plain(strings.Join(l.Own, ", "), 2*longestAliases))),
 		when(len(found) > 0, in.Text("Found by: %s", markdown.Plain(strings.Join(found, ", "), 2*longestAliases))), told)
 }
@@ -280,7 +281,7 @@ func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, 
 // link is where the message is that a link leads to, or that has an id in the channel.
 func (x *exchange) link(s string) (memory.Spot, error) {
 	parts := strings.Split(strings.Trim(strings.TrimSpace(s), "<>"), "/")
-	switch n, _ := integers(parts[max(0, len(parts)-3):], 10); {
+	switch n, _ := reply.Integers(parts[max(0, len(parts)-3):], 10); {
 	case len(n) == 1:
 		return memory.Spot{Channel: memory.ChannelID(x.Channel), Message: memory.MessageID(n[0])}, nil
 	case len(n) == 3 && memory.GuildID(n[0]) == x.guild():

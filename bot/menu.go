@@ -6,6 +6,7 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -270,21 +271,21 @@ func (c *commands) declared() []command {
 // in messages that Discord keeps, so they stay.
 func (c *commands) components() map[string]handler {
 	all := map[string]handler{
-		"component " + buttonStop:        {refuse: notMine(discord.ManageMessages), updates: true, early: true, do: c.stop},
-		"component " + buttonSources:     {do: c.sources},
-		"component " + buttonAgain:       {refuse: notMine(0), updates: true, do: c.askAgain},
-		"component " + buttonDelete:      {refuse: notMine(discord.ManageMessages), updates: true, do: c.remove},
-		"component " + buttonRemember:    {refuse: notMine(discord.ManageGuild), updates: true, do: c.remember},
-		"component " + buttonForgo:       {refuse: notMine(discord.ManageGuild), updates: true, do: c.forgo},
-		"component " + removedFacts:      {updates: true, do: c.asMember(c.removeFacts)},
-		"component " + confirmOptOut:     {updates: true, early: true, endless: true, do: c.optOut},
-		"component " + confirmForget:     {updates: true, endless: true, do: c.forgetMember},
-		"component " + confirmForgetThis: {updates: true, do: c.forgetThis},
-		"component " + confirmLoreOff:    {updates: true, do: c.removeLore},
-		"component " + pagerName:         {updates: true, do: c.turnPage},
-		"form " + formFact:               {do: c.asMember(c.editFact)},
-		"form " + formLoreAdd:            {refuse: writesNot, do: c.asMember(c.addOneLore)},
-		"form " + formLoreEdit:           {do: c.editLore},
+		"component " + reply.ButtonStop:     {refuse: notMine(discord.ManageMessages), updates: true, early: true, do: c.stop},
+		"component " + reply.ButtonSources:  {do: c.sources},
+		"component " + reply.ButtonAgain:    {refuse: notMine(0), updates: true, do: c.askAgain},
+		"component " + reply.ButtonDelete:   {refuse: notMine(discord.ManageMessages), updates: true, do: c.remove},
+		"component " + reply.ButtonRemember: {refuse: notMine(discord.ManageGuild), updates: true, do: c.remember},
+		"component " + reply.ButtonForgo:    {refuse: notMine(discord.ManageGuild), updates: true, do: c.forgo},
+		"component " + removedFacts:         {updates: true, do: c.asMember(c.removeFacts)},
+		"component " + confirmOptOut:        {updates: true, early: true, endless: true, do: c.optOut},
+		"component " + confirmForget:        {updates: true, endless: true, do: c.forgetMember},
+		"component " + confirmForgetThis:    {updates: true, do: c.forgetThis},
+		"component " + confirmLoreOff:       {updates: true, do: c.removeLore},
+		"component " + pagerName:            {updates: true, do: c.turnPage},
+		"form " + formFact:                  {do: c.asMember(c.editFact)},
+		"form " + formLoreAdd:               {refuse: writesNot, do: c.asMember(c.addOneLore)},
+		"form " + formLoreEdit:              {do: c.editLore},
 	}
 	for path, h := range map[string]handler{
 		"form " + formPersona:         {do: c.set},

@@ -205,23 +205,23 @@ func wordsOf(text string) uint64 {
 // says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
 // since nobody else can be.
 func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
-	l, policy := n.bot.replies.localeIn(ctx, g.ID, channel), n.bot.cfg.Policy
+	l, policy := n.bot.replies.LocaleIn(ctx, g.ID, channel), n.bot.cfg.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
-		return lines(owner, l.Text(noticeText))
+		return markdown.Lines(owner, l.Text(noticeText))
 	}
 	shown := *g // without what not everybody can see
 	shown.Choice = choiceFor(g, policy)
 	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		return !g.IsPublic(c.ID)
 	})
-	holds := lines(owner, told(l, &shown, policy))
+	holds := markdown.Lines(owner, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
-		holds = lines(holds, retainedText(l, g, 0, n.bot.cfg.Retention), l.Text(goesAlong),
+		holds = markdown.Lines(holds, retainedText(l, g, 0, n.bot.cfg.Retention), l.Text(goesAlong),
 			sentText(l, n.bot.cfg.Privacy, !g.Learn.IsZero()))
 	}
 	foot := l.Text(noticeFoot) // with where the rest is said
-	return lines(append(fitting(strings.Split(holds, "\n"), markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
+	return markdown.Lines(append(fitting(strings.Split(holds, "\n"), markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
 }
 
 // asks reports whether the notice of g asks what may be remembered.
@@ -243,7 +243,7 @@ func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.C
 	if !asks(g, n.bot.cfg.Policy) || isElsewhere(g, channel) {
 		return nil
 	}
-	l := n.bot.replies.localeIn(ctx, g.ID, channel)
+	l := n.bot.replies.LocaleIn(ctx, g.ID, channel)
 	return []discord.Component{discord.Row(discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
 		discord.Button(discord.StyleGrey, l.Text("Choose channels"), chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
 			chooseNothing))}
@@ -270,7 +270,7 @@ func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
 			return sheet{}, err
 		}
 	}
-	return sheet{Content: text + "\n" + n.bot.replies.localeIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
+	return sheet{Content: text + "\n" + n.bot.replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
 }
 
 // post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
@@ -323,7 +323,7 @@ func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 		return 0, discord.Wrap(err, "look for the notice in channel", channel)
 	}
 	for _, m := range last {
-		if n.bot.replies.isOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
+		if n.bot.replies.IsOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
 			return slices.ContainsFunc(r.Components, func(c discord.Component) bool { return c.CustomID == chooseChannels })
 		}) {
 			return memory.MessageID(m.ID), nil

@@ -11,6 +11,7 @@ import (
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -112,17 +113,23 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	s.stops(t)
 	q, a := s.leavesOpen(t)
 	if begun {
-		d := newDelivery(s.bot.replies.thread(a, "a"), 0, time.Hour)
-		d.buttons = answerButtons(a, locale.Locale{}, false)
-		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
+		to, o := s.senderOf(a), reply.Owned{Asker: a.Asker, Question: a.ID}
+		first, err := to.Create(t.Context(), 0, strings.Repeat("a", 2000), nil, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
+		o.Before = []memory.MessageID{first.ID}
+		if _, err := to.Create(t.Context(), 1, "On Fri", o.Writing(locale.Locale{}), nil); err != nil {
 			t.Fatal(err)
 		}
 		stump = s.discord.Sent(s.channel)[1]
 	}
 	return s, q, stump
+}
+
+// senderOf sends an answer as the process before did.
+func (s *scene) senderOf(a *ingest.Question) *discord.Sender {
+	return &discord.Sender{Client: s.bot.rest, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: "a"}
 }
 
 // leavesOpen has somebody ask, and the log hold that it is to be answered.
@@ -199,7 +206,7 @@ func TestQuestionsLeftOpen(t *testing.T) {
 				if m := s.answered(t, s.channel, "Friday"); m.Reference == nil || m.Reference.MessageID != q.ID {
 					t.Errorf("answered by %+v", m)
 				}
-			} else if s.buttonsOf(stump.Message)[buttonStop] != "" {
+			} else if s.buttonsOf(stump.Message)[reply.ButtonStop] != "" {
 				t.Error("it still offers to stop")
 			}
 			if name == "long ago" {
@@ -216,14 +223,12 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	s, q, stump := opens(t, true)
 	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
 		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
-	d := newDelivery(s.bot.replies.thread(a, "a"), 0, time.Hour)
-	sent := s.discord.Sent(s.channel)
-	d.take([]memory.MessageID{memory.MessageID(sent[0].ID), memory.MessageID(stump.ID)})
-	d.buttons = answerButtons(a, locale.Locale{}, true)
-	if err := d.finish(t.Context(), []string{strings.Repeat("a", 2000), "On Friday, it was said."}); err != nil {
+	o := reply.Owned{Asker: a.Asker, Question: a.ID, Before: []memory.MessageID{memory.MessageID(s.discord.Sent(s.channel)[0].ID)}}
+	if _, err := s.senderOf(a).Edit(t.Context(), memory.MessageID(stump.ID), "On Friday, it was said.",
+		o.Done(locale.Locale{}, true), nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.buttonsOf(stump.Message)[buttonStop] != "" || s.buttonsOf(stump.Message)[buttonAgain] == "" {
+	if s.buttonsOf(stump.Message)[reply.ButtonStop] != "" || s.buttonsOf(stump.Message)[reply.ButtonAgain] == "" {
 		t.Fatal("it isn't finished")
 	}
 	s.discord.Advance(9 * time.Minute)
@@ -234,7 +239,7 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}
-	s.bot.questions.miss(t.Context(), &ingest.Question{ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker,
+	s.bot.questions.Miss(t.Context(), &ingest.Question{ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker,
 		Shown: []memory.MessageID{1}})
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)

@@ -100,10 +100,10 @@ func (c *commands) show(p *panel) sheet {
 func (c *commands) panelText(p *panel) string {
 	shown := p.heading()
 	for _, key := range memory.AnswerSettings() {
-		shown = lines(shown, c.settingLine(p, key))
+		shown = markdown.Lines(shown, c.settingLine(p, key))
 	}
-	each, all := c.bot.cfg.Limits.of(p.server, nil)
-	return lines(shown, "- "+strings.ReplaceAll(c.holds(p.exchange, p.at), "\n", "\n- "),
+	each, all := c.bot.cfg.Limits.Of(p.server, nil)
+	return markdown.Lines(shown, "- "+strings.ReplaceAll(c.holds(p.exchange, p.at), "\n", "\n- "),
 		p.Text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
 		"- "+c.pauseLine(p.Locale, p.server),
 		"- "+p.Text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
@@ -112,9 +112,9 @@ func (c *commands) panelText(p *panel) string {
 // heading is what came of the last change, and whose settings these are.
 func (p *panel) heading() string {
 	if p.at == 0 {
-		return lines(p.note, p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
+		return markdown.Lines(p.note, p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
 	}
-	return lines(p.note, p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
+	return markdown.Lines(p.note, p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
 }
 
 // settingLine says what holds of a key, and where that was set.

@@ -8,6 +8,7 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -89,7 +90,7 @@ func channelMention(l locale.Locale, id memory.ChannelID) string {
 }
 
 // paragraphs are lines of which those are left out that say nothing.
-func paragraphs(texts ...string) sheet { return paged(strings.Split(lines(texts...), "\n")) }
+func paragraphs(texts ...string) sheet { return paged(strings.Split(markdown.Lines(texts...), "\n")) }
 
 // asking is a question with a button that does what is asked.
 func (s sheet) asking(style int, label, name string, args ...any) sheet {

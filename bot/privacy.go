@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -71,7 +72,7 @@ func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 	}
 	all := c.readable(ctx, x)
 	kept := slices.DeleteFunc(slices.Clone(all), func(id memory.ChannelID) bool { return !x.remembers(id) })
-	return lines(heard, told(x.Locale, x.seen(), x.policy),
+	return markdown.Lines(heard, told(x.Locale, x.seen(), x.policy),
 		x.Text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.Locale.Number(len(all)), x.Locale.Number(len(kept))),
 		c.rolesHere(x))
 }
@@ -98,7 +99,7 @@ func tracesText(l locale.Locale, p Privacy) string {
 func sentText(l locale.Locale, p Privacy, learning bool) string {
 	model := l.Text("- Language model: none. I answer by quoting what I remember.")
 	if len(p.Models) > 0 {
-		model = strings.ReplaceAll(lines(
+		model = strings.ReplaceAll(markdown.Lines(
 			l.Text("- Language model: your question and what I recall for it go to %s.", hosts(p.Models)),
 			when(p.Vision, l.Text("Images that you show me go there as well.")),
 			when(p.Summaries, l.Text("So do conversations in which I was asked something, when I sum them up.")),
@@ -110,7 +111,7 @@ func sentText(l locale.Locale, p Privacy, learning bool) string {
 		embedder = l.Text("- Finding by meaning: the text of what I remember, and of questions, goes to %s.",
 			hosts([]string{p.Embedder}))
 	}
-	return lines(model, embedder,
+	return markdown.Lines(model, embedder,
 		when(p.Reranker != "", l.Text(
 			"- Sorting what was found: your question and the best excerpts go to %s.", hosts([]string{p.Reranker}))),
 		l.Text("- To others, nothing."))

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"hark/bot/locale"
 	"hark/bot/markdown"
-	"hark/internal/pattern"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -19,71 +17,25 @@ import (
 
 const (
 	unreadable locale.Phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
-	sourceGone locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
 	keptNot    locale.Phrase = "I remember nothing here, so I don't keep that either."
 	youOptOut  locale.Phrase = youAreOut
 	notTaken   locale.Phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
 
-var jumpLink = pattern.Of(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
-
 // loreIn is the lore that a message shows, to be kept under the message's id.
 func loreIn(x *exchange) (memory.Lore, error) {
-	l := memory.Lore{
-		ID: int64(x.Message.ID), Guild: x.guild(), Channel: memory.ChannelID(x.Channel), By: x.who(), At: memory.MessageID(x.ID).Time(),
+	l, ok := reply.ReadLore(x.Message.Content)
+	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.Message.ID), x.guild(), memory.ChannelID(x.Channel), x.who(),
+		memory.MessageID(x.ID).Time()
+	if ok {
+		var err error
+		l, err = l.Checked()
+		ok = err == nil
 	}
-	lines := strings.Split(x.Message.Content, "\n")
-	in, known := saysShallI(lines[0])
-	if len(lines) < 3 || !known {
-		return l, unreadable
-	}
-	also, sources := in.Text(alsoCalled, ""), in.Text(from, "")
-	name, bold := strings.CutPrefix(lines[1], "**")
-	name, closed := strings.CutSuffix(name, "**")
-	if !bold || !closed {
-		return l, unreadable
-	}
-	l.Name = name
-	var text []string
-	for _, line := range lines[2:] {
-		switch {
-		case strings.HasPrefix(line, quoted) || line == strings.TrimSpace(quoted):
-			text = append(text, strings.TrimPrefix(strings.TrimPrefix(line, ">"), " "))
-		case strings.HasPrefix(line, also):
-			l.Own = append(l.Own, strings.TrimPrefix(line, also))
-		case strings.HasPrefix(line, sources):
-			links := jumpLink().FindAllStringSubmatch(line, -1)
-			if len(links) == 0 || len(links) != strings.Count(line, "](") {
-				return l, unreadable
-			}
-			for _, link := range links {
-				channel, _ := strconv.ParseInt(link[1], 10, 64)
-				message, _ := strconv.ParseInt(link[2], 10, 64)
-				l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(channel),
-					Message: memory.MessageID(message)})
-			}
-		default:
-			return l, unreadable
-		}
-	}
-	l.Text = strings.Join(text, "\n")
-	l, err := l.Checked()
-	if err != nil {
+	if !ok {
 		return l, unreadable
 	}
 	return l, nil
-}
-
-// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
-// another by now than that of the channel.
-func saysShallI(line string) (locale.Locale, bool) {
-	for _, c := range locale.Catalogs() {
-		if in := (locale.Locale{Catalog: c}); in.Text(shallI) == line {
-			return in, true
-		}
-	}
-	in := locale.Locale{}
-	return in, in.Text(shallI) == line
 }
 
 // remember keeps what a message proposes.
@@ -127,7 +79,7 @@ func (c *commands) mayKeep(ctx context.Context, x *exchange, l memory.Lore) erro
 	if out {
 		return youOptOut
 	}
-	_, err = c.bot.replies.sourcesOf(ctx, l, memory.MessageID(x.Message.ID))
+	_, err = c.bot.replies.SourcesOf(ctx, l, memory.MessageID(x.Message.ID))
 	return err
 }
 

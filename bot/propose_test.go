@@ -14,6 +14,7 @@ import (
 	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -76,10 +77,10 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 			s.again(t)
 		}
 		other := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "otto"})
-		if got := whispered(t, s, s.press(m.Message, other, buttonRemember)); !strings.HasPrefix(got, "Only") {
+		if got := whispered(t, s, s.press(m.Message, other, reply.ButtonRemember)); !strings.HasPrefix(got, "Only") {
 			t.Errorf("told %q", got)
 		}
-		id := s.buttonsOf(m.Message)[buttonRemember]
+		id := s.buttonsOf(m.Message)[reply.ButtonRemember]
 		one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
 		one.Wait()
 		two.Wait()
@@ -114,7 +115,7 @@ func TestLoreThatNobodyWants(t *testing.T) {
 	s.ask("remember the plan")
 	s.traces(t, 1)
 	m := s.proposal()
-	s.press(m.Message, s.ana, buttonForgo).Wait()
+	s.press(m.Message, s.ana, reply.ButtonForgo).Wait()
 	s.isGone(t, m.Message)
 	if n := len(s.discord.Sent(s.channel)); n != 2 || len(s.lore()) != 0 {
 		t.Errorf("%d messages, lore %+v", n, s.lore())
@@ -152,7 +153,7 @@ func TestLoreThatCantBeKept(t *testing.T) {
 			m := s.proposal()
 			s.discord.Advance(1e9)
 			tt.happens(s, source)
-			if got := whispered(t, s, s.press(m.Message, s.ana, buttonRemember)); got != string(tt.want) {
+			if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonRemember)); got != string(tt.want) {
 				t.Errorf("told %q", got)
 			}
 			if len(s.lore()) != 0 {
@@ -184,11 +185,11 @@ func TestProposalsGoWithTheirAnswer(t *testing.T) {
 	s.traces(t, 1)
 	old, answered := s.proposal(), s.discord.Sent(s.channel)[0]
 	s.again(t)
-	s.press(answered.Message, s.ana, buttonAgain).Wait()
+	s.press(answered.Message, s.ana, reply.ButtonAgain).Wait()
 	s.isGone(t, old.Message)
 	s.traces(t, 2)
 	fresh := s.proposal()
-	s.press(answered.Message, s.ana, buttonDelete).Wait()
+	s.press(answered.Message, s.ana, reply.ButtonDelete).Wait()
 	s.isGone(t, answered.Message, fresh.Message)
 }
 
@@ -204,7 +205,7 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 				1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
 		}
 		a := &ingest.Question{ID: 1 << 40, Guild: 7, Channel: 8, Asker: 9}
-		text, shown, err := showLore(locale.Locale{}, a, l)
+		text, shown, err := reply.ShowLore(locale.Locale{}, a, l)
 		if err != nil { // it can't be kept at all, or is too long for a message
 			return
 		}

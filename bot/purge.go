@@ -7,6 +7,8 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -38,7 +40,7 @@ func (c *commands) askChannel(ctx context.Context, x *exchange, at memory.Channe
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID},
 		x.Text("**Forget all that was said in %s, with its threads?**", channelMention(x.Locale, at.ID)),
-		lines(x.Text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.Text(purgeEnd)))
+		markdown.Lines(x.Text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.Text(purgeEnd)))
 }
 
 // askBefore asks it of what is older than a time, in a channel or the whole server.
@@ -83,13 +85,13 @@ func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore,
 				e.Summaries, e.Answers, 0
 		}
-		return lines(receiptText(l, r), x.countsSeen())
+		return markdown.Lines(receiptText(l, r), x.countsSeen())
 	})
 }
 
 // purged is what a button says is to be forgotten, which is never all of a server.
 func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
-	n, ok := integers(x.Args(), 10)
+	n, ok := reply.Integers(x.Args(), 10)
 	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {
 		return f, false
 	}

@@ -10,6 +10,7 @@ import (
 	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -115,7 +116,7 @@ func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) 
 func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question,
 	heading, nothing string) (sheet, error) {
 	if _, h := c.counted(ctx, x); h != nil {
-		return sheet{Content: limitReached(x.Locale, h)}, nil
+		return sheet{Content: reply.LimitReached(x.Locale, h)}, nil
 	}
 	q.Limit = mostFound
 	f, err := c.bot.answers.Find(ctx, q)
@@ -124,7 +125,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	}
 	c.warn(x, f.Unranked, "found without the reranker")
 	if len(f.Found) == 0 {
-		return sheet{Content: lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
+		return sheet{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
 	d := &discovery{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
 		words: f.TextOnly}
@@ -136,7 +137,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 
 // turnPage shows another page of what was found.
 func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
-	n, ok := integers(x.Args(), 36)
+	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 2 || x.Message == nil {
 		return sheet{}, refusal(x.Text(searchIsOver))
 	}
@@ -246,9 +247,9 @@ func pager(id discord.Snowflake, page, pages int, l locale.Locale) []discord.Com
 	if pages < 2 {
 		return nil
 	}
-	at := pagerName + ":" + short36(int64(id)) + ":"
+	at := pagerName + ":" + reply.Short36(int64(id)) + ":"
 	turn := func(label string, to int) discord.Component {
-		b := discord.Button(discord.StyleGrey, label, at+short36(int64(to)))
+		b := discord.Button(discord.StyleGrey, label, at+reply.Short36(int64(to)))
 		b.Disabled = to < 0 || to >= pages
 		return b
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -338,7 +339,7 @@ func TestFindRelatedWhereNothingIsRemembered(t *testing.T) {
 
 func TestFindingCountsAsAQuestion(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 1}}).run(t).ready(t)
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Messages: 1}}).run(t).ready(t)
 	s.waitRegistered()
 	s.holding(12, nil)
 	m := s.use(t, s.ana, "recall", opt("question", "deadline"))

@@ -122,7 +122,7 @@ func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
 	if id == 0 {
 		own = x.decidedAlone(memory.SettingRetention)
 	}
-	return lines(retainedText(x.Locale, x.server, id, most), own, limit,
+	return markdown.Lines(retainedText(x.Locale, x.server, id, most), own, limit,
 		x.Text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }
 

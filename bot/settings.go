@@ -7,6 +7,8 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -46,7 +48,7 @@ func told(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 		heard = l.Text("I remember what is said in all channels that I can read: that is how I was set up.")
 	}
 	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
-	return lines(heard,
+	return markdown.Lines(heard,
 		when(len(chosen) > 0, l.Text("Chosen by name: %s.", channelList(l, chosen))),
 		when(len(never) > 0, l.Text("Never remembered: %s. What I kept of them before is told to nobody.",
 			channelList(l, never))),
@@ -181,7 +183,7 @@ func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, erro
 
 // noticeIn is the notice that the arguments of a menu's id name, if they name one.
 func noticeIn(args []string) (at noticeAt, is bool) {
-	n, ok := integers(args, 10)
+	n, ok := reply.Integers(args, 10)
 	if !ok || len(n) != 2 {
 		return at, false
 	}

@@ -8,6 +8,8 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -26,7 +28,7 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	may, err := c.bot.questions.allowance(ctx, ingest.Membership{Guild: x.guild()}, nil, c.bot.now())
+	may, err := c.bot.questions.Allowance(ctx, ingest.Membership{Guild: x.guild()}, nil, c.bot.now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
@@ -35,7 +37,7 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 		mark = "⏸️ "
 	}
 	shown := paragraphs(x.Text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
-		c.services(x, g), c.spentLine(x, may.all),
+		c.services(x, g), c.spentLine(x, may.All),
 		mark+c.pauseLine(x.Locale, g), x.Text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
 	shown.Components = append(agree, forget...)
 	return shown, nil
@@ -101,7 +103,7 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 		line = "➖ " + x.Text("**Remembered here**: nothing, as was decided. `/hark memory` changes it.")
 	}
 	more, err := c.toDo(ctx, x, g)
-	return lines(line, more), err
+	return markdown.Lines(line, more), err
 }
 
 // shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to
@@ -163,7 +165,7 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (stri
 			(x.seesAll() || f.Channel == 0 || g.Channel(f.Channel) != nil)
 	})
 	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
-	return lines(
+	return markdown.Lines(
 		when(waiting > 0 && x.seesAll(),
 			"⏳ "+x.Count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
 				// of which channels nobody says
@@ -199,20 +201,20 @@ func (c *commands) services(x *exchange, g *memory.Guild) string {
 	if !there {
 		model = h.Models[c.bot.cfg.Choices.Default.Model]
 	}
-	return lines(
+	return markdown.Lines(
 		serviceLine(x.Locale, x.Text("Model in this channel"), x.Text("I quote what was said."), model),
 		serviceLine(x.Locale, x.Text("Search by meaning"), x.Text("I search by words."), h.Embedder),
 		serviceLine(x.Locale, x.Text("Reranker"), x.Text("none is needed."), h.Reranker))
 }
 
 // spentLine says what all members together took of models today.
-func (c *commands) spentLine(x *exchange, all share) string {
-	spent, limit := x.Locale.Number(all.spent), x.Locale.Number(all.limit)
+func (c *commands) spentLine(x *exchange, all reply.Share) string {
+	spent, limit := x.Locale.Number(all.Spent), x.Locale.Number(all.Limit)
 	_, tomorrow := memory.Day(c.bot.now())
 	switch {
-	case all.limit == memory.Unlimited:
+	case all.Limit == memory.Unlimited:
 		return "✓ " + x.Text("**Tokens today**: %s, without a limit", spent)
-	case !all.fits(0):
+	case !all.Fits(0):
 		return "✗ " + x.Text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", spent, limit, tomorrow.Unix())
 	}
 	return "✓ " + x.Text("**Tokens today**: %s of %s", spent, limit)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/golden"
 	"hark/internal/llm"
@@ -40,7 +41,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 		Embedder: Service{Name: "built-in", BuiltIn: true},
 	}
 	cfg := s.bot.cfg
-	cfg.Version, cfg.Limits = "1.2.3", Limits{Guild: memory.Limit{Tokens: 5000}}
+	cfg.Version, cfg.Limits = "1.2.3", reply.Limits{Guild: memory.Limit{Tokens: 5000}}
 	cfg.Health = func() Health { return health }
 	s.restartWith(t, cfg)
 	s.discord.Say(s.channel, s.ana.ID, "hi")

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -99,7 +100,7 @@ func TestCodeIsShownWhereNoFilesMayBeSent(t *testing.T) {
 // What is said below the answer is said once, though it is laid out twice.
 func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 10}}).run(t).ready(t)
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 10}}).run(t).ready(t)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
 	code := "Here:\n```go\n" + manyLines(60) + "```\nDone."
 	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {

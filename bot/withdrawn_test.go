@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -87,11 +88,11 @@ func TestAnswersThatDiscordRefusesToChangeAreTakenBackInTheEnd(t *testing.T) {
 	s.withdraw(t, s.ana)
 	s.bot.questions.Nudge()
 	s.discord.WaitFor("the refusal", func() bool { return tries() == 1 })
-	s.discord.Advance(firstRefusal + time.Second)
+	s.discord.Advance(time.Minute + time.Second)
 	s.bot.questions.Nudge()
 	s.discord.WaitFor("another", func() bool { return tries() == 2 })
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, discordtest.ViewChannel, 0))
-	s.discord.Advance(2*firstRefusal + time.Second)
+	s.discord.Advance(2*time.Minute + time.Second)
 	s.bot.questions.Nudge()
 	s.marked(t, answer.Message)
 	if m := s.now(answer.Message); m.Content != withdrawnText {
@@ -131,7 +132,7 @@ func TestAnswersAreTakenBackWhileTheirQuestionsWait(t *testing.T) {
 	say, begun := s.hush()
 	s.ask("another that takes long")
 	<-begun
-	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
+	s.press(sent[1].Message, s.ana, reply.ButtonAgain).Wait()
 	s.discord.Delete(s.channel, source.ID)
 	s.shows(sent[0].Message, withdrawnText)
 	s.discord.WaitFor("the other part to go", func() bool { return s.now(sent[1].Message).Deleted })

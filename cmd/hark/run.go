@@ -14,6 +14,7 @@ import (
 
 	"hark/bot"
 	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/config"
 	"hark/internal/metrics"
 	"hark/internal/web"
@@ -247,8 +248,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 }
 
 // askingLimits are how much may be asked.
-func askingLimits(c config.Config) bot.Limits {
-	l := bot.Limits{
+func askingLimits(c config.Config) reply.Limits {
+	l := reply.Limits{
 		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
 		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
 	}

@@ -61,9 +61,11 @@ var rules = map[string][]string{
 	"bot/locale":                   {"memory"},
 	"bot/discord":                  {"memory", "internal/answer", "bot/locale", "bot/markdown"},
 	"bot/ingest":                   {"memory", "search", "bot/locale", "bot/discord"},
-	"bot/markdown":                 {"memory", "internal/answer", "bot/locale"},
-	"bot":                          besides("cmd/hark"),
-	"cmd/hark":                     besides(),
+	"bot/reply": {"memory", "internal/answer", "internal/llm", "bot/locale", "bot/markdown", "bot/discord",
+		"bot/ingest"},
+	"bot/markdown": {"memory", "internal/answer", "bot/locale"},
+	"bot":          besides("cmd/hark"),
+	"cmd/hark":     besides(),
 }
 
 // leaves import nothing of Hark, and anything may import them.

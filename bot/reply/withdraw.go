@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type removal struct {
 }
 
 // takeBack has messages be taken back of which the log doesn't tell.
-func (t *tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
+func (t *Tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.scheduleRemoval(channel, ids)
@@ -40,7 +40,7 @@ func (t *tracker) takeBack(channel memory.ChannelID, ids []memory.MessageID) {
 }
 
 // scheduleRemoval is takeBack without waking anybody; called with mu held.
-func (t *tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
+func (t *Tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.MessageID) {
 	for _, id := range ids {
 		r := t.removals[memory.Spot{Channel: channel, Message: id}]
 		r.own = true
@@ -49,7 +49,7 @@ func (t *tracker) scheduleRemoval(channel memory.ChannelID, ids []memory.Message
 }
 
 // ownRemovals are the messages to be taken back of which the log doesn't tell, and how many others Discord refused.
-func (t *tracker) ownRemovals() (own []memory.Spot, refused int) {
+func (t *Tracker) ownRemovals() (own []memory.Spot, refused int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at, r := range t.removals {
@@ -63,7 +63,7 @@ func (t *tracker) ownRemovals() (own []memory.Spot, refused int) {
 // withdrawAll shows of answers that used what was forgotten or changed that they were taken back, and takes
 // away those whose question is gone. What can't be reached now is tried again the next time; what Discord
 // refuses, later and later.
-func (t *tracker) withdrawAll(ctx context.Context) {
+func (t *Tracker) withdrawAll(ctx context.Context) {
 	own, refused := t.ownRemovals()
 	for _, at := range own {
 		t.tryToWithdraw(ctx, memory.Withdrawn{Channel: at.Channel, Message: at.Message})
@@ -99,7 +99,7 @@ func (t *tracker) withdrawAll(ctx context.Context) {
 
 // tryToWithdraw takes back a message if it is time to try, and reports whether nothing is left to do: it is
 // as it should be, or gone.
-func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
+func (t *Tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done bool) {
 	at, now := memory.Spot{Channel: w.Channel, Message: w.Message}, t.replier.Now()
 	t.mu.Lock()
 	r := t.removals[at]
@@ -109,7 +109,7 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	}
 	var err error
 	if t.replier.EditAnswers {
-		err = t.replier.withdraw(ctx, w)
+		err = t.replier.Withdraw(ctx, w)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,13 +130,13 @@ func (t *tracker) tryToWithdraw(ctx context.Context, w memory.Withdrawn) (done b
 	return false
 }
 
-// withdraw changes one message of an answer: its first says what happened and loses its files, others go, and
+// Withdraw changes one message of an answer: its first says what happened and loses its files, others go, and
 // it with them where its question did.
-func (r *replier) withdraw(ctx context.Context, w memory.Withdrawn) error {
+func (r *Replier) Withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &discord.Sender{Client: r.Client, Channel: w.Channel}
 	var err error
 	if w.First && !w.Unasked {
-		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(r.localeIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
+		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(r.LocaleIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
 	} else {
 		err = t.Change(ctx, "DELETE", w.Message, nil, nil)
 	}

@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -20,7 +20,7 @@ import (
 // Resume takes up the questions that an earlier process left open: those asked lately are answered, in the
 // place of what is shown of an answer. Of others, what is shown is marked as cut short. It returns when all
 // are taken up, or ctx ends.
-func (r *replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) {
+func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) {
 	byGuild := map[memory.GuildID][]memory.OpenQuestion{}
 	for _, q := range open {
 		byGuild[q.Guild] = append(byGuild[q.Guild], q)
@@ -45,7 +45,7 @@ func (r *replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) 
 }
 
 // takeUp has an open question answered, or marks its answer as cut short.
-func (r *replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
+func (r *Replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
 	a, err := r.fetchQuestion(ctx, q)
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error
 }
 
 // fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
-func (r *replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
+func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
 	w, err := r.Client.Message(ctx, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
@@ -94,7 +94,7 @@ func (r *replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*in
 
 // shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
 // or not: one has buttons, which name the question and the messages before it.
-func (r *replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
+func (r *Replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
 	page, err := r.Client.Messages(ctx, q.Guild, q.Channel, q.ID)
 	switch {
 	case discord.Denied(err):
@@ -103,11 +103,11 @@ func (r *replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []d
 		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
 	}
 	page = slices.DeleteFunc(page, func(m discord.Message) bool {
-		return !r.isOurs(&m)
+		return !r.IsOurs(&m)
 	})
 	for _, m := range page {
-		if o, _ := ownedOf(&m); o.question == q.ID {
-			of := append(o.before, memory.MessageID(m.ID))
+		if o, _ := ownedOf(&m); o.Question == q.ID {
+			of := append(o.Before, memory.MessageID(m.ID))
 			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p discord.Message) bool {
 				return !slices.Contains(of, memory.MessageID(p.ID))
 			})...)
@@ -116,36 +116,36 @@ func (r *replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []d
 	return shown, nil
 }
 
-// isOurs reports whether Hark wrote a message.
-func (r *replier) isOurs(m *discord.Message) bool {
+// IsOurs reports whether Hark wrote a message.
+func (r *Replier) IsOurs(m *discord.Message) bool {
 	return m.Author != nil && memory.UserID(m.Author.ID) == r.Self
 }
 
 // owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:
 // of an answer that was being written it is the one to stop it.
-func ownedOf(m *discord.Message) (o owned, first string) {
+func ownedOf(m *discord.Message) (o Owned, first string) {
 	for _, row := range m.Components {
 		for _, c := range row.Components {
 			switch name, args, _ := strings.Cut(c.CustomID, ":"); name {
-			case buttonStop, buttonSources, buttonAgain, buttonDelete:
-				return readOwned(strings.Split(args, ":")), name
+			case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete:
+				return ReadOwned(strings.Split(args, ":")), name
 			}
 		}
 	}
-	return owned{}, ""
+	return Owned{}, ""
 }
 
 // markCut has the last message of an answer say that it was cut short, if it was being written.
-func (r *replier) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
-	l := r.localeIn(ctx, a.Guild, a.Channel)
+func (r *Replier) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
+	l := r.LocaleIn(ctx, a.Guild, a.Channel)
 	o, first := ownedOf(end)
-	if first != buttonStop || end.Content == nil {
+	if first != ButtonStop || end.Content == nil {
 		return nil
 	}
-	tail := l.Text(interrupted, l.Phrase(notWriting))
+	tail := l.Text(interrupted, l.Phrase(NotWriting))
 	content := markdown.First(memory.Clean(*end.Content), markdown.MessageLimit-markdown.Units(tail)-1) + "\n" + tail
 	t := r.thread(a, "c")
-	t.Asker = o.asker
-	_, err := t.Edit(ctx, memory.MessageID(end.ID), content, o.done(l, false), nil)
+	t.Asker = o.Asker
+	_, err := t.Edit(ctx, memory.MessageID(end.ID), content, o.Done(l, false), nil)
 	return err
 }

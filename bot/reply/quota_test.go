@@ -1,7 +1,6 @@
-package bot
+package reply
 
 import (
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -11,8 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"hark/bot/ingest"
-	"hark/bot/locale"
-	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -49,16 +46,16 @@ func TestRolesLimitsTakeThePlaceOfEverybodys(t *testing.T) {
 			configured.Guild},
 	} {
 		g := &memory.Guild{ID: guild, Limits: test.chosen}
-		if member, all := configured.of(g, test.roles); member != test.member || all != test.all {
+		if member, all := configured.Of(g, test.roles); member != test.member || all != test.all {
 			t.Errorf("%s: %+v and %+v", name, member, all)
 		}
 	}
 	g := &memory.Guild{ID: guild, Limits: []memory.RoleLimit{limit(0, 20, 10)}}
-	if _, all := (Limits{}).of(g, nil); all != g.Limits[0].Limit {
+	if _, all := (Limits{}).Of(g, nil); all != g.Limits[0].Limit {
 		t.Errorf("where nothing is configured: %+v", all)
 	}
 	direct := &memory.Guild{ID: memory.DirectGuild, Limits: []memory.RoleLimit{limit(0, 1, 1)}}
-	if member, all := configured.of(direct, nil); member != configured.Member || all != (memory.Limit{}) {
+	if member, all := configured.Of(direct, nil); member != configured.Member || all != (memory.Limit{}) {
 		t.Errorf("in direct messages: %+v and %+v", member, all)
 	}
 }
@@ -106,7 +103,7 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 			got := ""
 			h := l.take(m, now, member, guild)
 			if h != nil {
-				got = h.of
+				got = h.Of
 			}
 			if got != want {
 				t.Fatalf("%q, want %q, after %d of theirs and %d of all", got, want, own, all)
@@ -124,10 +121,10 @@ func TestQuotaIsAsTheNaiveOne(t *testing.T) {
 			}
 			free := func(at time.Time) bool {
 				own, all := in(m, at)
-				return h.of == memberMessages && own < member.Messages || h.of == guildMessages && all < guild.Messages
+				return h.Of == memberMessages && own < member.Messages || h.Of == guildMessages && all < guild.Messages
 			}
 			if !free(h.until) || free(h.until.Add(-1)) || !h.until.After(now) {
-				t.Fatalf("%s is over at %v", h.of, h.until)
+				t.Fatalf("%s is over at %v", h.Of, h.until)
 			}
 		}
 		l.sweep(now.Add(time.Hour))
@@ -167,24 +164,11 @@ func TestQuotaOutlivesClocksThatJump(t *testing.T) {
 	})
 }
 
-func TestNumbersAreGrouped(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 50000: "50,000", 1234567: "1,234,567"} {
-		if got := (locale.Locale{}).Number(n); got != want {
-			t.Errorf("%d: %s", n, got)
-		}
-	}
-	for _, n := range []int{1, 2, 1200} {
-		golden.Seen(t, limitReached(locale.Locale{}, &hit{of: memberMessages, limit: n}))
-	}
-	golden.Seen(t, fmt.Sprint(toldLimit(locale.Locale{}, memory.Limit{Messages: 5})))
-}
-
 // Several answers at once can't pass a limit of which only one can: the others wait until it is known what
 // the first took.
 func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string][2]share{"a member's": {{limit: 1}, {}}, "a guild's": {{}, {limit: 1}}} {
+	for name, limits := range map[string][2]Share{"a member's": {{Limit: 1}, {}}, "a guild's": {{}, {Limit: 1}}} {
 		synctest.Test(t, func(t *testing.T) {
 			q := newQuota()
 			var spent, models, quoted atomic.Int32
@@ -193,13 +177,13 @@ func TestAnswersAtOnceDontPassALimitOfOne(t *testing.T) {
 					m := ingest.Membership{Guild: 1, User: 2}
 					got, err := q.reserve(t.Context(), id, reservation{m, 1000}, func() (allowance, error) {
 						own, all := limits[0], limits[1]
-						own.spent, all.spent = int(spent.Load()), int(spent.Load())
-						return allowanceOf(own, all, noon), nil
+						own.Spent, all.Spent = int(spent.Load()), int(spent.Load())
+						return allowanceOf(own, all, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), nil
 					})
 					switch {
 					case err != nil:
 						t.Error(err)
-					case got.hit != nil:
+					case got.Hit != nil:
 						quoted.Add(1)
 					default:
 						models.Add(1)

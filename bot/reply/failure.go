@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -57,9 +57,9 @@ func wording(err error) locale.Phrase {
 	return wentWrong
 }
 
-// sentence is what a member is told about err. The log tells what it is under the code that they see. What fails again
+// Failure is what a member is told about err. The log tells what it is under the code that they see. What fails again
 // in a channel for the same reason isn't told at length twice in a minute.
-func (r *replier) sentence(l locale.Locale, a *ingest.Question, err error) string {
+func (r *Replier) Failure(l locale.Locale, a *ingest.Question, err error) string {
 	var told interface{ Sentence() string }
 	switch {
 	case errors.As(err, &told):
@@ -95,19 +95,19 @@ type repeatTo struct {
 }
 
 // isRepeated reports whether the same was said in a channel just before, and notes that it is.
-func (r *replier) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
+func (r *Replier) isRepeated(channel memory.ChannelID, words locale.Phrase) bool {
 	now := r.Now()
 	return !r.repeats.IsNews(repeatTo{channel: channel, of: "failure"}, words, now, now.Add(againWithin))
 }
 
 // isMute reports whether it was said just before that Hark may not write in a channel, and notes that it is.
-func (r *replier) isMute(channel memory.ChannelID) bool {
+func (r *Replier) isMute(channel memory.ChannelID) bool {
 	now := r.Now()
 	return !r.repeats.IsNews(repeatTo{channel: channel, of: "mute"}, "", now, now.Add(muteFor))
 }
 
 // undelivered logs that Discord didn't take an answer. Where Hark may not write, nobody there can be told.
-func (r *replier) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
+func (r *Replier) undelivered(ctx context.Context, a *ingest.Question, err error, what string) {
 	if discord.Status(err) != http.StatusForbidden {
 		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg(what)
 		return
@@ -137,9 +137,9 @@ func withoutRoles(contents []string) []string {
 	return plain
 }
 
-// localeIn is the locale of what is said in a channel for all to read: in the language that was set there, or
+// LocaleIn is the locale of what is said in a channel for all to read: in the language that was set there, or
 // else the one that is configured.
-func (r *replier) localeIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
+func (r *Replier) LocaleIn(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) locale.Locale {
 	g, err := r.Filter.Guild(ctx, guild)
 	if err != nil {
 		g = &memory.Guild{ID: guild}

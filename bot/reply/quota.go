@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -18,8 +18,8 @@ type Limits struct {
 	Reserve int
 }
 
-// of are the limits of somebody with these roles, and of their guild.
-func (l Limits) of(g *memory.Guild, roles []memory.RoleID) (member, guild memory.Limit) {
+// Of are the limits of somebody with these roles, and of their guild.
+func (l Limits) Of(g *memory.Guild, roles []memory.RoleID) (member, guild memory.Limit) {
 	if g.ID == memory.DirectGuild { // where nobody can choose, and whose people have nothing to do with each other
 		return l.Member, memory.Limit{}
 	}
@@ -71,54 +71,54 @@ const (
 	guildTokens    = "guild_tokens"
 )
 
-// limitNames are all of these.
-var limitNames = []string{tooManyWait, pausedQuestion, memberMessages, guildMessages, memberTokens, guildTokens}
+// LimitNames are all of these.
+var LimitNames = []string{tooManyWait, pausedQuestion, memberMessages, guildMessages, memberTokens, guildTokens}
 
 // minute is the time within which messages are counted.
 const minute = time.Minute
 
-// hit is a limit that something comes up against.
-type hit struct {
-	of    string
-	limit int
+// Hit is a limit that something comes up against.
+type Hit struct {
+	Of    string
+	Limit int
 	until time.Time // when it lets something pass again
 }
 
-// share is how much of a limit is used.
-type share struct {
+// Share is how much of a limit is used.
+type Share struct {
 	of           string
-	limit, spent int
+	Limit, Spent int
 }
 
-// fits reports whether anything is left beside what is reserved.
-func (s share) fits(reserved int) bool {
-	return s.limit == memory.Unlimited || s.spent+reserved < s.limit
+// Fits reports whether anything is left beside what is reserved.
+func (s Share) Fits(reserved int) bool {
+	return s.Limit == memory.Unlimited || s.Spent+reserved < s.Limit
 }
 
 // left is what is left after so many more tokens, and which part of the limit that is.
-func (s share) left(more int) (tokens int, part float64) {
-	if s.limit == memory.Unlimited {
+func (s Share) left(more int) (tokens int, part float64) {
+	if s.Limit == memory.Unlimited {
 		return 0, 1
 	}
-	tokens = max(0, s.limit-s.spent-more)
-	return tokens, float64(tokens) / float64(s.limit)
+	tokens = max(0, s.Limit-s.Spent-more)
+	return tokens, float64(tokens) / float64(s.Limit)
 }
 
 // allowance is what somebody may take of models.
 type allowance struct {
-	own, all share
-	hit      *hit // the limit that is used up; nil if there is anything left
+	Own, All Share
+	Hit      *Hit // the limit that is used up; nil if there is anything left
 }
 
 // allowanceOf tells from how much of their limits for the day somebody and their guild have used.
-func allowanceOf(own, all share, at time.Time) allowance {
+func allowanceOf(own, all Share, at time.Time) allowance {
 	_, tomorrow := memory.Day(at)
-	for _, s := range []share{own, all} {
-		if !s.fits(0) {
-			return allowance{own, all, &hit{s.of, s.limit, tomorrow}}
+	for _, s := range []Share{own, all} {
+		if !s.Fits(0) {
+			return allowance{own, all, &Hit{s.of, s.Limit, tomorrow}}
 		}
 	}
-	return allowance{own: own, all: all}
+	return allowance{Own: own, All: all}
 }
 
 // quota counts what is asked, by the times at which Discord says that it was, whatever this machine's clock
@@ -143,7 +143,7 @@ func newQuota() *quota {
 }
 
 // take counts a question asked at a time, unless it is one too many: then it is the limit that says so.
-func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *hit {
+func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *Hit {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sweep(at)
@@ -188,11 +188,11 @@ func (q *quota) near(key ingest.Membership, at time.Time) []time.Time {
 }
 
 // crowded is the limit if no more questions may come than those at these times.
-func crowded(near []time.Time, most int, of string) *hit {
+func crowded(near []time.Time, most int, of string) *Hit {
 	if most == memory.Unlimited || len(near) < most {
 		return nil
 	}
-	return &hit{of, most, near[len(near)-most].Add(minute)}
+	return &Hit{of, most, near[len(near)-most].Add(minute)}
 }
 
 func inOrder(times []time.Time, at time.Time) []time.Time {
@@ -218,13 +218,13 @@ func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
 		released := q.released
 		q.mu.Unlock()
 		a, err := spent()
-		if err != nil || a.hit != nil {
+		if err != nil || a.Hit != nil {
 			return a, err
 		}
 		q.mu.Lock()
 		own, all := q.sums(r.Membership)
 		// What was released meanwhile may not be among what is spent.
-		if q.released == released && a.own.fits(own) && a.all.fits(all) {
+		if q.released == released && a.Own.Fits(own) && a.All.Fits(all) {
 			q.reserved[id] = r
 			q.mu.Unlock()
 			return a, nil

@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // logLack logs, once an hour for a channel, that something can't be done there, with what is missing and
 // where it is given.
-func (r *replier) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
+func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
 	if r.isMute(channel) {
 		return
 	}
@@ -25,7 +25,7 @@ func (r *replier) logLack(ctx context.Context, guild memory.GuildID, channel mem
 
 // noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none:
 // once an hour for a channel, as the log says it.
-func (r *replier) noFiles(ctx context.Context, a *ingest.Question, err error) string {
+func (r *Replier) noFiles(ctx context.Context, a *ingest.Question, err error) string {
 	if a.Guild == memory.DirectGuild {
 		return ""
 	}
@@ -36,5 +36,5 @@ func (r *replier) noFiles(ctx context.Context, a *ingest.Question, err error) st
 	r.Log.Warn().Err(err).Int64("channel", int64(a.Channel)).Str("missing",
 		discord.PermissionNames(locale.Locale{}, missing)).Str("grant", r.Grants.Link(a.Guild, missing)).
 		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
-	return "-# " + r.Grants.Lacking(r.localeIn(ctx, a.Guild, a.Channel), a.Guild, a.Channel, missing)
+	return "-# " + r.Grants.Lacking(r.LocaleIn(ctx, a.Guild, a.Channel), a.Guild, a.Channel, missing)
 }

@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -28,11 +28,11 @@ var (
 	errUnasked = errors.New("the question is gone, or nobody wants its answer")
 )
 
-// tracker owns questions, from their arrival to the last change of their answers: it decides which are
+// Tracker owns questions, from their arrival to the last change of their answers: it decides which are
 // answered and when, and has an answer follow what becomes of its question. It is in memory only, and holds a
 // question's text only until it is answered.
-type tracker struct {
-	replier   *replier
+type Tracker struct {
+	replier   *Replier
 	scheduler *scheduler[*ingest.Question]
 	quota     *quota
 	seed      maphash.Seed
@@ -67,8 +67,8 @@ const (
 	over
 )
 
-func newTracker(r *replier) *tracker {
-	t := &tracker{
+func newTracker(r *Replier) *Tracker {
+	t := &Tracker{
 		replier: r, quota: newQuota(), seed: maphash.MakeSeed(),
 		known: map[memory.MessageID]*question{}, removals: map[memory.Spot]removal{}, wake: make(chan struct{}, 1),
 	}
@@ -77,29 +77,29 @@ func newTracker(r *replier) *tracker {
 }
 
 // Counts are how many questions wait, how many are being answered, and how many goroutines that takes.
-func (t *tracker) Counts() (waiting, busy, active int) { return t.scheduler.counts() }
+func (t *Tracker) Counts() (waiting, busy, active int) { return t.scheduler.counts() }
 
 // Wait waits for the answers under way, until ctx ends.
-func (t *tracker) Wait(ctx context.Context) { t.scheduler.wait(ctx) }
+func (t *Tracker) Wait(ctx context.Context) { t.scheduler.wait(ctx) }
 
 // Asked is how many questions somebody asked within the last minute, and until when they count.
-func (t *tracker) Asked(m ingest.Membership, at time.Time) (asked int, until time.Time) {
+func (t *Tracker) Asked(m ingest.Membership, at time.Time) (asked int, until time.Time) {
 	return t.quota.asked(m, at)
 }
 
 // Reserved is for how many answers tokens are reserved.
-func (t *tracker) Reserved() int {
+func (t *Tracker) Reserved() int {
 	t.quota.mu.Lock()
 	defer t.quota.mu.Unlock()
 	return len(t.quota.reserved)
 }
 
 // Nudge has it looked now whether answers are to be taken back.
-func (t *tracker) Nudge() { pace.Wake(t.wake) }
+func (t *Tracker) Nudge() { pace.Wake(t.wake) }
 
-// take has a question answered, unless it was taken before, or too much is asked. It waits for nobody. last is the
+// Take has a question answered, unless it was taken before, or too much is asked. It waits for nobody. last is the
 // context of what is said about it.
-func (t *tracker) take(last context.Context, a *ingest.Question) {
+func (t *Tracker) Take(last context.Context, a *ingest.Question) {
 	if taken, left := t.accept(last, a); !taken && !left && !t.isOpen(a.ID) {
 		t.replier.Queue.Put(ingest.Item{Events: []memory.Event{a.Closed()}})
 	}
@@ -107,29 +107,29 @@ func (t *tracker) take(last context.Context, a *ingest.Question) {
 
 // accept is as take, and closes nothing in the log. left is true if the question is to stay open there: until
 // something is said instead of an answer, or for the next process.
-func (t *tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
+func (t *Tracker) accept(last context.Context, a *ingest.Question) (taken, left bool) {
 	g := t.replier.Filter.Lookup(last, a.Guild)
-	a.Parent = parentOf(g, a.Channel)
-	if a = t.hear(a, silentIn(g, a.Channel)); a == nil {
+	a.Parent = ParentOf(g, a.Channel)
+	if a = t.hear(a, SilentIn(g, a.Channel)); a == nil {
 		return false, false
 	}
-	h, purpose := t.paused(g, a.Channel, a.When()), "p"
+	h, purpose := t.Paused(g, a.Channel, a.When()), "p"
 	if h != nil {
-		t.count(h.of)
-	} else if h, purpose = t.tooOften(g, a), "l"; h == nil {
-		return t.enqueue(last, a)
+		t.count(h.Of)
+	} else if h, purpose = t.TooOften(g, a), "l"; h == nil {
+		return t.Enqueue(last, a)
 	}
-	t.refuse(a.ID)
+	t.Refuse(a.ID)
 	if left = t.isFirst(a, h); left {
 		t.scheduler.start(func() {
-			t.replier.say(last, a, purpose, limitReached(t.replier.localeIn(last, a.Guild, a.Channel), h))
+			t.replier.say(last, a, purpose, LimitReached(t.replier.LocaleIn(last, a.Guild, a.Channel), h))
 		})
 	}
 	return false, left
 }
 
-// parentOf is the channel that a thread is in, or 0.
-func parentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
+// ParentOf is the channel that a thread is in, or 0.
+func ParentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
 	for _, c := range g.Channels {
 		if c.ID == channel && c.Kind.IsThread() {
 			return c.Parent
@@ -138,44 +138,44 @@ func parentOf(g *memory.Guild, channel memory.ChannelID) memory.ChannelID {
 	return 0
 }
 
-// paused is the pause that a channel's questions fall into, until a time or, if that is zero, for as long as
+// Paused is the pause that a channel's questions fall into, until a time or, if that is zero, for as long as
 // nobody ends it.
-func (t *tracker) paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *hit {
+func (t *Tracker) Paused(g *memory.Guild, channel memory.ChannelID, at time.Time) *Hit {
 	if until, is := t.replier.Choices.In(g, channel).PausedAt(at); is {
-		return &hit{of: pausedQuestion, until: until}
+		return &Hit{Of: pausedQuestion, until: until}
 	}
 	return nil
 }
 
-// tooOften counts a question, unless it is the one too many of a minute.
-func (t *tracker) tooOften(g *memory.Guild, a *ingest.Question) *hit {
-	member, guild := t.replier.Limits.of(g, a.Roles)
+// TooOften counts a question, unless it is the one too many of a minute.
+func (t *Tracker) TooOften(g *memory.Guild, a *ingest.Question) *Hit {
+	member, guild := t.replier.Limits.Of(g, a.Roles)
 	h := t.quota.take(a.Membership(), a.When(), member, guild)
 	if h != nil {
-		t.count(h.of)
+		t.count(h.Of)
 	}
 	return h
 }
 
 // isFirst reports whether a limit is to be told to the member or, if it is everybody's, in the channel.
-func (t *tracker) isFirst(a *ingest.Question, h *hit) bool {
-	to, until := repeatTo{a.Membership(), 0, h.of}, h.until
-	if h.of != memberMessages && h.of != memberTokens {
+func (t *Tracker) isFirst(a *ingest.Question, h *Hit) bool {
+	to, until := repeatTo{a.Membership(), 0, h.Of}, h.until
+	if h.Of != memberMessages && h.Of != memberTokens {
 		to.User, to.channel = 0, a.Channel
 	}
-	if again := a.When().Add(pausedAgain); h.of == pausedQuestion && (until.IsZero() || again.Before(until)) {
+	if again := a.When().Add(pausedAgain); h.Of == pausedQuestion && (until.IsZero() || again.Before(until)) {
 		until = again
 	}
 	return t.replier.repeats.IsNews(to, "", a.When(), until)
 }
 
 // count counts that something refused a question.
-func (t *tracker) count(why string) {
+func (t *Tracker) count(why string) {
 	t.replier.Metrics.QuestionsRefused.WithLabelValues(why).Inc()
 }
 
-// enqueue has a question answered that may be asked, if not too many wait. It returns the same as accept.
-func (t *tracker) enqueue(last context.Context, a *ingest.Question) (taken, left bool) {
+// Enqueue has a question answered that may be asked, if not too many wait. It returns the same as accept.
+func (t *Tracker) Enqueue(last context.Context, a *ingest.Question) (taken, left bool) {
 	who := a.Asker
 	if a.Quiet {
 		who = 0
@@ -184,43 +184,43 @@ func (t *tracker) enqueue(last context.Context, a *ingest.Question) (taken, left
 	if err == nil {
 		return true, false
 	}
-	t.refuse(a.ID)
+	t.Refuse(a.ID)
 	t.quota.back(a.Membership(), a.When())
 	if full, is := errors.AsType[*fullError](err); is {
 		t.count(tooManyWait)
 		if full.first {
 			t.scheduler.start(func() {
-				t.replier.say(last, a, "b", tooMany(t.replier.localeIn(last, a.Guild, a.Channel), full))
+				t.replier.say(last, a, "b", tooMany(t.replier.LocaleIn(last, a.Guild, a.Channel), full))
 			})
 		}
 		return false, full.first
 	}
 	if !a.Quiet {
-		t.miss(last, a)
+		t.Miss(last, a)
 	}
 	return false, true
 }
 
-// close has no more questions answered, and tells those who wait. It returns how many there are.
-func (t *tracker) close(last context.Context) (left int) {
+// Close has no more questions answered, and tells those who wait. It returns how many there are.
+func (t *Tracker) Close(last context.Context) (left int) {
 	waiting := t.scheduler.close()
 	for _, a := range waiting {
-		t.miss(last, a)
+		t.Miss(last, a)
 	}
 	return len(waiting)
 }
 
-// miss tells that a question isn't answered since Hark stops. Where a part of an answer is shown the next
+// Miss tells that a question isn't answered since Hark stops. Where a part of an answer is shown the next
 // process finishes it.
-func (t *tracker) miss(last context.Context, a *ingest.Question) {
+func (t *Tracker) Miss(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 {
-		t.scheduler.start(func() { t.replier.say(last, a, "r", t.replier.localeIn(last, a.Guild, a.Channel).Text(restarting)) })
+		t.scheduler.start(func() { t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild, a.Channel).Text(restarting)) })
 	}
 }
 
 // hear takes a message that asks something, or did, and is what it is to be answered as; nil if it isn't to
 // be. Where Hark is silent nothing is.
-func (t *tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
+func (t *Tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q, known := t.known[a.ID]
@@ -263,10 +263,10 @@ func (t *tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 	return a
 }
 
-func (t *tracker) hash(a *ingest.Question) uint64 { return maphash.String(t.seed, a.Text) }
+func (t *Tracker) hash(a *ingest.Question) uint64 { return maphash.String(t.seed, a.Text) }
 
-// again has a question answered in the place of an answer that is there. It is false if it is being answered already.
-func (t *tracker) again(a *ingest.Question, shown, more []memory.MessageID) bool {
+// Again has a question answered in the place of an answer that is there. It is false if it is being answered already.
+func (t *Tracker) Again(a *ingest.Question, shown, more []memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.known[a.ID]
@@ -281,7 +281,7 @@ func (t *tracker) again(a *ingest.Question, shown, more []memory.MessageID) bool
 }
 
 // add knows a question from now on, and forgets the oldest if there are too many; called with mu held.
-func (t *tracker) add(id memory.MessageID) *question {
+func (t *Tracker) add(id memory.MessageID) *question {
 	if len(t.known) >= 2*knownQuestions {
 		for _, old := range slices.Sorted(maps.Keys(t.known))[:knownQuestions] {
 			if !t.known[old].isOpen() {
@@ -295,15 +295,15 @@ func (t *tracker) add(id memory.MessageID) *question {
 }
 
 // of is what is known of a question, which is nothing if it never came; called with mu held.
-func (t *tracker) of(id memory.MessageID) *question {
+func (t *Tracker) of(id memory.MessageID) *question {
 	if q := t.known[id]; q != nil {
 		return q
 	}
 	return &question{}
 }
 
-// refuse has a question that isn't to be answered be as it was before it was asked: one with an answer keeps that.
-func (t *tracker) refuse(id memory.MessageID) {
+// Refuse has a question that isn't to be answered be as it was before it was asked: one with an answer keeps that.
+func (t *Tracker) Refuse(id memory.MessageID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.of(id)
@@ -318,7 +318,7 @@ func (t *tracker) refuse(id memory.MessageID) {
 
 // begin is a question as it is to be answered now, with the messages that show an earlier answer; nil if it
 // is gone. The context ends when it isn't to be answered any more as it was.
-func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ingest.Question) {
+func (t *Tracker) begin(ctx context.Context, id memory.MessageID) (context.Context, *ingest.Question) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.of(id)
@@ -333,7 +333,7 @@ func (t *tracker) begin(ctx context.Context, id memory.MessageID) (context.Conte
 }
 
 // isOpen reports whether a question waits or is being answered.
-func (t *tracker) isOpen(id memory.MessageID) bool {
+func (t *Tracker) isOpen(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.of(id).isOpen()
@@ -342,7 +342,7 @@ func (t *tracker) isOpen(id memory.MessageID) bool {
 func (q *question) isOpen() bool { return q.state == waiting || q.state == running }
 
 // fate is what became of a question while it was being answered: errAnew, errUnasked, or nil if it is as it was.
-func (t *tracker) fate(id memory.MessageID) error {
+func (t *Tracker) fate(id memory.MessageID) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.of(id).fate
@@ -350,7 +350,7 @@ func (t *tracker) fate(id memory.MessageID) error {
 
 // end says that a question was answered by shown messages, with more that go with them, unless something became of it
 // meanwhile, which it returns.
-func (t *tracker) end(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
+func (t *Tracker) end(id memory.MessageID, shown, more []memory.MessageID, logged bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.of(id)
@@ -366,8 +366,8 @@ func (t *tracker) end(id memory.MessageID, shown, more []memory.MessageID, logge
 // settle has a question be over with, so that its text is known no longer.
 func (q *question) settle() { q.ask, q.state = q.ask.Saying(&ingest.Question{}), over }
 
-// stop stops an answer that is being written. It is false if none is.
-func (t *tracker) stop(id memory.MessageID) bool {
+// Stop stops an answer that is being written. It is false if none is.
+func (t *Tracker) Stop(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.of(id)
@@ -377,8 +377,8 @@ func (t *tracker) stop(id memory.MessageID) bool {
 	return q.state == running
 }
 
-// unask ends an answer that isn't wanted. It is false if none is being written; then it is known that there is none.
-func (t *tracker) unask(id memory.MessageID) bool {
+// Unask ends an answer that isn't wanted. It is false if none is being written; then it is known that there is none.
+func (t *Tracker) Unask(id memory.MessageID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.of(id)
@@ -400,7 +400,7 @@ func (q *question) become(fate error) {
 // clear has it that a question has no answer, and returns all messages that show an earlier one. What was
 // asked is known still, so that something else about the question, like a pin, doesn't have it answered
 // again.
-func (t *tracker) clear(id memory.MessageID) []memory.MessageID {
+func (t *Tracker) clear(id memory.MessageID) []memory.MessageID {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.of(id).clear()
@@ -418,7 +418,7 @@ func (q *question) clear() []memory.MessageID {
 
 // isWriting reports whether a message is one of an answer in whose place another is being written; not
 // whether one waits to be, which may be for long.
-func (t *tracker) isWriting(at memory.Spot) bool {
+func (t *Tracker) isWriting(at memory.Spot) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, q := range t.known {
@@ -429,8 +429,8 @@ func (t *tracker) isWriting(at memory.Spot) bool {
 	return false
 }
 
-// see is told what is in the log. It doesn't wait.
-func (t *tracker) see(subjects []ingest.Subject) {
+// See is told what is in the log. It doesn't wait.
+func (t *Tracker) See(subjects []ingest.Subject) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, s := range subjects {
@@ -461,7 +461,7 @@ func (t *tracker) see(subjects []ingest.Subject) {
 }
 
 // forget has a question that is gone not be known, and its answer be taken back; called with mu held.
-func (t *tracker) forget(q *question) {
+func (t *Tracker) forget(q *question) {
 	if !q.logged { // else the log tells, also after a restart
 		t.scheduleRemoval(q.ask.Channel, slices.Concat(q.shown, q.more))
 	}
@@ -469,8 +469,8 @@ func (t *tracker) forget(q *question) {
 	pace.Wake(t.wake)
 }
 
-// silentIn reports whether those who manage a guild have decided that nobody is answered in a channel.
-func silentIn(g *memory.Guild, channel memory.ChannelID) bool {
+// SilentIn reports whether those who manage a guild have decided that nobody is answered in a channel.
+func SilentIn(g *memory.Guild, channel memory.ChannelID) bool {
 	value, _ := g.Setting(channel, memory.SettingAnswers)
 	return value == "off"
 }

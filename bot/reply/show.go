@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 )
 
 // post shows contents of which nobody knows how they came about, and logs that.
-func (r *replier) post(last context.Context, d *delivery, a *ingest.Question, contents []string) {
+func (r *Replier) post(last context.Context, d *delivery, a *ingest.Question, contents []string) {
 	r.shown(last, d, a, d.finish(last, contents), memory.Trace{}, nil)
 }
 
 // shown logs an answer that is shown, or, if err isn't nil, as far as it is, and what is proposed below it.
 // It returns the messages of the latter.
-func (r *replier) shown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
+func (r *Replier) shown(last context.Context, d *delivery, a *ingest.Question, err error, trace memory.Trace,
 	proposals []answer.Proposal) []memory.MessageID {
 	var below []discord.Posted
 	if err == nil {
@@ -26,7 +26,7 @@ func (r *replier) shown(last context.Context, d *delivery, a *ingest.Question, e
 		r.undelivered(last, a, err, "couldn't show an answer")
 		if unfit(err) && (len(d.parts) == 0 || d.isWritten()) {
 			trace, d.buttons = memory.Trace{}, nil
-			sentence := []string{r.localeIn(last, a.Guild, a.Channel).Text(cantShow)}
+			sentence := []string{r.LocaleIn(last, a.Guild, a.Channel).Text(cantShow)}
 			if len(d.parts) == 0 || d.finish(last, sentence) != nil {
 				_ = d.afresh(last, r.thread(a, "f"+a.Round), sentence)
 			}
@@ -43,7 +43,7 @@ func (r *replier) shown(last context.Context, d *delivery, a *ingest.Question, e
 // record logs our answer, and returns once that is committed. What shows an earlier answer still, since
 // Discord didn't take what was to stand there, isn't this one: it stays if the log knows how it came about,
 // and goes otherwise. Where nothing is shown for now, the question stays open for the next start.
-func (r *replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted,
+func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted,
 	forNow bool) {
 	old := d.unwritten()
 	if !d.isWritten() {
@@ -69,7 +69,7 @@ func (r *replier) record(last context.Context, d *delivery, a *ingest.Question, 
 
 // leave leaves an earlier answer as it was. One of which the log doesn't know any more what it was made from
 // goes: nothing would take it back when that is forgotten.
-func (r *replier) leave(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
+func (r *Replier) leave(ctx context.Context, d *delivery, a *ingest.Question, old []memory.MessageID) {
 	if len(old) == 0 {
 		return
 	}
@@ -85,7 +85,7 @@ func (r *replier) leave(ctx context.Context, d *delivery, a *ingest.Question, ol
 }
 
 // discard takes back what went with an earlier answer in the same place.
-func (r *replier) discard(last context.Context, d *delivery, a *ingest.Question) {
+func (r *Replier) discard(last context.Context, d *delivery, a *ingest.Question) {
 	for _, id := range a.More {
 		if err := d.to.Remove(last, id); err != nil && !errors.Is(err, discord.ErrGone) {
 			r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take back what went with an answer")
@@ -97,7 +97,7 @@ func (r *replier) discard(last context.Context, d *delivery, a *ingest.Question)
 
 // ours is our answer for the log, as Discord has it, with how it came about. Where nobody knows that, the text isn't
 // kept: it couldn't be found when something that it repeats is forgotten.
-func (r *replier) ours(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
+func (r *Replier) ours(d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted) []memory.Event {
 	var events []memory.Event
 	if len(d.removed) > 0 {
 		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: d.removed})

@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -28,9 +28,9 @@ const (
 	stoppedLine = "-# ⏹️ Stopped."
 )
 
-// outcome is what an Answerer came to.
-type outcome struct {
-	answer answer.Answer
+// Outcome is what an Answerer came to.
+type Outcome struct {
+	Answer answer.Answer
 	err    error
 	// spends is what the answer may take of models.
 	spends allowance
@@ -41,7 +41,7 @@ type outcome struct {
 // reply answers one question: it shows the answer while it is being written, and logs what it became. When
 // work ends the answer is cut short, and says so; requests go on until last ends. A question that changes meanwhile is
 // answered anew in the same place, and one that goes has its answer taken back.
-func (r *replier) reply(work, last context.Context, asked *ingest.Question) {
+func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
 	d := newDelivery(r.thread(asked, "a"+asked.Round), r.Timing.Pace, r.Timing.Typing)
 	for first := true; ; first = false {
 		ctx, a := r.questions.begin(work, asked.ID)
@@ -60,8 +60,8 @@ func (r *replier) reply(work, last context.Context, asked *ingest.Question) {
 }
 
 // answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
-func (r *replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
-	l := r.localeIn(last, a.Guild, a.Channel)
+func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
+	l := r.LocaleIn(last, a.Guild, a.Channel)
 	if a.Text == "" && len(a.Files) == 0 {
 		d.buttons = nil
 		r.discard(last, d, a)
@@ -72,7 +72,7 @@ func (r *replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	limit, cancel := context.WithTimeout(ctx, r.Timing.Answer)
 	defer cancel()
 	writing, written := context.WithCancel(limit)
-	came := make(chan outcome, 1)
+	came := make(chan Outcome, 1)
 	go func() {
 		defer written()
 		came <- r.consult(limit, a, func(text string) {
@@ -85,8 +85,8 @@ func (r *replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 	if gone != nil {
 		cancel()
 	}
-	got := r.await(limit, came)
-	defer r.questions.settle(last, a, got)
+	got := r.Await(limit, came)
+	defer r.questions.Settle(last, a, got)
 	if err := r.questions.fate(a.ID); err != nil {
 		return err
 	}
@@ -109,16 +109,16 @@ func (r *replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 // answerButtons are those below the answer to a question, of which it may have sources to show.
 func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool, []memory.MessageID) []discord.Component {
 	return func(done bool, before []memory.MessageID) []discord.Component {
-		o := owned{asker: a.Asker, question: a.ID, before: before}
+		o := Owned{Asker: a.Asker, Question: a.ID, Before: before}
 		if !done {
-			return o.writing(l)
+			return o.Writing(l)
 		}
-		return o.done(l, sources)
+		return o.Done(l, sources)
 	}
 }
 
 // takeAway takes back what was shown of an answer that isn't wanted.
-func (r *replier) takeAway(last context.Context, d *delivery, a *ingest.Question) {
+func (r *Replier) takeAway(last context.Context, d *delivery, a *ingest.Question) {
 	known := d.ids()
 	d.take(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
 		return slices.Contains(known, id)
@@ -135,8 +135,8 @@ func (r *replier) takeAway(last context.Context, d *delivery, a *ingest.Question
 	_ = r.Queue.Commit(last, events)
 }
 
-// await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
-func (r *replier) await(ctx context.Context, came <-chan outcome) outcome {
+// Await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
+func (r *Replier) Await(ctx context.Context, came <-chan Outcome) Outcome {
 	select {
 	case got := <-came:
 		return got
@@ -146,31 +146,31 @@ func (r *replier) await(ctx context.Context, came <-chan outcome) outcome {
 	case got := <-came:
 		return got
 	case <-time.After(r.Timing.Unwind):
-		return outcome{err: ctx.Err()}
+		return Outcome{err: ctx.Err()}
 	}
 }
 
-func (r *replier) consult(ctx context.Context, a *ingest.Question, stream func(string)) (got outcome) {
+func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(string)) (got Outcome) {
 	defer crash.Recover("answer", &got.err)
 	settled := func(ctx context.Context) error { return r.Settled(ctx, a.Guild) }
 	if err := settled(ctx); err != nil {
-		return outcome{err: err}
+		return Outcome{err: err}
 	}
-	spends, err := r.questions.allow(ctx, a)
+	spends, err := r.questions.Allow(ctx, a)
 	if err != nil {
-		return outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
+		return Outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
 	}
 	got.spends = spends
 	q := answer.Question{
 		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
 		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), Settled: settled,
 		Attended: r.Attendance.Since, Sets: r.MemberRoles.Sets,
-		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.hit != nil, Files: r.files(a),
+		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
 	}
-	got.answer, got.err = r.Answers.Answer(ctx, q, stream)
+	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
 	if got.unlogged = q.Session != nil; got.unlogged &&
 		!stands(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
-		got.answer, got.err = answer.Answer{Text: r.localeIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
+		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
 	}
 	return got
 }
@@ -193,9 +193,9 @@ func stands(was, now []memory.Message) bool {
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
 // error says that the question has become another meanwhile, or that it is gone.
-func (r *replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got outcome, trace memory.Trace,
+func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got Outcome, trace memory.Trace,
 	logged bool) error {
-	if got.err == nil && strings.TrimSpace(got.answer.Text) == "" {
+	if got.err == nil && strings.TrimSpace(got.Answer.Text) == "" {
 		got.err = answer.ErrEmpty
 	}
 	warn := func(err error) *zerolog.Event {
@@ -204,30 +204,30 @@ func (r *replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 		}
 		return r.Log.Warn().Err(err).Int64("question", int64(a.ID))
 	}
-	warn(got.answer.Away).Msg("answered without the model")
-	warn(got.answer.Instead).Str("model", got.answer.Model).Msg("answered by another model")
-	warn(got.answer.Shortened).Msg("answered from a smaller prompt")
-	warn(got.answer.Unranked).Msg("answered without the reranker")
-	warn(got.answer.ToolFailed).Msg("a tool failed")
+	warn(got.Answer.Away).Msg("answered without the model")
+	warn(got.Answer.Instead).Str("model", got.Answer.Model).Msg("answered by another model")
+	warn(got.Answer.Shortened).Msg("answered from a smaller prompt")
+	warn(got.Answer.Unranked).Msg("answered without the reranker")
+	warn(got.Answer.ToolFailed).Msg("a tool failed")
 	text, tail, err := r.words(l, a, got)
 	var contents []string
 	var files []markdown.File
 	if err == nil {
-		contents, files, err = markdown.Answer(l, text, tail, got.answer.Sources, true)
+		contents, files, err = markdown.Answer(l, text, tail, got.Answer.Sources, true)
 	}
 	if err != nil {
-		contents, trace.Prompt = []string{r.sentence(l, a, err)}, nil
+		contents, trace.Prompt = []string{r.Failure(l, a, err)}, nil
 	}
-	d.buttons = answerButtons(a, l, logged && len(got.answer.Sources) > 0)
+	d.buttons = answerButtons(a, l, logged && len(got.Answer.Sources) > 0)
 	var proposals []answer.Proposal
 	if logged && got.err == nil {
-		proposals = got.answer.Proposals
+		proposals = got.Answer.Proposals
 	}
 	r.discard(last, d, a)
 	err = d.finish(last, contents, files...)
 	if errors.Is(err, discord.ErrNoFiles) {
-		tail = lines(tail, r.noFiles(last, a, err))
-		if contents, _, err = markdown.Answer(l, text, tail, got.answer.Sources, false); err == nil {
+		tail = markdown.Lines(tail, r.noFiles(last, a, err))
+		if contents, _, err = markdown.Answer(l, text, tail, got.Answer.Sources, false); err == nil {
 			err = d.finish(last, contents)
 		}
 	}
@@ -243,13 +243,13 @@ func (r *replier) conclude(last context.Context, l locale.Locale, d *delivery, a
 
 // tracedAs is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
 // is logged now, or that can't be told, and wasn't when the question was asked.
-func tracedAs(a *ingest.Question, got outcome, logged bool, err error) memory.Trace {
+func tracedAs(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
 	if got.unlogged && (logged || err != nil) {
 		return memory.Trace{}
 	}
-	a.Consulted, a.Calls = !got.unlogged, got.answer.Records
-	trace := got.answer.Trace
-	if strings.TrimSpace(got.answer.Text) == "" {
+	a.Consulted, a.Calls = !got.unlogged, got.Answer.Records
+	trace := got.Answer.Trace
+	if strings.TrimSpace(got.Answer.Text) == "" {
 		trace.Prompt = nil // what is shown is why there is no answer
 	}
 	return trace

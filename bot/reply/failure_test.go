@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := newReplier(replyOptions{Options: &ingest.Options{Now: func() time.Time { return now }}})
+	b := New(Options{Options: &ingest.Options{Now: func() time.Time { return now }}})
 	for i, step := range []struct {
 		later          time.Duration
 		channel        memory.ChannelID
@@ -37,23 +37,23 @@ func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
 
 func TestWhatIsGivenUpCountsAsReserved(t *testing.T) {
 	t.Parallel()
-	r := newReplier(replyOptions{Options: &ingest.Options{}, Limits: Limits{Reserve: 500}})
+	r := New(Options{Options: &ingest.Options{}, Limits: Limits{Reserve: 500}})
 	for name, test := range map[string]struct {
-		got      outcome
+		got      Outcome
 		reserved bool
 		want     int
 	}{
-		"as it says": {outcome{answer: answer.Answer{Usage: answer.Usage{Prompt: 5, Completion: 2}}}, true, 7},
-		"as the prompt says": {outcome{answer: answer.Answer{Model: "m", Text: "12345",
+		"as it says": {Outcome{Answer: answer.Answer{Usage: answer.Usage{Prompt: 5, Completion: 2}}}, true, 7},
+		"as the prompt says": {Outcome{Answer: answer.Answer{Model: "m", Text: "12345",
 			Trace: memory.Trace{Tokens: 10}}}, true, 12},
-		"without a model": {outcome{answer: answer.Answer{Text: "12345",
+		"without a model": {Outcome{Answer: answer.Answer{Text: "12345",
 			Trace: memory.Trace{Tokens: 10}}}, true, 0},
-		"given up": {outcome{err: context.Canceled}, true, 500},
-		"too late": {outcome{err: context.DeadlineExceeded}, true, 500},
-		"given up, and says": {outcome{answer: answer.Answer{Usage: answer.Usage{Prompt: 5}},
+		"given up": {Outcome{err: context.Canceled}, true, 500},
+		"too late": {Outcome{err: context.DeadlineExceeded}, true, 500},
+		"given up, and says": {Outcome{Answer: answer.Answer{Usage: answer.Usage{Prompt: 5}},
 			err: errHalted}, true, 5},
-		"given up before":     {outcome{err: errAnew}, false, 0},
-		"failed at something": {outcome{err: errors.New("no")}, true, 0},
+		"given up before":     {Outcome{err: errAnew}, false, 0},
+		"failed at something": {Outcome{err: errors.New("no")}, true, 0},
 	} {
 		a := &ingest.Question{ID: 1}
 		delete(r.questions.quota.reserved, 1)

@@ -1,4 +1,4 @@
-package bot
+package reply
 
 import (
 	"context"
@@ -11,13 +11,13 @@ import (
 	"hark/memory"
 )
 
-// attached are the files of a message that is known already, and of the one that it replies to, with
+// Attached are the files of a message that is known already, and of the one that it replies to, with
 // addresses that hold now. Where Hark mayn't read what was said before there are none.
-func (r *replier) attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
+func (r *Replier) Attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
 	w, err := r.Client.Message(ctx, m.Channel, m.ID)
 	switch {
 	case discord.Status(err) == http.StatusNotFound:
-		return nil, questionGone
+		return nil, QuestionGone
 	case discord.Status(err) == http.StatusForbidden:
 		return nil, nil
 	case err != nil:
@@ -31,7 +31,7 @@ func (r *replier) attached(ctx context.Context, m memory.Message) ([]discord.Att
 }
 
 // files are those of a question as the answer may use them.
-func (r *replier) files(a *ingest.Question) []answer.File {
+func (r *Replier) files(a *ingest.Question) []answer.File {
 	var files []answer.File
 	for _, f := range a.Files {
 		files = append(files, answer.File{
