@@ -30,7 +30,7 @@ func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
 	switch target := memory.UserID(x.Data.Target); target {
 	case x.who():
 		return c.asMember(c.showMember)(ctx, x)
-	case c.bot.self:
+	case c.Self:
 		return sheet{Content: x.Text(aboutHark)}, nil
 	default:
 		return sheet{Content: x.Text(aboutOthers, target)}, nil
@@ -39,7 +39,7 @@ func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
 
 // showMember is all that is kept about whoever asks.
 func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet, error) {
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
 	shown, foot := []string{x.Text(youAreOut)}, ""
@@ -56,7 +56,7 @@ func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet
 			shown = append(shown, text)
 		}
 	}
-	receipts, err := c.bot.memory.Forgettings(ctx, x.guild(), x.who())
+	receipts, err := c.Memory.Forgettings(ctx, x.guild(), x.who())
 	if err != nil {
 		return sheet{}, err
 	}
@@ -87,7 +87,7 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (stri
 	readable := c.readable(ctx, x)
 	var seen []wrote
 	messages, hidden := 0, 0
-	err := c.bot.memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
+	err := c.Memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
 		if !slices.Contains(readable, m.Channel) {
 			hidden++
 			return ctx.Err()
@@ -190,21 +190,21 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 
 // showUses tells in numbers what was made with somebody's messages and questions.
 func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string, error) {
-	e, err := c.bot.memory.Extent(ctx,
+	e, err := c.Memory.Extent(ctx,
 		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 	if err != nil {
 		return "", err
 	}
-	asked, err := c.bot.memory.Traces(ctx, memory.TraceQuery{Asker: x.who()})
+	asked, err := c.Memory.Traces(ctx, memory.TraceQuery{Asker: x.who()})
 	if err != nil {
 		return "", err
 	}
 	asked = slices.DeleteFunc(asked, func(t memory.Trace) bool { return t.Guild != x.guild() })
-	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
+	calls, err := c.Memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
 	if err != nil {
 		return "", err
 	}
-	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
+	spent, err := c.Memory.Spending(ctx, x.guild(), c.Now())
 	tokens := spent[x.who()]
 	return markdown.Lines(x.Text("**In numbers**"),
 		"- "+x.Count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you",

@@ -48,7 +48,7 @@ func toldImplied(l locale.Locale, g *memory.Guild) string {
 
 // rolesHere says what is known or was stated of the roles that members have.
 func (c *commands) rolesHere(x *exchange) string {
-	if c.bot.memberRoles.Sets(x.server) != nil {
+	if c.MemberRoles.Sets(x.server) != nil {
 		return x.Text("For that Discord tells me who has which roles. I write no list of members into my files.")
 	}
 	return when(len(x.server.Implied()) > 0, toldImplied(x.Locale, x.server))

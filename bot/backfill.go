@@ -19,12 +19,12 @@ const stopsBackfill = "nobackfill"
 func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
-	listed, err := memory.PastOf(limit, c.bot.memory, x.server, at.ID)
+	listed, err := memory.PastOf(limit, c.Memory, x.server, at.ID)
 	if err != nil {
 		return sheet{}, err
 	}
-	w := c.bot.filler.Watch(x.seen(), at.ID)
-	defer c.bot.filler.Unwatch(w)
+	w := c.Filler.Watch(x.seen(), at.ID)
+	defer c.Filler.Unwatch(w)
 	since, _, err := c.span(x, "since")
 	if err == nil && len(listed) == 0 {
 		err = c.beginBackfill(limit, x, at, since)
@@ -50,16 +50,16 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 		return err
 	}
 	if missing != 0 {
-		return refusal(c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing))
+		return refusal(c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing))
 	}
 	now, after := c.at(x), memory.MessageID(0)
 	if !since.IsZero() {
 		after = memory.FirstMessageID(since) - 1
 	}
-	if keep, _, _ := g.Retention(at.ID, c.bot.cfg.Retention); keep > 0 { // older ones would be forgotten at once
+	if keep, _, _ := g.Retention(at.ID, c.Retention); keep > 0 { // older ones would be forgotten at once
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
-	gaps, begun, err := memory.Unheard(ctx, c.bot.memory, g, at.ID, after, now, func(of memory.Channel) bool {
+	gaps, begun, err := memory.Unheard(ctx, c.Memory, g, at.ID, after, now, func(of memory.Channel) bool {
 		return !of.Unplaced && policy.Remembers(g, of.ID)
 	})
 	switch {
@@ -74,7 +74,7 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 		memory.BeginPast(gaps, now)...); err != nil {
 		return err
 	}
-	c.bot.filler.Nudge()
+	c.Filler.Nudge()
 	return nil
 }
 
@@ -82,13 +82,13 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 // wait for that.
 func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *ingest.Watching,
 	note string) (sheet, error) {
-	look := time.NewTicker(c.bot.timing.backfill)
+	look := time.NewTicker(c.Timing.Backfill)
 	defer look.Stop()
 	for shown := ""; ; {
 		err := c.look(limit, x)
 		var left []memory.Gap
 		if err == nil {
-			left, err = memory.PastOf(limit, c.bot.memory, x.seen(), at.ID)
+			left, err = memory.PastOf(limit, c.Memory, x.seen(), at.ID)
 		}
 		switch {
 		case limit.Err() != nil && ctx.Err() == nil:
@@ -96,7 +96,7 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 		case err != nil:
 			return sheet{}, err
 		}
-		fetched, stopped := c.bot.filler.Seen(w, left)
+		fetched, stopped := c.Filler.Seen(w, left)
 		switch {
 		case stopped:
 			return sheet{}, errShown // the button has said so
@@ -145,23 +145,23 @@ func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory
 
 // fetched says that all is fetched.
 func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, fetched int) (sheet, error) {
-	missing, err := c.bot.grants.Missing(ctx, x.guild(), at.ID, discord.ToRead) // rather than as it was when the command was used
+	missing, err := c.Grants.Missing(ctx, x.guild(), at.ID, discord.ToRead) // rather than as it was when the command was used
 	if err != nil {
 		return sheet{}, err
 	}
 	return paragraphs(x.Count(fetched, "**Done**: I looked through %s message of the past of %s.",
 		"**Done**: I looked through %s messages of the past of %s.", channelMention(x.Locale, at.ID)),
 		x.Text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
-		c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing)), nil
+		c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), nil
 }
 
 // stopBackfill has no more of a channel's past fetched.
 func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	left, err := memory.PastOf(ctx, c.bot.memory, x.server, at.ID)
+	left, err := memory.PastOf(ctx, c.Memory, x.server, at.ID)
 	if err != nil {
 		return sheet{}, err
 	}
-	fetched := c.bot.filler.Halt(at.ID, left, x.seen())
+	fetched := c.Filler.Halt(at.ID, left, x.seen())
 	if len(left) == 0 {
 		return sheet{Content: x.Text("Nothing is being fetched there any more.")}, nil
 	}

@@ -62,7 +62,7 @@ func (s *scene) gated(t *testing.T, pages int) *gate {
 func beginning(t *testing.T, messages int) *scene {
 	t.Helper()
 	s := asking(t)
-	s.bot.timing.backfill = time.Millisecond
+	s.bot.timing.commands.Backfill = time.Millisecond
 	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.say(s.channel, messages, "past")
 	s.discord.Advance(24 * time.Hour)
@@ -144,7 +144,7 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 		t.Fatalf("left: %+v, %v", gaps, err)
 	}
 	s.withPolicy(t)
-	s.bot.timing.backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
+	s.bot.timing.commands.Backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
 	g = s.gated(t, 1)
 	s.begins(t)
 	<-g.held
@@ -251,7 +251,7 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	s.waitRegistered()
 	x, c := s.used(t, s.ana, "limits"), s.bot.commands
 	at := memory.Channel{ID: memory.ChannelID(s.channel)}
-	w := c.bot.filler.Watch(x.server, at.ID)
+	w := c.Filler.Watch(x.server, at.ID)
 	if err := c.beginBackfill(t.Context(), x, at, time.Time{}); err != nil {
 		t.Fatal(err)
 	}

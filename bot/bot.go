@@ -90,15 +90,7 @@ func (c Config) discord() discord.Options {
 // Answerer answers questions and commands.
 type Answerer interface {
 	reply.Answerer
-	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
-	// Lore is what may be told to those who will read an answer to q, by name.
-	Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error)
-	// Find, Look and CatchUp are as answer.Engine has them: for the eyes of q's asker only.
-	Find(ctx context.Context, q answer.Question) (answer.Finding, error)
-	Look(ctx context.Context, q answer.Question, found []answer.Found) ([]answer.Seen, error)
-	CatchUp(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
-	// Explain is how the answer came about of which id is a message, for whoever asks by q.
-	Explain(ctx context.Context, q answer.Question, id memory.MessageID) (answer.Explanation, error)
+	engine
 }
 
 // Bot is a connection to Discord, kept up as long as Run runs.
@@ -127,40 +119,30 @@ type Bot struct {
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
 	grants      *discord.Grants
-	// exportPart is how many bytes a file of an export has before the next is begun.
-	exportPart int
-	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before
-	// it is packed.
-	mostData, mostExported int
-	state                  atomic.Pointer[error]
+	sizes       commandSizes
+	state       atomic.Pointer[error]
 }
 
 // timing is how long things take at most, or are apart.
 type timing struct {
-	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
-	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
 	gateway  discord.GatewayTiming
 	ingest   ingest.Timing
 	reply    reply.Timing
+	commands commandTiming
 	grace    time.Duration // answers go on for after Run's context has ended
 	farewell time.Duration // requests go on for after Run's context has ended
-	progress time.Duration // between signs of how far a forgetting has come
-	backfill time.Duration // between signs of how far the past of a channel is fetched
 	back     time.Duration // a question waits for Discord to tell of its guild
 	look     time.Duration // between looks for what is to be done by itself
 	drain    time.Duration // the log is written for after Run's context has ended
 }
 
 var usual = timing{
-	command:  14 * time.Minute,
-	atOnce:   2 * time.Second,
 	gateway:  discord.UsualGateway,
 	ingest:   ingest.UsualTiming,
 	reply:    reply.UsualTiming,
+	commands: usualCommands,
 	grace:    2 * time.Second,
 	farewell: 7 * time.Second,
-	progress: 3 * time.Second,
-	backfill: 5 * time.Second,
 	back:     10 * time.Second,
 	look:     5 * time.Second,
 	drain:    9 * time.Second,
@@ -175,7 +157,8 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	}
 	b := &Bot{
 		cfg: cfg, rest: rest, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: ingest.NewQueue(), arrived: ingest.NewReadiness(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: markdown.MaxFileBytes, mostExported: mostExported,
+		timing: usual, queue: ingest.NewQueue(), arrived: ingest.NewReadiness(), attendance: search.NewAttendance(),
+		sizes:       commandSizes{Part: exportPart, File: markdown.MaxFileBytes, Unpacked: mostExported},
 		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {
@@ -255,14 +238,15 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopLast()
 	defer stopDrain()
 
-	b.notices = newNotices(b)
 	b.ingest.Self, b.ingest.Timing = self, b.timing.ingest
 	b.filler = ingest.NewFiller(b.ingest)
 	b.replies.Filler, b.replies.Since = b.filler, b.since
 	b.replies.Begin(work, last)
 	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
 	var writer, helper sync.WaitGroup
-	b.commands = newCommands(b)
+	commands := b.commanding()
+	b.notices = newNotices(commands)
+	b.commands = newCommands(commands, b.notices)
 	b.commands.begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
 	open, err := b.memory.Questions(ctx) // before there are new ones
 	if err != nil {
@@ -315,6 +299,14 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 	return &discord.Gateway{Client: b.rest, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive, State: b.setState,
 		Lost: b.memberRoles.Lose, Unasked: b.memberRoles.Ask, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
 		Log: b.log, Now: b.now}
+}
+
+// commanding is what commands and notices work with.
+func (b *Bot) commanding() *commandOptions {
+	return &commandOptions{Options: b.ingest, Replies: b.replies, Buffer: b.recent, Filler: b.filler, Writer: b.pump,
+		Answers: b.answers, Settled: b.settled, State: func() error { return *b.state.Load() }, DevGuild: b.cfg.DevGuild,
+		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
+		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
 }
 
 // ingests is what takes in what Discord tells.

@@ -244,8 +244,8 @@ func TestStopAfterARestart(t *testing.T) {
 	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
 	s.commitNothing(t)
-	own := s.bot.questions
-	s.bot.questions = reply.New(reply.Options{Options: s.bot.ingest}).Questions() // as another process has them
+	own := s.bot.commands.questions
+	s.bot.commands.questions = reply.New(reply.Options{Options: s.bot.ingest}).Questions() // as another process has them
 	if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonStop)); got != string(reply.NotWriting) {
 		t.Errorf("told %q", got)
 	}
@@ -253,6 +253,6 @@ func TestStopAfterARestart(t *testing.T) {
 	if got := s.now(m.Message).Content; got != "It is" {
 		t.Errorf("it reads %q", got)
 	}
-	s.bot.questions = own
+	s.bot.commands.questions = own
 	goOn()
 }

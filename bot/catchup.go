@@ -19,7 +19,7 @@ func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
 	return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 		q := c.question(x)
 		q.NoModel = noModel
-		got, err := c.bot.answers.CatchUp(ctx, q, since)
+		got, err := c.Answers.CatchUp(ctx, q, since)
 		switch {
 		case errors.Is(err, answer.ErrNotRemembered):
 			err = refusal(x.Text("I remember nothing of this channel, so I can't tell what was said here."))
@@ -31,7 +31,7 @@ func (c *commands) catchUp(ctx context.Context, x *exchange) (sheet, error) {
 		}
 		c.warn(x, got.Away, "caught somebody up without the model")
 		if got.Instead != nil {
-			c.bot.log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
+			c.Log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
 				int64(x.ID)).Msg("caught somebody up by another model")
 		}
 		return showCaughtUp(x.Locale, got, since, noModel), got.Usage, nil

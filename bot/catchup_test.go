@@ -139,9 +139,9 @@ func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 		l := locale.Of(language)
 		given := (&exchange{Locale: l, server: &memory.Guild{},
 			Interaction: typing("since", strings.ToUpper(l.Text("yesterday")))})
-		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
-			admit: ingest.NewFilter(newNotebook(t), memory.Policy{}, nil, nil)}
-		c := commands{bot: b}
+		o := ingest.Options{Now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
+			Filter: ingest.NewFilter(newNotebook(t), memory.Policy{}, nil, nil)}
+		c := commands{commandOptions: offline(o, answer.Choices{})}
 		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)
 		}

@@ -24,12 +24,12 @@ const silentHere = "I don't answer questions in this channel: those who manage t
 
 // logChannel has a channel or a category remembered.
 func (c *commands) logChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.bot.now()}
+	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.Now()}
 	events := append(memory.NewPast(x.policy, x.server, chose, chose.At), chose)
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that channel %d is remembered", at.ID), events...); err != nil {
 		return sheet{}, err
 	}
-	c.bot.filler.Nudge()
+	c.Filler.Nudge()
 	state, err := c.channelState(ctx, x, at)
 	past := x.Text("-# What was said there before I don't know: `/hark backfill` fetches it.")
 	if at.Kind == memory.CategoryChannel {
@@ -82,7 +82,7 @@ func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Chan
 		needs = discord.ToAnswer
 	}
 	missing, err := c.missingFor(ctx, x, at, needs)
-	return markdown.Lines(holds, c.bot.grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
+	return markdown.Lines(holds, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
 // holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
@@ -95,7 +95,7 @@ func (c *commands) holds(x *exchange, id memory.ChannelID) string {
 		heard = x.Text("I remember what is said in %s.", channelMention(x.Locale, id))
 	}
 	if id == 0 || x.remembers(id) {
-		keep = retainedText(x.Locale, x.server, id, c.bot.cfg.Retention)
+		keep = retainedText(x.Locale, x.server, id, c.Retention)
 	}
 	return markdown.Lines(heard, keep, answersText(x.Locale, x.server, id))
 }

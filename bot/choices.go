@@ -116,7 +116,7 @@ var usualZones = []string{
 
 // zone is the time zone of a guild.
 func (c *commands) zone(g *memory.Guild) *time.Location {
-	if z := c.bot.cfg.Choices.In(g, 0).Zone; z != nil {
+	if z := c.Replies.Choices.In(g, 0).Zone; z != nil {
 		return z
 	}
 	return time.UTC

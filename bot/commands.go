@@ -29,13 +29,15 @@ const parallelCommands = 64
 // commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
 // does: Discord gives it three seconds.
 type commands struct {
-	bot      *Bot
-	handlers map[string]handler // by the paths of uses
-	found    *ttl.Cache[discord.Snowflake, *discovery]
-	begin    func(func(ctx context.Context)) // does something beside, until the bot's work ends
-	undone   atomic.Int64                    // uses that aren't done with
-	mu       sync.Mutex
-	ids      map[string]discord.Snowflake // of the commands that are registered, by name
+	*commandOptions
+	questions *reply.Tracker
+	notices   *notices
+	handlers  map[string]handler // by the paths of uses
+	found     *ttl.Cache[discord.Snowflake, *discovery]
+	begin     func(func(ctx context.Context)) // does something beside, until the bot's work ends
+	undone    atomic.Int64                    // uses that aren't done with
+	mu        sync.Mutex
+	ids       map[string]discord.Snowflake // of the commands that are registered, by name
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
@@ -82,8 +84,8 @@ func (h handler) refuses(x *exchange) string {
 	return h.refuse(x)
 }
 
-func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(b.now)}
+func newCommands(o *commandOptions, n *notices) *commands {
+	c := &commands{commandOptions: o, questions: o.Replies.Questions(), notices: n, found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(o.Now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()
@@ -165,20 +167,20 @@ func (c *commands) use(ctx context.Context, h handler, x *exchange) (shown sheet
 // warn logs that something failed, if it did, without which a use was answered.
 func (c *commands) warn(x *exchange, err error, what string) {
 	if err != nil {
-		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
+		c.Log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
 	}
 }
 
 // look has x know its guild as it is now.
 func (c *commands) look(ctx context.Context, x *exchange) (err error) {
-	x.server, err = c.bot.admit.Guild(ctx, x.guild())
-	x.policy = c.bot.cfg.Policy
+	x.server, err = c.Filter.Guild(ctx, x.guild())
+	x.policy = c.Policy
 	return err
 }
 
 // apply keeps what was decided or told, and has x know its guild as it is then.
 func (c *commands) apply(ctx context.Context, x *exchange, doing string, events ...memory.Event) error {
-	if err := c.bot.memory.Apply(ctx, events...); err != nil {
+	if err := c.Memory.Apply(ctx, events...); err != nil {
 		return fmt.Errorf("%s in guild %d: %w", doing, x.Guild, err)
 	}
 	return c.look(ctx, x)
@@ -186,12 +188,12 @@ func (c *commands) apply(ctx context.Context, x *exchange, doing string, events 
 
 // left is for how long Discord still lets a use be answered, with a margin.
 func (c *commands) left(x *exchange) time.Duration {
-	return x.came.Add(c.bot.timing.command).Sub(c.bot.now())
+	return x.came.Add(c.Timing.Use).Sub(c.Now())
 }
 
 // open shows the form that a handler asks to be filled in, and reports whether there is one. Discord wants it at once.
 func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened bool, err error) {
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
 	f, err := safely(limit, c, x, "form", h.opens)
 	switch {
@@ -218,7 +220,7 @@ func (c *commands) why(x *exchange, err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return x.Text("That takes longer than Discord lets me wait. Please try again later.")
 	}
-	return c.bot.replies.Failure(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
+	return c.Replies.Failure(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
 // refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
@@ -241,10 +243,10 @@ func safely[T any](ctx context.Context, c *commands, x *exchange, doing string,
 func (c *commands) question(x *exchange) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
-		Text: x.Option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
+		Text: x.Option("question"), Now: c.Now(), OnlyAsker: true, Roles: x.roles(),
 		Settled: func(ctx context.Context) error {
-			return c.bot.settled(ctx, x.guild())
-		}, Attended: c.bot.attendance.Since, Sets: c.bot.memberRoles.Sets,
+			return c.Settled(ctx, x.guild())
+		}, Attended: c.Attendance.Since, Sets: c.MemberRoles.Sets,
 	}
 	if u := x.Invoker(); u != nil {
 		q.Name = discord.DisplayName(u, x.Member)
@@ -259,9 +261,9 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 			q := c.question(x)
 			if q.NoModel = noModel; session {
-				q.Session = c.bot.admit.Session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
+				q.Session = c.Filter.Session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
 			}
-			r, err := c.bot.answers.Recall(ctx, q)
+			r, err := c.Answers.Recall(ctx, q)
 			c.warn(x, r.Result.RerankFailed, "recalled without the reranker")
 			if err != nil {
 				return sheet{}, r.Usage, err
@@ -274,7 +276,7 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 // counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
 func (c *commands) counted(ctx context.Context, x *exchange) (*ingest.Question, *reply.Hit) {
 	asked := &ingest.Question{ID: memory.MessageID(x.ID), Guild: x.guild(), Asker: x.who(), Roles: x.roles()}
-	return asked, c.bot.questions.TooOften(c.bot.admit.Lookup(ctx, asked.Guild), asked)
+	return asked, c.questions.TooOften(c.Filter.Lookup(ctx, asked.Guild), asked)
 }
 
 // spend has something done that may ask a model, so that it counts as a question, within the limits of who
@@ -285,7 +287,7 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 	if h != nil {
 		return sheet{Content: reply.LimitReached(x.Locale, h)}, nil
 	}
-	spends, err := c.bot.questions.Allow(ctx, asked)
+	spends, err := c.questions.Allow(ctx, asked)
 	if err != nil {
 		return sheet{}, err
 	}
@@ -298,10 +300,10 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 		defer crash.Recover("command", &failed)
 		shown, got.Answer.Usage, failed = do(ctx, spends.Hit != nil)
 	}()
-	took := c.bot.replies.Await(ctx, came)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.reply.Unwind)
+	took := c.Replies.Await(ctx, came)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Replies.Timing.Unwind)
 	defer cancel()
-	c.bot.questions.Settle(last, asked, took)
+	c.questions.Settle(last, asked, took)
 	if ctx.Err() != nil {
 		return sheet{}, ctx.Err()
 	}
@@ -314,7 +316,7 @@ const mostCompletions = 25
 // complete shows what can be given for the option that is being typed. Whatever fails, there is an answer in
 // time: nothing to choose from.
 func (c *commands) complete(ctx context.Context, x *exchange) error {
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
 	offered := completions{Choices: []optionChoice{}}
 	if h := c.handlers[x.Path()]; h.completes != nil && h.refuses(x) == "" {

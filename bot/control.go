@@ -22,10 +22,10 @@ const (
 // stop stops an answer that is being written. What there is of it stays.
 func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 	o := ownedBy(x)
-	if c.bot.questions.Stop(o.Question) {
+	if c.questions.Stop(o.Question) {
 		return sheet{}, errShown
 	}
-	buttons := o.Done(c.bot.replies.LocaleIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
+	buttons := o.Done(c.Replies.LocaleIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
 	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons}, nil); err != nil { // and leaves the text
 		return sheet{}, err
 	}
@@ -34,7 +34,7 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 
 // askAgain has a question answered anew, as it is in the log now, in the place of its answer.
 func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
-	t, g := c.bot.questions, c.bot.admit.Lookup(ctx, x.guild())
+	t, g := c.questions, c.Filter.Lookup(ctx, x.guild())
 	if reply.SilentIn(g, memory.ChannelID(x.Channel)) {
 		return sheet{}, refusal(x.Text(silentHere))
 	}
@@ -61,7 +61,7 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	if taken, _ := t.Enqueue(ctx, a); !taken {
 		return sheet{}, busyNow
 	}
-	c.bot.queue.Put(ingest.Item{Events: []memory.Event{a.Opened()}})
+	c.Queue.Put(ingest.Item{Events: []memory.Event{a.Opened()}})
 	return sheet{}, errShown
 }
 
@@ -71,7 +71,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 	if err != nil {
 		return nil, err
 	}
-	text, _ := ingest.Strip(c.bot.self, m.Content)
+	text, _ := ingest.Strip(c.Self, m.Content)
 	a := &ingest.Question{
 		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo, Edited: m.Edited,
 		Roles: x.roles(), At: memory.MessageID(x.ID).Time(), Again: true, Quiet: true, Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
@@ -80,7 +80,7 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 		return nil, reply.QuestionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		if a.Files, err = c.bot.replies.Attached(ctx, m); err != nil {
+		if a.Files, err = c.Replies.Attached(ctx, m); err != nil {
 			return nil, err
 		}
 	}
@@ -91,15 +91,15 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 		a.Name = discord.DisplayName(u, x.Member)
 	}
 	for _, u := range m.Mentions {
-		a.Concerns(&discord.User{ID: discord.Snowflake(u)}, c.bot.self)
+		a.Concerns(&discord.User{ID: discord.Snowflake(u)}, c.Self)
 	}
 	if m.ReplyTo != 0 {
-		replied, err := c.bot.memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
+		replied, err := c.Memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
 		if err != nil {
 			return nil, fmt.Errorf("look up what question %d replies to: %w", id, err)
 		}
 		for _, r := range replied {
-			a.Concerns(&discord.User{ID: discord.Snowflake(r.Author)}, c.bot.self)
+			a.Concerns(&discord.User{ID: discord.Snowflake(r.Author)}, c.Self)
 		}
 	}
 	return a, nil
@@ -108,16 +108,16 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 // message is one of the channel of an exchange: from the log or, where nothing is logged, from the session.
 func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID) (memory.Message, error) {
 	channel := memory.ChannelID(x.Channel)
-	remembered, err := c.bot.admit.Remembers(ctx, x.guild(), channel)
+	remembered, err := c.Filter.Remembers(ctx, x.guild(), channel)
 	if err != nil {
 		return memory.Message{}, err
 	}
 	var found []memory.Message
 	if remembered {
-		if found, err = c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
+		if found, err = c.Memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
 			return memory.Message{}, fmt.Errorf("look up message %d: %w", id, err)
 		}
-	} else if said := c.bot.recent.Before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
+	} else if said := c.Buffer.Before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
 		found = said[len(said)-1:]
 	}
 	if len(found) == 0 {
@@ -140,7 +140,7 @@ func (c *commands) answerOf(ctx context.Context, x *exchange, o reply.Owned) (sh
 
 // trace is how the answer came about that an exchange is about, if that is known.
 func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error) {
-	t, err := memory.TraceOf(ctx, c.bot.memory, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
+	t, err := memory.TraceOf(ctx, c.Memory, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
 		return memory.Trace{}, fmt.Errorf("look up how an answer came about: %w", err)
 	}
@@ -155,7 +155,7 @@ func (c *commands) remove(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if c.bot.questions.Unask(o.Question) {
+	if c.questions.Unask(o.Question) {
 		return sheet{}, errShown // whoever writes it takes it back
 	}
 	if err := c.takeDown(ctx, x, append(more, shown...)...); err != nil {
@@ -170,7 +170,7 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 	var gone []memory.MessageID
 	var failed error
 	for _, id := range ids {
-		if err := c.bot.replies.Withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
+		if err := c.Replies.Withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
 			!errors.Is(err, discord.ErrGone) {
 			failed = err
 			break
@@ -178,7 +178,7 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 		gone = append(gone, id)
 	}
 	if len(gone) > 0 {
-		if err := c.bot.queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
+		if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
 			IDs: gone}}); err != nil {
 			return fmt.Errorf("keep that an answer is gone: %w", err)
 		}

@@ -28,7 +28,7 @@ const quoteLength = 160
 
 // isntOurs says so of a message that isn't Hark's.
 func (c *commands) isntOurs(x *exchange) string {
-	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.bot.self {
+	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.Self {
 		return x.Text(notMyAnswer)
 	}
 	return ""
@@ -36,7 +36,7 @@ func (c *commands) isntOurs(x *exchange) string {
 
 // explain is how an answer came about, as far as whoever uses the exchange may know.
 func (c *commands) explain(ctx context.Context, x *exchange, id memory.MessageID) (answer.Explanation, error) {
-	return c.bot.answers.Explain(ctx, c.question(x), id)
+	return c.Answers.Explain(ctx, c.question(x), id)
 }
 
 // sources is what the button "Sources" shows: those that the answer names.
@@ -311,7 +311,7 @@ func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled)
 		x.Text("Of all that you may read: in an answer that others read there is only what they may read, too."),
 		x.Text("Mode: %s", string(r.Mode.Is)), sections,
 		x.Text("**All of it**: %s of %s tokens", x.Locale.Number(report.Tokens), x.Locale.Number(report.MaxTokens)),
-		when(r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0,
+		when(r.Settings.Model == "" && len(c.Replies.Choices.Models) == 0,
 			x.Text("-# No model is configured, so nobody reads it: I quote what was said.")),
 		when(r.Result.TextOnly, x.Text("-# Found by words only: searching by meaning isn't possible at the moment.")))
 	shown.Files = []markdown.File{{Name: promptFile, Description: x.Text("The prompt, as the model would get it"),

@@ -45,10 +45,10 @@ type extract struct {
 // exportServer gives whoever manages a server what is remembered of it, as far as they can read it in
 // Discord: files for their eyes only, of which nothing is kept.
 func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Channel) (sheet, error) {
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
-	all, err := c.bot.memory.People(ctx, x.guild())
+	all, err := c.Memory.People(ctx, x.guild())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up the people of guild %d: %w", x.guild(), err)
 	}
@@ -56,7 +56,7 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 	for _, p := range all {
 		people[p.ID] = p
 	}
-	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.bot.exportPart, whole: only.ID == 0}
+	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part, whole: only.ID == 0}
 	since, _, err := c.span(x, "since")
 	if err != nil {
 		return sheet{}, err
@@ -69,7 +69,7 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 		return sheet{}, err
 	}
 	for _, at := range c.exportable(ctx, x, only.ID) {
-		if err := e.channel(ctx, c.bot.memory, at); err != nil {
+		if err := e.channel(ctx, c.Memory, at); err != nil {
 			return sheet{}, c.cantSend(ctx, x, err)
 		}
 	}
@@ -187,7 +187,7 @@ func (c *commands) cantSend(ctx context.Context, x *exchange, err error) error {
 		return err
 	}
 	if discord.Code(err) == discord.CodeMissingPermission {
-		return refusal(c.bot.grants.Lacking(x.Locale, x.guild(), memory.ChannelID(x.Channel), discord.AttachFiles))
+		return refusal(c.Grants.Lacking(x.Locale, x.guild(), memory.ChannelID(x.Channel), discord.AttachFiles))
 	}
 	return refusal(x.Text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
 }

@@ -12,6 +12,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/ingest"
+	"hark/bot/reply"
+	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/embed"
 	"hark/internal/metrics/metricstest"
@@ -228,7 +231,7 @@ func quick() timing {
 	t.gateway.Retry, t.gateway.Ask = time.Millisecond, time.Millisecond
 	t.ingest.Retry, t.ingest.Sweep, t.ingest.Gather = time.Millisecond, 0, 0
 	// for a slow machine
-	t.reply.Unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
+	t.reply.Unwind, t.farewell, t.drain, t.back, t.commands.AtOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
 	return t
 }
 
@@ -402,3 +405,8 @@ func registered() []command { return (&commands{}).declared() }
 func is(want string) func(string) bool { return func(text string) bool { return text == want } }
 
 var errDown = errors.New("no space left on device")
+
+// offline is what commands work with that ask nobody.
+func offline(o ingest.Options, choices answer.Choices) *commandOptions {
+	return &commandOptions{Options: &o, Replies: reply.New(reply.Options{Options: &o, Choices: choices})}
+}

@@ -34,7 +34,7 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	s.discord.Delete(s.channel, said.ID) // while it is away
 	s.withPolicy(t)
 	s.bot.ingest.Reconcile, s.bot.ingest.CatchUp = true, month
-	s.bot.timing.backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
+	s.bot.timing.commands.Backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
 	again, before := s.gated(t, 0), len(s.discord.Requests())
 	s.run(t)
 	<-again.held

@@ -89,7 +89,7 @@ func (c *commands) extent(ctx context.Context, x *exchange, f memory.Forgetting)
 	if f.Why != memory.WhyMember {
 		q.Within = x.within()
 	}
-	return c.bot.memory.Extent(ctx, q)
+	return c.Memory.Extent(ctx, q)
 }
 
 // optOut keeps nothing of somebody from now on, and forgets what there is.
@@ -97,8 +97,8 @@ func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	at := c.at(x)
-	c.bot.recent.Forget(x.guild(), x.who())
-	if err := c.bot.memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
+	c.Buffer.Forget(x.guild(), x.who())
+	if err := c.Memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
 		return sheet{}, fmt.Errorf("keep that somebody has opted out: %w", err)
 	}
 	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut,
@@ -116,24 +116,24 @@ func (c *commands) forgetMember(ctx context.Context, x *exchange) (sheet, error)
 
 // at is when an exchange happens. All that Discord has numbered before it was said before, whatever our clock says.
 func (c *commands) at(x *exchange) time.Time {
-	return later(c.bot.now(), memory.MessageID(x.ID).Time().Add(time.Millisecond))
+	return later(c.Now(), memory.MessageID(x.ID).Time().Add(time.Millisecond))
 }
 
 // carryOut forgets f, or goes on with it if that was begun already, as opting out does.
 func (c *commands) carryOut(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.Receipt, error) {
 	if f.Why == memory.WhyOptOut {
-		begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
+		begun, err := c.Memory.Forgettings(ctx, memory.Everywhere, 0)
 		if err != nil {
 			return memory.Receipt{}, err
 		}
 		for _, r := range slices.Backward(begun) {
 			if b := r.Forgetting; b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
-				return c.bot.memory.Resume(ctx, b.ID, progress)
+				return c.Memory.Resume(ctx, b.ID, progress)
 			}
 		}
 	}
-	return c.bot.memory.Forget(ctx, f, progress)
+	return c.Memory.Forget(ctx, f, progress)
 }
 
 // errShown says that nothing more is to be shown.
@@ -155,7 +155,7 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 		})
 		came <- err
 	}()
-	show := time.NewTicker(c.bot.timing.progress)
+	show := time.NewTicker(c.Timing.Progress)
 	defer show.Stop()
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
@@ -166,7 +166,7 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 		case <-limit.Done():
 			_ = x.show(ctx, sheet{Content: x.Text(goesOn)})
 			if err := <-came; err != nil {
-				c.bot.log.Error().Err(err).Int64("interaction",
+				c.Log.Error().Err(err).Int64("interaction",
 					int64(x.ID)).Msg("couldn't forget all at once; it goes on")
 			}
 			return sheet{}, errShown
@@ -185,13 +185,13 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 func (c *commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 	switch {
 	case f.User != 0:
-		c.bot.recent.Forget(f.Guild, f.User)
+		c.Buffer.Forget(f.Guild, f.User)
 	case f.Channel == 0:
-		c.bot.recent.See(ingest.Subject{Guild: f.Guild, Ended: true})
+		c.Buffer.See(ingest.Subject{Guild: f.Guild, Ended: true})
 	default:
-		c.bot.recent.Drop(f.Channel)
+		c.Buffer.Drop(f.Channel)
 		for _, thread := range g.WithThreads(f.Channel) {
-			c.bot.recent.Drop(thread.ID)
+			c.Buffer.Drop(thread.ID)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (d doomed) button() string {
 // refused whoever neither owns it nor may manage messages.
 func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []memory.MessageID,
 	e memory.Extent, err error) {
-	t, err := memory.TraceOf(ctx, c.bot.memory, d.channel, d.id)
+	t, err := memory.TraceOf(ctx, c.Memory, d.channel, d.id)
 	switch {
 	case err == nil:
 		ids = append([]memory.MessageID{t.Answer}, t.Parts...)
@@ -282,13 +282,13 @@ func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []
 	default:
 		return nil, e, err
 	}
-	if d.owner == c.bot.self {
+	if d.owner == c.Self {
 		d.owner = t.Asker
 	}
 	if (d.owner == 0 || d.owner != x.who()) && !x.May(discord.ManageMessages) {
 		return nil, e, refusal(x.Text(forgetNotYours))
 	}
-	e, err = c.bot.memory.Extent(ctx,
+	e, err = c.Memory.Extent(ctx,
 		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
 	return ids, e, err
 }
@@ -301,7 +301,7 @@ func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error
 	}
 	d := doomed{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
 	heading := x.Text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
-	if d.owner == c.bot.self {
+	if d.owner == c.Self {
 		heading = x.Text("**Forget this answer of mine?** It goes from my memory for good:")
 	}
 	_, e, err := c.goesWith(ctx, x, &d)
@@ -330,12 +330,12 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	// By the queue, so that all of Hark hears of it: the session where nothing is logged, and what answers the message.
-	if err := c.bot.queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
+	if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
 		IDs: ids}}); err != nil {
 		return sheet{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}
-	c.warn(x, c.bot.memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
-	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
+	c.warn(x, c.Memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
+	c.Log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
 		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
 	goes := markdown.Lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
 	if e == (memory.Extent{}) {

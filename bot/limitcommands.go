@@ -31,7 +31,7 @@ func (x *exchange) number(name string) (int, bool) {
 
 // limit decides how much may be asked, or shows it.
 func (c *commands) limit(ctx context.Context, x *exchange) (sheet, error) {
-	told := func() string { return toldLimits(x.Locale, x.server, c.bot.cfg.Limits) }
+	told := func() string { return toldLimits(x.Locale, x.server, c.Replies.Limits) }
 	role, chosen, why := x.limited()
 	limit := x.server.LimitOf(role)
 	if x.Is("reset") {
@@ -58,7 +58,7 @@ func (c *commands) chooseLimits(ctx context.Context, x *exchange, limits map[mem
 	for _, role := range slices.Sorted(maps.Keys(limits)) {
 		if limit := limits[role]; limit != x.server.LimitOf(role) {
 			events = append(events, memory.LimitChosen{Guild: x.guild(),
-				RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.bot.now()})
+				RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.Now()})
 		}
 	}
 	return c.apply(ctx, x, "keep limits", events...)
@@ -123,8 +123,8 @@ func toldLimit(l locale.Locale, limit memory.Limit) string {
 // showLimits is what /limits shows: what is left for whoever uses it.
 func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 	m, at := ingest.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
-	member, guild := c.bot.cfg.Limits.Of(c.bot.admit.Lookup(ctx, m.Guild), x.roles())
-	may, err := c.bot.questions.Allowance(ctx, m, x.roles(), at)
+	member, guild := c.Replies.Limits.Of(c.Filter.Lookup(ctx, m.Guild), x.roles())
+	may, err := c.questions.Allowance(ctx, m, x.roles(), at)
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what is left: %w", err)
 	}
@@ -141,7 +141,7 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 
 // used is how much somebody, or all of a guild, has used.
 func (c *commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens reply.Share, at time.Time) string {
-	asked, until := c.bot.questions.Asked(m, at)
+	asked, until := c.questions.Asked(m, at)
 	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
 	if limit.Messages != memory.Unlimited && asked >= limit.Messages {
 		questions = l.Text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())

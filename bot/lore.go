@@ -38,7 +38,7 @@ func writesNot(x *exchange) string {
 
 // lore is what may be told to whoever uses x.
 func (c *commands) lore(ctx context.Context, x *exchange) ([]memory.Lore, error) {
-	all, err := c.bot.answers.Lore(ctx, c.question(x))
+	all, err := c.Answers.Lore(ctx, c.question(x))
 	if err != nil {
 		return nil, fmt.Errorf("list the lore of guild %d: %w", x.Guild, err)
 	}
@@ -262,13 +262,13 @@ func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(c.readable(ctx, x), at.Channel) {
 		return nil, locale.Phrase(loreNoSource)
 	}
-	there, err := c.bot.memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
+	there, err := c.Memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("look up message %d: %w", at.Message, err)
 	}

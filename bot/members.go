@@ -58,11 +58,11 @@ type member struct {
 }
 
 func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) (member, error) {
-	out, err := c.bot.memory.OptedOut(ctx, x.guild(), user)
+	out, err := c.Memory.OptedOut(ctx, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
-	found, err := c.bot.memory.People(ctx, x.guild(), user)
+	found, err := c.Memory.People(ctx, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, x.guild(), err)
 	}
@@ -73,11 +73,11 @@ func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) 
 // readable are the channels that whoever uses x may read.
 func (c *commands) readable(ctx context.Context, x *exchange) []memory.ChannelID {
 	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
-		found, _ := c.bot.memory.People(ctx, x.guild(), id)
+		found, _ := c.Memory.People(ctx, x.guild(), id)
 		return first(found)
 	}
 	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(),
-		Roles: x.roles(), Sets: c.bot.memberRoles.Sets(x.server)}, find)
+		Roles: x.roles(), Sets: c.MemberRoles.Sets(x.server)}, find)
 }
 
 // first is the first of people, if there is any.
@@ -205,7 +205,7 @@ func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, err
 	}
 	return sheet{Content: x.Text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
 		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
-			At: c.bot.now()})
+			At: c.Now()})
 }
 
 // longestLabel is how long what a menu shows may be.
@@ -332,7 +332,7 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
 	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user,
-		On: x.Is("on"), At: c.bot.now()})
+		On: x.Is("on"), At: c.Now()})
 }
 
 func later(a, b time.Time) time.Time {

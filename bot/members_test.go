@@ -75,7 +75,7 @@ func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	s.waitRegistered()
 	s.log.forgetting.steps, s.log.forgetting.fails = make(chan int), errDown
 	x := s.used(t, s.bo, "limits")
-	x.came = s.discord.Now().Add(-s.bot.timing.command)
+	x.came = s.discord.Now().Add(-s.bot.timing.commands.Use)
 	edits := func() (texts []string) {
 		for _, r := range s.discord.Requests() {
 			if r.Method == "PATCH" && strings.Contains(r.Path, x.Token) {

@@ -43,7 +43,7 @@ const noticePlaces = 5
 // notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
 // says what holds since that was decided or changed.
 type notices struct {
-	bot *Bot
+	*commandOptions
 	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
 	editing sync.Mutex
 	of      map[memory.GuildID]*notice // guarded by editing
@@ -72,8 +72,8 @@ func (at noticeAt) String() string {
 	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.words)
 }
 
-func newNotices(b *Bot) *notices {
-	return &notices{bot: b, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
+func newNotices(o *commandOptions) *notices {
+	return &notices{commandOptions: o, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
 		wake: make(chan struct{}, 1)}
 }
 
@@ -99,7 +99,7 @@ func (n *notices) look(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		n.bot.log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't say what is remembered in a server")
+		n.Log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't say what is remembered in a server")
 		if errors.Is(err, discord.ErrGone) {
 			n.mu.Lock()
 			delete(n.guilds, id)
@@ -112,7 +112,7 @@ func (n *notices) look(ctx context.Context) {
 func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	n.editing.Lock()
 	defer n.editing.Unlock()
-	g, err := n.bot.memory.Guild(ctx, id)
+	g, err := n.Memory.Guild(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	if len(is.unsaved) > 0 {
 		return n.save(ctx, is)
 	}
-	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.bot.cfg.Policy.Ask) {
+	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.Policy.Ask) {
 		return nil
 	}
 	text := n.says(ctx, g, is.channel)
@@ -139,7 +139,7 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	}
 	at := is.noticeAt
 	at.words = wordsOf(text)
-	t := discord.Sender{Client: n.bot.rest, Channel: at.channel}
+	t := discord.Sender{Client: n.Client, Channel: at.channel}
 	if closed {
 		err = discord.Wrap(t.Request(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.Channel)
 		if err != nil && !errors.Is(err, discord.ErrGone) {
@@ -181,7 +181,7 @@ func (n *notices) noticeOf(g *memory.Guild) *notice {
 func (n *notices) is(ctx context.Context, id memory.GuildID, is *notice, at noticeAt) error {
 	is.noticeAt, is.known = at, true
 	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
-		At: n.bot.now()}}
+		At: n.Now()}}
 	if at.message != 0 {
 		is.unsaved = append(is.unsaved, memory.Asked{Guild: id, Channel: at.channel, Message: at.message})
 	}
@@ -189,7 +189,7 @@ func (n *notices) is(ctx context.Context, id memory.GuildID, is *notice, at noti
 }
 
 func (n *notices) save(ctx context.Context, is *notice) error {
-	if err := n.bot.memory.Apply(ctx, is.unsaved...); err != nil {
+	if err := n.Memory.Apply(ctx, is.unsaved...); err != nil {
 		return fmt.Errorf("keep what the notice says: %w", err)
 	}
 	is.unsaved = nil
@@ -205,7 +205,7 @@ func wordsOf(text string) uint64 {
 // says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
 // since nobody else can be.
 func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
-	l, policy := n.bot.replies.LocaleIn(ctx, g.ID, channel), n.bot.cfg.Policy
+	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
 	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
 		return markdown.Lines(owner, l.Text(noticeText))
@@ -217,8 +217,8 @@ func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 	})
 	holds := markdown.Lines(owner, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
-		holds = markdown.Lines(holds, retainedText(l, g, 0, n.bot.cfg.Retention), l.Text(goesAlong),
-			sentText(l, n.bot.cfg.Privacy, !g.Learn.IsZero()))
+		holds = markdown.Lines(holds, retainedText(l, g, 0, n.Retention), l.Text(goesAlong),
+			sentText(l, n.Privacy, !g.Learn.IsZero()))
 	}
 	foot := l.Text(noticeFoot) // with where the rest is said
 	return markdown.Lines(append(fitting(strings.Split(holds, "\n"), markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
@@ -240,10 +240,10 @@ func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
 
 // buttons are those of the notice of g in a channel.
 func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []discord.Component {
-	if !asks(g, n.bot.cfg.Policy) || isElsewhere(g, channel) {
+	if !asks(g, n.Policy) || isElsewhere(g, channel) {
 		return nil
 	}
-	l := n.bot.replies.LocaleIn(ctx, g.ID, channel)
+	l := n.Replies.LocaleIn(ctx, g.ID, channel)
 	return []discord.Component{discord.Row(discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
 		discord.Button(discord.StyleGrey, l.Text("Choose channels"), chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
 			chooseNothing))}
@@ -270,7 +270,7 @@ func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
 			return sheet{}, err
 		}
 	}
-	return sheet{Content: text + "\n" + n.bot.replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
+	return sheet{Content: text + "\n" + n.Replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
 }
 
 // post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
@@ -281,7 +281,7 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 		return noticeAt{}, err
 	}
 	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
-		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{}, memory.ViewChannel|discord.SendMessages), n.bot.grants.Link(g.ID, 0))
+		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{}, memory.ViewChannel|discord.SendMessages), n.Grants.Link(g.ID, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
 		at, err := n.postIn(ctx, g, channel)
 		if !errors.Is(err, discord.ErrGone) {
@@ -289,7 +289,7 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 		}
 		refused = err
 	}
-	direct, err := n.bot.rest.Direct(ctx, g.Owner)
+	direct, err := n.Client.Direct(ctx, g.Owner)
 	if err != nil {
 		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild", memory.ChannelID(g.ID)))
 	}
@@ -303,7 +303,7 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeAt, error) {
 	text, buttons := n.says(ctx, g, channel), n.buttons(ctx, g, channel)
 	at := noticeAt{channel: channel, words: wordsOf(text)}
-	t := &discord.Sender{Client: n.bot.rest, Channel: channel}
+	t := &discord.Sender{Client: n.Client, Channel: channel}
 	if len(buttons) > 0 {
 		id, err := n.there(ctx, channel)
 		if at.message = id; id != 0 || err != nil {
@@ -318,12 +318,12 @@ func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.Ch
 
 // there is the notice that is in a channel already, or 0.
 func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
-	last, err := n.bot.rest.Newest(ctx, channel)
+	last, err := n.Client.Newest(ctx, channel)
 	if err != nil {
 		return 0, discord.Wrap(err, "look for the notice in channel", channel)
 	}
 	for _, m := range last {
-		if n.bot.replies.IsOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
+		if n.Replies.IsOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
 			return slices.ContainsFunc(r.Components, func(c discord.Component) bool { return c.CustomID == chooseChannels })
 		}) {
 			return memory.MessageID(m.ID), nil
@@ -337,7 +337,7 @@ func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
 	var g discord.Guild
 	var self discord.Member
-	err := n.bot.grants.Parts(ctx, known.ID, &g, &self, &g.Channels)
+	err := n.Grants.Parts(ctx, known.ID, &g, &self, &g.Channels)
 	if discord.Denied(err) {
 		err = fmt.Errorf("%w: HTTP %d", discord.ErrGone, discord.Status(err))
 	}
@@ -347,7 +347,7 @@ func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.Cha
 	open := slices.DeleteFunc(g.Channels, func(c *discord.Channel) bool {
 		at, ok := discord.ChannelOf(c, known.ID)
 		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) ||
-			!n.bot.grants.May(&g, &self, &at).Has(memory.ViewChannel|discord.SendMessages)
+			!n.Grants.May(&g, &self, &at).Has(memory.ViewChannel|discord.SendMessages)
 	})
 	slices.SortFunc(open, func(a, b *discord.Channel) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))

@@ -27,7 +27,7 @@ func asking(t *testing.T, options ...discordtest.Option) *scene {
 
 func (s *scene) withPolicy(t *testing.T) *scene {
 	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, EditAnswers: true})
-	s.bot.timing.look, s.bot.timing.progress = time.Millisecond, time.Millisecond
+	s.bot.timing.look, s.bot.timing.commands.Progress = time.Millisecond, time.Millisecond
 	return s
 }
 

@@ -102,7 +102,7 @@ func (c *commands) panelText(p *panel) string {
 	for _, key := range memory.AnswerSettings() {
 		shown = markdown.Lines(shown, c.settingLine(p, key))
 	}
-	each, all := c.bot.cfg.Limits.Of(p.server, nil)
+	each, all := c.Replies.Limits.Of(p.server, nil)
 	return markdown.Lines(shown, "- "+strings.ReplaceAll(c.holds(p.exchange, p.at), "\n", "\n- "),
 		p.Text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
 		"- "+c.pauseLine(p.Locale, p.server),
@@ -122,7 +122,7 @@ func (c *commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
 		zone := c.zone(p.server)
 		return "- " + p.Text("**Time zone**: %s, where it is %s (%s)", zone,
-			c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
+			c.Now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
 	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.exchange.Locale, key), c.worth(p, key), c.setFor(p, p.at, key))
 }
@@ -138,7 +138,7 @@ func (p *panel) most(n int) string {
 // setFor says for where a key was set that holds at a place.
 func (c *commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) string {
 	switch value, set := p.server.Setting(at, key); {
-	case value == "", c.bot.cfg.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
+	case value == "", c.Replies.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
 		return p.Text("by default")
 	case set == 0:
 		return p.Text("for the whole server")
@@ -160,13 +160,13 @@ func keyName(l locale.Locale, key memory.Setting) string { return l.Phrase(keyNa
 
 // worth says what holds of a key.
 func (c *commands) worth(p *panel, key memory.Setting) string {
-	value := c.bot.cfg.Choices.In(p.server, p.at).Value(key)
+	value := c.Replies.Choices.In(p.server, p.at).Value(key)
 	switch {
 	case key == memory.SettingModel && value == "":
 		return p.Text("none: I quote what was said")
-	case key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value):
+	case key == memory.SettingModel && !slices.Contains(c.Replies.Choices.Models, value):
 		return p.Text("%s, which I don't have any more, so %s answers", markdown.Plain(value, 60),
-			cmp.Or(markdown.Plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
+			cmp.Or(markdown.Plain(c.Replies.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingPersona && value == "":
 		return p.Text("my usual one")
 	case key == memory.SettingPersona:
@@ -218,7 +218,7 @@ func (c *commands) listed(key memory.Setting) []string {
 	case memory.SettingTimezone:
 		return slices.Clone(usualZones)
 	}
-	return c.bot.cfg.Choices.Values(key)
+	return c.Replies.Choices.Values(key)
 }
 
 // values are what a menu offers for a key, with what holds among them.
@@ -238,7 +238,7 @@ func (c *commands) current(p *panel) string {
 	if p.key == memory.SettingTimezone {
 		return c.zone(p.server).String()
 	}
-	return c.bot.cfg.Choices.In(p.server, p.at).Value(p.key)
+	return c.Replies.Choices.In(p.server, p.at).Value(p.key)
 }
 
 func (c *commands) placeRow(p *panel) discord.Component {
@@ -265,7 +265,7 @@ func (c *commands) valueRow(p *panel) discord.Component {
 	switch {
 	case p.key == memory.SettingTimezone:
 		placeholder = p.Text("Choose a time zone; `/hark set` knows all of them")
-	case p.key == memory.SettingModel && len(offered) <= len(c.bot.cfg.Choices.Models):
+	case p.key == memory.SettingModel && len(offered) <= len(c.Replies.Choices.Models):
 		placeholder = p.Text("Choose a model; `/model` knows all of them")
 	}
 	var options []discord.Choice
@@ -283,7 +283,7 @@ func (c *commands) menuLabel(l locale.Locale, key memory.Setting, value string) 
 		label = value
 	}
 	if zone, err := time.LoadLocation(value); key == memory.SettingTimezone && err == nil {
-		label += " · " + c.bot.now().In(zone).Format("15:04")
+		label += " · " + c.Now().In(zone).Format("15:04")
 	}
 	return label
 }
@@ -311,7 +311,7 @@ func (c *commands) buttonRows(p *panel) []discord.Component {
 		label, at = p.Text("Whole server"), 0
 	}
 	second := []discord.Component{discord.Button(discord.StyleGrey, label, id(panelServer, at, p.key))}
-	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
+	if _, paused := c.Replies.Choices.In(p.server, 0).PausedAt(c.Now()); paused {
 		second = append(second, sets(discord.StyleGreen, p.Text("Go on"), memory.SettingPaused, answer.SettingDefault))
 	} else {
 		second = append(second, sets(discord.StyleGrey, p.Text("Pause for an hour"), memory.SettingPaused, "1h"),

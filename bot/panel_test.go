@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/builder"
@@ -67,9 +68,8 @@ func TestPanelsFit(t *testing.T) {
 	for n := range 40 {
 		names = append(names, fmt.Sprintf("model-%d", n))
 	}
-	b := &Bot{now: time.Now, cfg: Config{Choices: answer.Choices{Models: names,
-		Default: answer.Settings{Model: names[0]}}}}
-	c := &commands{bot: b}
+	c := &commands{commandOptions: offline(ingest.Options{Now: time.Now}, answer.Choices{Models: names,
+		Default: answer.Settings{Model: names[0]}})}
 	for _, language := range builder.Languages() {
 		for _, key := range panelKeys {
 			g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{

@@ -48,9 +48,9 @@ func (c *commands) check(x *exchange, key memory.Setting, value string) (string,
 		if !ok {
 			return "", refusal(x.Text("I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."))
 		}
-		return c.bot.now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339), nil
+		return c.Now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339), nil
 	}
-	value, err := c.bot.cfg.Choices.Check(key, value)
+	value, err := c.Replies.Choices.Check(key, value)
 	if err != nil {
 		return "", refusal(x.Text("I can't do that: %s.", markdown.Plain(x.Complaint(err), 300)))
 	}
@@ -59,7 +59,7 @@ func (c *commands) check(x *exchange, key memory.Setting, value string) (string,
 
 // pauseLine says whether Hark is paused in a guild.
 func (c *commands) pauseLine(l locale.Locale, g *memory.Guild) string {
-	until, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now())
+	until, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now())
 	switch {
 	case !paused:
 		return l.Text("**Paused**: no")
@@ -76,7 +76,7 @@ func (c *commands) setAt(ctx context.Context, x *exchange, at memory.ChannelID, 
 		at = 0
 	}
 	return c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at), append(more,
-		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.bot.now()})...)
+		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.Now()})...)
 }
 
 var (

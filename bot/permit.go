@@ -79,5 +79,5 @@ func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channe
 		}
 		return n.Needed(at.Kind) &^ told, nil
 	}
-	return c.bot.grants.Missing(ctx, x.guild(), at.ID, n)
+	return c.Grants.Missing(ctx, x.guild(), at.ID, n)
 }

@@ -37,7 +37,7 @@ const (
 
 // privacy tells what is kept where whoever asks is, as it is configured and decided now.
 func (c *commands) privacy(ctx context.Context, x *exchange, m member) (sheet, error) {
-	p, learning, kept := c.bot.cfg.Privacy, !x.server.Learn.IsZero(), c.retainedHere(x)
+	p, learning, kept := c.Privacy, !x.server.Learn.IsZero(), c.retainedHere(x)
 	who := x.Text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
 	if p.Operator != "" {
 		who = x.Text("Who runs me: %s", p.Operator)

@@ -40,7 +40,7 @@ func loreIn(x *exchange) (memory.Lore, error) {
 
 // remember keeps what a message proposes.
 func (c *commands) remember(ctx context.Context, x *exchange) (sheet, error) {
-	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.bot.self {
+	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.Self {
 		return sheet{}, unreadable
 	}
 	l, err := loreIn(x)
@@ -72,19 +72,19 @@ func (c *commands) mayKeep(ctx context.Context, x *exchange, l memory.Lore) erro
 	if !x.remembers(l.Channel) {
 		return keptNot
 	}
-	out, err := c.bot.memory.OptedOut(ctx, l.Guild, l.By)
+	out, err := c.Memory.OptedOut(ctx, l.Guild, l.By)
 	if err != nil {
 		return fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
 	if out {
 		return youOptOut
 	}
-	_, err = c.bot.replies.SourcesOf(ctx, l, memory.MessageID(x.Message.ID))
+	_, err = c.Replies.SourcesOf(ctx, l, memory.MessageID(x.Message.ID))
 	return err
 }
 
 func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
-	all, err := c.bot.memory.Lore(ctx, l.Guild)
+	all, err := c.Memory.Lore(ctx, l.Guild)
 	if err != nil {
 		return false, fmt.Errorf("look up lore: %w", err)
 	}
@@ -95,7 +95,7 @@ func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
 	q := memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true}
-	traces, err := c.bot.memory.Traces(ctx, q)
+	traces, err := c.Memory.Traces(ctx, q)
 	if err != nil {
 		return fmt.Errorf("look up how an answer came about: %w", err)
 	}

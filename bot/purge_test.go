@@ -28,7 +28,7 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 				Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
 			x := &exchange{}
 			x.Guild, x.Data.CustomID = discord.Snowflake(guild), button(s)
-			c := newCommands(s.bot)
+			c := newCommands(s.bot.commanding(), nil)
 			f, ok := c.purged(x)
 			if !ok || len(s.bot.recent.Before(here, 1<<62)) != 1 {
 				t.Fatal("there is nothing to purge")

@@ -104,7 +104,7 @@ func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) 
 	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, markdown.Clip(x.related(), longestQuestion)
 	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
 		var err error
-		if q.Local, err = c.bot.memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
+		if q.Local, err = c.Memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
 			return sheet{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
 		}
 	}
@@ -119,7 +119,7 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 		return sheet{Content: reply.LimitReached(x.Locale, h)}, nil
 	}
 	q.Limit = mostFound
-	f, err := c.bot.answers.Find(ctx, q)
+	f, err := c.Answers.Find(ctx, q)
 	if err != nil {
 		return sheet{}, err
 	}
@@ -156,7 +156,7 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) page(ctx context.Context, q answer.Question, x *exchange, d *discovery, p page) (sheet, error) {
 	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
 	var err error
-	p.seen, err = c.bot.answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
+	p.seen, err = c.Answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
 	return p.sheet(x.Locale), err
 }
 

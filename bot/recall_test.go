@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -249,7 +250,7 @@ func TestZoneOfDays(t *testing.T) {
 	}{
 		{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin,
 			"Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
-		c := commands{bot: &Bot{cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}}
+		c := commands{commandOptions: offline(ingest.Options{}, answer.Choices{Default: answer.Settings{Zone: test.configured}})}
 		g := &memory.Guild{ID: 7, Settings: map[memory.Setting]string{memory.SettingTimezone: test.set}}
 		if got := c.zone(g); got.String() != test.want {
 			t.Errorf("%+v: %s", test, got)

@@ -18,10 +18,10 @@ func (c *commands) ready(data json.RawMessage) {
 	if err := json.Unmarshal(data, &b); err != nil || b.Application.ID == 0 {
 		return
 	}
-	c.bot.grants.Met(int64(b.Application.ID))
+	c.Grants.Met(int64(b.Application.ID))
 	c.begin(func(ctx context.Context) {
 		if err := c.register(ctx, b); err != nil && ctx.Err() == nil {
-			c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
+			c.Log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
 		}
 	})
 }
@@ -34,7 +34,7 @@ const fewGuilds = 20
 // that of one. The other is emptied, since Discord would show both. It writes nothing where nothing is to be
 // changed.
 func (c *commands) register(ctx context.Context, b begun) error {
-	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.bot.cfg.DevGuild, inLanguages(c.declared())
+	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.DevGuild, inLanguages(c.declared())
 	var errs []error
 	if dev == 0 {
 		if err := c.bring(ctx, app, 0, ours); err != nil {
@@ -66,7 +66,7 @@ func (c *commands) register(ctx context.Context, b begun) error {
 // bring makes the list of a guild, or, if it is 0, of all, ours.
 func (c *commands) bring(ctx context.Context, app string, guild memory.GuildID, ours []command) error {
 	var there []command
-	if err := c.bot.rest.Commands(ctx, app, guild, &there); err != nil {
+	if err := c.Client.Commands(ctx, app, guild, &there); err != nil {
 		return err
 	}
 	same := func(ours, theirs command) bool {
@@ -76,13 +76,13 @@ func (c *commands) bring(ctx context.Context, app string, guild memory.GuildID, 
 		return reflect.DeepEqual(ours, theirs)
 	}
 	if !sameCommands(there, ours, same) {
-		if err := c.bot.rest.SetCommands(ctx, app, guild, ours, &there); err != nil {
+		if err := c.Client.SetCommands(ctx, app, guild, ours, &there); err != nil {
 			return err
 		}
 	}
 	if len(ours) > 0 {
 		c.know(there)
-		c.bot.cfg.Progress()
+		c.Progress()
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 	if err != nil {
 		return sheet{}, err
 	}
-	less, err := x.server.Shortens(ctx, c.bot.memory, x.within(), keeper, value, c.bot.cfg.Retention, c.bot.now())
+	less, err := x.server.Shortens(ctx, c.Memory, x.within(), keeper, value, c.Retention, c.Now())
 	if err != nil {
 		return sheet{}, err
 	}
@@ -60,7 +60,7 @@ func (c *commands) keep(ctx context.Context, x *exchange, at memory.Channel) (sh
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.setRetention(ctx, x, at.ID, value, memory.AgreeToExpiring(x.guild(), c.bot.now()))
+	return c.setRetention(ctx, x, at.ID, value, memory.AgreeToExpiring(x.guild(), c.Now()))
 }
 
 // setRetention decides a retention, together with more.
@@ -90,7 +90,7 @@ func (x *exchange) expiringLine() (string, []discord.Component) {
 // agreeToExpiring has what waits be forgotten.
 func (c *commands) agreeToExpiring(ctx context.Context, x *exchange) (sheet, error) {
 	return paragraphs(x.Text("They are forgotten within a minute.")),
-		c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.bot.now()))
+		c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.Now()))
 }
 
 // keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
@@ -115,7 +115,7 @@ func retentionValue(l locale.Locale, text string) (string, error) {
 
 // retentionTold says how long what is said in a channel is remembered, or in the whole server with the id 0.
 func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
-	own, limit, most := "", "", c.bot.cfg.Retention
+	own, limit, most := "", "", c.Retention
 	if most > 0 {
 		limit = x.Text("-# Whoever runs me has nothing remembered longer than that: %s.", lastingText(x.Locale, most))
 	}
@@ -131,11 +131,11 @@ func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
 func (c *commands) retainedHere(x *exchange) string {
 	switch id := memory.ChannelID(x.Channel); {
 	case x.remembers(id):
-		return retainedText(x.Locale, x.server, id, c.bot.cfg.Retention)
+		return retainedText(x.Locale, x.server, id, c.Retention)
 	case x.keepsNothing() != "":
 		return ""
 	}
-	return retainedText(x.Locale, x.server, 0, c.bot.cfg.Retention)
+	return retainedText(x.Locale, x.server, 0, c.Retention)
 }
 
 // retained is one line of it.

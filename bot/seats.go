@@ -29,9 +29,9 @@ func (s seats) take(begin func(func(context.Context)), f func(context.Context)) 
 
 // read is one use; nil if it is none that is answered.
 func (c *commands) read(data json.RawMessage, logged <-chan struct{}) *exchange {
-	x := &exchange{rest: c.bot.rest, logged: logged, came: c.bot.now()}
+	x := &exchange{rest: c.Client, logged: logged, came: c.Now()}
 	if err := discord.Unmarshal(data, &x.Interaction); err != nil {
-		c.bot.log.Error().Err(err).Int64("interaction", discord.EventID(data)).Msg("passed over a command")
+		c.Log.Error().Err(err).Int64("interaction", discord.EventID(data)).Msg("passed over a command")
 		return nil
 	}
 	switch x.Type {
@@ -52,9 +52,9 @@ func (c *commands) seat(x *exchange) {
 	if own.take(c.begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
 		return
 	}
-	c.bot.log.Warn().Msg("turned away a command: too many at once")
+	c.Log.Warn().Msg("turned away a command: too many at once")
 	if !c.answering.take(c.begin, func(ctx context.Context) { c.serve(ctx, x, c.turnAway) }) {
-		c.bot.log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
+		c.Log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
 		c.over()
 	}
 }
@@ -62,7 +62,7 @@ func (c *commands) seat(x *exchange) {
 // over says that a use is done with.
 func (c *commands) over() {
 	c.undone.Add(-1)
-	c.bot.cfg.Progress()
+	c.Progress()
 }
 
 // serve answers one use.
@@ -78,7 +78,7 @@ func (c *commands) serve(ctx context.Context, x *exchange, answer func(context.C
 
 // turnAway tells of one use that there is no seat for it.
 func (c *commands) turnAway(ctx context.Context, x *exchange) error {
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
 	x.outcome = CommandRefused
 	if x.Type == discord.InteractionTyping {

@@ -128,17 +128,17 @@ func (c *commands) decide(choice memory.Choice) action {
 func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Chose) error {
 	events := make([]memory.Event, len(choices))
 	for i, chose := range choices {
-		chose.Guild, chose.At = x.guild(), c.bot.now()
+		chose.Guild, chose.At = x.guild(), c.Now()
 		events[i] = chose
 	}
-	defer c.bot.filler.Nudge()
+	defer c.Filler.Nudge()
 	return c.apply(ctx, x, "keep what is remembered", events...)
 }
 
 // chooseByNotice chooses what a notice asked for, and is what that says then.
 func (c *commands) chooseByNotice(ctx context.Context, x *exchange, at noticeAt,
 	choices []memory.Chose) (sheet, error) {
-	return c.bot.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
+	return c.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
 		err := c.choose(ctx, x, choices...)
 		return x.server, err
 	})
@@ -171,9 +171,9 @@ func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, erro
 		if err != nil {
 			return sheet{}, err
 		}
-		t := discord.Sender{Client: c.bot.rest, Channel: at.channel}
-		if err := c.bot.notices.edit(ctx, &t, at.message, shown); err != nil {
-			c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
+		t := discord.Sender{Client: c.Client, Channel: at.channel}
+		if err := c.notices.edit(ctx, &t, at.message, shown); err != nil {
+			c.Log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
 		}
 	} else if err := c.choose(ctx, x, choices...); err != nil {
 		return sheet{}, err

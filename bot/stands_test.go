@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -42,7 +43,7 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 func TestForgettingEndsAtTheClickByDiscordsClock(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	c := &commands{bot: &Bot{now: func() time.Time { return now }}}
+	c := &commands{commandOptions: offline(ingest.Options{Now: func() time.Time { return now }}, answer.Choices{})}
 	for ahead, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, -time.Hour: 0} {
 		x := &exchange{Interaction: discord.Interaction{ID: discord.Snowflake(memory.FirstMessageID(now.Add(ahead)))}}
 		if got := c.at(x).Sub(now); got < want || got > want+time.Millisecond {

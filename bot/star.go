@@ -20,7 +20,7 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 	if !x.remembers(channel) {
 		return sheet{Content: x.Text("I remember nothing of this channel, so there is nothing to mark.")}, nil
 	}
-	found, err := c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
+	found, err := c.Memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 	switch {
 	case err != nil:
 		return sheet{}, fmt.Errorf("look up message %d: %w", id, err)
@@ -30,7 +30,7 @@ func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{Content: x.Text("What I say myself I don't remember as a source, so it can't be marked.")}, nil
 	}
 	on := !found[0].Starred
-	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.bot.now()}
+	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.Now()}
 	said := x.Text(starOff)
 	if on {
 		said = x.Text(starOn)

@@ -28,33 +28,33 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	may, err := c.bot.questions.Allowance(ctx, ingest.Membership{Guild: x.guild()}, nil, c.bot.now())
+	may, err := c.questions.Allowance(ctx, ingest.Membership{Guild: x.guild()}, nil, c.Now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
 	mark := "✓ "
-	if _, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now()); paused {
+	if _, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now()); paused {
 		mark = "⏸️ "
 	}
 	shown := paragraphs(x.Text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
 		c.services(x, g), c.spentLine(x, may.All),
-		mark+c.pauseLine(x.Locale, g), x.Text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
+		mark+c.pauseLine(x.Locale, g), x.Text("-# Hark %s", cmp.Or(c.Version, "?")))
 	shown.Components = append(agree, forget...)
 	return shown, nil
 }
 
 // connection says whether Discord is connected.
 func (c *commands) connection(x *exchange) string {
-	if err := *c.bot.state.Load(); err != nil {
+	if err := c.State(); err != nil {
 		return "✗ " + x.Text("**Discord**: the connection is lost, and I'm making it anew. Nothing has to be done.")
 	}
-	return "✓ " + x.Text("**Discord**: connected; I was started <t:%d:R>", c.bot.since.Unix())
+	return "✓ " + x.Text("**Discord**: connected; I was started <t:%d:R>", c.Replies.Since.Unix())
 }
 
 // writing says whether the log can be written.
 func (c *commands) writing(x *exchange) string {
-	waiting := c.bot.Waiting()
-	if c.bot.pump.Failing() {
+	waiting := c.Queue.Len()
+	if c.Writer.Failing() {
 		return "✗ " + x.Count(waiting,
 			"**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
 			"**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.")
@@ -68,15 +68,15 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 	g := x.seen()
 	var scope memory.Scope
 	for _, channel := range g.Channels {
-		if channel.Kind != memory.CategoryChannel && c.bot.cfg.Policy.Remembers(g, channel.ID) {
+		if channel.Kind != memory.CategoryChannel && c.Policy.Remembers(g, channel.ID) {
 			scope.Channels = append(scope.Channels, channel.ID)
 		}
 	}
-	messages, _, err := c.bot.memory.Frequencies(ctx, scope, nil, 0)
+	messages, _, err := c.Memory.Frequencies(ctx, scope, nil, 0)
 	if err != nil {
 		return "", fmt.Errorf("count the messages of guild %d: %w", g.ID, err)
 	}
-	people, err := c.bot.memory.People(ctx, g.ID)
+	people, err := c.Memory.People(ctx, g.ID)
 	if err != nil {
 		return "", fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
 	}
@@ -88,7 +88,7 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 	}
 	counted := len(known)
 	if !x.seesAll() {
-		wrote, err := c.bot.memory.Presence(ctx, scope, known)
+		wrote, err := c.Memory.Presence(ctx, scope, known)
 		if err != nil {
 			return "", fmt.Errorf("look up who wrote in guild %d: %w", g.ID, err)
 		}
@@ -97,7 +97,7 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 	line := "✓ " + x.Text("**Remembered here**: messages: %s, channels: %s, people: %s", x.Locale.Number(messages),
 		x.Locale.Number(len(scope.Channels)), x.Locale.Number(counted))
 	switch {
-	case asks(g, c.bot.cfg.Policy):
+	case asks(g, c.Policy):
 		line = "✗ " + x.Text("**Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.")
 	case len(scope.Channels) == 0 && (x.seesAll() || g.Choice == memory.Ignore):
 		line = "➖ " + x.Text("**Remembered here**: nothing, as was decided. `/hark memory` changes it.")
@@ -109,7 +109,7 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 // shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to
 // forget it if it is one; "" if there are none.
 func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []discord.Component, error) {
-	shut, err := ingest.ShutOut(ctx, c.bot.memory, g)
+	shut, err := ingest.ShutOut(ctx, c.Memory, g)
 	if err != nil {
 		return "", nil, err
 	}
@@ -122,7 +122,7 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 		for _, of := range g.WithThreads(at.ID) {
 			scope.Channels = append(scope.Channels, of.ID)
 		}
-		messages, _, err := c.bot.memory.Frequencies(ctx, scope, nil, 0)
+		messages, _, err := c.Memory.Frequencies(ctx, scope, nil, 0)
 		if err != nil {
 			return "", nil, fmt.Errorf("count the messages of channel %d: %w", at.ID, err)
 		}
@@ -143,19 +143,19 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 
 // toDo says what is still to be done with what is kept of g, in the channels that it has.
 func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (string, error) {
-	waiting, err := c.bot.memory.Waiting(ctx, g.ID)
+	waiting, err := c.Memory.Waiting(ctx, g.ID)
 	if err != nil {
 		return "", err
 	}
-	gaps, err := c.bot.memory.Gaps(ctx, memory.Everywhere, false)
+	gaps, err := c.Memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
 		return "", fmt.Errorf("look up what is missing: %w", err)
 	}
-	unswept, err := c.bot.memory.Gaps(ctx, g.ID, true)
+	unswept, err := c.Memory.Gaps(ctx, g.ID, true)
 	if err != nil {
 		return "", fmt.Errorf("look up what is to be compared: %w", err)
 	}
-	begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
+	begun, err := c.Memory.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
 		return "", fmt.Errorf("look up what is being forgotten: %w", err)
 	}
@@ -191,15 +191,15 @@ func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
 
 // services say how the servers do that answers need here.
 func (c *commands) services(x *exchange, g *memory.Guild) string {
-	health := c.bot.cfg.Health
+	health := c.Health
 	if health == nil {
 		return ""
 	}
 	h := health()
-	holds := c.bot.cfg.Choices.In(g, memory.ChannelID(x.Channel))
+	holds := c.Replies.Choices.In(g, memory.ChannelID(x.Channel))
 	model, there := h.Models[holds.Model]
 	if !there {
-		model = h.Models[c.bot.cfg.Choices.Default.Model]
+		model = h.Models[c.Replies.Choices.Default.Model]
 	}
 	return markdown.Lines(
 		serviceLine(x.Locale, x.Text("Model in this channel"), x.Text("I quote what was said."), model),
@@ -210,7 +210,7 @@ func (c *commands) services(x *exchange, g *memory.Guild) string {
 // spentLine says what all members together took of models today.
 func (c *commands) spentLine(x *exchange, all reply.Share) string {
 	spent, limit := x.Locale.Number(all.Spent), x.Locale.Number(all.Limit)
-	_, tomorrow := memory.Day(c.bot.now())
+	_, tomorrow := memory.Day(c.Now())
 	switch {
 	case all.Limit == memory.Unlimited:
 		return "✓ " + x.Text("**Tokens today**: %s, without a limit", spent)

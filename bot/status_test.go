@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/bot/locale"
 	"hark/bot/reply"
 	"hark/internal/answer"
@@ -122,11 +123,9 @@ func TestHowServicesDo(t *testing.T) {
 
 func TestServicesOfAModelThatIsGone(t *testing.T) {
 	t.Parallel()
-	b := &Bot{cfg: Config{
-		Choices: answer.Choices{Models: []string{"small"}, Default: answer.Settings{Model: "small"}},
-		Health:  func() Health { return Health{Models: map[string]Service{"small": {Name: "small"}}} },
-	}}
-	c := &commands{bot: b}
+	c := &commands{commandOptions: offline(ingest.Options{},
+		answer.Choices{Models: []string{"small"}, Default: answer.Settings{Model: "small"}})}
+	c.Health = func() Health { return Health{Models: map[string]Service{"small": {Name: "small"}}} }
 	g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{memory.SettingModel: "gone"}}
 	if got, _, _ := strings.Cut(c.services(&exchange{}, g), "\n"); !strings.Contains(got, "small") {
 		t.Errorf("told of %q", got)

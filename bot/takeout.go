@@ -45,7 +45,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, refusal(x.Text(exportOthers))
 	}
 	defer c.exporting.Delete(place)
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
 	all, err := c.portrait(ctx, x)
@@ -54,7 +54,7 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	var file markdown.File
 	if err == nil {
-		file, err = pack(all, c.bot.mostData)
+		file, err = pack(all, c.Sizes.File)
 	}
 	if errors.Is(err, portrait.ErrTooLarge) {
 		return sheet{Content: x.Text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
@@ -104,8 +104,8 @@ func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, 
 		}
 	}
 	readable := c.readable(ctx, x)
-	return portrait.Of(ctx, c.bot.memory, x.who(), portrait.View{
-		Guilds: []*memory.Guild{x.server}, Now: c.bot.now(), Most: c.bot.mostExported,
+	return portrait.Of(ctx, c.Memory, x.who(), portrait.View{
+		Guilds: []*memory.Guild{x.server}, Now: c.Now(), Most: c.Sizes.Unpacked,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
 			if at := g.Channel(id); at != nil && slices.Contains(readable, id) {
@@ -156,9 +156,9 @@ func (c *commands) sendExport(ctx context.Context, x *exchange, file markdown.Fi
 	if x.Guild != 0 {
 		content = x.Text(exportDirect, "**"+markdown.Plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
-	direct, err := c.bot.rest.Direct(ctx, x.who())
+	direct, err := c.Client.Direct(ctx, x.who())
 	if err == nil {
-		err = c.bot.rest.SendFile(ctx, direct, memory.MessageID(x.ID), x.packed(content, file), file)
+		err = c.Client.SendFile(ctx, direct, memory.MessageID(x.ID), x.packed(content, file), file)
 	}
 	switch {
 	case discord.Code(err) == codeClosed || discord.Status(err) == 403:

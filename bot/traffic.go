@@ -27,5 +27,5 @@ func (c *commands) tally(x *exchange, err error) {
 	case outcome == "":
 		outcome = CommandAnswered
 	}
-	c.bot.cfg.Metrics.Commands.WithLabelValues(command, outcome).Inc()
+	c.Metrics.Commands.WithLabelValues(command, outcome).Inc()
 }

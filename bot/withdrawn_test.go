@@ -45,7 +45,7 @@ func TestAnswersAreTakenBack(t *testing.T) {
 			t.Parallel()
 			s := set(t)
 			s.with(t, Config{Token: s.discord.Token, EditAnswers: !stays})
-			s.bot.timing.look = 1
+			s.bot.timing.reply.Look = 1
 			s.run(t).ready(t)
 			thread := s.discord.AddChannel(s.guild.ID,
 				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
