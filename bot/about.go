@@ -167,7 +167,8 @@ func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) (stri
 	shown := []string{x.Text("**Lore that you told, or that names you**")}
 	for _, l := range all[:min(len(all), shownLore)] {
 		shown = append(shown, strings.TrimSpace(fmt.Sprintf("- **%s**: %s %s",
-			markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
+			markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, loreGist), when(l.By != 0,
+				x.toldBy(l.By)))))
 	}
 	more := max(0, len(all)-shownLore)
 	return markdown.Lines(markdown.Lines(shown...), when(more > 0, x.Count(more, "- and %s more; `/lore list` has it",

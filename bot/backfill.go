@@ -145,7 +145,8 @@ func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory
 
 // fetched says that all is fetched.
 func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, fetched int) (sheet, error) {
-	missing, err := c.Grants.Missing(ctx, x.guild(), at.ID, discord.ToRead) // rather than as it was when the command was used
+	missing, err := c.Grants.Missing(ctx, x.guild(), at.ID,
+		discord.ToRead) // rather than as it was when the command was used
 	if err != nil {
 		return sheet{}, err
 	}

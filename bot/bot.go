@@ -1,14 +1,15 @@
 // Package bot is the Discord door: it logs what is said, in the order in which Discord tells it, and answers
-// who asks.
+// who asks. It wires the packages below it, each of which may use those before it:
 //
-//   - An event that was taken in is in the log, or the process died. Handlers only put events into a queue;
-//     one goroutine converts and commits them. A log that fails delays that and nothing else; an event that
-//     can't be read is passed over and logged by its id.
-//   - A question is answered after its own message is committed, and so after all that was said before it.
-//     How long an answer takes delays no logging.
-//   - Hark's own messages are logged by the code that sends them, once they are what they will stay: the
-//     gateway's account of them, with every edit of an answer being written, is ignored. Their deletion isn't.
-//   - Nothing that is sent pings anybody but, by name, whom it answers. What is sent again is the same message.
+//   - bot/markdown and bot/locale: what Discord shows, and in which language;
+//   - bot/discord: requests, the gateway's connection, what is sent; nothing pings anybody but whom it answers;
+//   - bot/ingest: events to memory; what was taken in is in the log, or the process died;
+//   - bot/reply: a question is answered after its own message is committed, and how long that takes delays no
+//     logging.
+//
+// The commands are here as well. Hark's own messages are logged by the code that sends them, once they are what
+// they will stay: the gateway's account of them, with every edit of an answer being written, is ignored. Their
+// deletion isn't. Begin with New and Bot.Run.
 package bot
 
 import (
@@ -186,9 +187,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	return b, nil
 }
 
-var (
-	errNotYet = errors.New("not connected to Discord yet")
-)
+var errNotYet = errors.New("not connected to Discord yet")
 
 // Ready is nil while Discord is connected and the log can be written, and else says what is wrong.
 func (b *Bot) Ready() error {
@@ -296,15 +295,17 @@ func (b *Bot) asksForMembers(ctx context.Context) bool {
 
 // gateway is the connection to be kept up, which tells of members if Discord is to be asked for them.
 func (b *Bot) gateway(members bool) *discord.Gateway {
-	return &discord.Gateway{Client: b.rest, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive, State: b.setState,
-		Lost: b.memberRoles.Lose, Unasked: b.memberRoles.Ask, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
+	return &discord.Gateway{Client: b.rest, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
+		State: b.setState,
+		Lost:  b.memberRoles.Lose, Unasked: b.memberRoles.Ask, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
 		Log: b.log, Now: b.now}
 }
 
 // commanding is what commands and notices work with.
 func (b *Bot) commanding() *commandOptions {
 	return &commandOptions{Options: b.ingest, Replies: b.replies, Buffer: b.recent, Filler: b.filler, Writer: b.pump,
-		Answers: b.answers, Settled: b.settled, State: func() error { return *b.state.Load() }, DevGuild: b.cfg.DevGuild,
+		Answers: b.answers, Settled: b.settled, State: func() error { return *b.state.Load() },
+		DevGuild:  b.cfg.DevGuild,
 		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
 		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
 }

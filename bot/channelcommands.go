@@ -75,7 +75,8 @@ func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Chan
 	holds := c.holds(x, at.ID)
 	if at.Kind == memory.CategoryChannel {
 		heard, _, _ := strings.Cut(holds, "\n")
-		return markdown.Lines(heard, x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
+		return markdown.Lines(heard,
+			x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
 	}
 	needs := discord.ToRead
 	if !reply.SilentIn(x.server, at.ID) {

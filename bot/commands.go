@@ -85,7 +85,8 @@ func (h handler) refuses(x *exchange) string {
 }
 
 func newCommands(o *commandOptions, n *notices) *commands {
-	c := &commands{commandOptions: o, questions: o.Replies.Questions(), notices: n, found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(o.Now)}
+	c := &commands{commandOptions: o, questions: o.Replies.Questions(), notices: n,
+		found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(o.Now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()
@@ -122,7 +123,8 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 			return err
 		}
 	}
-	promise := discord.Response{Type: discord.RespondDeferred, Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.Nobody}}
+	promise := discord.Response{Type: discord.RespondDeferred,
+		Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.Nobody}}
 	if h.updates {
 		promise = discord.Response{Type: discord.RespondUpdating}
 	}

@@ -26,7 +26,8 @@ func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, errShown
 	}
 	buttons := o.Done(c.Replies.LocaleIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
-	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons}, nil); err != nil { // and leaves the text
+	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons},
+		nil); err != nil { // and leaves the text
 		return sheet{}, err
 	}
 	return sheet{}, reply.NotWriting
@@ -127,7 +128,8 @@ func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID
 }
 
 // answerOf are the messages of the answer that an exchange is about, and those that go with it as far as the log knows.
-func (c *commands) answerOf(ctx context.Context, x *exchange, o reply.Owned) (shown, more []memory.MessageID, err error) {
+func (c *commands) answerOf(ctx context.Context, x *exchange, o reply.Owned) (shown, more []memory.MessageID,
+	err error) {
 	t, err := c.trace(ctx, x)
 	if shown = slices.Clone(o.Before); x.Message != nil {
 		shown = append(shown, memory.MessageID(x.Message.ID))

@@ -266,7 +266,8 @@ type doomed struct {
 }
 
 func (d doomed) button() string {
-	return id(confirmForgetThis, reply.Short36(int64(d.channel)), reply.Short36(int64(d.id)), reply.Short36(int64(d.owner)))
+	return id(confirmForgetThis, reply.Short36(int64(d.channel)), reply.Short36(int64(d.id)),
+		reply.Short36(int64(d.owner)))
 }
 
 // goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is

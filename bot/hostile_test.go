@@ -243,7 +243,8 @@ func TestShowRecalled(t *testing.T) {
 	}
 	got = showRecalled(&exchange{}, answer.Question{Text: strings.Repeat("?", 5000)},
 		answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}}).Content
-	if n := markdown.Units(got); n > markdown.MessageLimit || n < markdown.MessageLimit/2 || !strings.Contains(got, "more\n-# ") {
+	if n := markdown.Units(got); n > markdown.MessageLimit || n < markdown.MessageLimit/2 ||
+		!strings.Contains(got, "more\n-# ") {
 		t.Errorf("%d units: %s", n, got)
 	}
 }

@@ -43,7 +43,8 @@ func (s sheet) edit() discord.Outgoing {
 
 // say answers at once.
 func (x *exchange) say(ctx context.Context, text string) error {
-	return x.respond(ctx, discord.Response{Type: discord.RespondMessage, Data: discord.Outgoing{Content: text, Flags: discord.FlagEphemeral,
+	return x.respond(ctx, discord.Response{Type: discord.RespondMessage, Data: discord.Outgoing{Content: text,
+		Flags:           discord.FlagEphemeral,
 		AllowedMentions: discord.Nobody}})
 }
 

@@ -102,8 +102,9 @@ func toldLimits(l locale.Locale, g *memory.Guild, of reply.Limits) string {
 			break
 		}
 	}
-	return markdown.Lines(shown, l.Text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
-		"`/limits` shows each member what is left."))
+	return markdown.Lines(shown,
+		l.Text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
+			"`/limits` shows each member what is left."))
 }
 
 // pageLimit is about how much of a list is shown in one message.
@@ -140,7 +141,8 @@ func (c *commands) showLimits(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // used is how much somebody, or all of a guild, has used.
-func (c *commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens reply.Share, at time.Time) string {
+func (c *commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens reply.Share,
+	at time.Time) string {
 	asked, until := c.questions.Asked(m, at)
 	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
 	if limit.Messages != memory.Unlimited && asked >= limit.Messages {

@@ -28,7 +28,8 @@ func newSpeech(elsewhere map[string]bool) speech {
 }
 
 // saidBy are the packages whose words are told here, and those of their own in which nothing else is said to people.
-var saidBy = map[string]bool{".": true, "locale": false, "markdown": true, "discord": true, "ingest": true, "reply": true,
+var saidBy = map[string]bool{".": true, "locale": false, "markdown": true, "discord": true, "ingest": true,
+	"reply":     true,
 	"../memory": false, "../internal/answer": false}
 
 // readSource reads what the packages say, but for what is known to be translated elsewhere.

@@ -114,7 +114,8 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 
 // loreLine tells of lore on one line.
 func loreLine(in locale.Locale, l memory.Lore) string {
-	return fmt.Sprintf("- **%s**: %s (%s)", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, loreGist), toldBy(in, l))
+	return fmt.Sprintf("- **%s**: %s (%s)", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text,
+		loreGist), toldBy(in, l))
 }
 
 // toldBy says who told lore, and when.
@@ -149,7 +150,8 @@ func loreLines(in locale.Locale, l memory.Lore) string {
 	}
 	return markdown.Lines("**"+markdown.Plain(l.Name, memory.MaxLoreName)+"**", quoted,
 		when(len(l.Own) > 0, in.Text("Also: %s", markdown.Plain(strings.Join(l.Own, ", "), 2*longestAliases))),
-		when(len(found) > 0, in.Text("Found by: %s", markdown.Plain(strings.Join(found, ", "), 2*longestAliases))), told)
+		when(len(found) > 0, in.Text("Found by: %s", markdown.Plain(strings.Join(found, ", "),
+			2*longestAliases))), told)
 }
 
 // askRemoval asks before lore is forgotten.
@@ -178,7 +180,8 @@ func (x *exchange) loreForm(id string, l memory.Lore) discord.Form {
 	return discord.Form{ID: id, Title: x.Text("What shall I remember?"), Fields: []discord.Component{
 		discord.Input(discord.InputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
 		discord.Input(discord.InputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
-		discord.Input(discord.InputLine, "aliases", x.Text("Other names, with commas between them"), strings.Join(l.Own, ", "),
+		discord.Input(discord.InputLine, "aliases", x.Text("Other names, with commas between them"),
+			strings.Join(l.Own, ", "),
 			longestAliases, false),
 	}}
 }

@@ -178,11 +178,13 @@ func (c *commands) askFacts(_ context.Context, x *exchange, m member) (sheet, er
 	}
 	var options []discord.Choice
 	for _, f := range m.person.Facts {
-		options = append(options, discord.Choice{Label: labelOf(factText(x.Locale, f)), Value: strconv.FormatInt(f.ID, 10)})
+		options = append(options, discord.Choice{Label: labelOf(factText(x.Locale, f)),
+			Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return sheet{
-		Content:    x.Text("What shall I not know any more?"),
-		Components: []discord.Component{discord.Row(discord.Menu(removedFacts, x.Text("Choose what I shall forget"), options))},
+		Content: x.Text("What shall I not know any more?"),
+		Components: []discord.Component{discord.Row(discord.Menu(removedFacts,
+			x.Text("Choose what I shall forget"), options))},
 	}, nil
 }
 
@@ -268,9 +270,10 @@ func (c *commands) askFact(ctx context.Context, x *exchange) (discord.Form, erro
 	if err != nil {
 		return discord.Form{}, err
 	}
-	return discord.Form{ID: id(formFact, f.ID), Title: x.Text("What should I know instead?"), Fields: []discord.Component{
-		discord.Input(discord.InputText, "text", x.Text("About you"), f.Text, longestOf(f), true),
-	}}, nil
+	return discord.Form{ID: id(formFact, f.ID), Title: x.Text("What should I know instead?"),
+		Fields: []discord.Component{
+			discord.Input(discord.InputText, "text", x.Text("About you"), f.Text, longestOf(f), true),
+		}}, nil
 }
 
 // longestOf is how many characters a fact may have.

@@ -257,7 +257,8 @@ func (c *commands) declared() []command {
 		inMenu(discord.CommandMessage, forgetCommand,
 			locale.Phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
 			handler{do: c.askForgetThis}),
-		inMenu(discord.CommandUser, aboutCommand, locale.Phrase("Shows all that I keep about you: for yourself only"), both,
+		inMenu(discord.CommandUser, aboutCommand,
+			locale.Phrase("Shows all that I keep about you: for yourself only"), both,
 			handler{do: c.about}),
 		slash("privacy", "What I keep here, for how long, where it goes, and who runs me. Only you see it.",
 			both, &handler{do: c.asMember(c.privacy)}),
@@ -271,7 +272,8 @@ func (c *commands) declared() []command {
 // in messages that Discord keeps, so they stay.
 func (c *commands) components() map[string]handler {
 	all := map[string]handler{
-		"component " + reply.ButtonStop:     {refuse: notMine(discord.ManageMessages), updates: true, early: true, do: c.stop},
+		"component " + reply.ButtonStop: {refuse: notMine(discord.ManageMessages), updates: true,
+			early: true, do: c.stop},
 		"component " + reply.ButtonSources:  {do: c.sources},
 		"component " + reply.ButtonAgain:    {refuse: notMine(0), updates: true, do: c.askAgain},
 		"component " + reply.ButtonDelete:   {refuse: notMine(discord.ManageMessages), updates: true, do: c.remove},

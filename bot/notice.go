@@ -221,7 +221,8 @@ func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.Chan
 			sentText(l, n.Privacy, !g.Learn.IsZero()))
 	}
 	foot := l.Text(noticeFoot) // with where the rest is said
-	return markdown.Lines(append(fitting(strings.Split(holds, "\n"), markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
+	return markdown.Lines(append(fitting(strings.Split(holds, "\n"),
+		markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
 }
 
 // asks reports whether the notice of g asks what may be remembered.
@@ -245,7 +246,8 @@ func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.C
 	}
 	l := n.Replies.LocaleIn(ctx, g.ID, channel)
 	return []discord.Component{discord.Row(discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
-		discord.Button(discord.StyleGrey, l.Text("Choose channels"), chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
+		discord.Button(discord.StyleGrey, l.Text("Choose channels"),
+			chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
 			chooseNothing))}
 }
 
@@ -281,7 +283,8 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 		return noticeAt{}, err
 	}
 	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
-		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{}, memory.ViewChannel|discord.SendMessages), n.Grants.Link(g.ID, 0))
+		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{},
+			memory.ViewChannel|discord.SendMessages), n.Grants.Link(g.ID, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
 		at, err := n.postIn(ctx, g, channel)
 		if !errors.Is(err, discord.ErrGone) {
@@ -291,7 +294,8 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 	}
 	direct, err := n.Client.Direct(ctx, g.Owner)
 	if err != nil {
-		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild", memory.ChannelID(g.ID)))
+		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
+			memory.ChannelID(g.ID)))
 	}
 	at, err := n.postIn(ctx, g, direct)
 	if errors.Is(err, discord.ErrGone) {
@@ -324,7 +328,8 @@ func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 	}
 	for _, m := range last {
 		if n.Replies.IsOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
-			return slices.ContainsFunc(r.Components, func(c discord.Component) bool { return c.CustomID == chooseChannels })
+			return slices.ContainsFunc(r.Components,
+				func(c discord.Component) bool { return c.CustomID == chooseChannels })
 		}) {
 			return memory.MessageID(m.ID), nil
 		}

@@ -223,7 +223,8 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	s, q, stump := opens(t, true)
 	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
 		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
-	o := reply.Owned{Asker: a.Asker, Question: a.ID, Before: []memory.MessageID{memory.MessageID(s.discord.Sent(s.channel)[0].ID)}}
+	o := reply.Owned{Asker: a.Asker, Question: a.ID,
+		Before: []memory.MessageID{memory.MessageID(s.discord.Sent(s.channel)[0].ID)}}
 	if _, err := s.senderOf(a).Edit(t.Context(), memory.MessageID(stump.ID), "On Friday, it was said.",
 		o.Done(locale.Locale{}, true), nil); err != nil {
 		t.Fatal(err)

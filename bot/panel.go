@@ -112,9 +112,11 @@ func (c *commands) panelText(p *panel) string {
 // heading is what came of the last change, and whose settings these are.
 func (p *panel) heading() string {
 	if p.at == 0 {
-		return markdown.Lines(p.note, p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
+		return markdown.Lines(p.note,
+			p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
 	}
-	return markdown.Lines(p.note, p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
+	return markdown.Lines(p.note,
+		p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
 }
 
 // settingLine says what holds of a key, and where that was set.
@@ -254,7 +256,8 @@ func (c *commands) placeRow(p *panel) discord.Component {
 func (c *commands) keyRow(p *panel) discord.Component {
 	var options []discord.Choice
 	for _, key := range panelKeys {
-		options = append(options, discord.Choice{Label: keyName(p.exchange.Locale, key), Value: string(key), Default: key == p.key})
+		options = append(options, discord.Choice{Label: keyName(p.exchange.Locale, key), Value: string(key),
+			Default: key == p.key})
 	}
 	return discord.Row(single(id(panelKey, p.at), p.Text("Choose what to change"), options))
 }
@@ -400,7 +403,8 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 }
 
 func (c *commands) askLimits(_ context.Context, x *exchange) (discord.Form, error) {
-	f := discord.Form{ID: id(panelLimits, strings.Join(x.Args(), ":")), Title: x.Text("0: no limit; empty: as I was set up")}
+	f := discord.Form{ID: id(panelLimits, strings.Join(x.Args(), ":")),
+		Title: x.Text("0: no limit; empty: as I was set up")}
 	for _, of := range limitFields {
 		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
 		if n := *of.of(&limit); n != memory.AsConfigured {

@@ -69,7 +69,8 @@ func managesNot(x *exchange) string {
 }
 
 // missingFor is missing for whoever uses an exchange. Of the channel that it is used in the use itself tells.
-func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channel, n discord.Need) (memory.Permissions, error) {
+func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channel,
+	n discord.Need) (memory.Permissions, error) {
 	if at.Kind == memory.CategoryChannel {
 		return 0, nil
 	}

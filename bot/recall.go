@@ -127,7 +127,8 @@ func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question
 	if len(f.Found) == 0 {
 		return sheet{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
-	d := &discovery{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
+	d := &discovery{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
+		found: f.Found, below: f.Below,
 		words: f.TextOnly}
 	if d.pages() > 1 {
 		c.found.Put(x.ID, d, q.Now, q.Now.Add(findsKept))

@@ -250,7 +250,8 @@ func TestZoneOfDays(t *testing.T) {
 	}{
 		{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin,
 			"Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
-		c := commands{commandOptions: offline(ingest.Options{}, answer.Choices{Default: answer.Settings{Zone: test.configured}})}
+		c := commands{commandOptions: offline(ingest.Options{},
+			answer.Choices{Default: answer.Settings{Zone: test.configured}})}
 		g := &memory.Guild{ID: 7, Settings: map[memory.Setting]string{memory.SettingTimezone: test.set}}
 		if got := c.zone(g); got.String() != test.want {
 			t.Errorf("%+v: %s", test, got)
@@ -291,7 +292,8 @@ func TestFindRelated(t *testing.T) {
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.says(t, m)
 	// a thread
-	x := &exchange{Interaction: discord.Interaction{Guild: discord.Snowflake(s.guild.ID), Channel: discord.Snowflake(s.channel) + 1}}
+	x := &exchange{Interaction: discord.Interaction{Guild: discord.Snowflake(s.guild.ID),
+		Channel: discord.Snowflake(s.channel) + 1}}
 	x.Data.Target, x.server, x.policy = discord.Snowflake(said.ID), &memory.Guild{}, s.bot.cfg.Policy
 	content := said.Content
 	x.Data.Resolved.Messages = map[string]*discord.Message{said.ID.String(): {Channel: discord.Snowflake(s.channel),

@@ -38,8 +38,12 @@ func commandReference(all []entry) string {
 		in    func(entry) bool
 	}{
 		{"For members", func(e entry) bool { return e.Type == discord.CommandSlash && e.needs == 0 }},
-		{"For those who manage the server", func(e entry) bool { return e.Type == discord.CommandSlash && e.needs != 0 }},
-		{"In the menus of messages and members, under *Apps*\n", func(e entry) bool { return e.Type != discord.CommandSlash }},
+		{"For those who manage the server", func(e entry) bool {
+			return e.Type == discord.CommandSlash &&
+				e.needs != 0
+		}},
+		{"In the menus of messages and members, under *Apps*\n",
+			func(e entry) bool { return e.Type != discord.CommandSlash }},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", part.title)
 		last := ""

@@ -84,7 +84,8 @@ func (x *exchange) expiringLine() (string, []discord.Component) {
 	if !x.seesAll() {
 		line = x.Text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
 	}
-	return "⏳ " + line, []discord.Component{discord.Row(discord.Button(discord.StyleRed, x.Text("Forget them now"), expires))}
+	return "⏳ " + line, []discord.Component{discord.Row(discord.Button(discord.StyleRed,
+		x.Text("Forget them now"), expires))}
 }
 
 // agreeToExpiring has what waits be forgotten.

@@ -82,7 +82,8 @@ func (c *commands) turnAway(ctx context.Context, x *exchange) error {
 	defer cancel()
 	x.outcome = CommandRefused
 	if x.Type == discord.InteractionTyping {
-		return x.respond(limit, discord.Response{Type: discord.RespondChoices, Data: completions{Choices: []optionChoice{}}})
+		return x.respond(limit, discord.Response{Type: discord.RespondChoices,
+			Data: completions{Choices: []optionChoice{}}})
 	}
 	return x.say(limit, x.Text(allTaken))
 }

@@ -43,7 +43,8 @@ func (c *commands) span(x *exchange, name string) (from, to time.Time, err error
 	}
 	now := c.at(x)
 	if from, to, err = dates.Parse(text, now, c.zone(x.server)); err != nil {
-		return from, to, refusal(x.Text(badTime, markdown.Plain(given, longestTime), x.Text("today"), x.Text("yesterday")))
+		return from, to, refusal(x.Text(badTime, markdown.Plain(given, longestTime), x.Text("today"),
+			x.Text("yesterday")))
 	}
 	if name == "since" && from.After(now) {
 		return from, to, refusal(x.Text("“%s” is still to come, so that nothing was said since.",

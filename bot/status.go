@@ -138,7 +138,8 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 	if len(kept) > 1 {
 		return line, nil, nil
 	}
-	return line, []discord.Component{discord.Row(discord.Button(discord.StyleGrey, x.Text("Forget what I kept of it"), id(asksPurge, kept[0])))}, nil
+	return line, []discord.Component{discord.Row(discord.Button(discord.StyleGrey,
+		x.Text("Forget what I kept of it"), id(asksPurge, kept[0])))}, nil
 }
 
 // toDo says what is still to be done with what is kept of g, in the channels that it has.

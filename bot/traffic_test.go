@@ -39,7 +39,8 @@ func TestTraffic(t *testing.T) {
 	s.discord.Slash(s.channel, s.ana.ID, "limits").WaitMessage()
 	s.breakReading(errors.New("torn"))
 	s.discord.Slash(s.channel, s.ana.ID, "memory show").WaitMessage()
-	s.bot.commands.tally(&exchange{Interaction: discord.Interaction{Type: discord.InteractionTyping}}, nil) // isn't a use
+	s.bot.commands.tally(&exchange{Interaction: discord.Interaction{Type: discord.InteractionTyping}},
+		nil) // isn't a use
 	made := exchange{Interaction: discord.Interaction{Type: discord.InteractionForm}}
 	made.Data.CustomID = "somebody's secret:1"
 	s.bot.commands.tally(&made, nil)
@@ -62,7 +63,8 @@ func TestTraffic(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if want := []string{errNotYet.Error(), "connected", "the connection to Discord is lost; connecting again", "connected",
+	if want := []string{errNotYet.Error(), "connected", "the connection to Discord is lost; connecting again",
+		"connected",
 		ingest.ErrStopped.Error()}; !slices.Equal(states, want) {
 		t.Errorf("states %q", states)
 	}

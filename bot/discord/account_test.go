@@ -39,7 +39,8 @@ func TestCheck(t *testing.T) {
 
 func TestCheckWithoutDiscord(t *testing.T) {
 	t.Parallel()
-	if _, err := Check(t.Context(), Options{Token: "x", APIURL: "http://127.0.0.1:1"}); !errors.Is(err, ErrUnreachable) {
+	if _, err := Check(t.Context(), Options{Token: "x", APIURL: "http://127.0.0.1:1"}); !errors.Is(err,
+		ErrUnreachable) {
 		t.Errorf("nobody is there, and it says %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

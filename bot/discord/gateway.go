@@ -165,7 +165,8 @@ func (startsUsed) Error() string { return "Discord allows no more sessions today
 // waitToStart waits before a session is begun.
 func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
 	if wait > 0 {
-		g.Log.Warn().Dur("wait", wait).Time("until", g.Now().Add(wait)).Msg("too many sessions were begun with Discord, " +
+		g.Log.Warn().Dur("wait", wait).Time("until",
+			g.Now().Add(wait)).Msg("too many sessions were begun with Discord, " +
 			"which takes the token away after 1,000 a day; waiting before the next")
 	}
 	_ = pace.Sleep(ctx, wait)
@@ -326,7 +327,8 @@ func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn,
 // begin is what answers the gateway's hello: it begins a session, or takes one up.
 func (g *Gateway) begin(s *gatewaySession) sentFrame {
 	if s.id != "" {
-		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id, "seq": s.seq.Load()}}
+		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id,
+			"seq": s.seq.Load()}}
 	}
 	wanted := Intents
 	if g.Members {

@@ -56,7 +56,8 @@ func (s *Grants) Link(guild memory.GuildID, missing memory.Permissions) string {
 }
 
 // Lacking names what Hark may not do in a channel and needs, and says how it is given; "" if nothing is missing.
-func (s *Grants) Lacking(l locale.Locale, guild memory.GuildID, channel memory.ChannelID, missing memory.Permissions) string {
+func (s *Grants) Lacking(l locale.Locale, guild memory.GuildID, channel memory.ChannelID,
+	missing memory.Permissions) string {
 	if missing == 0 {
 		return ""
 	}

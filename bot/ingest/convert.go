@@ -30,8 +30,8 @@ type rawEvent struct {
 	read    func(*converter, *converted) // what data says; nil if it isn't decoded yet
 }
 
-// ReadEvent is an event of the gateway, or nil if it doesn't matter. It is decoded, so that who converts it needn't, and
-// is told then why it can't be decoded.
+// ReadEvent is an event of the gateway, or nil if it doesn't matter. It is decoded, so that who converts it
+// needn't, and is told then why it can't be decoded.
 func ReadEvent(kind string, data json.RawMessage) (e *rawEvent) {
 	read := readers[kind]
 	if read == nil {

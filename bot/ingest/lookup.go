@@ -17,7 +17,8 @@ const (
 // LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
 // changed while Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited
 // or deleted. What can't be looked up within patience is left out.
-func (f *Filler) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
+	patience time.Duration) ([]memory.Message, error) {
 	doubted, err := f.doubted(ctx, messages)
 	if err != nil || len(doubted) == 0 {
 		return messages, err

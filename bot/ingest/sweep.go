@@ -96,7 +96,8 @@ type compared struct {
 // compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had
 // before Discord was asked, and Discord's answer covers without it, is deleted, unless an import gave it its
 // id. Of what comes after heard, if that isn't 0, what Discord has and the log doesn't is added.
-func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap, heard memory.MessageID) (compared, error) {
+func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
+	heard memory.MessageID) (compared, error) {
 	c := compared{through: g.Until}
 	ours, err := f.Memory.Log(ctx, g.Channel, g.After, g.Until, sweepMost)
 	if err != nil {

@@ -58,9 +58,11 @@ func TestGuildUpdateSeesWhatCameJustBefore(t *testing.T) {
 	t.Parallel()
 	log := newLogbook(t)
 	q := NewQueue()
-	q.Put(rawItem("GUILD_CREATE", `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
+	q.Put(rawItem("GUILD_CREATE",
+		`{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[{"id":"2","type":0,"name":"general","nsfw":false,"permission_overwrites":[]}]}`))
 	q.Put(rawItem("GUILD_UPDATE", `{"id":"1","name":"Renamed","owner_id":"9","roles":[{"id":"1","permissions":"0"}]}`))
-	q.Put(rawItem("GUILD_UPDATE", `{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
+	q.Put(rawItem("GUILD_UPDATE",
+		`{"id":"4711","name":"Unknown","owner_id":"9","roles":[{"id":"4711","permissions":"0"}]}`))
 	q.Close()
 	p := pumpOf(q, log)
 	if left := p.Run(t.Context()); left != 0 {

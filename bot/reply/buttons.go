@@ -85,6 +85,7 @@ func (o Owned) Done(l locale.Locale, sources bool) []discord.Component {
 	if sources {
 		buttons = append(buttons, discord.Button(discord.StyleGrey, l.Text("Sources"), o.ID(ButtonSources)))
 	}
-	return []discord.Component{discord.Row(append(buttons, discord.Button(discord.StyleGrey, l.Text("Ask again"), o.ID(ButtonAgain)),
+	return []discord.Component{discord.Row(append(buttons, discord.Button(discord.StyleGrey,
+		l.Text("Ask again"), o.ID(ButtonAgain)),
 		discord.Button(discord.StyleGrey, l.Text("Delete"), o.ID(ButtonDelete)))...)}
 }

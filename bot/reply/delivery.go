@@ -20,10 +20,12 @@ import (
 type poster interface {
 	Typing(ctx context.Context) error
 	// Create posts a part with its buttons; the same part twice is one message.
-	Create(ctx context.Context, part int, content string, rows []discord.Component, files []markdown.File) (discord.Posted, error)
+	Create(ctx context.Context, part int, content string, rows []discord.Component,
+		files []markdown.File) (discord.Posted, error)
 	// Edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't
 	// take, and Create's, are errNoFiles.
-	Edit(ctx context.Context, id memory.MessageID, content string, rows []discord.Component, files []markdown.File) (discord.Posted, error)
+	Edit(ctx context.Context, id memory.MessageID, content string, rows []discord.Component,
+		files []markdown.File) (discord.Posted, error)
 	Remove(ctx context.Context, id memory.MessageID) error
 }
 
@@ -198,7 +200,8 @@ func (d *delivery) posted() []discord.Posted {
 }
 
 // step makes the first request that is needed to come nearer to contents, and reports whether there are more.
-func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File, done bool) (more bool, err error) {
+func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File, done bool) (more bool,
+	err error) {
 	for i, want := range contents {
 		var rows []discord.Component
 		with := files

@@ -45,7 +45,8 @@ func (w *wall) request(ctx context.Context, what string) error {
 
 func (w *wall) Typing(ctx context.Context) error { return w.request(ctx, "typing") }
 
-func (w *wall) Create(ctx context.Context, part int, content string, _ []discord.Component, files []markdown.File) (discord.Posted, error) {
+func (w *wall) Create(ctx context.Context, part int, content string, _ []discord.Component,
+	files []markdown.File) (discord.Posted, error) {
 	if err := w.request(ctx, "create "+short(content)); err != nil {
 		return discord.Posted{}, err
 	}
@@ -190,7 +191,8 @@ func TestDeliverySendsFilesAtTheEnd(t *testing.T) {
 			d, _ := deliver(t, w, func(*delivery) {}, "first", "last")
 			w.requests = nil
 			for range 2 { // what is there isn't sent again
-				if err := d.finish(t.Context(), []string{"first", "other", "last"}, markdown.File{Name: "a.txt"}); err != nil {
+				if err := d.finish(t.Context(), []string{"first", "other", "last"},
+					markdown.File{Name: "a.txt"}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -18,7 +18,8 @@ func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel mem
 	line := r.Log.Warn().Err(err).Int64("channel", int64(channel))
 	if missing, failed := r.Grants.Missing(ctx, guild, channel, discord.ToAnswer); failed == nil && missing != 0 &&
 		guild != memory.DirectGuild {
-		line = line.Str("missing", discord.PermissionNames(locale.Locale{}, missing)).Str("grant", r.Grants.Link(guild, missing))
+		line = line.Str("missing", discord.PermissionNames(locale.Locale{}, missing)).Str("grant",
+			r.Grants.Link(guild, missing))
 	}
 	line.Msg(what + "; not said again for an hour")
 }

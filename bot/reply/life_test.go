@@ -142,7 +142,8 @@ func TestTrackerFollowsItsQuestions(t *testing.T) {
 			t.Errorf("%s: its text is kept", name)
 		}
 	}
-	before := &life{Tracker: New(Options{Options: &ingest.Options{}, Since: time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)}).questions}
+	before := &life{Tracker: New(Options{Options: &ingest.Options{}, Since: time.Date(2026, 7, 1, 12, 0, 0, 0,
+		time.UTC)}).questions}
 	if got := before.does("edit when"); got != "" {
 		t.Errorf("what was said before Hark listened, and may have been answered: %q", got)
 	}

@@ -36,7 +36,8 @@ const sourceGone locale.Phrase = "Something that this is from was deleted or cha
 // propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
 // isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
 // well, and goes with them.
-func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []answer.Proposal, trace memory.Trace) ([]discord.Posted,
+func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []answer.Proposal,
+	trace memory.Trace) ([]discord.Posted,
 	memory.Trace) {
 	var shown []discord.Posted
 	t := r.thread(a, "p"+a.Round)
@@ -67,7 +68,8 @@ func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Q
 	m, err := t.Post(ctx, discord.Outgoing{
 		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question,
 			n), EnforceNonce: true, AllowedMentions: discord.Nobody, Flags: discord.SuppressEmbeds,
-		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, in.Text("Remember"), o.ID(ButtonRemember)),
+		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, in.Text("Remember"),
+			o.ID(ButtonRemember)),
 			discord.Button(discord.StyleGrey, in.Text("No"), o.ID(ButtonForgo)))},
 	})
 	return m, sources, err

@@ -107,7 +107,8 @@ func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *in
 }
 
 // answerButtons are those below the answer to a question, of which it may have sources to show.
-func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool, []memory.MessageID) []discord.Component {
+func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
+	[]memory.MessageID) []discord.Component {
 	return func(done bool, before []memory.MessageID) []discord.Component {
 		o := Owned{Asker: a.Asker, Question: a.ID, Before: before}
 		if !done {
@@ -193,7 +194,8 @@ func stands(was, now []memory.Message) bool {
 
 // conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
 // error says that the question has become another meanwhile, or that it is gone.
-func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got Outcome, trace memory.Trace,
+func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got Outcome,
+	trace memory.Trace,
 	logged bool) error {
 	if got.err == nil && strings.TrimSpace(got.Answer.Text) == "" {
 		got.err = answer.ErrEmpty

@@ -43,7 +43,8 @@ func (r *Replier) shown(last context.Context, d *delivery, a *ingest.Question, e
 // record logs our answer, and returns once that is committed. What shows an earlier answer still, since
 // Discord didn't take what was to stand there, isn't this one: it stays if the log knows how it came about,
 // and goes otherwise. Where nothing is shown for now, the question stays open for the next start.
-func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace, below []discord.Posted,
+func (r *Replier) record(last context.Context, d *delivery, a *ingest.Question, trace memory.Trace,
+	below []discord.Posted,
 	forNow bool) {
 	old := d.unwritten()
 	if !d.isWritten() {

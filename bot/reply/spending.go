@@ -16,7 +16,8 @@ import (
 const nearlyUsed = 0.2
 
 // Allowance is what somebody and their guild may take of models on a day.
-func (t *Tracker) Allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID, at time.Time) (allowance, error) {
+func (t *Tracker) Allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
+	at time.Time) (allowance, error) {
 	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
 	spent, err := t.replier.Memory.Spending(ctx, m.Guild, at)
 	if err != nil {

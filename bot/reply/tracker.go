@@ -214,7 +214,10 @@ func (t *Tracker) Close(last context.Context) (left int) {
 // process finishes it.
 func (t *Tracker) Miss(last context.Context, a *ingest.Question) {
 	if len(a.Shown) == 0 {
-		t.scheduler.start(func() { t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild, a.Channel).Text(restarting)) })
+		t.scheduler.start(func() {
+			t.replier.say(last, a, "r", t.replier.LocaleIn(last, a.Guild,
+				a.Channel).Text(restarting))
+		})
 	}
 }
 
@@ -238,7 +241,8 @@ func (t *Tracker) hear(a *ingest.Question, silent bool) *ingest.Question {
 	case silent || known && !a.Again:
 		return nil
 	case q.state == unanswered:
-		if a.Brief || a.Again && a.ID < memory.FirstMessageID(t.replier.Since) { // nobody knows whether that was answered
+		if a.Brief || a.Again &&
+			a.ID < memory.FirstMessageID(t.replier.Since) { // nobody knows whether that was answered
 			return nil
 		}
 		q.shown = a.Shown

@@ -136,7 +136,8 @@ func (r *Replier) Withdraw(ctx context.Context, w memory.Withdrawn) error {
 	t := &discord.Sender{Client: r.Client, Channel: w.Channel}
 	var err error
 	if w.First && !w.Unasked {
-		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(r.LocaleIn(ctx, w.Guild, w.Channel).Text(withdrawnText)), nil)
+		err = t.Change(ctx, "PATCH", w.Message, discord.AsText(r.LocaleIn(ctx, w.Guild,
+			w.Channel).Text(withdrawnText)), nil)
 	} else {
 		err = t.Change(ctx, "DELETE", w.Message, nil, nil)
 	}
