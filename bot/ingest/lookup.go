@@ -99,7 +99,7 @@ func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]mem
 				first, last = min(first, m.ID), max(last, m.ID)
 			}
 			pages++
-			through, err := f.Recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,
+			through, err := f.recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,
 				After: first - 1, Until: last})
 			if err != nil {
 				break

@@ -73,9 +73,9 @@ func (f *Filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
 	return pageTold{}, err
 }
 
-// Recheck compares a stretch that is about to be used with one page of Discord's, as any goroutine may, and has
+// recheck compares a stretch that is about to be used with one page of Discord's, as any goroutine may, and has
 // what differs logged. It returns up to where it was compared.
-func (f *Filler) Recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
+func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
 	c, err := f.compare(ctx, newConverter(f.Self, f.LogBots, f.Now), g, 0)
 	if err == nil && len(c.events) > 0 {
 		err = f.Queue.Commit(ctx, c.events)
