@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/bot/markdown"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -29,23 +30,23 @@ func (c *commands) about(ctx context.Context, x *exchange) (sheet, error) {
 	switch target := memory.UserID(x.Data.Target); target {
 	case x.who():
 		return c.asMember(c.showMember)(ctx, x)
-	case c.bot.self:
-		return sheet{Content: x.text(aboutHark)}, nil
+	case c.Self:
+		return sheet{Content: x.Text(aboutHark)}, nil
 	default:
-		return sheet{Content: x.text(aboutOthers, target)}, nil
+		return sheet{Content: x.Text(aboutOthers, target)}, nil
 	}
 }
 
 // showMember is all that is kept about whoever asks.
 func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet, error) {
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
-	shown, foot := []string{x.text(youAreOut)}, ""
+	shown, foot := []string{x.Text(youAreOut)}, ""
 	if !m.out {
 		names := namesOf(m.person)
-		shown, foot = []string{x.text("**What I keep about you here**"),
-			when(names != "", x.text("Names: %s", names))}, x.text(showFoot)
+		shown, foot = []string{x.Text("**What I keep about you here**"),
+			when(names != "", x.Text("Names: %s", names))}, x.Text(showFoot)
 		for _, part := range []func(context.Context, *exchange, member) (string, error){
 			c.showWritten, c.showFacts, c.showOwnLore, c.showUses, c.showState} {
 			text, err := part(ctx, x, m)
@@ -55,12 +56,12 @@ func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet
 			shown = append(shown, text)
 		}
 	}
-	receipts, err := c.bot.memory.Forgettings(ctx, x.guild(), x.who())
+	receipts, err := c.Memory.Forgettings(ctx, x.guild(), x.who())
 	if err != nil {
 		return sheet{}, err
 	}
 	for _, r := range receipts {
-		shown = append(shown, x.forgotten(r))
+		shown = append(shown, forgottenText(x.Locale, r))
 	}
 	return paragraphs(append(shown, foot)...), nil
 }
@@ -69,7 +70,7 @@ func (c *commands) showMember(ctx context.Context, x *exchange, m member) (sheet
 func namesOf(p memory.Person) string {
 	var names []string
 	for _, n := range []string{p.Nick, p.Name, p.Username} {
-		if n = plain(n, 100); n != "" && !slices.Contains(names, n) {
+		if n = markdown.Plain(n, 100); n != "" && !slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
@@ -86,7 +87,7 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (stri
 	readable := c.readable(ctx, x)
 	var seen []wrote
 	messages, hidden := 0, 0
-	err := c.bot.memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
+	err := c.Memory.Written(ctx, x.guild(), x.who(), func(m memory.Message) error {
 		if !slices.Contains(readable, m.Channel) {
 			hidden++
 			return ctx.Err()
@@ -104,20 +105,20 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (stri
 	if err != nil {
 		return "", err
 	}
-	sum := x.text("Messages, in channels that you can read: none")
+	sum := x.Text("Messages, in channels that you can read: none")
 	if len(seen) > 0 {
-		sum = x.text("Messages, in channels that you can read: %s", x.locale.number(messages))
+		sum = x.Text("Messages, in channels that you can read: %s", x.Locale.Number(messages))
 	}
 	var shown []string
 	for _, w := range seen[:min(len(seen), shownChannels)] {
-		line := x.text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.channel, x.locale.number(w.messages),
+		line := x.Text("- <#%d>: %s, from <t:%d:f> to <t:%d:f>", w.channel, x.Locale.Number(w.messages),
 			w.first.Time().Unix(), w.last.Time().Unix())
-		shown = append(shown, line+when(w.starred > 0, x.text(", %s marked with ⭐", x.locale.number(w.starred))))
+		shown = append(shown, line+when(w.starred > 0, x.Text(", %s marked with ⭐", x.Locale.Number(w.starred))))
 	}
 	more := max(0, len(seen)-shownChannels)
-	return lines(sum, lines(shown...),
-		when(more > 0, x.count(more, "- and %s channel more", "- and %s channels more")),
-		when(hidden > 0, x.count(hidden,
+	return markdown.Lines(sum, markdown.Lines(shown...),
+		when(more > 0, x.Count(more, "- and %s channel more", "- and %s channels more")),
+		when(hidden > 0, x.Count(hidden,
 			"And %s message in channels that you can't read, or not from here. `/memory export` has it.",
 			"And %s messages in channels that you can't read, or not from here. `/memory export` has them."))), nil
 }
@@ -125,30 +126,30 @@ func (c *commands) showWritten(ctx context.Context, x *exchange, _ member) (stri
 // showFacts tells what is known of somebody, and from whom or what. No channel is named that they can't read.
 func (c *commands) showFacts(ctx context.Context, x *exchange, m member) (string, error) {
 	if len(m.person.Facts) == 0 {
-		return x.text("I was told nothing about you."), nil
+		return x.Text("I was told nothing about you."), nil
 	}
-	shown, readable := []string{x.text("**What I was told about you**")}, c.readable(ctx, x)
+	shown, readable := []string{x.Text("**What I was told about you**")}, c.readable(ctx, x)
 	for _, f := range m.person.Facts {
-		said := asSaid(f.Text, longestFact)
+		said := markdown.AsSaid(f.Text, longestFact)
 		if f.Alias {
-			said = x.text("also called %s", said)
+			said = x.Text("also called %s", said)
 		}
 		from := x.toldBy(f.By)
-		if url := jumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" &&
+		if url := markdown.JumpURL(x.guild(), f.Channel, f.Message); f.Message != 0 && url != "" &&
 			(f.Channel == memory.ChannelID(x.Channel) || slices.Contains(readable, f.Channel)) {
-			from = x.text("([learned from this](<%s>))", url)
+			from = x.Text("([learned from this](<%s>))", url)
 		}
 		shown = append(shown, "- "+said+" "+from+"\n  -# "+x.whoIsTold(f, readable))
 	}
-	return lines(shown...), nil
+	return markdown.Lines(shown...), nil
 }
 
 // toldBy says who told something.
 func (x *exchange) toldBy(by memory.UserID) string {
 	if by == x.who() {
-		return x.text("(told by you)")
+		return x.Text("(told by you)")
 	}
-	return x.text("(told by <@%d>)", by)
+	return x.Text("(told by <@%d>)", by)
 }
 
 // showOwnLore is the lore that somebody told or that names them, as far as they may read it.
@@ -163,13 +164,14 @@ func (c *commands) showOwnLore(ctx context.Context, x *exchange, m member) (stri
 	if err != nil || len(all) == 0 {
 		return "", err
 	}
-	shown := []string{x.text("**Lore that you told, or that names you**")}
+	shown := []string{x.Text("**Lore that you told, or that names you**")}
 	for _, l := range all[:min(len(all), shownLore)] {
 		shown = append(shown, strings.TrimSpace(fmt.Sprintf("- **%s**: %s %s",
-			plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), when(l.By != 0, x.toldBy(l.By)))))
+			markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, loreGist), when(l.By != 0,
+				x.toldBy(l.By)))))
 	}
 	more := max(0, len(all)-shownLore)
-	return lines(lines(shown...), when(more > 0, x.count(more, "- and %s more; `/lore list` has it",
+	return markdown.Lines(markdown.Lines(shown...), when(more > 0, x.Count(more, "- and %s more; `/lore list` has it",
 		"- and %s more; `/lore list` has them"))), nil
 }
 
@@ -189,30 +191,30 @@ func isAbout(l memory.Lore, p memory.Person) bool {
 
 // showUses tells in numbers what was made with somebody's messages and questions.
 func (c *commands) showUses(ctx context.Context, x *exchange, _ member) (string, error) {
-	e, err := c.bot.memory.Extent(ctx,
+	e, err := c.Memory.Extent(ctx,
 		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), User: x.who(), At: c.at(x)}})
 	if err != nil {
 		return "", err
 	}
-	asked, err := c.bot.memory.Traces(ctx, memory.TraceQuery{Asker: x.who()})
+	asked, err := c.Memory.Traces(ctx, memory.TraceQuery{Asker: x.who()})
 	if err != nil {
 		return "", err
 	}
 	asked = slices.DeleteFunc(asked, func(t memory.Trace) bool { return t.Guild != x.guild() })
-	calls, err := c.bot.memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
+	calls, err := c.Memory.Records(ctx, memory.RecordQuery{Channels: channelIDs(x.server), Asker: x.who()})
 	if err != nil {
 		return "", err
 	}
-	spent, err := c.bot.memory.Spending(ctx, x.guild(), c.bot.now())
+	spent, err := c.Memory.Spending(ctx, x.guild(), c.Now())
 	tokens := spent[x.who()]
-	return lines(x.text("**In numbers**"),
-		"- "+x.count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you",
+	return markdown.Lines(x.Text("**In numbers**"),
+		"- "+x.Count(e.Answers, "%s answer of mine is to you or used what you wrote or I was told about you",
 			"%s answers of mine are to you or used what you wrote or I was told about you"),
-		"- "+x.count(len(asked), "of %s answer to you I keep how it came about",
+		"- "+x.Count(len(asked), "of %s answer to you I keep how it came about",
 			"of %s answers to you I keep how they came about"),
-		"- "+x.count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
-		"- "+x.count(len(calls), "%s record of a call for you", "%s records of calls for you"),
-		when(tokens > 0, "- "+x.text("Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.locale.number(tokens)))), err
+		"- "+x.Count(e.Summaries, "%s summary is from what you wrote", "%s summaries are from what you wrote"),
+		"- "+x.Count(len(calls), "%s record of a call for you", "%s records of calls for you"),
+		when(tokens > 0, "- "+x.Text("Tokens that your questions took today: %s, kept until the day after tomorrow; `/limits` shows what is left", x.Locale.Number(tokens)))), err
 }
 
 // showState tells what somebody has decided about themselves, and how long all of it is kept.
@@ -221,13 +223,13 @@ func (c *commands) showState(_ context.Context, x *exchange, m member) (string, 
 	switch {
 	case x.Guild == 0: // where nothing is learned
 	case m.person.Learn.IsZero():
-		learns = x.text("I don't learn about you from what you write: it isn't switched on. `/memory learn` changes that.")
+		learns = x.Text("I don't learn about you from what you write: it isn't switched on. `/memory learn` changes that.")
 	case x.server.Learn.IsZero():
-		learns = x.text(learnNotYet)
+		learns = x.Text(learnNotYet)
 	default:
-		learns = x.text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(x.server.Learn, m.person.Learn).Unix())
+		learns = x.Text("I learn about you from what you write here, since <t:%d:f>. `/memory learn` changes that.", later(x.server.Learn, m.person.Learn).Unix())
 	}
-	return lines(x.text("**What holds for you**"), "- "+x.text("You haven't opted out."),
+	return markdown.Lines(x.Text("**What holds for you**"), "- "+x.Text("You haven't opted out."),
 		when(learns != "", "- "+learns),
 		when(kept != "", "- "+kept)), nil
 }

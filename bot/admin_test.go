@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -106,8 +107,8 @@ func TestContextIsShownAsAFile(t *testing.T) {
 		s.discord.Say(s.channel, s.bo.ID, "hello")
 	}
 	m := s.use(t, s.ana, "hark context", opt("question", "when?"))
-	for _, n := range []string{(locale{}).number(r.Prompt.Report.Tokens),
-		(locale{}).number(r.Prompt.Report.MaxTokens)} {
+	for _, n := range []string{(locale.Locale{}).Number(r.Prompt.Report.Tokens),
+		(locale.Locale{}).Number(r.Prompt.Report.MaxTokens)} {
 		if !strings.Contains(m.Content, n) {
 			t.Errorf("%s tokens aren't told of: %q", n, m.Content)
 		}

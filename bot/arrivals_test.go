@@ -6,73 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/wait"
 	"hark/memory"
 )
-
-func TestNothingIsKnownOfAGuildUntilTheConnectionTells(t *testing.T) {
-	t.Parallel()
-	const one = `{"id":"1","name":"Garden","owner_id":"9","roles":[{"id":"1","permissions":"0"}],"channels":[]}`
-	ready := rawItem("READY", `{"guilds":[{"id":"1","unavailable":true},{"id":"2","unavailable":true}]}`)
-	create := rawItem("GUILD_CREATE", one)
-	for _, tt := range []struct {
-		name  string
-		items []item
-		known []memory.GuildID // of 1, 2 and 3, which Hark isn't in
-	}{
-		{"before the connection", nil, nil},
-		{"guilds are named only", []item{ready}, []memory.GuildID{3}},
-		{"one is told of", []item{ready, create}, []memory.GuildID{1, 3}},
-		{"it changes", []item{ready, rawItem("GUILD_UPDATE", one)}, []memory.GuildID{3}},
-		{"it has trouble", []item{ready, create, rawItem("GUILD_DELETE", `{"id":"1","unavailable":true}`)},
-			[]memory.GuildID{3}},
-		{"it has trouble still", []item{ready, rawItem("GUILD_CREATE", `{"id":"1","unavailable":true}`)},
-			[]memory.GuildID{3}},
-		{"it removes Hark", []item{ready, rawItem("GUILD_DELETE", `{"id":"1"}`)}, []memory.GuildID{1, 3}},
-		{"it can't be read, so that it is fetched",
-			[]item{ready, rawItem("GUILD_CREATE", `{"id":"1","roles":7}`)}, []memory.GuildID{3}},
-		{"another connection", []item{ready, create, ready}, []memory.GuildID{3}},
-		{"another connection, after one that told what can't be read",
-			[]item{ready, rawItem("GUILD_CREATE", `{"id":"1","roles":7}`), ready}, []memory.GuildID{3}},
-		{"another connection that tells as well", []item{ready, create, ready, create}, []memory.GuildID{1, 3}},
-		{"a connection of which nothing can be read, but of one guild",
-			[]item{rawItem("READY", `{"guilds":7}`), create}, []memory.GuildID{1}},
-		{"the same, and it has trouble", []item{rawItem("READY", `{"guilds":7}`), create,
-			rawItem("GUILD_DELETE", `{"id":"1","unavailable":true}`)}, nil},
-		{"another connection of which nothing can be read",
-			[]item{ready, create, rawItem("READY", `{"guilds":7}`)}, nil},
-	} {
-		for _, together := range []bool{true, false} {
-			t.Run(tt.name, func(t *testing.T) {
-				t.Parallel()
-				log := newNotebook(t)
-				p := pumpOf(newQueue(), log)
-				for i, it := range tt.items {
-					var err error
-					if !together {
-						err = p.write(t.Context(), tt.items[i:i+1])
-					} else if i == 0 {
-						err = p.write(t.Context(), tt.items)
-					}
-					if err != nil {
-						t.Fatalf("write item %d, a %s: %v", i, it.raw.kind, err)
-					}
-				}
-				for guild := range memory.GuildID(4) {
-					known := guild == memory.DirectGuild
-					for _, g := range tt.known {
-						known = known || g == guild
-					}
-					if err := p.bot.arrived.wait(t.Context(), guild, 0); (err == nil) != known {
-						t.Errorf("guild %d: %v", guild, err)
-					}
-				}
-			})
-		}
-	}
-}
 
 // heardOf is a scene whose oracle keeps how often the log had been told of the guild when it was asked.
 func heardOf(t *testing.T, told *[]int) *scene {
@@ -153,12 +92,12 @@ func TestNobodyWaitsForeverForAGuild(t *testing.T) {
 	s.waitRegistered()
 	s.discord.Outage(s.guild.ID, false)
 	s.ask("who may read what?")
-	s.told(t, s.channel, is(string(errNotBack)))
+	s.told(t, s.channel, is(string(ingest.ErrNotBack)))
 	for _, i := range []*discordtest.Interaction{
 		s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "when?"}),
 		s.discord.Slash(s.channel, s.ana.ID, "memory show"),
 	} {
-		if m := i.WaitMessage(); m.Content != string(errNotBack) || m.Flags&discordtest.Ephemeral == 0 {
+		if m := i.WaitMessage(); m.Content != string(ingest.ErrNotBack) || m.Flags&discordtest.Ephemeral == 0 {
 			t.Errorf("got %+v", m)
 		}
 	}

@@ -3,51 +3,53 @@ package bot
 import (
 	"context"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
 
 // audience states what always holds between two roles, takes it back, or shows what was stated.
 func (c *commands) audience(ctx context.Context, x *exchange) (sheet, error) {
-	one, first := x.id("role")
-	other, second := x.id("also")
+	one, first := x.OptionID("role")
+	other, second := x.OptionID("also")
 	i := memory.Implied{Role: memory.RoleID(one), Also: memory.RoleID(other)}
-	value, done := answer.SettingOn, x.text("Stated: whoever has <@&%d> has <@&%d>.", i.Role, i.Also)
-	if x.is("reset") {
-		value, done = "", x.text("Taken back: whoever has <@&%d> may be without <@&%d>.", i.Role, i.Also)
+	value, done := answer.SettingOn, x.Text("Stated: whoever has <@&%d> has <@&%d>.", i.Role, i.Also)
+	if x.Is("reset") {
+		value, done = "", x.Text("Taken back: whoever has <@&%d> may be without <@&%d>.", i.Role, i.Also)
 	}
-	foot := x.text("-# Where I may repeat what was said elsewhere depends on it: state only what always holds. `/privacy` shows it to all members. Where Discord tells me which roles members have, I go by that instead.")
+	foot := x.Text("-# Where I may repeat what was said elsewhere depends on it: state only what always holds. `/privacy` shows it to all members. Where Discord tells me which roles members have, I go by that instead.")
 	switch {
 	case !first && !second:
-		return sheet{Content: lines(toldImplied(x.locale, x.server), foot)}, nil
+		return sheet{Content: markdown.Lines(toldImplied(x.Locale, x.server), foot)}, nil
 	case !first || !second || i.Role == i.Also:
-		return sheet{}, refusal(x.text("Please choose two roles."))
+		return sheet{}, refusal(x.Text("Please choose two roles."))
 	case value != "" && (!x.server.MayHave(i.Role) || !x.server.MayHave(i.Also)):
-		return sheet{}, refusal(x.text("Please choose roles that some members have, not one of a bot's or everybody's."))
+		return sheet{}, refusal(x.Text("Please choose roles that some members have, not one of a bot's or everybody's."))
 	}
-	return sheet{Content: lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
+	return sheet{Content: markdown.Lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
 }
 
 // toldImplied says what was stated of roles.
-func toldImplied(l locale, g *memory.Guild) string {
+func toldImplied(l locale.Locale, g *memory.Guild) string {
 	all := g.Implied()
 	if len(all) == 0 {
-		return l.text("Nothing is stated: a member may have any roles.")
+		return l.Text("Nothing is stated: a member may have any roles.")
 	}
-	shown := l.text("Those who manage this server state:")
+	shown := l.Text("Those who manage this server state:")
 	for _, i := range all {
 		if len(shown) > pageLimit/3 {
-			return lines(shown, l.text("- and more"))
+			return markdown.Lines(shown, l.Text("- and more"))
 		}
-		shown = lines(shown, l.text("- whoever has <@&%d> has <@&%d>", i.Role, i.Also))
+		shown = markdown.Lines(shown, l.Text("- whoever has <@&%d> has <@&%d>", i.Role, i.Also))
 	}
 	return shown
 }
 
 // rolesHere says what is known or was stated of the roles that members have.
 func (c *commands) rolesHere(x *exchange) string {
-	if c.bot.memberRoles.Sets(x.server) != nil {
-		return x.text("For that Discord tells me who has which roles. I write no list of members into my files.")
+	if c.MemberRoles.Sets(x.server) != nil {
+		return x.Text("For that Discord tells me who has which roles. I write no list of members into my files.")
 	}
-	return when(len(x.server.Implied()) > 0, toldImplied(x.locale, x.server))
+	return when(len(x.server.Implied()) > 0, toldImplied(x.Locale, x.server))
 }

@@ -3,9 +3,12 @@ package bot
 import (
 	"context"
 	"fmt"
-	"maps"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -16,12 +19,12 @@ const stopsBackfill = "nobackfill"
 func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
-	listed, err := memory.PastOf(limit, c.bot.memory, x.server, at.ID)
+	listed, err := memory.PastOf(limit, c.Memory, x.server, at.ID)
 	if err != nil {
 		return sheet{}, err
 	}
-	w := c.bot.filler.watch(x.seen(), at.ID)
-	defer c.bot.filler.unwatch(w)
+	w := c.Filler.Watch(x.seen(), at.ID)
+	defer c.Filler.Unwatch(w)
 	since, _, err := c.span(x, "since")
 	if err == nil && len(listed) == 0 {
 		err = c.beginBackfill(limit, x, at, since)
@@ -31,7 +34,7 @@ func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel)
 	}
 	later := ""
 	if from := startOf(listed); !since.IsZero() && memory.FirstMessageID(since) <= from {
-		later = x.text("I'm still fetching from <t:%d:D> on; ask again when that is done.", from.Time().Unix())
+		later = x.Text("I'm still fetching from <t:%d:D> on; ask again when that is done.", from.Time().Unix())
 	}
 	return c.follow(limit, ctx, x, at, w, later)
 }
@@ -40,52 +43,52 @@ func (c *commands) backfill(ctx context.Context, x *exchange, at memory.Channel)
 func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Channel, since time.Time) error {
 	g, policy := x.server, x.policy
 	if !policy.Remembers(g, at.ID) {
-		return refusal(x.text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", x.mention(at.ID)))
+		return refusal(x.Text("I don't remember what is said in %s, so I don't fetch it either: `/hark channel log` changes that.", channelMention(x.Locale, at.ID)))
 	}
-	missing, err := c.missingFor(ctx, x, at, toRead)
+	missing, err := c.missingFor(ctx, x, at, discord.ToRead)
 	if err != nil {
 		return err
 	}
 	if missing != 0 {
-		return refusal(c.bot.lacking(x.locale, x.guild(), at.ID, missing))
+		return refusal(c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing))
 	}
 	now, after := c.at(x), memory.MessageID(0)
 	if !since.IsZero() {
 		after = memory.FirstMessageID(since) - 1
 	}
-	if keep, _, _ := g.Retention(at.ID, c.bot.cfg.Retention); keep > 0 { // older ones would be forgotten at once
+	if keep, _, _ := g.Retention(at.ID, c.Retention); keep > 0 { // older ones would be forgotten at once
 		after = max(after, memory.FirstMessageID(memory.KeptSince(now, keep))-1)
 	}
-	gaps, begun, err := memory.Unheard(ctx, c.bot.memory, g, at.ID, after, now, func(of memory.Channel) bool {
+	gaps, begun, err := memory.Unheard(ctx, c.Memory, g, at.ID, after, now, func(of memory.Channel) bool {
 		return !of.Unplaced && policy.Remembers(g, of.ID)
 	})
 	switch {
 	case err != nil:
 		return err
 	case begun.IsZero():
-		return refusal(x.text("%s holds threads only, and I know none of them that I remember.", x.mention(at.ID)))
+		return refusal(x.Text("%s holds threads only, and I know none of them that I remember.", channelMention(x.Locale, at.ID)))
 	case len(gaps) == 0:
-		return refusal(x.text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", x.mention(at.ID), begun.Unix()))
+		return refusal(x.Text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", channelMention(x.Locale, at.ID), begun.Unix()))
 	}
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that the past of channel %d is to be fetched", at.ID),
 		memory.BeginPast(gaps, now)...); err != nil {
 		return err
 	}
-	c.bot.filler.nudge()
+	c.Filler.Nudge()
 	return nil
 }
 
 // follow shows how far the past of a channel is fetched, as long as Discord lets it. The fetching doesn't
 // wait for that.
-func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *watching,
+func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Channel, w *ingest.Watching,
 	note string) (sheet, error) {
-	look := time.NewTicker(c.bot.timing.backfill)
+	look := time.NewTicker(c.Timing.Backfill)
 	defer look.Stop()
 	for shown := ""; ; {
 		err := c.look(limit, x)
 		var left []memory.Gap
 		if err == nil {
-			left, err = memory.PastOf(limit, c.bot.memory, x.seen(), at.ID)
+			left, err = memory.PastOf(limit, c.Memory, x.seen(), at.ID)
 		}
 		switch {
 		case limit.Err() != nil && ctx.Err() == nil:
@@ -93,15 +96,15 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 		case err != nil:
 			return sheet{}, err
 		}
-		fetched, stopped := c.bot.filler.seen(w, left)
+		fetched, stopped := c.Filler.Seen(w, left)
 		switch {
 		case stopped:
 			return sheet{}, errShown // the button has said so
 		case len(left) == 0:
 			return c.fetched(limit, x, at, fetched)
 		}
-		if now := lines(x.progress(at, fetched, left), note); now != shown {
-			if shown = now; x.show(limit, sheet{Content: now}.asking(styleGrey, x.text("Cancel"),
+		if now := markdown.Lines(progressText(x.Locale, at, fetched, left), note); now != shown {
+			if shown = now; x.show(limit, sheet{Content: now}.asking(discord.StyleGrey, x.Text("Cancel"),
 				stopsBackfill, at.ID)) != nil {
 				shown = "" // an ornament, tried again
 			}
@@ -126,121 +129,46 @@ func startOf(gaps []memory.Gap) (after memory.MessageID) {
 }
 
 // progress says how far the fetching is.
-func (l locale) progress(at memory.Channel, fetched int, left []memory.Gap) string {
+func progressText(l locale.Locale, at memory.Channel, fetched int, left []memory.Gap) string {
 	reached, threads := startOf(left), ""
 	if !at.Kind.IsThread() && at.Kind != memory.VoiceChannel {
-		threads = l.text("-# Threads in the archive that I have never seen aren't among it.")
+		threads = l.Text("-# Threads in the archive that I have never seen aren't among it.")
 	}
-	how := l.count(fetched, "%s message so far.", "%s messages so far.")
+	how := l.Count(fetched, "%s message so far.", "%s messages so far.")
 	if reached > 0 {
-		how = l.count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.",
+		how = l.Count(fetched, "%[1]s message so far, up to <t:%[2]d:D>.",
 			"%[1]s messages so far, up to <t:%[2]d:D>.", reached.Time().Unix())
 	}
-	return lines(l.text("**Fetching what was said in %s**", l.mention(at.ID)), how, threads,
-		l.text("-# It goes on by itself, also after a restart, and longer than Discord lets me tell you about here. Use `/hark backfill` again to see where it is."))
+	return markdown.Lines(l.Text("**Fetching what was said in %s**", channelMention(l, at.ID)), how, threads,
+		l.Text("-# It goes on by itself, also after a restart, and longer than Discord lets me tell you about here. Use `/hark backfill` again to see where it is."))
 }
 
 // fetched says that all is fetched.
 func (c *commands) fetched(ctx context.Context, x *exchange, at memory.Channel, fetched int) (sheet, error) {
-	missing, err := c.bot.missing(ctx, x.guild(), at.ID, toRead) // rather than as it was when the command was used
+	missing, err := c.Grants.Missing(ctx, x.guild(), at.ID,
+		discord.ToRead) // rather than as it was when the command was used
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.count(fetched, "**Done**: I looked through %s message of the past of %s.",
-		"**Done**: I looked through %s messages of the past of %s.", x.mention(at.ID)),
-		x.text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
-		c.bot.lacking(x.locale, x.guild(), at.ID, missing)), nil
+	return paragraphs(x.Count(fetched, "**Done**: I looked through %s message of the past of %s.",
+		"**Done**: I looked through %s messages of the past of %s.", channelMention(x.Locale, at.ID)),
+		x.Text("-# What was deleted or forgotten before, and what those wrote who have opted out, isn't among them."),
+		c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), nil
 }
 
 // stopBackfill has no more of a channel's past fetched.
 func (c *commands) stopBackfill(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	left, err := memory.PastOf(ctx, c.bot.memory, x.server, at.ID)
+	left, err := memory.PastOf(ctx, c.Memory, x.server, at.ID)
 	if err != nil {
 		return sheet{}, err
 	}
-	fetched := c.bot.filler.halt(at.ID, left, x.seen())
+	fetched := c.Filler.Halt(at.ID, left, x.seen())
 	if len(left) == 0 {
-		return sheet{Content: x.text("Nothing is being fetched there any more.")}, nil
+		return sheet{Content: x.Text("Nothing is being fetched there any more.")}, nil
 	}
-	return paragraphs(x.count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
-			"**Cancelled**: %s messages of the past of %s are fetched, and stay.", x.mention(at.ID)),
-			x.text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
+	return paragraphs(x.Count(fetched, "**Cancelled**: %s message of the past of %s is fetched, and stays.",
+			"**Cancelled**: %s messages of the past of %s are fetched, and stay.", channelMention(x.Locale, at.ID)),
+			x.Text("-# `/hark backfill` fetches the rest.")), c.apply(ctx, x,
 			fmt.Sprintf("keep that the past of channel %d is to be fetched no longer", at.ID),
 			memory.StopPast(left, c.at(x))...)
-}
-
-// watching counts what is fetched of the past of a channel and its threads. The filler's mu guards it.
-type watching struct {
-	channel memory.ChannelID
-	of      map[memory.ChannelID]bool
-	fetched map[memory.Gap]int
-	stopped bool
-}
-
-// watch begins to count.
-func (f *filler) watch(g *memory.Guild, id memory.ChannelID) *watching {
-	w := &watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
-	for _, c := range g.WithThreads(id) {
-		w.of[c.ID] = true
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.watched[w] = true
-	return w
-}
-
-func (f *filler) unwatch(w *watching) {
-	defer f.bot.cfg.Progress()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.watched, w)
-}
-
-// count tells those who watch that so many more messages of a gap are fetched, and about to be logged.
-func (f *filler) count(g memory.Gap, more int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for w := range f.watched {
-		if g.Past && w.of[g.Channel] {
-			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched+more)
-		}
-	}
-}
-
-// seen is how many messages were fetched, with what the gaps that are left tell, and whether somebody has stopped it.
-func (f *filler) seen(w *watching, left []memory.Gap) (fetched int, stopped bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, g := range left {
-		w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched)
-	}
-	return sum(w.fetched), w.stopped
-}
-
-// halt tells those who watch a channel that its past is fetched no longer, and is how many messages were, of
-// the channels that seen has.
-func (f *filler) halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	all := map[memory.Gap]int{}
-	for _, g := range left {
-		all[keyOf(g)] = g.Fetched
-	}
-	for w := range f.watched {
-		if w.channel == id {
-			w.stopped = true
-			for key, n := range w.fetched {
-				all[key] = max(all[key], n)
-			}
-		}
-	}
-	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return seen.Channel(key.Channel) == nil })
-	return sum(all)
-}
-
-func sum(counts map[memory.Gap]int) (n int) {
-	for c := range maps.Values(counts) {
-		n += c
-	}
-	return n
 }

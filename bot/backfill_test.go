@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/internal/wait"
 	"hark/memory"
@@ -45,10 +46,15 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // gated gives the scene's bot, which isn't running yet, a gate through which so many pages pass.
-func (s *scene) gated(pages int) *gate {
+func (s *scene) gated(t *testing.T, pages int) *gate {
+	t.Helper()
 	g := &gate{next: s.discord.Client().Transport, left: pages, open: make(chan struct{}), held: make(chan struct{})}
 	s.bot.cfg.Client = &http.Client{Transport: g}
-	s.bot.rest = &client{session: s.bot.session(), metrics: s.bot.cfg.Metrics}
+	rest, err := discord.NewClient(s.bot.cfg.discord())
+	if err != nil {
+		t.Fatal(err)
+	}
+	*s.bot.rest = *rest
 	return g
 }
 
@@ -56,7 +62,7 @@ func (s *scene) gated(pages int) *gate {
 func beginning(t *testing.T, messages int) *scene {
 	t.Helper()
 	s := asking(t)
-	s.bot.timing.backfill = time.Millisecond
+	s.bot.timing.commands.Backfill = time.Millisecond
 	s.apply(t, memory.Chose{Guild: memory.GuildID(s.guild.ID), Choice: memory.RememberPublic})
 	s.say(s.channel, messages, "past")
 	s.discord.Advance(24 * time.Hour)
@@ -69,7 +75,7 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 	thread := s.discord.AddChannel(s.guild.ID, discordtest.Channel{ParentID: &s.channel,
 		Type: discordtest.PublicThread, Name: "more"})
 	s.say(thread.ID, 3, "in the thread")
-	g := s.gated(3) // of which one is the thread's
+	g := s.gated(t, 3) // of which one is the thread's
 	s.run(t).ready(t)
 	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
@@ -92,14 +98,14 @@ func TestThePastOfAChannelIsFetched(t *testing.T) {
 		t.Error("what was asked for counts as heard")
 	}
 	s.discord.WaitFor("nobody to watch any more", func() bool {
-		return len(s.watchers()) == 0
+		return s.bot.filler.Watchers() == 0
 	})
 }
 
 func TestBackfillIsCancelledAndBegunAgain(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 350)
-	g := s.gated(2)
+	g := s.gated(t, 2)
 	s.run(t).ready(t)
 	s.waitRegistered()
 	live := s.say(s.channel, 1, "live")
@@ -127,7 +133,7 @@ func TestBackfillIsCancelledAndBegunAgain(t *testing.T) {
 func TestBackfillGoesOnAfterARestart(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 350)
-	g := s.gated(2)
+	g := s.gated(t, 2)
 	s.run(t).ready(t)
 	s.waitRegistered()
 	s.discord.Slash(s.channel, s.ana.ID, "hark backfill").Wait()
@@ -138,8 +144,8 @@ func TestBackfillGoesOnAfterARestart(t *testing.T) {
 		t.Fatalf("left: %+v, %v", gaps, err)
 	}
 	s.withPolicy(t)
-	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond
-	g = s.gated(1)
+	s.bot.timing.commands.Backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
+	g = s.gated(t, 1)
 	s.begins(t)
 	<-g.held
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
@@ -222,7 +228,7 @@ func TestTheHoleOfAnIgnoredChannelIsFetched(t *testing.T) {
 func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 250)
-	g := s.gated(1)
+	g := s.gated(t, 1)
 	s.run(t).ready(t)
 	s.waitRegistered()
 	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
@@ -240,12 +246,12 @@ func TestAPastThatMayNotBeReadIsGivenUp(t *testing.T) {
 func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	t.Parallel()
 	s := beginning(t, 150)
-	g := s.gated(1)
+	g := s.gated(t, 1)
 	s.run(t).ready(t)
 	s.waitRegistered()
 	x, c := s.used(t, s.ana, "limits"), s.bot.commands
 	at := memory.Channel{ID: memory.ChannelID(s.channel)}
-	w := c.bot.filler.watch(x.server, at.ID)
+	w := c.Filler.Watch(x.server, at.ID)
 	if err := c.beginBackfill(t.Context(), x, at, time.Time{}); err != nil {
 		t.Fatal(err)
 	}
@@ -278,20 +284,10 @@ func (s *scene) used(t *testing.T, who discordtest.User, name string) *exchange 
 	i.WaitMessage()
 	s.idle(t)
 	x := &exchange{rest: s.bot.rest, came: s.discord.Now()}
-	x.ID, x.Application, x.Token, x.Guild, x.Channel = snowflake(i.ID), snowflake(s.discord.AppID), i.Token,
-		snowflake(s.guild.ID), snowflake(s.channel)
+	x.ID, x.Application, x.Token, x.Guild, x.Channel = discord.Snowflake(i.ID), discord.Snowflake(s.discord.AppID), i.Token,
+		discord.Snowflake(s.guild.ID), discord.Snowflake(s.channel)
 	if err := s.bot.commands.look(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
 	return x
-}
-
-func (s *scene) watchers() []*watching {
-	s.bot.filler.mu.Lock()
-	defer s.bot.filler.mu.Unlock()
-	var all []*watching
-	for w := range s.bot.filler.watched {
-		all = append(all, w)
-	}
-	return all
 }

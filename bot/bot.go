@@ -1,34 +1,35 @@
 // Package bot is the Discord door: it logs what is said, in the order in which Discord tells it, and answers
-// who asks.
+// who asks. It wires the packages below it, each of which may use those before it:
 //
-//   - An event that was taken in is in the log, or the process died. Handlers only put events into a queue;
-//     one goroutine converts and commits them. A log that fails delays that and nothing else; an event that
-//     can't be read is passed over and logged by its id.
-//   - A question is answered after its own message is committed, and so after all that was said before it.
-//     How long an answer takes delays no logging.
-//   - Hark's own messages are logged by the code that sends them, once they are what they will stay: the
-//     gateway's account of them, with every edit of an answer being written, is ignored. Their deletion isn't.
-//   - Nothing that is sent pings anybody but, by name, whom it answers. What is sent again is the same message.
+//   - bot/markdown and bot/locale: what Discord shows, and in which language;
+//   - bot/discord: requests, the gateway's connection, what is sent; nothing pings anybody but whom it answers;
+//   - bot/ingest: events to memory; what was taken in is in the log, or the process died;
+//   - bot/reply: a question is answered after its own message is committed, and how long that takes delays no
+//     logging.
 //
-// Nobody else imports discordgo.
+// The commands are here as well. Hark's own messages are logged by the code that sends them, once they are what
+// they will stay: the gateway's account of them, with every edit of an answer being written, is ignored. Their
+// deletion isn't. Begin with New and Bot.Run.
 package bot
 
 import (
 	"context"
 	"errors"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 	"github.com/rs/zerolog"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/metrics"
+	"hark/internal/pace"
 	"hark/memory"
 	"hark/search"
 )
@@ -60,7 +61,7 @@ type Config struct {
 	// and what admins set.
 	Retention time.Duration
 	// Limits are how much may be asked. Without numbers there are none.
-	Limits Limits
+	Limits reply.Limits
 	// State, if not nil, is told why there is no connection to Discord, and nil when there is one again. It
 	// is called from several goroutines and must not wait.
 	State func(why error)
@@ -82,128 +83,83 @@ type Config struct {
 	Now      func() time.Time  // default time.Now
 }
 
-// Answerer answers questions. An error with a method Sentence() string says what members are told; what
-// others say is kept from them.
+// discord says how Discord is reached.
+func (c Config) discord() discord.Options {
+	return discord.Options{Token: c.Token, APIURL: c.APIURL, Client: c.Client, Metrics: c.Metrics}
+}
+
+// Answerer answers questions and commands.
 type Answerer interface {
-	// Answer calls stream, from the goroutine it is called in, with the whole text so far, as often as it
-	// grows. With an error it may return the part of an answer that it came to.
-	Answer(ctx context.Context, q answer.Question, stream func(text string)) (answer.Answer, error)
-	Recall(ctx context.Context, q answer.Question) (answer.Recalled, error)
-	// Lore is what may be told to those who will read an answer to q, by name.
-	Lore(ctx context.Context, q answer.Question) ([]memory.Lore, error)
-	// Find, Look and CatchUp are as answer.Engine has them: for the eyes of q's asker only.
-	Find(ctx context.Context, q answer.Question) (answer.Finding, error)
-	Look(ctx context.Context, q answer.Question, found []answer.Found) ([]answer.Seen, error)
-	CatchUp(ctx context.Context, q answer.Question, since time.Time) (answer.CaughtUp, error)
-	// Explain is how the answer came about of which id is a message, for whoever asks by q.
-	Explain(ctx context.Context, q answer.Question, id memory.MessageID) (answer.Explanation, error)
+	reply.Answerer
+	engine
 }
 
 // Bot is a connection to Discord, kept up as long as Run runs.
 type Bot struct {
 	cfg     Config
-	base    *url.URL
-	rest    *client
-	fetcher *fetcher
+	rest    *discord.Client
 	memory  memory.Store
 	answers Answerer
 	log     zerolog.Logger
 	now     func() time.Time
 	timing  timing
 
-	queue       *queue
-	pump        *pump
-	arrived     *arrivals
+	queue       *ingest.Queue
+	ingest      *ingest.Options
+	pump        *ingest.Writer
+	arrived     *ingest.Readiness
 	attendance  *search.Attendance
 	memberRoles *search.MemberRoles
-	members     bool // whether Discord is to tell of members
-	recent      *recent
-	admit       *admission
+	recent      *ingest.Buffer
+	admit       *ingest.Filter
 	notices     *notices
-	filler      *filler
-	looked      atomic.Pointer[noted[memory.Spot, bool]] // what was looked up since Hark was away last
+	filler      *ingest.Filler
 	commands    *commands
-	questions   *tracker
-	repeats     *noted[repeatTo, phrase]
+	questions   *reply.Tracker
+	replies     *reply.Replier
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
-	app         atomic.Int64  // the application's id, set by READY
-	// exportPart is how many bytes a file of an export has before the next is begun.
-	exportPart int
-	// mostData is how many bytes the file of /memory export has at most, mostExported how many it has before
-	// it is packed.
-	mostData, mostExported int
-	state                  atomic.Pointer[error]
+	grants      *discord.Grants
+	sizes       commandSizes
+	state       atomic.Pointer[error]
 }
 
 // timing is how long things take at most, or are apart.
 type timing struct {
-	pace     time.Duration // between requests that show an answer being written
-	typing   time.Duration // between signs of typing
-	answer   time.Duration // an answer, at most
-	command  time.Duration // a command's answer: Discord's 15 minutes, less a margin
-	atOnce   time.Duration // what Discord wants an answer to within 3 seconds
-	gather   time.Duration // between commits of what the gateway tells, so that in a rush many events share one
-	retry    time.Duration // before a second attempt at something; doubled for each further one
-	reach    int           // attempts to connect to the gateway before giving up at the start
-	open     time.Duration // opening a connection
+	gateway  discord.GatewayTiming
+	ingest   ingest.Timing
+	reply    reply.Timing
+	commands commandTiming
 	grace    time.Duration // answers go on for after Run's context has ended
-	unwind   time.Duration // an Answerer has to return after that
 	farewell time.Duration // requests go on for after Run's context has ended
-	progress time.Duration // between signs of how far a forgetting has come
-	backfill time.Duration // between signs of how far the past of a channel is fetched
 	back     time.Duration // a question waits for Discord to tell of its guild
 	look     time.Duration // between looks for what is to be done by itself
-	sweep    time.Duration // between pages that are compared with what is remembered
-	fill     time.Duration // between looks for what is missing, which other processes may have told of
-	aside    time.Duration // what can't be fetched now is left alone
 	drain    time.Duration // the log is written for after Run's context has ended
-	ask      time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
-	members  time.Duration // until a guild's members are asked for again that weren't all told
 }
 
 var usual = timing{
-	pace:     1200 * time.Millisecond,
-	typing:   8 * time.Second,
-	answer:   10 * time.Minute,
-	command:  14 * time.Minute,
-	atOnce:   2 * time.Second,
-	gather:   50 * time.Millisecond,
-	retry:    500 * time.Millisecond,
-	reach:    3,
-	open:     30 * time.Second,
+	gateway:  discord.UsualGateway,
+	ingest:   ingest.UsualTiming,
+	reply:    reply.UsualTiming,
+	commands: usualCommands,
 	grace:    2 * time.Second,
-	unwind:   3 * time.Second, // of which it takes two to look again at what it was made from
 	farewell: 7 * time.Second,
-	progress: 3 * time.Second,
-	backfill: 5 * time.Second,
 	back:     10 * time.Second,
 	look:     5 * time.Second,
-	sweep:    250 * time.Millisecond,
-	fill:     30 * time.Second,
-	aside:    5 * time.Minute,
 	drain:    9 * time.Second,
-	ask:      time.Second,
-	members:  time.Minute,
 }
 
 // New returns a Bot that hasn't connected yet. It checks the configuration only.
 func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) (*Bot, error) {
-	token := strings.Fields(cfg.Token)
-	if len(token) > 0 && token[0] == "Bot" {
-		token = token[1:]
-	}
-	if len(token) != 1 {
-		return nil, ErrNoToken
-	}
-	base, err := parseBase(cfg.APIURL)
+	cfg.Metrics = metrics.Or(cfg.Metrics)
+	rest, err := discord.NewClient(cfg.discord())
 	if err != nil {
 		return nil, err
 	}
-	cfg.Token = "Bot " + token[0]
 	b := &Bot{
-		cfg: cfg, base: base, memory: log, answers: answers, log: logger, now: cfg.Now,
-		timing: usual, queue: newQueue(), arrived: newArrivals(), attendance: search.NewAttendance(), exportPart: exportPart, mostData: mostData, mostExported: mostExported,
+		cfg: cfg, rest: rest, memory: log, answers: answers, log: logger, now: cfg.Now,
+		timing: usual, queue: ingest.NewQueue(), arrived: ingest.NewReadiness(), attendance: search.NewAttendance(),
+		sizes:       commandSizes{Part: exportPart, File: markdown.MaxFileBytes, Unpacked: mostExported},
 		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {
@@ -212,31 +168,33 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	if b.cfg.Progress == nil {
 		b.cfg.Progress = func() {}
 	}
-	b.cfg.Metrics = metrics.Or(cfg.Metrics)
-	for _, limit := range limitNames {
+	for _, limit := range reply.LimitNames {
 		b.cfg.Metrics.QuestionsRefused.WithLabelValues(limit) // served as 0 until there is one
 	}
-	b.recent = newRecent(cfg.SessionGap, b.now)
-	b.questions, b.repeats = newTracker(b), newNoted[repeatTo, phrase](mostRepeats)
-	b.looked.Store(newNoted[memory.Spot, bool](mostLooked))
+	b.grants = &discord.Grants{Client: rest}
+	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
+	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
+		b.notices.see(subjects)
+		b.questions.See(subjects)
+	})
+	b.ingest = b.ingests()
+	b.replies = reply.New(reply.Options{Options: b.ingest, Answers: answers, Settled: b.settled, Choices: cfg.Choices,
+		Limits: cfg.Limits, EditAnswers: cfg.EditAnswers, NoRecords: cfg.NoRecords, Timing: &b.timing.reply,
+		Metrics: cfg.Metrics})
+	b.questions = b.replies.Questions()
+	b.ingest.Ask = b.questions.Take
 	b.setState(errNotYet)
-	b.rest = &client{session: b.session(), metrics: b.cfg.Metrics}
-	b.fetcher = newFetcher(b.transport())
 	return b, nil
 }
 
-var (
-	errNotYet  = errors.New("not connected to Discord yet")
-	errLost    = errors.New("the connection to Discord is lost; connecting again")
-	errStopped = errors.New("stopped")
-)
+var errNotYet = errors.New("not connected to Discord yet")
 
 // Ready is nil while Discord is connected and the log can be written, and else says what is wrong.
 func (b *Bot) Ready() error {
 	if err := *b.state.Load(); err != nil {
 		return err
 	}
-	if b.pump.failing.Load() {
+	if b.pump.Failing() {
 		return errors.New("the log can't be written; what is said meanwhile is kept in memory")
 	}
 	return nil
@@ -244,12 +202,12 @@ func (b *Bot) Ready() error {
 
 // Questions are how many questions wait, and how many are being answered.
 func (b *Bot) Questions() (waiting, busy int) {
-	waiting, busy, _ = b.questions.scheduler.counts()
+	waiting, busy, _ = b.questions.Counts()
 	return waiting, busy
 }
 
 // Waiting is how many events are taken in and not yet in the log.
-func (b *Bot) Waiting() int { return b.queue.len() }
+func (b *Bot) Waiting() int { return b.queue.Len() }
 
 func (b *Bot) setState(err error) {
 	b.state.Store(&err)
@@ -260,17 +218,17 @@ func (b *Bot) setState(err error) {
 
 // Run connects, logs and answers until ctx ends, and then returns nil after at most ten seconds, with all
 // that was taken in logged and no answer left half-written without saying so. It returns before that only
-// with ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
+// with discord.ErrToken, ErrIntents, ErrShards or, if Discord couldn't be reached at the start, ErrUnreachable. It
 // can be called once.
 func (b *Bot) Run(ctx context.Context) error {
-	b.rest.backoff = b.timing.retry
-	self, err := b.introduce(ctx)
+	b.rest.Backoff = b.timing.gateway.Retry
+	self, err := b.rest.Self(ctx)
 	if err != nil || ctx.Err() != nil {
-		b.setState(errStopped)
+		b.setState(ingest.ErrStopped)
 		return err
 	}
-	b.self, b.since = self, b.now()
-	b.lookForMembers(ctx)
+	b.self, b.grants.Self, b.since = self, self, b.now()
+	gateway := b.gateway(b.asksForMembers(ctx))
 	above := context.WithoutCancel(ctx)
 	work, stopWork := context.WithCancel(above)
 	last, stopLast := context.WithCancel(above)
@@ -279,110 +237,93 @@ func (b *Bot) Run(ctx context.Context) error {
 	defer stopLast()
 	defer stopDrain()
 
-	b.notices = newNotices(b)
-	b.filler = newFiller(b)
-	b.admit = newAdmission(b.memory, b.cfg.Policy, b.recent, func(subjects []subject) {
-		b.notices.see(subjects)
-		b.questions.see(subjects)
-	})
-	b.questions.scheduler.run = func(a *ask) { b.reply(work, last, a) }
-	b.pump = newPump(b, func(a *ask) { b.questions.take(last, a) })
+	b.ingest.Self, b.ingest.Timing = self, b.timing.ingest
+	b.filler = ingest.NewFiller(b.ingest)
+	b.replies.Filler, b.replies.Since = b.filler, b.since
+	b.replies.Begin(work, last)
+	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
 	var writer, helper sync.WaitGroup
-	b.commands = newCommands(b)
+	commands := b.commanding()
+	b.notices = newNotices(commands)
+	b.commands = newCommands(commands, b.notices)
 	b.commands.begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
 	open, err := b.memory.Questions(ctx) // before there are new ones
 	if err != nil {
 		b.log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
 	}
 	writer.Go(func() {
-		if left := b.pump.run(drain); left > 0 {
+		if left := b.pump.Run(drain); left > 0 {
 			b.log.Error().Int("events", left).Msg("stopped with events that the log didn't take")
 		}
 	})
-	helper.Go(func() { b.resume(work, last, open) })
-	helper.Go(func() { every(work, b.timing.look, b.notices.wake, b.notices.look) })
-	helper.Go(func() {
-		every(work, b.timing.look, b.questions.wake, func(ctx context.Context) {
-			b.recent.expire()
-			b.questions.withdrawAll(ctx)
-			b.cfg.Progress()
-		})
-	})
-	helper.Go(func() { every(work, b.timing.fill, b.filler.wake, b.filler.fill) })
+	helper.Go(func() { b.replies.Resume(work, last, open) })
+	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.wake, b.notices.look) })
+	helper.Go(func() { b.replies.Run(work) })
+	helper.Go(func() { pace.Every(work, b.timing.look, nil, func(context.Context) { b.recent.Expire() }) })
+	helper.Go(func() { b.filler.Run(work) })
 
 	stop := sync.OnceFunc(func() {
-		b.setState(errStopped)
-		b.queue.stopIntake()
+		b.setState(ingest.ErrStopped)
+		b.queue.StopIntake()
 		time.AfterFunc(b.timing.grace, stopWork)
 		time.AfterFunc(b.timing.farewell, stopLast)
 		time.AfterFunc(b.timing.drain, stopDrain)
-		if waiting := b.questions.close(last); waiting > 0 {
+		if waiting := b.questions.Close(last); waiting > 0 {
 			b.log.Warn().Int("questions", waiting).Msg("stopped before questions were answered")
 		}
 	})
 	defer context.AfterFunc(ctx, stop)()
-	err = b.stayConnected(ctx)
+	err = gateway.Run(ctx)
 	stop()
-	_ = b.commit(last, nil) // so that whoever asked before is told too
-	b.questions.scheduler.wait(last)
+	_ = b.queue.Commit(last, nil) // so that whoever asked before is told too
+	b.questions.Wait(last)
 	stopWork()
 	helper.Wait()
-	b.queue.close()
+	b.queue.Close()
 	writer.Wait()
 	return err
 }
 
-// introduce learns who we are, and with that whether Discord can be reached and takes the token.
-func (b *Bot) introduce(ctx context.Context) (memory.UserID, error) {
-	patient := *b.rest
-	patient.tries = attemptsAtStart
-	var u wireUser
-	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
-	switch {
-	case ctx.Err() != nil:
-		err = nil
-	case err != nil && !errors.Is(err, ErrToken):
-		err = unreachable(err)
+// asksForMembers reports whether Discord would tell of members, so that it is asked to.
+func (b *Bot) asksForMembers(ctx context.Context) bool {
+	tells, err := b.rest.TellsMembers(ctx)
+	if err != nil {
+		b.log.Warn().Err(discord.Redact(err)).Msg("couldn't learn whether the Server Members intent is on; going on without it")
 	}
-	return memory.UserID(u.ID), err
+	return tells
 }
 
-// session is a discordgo session that talks to the configured address, and leaves retrying and logging to us.
-func (b *Bot) session() *discordgo.Session {
-	s, _ := discordgo.New(b.cfg.Token) // its error is always nil
-	httpClient := http.Client{}
-	if b.cfg.Client != nil {
-		httpClient = *b.cfg.Client
-	}
-	if httpClient.Timeout == 0 {
-		httpClient.Timeout = requestTimeout
-	}
-	httpClient.Transport = &proxy{base: b.base, next: b.transport()}
-	s.Client = &httpClient
-	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
-	s.ShouldRetryOnRateLimit = false
-	return s
+// gateway is the connection to be kept up, which tells of members if Discord is to be asked for them.
+func (b *Bot) gateway(members bool) *discord.Gateway {
+	return &discord.Gateway{Client: b.rest, Dialer: b.cfg.Dialer, Members: members, Receive: b.receive,
+		State: b.setState,
+		Lost:  b.memberRoles.Lose, Unasked: b.memberRoles.Ask, Timing: &b.timing.gateway, Metrics: b.cfg.Metrics,
+		Log: b.log, Now: b.now}
 }
 
-// transport is by what requests are made.
-func (b *Bot) transport() http.RoundTripper {
-	if b.cfg.Client != nil && b.cfg.Client.Transport != nil {
-		return b.cfg.Client.Transport
-	}
-	return http.DefaultTransport
+// commanding is what commands and notices work with.
+func (b *Bot) commanding() *commandOptions {
+	return &commandOptions{Options: b.ingest, Replies: b.replies, Buffer: b.recent, Filler: b.filler, Writer: b.pump,
+		Answers: b.answers, Settled: b.settled, State: func() error { return *b.state.Load() },
+		DevGuild:  b.cfg.DevGuild,
+		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,
+		Metrics: b.cfg.Metrics, Timing: &b.timing.commands, Sizes: &b.sizes}
+}
+
+// ingests is what takes in what Discord tells.
+func (b *Bot) ingests() *ingest.Options {
+	return &ingest.Options{Self: b.self, Memory: b.memory, Client: b.rest, Grants: b.grants, Policy: b.cfg.Policy,
+		LogBots: b.cfg.LogBots, CatchUp: b.cfg.CatchUp, Reconcile: b.cfg.Reconcile, AnswerMissed: b.cfg.AnswerMissed,
+		Queue: b.queue, Filter: b.admit, Guilds: b.arrived, Attendance: b.attendance, MemberRoles: b.memberRoles,
+		Progress: b.cfg.Progress, Timing: b.timing.ingest, Log: b.log, Now: b.now}
+}
+
+// LookUp is what there is of messages that are about to be used, as ingest.Filler.LookUp has it.
+func (b *Bot) LookUp(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error) {
+	return b.filler.LookUp(ctx, messages, patience)
 }
 
 // settled returns once it is known who may read what in a guild, or with errNotBack.
 func (b *Bot) settled(ctx context.Context, guild memory.GuildID) error {
-	return b.arrived.wait(ctx, guild, b.timing.back)
-}
-
-func (b *Bot) thread(a *ask, purpose string) *thread {
-	return &thread{client: b.rest, channel: a.channel, question: a.id, asker: a.asker, purpose: purpose}
-}
-
-// say answers a question with a sentence that says why there is no answer. purpose is that of the thread.
-func (b *Bot) say(last context.Context, a *ask, purpose, sentence string) {
-	d := newDelivery(b.thread(a, purpose), b.timing.pace, b.timing.typing)
-	b.post(last, d, a, layout(sentence, "", nil))
+	return b.arrived.Wait(ctx, guild, b.timing.back)
 }

@@ -13,6 +13,8 @@ import (
 
 	"go.uber.org/goleak"
 
+	"hark/bot/ingest"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -87,14 +89,11 @@ func TestBodiesThatAreSent(t *testing.T) {
 	q := s.ask("count")
 	m := s.answered(t, s.channel, "@everyone <@1> one, two")
 	for _, body := range m.Bodies {
-		golden.Seen(t, strings.NewReplacer(short36(int64(s.ana.ID)), "ANA", short36(int64(q.ID)),
+		golden.Seen(t, strings.NewReplacer(reply.Short36(int64(s.ana.ID)), "ANA", reply.Short36(int64(q.ID)),
 			"QUESTION").Replace(s.reads(string(body))))
 	}
 	if len(m.Bodies) != 2 {
 		t.Errorf("%d requests", len(m.Bodies))
-	}
-	if n := nonce("a", 1<<63-1, 99); len(n) > 25 {
-		t.Errorf("nonce %s is too long", n)
 	}
 }
 
@@ -219,7 +218,7 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 		t.Fatalf("%d messages, kept %+v", len(sent), trace)
 	}
 	for i, m := range sent {
-		if strings.Count(m.Content, fence)%2 != 0 {
+		if strings.Count(m.Content, "```")%2 != 0 {
 			t.Errorf("message %d leaves its code block open", i)
 		}
 		if !slices.Contains(s.log.said(), "hark: "+m.Content) {
@@ -227,10 +226,10 @@ func TestLongAnswerIsSeveralMessages(t *testing.T) {
 		}
 	}
 	if !strings.HasSuffix(sent[0].Content, "1\n```") || !strings.HasPrefix(sent[1].Content, "```go\nx := y") {
-		t.Errorf("the code is cut as %q and %q", tail(sent[0].Content), sent[1].Content[:20])
+		t.Errorf("the code is cut as %q and %q", sent[0].Content, sent[1].Content[:20])
 	}
 	words, told := func(s string) []string {
-		return strings.Fields(strings.NewReplacer("```go", "", fence, "").Replace(s))
+		return strings.Fields(strings.NewReplacer("```go", "", "```", "").Replace(s))
 	}, ""
 	for _, m := range sent {
 		told += m.Content + "\n"
@@ -317,7 +316,7 @@ func TestAnswerWithoutHistoryIsNoReply(t *testing.T) {
 func TestEventThatCannotBeReadIsPassedOver(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
-	s.bot.queue.put(item{raw: &rawEvent{kind: "MESSAGE_CREATE", data: []byte(`{"id":"77","content":["secret"]}`)}})
+	s.bot.queue.Put(ingest.Item{Raw: ingest.ReadEvent("MESSAGE_CREATE", []byte(`{"id":"77","content":["secret"]}`))})
 	s.posts(t, s.channel, s.ana.ID, "goes on")
 	if out := s.out.String(); !strings.Contains(out, "MESSAGE_CREATE 77") || strings.Contains(out, "secret") {
 		t.Errorf("logged %s", out)

@@ -10,6 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -42,7 +44,7 @@ func (s *scene) press(m discordtest.Message, who discordtest.User, does string) 
 // whispered is what only whoever pressed is told, in whatever way.
 func whispered(t *testing.T, s *scene, i *discordtest.Interaction) string {
 	t.Helper()
-	if r := i.Wait(); r.Type == respondMessage || r.Type == respondDeferred {
+	if r := i.Wait(); r.Type == discord.RespondMessage || r.Type == discord.RespondDeferred {
 		if !r.Ephemeral {
 			t.Error("everybody sees it")
 		}
@@ -157,7 +159,7 @@ func TestButtonsAreOnTheLastMessage(t *testing.T) {
 	}
 	// Nothing but the button tells of the first message after a restart and without a trace.
 	s.again(t)
-	s.press(sent[1].Message, s.ana, buttonDelete).Wait()
+	s.press(sent[1].Message, s.ana, reply.ButtonDelete).Wait()
 	s.isGone(t, sent[0].Message, sent[1].Message)
 }
 
@@ -166,26 +168,26 @@ func TestButtonIDs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.Int64Range(1, 1<<63-1)
-		o := owned{asker: memory.UserID(id.Draw(t, "asker")), question: memory.MessageID(id.Draw(t, "question"))}
+		o := reply.Owned{Asker: memory.UserID(id.Draw(t, "asker")), Question: memory.MessageID(id.Draw(t, "question"))}
 		for n, first := rapid.IntRange(0, 20).Draw(t, "messages"),
-			rapid.Int64Range(1, 1<<62).Draw(t, "first"); len(o.before) < n; {
-			o.before = append(o.before, memory.MessageID(first))
+			rapid.Int64Range(1, 1<<62).Draw(t, "first"); len(o.Before) < n; {
+			o.Before = append(o.Before, memory.MessageID(first))
 			first += rapid.Int64Range(1, 600_000<<22).Draw(t, "later")
 		}
-		text := o.id(buttonSources)
+		text := o.ID(reply.ButtonSources)
 		x := &exchange{}
 		x.Data.CustomID = text
 		got := ownedBy(x)
-		if len(text) > idLimit || got.asker != o.asker || got.question != o.question ||
-			len(got.before) > len(o.before) || len(got.before) < min(4, len(o.before)) ||
-			!slices.Equal(got.before, o.before[:len(got.before)]) {
+		if len(text) > idLimit || got.Asker != o.Asker || got.Question != o.Question ||
+			len(got.Before) > len(o.Before) || len(got.Before) < min(4, len(o.Before)) ||
+			!slices.Equal(got.Before, o.Before[:len(got.Before)]) {
 			t.Fatalf("%+v became %q and then %+v", o, text, got)
 		}
 	})
 	for _, id := range []string{"stop", "stop:1", "stop:!:1", "stop:1:", ""} {
 		x := &exchange{}
 		x.Data.CustomID = id
-		if got := ownedBy(x); got.asker != 0 {
+		if got := ownedBy(x); got.Asker != 0 {
 			t.Errorf("%q is %+v", id, got)
 		}
 	}
@@ -203,8 +205,8 @@ func TestStoppedAnswersStay(t *testing.T) {
 	}
 	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	s.hears(t, s.press(m.Message, s.bo, buttonStop))
-	first, second := s.press(m.Message, s.ana, buttonStop), s.press(m.Message, s.ana, buttonStop)
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonStop))
+	first, second := s.press(m.Message, s.ana, reply.ButtonStop), s.press(m.Message, s.ana, reply.ButtonStop)
 	first.Wait()
 	second.Wait()
 	close(pressed)
@@ -227,10 +229,10 @@ func TestModeratorsStopAnswers(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.bo.ID, discordtest.ManageMessages, 0))
 	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	s.press(m.Message, s.bo, buttonStop).Wait()
+	s.press(m.Message, s.bo, reply.ButtonStop).Wait()
 	s.answered(t, s.channel, "It is\n"+stoppedLine)
-	s.hears(t, s.press(m.Message, s.bo, buttonAgain))
-	s.press(m.Message, s.bo, buttonDelete).Wait()
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonAgain))
+	s.press(m.Message, s.bo, reply.ButtonDelete).Wait()
 	s.isGone(t, m.Message)
 }
 
@@ -239,17 +241,18 @@ func TestStopAfterARestart(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	goOn := s.slowly("It is", " Friday")
-	q := s.ask("when?")
+	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
-	s.bot.questions.mu.Lock()
-	s.bot.questions.known[memory.MessageID(q.ID)].state = unanswered // as another process knows nothing of it
-	s.bot.questions.mu.Unlock()
-	if got := whispered(t, s, s.press(m.Message, s.ana, buttonStop)); got != string(notWriting) {
+	s.commitNothing(t)
+	own := s.bot.commands.questions
+	s.bot.commands.questions = reply.New(reply.Options{Options: s.bot.ingest}).Questions() // as another process has them
+	if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonStop)); got != string(reply.NotWriting) {
 		t.Errorf("told %q", got)
 	}
 	s.discord.WaitFor("other buttons", func() bool { return s.buttonsBelow(m.Message) == "again, delete" })
 	if got := s.now(m.Message).Content; got != "It is" {
 		t.Errorf("it reads %q", got)
 	}
+	s.bot.commands.questions = own
 	goOn()
 }

@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
 
 // limitedTo is a scene, not running yet, with these limits.
-func limitedTo(t *testing.T, l Limits) *scene {
+func limitedTo(t *testing.T, l reply.Limits) *scene {
 	t.Helper()
 	s := set(t)
 	return s.with(t, Config{Token: s.discord.Token, Limits: l})
@@ -57,7 +58,7 @@ func (s *scene) refusals(t *testing.T) map[string]int {
 // In direct messages nobody pays for what others ask.
 func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 2, Tokens: 250},
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Messages: 2, Tokens: 250},
 		Guild: memory.Limit{Messages: 1, Tokens: 100}}).run(t).ready(t)
 	s.oracle.answer = takes(200)
 	for _, who := range []discordtest.User{s.ana, s.bo} {
@@ -77,7 +78,7 @@ func TestDirectMessagesHaveTheLimitsOfMembersOnly(t *testing.T) {
 // What /context takes is on its user's account, and it asks no model once that is used up.
 func TestContextCommandIsPaidFor(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}}).run(t).ready(t)
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 100}}).run(t).ready(t)
 	s.oracle.recall = func(ctx context.Context, q answer.Question) (r answer.Recalled, err error) {
 		if q.NoModel {
 			return r, nil
@@ -107,7 +108,7 @@ func TestContextCommandIsPaidFor(t *testing.T) {
 	if got := s.refusals(t); got[memberTokens] != 1 || s.counted(t)["hark_answer_tokens_total"] != 100 {
 		t.Errorf("refused %v, and all took %d tokens", got, s.counted(t)["hark_answer_tokens_total"])
 	}
-	if err := s.stop(t); err != nil || len(s.bot.questions.quota.reserved) != 0 {
-		t.Errorf("reserved is still %v, %v", s.bot.questions.quota.reserved, err)
+	if err := s.stop(t); err != nil || s.bot.questions.Reserved() != 0 {
+		t.Errorf("reserved is still %v, %v", s.bot.questions.Reserved(), err)
 	}
 }

@@ -8,6 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/golden"
 	"hark/memory"
@@ -66,18 +71,18 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 		{"away", answer.CaughtUp{Since: at, Spoke: later, Messages: 2, Text: "x", Away: lost, Bounded: true},
 			at, false},
 	} {
-		got := showCaughtUp(locale{}, test.got, test.since, test.noModel)
+		got := showCaughtUp(locale.Locale{}, test.got, test.since, test.noModel)
 		if len(got.More) > 0 {
 			t.Errorf("%s: more than a page", test.name)
 		}
 		all = append(all, "== "+test.name+"\n"+got.Content)
 	}
 	golden.Seen(t, strings.Join(all, "\n"))
-	long := showCaughtUp(locale{},
+	long := showCaughtUp(locale.Locale{},
 		answer.CaughtUp{Since: at, Messages: 9, Text: strings.Repeat("> many words\n", 400)}, at, false)
 	for _, page := range append(long.More, long.Content) {
-		if units(page) > messageLimit {
-			t.Errorf("a page has %d units", units(page))
+		if markdown.Units(page) > markdown.MessageLimit {
+			t.Errorf("a page has %d units", markdown.Units(page))
 		}
 	}
 	if len(long.More) == 0 {
@@ -107,7 +112,7 @@ func TestCatchUpIsRefused(t *testing.T) {
 // left the model isn't asked.
 func TestCatchUpIsPaidFor(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 100}, Reserve: 10}).run(t).ready(t)
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 100}, Reserve: 10}).run(t).ready(t)
 	s.waitRegistered()
 	s.oracle.catchUp = func(_ context.Context, q answer.Question, _ time.Time) (answer.CaughtUp, error) {
 		if q.NoModel {
@@ -131,26 +136,26 @@ func TestCatchUpIsPaidFor(t *testing.T) {
 func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"de", "fr", "es", "ja", "zh-TW"} {
-		l := localeOf(language)
-		given := (&exchange{locale: l, server: &memory.Guild{},
-			wireInteraction: typing("since", strings.ToUpper(l.text("yesterday")))})
-		b := &Bot{now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
-			admit: newAdmission(newNotebook(t), memory.Policy{}, nil, nil)}
-		c := commands{bot: b}
+		l := locale.Of(language)
+		given := (&exchange{Locale: l, server: &memory.Guild{},
+			Interaction: typing("since", strings.ToUpper(l.Text("yesterday")))})
+		o := ingest.Options{Now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
+			Filter: ingest.NewFilter(newNotebook(t), memory.Policy{}, nil, nil)}
+		c := commands{commandOptions: offline(o, answer.Choices{})}
 		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)
 		}
-		bad := &exchange{locale: l, server: &memory.Guild{}, wireInteraction: typing("since", "soon")}
+		bad := &exchange{Locale: l, server: &memory.Guild{}, Interaction: typing("since", "soon")}
 		if _, _, err := c.span(bad, "since"); err == nil ||
-			!strings.Contains(err.Error(), "`"+l.text("today")+"`") ||
-			!strings.Contains(err.Error(), "`"+l.text("yesterday")+"`") {
+			!strings.Contains(err.Error(), "`"+l.Text("today")+"`") ||
+			!strings.Contains(err.Error(), "`"+l.Text("yesterday")+"`") {
 			t.Errorf("%s: %v", language, err)
 		}
 	}
 }
 
 // typing is a use of a command with one option.
-func typing(name, value string) (i wireInteraction) {
-	i.Data.Options = []wireOption{{Name: name, Value: value}}
+func typing(name, value string) (i discord.Interaction) {
+	i.Data.Options = []discord.Option{{Name: name, Value: value}}
 	return i
 }

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -18,22 +22,16 @@ const (
 // silentHere is what is told to whoever presses a button for an answer where there are none.
 const silentHere = "I don't answer questions in this channel: those who manage this server decided so. Commands work."
 
-// silentIn reports whether those who manage a guild have decided that nobody is answered in a channel.
-func silentIn(g *memory.Guild, channel memory.ChannelID) bool {
-	value, _ := g.Setting(channel, memory.SettingAnswers)
-	return value == answersOff
-}
-
 // logChannel has a channel or a category remembered.
 func (c *commands) logChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.bot.now()}
+	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.Now()}
 	events := append(memory.NewPast(x.policy, x.server, chose, chose.At), chose)
 	if err := c.apply(ctx, x, fmt.Sprintf("keep that channel %d is remembered", at.ID), events...); err != nil {
 		return sheet{}, err
 	}
-	c.bot.filler.nudge()
+	c.Filler.Nudge()
 	state, err := c.channelState(ctx, x, at)
-	past := x.text("-# What was said there before I don't know: `/hark backfill` fetches it.")
+	past := x.Text("-# What was said there before I don't know: `/hark backfill` fetches it.")
 	if at.Kind == memory.CategoryChannel {
 		past = ""
 	}
@@ -47,17 +45,17 @@ func (c *commands) ignoreChannel(ctx context.Context, x *exchange, at memory.Cha
 	}
 	state, err := c.channelState(ctx, x, at)
 	if at.Kind == memory.CategoryChannel {
-		return paragraphs(state, x.text(
+		return paragraphs(state, x.Text(
 			"What I kept of it before is told to nobody. `/hark purge channel` has me forget it for good, channel by channel.")), err
 	}
-	return paragraphs(state, x.text(
+	return paragraphs(state, x.Text(
 		"What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
-		asking(styleGrey, x.text("Forget what I kept of it"), asksPurge, at.ID), err
+		asking(discord.StyleGrey, x.Text("Forget what I kept of it"), asksPurge, at.ID), err
 }
 
 // answerChannel decides whether anybody is answered in a channel, or shows it.
 func (c *commands) answerChannel(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	if value := x.option("answer"); value != "" {
+	if value := x.Option("answer"); value != "" {
 		if value == answersDefault {
 			value = ""
 		}
@@ -66,7 +64,7 @@ func (c *commands) answerChannel(ctx context.Context, x *exchange, at memory.Cha
 		}
 	}
 	if at.ID == 0 {
-		return paragraphs(x.answers(x.server, 0), x.decidedAlone(memory.SettingAnswers)), nil
+		return paragraphs(answersText(x.Locale, x.server, 0), x.decidedAlone(memory.SettingAnswers)), nil
 	}
 	state, err := c.channelState(ctx, x, at)
 	return paragraphs(state), err
@@ -77,49 +75,50 @@ func (c *commands) channelState(ctx context.Context, x *exchange, at memory.Chan
 	holds := c.holds(x, at.ID)
 	if at.Kind == memory.CategoryChannel {
 		heard, _, _ := strings.Cut(holds, "\n")
-		return lines(heard, x.text("-# That goes for the channels in it that nothing else was chosen for.")), nil
+		return markdown.Lines(heard,
+			x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
 	}
-	needs := toRead
-	if !silentIn(x.server, at.ID) {
-		needs = toAnswer
+	needs := discord.ToRead
+	if !reply.SilentIn(x.server, at.ID) {
+		needs = discord.ToAnswer
 	}
 	missing, err := c.missingFor(ctx, x, at, needs)
-	return lines(holds, c.bot.lacking(x.locale, x.guild(), at.ID, missing)), err
+	return markdown.Lines(holds, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
 }
 
 // holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
 // anybody is answered there.
 func (c *commands) holds(x *exchange, id memory.ChannelID) string {
-	heard, keep := x.text("I remember nothing of what is said in %s.", x.mention(id)), ""
+	heard, keep := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id)), ""
 	if id == 0 {
-		heard, _, _ = strings.Cut(told(x.locale, x.server, x.policy), "\n")
+		heard, _, _ = strings.Cut(told(x.Locale, x.server, x.policy), "\n")
 	} else if x.remembers(id) {
-		heard = x.text("I remember what is said in %s.", x.mention(id))
+		heard = x.Text("I remember what is said in %s.", channelMention(x.Locale, id))
 	}
 	if id == 0 || x.remembers(id) {
-		keep = x.retained(x.server, id, c.bot.cfg.Retention)
+		keep = retainedText(x.Locale, x.server, id, c.Retention)
 	}
-	return lines(heard, keep, x.answers(x.server, id))
+	return markdown.Lines(heard, keep, answersText(x.Locale, x.server, id))
 }
 
 // answers says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing
 // else was decided.
-func (l locale) answers(g *memory.Guild, id memory.ChannelID) string {
-	switch silent := silentIn(g, id); {
+func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
+	switch silent := reply.SilentIn(g, id); {
 	case silent && id == 0:
-		return l.text("In this server I answer nobody who mentions me, where nothing else is decided for a channel. Commands work.")
+		return l.Text("In this server I answer nobody who mentions me, where nothing else is decided for a channel. Commands work.")
 	case silent:
-		return l.text("In %s I answer nobody who mentions me: I say nothing at all. Commands work.", l.mention(id))
+		return l.Text("In %s I answer nobody who mentions me: I say nothing at all. Commands work.", channelMention(l, id))
 	case id == 0:
-		return l.text("In this server I answer who mentions me, where nothing else is decided for a channel.")
+		return l.Text("In this server I answer who mentions me, where nothing else is decided for a channel.")
 	}
-	return l.text("In %s I answer who mentions me.", l.mention(id))
+	return l.Text("In %s I answer who mentions me.", channelMention(l, id))
 }
 
 // decidedAlone names the channels that have a setting of their own; "" if there are none.
 func (x *exchange) decidedAlone(key memory.Setting) string {
 	if own := x.settingIn(key); len(own) > 0 {
-		return x.text("-# Decided for itself: %s", channelList(x.locale, own))
+		return x.Text("-# Decided for itself: %s", channelList(x.Locale, own))
 	}
 	return ""
 }

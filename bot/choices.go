@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -13,20 +16,20 @@ import (
 // formPersona is the form in which a persona is written, with the channel that it is for.
 const formPersona = "persona"
 
-const errWholeServer phrase = "The time zone is for the whole server. Please leave the channel out."
+const errWholeServer locale.Phrase = "The time zone is for the whole server. Please leave the channel out."
 
 // wanted is the setting that a command or the form for a persona names, the value for it (empty: none is given), and
 // for what place.
 func (x *exchange) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
-	key, value = memory.Setting(x.option("setting")), x.option("value")
+	key, value = memory.Setting(x.Option("setting")), x.Option("value")
 	switch {
-	case x.Type == interactionForm:
+	case x.Type == discord.InteractionForm:
 		key, value = memory.SettingPersona, x.persona()
 	case x.Data.Name == "model":
-		key, value = memory.SettingModel, x.option("model")
+		key, value = memory.SettingModel, x.Option("model")
 	}
 	if key.OfGuild() {
-		if x.option("channel") != "" {
+		if x.Option("channel") != "" {
 			err = errWholeServer
 		}
 		return key, value, 0, err
@@ -50,8 +53,8 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 	others := slices.DeleteFunc(x.settingIn(key), func(id memory.ChannelID) bool { return id == at })
 	return paragraphs(p.heading(), c.settingLine(p, key),
 		when(key == memory.SettingTimezone,
-			x.text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
-		when(len(others) > 0, x.text("-# Set for itself: %s", channelList(x.locale, others)))), nil
+			x.Text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
+		when(len(others) > 0, x.Text("-# Set for itself: %s", channelList(x.Locale, others)))), nil
 }
 
 // settingValues are the values to choose from for the setting that a command names, behind the way back:
@@ -59,16 +62,16 @@ func (c *commands) set(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice, error) {
 	key, _, _, _ := x.wanted() // the place doesn't matter
 	values := c.listed(key)
-	if key == memory.SettingTimezone && x.typed() != "" {
-		values = matching(answer.Zones(), func(zone string) string { return zone }, x.typed())
+	if key == memory.SettingTimezone && x.Typed() != "" {
+		values = matching(answer.Zones(), func(zone string) string { return zone }, x.Typed())
 	}
 	choices := []optionChoice{{Name: answer.SettingDefault, Value: answer.SettingDefault}}
 	for _, value := range values {
-		label := c.menuLabel(x.locale, key, value)
+		label := c.menuLabel(x.Locale, key, value)
 		if !strings.Contains(label, value) {
 			label = value + " · " + label
 		}
-		if units(value) <= longestLabel {
+		if markdown.Units(value) <= longestLabel {
 			choices = append(choices, optionChoice{Name: labelOf(label), Value: value})
 		}
 	}
@@ -76,28 +79,28 @@ func (c *commands) settingValues(_ context.Context, x *exchange) ([]optionChoice
 }
 
 // askPersona is the form for a persona, with that of the place, where none is given.
-func (c *commands) askPersona(_ context.Context, x *exchange) (form, error) {
+func (c *commands) askPersona(_ context.Context, x *exchange) (discord.Form, error) {
 	key, value, at, err := x.wanted()
 	switch {
 	case err != nil:
-		return form{}, err
+		return discord.Form{}, err
 	case key != memory.SettingPersona || value != "":
-		return form{}, nil
+		return discord.Form{}, nil
 	}
 	return x.personaForm(id(formPersona, at), at)
 }
 
 // personaForm is the form for a persona, with that of a place.
-func (x *exchange) personaForm(id string, at memory.ChannelID) (form, error) {
+func (x *exchange) personaForm(id string, at memory.ChannelID) (discord.Form, error) {
 	persona, _ := x.server.Setting(at, memory.SettingPersona)
-	return form{ID: id, Title: x.text("Who I am there"), Fields: []component{
-		input(inputText, "text", x.text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
+	return discord.Form{ID: id, Title: x.Text("Who I am there"), Fields: []discord.Component{
+		discord.Input(discord.InputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
 	}}, nil
 }
 
 // persona is what was written in the form for it.
 func (x *exchange) persona() string {
-	text := x.option("text")
+	text := x.Option("text")
 	if strings.TrimSpace(text) == answer.SettingDefault { // which would take it back
 		text = answer.SettingDefault + "."
 	}
@@ -113,7 +116,7 @@ var usualZones = []string{
 
 // zone is the time zone of a guild.
 func (c *commands) zone(g *memory.Guild) *time.Location {
-	if z := c.bot.cfg.Choices.In(g, 0).Zone; z != nil {
+	if z := c.Replies.Choices.In(g, 0).Zone; z != nil {
 		return z
 	}
 	return time.UTC

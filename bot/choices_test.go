@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -114,7 +115,7 @@ func TestCommandsThatAreRegistered(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.File(t, "testdata/commands.json", string(got)+"\n")
-	c := newCommands(&Bot{})
+	c := newCommands(offline(ingest.Options{}, answer.Choices{}), nil)
 	for _, e := range c.entries() {
 		completed := slices.ContainsFunc(e.options, func(o option) bool { return o.Autocomplete })
 		h, there := c.handlers[e.path]

@@ -12,7 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
+	"hark/internal/crash"
+	"hark/internal/ttl"
 	"hark/memory"
 )
 
@@ -23,13 +29,15 @@ const parallelCommands = 64
 // commands registers commands and works on their uses. A use is acknowledged at once, whatever the log
 // does: Discord gives it three seconds.
 type commands struct {
-	bot      *Bot
-	handlers map[string]handler // by the paths of uses
-	found    *noted[snowflake, *discovery]
-	begin    func(func(ctx context.Context)) // does something beside, until the bot's work ends
-	undone   atomic.Int64                    // uses that aren't done with
-	mu       sync.Mutex
-	ids      map[string]snowflake // of the commands that are registered, by name
+	*commandOptions
+	questions *reply.Tracker
+	notices   *notices
+	handlers  map[string]handler // by the paths of uses
+	found     *ttl.Cache[discord.Snowflake, *discovery]
+	begin     func(func(ctx context.Context)) // does something beside, until the bot's work ends
+	undone    atomic.Int64                    // uses that aren't done with
+	mu        sync.Mutex
+	ids       map[string]discord.Snowflake // of the commands that are registered, by name
 	// seats are for what is done, answering for what is turned away, and typing for what is offered meanwhile.
 	seats, answering, typing seats
 	// permits are who may use what /hark shows.
@@ -56,7 +64,7 @@ type handler struct {
 	// endless says that it may go on when Discord waits no longer.
 	endless bool
 	// opens is a form to fill in, shown at once and instead of what do shows; one without an id is none. May be nil.
-	opens func(ctx context.Context, x *exchange) (form, error)
+	opens func(ctx context.Context, x *exchange) (discord.Form, error)
 	// completes are what can be given for the option that is being typed. May be nil.
 	completes func(ctx context.Context, x *exchange) ([]optionChoice, error)
 	// do is what is shown then.
@@ -76,14 +84,15 @@ func (h handler) refuses(x *exchange) string {
 	return h.refuse(x)
 }
 
-func newCommands(b *Bot) *commands {
-	c := &commands{bot: b, found: newNoted[snowflake, *discovery](findsMost), permits: newPermits(b.now)}
+func newCommands(o *commandOptions, n *notices) *commands {
+	c := &commands{commandOptions: o, questions: o.Replies.Questions(), notices: n,
+		found: ttl.New[discord.Snowflake, *discovery](findsMost), permits: newPermits(o.Now)}
 	c.seats, c.answering, c.typing = make(seats, parallelCommands), make(seats, parallelCommands),
 		make(seats, parallelCommands)
 	c.handlers = c.components()
 	for _, e := range c.entries() {
 		h := *e.handler
-		h.managers = e.Type == commandSlash && e.Permissions != nil
+		h.managers = e.Type == discord.CommandSlash && e.Permissions != nil
 		c.handlers[e.path] = h
 	}
 	return c
@@ -101,22 +110,23 @@ func (c *commands) put(data json.RawMessage, logged <-chan struct{}) {
 const unknownTool = "I don't know this command any more. Reload Discord to see those I know."
 
 func (c *commands) answer(ctx context.Context, x *exchange) error {
-	h, known := c.handlers[x.path()]
+	h, known := c.handlers[x.Path()]
 	if !known {
-		return x.say(ctx, x.text(unknownTool))
+		return x.say(ctx, x.Text(unknownTool))
 	}
 	if why := h.refuses(x); why != "" {
 		x.outcome = CommandRefused
 		return x.say(ctx, why)
 	}
-	if h.opens != nil && x.Type != interactionForm {
+	if h.opens != nil && x.Type != discord.InteractionForm {
 		if opened, err := c.open(ctx, h, x); opened || err != nil {
 			return err
 		}
 	}
-	promise := response{respondDeferred, outgoing{Flags: flagEphemeral, AllowedMentions: nobody}}
+	promise := discord.Response{Type: discord.RespondDeferred,
+		Data: discord.Outgoing{Flags: discord.FlagEphemeral, AllowedMentions: discord.Nobody}}
 	if h.updates {
-		promise = response{Type: respondUpdating}
+		promise = discord.Response{Type: discord.RespondUpdating}
 	}
 	if err := x.respond(ctx, promise); err != nil {
 		return err
@@ -139,7 +149,7 @@ func (c *commands) answer(ctx context.Context, x *exchange) error {
 
 // use is what a handler shows, at the latest when Discord waits no longer.
 func (c *commands) use(ctx context.Context, h handler, x *exchange) (shown sheet, err error) {
-	defer recovered("command", &err)
+	defer crash.Recover("command", &err)
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	if !h.early {
@@ -159,20 +169,20 @@ func (c *commands) use(ctx context.Context, h handler, x *exchange) (shown sheet
 // warn logs that something failed, if it did, without which a use was answered.
 func (c *commands) warn(x *exchange, err error, what string) {
 	if err != nil {
-		c.bot.log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
+		c.Log.Warn().Err(err).Int64("interaction", int64(x.ID)).Msg(what)
 	}
 }
 
 // look has x know its guild as it is now.
 func (c *commands) look(ctx context.Context, x *exchange) (err error) {
-	x.server, err = c.bot.admit.guild(ctx, x.guild())
-	x.policy = c.bot.cfg.Policy
+	x.server, err = c.Filter.Guild(ctx, x.guild())
+	x.policy = c.Policy
 	return err
 }
 
 // apply keeps what was decided or told, and has x know its guild as it is then.
 func (c *commands) apply(ctx context.Context, x *exchange, doing string, events ...memory.Event) error {
-	if err := c.bot.memory.Apply(ctx, events...); err != nil {
+	if err := c.Memory.Apply(ctx, events...); err != nil {
 		return fmt.Errorf("%s in guild %d: %w", doing, x.Guild, err)
 	}
 	return c.look(ctx, x)
@@ -180,19 +190,19 @@ func (c *commands) apply(ctx context.Context, x *exchange, doing string, events 
 
 // left is for how long Discord still lets a use be answered, with a margin.
 func (c *commands) left(x *exchange) time.Duration {
-	return x.came.Add(c.bot.timing.command).Sub(c.bot.now())
+	return x.came.Add(c.Timing.Use).Sub(c.Now())
 }
 
 // open shows the form that a handler asks to be filled in, and reports whether there is one. Discord wants it at once.
 func (c *commands) open(ctx context.Context, h handler, x *exchange) (opened bool, err error) {
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
 	f, err := safely(limit, c, x, "form", h.opens)
 	switch {
 	case err == nil && f.ID == "":
 		return false, nil
 	case err == nil:
-		return true, x.respond(ctx, response{respondForm, f})
+		return true, x.respond(ctx, discord.Response{Type: discord.RespondForm, Data: f})
 	case ctx.Err() != nil:
 		return true, ctx.Err()
 	}
@@ -206,13 +216,13 @@ func (c *commands) why(x *exchange, err error) string {
 		x.outcome = CommandRefused
 		return string(refused) // nothing is amiss, so that nothing is logged
 	}
-	if p, is := errors.AsType[phrase](err); is {
-		return x.phrase(p)
+	if p, is := errors.AsType[locale.Phrase](err); is {
+		return x.Phrase(p)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return x.text("That takes longer than Discord lets me wait. Please try again later.")
+		return x.Text("That takes longer than Discord lets me wait. Please try again later.")
 	}
-	return c.bot.sentence(x.locale, &ask{id: memory.MessageID(x.ID)}, err)
+	return c.Replies.Failure(x.Locale, &ingest.Question{ID: memory.MessageID(x.ID)}, err)
 }
 
 // refusal is why something isn't done, in words for whoever wants it and in their language. One that is the
@@ -224,31 +234,24 @@ func (r refusal) Error() string { return string(r) }
 // safely is what f makes of a use whose guild is looked up, at once and whatever happens in it.
 func safely[T any](ctx context.Context, c *commands, x *exchange, doing string,
 	f func(context.Context, *exchange) (T, error)) (made T, err error) {
-	defer recovered(doing, &err)
+	defer crash.Recover(doing, &err)
 	if err := c.look(ctx, x); err != nil {
 		return made, err
 	}
 	return f(ctx, x)
 }
 
-// recovered makes an error of a panic.
-func recovered(doing string, err *error) {
-	if p := recover(); p != nil {
-		*err = errors.New(panicked(doing, p))
-	}
-}
-
 // question asks on behalf of whoever uses x, and for their eyes only.
 func (c *commands) question(x *exchange) answer.Question {
 	q := answer.Question{
 		Guild: x.guild(), Channel: memory.ChannelID(x.Channel), Asker: x.who(),
-		Text: x.option("question"), Now: c.bot.now(), OnlyAsker: true, Roles: x.roles(),
+		Text: x.Option("question"), Now: c.Now(), OnlyAsker: true, Roles: x.roles(),
 		Settled: func(ctx context.Context) error {
-			return c.bot.settled(ctx, x.guild())
-		}, Attended: c.bot.attendance.Since, Sets: c.bot.memberRoles.Sets,
+			return c.Settled(ctx, x.guild())
+		}, Attended: c.Attendance.Since, Sets: c.MemberRoles.Sets,
 	}
-	if u := x.user(); u != nil {
-		q.Name = displayName(u, x.Member)
+	if u := x.Invoker(); u != nil {
+		q.Name = discord.DisplayName(u, x.Member)
 	}
 	return q
 }
@@ -260,9 +263,9 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 		return c.spend(ctx, x, func(ctx context.Context, noModel bool) (sheet, answer.Usage, error) {
 			q := c.question(x)
 			if q.NoModel = noModel; session {
-				q.Session = c.bot.admit.session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
+				q.Session = c.Filter.Session(ctx, q.Guild, q.Channel, memory.MessageID(x.ID))
 			}
-			r, err := c.bot.answers.Recall(ctx, q)
+			r, err := c.Answers.Recall(ctx, q)
 			c.warn(x, r.Result.RerankFailed, "recalled without the reranker")
 			if err != nil {
 				return sheet{}, r.Usage, err
@@ -273,9 +276,9 @@ func (c *commands) recall(session bool, show func(*exchange, answer.Question, an
 }
 
 // counted is a use that counts as a question, unless it is one too many: then it is the limit that says so.
-func (c *commands) counted(ctx context.Context, x *exchange) (*ask, *hit) {
-	asked := &ask{id: memory.MessageID(x.ID), guild: x.guild(), asker: x.who(), roles: x.roles()}
-	return asked, c.bot.questions.tooOften(c.bot.admit.lookup(ctx, asked.guild), asked)
+func (c *commands) counted(ctx context.Context, x *exchange) (*ingest.Question, *reply.Hit) {
+	asked := &ingest.Question{ID: memory.MessageID(x.ID), Guild: x.guild(), Asker: x.who(), Roles: x.roles()}
+	return asked, c.questions.TooOften(c.Filter.Lookup(ctx, asked.Guild), asked)
 }
 
 // spend has something done that may ask a model, so that it counts as a question, within the limits of who
@@ -284,25 +287,25 @@ func (c *commands) spend(ctx context.Context, x *exchange,
 	do func(ctx context.Context, noModel bool) (sheet, answer.Usage, error)) (sheet, error) {
 	asked, h := c.counted(ctx, x)
 	if h != nil {
-		return sheet{Content: limitReached(x.locale, h)}, nil
+		return sheet{Content: reply.LimitReached(x.Locale, h)}, nil
 	}
-	spends, err := c.bot.questions.allow(ctx, asked)
+	spends, err := c.questions.Allow(ctx, asked)
 	if err != nil {
 		return sheet{}, err
 	}
 	var shown sheet
 	var failed error
-	came := make(chan outcome, 1)
+	came := make(chan reply.Outcome, 1)
 	go func() {
-		var got outcome
+		var got reply.Outcome
 		defer func() { came <- got }()
-		defer recovered("command", &failed)
-		shown, got.answer.Usage, failed = do(ctx, spends.hit != nil)
+		defer crash.Recover("command", &failed)
+		shown, got.Answer.Usage, failed = do(ctx, spends.Hit != nil)
 	}()
-	took := c.bot.await(ctx, came)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.bot.timing.unwind)
+	took := c.Replies.Await(ctx, came)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.Replies.Timing.Unwind)
 	defer cancel()
-	c.bot.questions.settle(last, asked, took)
+	c.questions.Settle(last, asked, took)
 	if ctx.Err() != nil {
 		return sheet{}, ctx.Err()
 	}
@@ -315,19 +318,19 @@ const mostCompletions = 25
 // complete shows what can be given for the option that is being typed. Whatever fails, there is an answer in
 // time: nothing to choose from.
 func (c *commands) complete(ctx context.Context, x *exchange) error {
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
 	offered := completions{Choices: []optionChoice{}}
-	if h := c.handlers[x.path()]; h.completes != nil && h.refuses(x) == "" {
+	if h := c.handlers[x.Path()]; h.completes != nil && h.refuses(x) == "" {
 		choices, err := safely(limit, c, x, "completion", h.completes)
 		if ctx.Err() == nil {
 			c.warn(x, err, "couldn't complete what somebody typed")
 		}
 		offered.Choices = append(offered.Choices, matching(choices, func(o optionChoice) string {
 			return o.Name
-		}, x.typed())...)
+		}, x.Typed())...)
 	}
-	return x.respond(ctx, response{respondChoices, offered})
+	return x.respond(ctx, discord.Response{Type: discord.RespondChoices, Data: offered})
 }
 
 // matching are as many as Discord shows of those whose name contains what is typed. Those that begin with it
@@ -354,16 +357,4 @@ func matching[T any](all []T, name func(T) string, typed string) []T {
 
 type completions struct {
 	Choices []optionChoice `json:"choices"`
-}
-
-// typed is what has been typed so far of the option in focus.
-func (i *wireInteraction) typed() string {
-	_, options := i.command()
-	for _, o := range options {
-		if o.Focused {
-			text, _ := o.Value.(string)
-			return text
-		}
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -32,9 +33,9 @@ func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[str
 			switch {
 			case e.path == whyCommand:
 				return s.discord.MessageAction(answered, s.guild.Owner.ID, e.path)
-			case e.Type == commandMessage:
+			case e.Type == discord.CommandMessage:
 				return s.discord.MessageAction(said, s.guild.Owner.ID, e.path)
-			case e.Type == commandUser:
+			case e.Type == discord.CommandUser:
 				return s.discord.UserAction(s.channel, s.guild.Owner.ID, s.guild.Owner.ID, e.path)
 			}
 			var options []discordtest.Opt
@@ -175,13 +176,13 @@ func TestIDsThatNobodyMade(t *testing.T) {
 	} {
 		for _, args := range all {
 			x := &exchange{}
-			x.Type, x.Guild, x.Data.CustomID = interactionComponent, snowflake(s.guild.ID),
+			x.Type, x.Guild, x.Data.CustomID = discord.InteractionComponent, discord.Snowflake(s.guild.ID),
 				name+strings.ReplaceAll(args, "HERE", s.channel.String())
 			x.Data.Values = []string{"1"}
 			if err := s.bot.commands.look(t.Context(), x); err != nil {
 				t.Fatal(err)
 			}
-			h := s.bot.commands.handlers[x.path()]
+			h := s.bot.commands.handlers[x.Path()]
 			var shown sheet
 			var err error
 			if h.opens != nil {
@@ -200,8 +201,8 @@ func TestIDsThatNobodyMade(t *testing.T) {
 		t.Errorf("logged %+v", now)
 	}
 	command := &exchange{}
-	command.Data.Options = []wireOption{{Name: "set", Type: optionSubcommand,
-		Options: []wireOption{{Name: "channel", Value: "here"}}}}
+	command.Data.Options = []discord.Option{{Name: "set", Type: discord.OptionSubcommand,
+		Options: []discord.Option{{Name: "channel", Value: "here"}}}}
 	if _, err := command.place(); !errors.Is(err, errUnknownChannel) {
 		t.Errorf("a channel that is none: %v", err)
 	}

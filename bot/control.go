@@ -6,38 +6,41 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
 const (
-	notWriting   phrase = "I'm not writing that answer any more: I was restarted meanwhile. You can ask again, or delete it."
-	stillAtIt    phrase = "I'm at it already."
-	questionGone phrase = "I don't have that question any more: it was deleted, or forgotten, or I don't remember what is said here. Please ask me anew."
-	nothingAsked phrase = "There is no question in that message any more. Please ask me anew."
-	busyNow      phrase = "I'm busy with other questions. Please press again in a minute or two."
+	stillAtIt    locale.Phrase = "I'm at it already."
+	nothingAsked locale.Phrase = "There is no question in that message any more. Please ask me anew."
+	busyNow      locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
 )
 
 // stop stops an answer that is being written. What there is of it stays.
 func (c *commands) stop(ctx context.Context, x *exchange) (sheet, error) {
 	o := ownedBy(x)
-	if c.bot.questions.stop(o.question) {
+	if c.questions.Stop(o.Question) {
 		return sheet{}, errShown
 	}
-	buttons := o.done(c.bot.localeIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
-	if err := x.patch(ctx, map[string]any{"components": buttons}); err != nil { // and leaves the text
+	buttons := o.Done(c.Replies.LocaleIn(ctx, x.guild(), memory.ChannelID(x.Channel)), false)
+	if err := x.rest.EditResponse(ctx, &x.Interaction, map[string]any{"components": buttons},
+		nil); err != nil { // and leaves the text
 		return sheet{}, err
 	}
-	return sheet{}, notWriting
+	return sheet{}, reply.NotWriting
 }
 
 // askAgain has a question answered anew, as it is in the log now, in the place of its answer.
 func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
-	t, g := c.bot.questions, c.bot.admit.lookup(ctx, x.guild())
-	if silentIn(g, memory.ChannelID(x.Channel)) {
-		return sheet{}, refusal(x.text(silentHere))
+	t, g := c.questions, c.Filter.Lookup(ctx, x.guild())
+	if reply.SilentIn(g, memory.ChannelID(x.Channel)) {
+		return sheet{}, refusal(x.Text(silentHere))
 	}
 	o := ownedBy(x)
-	a, err := c.asked(ctx, x, o.question)
+	a, err := c.asked(ctx, x, o.Question)
 	if err != nil {
 		return sheet{}, err
 	}
@@ -45,59 +48,59 @@ func (c *commands) askAgain(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if h := t.paused(g, a.channel, a.when()); h != nil {
-		return sheet{}, refusal(limitReached(x.locale, h))
+	if h := t.Paused(g, a.Channel, a.When()); h != nil {
+		return sheet{}, refusal(reply.LimitReached(x.Locale, h))
 	}
-	a.parent = parentOf(g, a.channel)
-	if !t.again(a, shown, more) {
+	a.Parent = reply.ParentOf(g, a.Channel)
+	if !t.Again(a, shown, more) {
 		return sheet{}, stillAtIt
 	}
-	if h := t.tooOften(g, a); h != nil {
-		t.refuse(a.id)
-		return sheet{}, refusal(limitReached(x.locale, h))
+	if h := t.TooOften(g, a); h != nil {
+		t.Refuse(a.ID)
+		return sheet{}, refusal(reply.LimitReached(x.Locale, h))
 	}
-	if taken, _ := t.enqueue(ctx, a); !taken {
+	if taken, _ := t.Enqueue(ctx, a); !taken {
 		return sheet{}, busyNow
 	}
-	c.bot.queue.put(item{events: []memory.Event{a.opened()}})
+	c.Queue.Put(ingest.Item{Events: []memory.Event{a.Opened()}})
 	return sheet{}, errShown
 }
 
 // asked is what a message asks, as it is known now, asked once more by whoever uses the exchange.
-func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) (*ask, error) {
+func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) (*ingest.Question, error) {
 	m, err := c.message(ctx, x, id)
 	if err != nil {
 		return nil, err
 	}
-	text, _ := strip(c.bot.self, m.Content)
-	a := &ask{
-		id: m.ID, guild: x.guild(), channel: m.Channel, asker: m.Author, text: text, replyTo: m.ReplyTo, edited: m.Edited,
-		roles: x.roles(), at: memory.MessageID(x.ID).Time(), again: true, quiet: true, round: roundOf(memory.MessageID(x.ID).Time()),
+	text, _ := ingest.Strip(c.Self, m.Content)
+	a := &ingest.Question{
+		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo, Edited: m.Edited,
+		Roles: x.roles(), At: memory.MessageID(x.ID).Time(), Again: true, Quiet: true, Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
 	}
 	if m.Author != x.who() {
-		return nil, questionGone
+		return nil, reply.QuestionGone
 	}
 	if len(m.Files) > 0 || m.ReplyTo != 0 {
-		if a.files, err = c.bot.attached(ctx, m); err != nil {
+		if a.Files, err = c.Replies.Attached(ctx, m); err != nil {
 			return nil, err
 		}
 	}
-	if text == "" && len(a.files) == 0 {
+	if text == "" && len(a.Files) == 0 {
 		return nil, nothingAsked
 	}
-	if u := x.user(); u != nil {
-		a.name = displayName(u, x.Member)
+	if u := x.Invoker(); u != nil {
+		a.Name = discord.DisplayName(u, x.Member)
 	}
 	for _, u := range m.Mentions {
-		a.concerns(&wireUser{ID: snowflake(u)}, c.bot.self)
+		a.Concerns(&discord.User{ID: discord.Snowflake(u)}, c.Self)
 	}
 	if m.ReplyTo != 0 {
-		replied, err := c.bot.memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
+		replied, err := c.Memory.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
 		if err != nil {
 			return nil, fmt.Errorf("look up what question %d replies to: %w", id, err)
 		}
 		for _, r := range replied {
-			a.concerns(&wireUser{ID: snowflake(r.Author)}, c.bot.self)
+			a.Concerns(&discord.User{ID: discord.Snowflake(r.Author)}, c.Self)
 		}
 	}
 	return a, nil
@@ -106,28 +109,31 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 // message is one of the channel of an exchange: from the log or, where nothing is logged, from the session.
 func (c *commands) message(ctx context.Context, x *exchange, id memory.MessageID) (memory.Message, error) {
 	channel := memory.ChannelID(x.Channel)
-	remembered, err := c.bot.admit.remembers(ctx, x.guild(), channel)
+	remembered, err := c.Filter.Remembers(ctx, x.guild(), channel)
 	if err != nil {
 		return memory.Message{}, err
 	}
 	var found []memory.Message
 	if remembered {
-		if found, err = c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
+		if found, err = c.Memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0); err != nil {
 			return memory.Message{}, fmt.Errorf("look up message %d: %w", id, err)
 		}
-	} else if said := c.bot.recent.before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
+	} else if said := c.Buffer.Before(channel, id+1); len(said) > 0 && said[len(said)-1].ID == id {
 		found = said[len(said)-1:]
 	}
 	if len(found) == 0 {
-		return memory.Message{}, questionGone
+		return memory.Message{}, reply.QuestionGone
 	}
 	return found[0], nil
 }
 
 // answerOf are the messages of the answer that an exchange is about, and those that go with it as far as the log knows.
-func (c *commands) answerOf(ctx context.Context, x *exchange, o owned) (shown, more []memory.MessageID, err error) {
+func (c *commands) answerOf(ctx context.Context, x *exchange, o reply.Owned) (shown, more []memory.MessageID,
+	err error) {
 	t, err := c.trace(ctx, x)
-	shown = o.messages(x)
+	if shown = slices.Clone(o.Before); x.Message != nil {
+		shown = append(shown, memory.MessageID(x.Message.ID))
+	}
 	more = slices.DeleteFunc(slices.Clone(t.Parts), func(id memory.MessageID) bool {
 		return slices.Contains(shown, id)
 	})
@@ -136,7 +142,7 @@ func (c *commands) answerOf(ctx context.Context, x *exchange, o owned) (shown, m
 
 // trace is how the answer came about that an exchange is about, if that is known.
 func (c *commands) trace(ctx context.Context, x *exchange) (memory.Trace, error) {
-	t, err := memory.TraceOf(ctx, c.bot.memory, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
+	t, err := memory.TraceOf(ctx, c.Memory, memory.ChannelID(x.Channel), memory.MessageID(x.Message.ID))
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
 		return memory.Trace{}, fmt.Errorf("look up how an answer came about: %w", err)
 	}
@@ -151,7 +157,7 @@ func (c *commands) remove(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	if c.bot.questions.unask(o.question) {
+	if c.questions.Unask(o.Question) {
 		return sheet{}, errShown // whoever writes it takes it back
 	}
 	if err := c.takeDown(ctx, x, append(more, shown...)...); err != nil {
@@ -166,15 +172,15 @@ func (c *commands) takeDown(ctx context.Context, x *exchange, ids ...memory.Mess
 	var gone []memory.MessageID
 	var failed error
 	for _, id := range ids {
-		if err := c.bot.withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
-			!errors.Is(err, errGone) {
+		if err := c.Replies.Withdraw(ctx, memory.Withdrawn{Channel: channel, Message: id}); err != nil &&
+			!errors.Is(err, discord.ErrGone) {
 			failed = err
 			break
 		}
 		gone = append(gone, id)
 	}
 	if len(gone) > 0 {
-		if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
+		if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: channel,
 			IDs: gone}}); err != nil {
 			return fmt.Errorf("keep that an answer is gone: %w", err)
 		}

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/reply"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -23,8 +26,8 @@ func TestAskedAgainInPlace(t *testing.T) {
 			s.again(t)
 		}
 		s.oracle.answer = says("Friday")
-		s.hears(t, s.press(sent[1].Message, s.bo, buttonAgain))
-		s.press(sent[1].Message, s.ana, buttonAgain).Wait()
+		s.hears(t, s.press(sent[1].Message, s.bo, reply.ButtonAgain))
+		s.press(sent[1].Message, s.ana, reply.ButtonAgain).Wait()
 		s.shows(sent[0].Message, "Friday")
 		s.isGone(t, sent[1].Message)
 		s.over(t, 2)
@@ -50,7 +53,7 @@ func TestAskedAgainInPlace(t *testing.T) {
 		}
 		// And once more, with more messages again.
 		s.oracle.answer = says(paragraph + "\n\n" + paragraph)
-		s.press(sent[0].Message, s.ana, buttonAgain).Wait()
+		s.press(sent[0].Message, s.ana, reply.ButtonAgain).Wait()
 		if trace := s.traces(t, 3)[2]; len(trace.Parts) != 1 || trace.Parts[0] == memory.MessageID(sent[1].ID) {
 			t.Errorf("kept %+v", trace)
 		}
@@ -76,11 +79,11 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 	m := s.answered(t, s.channel, "Friday")
 	s.over(t, 1)
 	s.asksTooMuch(t)
-	if got := whispered(t, s, s.press(m.Message, s.ana, buttonAgain)); got != string(busyNow) {
+	if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonAgain)); got != string(busyNow) {
 		t.Errorf("told %q", got)
 	}
 	m = s.replied(t, s.asks(s.channel, s.ana, "one too many"))
-	if want := tooMany(locale{}, &fullError{waiting: waitingQuestions}); m.Content != want {
+	if want := "I'm busy: 5 questions are waiting for me in this channel. Please ask again in a minute or two."; m.Content != want {
 		t.Errorf("told %q", m.Content)
 	}
 	s.replied(t, s.asks(s.channel, s.bo, "and one more"))
@@ -93,18 +96,18 @@ func TestAskedAgainWhileOthersWait(t *testing.T) {
 func TestAskedAgainAboutNothing(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.bot.cfg.EditAnswers = false
+	s.bot.replies.EditAnswers = false
 	q := s.ask("when?")
 	m := s.answered(t, s.channel, "Friday")
 	s.over(t, 1)
-	s.discord.Advance(2 * editedWithin)
+	s.discord.Advance(2 * ingest.EditedWithin)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention())
-	if got := whispered(t, s, s.press(m.Message, s.ana, buttonAgain)); got != string(nothingAsked) {
+	if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonAgain)); got != string(nothingAsked) {
 		t.Errorf("told %q", got)
 	}
 	s.discord.Delete(s.channel, q.ID)
 	s.log.waitSaid(t, "delete 1")
-	if got := whispered(t, s, s.press(m.Message, s.ana, buttonAgain)); got != string(questionGone) {
+	if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonAgain)); got != string(reply.QuestionGone) {
 		t.Errorf("told %q", got)
 	}
 	if n := len(s.oracle.questions()); n != 1 {
@@ -120,9 +123,9 @@ func TestAskedAgainWhereNothingIsLogged(t *testing.T) {
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
 	s.idle(t) // it counts as answered a moment after Discord shows it
 	s.oracle.answer = says("Saturday")
-	s.press(m.Message, s.ana, buttonAgain).Wait()
+	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(m.Message, "Saturday")
-	s.press(m.Message, s.ana, buttonDelete).Wait()
+	s.press(m.Message, s.ana, reply.ButtonDelete).Wait()
 	s.isGone(t, m.Message)
 	if said := s.log.said(); slices.ContainsFunc(said, func(line string) bool {
 		return !strings.HasPrefix(line, "delete")
@@ -137,11 +140,11 @@ func TestDeletedByButton(t *testing.T) {
 	s.ask("when?")
 	m := s.answered(t, s.channel, "Friday")
 	s.over(t, 1)
-	id := s.buttonsOf(m.Message)[buttonDelete]
-	s.hears(t, s.press(m.Message, s.bo, buttonDelete))
-	trouble := s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
-	s.hears(t, s.press(m.Message, s.ana, buttonDelete))
-	trouble.WaitHits(attempts)
+	id := s.buttonsOf(m.Message)[reply.ButtonDelete]
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonDelete))
+	trouble := s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
+	s.hears(t, s.press(m.Message, s.ana, reply.ButtonDelete))
+	trouble.WaitHits(discord.Attempts)
 	one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
 	one.Wait()
 	two.Wait()
@@ -167,18 +170,18 @@ func TestPressesWhileTheLogCantBeRead(t *testing.T) {
 	s.over(t, 1)
 	m, p := s.discord.Sent(s.channel)[0], s.proposal()
 	s.breakReading(errDown)
-	s.hears(t, s.press(m.Message, s.ana, buttonAgain))
-	s.hears(t, s.press(m.Message, s.ana, buttonDelete))
-	s.hears(t, s.press(p.Message, s.ana, buttonRemember))
+	s.hears(t, s.press(m.Message, s.ana, reply.ButtonAgain))
+	s.hears(t, s.press(m.Message, s.ana, reply.ButtonDelete))
+	s.hears(t, s.press(p.Message, s.ana, reply.ButtonRemember))
 	s.breakReading(nil)
 	if now := s.now(m.Message); now.Deleted || len(now.Versions) != 1 || len(s.lore()) != 0 ||
 		len(s.oracle.questions()) != 1 {
 		t.Errorf("%+v, lore %+v, asked %d times", now, s.lore(), len(s.oracle.questions()))
 	}
 	s.log.fail(errDown)
-	s.hears(t, s.press(p.Message, s.ana, buttonRemember))
+	s.hears(t, s.press(p.Message, s.ana, reply.ButtonRemember))
 	s.log.fail(nil)
-	s.press(p.Message, s.ana, buttonRemember).Wait()
+	s.press(p.Message, s.ana, reply.ButtonRemember).Wait()
 	s.becomes(t, p.Message)
 }
 
@@ -192,7 +195,7 @@ func TestAskedAgainAsAReply(t *testing.T) {
 	s.over(t, 1)
 	s.again(t)
 	s.oracle.answer = says("Saturday")
-	s.press(m.Message, s.ana, buttonAgain).Wait()
+	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(m.Message, "Saturday")
 	asked := s.oracle.questions()
 	if a, b := asked[0], asked[1]; b.ReplyTo != memory.MessageID(said.ID) ||
@@ -211,11 +214,11 @@ func TestButtonsInTheArchive(t *testing.T) {
 	s.over(t, 1)
 	s.archive(thread.ID)
 	s.oracle.answer = says("Saturday")
-	s.press(m.Message, s.ana, buttonAgain).Wait()
+	s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(m.Message, "Saturday")
 	s.over(t, 2)
 	s.archive(thread.ID)
-	s.press(m.Message, s.ana, buttonDelete).Wait()
+	s.press(m.Message, s.ana, reply.ButtonDelete).Wait()
 	s.isGone(t, m.Message)
 }
 
@@ -228,8 +231,8 @@ func TestAnswersOnNoRecordAreTakenBackAgain(t *testing.T) {
 	q := s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "Friday" })
 	s.idle(t)
-	failing := s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	failing := s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
 	s.discord.Delete(s.channel, q.ID)
-	failing.WaitHits(attempts)
+	failing.WaitHits(discord.Attempts)
 	s.isGone(t, m.Message)
 }

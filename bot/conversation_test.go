@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -188,7 +189,7 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 		}
 	case "presses":
 		label, values, _ := strings.Cut(rest, " = ")
-		at := slices.IndexFunc(partsOf(c.panel), func(p component) bool { return c.labelOf(p) == label })
+		at := slices.IndexFunc(partsOf(c.panel), func(p discord.Component) bool { return c.labelOf(p) == label })
 		if at < 0 {
 			t.Fatalf("nothing reads %q", label)
 		}
@@ -254,12 +255,12 @@ func (c *conversation) command(t *testing.T, text string) (path string, options 
 // value is an option's value as Discord sends it.
 func (c *conversation) value(kind int, text string) any {
 	switch kind {
-	case optionUser, optionChannel, optionRole:
+	case discord.OptionUser, discord.OptionChannel, discord.OptionRole:
 		return c.names[strings.TrimLeft(text, "@#")]
-	case optionNumber:
+	case discord.OptionNumber:
 		n, _ := strconv.Atoi(text)
 		return n
-	case optionSwitch:
+	case discord.OptionSwitch:
 		return text == "true"
 	}
 	link := fmt.Sprintf("https://discord.com/channels/%d/%d/%d", c.guild.ID, c.said.ChannelID, c.said.ID)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
@@ -26,15 +28,15 @@ const quoteLength = 160
 
 // isntOurs says so of a message that isn't Hark's.
 func (c *commands) isntOurs(x *exchange) string {
-	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.bot.self {
-		return x.text(notMyAnswer)
+	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.Self {
+		return x.Text(notMyAnswer)
 	}
 	return ""
 }
 
 // explain is how an answer came about, as far as whoever uses the exchange may know.
 func (c *commands) explain(ctx context.Context, x *exchange, id memory.MessageID) (answer.Explanation, error) {
-	return c.bot.answers.Explain(ctx, c.question(x), id)
+	return c.Answers.Explain(ctx, c.question(x), id)
 }
 
 // sources is what the button "Sources" shows: those that the answer names.
@@ -45,14 +47,14 @@ func (c *commands) sources(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	cited := slices.DeleteFunc(slices.Clone(e.Recalled), func(r answer.Explained) bool { return !r.Cited })
 	if len(cited) == 0 {
-		return sheet{Content: x.text(noSources)}, nil
+		return sheet{Content: x.Text(noSources)}, nil
 	}
 	slices.SortFunc(cited, func(a, b answer.Explained) int { return a.Number - b.Number })
-	shown := part{heading: x.text("**Sources of this answer**")}
+	shown := part{heading: x.Text("**Sources of this answer**")}
 	for _, r := range cited {
-		shown.lines = append(shown.lines, sourceLine(x.locale, r))
+		shown.lines = append(shown.lines, sourceLine(x.Locale, r))
 	}
-	return x.onPages(2, nil, []part{shown}), nil
+	return onPages(x.Locale, 2, nil, []part{shown}), nil
 }
 
 // explainAnswer is what the command in the menu shows.
@@ -66,24 +68,24 @@ func (c *commands) explainAnswer(ctx context.Context, x *exchange) (sheet, error
 	for _, r := range e.Recalled {
 		switch {
 		case r.Number == 0 && !r.Context:
-			dropped = append(dropped, sourceLine(x.locale, r))
+			dropped = append(dropped, sourceLine(x.Locale, r))
 		case r.Number > 0 || len(r.Why) > 0 || r.Relevance > 0:
-			used = append(used, sourceLine(x.locale, r))
+			used = append(used, sourceLine(x.Locale, r))
 		default:
 			around++
 		}
 	}
 	for _, l := range e.Lore {
-		lore = append(lore, loreLine(x.locale, l))
+		lore = append(lore, loreLine(x.Locale, l))
 	}
-	parts := []part{{heading: x.text("**Lore that I was shown**"), lines: lore},
-		{heading: x.text("**Recalled, and shown to me**"), lines: used},
-		{heading: dropping(x.locale, e.Trace), lines: dropped}}
-	return x.onPages(2, []string{x.text("**How this answer came about**"), written(x.locale, e.Trace)}, parts,
-		when(around > 0, x.count(around, "Besides, I had %s message around these, or from the conversation, before me.",
+	parts := []part{{heading: x.Text("**Lore that I was shown**"), lines: lore},
+		{heading: x.Text("**Recalled, and shown to me**"), lines: used},
+		{heading: dropping(x.Locale, e.Trace), lines: dropped}}
+	return onPages(x.Locale, 2, []string{x.Text("**How this answer came about**"), written(x.Locale, e.Trace)}, parts,
+		when(around > 0, x.Count(around, "Besides, I had %s message around these, or from the conversation, before me.",
 			"Besides, I had %s messages around these, or from the conversation, before me.")),
-		when(len(e.Recalled)+len(e.Lore) == 0, x.text("Nothing of what I recalled for it is left that you may read.")),
-		spent(x.locale, e.Trace)), nil
+		when(len(e.Recalled)+len(e.Lore) == 0, x.Text("Nothing of what I recalled for it is left that you may read.")),
+		spent(x.Locale, e.Trace)), nil
 }
 
 // part is what stands under a heading, if there is one. Its last lines matter least.
@@ -95,14 +97,14 @@ type part struct {
 
 // onPages shows head, parts and foot on so many pages at most: the last lines of the last parts are left out,
 // and counted.
-func (l locale) onPages(most int, head []string, parts []part, foot ...string) sheet {
+func onPages(l locale.Locale, most int, head []string, parts []part, foot ...string) sheet {
 	for last := len(parts) - 1; ; {
 		all := slices.Clone(head)
 		for _, p := range parts {
 			if len(p.lines)+p.left > 0 {
 				all = append(append(all, p.heading), p.lines...)
 			}
-			all = append(all, when(p.left > 0, l.text("-# and %s more", l.number(p.left))))
+			all = append(all, when(p.left > 0, l.Text("-# and %s more", l.Number(p.left))))
 		}
 		shown := paged(append(all, foot...))
 		for last >= 0 && len(parts[last].lines) == 0 {
@@ -117,45 +119,45 @@ func (l locale) onPages(most int, head []string, parts []part, foot ...string) s
 }
 
 // written says who wrote an answer, and how.
-func written(l locale, t memory.Trace) string {
-	by := l.text("Nobody but me wrote it: no model was asked, or it didn't answer, so I quoted what I recalled.")
-	switch model := plain(t.Model, 60); {
+func written(l locale.Locale, t memory.Trace) string {
+	by := l.Text("Nobody but me wrote it: no model was asked, or it didn't answer, so I quoted what I recalled.")
+	switch model := markdown.Plain(t.Model, 60); {
 	case model != "" && t.Mode != "":
-		by = l.text("Written by the model %s, in the mode “%s”.", model, plain(t.Mode, 30))
+		by = l.Text("Written by the model %s, in the mode “%s”.", model, markdown.Plain(t.Mode, 30))
 	case model != "":
-		by = l.text("Written by the model %s.", model)
+		by = l.Text("Written by the model %s.", model)
 	}
-	return lines(by, when(t.TextOnly, l.text("Found by words only: I couldn't search by meaning.")))
+	return markdown.Lines(by, when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
 }
 
 // dropping is the heading of what was recalled and isn't in the prompt: it says why.
-func dropping(l locale, t memory.Trace) string {
+func dropping(l locale.Locale, t memory.Trace) string {
 	for _, s := range t.Sections {
 		if s.Section == "history" && s.Why != "" {
-			return l.text("**Recalled, and dropped: no room (%s)**", l.named(s.Why))
+			return l.Text("**Recalled, and dropped: no room (%s)**", namedShort(l, s.Why))
 		}
 	}
-	return l.text("**Recalled, and dropped: no room, or told by another already**")
+	return l.Text("**Recalled, and dropped: no room, or told by another already**")
 }
 
 // spent says what an answer took.
-func spent(l locale, t memory.Trace) string {
+func spent(l locale.Locale, t memory.Trace) string {
 	var uses []string
 	for _, s := range t.Sections {
 		if s.Tokens > 0 {
-			uses = append(uses, plain(s.Section, 30)+" "+l.number(s.Tokens))
+			uses = append(uses, markdown.Plain(s.Section, 30)+" "+l.Number(s.Tokens))
 		}
 	}
-	return lines(when(t.Tokens > 0, l.text("-# Tokens of the prompt: %s of %s", l.number(t.Tokens),
-		l.number(t.MaxTokens))+
+	return markdown.Lines(when(t.Tokens > 0, l.Text("-# Tokens of the prompt: %s of %s", l.Number(t.Tokens),
+		l.Number(t.MaxTokens))+
 		when(len(uses) > 0, " ("+strings.Join(uses, ", ")+")")),
-		l.text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
+		l.Text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
 // sourceLine tells of a message that an answer was made from, as it is now.
-func sourceLine(l locale, r answer.Explained) string {
+func sourceLine(l locale.Locale, r answer.Explained) string {
 	var b strings.Builder
 	if r.Number > 0 {
 		fmt.Fprintf(&b, "\\[%d\\] ", r.Number)
@@ -166,20 +168,20 @@ func sourceLine(l locale, r answer.Explained) string {
 	if by := fmt.Sprintf("<@%d>", r.Author); r.Source.Author == by { // whose name isn't known here
 		b.WriteString(by)
 	} else {
-		b.WriteString(plain(r.Source.Author, 32))
+		b.WriteString(markdown.Plain(r.Source.Author, 32))
 	}
 	if r.Source.Place != "" {
-		b.WriteString(" · #" + plain(r.Source.Place, 32))
+		b.WriteString(" · #" + markdown.Plain(r.Source.Place, 32))
 	}
-	if url := jumpURL(r.Source.Guild, r.Source.Channel, r.Source.Message); url != "" && !r.Source.Unplaced {
+	if url := markdown.JumpURL(r.Source.Guild, r.Source.Channel, r.Source.Message); url != "" && !r.Source.Unplaced {
 		fmt.Fprintf(&b, " · <t:%d:f> · %s", r.Source.Time.Unix(), jump(l, url))
 	} else {
-		b.WriteString(" · " + r.Source.Time.Format(l.text("2 Jan 2006")))
+		b.WriteString(" · " + r.Source.Time.Format(l.Text("2 Jan 2006")))
 	}
 	if r.Changed {
-		b.WriteString(" · " + l.text("edited since"))
+		b.WriteString(" · " + l.Text("edited since"))
 	}
-	fmt.Fprintf(&b, "\n> %s", asSaid(r.Text, quoteLength))
+	fmt.Fprintf(&b, "\n> %s", markdown.AsSaid(r.Text, quoteLength))
 	why := make([]search.Reason, len(r.Why))
 	for i, kind := range r.Why {
 		why[i].Kind = kind
@@ -195,12 +197,12 @@ func paged(lines []string) sheet {
 	for _, line := range lines {
 		switch last := len(pages) - 1; {
 		case line == "":
-		case last >= 0 && units(pages[last])+units("\n"+line) <= messageLimit:
+		case last >= 0 && markdown.Units(pages[last])+markdown.Units("\n"+line) <= markdown.MessageLimit:
 			pages[last] += "\n" + line
-		case units(line) <= messageLimit:
+		case markdown.Units(line) <= markdown.MessageLimit:
 			pages = append(pages, line)
 		default:
-			pages = append(pages, layout(line, "", nil)...)
+			pages = append(pages, markdown.Messages(line, "", nil)...)
 		}
 	}
 	return sheet{Content: pages[0], More: pages[1:]}
@@ -209,7 +211,7 @@ func paged(lines []string) sheet {
 // fitting are the first of lines, as many as fit into room.
 func fitting(lines []string, room int) []string {
 	for i, line := range lines {
-		if room -= units(line) + 1; room < 0 {
+		if room -= markdown.Units(line) + 1; room < 0 {
 			return lines[:i:i]
 		}
 	}
@@ -221,24 +223,24 @@ func fitting(lines []string, room int) []string {
 func showRecalled(x *exchange, q answer.Question, r answer.Recalled) sheet {
 	var hits part
 	for _, h := range r.Result.Hits {
-		hits.lines = append(hits.lines, showHit(x.locale, h))
+		hits.lines = append(hits.lines, showHit(x.Locale, h))
 	}
-	return x.onPages(1, []string{x.text("What I'd remember for “%s”:", asSaid(q.Text, 100)),
-		when(len(hits.lines) == 0, x.text("Nothing that you may read here."))}, []part{hits},
-		when(r.Result.TextOnly, x.text("-# Found by words only: I can't search by meaning right now.")))
+	return onPages(x.Locale, 1, []string{x.Text("What I'd remember for “%s”:", markdown.AsSaid(q.Text, 100)),
+		when(len(hits.lines) == 0, x.Text("Nothing that you may read here."))}, []part{hits},
+		when(r.Result.TextOnly, x.Text("-# Found by words only: I can't search by meaning right now.")))
 }
 
-func showHit(l locale, h search.Hit) string {
+func showHit(l locale.Locale, h search.Hit) string {
 	m := h.Message
 	return fmt.Sprintf("%s %.2f · <@%d>%s\n> %s%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m),
-		asSaid(m.Text(), quoteLength), foundBy(l, h.Why))
+		markdown.AsSaid(m.Text(), quoteLength), foundBy(l, h.Why))
 }
 
 // whereIs says where a message is, when it was said, and links to it; of one that Discord doesn't have, only the day.
-func whereIs(l locale, m memory.Message) string {
-	url := jumpURL(m.Guild, m.Channel, m.ID)
+func whereIs(l locale.Locale, m memory.Message) string {
+	url := markdown.JumpURL(m.Guild, m.Channel, m.ID)
 	if url == "" {
-		return " · " + m.Time().Format(l.text("2 Jan 2006"))
+		return " · " + m.Time().Format(l.Text("2 Jan 2006"))
 	}
 	place := ""
 	if m.Guild != memory.DirectGuild {
@@ -248,7 +250,7 @@ func whereIs(l locale, m memory.Message) string {
 }
 
 // jump is a link to a message.
-func jump(l locale, url string) string { return l.text("[jump](<%s>)", url) }
+func jump(l locale.Locale, url string) string { return l.Text("[jump](<%s>)", url) }
 
 // mark says at a glance how relevant a hit is; the limits are the builder's.
 func mark(relevance float64) string {
@@ -262,36 +264,36 @@ func mark(relevance float64) string {
 }
 
 // shortNames are words for what has a short name in the code.
-var shortNames = map[string]phrase{
-	"words": phrase("words"), "around": phrase("its neighbours"), "author": phrase("author"), "name": phrase("name"), "time": phrase("time"),
-	"answers": phrase("answers"), "form": phrase("kind of answer"), "meaning": phrase("meaning"), "starred": phrase("starred"),
-	"reranked": phrase("reranked"),
+var shortNames = map[string]locale.Phrase{
+	"words": locale.Phrase("words"), "around": locale.Phrase("its neighbours"), "author": locale.Phrase("author"), "name": locale.Phrase("name"), "time": locale.Phrase("time"),
+	"answers": locale.Phrase("answers"), "form": locale.Phrase("kind of answer"), "meaning": locale.Phrase("meaning"), "starred": locale.Phrase("starred"),
+	"reranked": locale.Phrase("reranked"),
 
-	string(builder.WhyCeiling): phrase("ceiling"), string(builder.WhyBudget): phrase("budget"), string(builder.WhyCount): phrase("count"),
-	string(builder.WhyCharacters): phrase("characters"), string(builder.WhyMode): phrase("mode"),
+	string(builder.WhyCeiling): locale.Phrase("ceiling"), string(builder.WhyBudget): locale.Phrase("budget"), string(builder.WhyCount): locale.Phrase("count"),
+	string(builder.WhyCharacters): locale.Phrase("characters"), string(builder.WhyMode): locale.Phrase("mode"),
 }
 
 // named is the word for a short name. One that isn't known is told as it is.
-func (l locale) named(short string) string {
+func namedShort(l locale.Locale, short string) string {
 	if p, known := shortNames[short]; known {
-		return l.phrase(p)
+		return l.Phrase(p)
 	}
-	return plain(short, 40)
+	return markdown.Plain(short, 40)
 }
 
 // foundBy says in words why something was found, on a line of its own; "" where that isn't known.
-func foundBy(l locale, why []search.Reason) string {
+func foundBy(l locale.Locale, why []search.Reason) string {
 	if len(why) == 0 {
 		return ""
 	}
 	said := make([]string, len(why))
 	for i, r := range why {
-		said[i] = l.named(r.Kind)
+		said[i] = namedShort(l, r.Kind)
 		if r.Detail != "" {
 			said[i] += " (" + r.Detail + ")"
 		}
 	}
-	return "\n-# " + plain(l.text("found by: %s", l.list(said)), 120)
+	return "\n-# " + markdown.Plain(l.Text("found by: %s", l.List(said)), 120)
 }
 
 // promptFile is what the file with a prompt is called.
@@ -302,32 +304,32 @@ const promptFile = "context.txt"
 func (c *commands) showPrompt(x *exchange, q answer.Question, r answer.Recalled) sheet {
 	report, sections := r.Prompt.Report, ""
 	for _, use := range answer.SectionUses(report) {
-		sections = lines(sections, sectionLine(x.locale, use))
+		sections = markdown.Lines(sections, sectionLine(x.Locale, use))
 	}
 	shown := paragraphs(
-		x.text("**The prompt for “%s”**", asSaid(q.Text, 200)),
-		x.text("Of all that you may read: in an answer that others read there is only what they may read, too."),
-		x.text("Mode: %s", string(r.Mode.Is)), sections,
-		x.text("**All of it**: %s of %s tokens", x.locale.number(report.Tokens), x.locale.number(report.MaxTokens)),
-		when(r.Settings.Model == "" && len(c.bot.cfg.Choices.Models) == 0,
-			x.text("-# No model is configured, so nobody reads it: I quote what was said.")),
-		when(r.Result.TextOnly, x.text("-# Found by words only: searching by meaning isn't possible at the moment.")))
-	shown.Files = []upload{{name: promptFile, description: x.text("The prompt, as the model would get it"),
-		data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
+		x.Text("**The prompt for “%s”**", markdown.AsSaid(q.Text, 200)),
+		x.Text("Of all that you may read: in an answer that others read there is only what they may read, too."),
+		x.Text("Mode: %s", string(r.Mode.Is)), sections,
+		x.Text("**All of it**: %s of %s tokens", x.Locale.Number(report.Tokens), x.Locale.Number(report.MaxTokens)),
+		when(r.Settings.Model == "" && len(c.Replies.Choices.Models) == 0,
+			x.Text("-# No model is configured, so nobody reads it: I quote what was said.")),
+		when(r.Result.TextOnly, x.Text("-# Found by words only: searching by meaning isn't possible at the moment.")))
+	shown.Files = []markdown.File{{Name: promptFile, Description: x.Text("The prompt, as the model would get it"),
+		Data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
 	return shown
 }
 
 // sectionLine says what a section takes, and how much of it there was no room for; "" if it isn't there.
-func sectionLine(l locale, use memory.TraceUse) string {
+func sectionLine(l locale.Locale, use memory.TraceUse) string {
 	if use.Tokens == 0 && use.Dropped == 0 {
 		return ""
 	}
-	line := l.count(use.Tokens, "- %[2]s: %[1]s token", "- %[2]s: %[1]s tokens", use.Section)
+	line := l.Count(use.Tokens, "- %[2]s: %[1]s token", "- %[2]s: %[1]s tokens", use.Section)
 	if use.Included > 0 {
-		line += l.count(use.Included, ", %s part", ", %s parts")
+		line += l.Count(use.Included, ", %s part", ", %s parts")
 	}
 	if use.Dropped > 0 {
-		line += l.text(", no room for %s more (%s)", l.number(use.Dropped), use.Why)
+		line += l.Text(", no room for %s more (%s)", l.Number(use.Dropped), use.Why)
 	}
 	return line
 }

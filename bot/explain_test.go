@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rivo/uniseg"
-	"pgregory.net/rapid"
-
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -55,7 +53,7 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 		}
 		return answer.Explanation{Recalled: []answer.Explained{second, first, silent}}, nil
 	}
-	s.hears(t, s.press(m.Message, s.bo, buttonSources))
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonSources))
 	if asked.Asker != memory.UserID(s.bo.ID) || !asked.OnlyAsker || asked.Roles == nil ||
 		asked.Channel != memory.ChannelID(s.channel) || asked.Guild != memory.GuildID(s.guild.ID) ||
 		asked.Settled == nil {
@@ -64,13 +62,13 @@ func TestSourcesAreShownToWhoeverPresses(t *testing.T) {
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
 		return answer.Explanation{Recalled: []answer.Explained{silent}}, nil
 	}
-	if got := whispered(t, s, s.press(m.Message, s.bo, buttonSources)); got != noSources {
+	if got := whispered(t, s, s.press(m.Message, s.bo, reply.ButtonSources)); got != noSources {
 		t.Errorf("to somebody who may read none: %q", got)
 	}
 	s.oracle.explain = func(answer.Question, memory.MessageID) (answer.Explanation, error) {
 		return answer.Explanation{}, fmt.Errorf("explain: %w", answer.ErrNoTrace)
 	}
-	s.hears(t, s.press(m.Message, s.bo, buttonSources))
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonSources))
 }
 
 func TestWhyDidYouSayThat(t *testing.T) {
@@ -149,24 +147,6 @@ func TestMentionsInWhatWasSaidShowNames(t *testing.T) {
 	s.hears(t, s.discord.MessageAction(a.Message, s.ana.ID, whyCommand))
 }
 
-func TestMentionsArentTorn(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"<@12345>", "<#67>", "<@&8>", "<@!9>", "word", " ",
-			"*", "<", "é", "<t:17:R>", "\n"})).Draw(t, "pieces")
-		most := rapid.IntRange(0, 60).Draw(t, "most")
-		got := asSaid(strings.Join(pieces, ""), most)
-		marks := namedMark().FindAllString(got, -1)
-		if len(marks) > most/markWidth+1 ||
-			uniseg.GraphemeClusterCount(namedMark().ReplaceAllString(strings.ReplaceAll(got, "\\", ""), "")) > most+1 {
-			t.Errorf("%q is longer than %d", got, most)
-		}
-		if rest := namedMark().ReplaceAllString(got, ""); strings.Contains(strings.ReplaceAll(rest, "\\<", ""), "<") {
-			t.Errorf("%q has a torn mark", got)
-		}
-	})
-}
-
 // However much an answer was made from, how it came about fits into two messages, which count what they leave out.
 func TestLongExplanationsFitIntoTwoMessages(t *testing.T) {
 	t.Parallel()
@@ -188,7 +168,7 @@ func TestLongExplanationsFitIntoTwoMessages(t *testing.T) {
 		return e, nil
 	}
 	for _, i := range []*discordtest.Interaction{s.discord.MessageAction(m.Message, s.bo.ID, whyCommand),
-		s.press(m.Message, s.bo, buttonSources)} {
+		s.press(m.Message, s.bo, reply.ButtonSources)} {
 		shown := s.everyPage(t, i)
 		if n := len(i.FollowUps()); n > 1 {
 			t.Errorf("%d messages", n+1)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/markdown"
 	"hark/internal/exports"
 	"hark/memory"
 )
@@ -43,10 +45,10 @@ type extract struct {
 // exportServer gives whoever manages a server what is remembered of it, as far as they can read it in
 // Discord: files for their eyes only, of which nothing is kept.
 func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Channel) (sheet, error) {
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
-	all, err := c.bot.memory.People(ctx, x.guild())
+	all, err := c.Memory.People(ctx, x.guild())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up the people of guild %d: %w", x.guild(), err)
 	}
@@ -54,7 +56,7 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 	for _, p := range all {
 		people[p.ID] = p
 	}
-	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.bot.exportPart, whole: only.ID == 0}
+	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part, whole: only.ID == 0}
 	since, _, err := c.span(x, "since")
 	if err != nil {
 		return sheet{}, err
@@ -67,7 +69,7 @@ func (c *commands) exportServer(ctx context.Context, x *exchange, only memory.Ch
 		return sheet{}, err
 	}
 	for _, at := range c.exportable(ctx, x, only.ID) {
-		if err := e.channel(ctx, c.bot.memory, at); err != nil {
+		if err := e.channel(ctx, c.Memory, at); err != nil {
 			return sheet{}, c.cantSend(ctx, x, err)
 		}
 	}
@@ -102,7 +104,7 @@ func (e *extract) between(since, before time.Time) error {
 		e.until = memory.FirstMessageID(before) - 1
 	}
 	if e.after >= e.until {
-		return refusal(e.x.text("Nothing was said between these times: “since” is later than “before”."))
+		return refusal(e.x.Text("Nothing was said between these times: “since” is later than “before”."))
 	}
 	return nil
 }
@@ -145,14 +147,14 @@ func (e *extract) send(ctx context.Context) error {
 	}
 	_ = e.packed.Close()         // as above
 	if e.parts++; e.parts == 1 { // the first thing that is sent would else take the answer's place
-		if err := e.x.show(ctx, sheet{Content: e.x.text("I'm gathering it. The files come below.")}); err != nil {
+		if err := e.x.show(ctx, sheet{Content: e.x.Text("I'm gathering it. The files come below.")}); err != nil {
 			return err
 		}
 	}
 	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild,
 		memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
-	err := e.x.add(ctx, e.x.text("File %d", e.parts), upload{name: name, kind: "application/gzip",
-		data: e.data.Bytes()})
+	err := e.x.add(ctx, e.x.Text("File %d", e.parts), markdown.File{Name: name, Kind: "application/gzip",
+		Data: e.data.Bytes()})
 	e.data.Reset()
 	e.packed = nil
 	return err
@@ -162,30 +164,30 @@ func (e *extract) send(ctx context.Context) error {
 func (e *extract) done() sheet {
 	x := e.x
 	if e.parts == 0 {
-		return sheet{Content: x.text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}
+		return sheet{Content: x.Text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}
 	}
 	rest, left := "", ""
 	if e.whole {
-		left = x.text("-# Age-restricted channels and private threads are given only when the command is used there.")
+		left = x.Text("-# Age-restricted channels and private threads are given only when the command is used there.")
 	}
 	if e.cut != nil {
-		rest = x.text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; "+
+		rest = x.Text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; "+
 			"whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
 	}
 	return paragraphs(
-		x.count(e.messages, "%s message, from the channels that you can read.",
+		x.Count(e.messages, "%s message, from the channels that you can read.",
 			"%s messages, from the channels that you can read."), rest, left,
-		x.text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
+		x.Text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
 			"later stays in it: keep it private, and no longer than you need it. I keep no copy."))
 }
 
 // cantSend is the error that tells why a file can't be sent.
 func (c *commands) cantSend(ctx context.Context, x *exchange, err error) error {
-	if !refusesFiles(err) {
+	if !discord.RefusesFiles(err) {
 		return err
 	}
-	if code(err) == codeMissingPermission {
-		return refusal(c.bot.lacking(x.locale, x.guild(), memory.ChannelID(x.Channel), attachFiles))
+	if discord.Code(err) == discord.CodeMissingPermission {
+		return refusal(c.Grants.Lacking(x.Locale, x.guild(), memory.ChannelID(x.Channel), discord.AttachFiles))
 	}
-	return refusal(x.text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
+	return refusal(x.Text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
 }

@@ -105,7 +105,7 @@ func TestExportsHaveWhatTheAdminCanRead(t *testing.T) {
 func TestLongExportsAreSeveralFiles(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.bot.exportPart = 1 // so that every page is a file
+	s.bot.sizes.Part = 1 // so that every page is a file
 	var events []memory.Event
 	for n := range exportPage*exportParts + 50 {
 		events = append(events, memory.Posted{Message: memory.Message{ID: memory.MessageID(s.channel) +

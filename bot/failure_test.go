@@ -2,16 +2,15 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"hark/bot/locale"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/llm"
-	"hark/memory"
 )
 
 func TestStopTellsWhoWaits(t *testing.T) {
@@ -44,16 +43,6 @@ func TestStopTellsWhoWaits(t *testing.T) {
 	}
 }
 
-// What the answers to one question took is counted each by itself, when it is asked anew.
-func TestAskingAnewIsCountedByItself(t *testing.T) {
-	t.Parallel()
-	first := &ask{id: memory.FirstMessageID(time.UnixMilli(1_790_000_000_000)) + 7}
-	anew := first.saying(&ask{text: "where?", at: first.when().Add(1500 * time.Millisecond)})
-	if first.account() != first.id || anew.account() == first.id || !anew.account().Time().Equal(anew.when()) {
-		t.Errorf("counted under %d and %d, of %v", first.account(), anew.account(), anew.account().Time())
-	}
-}
-
 func TestFailuresSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -79,7 +68,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 			}
 			first := s.replied(t, s.ask("when?"))
 			again := s.reply(t, s.ask("when then?"))
-			if got := s.reads(again.Content); got != (locale{}).phrase(failedAgain, "CODE") {
+			if got := s.reads(again.Content); got != (locale.Locale{}).Phrase(failedAgain, "CODE") {
 				t.Errorf("told %q then", got)
 			}
 			for _, m := range []discordtest.Sent{first, again} {
@@ -125,29 +114,6 @@ func TestWhereHarkMayNotWriteIsLoggedOnce(t *testing.T) {
 	}
 }
 
-func TestWhatWasSaidIsntSaidAgainForATime(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	b := &Bot{now: func() time.Time { return now }, repeats: newNoted[repeatTo, phrase](mostRepeats)}
-	for i, step := range []struct {
-		later          time.Duration
-		channel        memory.ChannelID
-		words          string
-		repeated, mute bool
-	}{
-		{0, 1, "a", false, false}, {time.Second, 1, "a", true, true}, {0, 2, "a", false, false}, {0, 1, "b",
-			false, true}, {0, 1, "a", false, true},
-		{time.Minute, 1, "a", false, true}, {59 * time.Minute, 1, "a", false, false}, {-time.Second, 1, "a",
-			false, false},
-	} {
-		now = now.Add(step.later)
-		if repeated, mute := b.isRepeated(step.channel, phrase(step.words)),
-			b.isMute(step.channel); repeated != step.repeated || mute != step.mute {
-			t.Errorf("%d: repeated %v, mute %v", i, repeated, mute)
-		}
-	}
-}
-
 func TestWhatDiscordDoesntTakeIsToldInOtherWords(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t).ready(t)
@@ -158,35 +124,4 @@ func TestWhatDiscordDoesntTakeIsToldInOtherWords(t *testing.T) {
 	q := s.ask("when?")
 	s.replied(t, q)
 	s.logs(t, fmt.Sprintf(`"question":%d`, q.ID))
-}
-
-func TestWhatIsGivenUpCountsAsReserved(t *testing.T) {
-	t.Parallel()
-	s := limitedTo(t, Limits{Reserve: 500})
-	for name, test := range map[string]struct {
-		got      outcome
-		reserved bool
-		want     int
-	}{
-		"as it says": {outcome{answer: answer.Answer{Usage: answer.Usage{Prompt: 5, Completion: 2}}}, true, 7},
-		"as the prompt says": {outcome{answer: answer.Answer{Model: "m", Text: "12345",
-			Trace: memory.Trace{Tokens: 10}}}, true, 12},
-		"without a model": {outcome{answer: answer.Answer{Text: "12345",
-			Trace: memory.Trace{Tokens: 10}}}, true, 0},
-		"given up": {outcome{err: context.Canceled}, true, 500},
-		"too late": {outcome{err: context.DeadlineExceeded}, true, 500},
-		"given up, and says": {outcome{answer: answer.Answer{Usage: answer.Usage{Prompt: 5}},
-			err: errHalted}, true, 5},
-		"given up before":     {outcome{err: errAnew}, false, 0},
-		"failed at something": {outcome{err: errors.New("no")}, true, 0},
-	} {
-		a := &ask{id: 1}
-		delete(s.bot.questions.quota.reserved, 1)
-		if test.reserved {
-			s.bot.questions.quota.reserved[1] = reservation{}
-		}
-		if got := s.bot.questions.tookOf(a, test.got); got != test.want {
-			t.Errorf("%s: %d, want %d", name, got, test.want)
-		}
-	}
 }

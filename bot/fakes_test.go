@@ -12,6 +12,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/ingest"
+	"hark/bot/reply"
+	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/embed"
 	"hark/internal/metrics/metricstest"
@@ -224,9 +227,11 @@ func (j *journal) wait(t *testing.T, what string) {
 // quick is timing for tests: no waits that no test is about.
 func quick() timing {
 	t := usual
-	t.pace, t.retry, t.ask, t.grace, t.sweep, t.gather = time.Millisecond, time.Millisecond, time.Millisecond, 0, 0, 0
+	t.reply.Pace, t.grace = time.Millisecond, 0
+	t.gateway.Retry, t.gateway.Ask = time.Millisecond, time.Millisecond
+	t.ingest.Retry, t.ingest.Sweep, t.ingest.Gather = time.Millisecond, 0, 0
 	// for a slow machine
-	t.unwind, t.farewell, t.drain, t.back, t.atOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
+	t.reply.Unwind, t.farewell, t.drain, t.back, t.commands.AtOnce = wait.Limit, wait.Limit, wait.Limit, wait.Limit, wait.Limit
 	return t
 }
 
@@ -309,11 +314,11 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 func (b *Bot) idle() bool {
 	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
 	// comes of it.
-	if b.commands.undone.Load() != 0 || b.queue.len() != 0 {
+	if b.commands.undone.Load() != 0 || b.queue.Len() != 0 {
 		return false
 	}
-	_, _, active := b.questions.scheduler.counts()
-	return active == 0 && b.queue.len() == 0
+	_, _, active := b.questions.Counts()
+	return active == 0 && b.queue.Len() == 0
 }
 
 // posts has somebody write in a channel, and waits until that is logged.
@@ -400,3 +405,8 @@ func registered() []command { return (&commands{}).declared() }
 func is(want string) func(string) bool { return func(text string) bool { return text == want } }
 
 var errDown = errors.New("no space left on device")
+
+// offline is what commands work with that ask nobody.
+func offline(o ingest.Options, choices answer.Choices) *commandOptions {
+	return &commandOptions{Options: &o, Replies: reply.New(reply.Options{Options: &o, Choices: choices})}
+}

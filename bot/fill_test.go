@@ -24,7 +24,7 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	long := s.discord.AddChannel(s.guild.ID, discordtest.Channel{Name: "long"}) // whose turn is after the other's
 	s.say(long.ID, 1000, "past")
 	s.discord.Advance(24 * time.Hour)
-	g := s.gated(2)
+	g := s.gated(t, 2)
 	s.run(t).ready(t)
 	s.waitRegistered()
 	said := s.posts(t, s.channel, s.bo.ID, "secret")
@@ -33,9 +33,9 @@ func TestDeletionsAreNoticedDuringABackfill(t *testing.T) {
 	s.stops(t)
 	s.discord.Delete(s.channel, said.ID) // while it is away
 	s.withPolicy(t)
-	s.bot.cfg.Reconcile, s.bot.cfg.CatchUp = true, month
-	s.bot.timing.backfill, s.bot.timing.fill = time.Millisecond, time.Millisecond
-	again, before := s.gated(0), len(s.discord.Requests())
+	s.bot.ingest.Reconcile, s.bot.ingest.CatchUp = true, month
+	s.bot.timing.commands.Backfill, s.bot.timing.ingest.Fill = time.Millisecond, time.Millisecond
+	again, before := s.gated(t, 0), len(s.discord.Requests())
 	s.run(t)
 	<-again.held
 	s.discord.WaitFor("what is to be compared", func() bool { return s.isToCompare(s.channel) })

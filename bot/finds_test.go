@@ -4,12 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"hark/internal/answer"
-	"hark/memory"
 
 	"pgregory.net/rapid"
+
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/answer"
+	"hark/memory"
 )
 
 // Whatever was found, a page is no longer than Discord takes, and all that it shows can be told apart.
@@ -17,7 +18,7 @@ func TestPagesFit(t *testing.T) {
 	t.Parallel()
 	languages := []string{"", "de", "fr", "es", "ja", "zh-TW"}
 	rapid.Check(t, func(t *rapid.T) {
-		l := localeOf(rapid.SampledFrom(languages).Draw(t, "language"))
+		l := locale.Of(rapid.SampledFrom(languages).Draw(t, "language"))
 		text := func(label string) string {
 			return strings.Repeat(rapid.SampledFrom([]string{"a", "*", "👨‍👩‍👧‍👦", "é\u0301\u0301\u0301",
 				"long word ", "<@1>"}).Draw(t, label), rapid.IntRange(0, 2000).Draw(t, label+"s"))
@@ -31,7 +32,7 @@ func TestPagesFit(t *testing.T) {
 			p.seen = append(p.seen, answer.Seen{Relevance: 0.9, Message: m, Before: &m})
 		}
 		shown := p.sheet(l)
-		if n := units(shown.Content); n > messageLimit {
+		if n := markdown.Units(shown.Content); n > markdown.MessageLimit {
 			t.Fatalf("%d units", n)
 		}
 		var ids []string
@@ -44,27 +45,4 @@ func TestPagesFit(t *testing.T) {
 			}
 		}
 	})
-}
-
-// Of very many things the oldest isn't known any more, and none before it was noted or for longer than it may be.
-func TestWhatIsNotedIsBounded(t *testing.T) {
-	t.Parallel()
-	n, over := newNoted[int, string](3), noon.Add(time.Hour)
-	for key, at := range []time.Duration{3, 1, 2, 4} {
-		n.put(key, "a", noon.Add(at), over)
-	}
-	if _, oldest := n.get(1, noon.Add(9)); len(n.of) != 3 || oldest {
-		t.Errorf("known are %v", n.of)
-	}
-	if _, before := n.get(3, noon); before || !n.isNews(3, "b", noon.Add(9), over) ||
-		n.isNews(3, "b", noon.Add(9), over) {
-		t.Error("wrong about what is news")
-	}
-	if _, later := n.get(0, over); later {
-		t.Error("it is known for too long")
-	}
-	n.put(5, "a", over, over.Add(1))
-	if len(n.of) != 1 {
-		t.Errorf("%d are known much later", len(n.of))
-	}
 }

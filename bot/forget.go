@@ -9,6 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -27,18 +32,18 @@ const (
 
 // ownForgettings are the words by which somebody is asked before all goes that they wrote: in a server or in direct
 // messages.
-var ownForgettings = map[string]struct{ server, direct, then, label phrase }{
+var ownForgettings = map[string]struct{ server, direct, then, label locale.Phrase }{
 	confirmForget: {
-		phrase("**Forget what you wrote in this server?**"),
-		phrase("**Forget what you wrote to me in direct messages?**"),
-		phrase("What you write from now on I may remember again; `/memory optout` keeps me from it."),
-		phrase("Forget what I wrote"),
+		locale.Phrase("**Forget what you wrote in this server?**"),
+		locale.Phrase("**Forget what you wrote to me in direct messages?**"),
+		locale.Phrase("What you write from now on I may remember again; `/memory optout` keeps me from it."),
+		locale.Phrase("Forget what I wrote"),
 	},
 	confirmOptOut: {
-		phrase("**Opt out in this server, and forget what you wrote?**"),
-		phrase("**Opt out of direct messages with me, and forget what you wrote?**"),
-		phrase("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."),
-		phrase("Opt out and forget me"),
+		locale.Phrase("**Opt out in this server, and forget what you wrote?**"),
+		locale.Phrase("**Opt out of direct messages with me, and forget what you wrote?**"),
+		locale.Phrase("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."),
+		locale.Phrase("Opt out and forget me"),
 	},
 }
 
@@ -50,11 +55,11 @@ func (c *commands) confirmOwn(does string) action {
 		if x.Guild == 0 {
 			question = says.direct
 		}
-		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, x.phrase(question),
-			lines(x.phrase(says.then),
-				x.text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
-					x.text("`/memory export` gives you a file of it before.")))
-		return asked.asking(styleRed, x.phrase(says.label), does), err
+		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, x.Phrase(question),
+			markdown.Lines(x.Phrase(says.then),
+				x.Text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
+					x.Text("`/memory export` gives you a file of it before.")))
+		return asked.asking(discord.StyleRed, x.Phrase(says.label), does), err
 	}
 }
 
@@ -68,14 +73,14 @@ func (c *commands) confirm(ctx context.Context, x *exchange, f memory.Forgetting
 	case err != nil:
 		return sheet{}, err
 	case f.User == 0 && e == (memory.Extent{}) && x.seesAll():
-		return sheet{}, refusal(x.text("There is nothing of that that I remember, so there is nothing to forget."))
+		return sheet{}, refusal(x.Text("There is nothing of that that I remember, so there is nothing to forget."))
 	case f.Why == memory.WhyMember:
-		names, counted = x.text("- the names that I know you by, and what your questions cost"), ""
+		names, counted = x.Text("- the names that I know you by, and what your questions cost"), ""
 	case f.User != 0:
-		names = x.text("- the names that I know them by, and what their questions cost")
+		names = x.Text("- the names that I know them by, and what their questions cost")
 	}
-	return paragraphs(question, x.text("This goes from my memory for good, with all that it is indexed by:"),
-		x.amounts(e, 0), names, counted, then), nil
+	return paragraphs(question, x.Text("This goes from my memory for good, with all that it is indexed by:"),
+		amounts(x.Locale, e, 0), names, counted, then), nil
 }
 
 // extent is how much goes with f: all of one's own, and else as much as whoever uses x may read.
@@ -84,7 +89,7 @@ func (c *commands) extent(ctx context.Context, x *exchange, f memory.Forgetting)
 	if f.Why != memory.WhyMember {
 		q.Within = x.within()
 	}
-	return c.bot.memory.Extent(ctx, q)
+	return c.Memory.Extent(ctx, q)
 }
 
 // optOut keeps nothing of somebody from now on, and forgets what there is.
@@ -92,43 +97,43 @@ func (c *commands) optOut(ctx context.Context, x *exchange) (sheet, error) {
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	at := c.at(x)
-	c.bot.recent.forget(x.guild(), x.who())
-	if err := c.bot.memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
+	c.Buffer.Forget(x.guild(), x.who())
+	if err := c.Memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
 		return sheet{}, fmt.Errorf("keep that somebody has opted out: %w", err)
 	}
 	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut,
-		At: at}, x.receipt)
+		At: at}, receiptText)
 	if err == nil {
-		s.Content = x.text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
+		s.Content = x.Text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
 	}
 	return s, err
 }
 
 func (c *commands) forgetMember(ctx context.Context, x *exchange) (sheet, error) {
 	return c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember,
-		At: c.at(x)}, x.receipt)
+		At: c.at(x)}, receiptText)
 }
 
 // at is when an exchange happens. All that Discord has numbered before it was said before, whatever our clock says.
 func (c *commands) at(x *exchange) time.Time {
-	return later(c.bot.now(), memory.MessageID(x.ID).Time().Add(time.Millisecond))
+	return later(c.Now(), memory.MessageID(x.ID).Time().Add(time.Millisecond))
 }
 
 // carryOut forgets f, or goes on with it if that was begun already, as opting out does.
 func (c *commands) carryOut(ctx context.Context, f memory.Forgetting,
 	progress func(done, total int)) (memory.Receipt, error) {
 	if f.Why == memory.WhyOptOut {
-		begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
+		begun, err := c.Memory.Forgettings(ctx, memory.Everywhere, 0)
 		if err != nil {
 			return memory.Receipt{}, err
 		}
 		for _, r := range slices.Backward(begun) {
 			if b := r.Forgetting; b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
-				return c.bot.memory.Resume(ctx, b.ID, progress)
+				return c.Memory.Resume(ctx, b.ID, progress)
 			}
 		}
 	}
-	return c.bot.memory.Forget(ctx, f, progress)
+	return c.Memory.Forget(ctx, f, progress)
 }
 
 // errShown says that nothing more is to be shown.
@@ -137,7 +142,7 @@ var errShown = errors.New("all is shown")
 // forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come
 // as long as Discord lets it, and then goes on. What is said where nothing is logged is forgotten at once.
 func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgetting,
-	told func(memory.Receipt) string) (sheet, error) {
+	told func(locale.Locale, memory.Receipt) string) (sheet, error) {
 	c.forgetSessions(x.server, f)
 	var receipt memory.Receipt
 	var gone, total atomic.Int64
@@ -150,18 +155,18 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 		})
 		came <- err
 	}()
-	show := time.NewTicker(c.bot.timing.progress)
+	show := time.NewTicker(c.Timing.Progress)
 	defer show.Stop()
 	limit, cancel := context.WithTimeout(ctx, c.left(x))
 	defer cancel()
 	for shown := int64(-1); ; {
 		select {
 		case err := <-came:
-			return sheet{Content: told(receipt)}, err
+			return sheet{Content: told(x.Locale, receipt)}, err
 		case <-limit.Done():
-			_ = x.show(ctx, sheet{Content: x.text(goesOn)})
+			_ = x.show(ctx, sheet{Content: x.Text(goesOn)})
 			if err := <-came; err != nil {
-				c.bot.log.Error().Err(err).Int64("interaction",
+				c.Log.Error().Err(err).Int64("interaction",
 					int64(x.ID)).Msg("couldn't forget all at once; it goes on")
 			}
 			return sheet{}, errShown
@@ -169,8 +174,8 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 			if done := gone.Load(); done != shown && (f.User == x.who() || x.seesAll()) {
 				shown = done
 				// an ornament
-				_ = x.show(limit, sheet{Content: x.text("Forgetting: %s of %s messages are gone.",
-					x.locale.number(int(done)), x.locale.number(int(total.Load())))})
+				_ = x.show(limit, sheet{Content: x.Text("Forgetting: %s of %s messages are gone.",
+					x.Locale.Number(int(done)), x.Locale.Number(int(total.Load())))})
 			}
 		}
 	}
@@ -180,30 +185,30 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 func (c *commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
 	switch {
 	case f.User != 0:
-		c.bot.recent.forget(f.Guild, f.User)
+		c.Buffer.Forget(f.Guild, f.User)
 	case f.Channel == 0:
-		c.bot.recent.see(subject{guild: f.Guild, ended: true})
+		c.Buffer.See(ingest.Subject{Guild: f.Guild, Ended: true})
 	default:
-		c.bot.recent.drop(f.Channel)
+		c.Buffer.Drop(f.Channel)
 		for _, thread := range g.WithThreads(f.Channel) {
-			c.bot.recent.drop(thread.ID)
+			c.Buffer.Drop(thread.ID)
 		}
 	}
 }
 
 // amounts are lines that tell of what is forgotten, with records of calls.
-func (l locale) amounts(e memory.Extent, records int) string {
-	messages := l.count(e.Messages, "- %s message", "- %s messages")
+func amounts(l locale.Locale, e memory.Extent, records int) string {
+	messages := l.Count(e.Messages, "- %s message", "- %s messages")
 	if e.Channels > 0 {
-		messages = l.count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", messages)
+		messages = l.Count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", messages)
 	}
-	return lines(messages,
-		when(e.Facts > 0, l.count(e.Facts, "- %s thing I was told about somebody",
+	return markdown.Lines(messages,
+		when(e.Facts > 0, l.Count(e.Facts, "- %s thing I was told about somebody",
 			"- %s things I was told about somebody")),
-		when(e.Lore > 0, l.count(e.Lore, "- %s piece of lore", "- %s pieces of lore")),
-		when(e.Summaries > 0, l.count(e.Summaries, "- %s summary", "- %s summaries")),
-		when(records > 0, l.count(records, "- %s record of a call", "- %s records of calls")),
-		when(e.Answers > 0, l.count(e.Answers, "- %s answer of mine that used it",
+		when(e.Lore > 0, l.Count(e.Lore, "- %s piece of lore", "- %s pieces of lore")),
+		when(e.Summaries > 0, l.Count(e.Summaries, "- %s summary", "- %s summaries")),
+		when(records > 0, l.Count(records, "- %s record of a call", "- %s records of calls")),
+		when(e.Answers > 0, l.Count(e.Answers, "- %s answer of mine that used it",
 			"- %s answers of mine that used it")))
 }
 
@@ -218,25 +223,27 @@ func receiptNumber(id int64) string {
 }
 
 // receipt says what was forgotten, when, and what couldn't be.
-func (l locale) receipt(r memory.Receipt) string { return lines(l.forgotten(r), l.text(outOfReach)) }
+func receiptText(l locale.Locale, r memory.Receipt) string {
+	return markdown.Lines(forgottenText(l, r), l.Text(outOfReach))
+}
 
-func (l locale) forgotten(r memory.Receipt) string {
+func forgottenText(l locale.Locale, r memory.Receipt) string {
 	f := r.Forgetting
-	what := l.text("what was said in %s", l.mention(f.Channel))
+	what := l.Text("what was said in %s", channelMention(l, f.Channel))
 	switch {
 	case f.User != 0:
-		what = l.text("what <@%d> wrote here", f.User)
+		what = l.Text("what <@%d> wrote here", f.User)
 	case !f.Before.IsZero():
-		what = l.text("what was said in %s before <t:%d:f>", l.mention(f.Channel), f.Before.Unix())
+		what = l.Text("what was said in %s before <t:%d:f>", channelMention(l, f.Channel), f.Before.Unix())
 	}
 	e := memory.Extent{Messages: r.Messages, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}
-	return l.gone(what, l.amounts(e, r.Records), f.ID, f.At)
+	return goneText(l, what, amounts(l, e, r.Records), f.ID, f.At)
 }
 
 // gone is a receipt's lines: what is gone, and how much that was.
-func (l locale) gone(what, amounts string, receipt int64, at time.Time) string {
-	return lines(l.text("**Forgotten: %s**", what), amounts,
-		l.text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
+func goneText(l locale.Locale, what, amounts string, receipt int64, at time.Time) string {
+	return markdown.Lines(l.Text("**Forgotten: %s**", what), amounts,
+		l.Text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
 }
 
 // forgetCommand is in the menu of a message.
@@ -259,14 +266,15 @@ type doomed struct {
 }
 
 func (d doomed) button() string {
-	return id(confirmForgetThis, short36(int64(d.channel)), short36(int64(d.id)), short36(int64(d.owner)))
+	return id(confirmForgetThis, reply.Short36(int64(d.channel)), reply.Short36(int64(d.id)),
+		reply.Short36(int64(d.owner)))
 }
 
 // goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
 // refused whoever neither owns it nor may manage messages.
 func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []memory.MessageID,
 	e memory.Extent, err error) {
-	t, err := memory.TraceOf(ctx, c.bot.memory, d.channel, d.id)
+	t, err := memory.TraceOf(ctx, c.Memory, d.channel, d.id)
 	switch {
 	case err == nil:
 		ids = append([]memory.MessageID{t.Answer}, t.Parts...)
@@ -275,13 +283,13 @@ func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []
 	default:
 		return nil, e, err
 	}
-	if d.owner == c.bot.self {
+	if d.owner == c.Self {
 		d.owner = t.Asker
 	}
-	if (d.owner == 0 || d.owner != x.who()) && !x.may(manageMessages) {
-		return nil, e, refusal(x.text(forgetNotYours))
+	if (d.owner == 0 || d.owner != x.who()) && !x.May(discord.ManageMessages) {
+		return nil, e, refusal(x.Text(forgetNotYours))
 	}
-	e, err = c.bot.memory.Extent(ctx,
+	e, err = c.Memory.Extent(ctx,
 		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
 	return ids, e, err
 }
@@ -290,32 +298,32 @@ func (c *commands) goesWith(ctx context.Context, x *exchange, d *doomed) (ids []
 func (c *commands) askForgetThis(ctx context.Context, x *exchange) (sheet, error) {
 	m, channel := x.target()
 	if m == nil || m.Author == nil {
-		return sheet{}, refusal(x.text(unknownTool))
+		return sheet{}, refusal(x.Text(unknownTool))
 	}
 	d := doomed{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
-	heading := x.text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
-	if d.owner == c.bot.self {
-		heading = x.text("**Forget this answer of mine?** It goes from my memory for good:")
+	heading := x.Text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
+	if d.owner == c.Self {
+		heading = x.Text("**Forget this answer of mine?** It goes from my memory for good:")
 	}
 	_, e, err := c.goesWith(ctx, x, &d)
 	if err != nil {
 		return sheet{}, err
 	}
-	goes := lines(heading, x.amounts(e, 0))
+	goes := markdown.Lines(heading, amounts(x.Locale, e, 0))
 	if e == (memory.Extent{}) {
-		goes = x.text(forgetThisNone)
+		goes = x.Text(forgetThisNone)
 	}
-	return paragraphs(goes, x.text(
+	return paragraphs(goes, x.Text(
 		"It can't be undone. In Discord the message stays until somebody deletes it there.")).
-		asking(styleRed, x.text("Forget it for good"), d.button()), nil
+		asking(discord.StyleRed, x.Text("Forget it for good"), d.button()), nil
 }
 
 // forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor
 // comparing what Hark missed with Discord.
 func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
-	n, ok := integers(x.args(), 36)
+	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 3 {
-		return sheet{}, refusal(x.text(unknownTool))
+		return sheet{}, refusal(x.Text(unknownTool))
 	}
 	d := doomed{memory.ChannelID(n[0]), memory.MessageID(n[1]), memory.UserID(n[2])}
 	ids, e, err := c.goesWith(ctx, x, &d)
@@ -323,16 +331,16 @@ func (c *commands) forgetThis(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	// By the queue, so that all of Hark hears of it: the session where nothing is logged, and what answers the message.
-	if err := c.bot.commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
+	if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
 		IDs: ids}}); err != nil {
 		return sheet{}, fmt.Errorf("forget message %d: %w", d.id, err)
 	}
-	c.warn(x, c.bot.memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
-	c.bot.log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
+	c.warn(x, c.Memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
+	c.Log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
 		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
-	goes := lines(x.amounts(e, 0), x.text(outOfReach))
+	goes := markdown.Lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
 	if e == (memory.Extent{}) {
-		goes = x.text("I had nothing of this message, and won't take it in.")
+		goes = x.Text("I had nothing of this message, and won't take it in.")
 	}
-	return sheet{Content: x.gone(x.text("this message"), goes, int64(x.ID), c.at(x))}, nil
+	return sheet{Content: goneText(x.Locale, x.Text("this message"), goes, int64(x.ID), c.at(x))}, nil
 }

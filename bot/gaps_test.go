@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -160,7 +161,7 @@ func TestTheLogIsAsDiscordAfterDowntime(t *testing.T) {
 			for _, id := range s.discord.Channels(s.guild.ID) {
 				s.mirrors(t, id)
 			}
-			s.out.wait(t, caughtUp)
+			s.out.wait(t, "caught up with Discord")
 			if strings.Contains(s.out.String(), "missed 1") {
 				t.Error("what was said is in the journal")
 			}
@@ -268,7 +269,7 @@ func TestEmptyPastIsDoubted(t *testing.T) {
 	hang.WaitHits(1)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ReadMessageHistory))
 	hang.Release()
-	s.out.wait(t, errUnreadable.Error())
+	s.out.wait(t, discord.ErrUnreadable.Error())
 	waitLogged(t, s.log, "that Hark is shut out", func(memory.ShutOut) bool { return true })
 	if gaps, _ := s.log.Gaps(t.Context(), memory.Everywhere, false); len(gaps) != 1 {
 		t.Errorf("missing: %+v", gaps)
@@ -311,7 +312,7 @@ func TestThreadThatWakesTellsWhatIsMissing(t *testing.T) {
 func TestGapThatIsRefusedEnds(t *testing.T) {
 	t.Parallel()
 	s := catching(t)
-	s.bot.timing.fill = 5 * time.Millisecond
+	s.bot.timing.ingest.Fill = 5 * time.Millisecond
 	s.run(t).ready(t)
 	gap := memory.Gap{Guild: memory.GuildID(s.guild.ID), Channel: 12345, Until: 99999, Past: true}
 	s.apply(t, memory.GapFound{Gap: gap})

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 
+	"hark/bot/discord"
 	"hark/internal/embed"
 	"hark/memory"
 )
@@ -49,19 +49,16 @@ func BenchmarkGateway(b *testing.B) {
 	indexer := memory.Indexer{Queue: t.Store, Embedder: embed.Builtin{}}
 	var mine sync.RWMutex
 	var counted atomic.Int64
-	s := t.bot.session()
-	s.Identify.Intents, s.StateEnabled, s.SyncEvents = intents, false, true
-	s.Dialer = gated(t.discord.Dialer(), &mine)
 	all := make(chan struct{}, 1)
-	s.AddHandler(func(*discordgo.Session, *discordgo.MessageCreate) {
+	closes, err := t.discord.CountMessages(int(discord.Intents), gated(t.discord.Dialer(), &mine), func() {
 		if counted.Add(1)%messages == 0 {
 			all <- struct{}{}
 		}
 	})
-	if err := s.Open(); err != nil {
+	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { s.Close() })
+	b.Cleanup(func() { _ = closes() })
 
 	random := rand.New(rand.NewPCG(5, 6))
 	var walls, cpus [2][]time.Duration

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/llm"
 )
 
@@ -28,45 +30,45 @@ type Service struct {
 }
 
 // serviceLine says how a service does, under what it is for.
-func serviceLine(l locale, what, none string, s Service) string {
-	name := plain(s.Name, 60)
+func serviceLine(l locale.Locale, what, none string, s Service) string {
+	name := markdown.Plain(s.Name, 60)
 	switch {
 	case s.Name == "":
-		return "➖ " + l.text("**%s**: none; %s", what, none)
+		return "➖ " + l.Text("**%s**: none; %s", what, none)
 	case s.BuiltIn:
-		return "✓ " + l.text("**%s**: %s, built in", what, name)
+		return "✓ " + l.Text("**%s**: %s, built in", what, name)
 	case s.Rests > 0:
-		return "✗ " + l.text("**%s**: %s, which %s. It failed several times, so I ask it again in %s s. If that goes on, whoever runs me should look: `hark doctor` says more.",
-			what, name, failing(l, s.Failed), l.number(int(s.Rests.Seconds())+1))
+		return "✗ " + l.Text("**%s**: %s, which %s. It failed several times, so I ask it again in %s s. If that goes on, whoever runs me should look: `hark doctor` says more.",
+			what, name, failing(l, s.Failed), l.Number(int(s.Rests.Seconds())+1))
 	case s.Failed != nil:
-		return "✗ " + l.text("**%s**: %s, which %s. If that goes on, whoever runs me should look: `hark doctor` says more.", what, name, failing(l, s.Failed))
+		return "✗ " + l.Text("**%s**: %s, which %s. If that goes on, whoever runs me should look: `hark doctor` says more.", what, name, failing(l, s.Failed))
 	case s.At.IsZero():
-		return "✓ " + l.text("**%s**: %s, not asked yet since I was started", what, name)
+		return "✓ " + l.Text("**%s**: %s, not asked yet since I was started", what, name)
 	}
-	return "✓ " + l.text("**%s**: %s; the last call, <t:%d:R>, took %s", what, name, s.At.Unix(), seconds(s.Took))
+	return "✓ " + l.Text("**%s**: %s; the last call, <t:%d:R>, took %s", what, name, s.At.Unix(), seconds(s.Took))
 }
 
 // failing says what a service does that failed by an error, without what the error says itself.
-func failing(l locale, err error) string {
+func failing(l locale.Locale, err error) string {
 	var model *llm.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return l.text("doesn't answer in time")
+		return l.Text("doesn't answer in time")
 	case !errors.As(err, &model):
-		return l.text("can't be used")
+		return l.Text("can't be used")
 	}
-	return l.phrase(cmp.Or(failings[model.Kind], phrase("can't be used")))
+	return l.Phrase(cmp.Or(failings[model.Kind], locale.Phrase("can't be used")))
 }
 
 // failings are what a service does that fails in a way.
-var failings = map[llm.Kind]phrase{
-	llm.Unreachable: phrase("can't be reached"),
-	llm.TimedOut:    phrase("doesn't answer in time"),
-	llm.Refused:     phrase("refuses the key, or has nothing left to spend"),
-	llm.NotFound:    phrase("isn't known at its address"),
-	llm.RateLimited: phrase("is asked too much"),
-	llm.TooLong:     phrase("was asked more than it can read at once"),
-	llm.CutOff:      phrase("breaks off its answers"),
-	llm.Server:      phrase("fails at its own side"),
-	llm.BadAnswer:   phrase("gives no proper answers"),
+var failings = map[llm.Kind]locale.Phrase{
+	llm.Unreachable: locale.Phrase("can't be reached"),
+	llm.TimedOut:    locale.Phrase("doesn't answer in time"),
+	llm.Refused:     locale.Phrase("refuses the key, or has nothing left to spend"),
+	llm.NotFound:    locale.Phrase("isn't known at its address"),
+	llm.RateLimited: locale.Phrase("is asked too much"),
+	llm.TooLong:     locale.Phrase("was asked more than it can read at once"),
+	llm.CutOff:      locale.Phrase("breaks off its answers"),
+	llm.Server:      locale.Phrase("fails at its own side"),
+	llm.BadAnswer:   locale.Phrase("gives no proper answers"),
 }

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
 )
 
 const (
@@ -18,9 +21,9 @@ const (
 func (c *commands) know(known []command) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ids = map[string]snowflake{}
+	c.ids = map[string]discord.Snowflake{}
 	for _, k := range known {
-		if k.Type == commandSlash {
+		if k.Type == discord.CommandSlash {
 			c.ids[k.Name] = k.ID
 		}
 	}
@@ -53,7 +56,7 @@ func (c *commands) entries() []entry {
 	for _, cmd := range c.declared() {
 		var walk func(path, says string, options []option, h *handler)
 		walk = func(path, says string, options []option, h *handler) {
-			if len(options) == 0 || options[0].Type > optionGroup {
+			if len(options) == 0 || options[0].Type > discord.OptionGroup {
 				all = append(all, entry{cmd, path, says, options, h})
 				return
 			}
@@ -69,20 +72,20 @@ func (c *commands) entries() []entry {
 // useful are the entries that whoever uses x can use where they are, going by what the commands need by
 // themselves: a server may have decided otherwise.
 func (c *commands) useful(x *exchange) []entry {
-	where := inGuilds
+	where := discord.InGuilds
 	if x.Guild == 0 {
-		where = inDirect
+		where = discord.InDirect
 	}
 	return slices.DeleteFunc(c.entries(), func(e entry) bool {
-		return !slices.Contains(e.Contexts, where) || e.needs != 0 && !x.may(e.needs)
+		return !slices.Contains(e.Contexts, where) || e.needs != 0 && !x.May(e.needs)
 	})
 }
 
 // helpGroups are the headings of the groups of commands, in the order in which they are shown.
-func (l locale) helpGroups() []string {
-	return []string{l.text("**Ask**"), l.text("**Find**"), l.text("**My data**"),
-		l.text("**For those who manage this server**"),
-		l.text("**In the menu of a message, under Apps**"), l.text("**In the menu of a person, under Apps**"), l.text("**And**")}
+func helpGroups(l locale.Locale) []string {
+	return []string{l.Text("**Ask**"), l.Text("**Find**"), l.Text("**My data**"),
+		l.Text("**For those who manage this server**"),
+		l.Text("**In the menu of a message, under Apps**"), l.Text("**In the menu of a person, under Apps**"), l.Text("**And**")}
 }
 
 // groupOf is which of helpGroups commands are in that all may use.
@@ -91,9 +94,9 @@ var groupOf = map[string]int{"context": 0, "limits": 0, "recall": 1, "catchup": 
 // group is which of helpGroups an entry is in.
 func (e entry) group() int {
 	switch {
-	case e.Type == commandMessage:
+	case e.Type == discord.CommandMessage:
 		return 4
-	case e.Type == commandUser:
+	case e.Type == discord.CommandUser:
 		return 5
 	case e.Permissions != nil:
 		return 3
@@ -105,41 +108,41 @@ func (e entry) group() int {
 }
 
 // menuName is what a command in a menu is called.
-func (l locale) menuName(name string) string {
-	if l.catalog != nil && l.commands[name] != "" {
-		name = l.commands[name]
+func menuName(l locale.Locale, name string) string {
+	if l.Catalog != nil && l.Commands[name] != "" {
+		name = l.Commands[name]
 	}
 	return "“" + name + "”"
 }
 
 // line tells of an entry.
 func (c *commands) line(x *exchange, e entry) string {
-	name := x.menuName(e.Name)
-	if e.Type == commandSlash {
+	name := menuName(x.Locale, e.Name)
+	if e.Type == discord.CommandSlash {
 		name = c.mention(e.path)
 	}
-	return "- " + name + ": " + x.translated(e.says)
+	return "- " + name + ": " + x.Translated(e.says)
 }
 
 // help shows what there is, or explains a command.
 func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 	all := c.useful(x)
-	if name := strings.TrimPrefix(x.words("command"), "/"); name != "" {
+	if name := strings.TrimPrefix(x.Words("command"), "/"); name != "" {
 		all = slices.DeleteFunc(all, func(e entry) bool {
 			path, name := strings.ToLower(e.path)+" ", strings.ToLower(name)+" "
 			return !strings.HasPrefix(path, name)
 		})
 		if len(all) == 0 {
-			return sheet{Content: x.text(helpUnknown)}, nil
+			return sheet{Content: x.Text(helpUnknown)}, nil
 		}
 		var lines []string
 		for _, e := range all {
-			lines = append(append(lines, c.line(x, e)), x.explained(e.options)...)
+			lines = append(append(lines, c.line(x, e)), explainedOptions(x.Locale, e.options)...)
 		}
 		return paged(lines), nil
 	}
-	lines := []string{x.text(helpIntro)}
-	for group, heading := range x.helpGroups() {
+	lines := []string{x.Text(helpIntro)}
+	for group, heading := range helpGroups(x.Locale) {
 		for _, e := range all {
 			if e.group() == group {
 				if heading != "" {
@@ -149,33 +152,33 @@ func (c *commands) help(_ context.Context, x *exchange) (sheet, error) {
 			}
 		}
 	}
-	return paged(append(lines, x.text("-# `/help` with a command's name explains it."))), nil
+	return paged(append(lines, x.Text("-# `/help` with a command's name explains it."))), nil
 }
 
 // explained are lines that explain options.
-func (l locale) explained(options []option) []string {
+func explainedOptions(l locale.Locale, options []option) []string {
 	var lines []string
 	for _, o := range options {
-		line := fmt.Sprintf("  - `%s`: %s", o.Name, l.translated(o.Description))
+		line := fmt.Sprintf("  - `%s`: %s", o.Name, l.Translated(o.Description))
 		var more []string
 		if o.Required {
-			more = append(more, l.text("needed"))
+			more = append(more, l.Text("needed"))
 		}
 		if o.MinValue != nil && o.MaxValue != nil {
-			more = append(more, l.text("from %s to %s", l.number(*o.MinValue), l.number(*o.MaxValue)))
+			more = append(more, l.Text("from %s to %s", l.Number(*o.MinValue), l.Number(*o.MaxValue)))
 		}
 		if o.MaxLength > 0 {
-			more = append(more, l.text("at most %s characters", l.number(o.MaxLength)))
+			more = append(more, l.Text("at most %s characters", l.Number(o.MaxLength)))
 		}
 		if len(o.Choices) > 0 {
 			var names []string
 			for _, c := range o.Choices {
-				names = append(names, l.translated(c.Name))
+				names = append(names, l.Translated(c.Name))
 			}
-			more = append(more, l.text("one of: %s", strings.Join(names, ", ")))
+			more = append(more, l.Text("one of: %s", strings.Join(names, ", ")))
 		}
 		if o.Autocomplete {
-			more = append(more, l.text("choices are shown while you type"))
+			more = append(more, l.Text("choices are shown while you type"))
 		}
 		if len(more) > 0 {
 			line += " (" + strings.Join(more, "; ") + ")"
@@ -190,7 +193,7 @@ func (c *commands) helpNames(_ context.Context, x *exchange) ([]optionChoice, er
 	var all []optionChoice
 	for _, e := range c.useful(x) {
 		name := e.path
-		if e.Type == commandSlash {
+		if e.Type == discord.CommandSlash {
 			name = "/" + name
 		}
 		all = append(all, optionChoice{Name: name, Value: e.path})

@@ -3,6 +3,8 @@ package bot
 import (
 	"strings"
 	"testing"
+
+	"hark/bot/locale"
 )
 
 // waitIDs returns once the bot knows by which ids commands are mentioned.
@@ -15,7 +17,7 @@ func (s *scene) waitIDs() {
 // Every command has a group, and every command in a menu something that is said of it.
 func TestEveryCommandHasItsPlaceInTheHelp(t *testing.T) {
 	t.Parallel()
-	groups := locale{}.helpGroups()
+	groups := helpGroups(locale.Locale{})
 	for _, e := range (&commands{}).entries() {
 		if e.group() == len(groups)-1 && e.Name != "help" {
 			t.Errorf("%q is among the rest", e.path)

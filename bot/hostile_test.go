@@ -12,12 +12,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/gorilla/websocket"
-	"github.com/rs/zerolog"
 
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -42,7 +41,7 @@ func (s *scene) misleads(t *testing.T, nth int32, serve func(c *websocket.Conn))
 	s.bot.cfg.Dialer = &websocket.Dialer{NetDialContext: func(ctx context.Context, network,
 		address string) (net.Conn, error) {
 		if dials.Add(1) == nth {
-			s.bot.timing.open = wait.Limit // for the honest one
+			s.bot.timing.gateway.Open = wait.Limit // for the honest one
 			return (&net.Dialer{}).DialContext(ctx, network, other.Listener.Addr().String())
 		}
 		return honest(ctx, network, address)
@@ -54,11 +53,11 @@ func TestGatewayThatSaysNothingIsLeft(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	s.misleads(t, 1, func(c *websocket.Conn) { _, _, _ = c.ReadMessage() })
-	s.bot.timing.open = time.Second
+	s.bot.timing.gateway.Open = time.Second
 	s.run(t).ready(t)
 	s.ask("when?")
 	s.answered(t, s.channel, "Friday")
-	if !strings.Contains(s.out.String(), errHung.Error()) {
+	if !strings.Contains(s.out.String(), "the gateway doesn't get to its first event") {
 		t.Errorf("logged %s", s.out)
 	}
 }
@@ -92,7 +91,7 @@ func TestStopWhileConnecting(t *testing.T) {
 		close(dialling)
 		return nil, errors.New("no route to host")
 	}}
-	s.bot.timing.retry = time.Hour
+	s.bot.timing.gateway.Retry = time.Hour
 	s.run(t)
 	<-dialling
 	s.stops(t)
@@ -122,7 +121,7 @@ func TestStopDuringAnHourOfRateLimit(t *testing.T) {
 func TestAnswerThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	s.bot.timing.answer = 50 * time.Millisecond
+	s.bot.timing.reply.Answer = 50 * time.Millisecond
 	s.run(t).ready(t)
 	s.oracle.answer = func(ctx context.Context, _ answer.Question, _ func(string)) (answer.Answer, error) {
 		<-ctx.Done()
@@ -244,8 +243,9 @@ func TestShowRecalled(t *testing.T) {
 	}
 	got = showRecalled(&exchange{}, answer.Question{Text: strings.Repeat("?", 5000)},
 		answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}}).Content
-	if n := units(got); n > messageLimit || n < messageLimit/2 || !strings.Contains(got, "more\n-# ") {
-		t.Errorf("%d units: …%s", n, tail(got))
+	if n := markdown.Units(got); n > markdown.MessageLimit || n < markdown.MessageLimit/2 ||
+		!strings.Contains(got, "more\n-# ") {
+		t.Errorf("%d units: %s", n, got)
 	}
 }
 
@@ -315,10 +315,10 @@ func TestSessionSurvivesThatNobodyAnswers(t *testing.T) {
 		error) {
 		if dials++; dials == 2 {
 			<-ctx.Done()
-			s.bot.timing.open = wait.Limit
+			s.bot.timing.gateway.Open = wait.Limit
 			return nil, ctx.Err()
 		}
-		s.bot.timing.open = 10 * time.Millisecond // for the next
+		s.bot.timing.gateway.Open = 10 * time.Millisecond // for the next
 		return honest(ctx, network, address)
 	}}
 	s.run(t).ready(t)
@@ -330,47 +330,5 @@ func TestSessionSurvivesThatNobodyAnswers(t *testing.T) {
 	s.discord.WaitReady()
 	if n := s.discord.Identifies(); n != 1 {
 		t.Errorf("%d sessions", n)
-	}
-}
-
-// However often sessions end, Discord doesn't take the token away.
-func TestSessionsADay(t *testing.T) {
-	t.Parallel()
-	var starts sessionStarts
-	n := 0
-	for now := time.Now(); starts.next.Before(now.Add(24*time.Hour)) && n < 1000; n++ {
-		starts.pause(now)
-	}
-	if pause := starts.pause(time.Now()); n >= 800 || pause < longestReconnect {
-		t.Errorf("%d sessions in a day, the next after %s", n, pause)
-	}
-	if pause := starts.pause(time.Now().Add(72 * time.Hour)); pause != 0 {
-		t.Errorf("a pause of %s after a calm day", pause)
-	}
-	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		(&Bot{log: zerolog.Nop(), now: time.Now}).waitToStart(t.Context(), time.Hour)
-		if waited := time.Since(began); waited != time.Hour {
-			t.Errorf("waited %s, not an hour", waited)
-		}
-	})
-}
-
-func TestCloseCodes(t *testing.T) {
-	t.Parallel()
-	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4012: ErrVersion, 4013: ErrIntents,
-		4014: ErrIntents, 4000: nil, 4009: nil} {
-		err := fmt.Errorf("open: %w", &websocket.CloseError{Code: code})
-		if got := final(err); !errors.Is(got, want) {
-			t.Errorf("%d is %v", code, got)
-		}
-	}
-	for code, want := range map[int]bool{1006: true, 4000: true, 4008: true, 4007: false, 4009: false} {
-		if got := resumable(&websocket.CloseError{Code: code}); got != want {
-			t.Errorf("%d: %t", code, got)
-		}
-	}
-	if resumable(errHung) || resumable(nil) || !resumable(errDown) {
-		t.Error("wrong about what may be resumed")
 	}
 }

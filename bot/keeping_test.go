@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -19,7 +20,7 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
 	app, server := s.discord.AppID.String(), memory.GuildID(s.guild.ID)
-	usual, connects := "(<"+InviteURL(app, server)+">)", "(<"+inviteURL(app, server, memory.Connect)+">)"
+	usual, connects := "(<"+discord.InviteURL(app, server)+">)", "(<"+discord.GrantURL(app, server, memory.Connect)+">)"
 	bot := s.discord.Bot.ID
 	unseen := s.discord.AddChannel(s.guild.ID,
 		discordtest.Channel{Name: "unseen",
@@ -67,16 +68,5 @@ func TestWhatIsLackingIsNamed(t *testing.T) {
 	s.idle(t)
 	if n := strings.Count(s.out.String(), `"grant":`); n != 1 {
 		t.Errorf("said %d times:\n%s", n, s.out)
-	}
-}
-
-func TestInvitationAsksForWhatTheLinkGives(t *testing.T) {
-	t.Parallel()
-	if link := InviteURL("1", 0); !strings.Contains(link, "&permissions=274878008320") { // of the README
-		t.Errorf("the link is %s", link)
-	}
-	b := &Bot{}
-	if link := b.grantLink(5, 0); link != "" {
-		t.Errorf("before Discord has told who Hark is, the link is %q", link)
 	}
 }

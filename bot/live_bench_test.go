@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/internal/embed"
 	"hark/memory"
 )
@@ -62,10 +63,10 @@ func BenchmarkLive(b *testing.B) {
 			t.mu.Lock()
 			t.said[ids[i]] = time.Now()
 			t.mu.Unlock()
-			t.bot.queue.put(item{raw: &rawEvent{kind: "MESSAGE_CREATE", data: events[i]}})
+			t.bot.queue.Put(ingest.Item{Raw: ingest.ReadEvent("MESSAGE_CREATE", events[i])})
 		}
 		logged := make(chan struct{})
-		t.bot.queue.put(item{logged: logged})
+		t.bot.queue.Put(ingest.Item{Logged: logged})
 		<-logged
 		cancel()
 		if err := errors.Join(<-indexed, indexer.Drain(b.Context(), nil)); err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 )
 
@@ -20,17 +22,17 @@ func TestCatalogs(t *testing.T) {
 		if of == "en" {
 			continue
 		}
-		for _, fault := range compareCatalog(s, registered(), of, catalogs()[of]) {
+		for _, fault := range compareCatalog(s, registered(), of, locale.Catalogs()[of]) {
 			t.Error(fault)
 		}
 	}
-	if names, err := fs.Glob(localeFiles, "locales/*"); err != nil || len(names) != len(builder.Languages())-1 {
+	if names, err := fs.Glob(locale.Files, "*"); err != nil || len(names) != len(builder.Languages())-1 {
 		t.Errorf("there are catalogs of %v", names)
 	}
 }
 
 // compareCatalog is what is wrong with a catalog, by what is said and what is registered.
-func compareCatalog(s speech, commands []command, of string, c *catalog) []string {
+func compareCatalog(s speech, commands []command, of string, c *locale.Catalog) []string {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, of+": "+fmt.Sprintf(format, args...)) }
 	if c == nil {
@@ -41,18 +43,18 @@ func compareCatalog(s speech, commands []command, of string, c *catalog) []strin
 		words[text] = true
 	}
 	for _, text := range slices.Sorted(maps.Keys(words)) {
-		translated, there := c.texts[text]
+		translated, there := c.Texts[text]
 		if !there || translated == "" {
 			fault("%q is missing", text)
 		} else if why := unlike(text, translated); why != "" {
 			fault("%q is %q: %s", text, translated, why)
 		}
-		if most := s.bounds[text]; most > 0 && units(translated) > most {
+		if most := s.bounds[text]; most > 0 && markdown.Units(translated) > most {
 			fault("%q is %q, which is longer than %d characters", text, translated, most)
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(s.plurals)) {
-		translated, there := c.plurals[other]
+		translated, there := c.Plurals[other]
 		if !there || translated.Other == "" || translated.One == "" && inflects(of) {
 			fault("%q is missing, or a form of it", other)
 			continue
@@ -65,21 +67,21 @@ func compareCatalog(s speech, commands []command, of string, c *catalog) []strin
 		}
 	}
 	for name := range names {
-		if c.commands[name] == "" && name != "hark" {
+		if c.Commands[name] == "" && name != "hark" {
 			fault("the name %q is missing", name)
 		}
 	}
-	for text := range c.texts {
+	for text := range c.Texts {
 		if !words[text] {
 			fault("nothing says %q", text)
 		}
 	}
-	for other := range c.plurals {
+	for other := range c.Plurals {
 		if _, there := s.plurals[other]; !there {
 			fault("nothing counts %q", other)
 		}
 	}
-	for name := range c.commands {
+	for name := range c.Commands {
 		if !names[name] {
 			fault("nothing has the name %q", name)
 		}

@@ -28,7 +28,9 @@ func newSpeech(elsewhere map[string]bool) speech {
 }
 
 // saidBy are the packages whose words are told here, and those of their own in which nothing else is said to people.
-var saidBy = map[string]bool{".": true, "../memory": false, "../internal/answer": false}
+var saidBy = map[string]bool{".": true, "locale": false, "markdown": true, "discord": true, "ingest": true,
+	"reply":     true,
+	"../memory": false, "../internal/answer": false}
 
 // readSource reads what the packages say, but for what is known to be translated elsewhere.
 func readSource(t *testing.T, elsewhere map[string]bool) speech {
@@ -67,7 +69,6 @@ func (s *speech) readFiles(set *gotoken.FileSet, files []*ast.File, whole bool) 
 		r.consts.add(file)
 	}
 	for _, file := range files {
-		r.handed = filepath.Base(set.Position(file.Pos()).Filename) == "locale.go"
 		ast.PreorderStack(file, nil, r.visit)
 	}
 }
@@ -97,8 +98,8 @@ func (c constants) add(file *ast.File) {
 }
 
 func isPhrase(v *ast.ValueSpec) bool {
-	of, is := v.Type.(*ast.Ident)
-	return is && of.Name == "phrase"
+	of, is := v.Type.(*ast.SelectorExpr)
+	return is && of.Sel.Name == "Phrase"
 }
 
 // text is the value of a constant expression, if it is one and a text.
@@ -119,7 +120,7 @@ func (c constants) text(e ast.Expr) (string, bool) {
 		b, isB := c.text(e.Y)
 		return a + b, isA && isB && e.Op == gotoken.ADD
 	case *ast.CallExpr:
-		if name := called(e); len(e.Args) == 1 && (name == "phrase" || name == "string") {
+		if name := called(e); len(e.Args) == 1 && (name == "Phrase" || name == "string") {
 			return c.text(e.Args[0])
 		}
 	}
@@ -137,6 +138,16 @@ func called(call *ast.CallExpr) string {
 	return ""
 }
 
+// makesPhrase reports whether a call is a conversion to a phrase.
+func makesPhrase(call *ast.CallExpr) bool {
+	s, is := call.Fun.(*ast.SelectorExpr)
+	if !is || s.Sel.Name != "Phrase" {
+		return false
+	}
+	of, is := s.X.(*ast.Ident)
+	return is && of.Name == "locale"
+}
+
 func isMethod(call *ast.CallExpr) bool { _, is := call.Fun.(*ast.SelectorExpr); return is }
 
 // speechReader reads one package.
@@ -144,7 +155,6 @@ type speechReader struct {
 	*speech
 	set    *gotoken.FileSet
 	consts constants
-	handed bool // whether the file's formats are handed to it
 	whole  bool // whether all that looks like a sentence is to be said in the locale
 }
 
@@ -152,7 +162,7 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.CallExpr:
 		r.call(n)
-		if called(n) == "text" && isMethod(n) && len(n.Args) > 0 {
+		if called(n) == "Text" && isMethod(n) && len(n.Args) > 0 {
 			if words, is := r.consts.text(n.Args[0]); is {
 				r.bound(words, stack)
 			}
@@ -173,7 +183,7 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 			})
 		}
 	case ast.Expr:
-		if words, is := r.consts.text(n); is && r.whole && !r.handed && sentenceLike.MatchString(words) &&
+		if words, is := r.consts.text(n); is && r.whole && sentenceLike.MatchString(words) &&
 			!r.elsewhere[words] && !r.isUse(n, stack) && !isTold(stack) {
 			r.fault(n, "%.60q isn't said in anybody's language: give it to text or count, or make it a phrase", words)
 		}
@@ -183,9 +193,9 @@ func (r *speechReader) visit(n ast.Node, stack []ast.Node) bool {
 
 func (r *speechReader) call(n *ast.CallExpr) {
 	switch name := called(n); {
-	case name == "text" && isMethod(n) && len(n.Args) > 0, name == "phrase" && !isMethod(n), name == "Complain":
+	case name == "Text" && isMethod(n) && len(n.Args) > 0, makesPhrase(n), name == "Complain":
 		r.text(n.Args[0])
-	case name == "count" && isMethod(n) && len(n.Args) > 2:
+	case name == "Count" && isMethod(n) && len(n.Args) > 2:
 		one, isOne := r.consts.text(n.Args[1])
 		other, isOther := r.consts.text(n.Args[2])
 		switch was, there := r.plurals[other]; {
@@ -207,7 +217,7 @@ func (r *speechReader) bound(words string, stack []ast.Node) {
 		most := 0
 		switch n := n.(type) {
 		case *ast.CallExpr:
-			most = map[string]int{"button": 80, "menu": 150, "channelMenu": 150, "input": 45}[called(n)]
+			most = map[string]int{"Button": 80, "Menu": 150, "ChannelMenu": 150, "Input": 45}[called(n)]
 		case *ast.KeyValueExpr:
 			if key, is := n.Key.(*ast.Ident); is {
 				most = map[string]int{"Title": 45, "Label": 45}[key.Name]
@@ -224,7 +234,7 @@ func (r *speechReader) text(e ast.Expr) {
 	switch {
 	case is:
 		r.texts[words] = r.set.Position(e.Pos())
-	case !r.handed:
+	case filepath.Base(filepath.Dir(r.set.Position(e.Pos()).Filename)) != "locale": // which is handed them
 		r.fault(e, "what is said isn't constant")
 	}
 }
@@ -260,7 +270,7 @@ func (r *speechReader) isUse(n ast.Expr, stack []ast.Node) bool {
 // toldElsewhere are what takes texts that aren't said by themselves: to a locale, into logs and errors, and
 // descriptions of commands, which the registration translates.
 var toldElsewhere = []string{
-	"text", "count", "phrase", "Complain", "Msg", "Errorf", "New", "wrap", "recovered", "panicked",
+	"Text", "Count", "Phrase", "Complain", "Msg", "Errorf", "New", "Wrap", "Recover", "Report",
 	"failed", "undelivered", "logLack", "report", "warn", // logs
 	"apply", "inMenu",
 }
@@ -274,7 +284,7 @@ func isTold(stack []ast.Node) bool {
 			return slices.Contains(toldElsewhere, called(n))
 		case *ast.FuncDecl:
 			return n.Recv != nil && (n.Name.Name == "Error" || n.Name.Name == "Sentence") ||
-				n.Name.Name == "account" || n.Name.Name == "panicked"
+				n.Name.Name == "account"
 		case *ast.KeyValueExpr:
 			key, is := n.Key.(*ast.Ident)
 			return is && (key.Name == "Description" || key.Name == "Choices" || key.Name == "Name")

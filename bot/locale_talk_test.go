@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -25,7 +26,7 @@ func TestAnswersAreDressedInTheLanguageOfTheServer(t *testing.T) {
 			Trace: traceOf(q)}, nil
 	}
 	m := s.replied(t, s.ask("when?"))
-	s.hears(t, s.press(m.Message, s.bo, buttonAgain)) // in their own language
+	s.hears(t, s.press(m.Message, s.bo, reply.ButtonAgain)) // in their own language
 	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
 		return answer.Answer{}, sentenceError{}
 	}
@@ -44,14 +45,14 @@ func TestProposalsInALanguage(t *testing.T) {
 	s.ask("remember the plan")
 	s.over(t, 1)
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
-		return s.buttonsOf(m.Message)[buttonRemember] != ""
+		return s.buttonsOf(m.Message)[reply.ButtonRemember] != ""
 	})
 	s.says(t, m)
 	if strings.Contains(fmt.Sprint(s.log.said()), "Migration") {
 		t.Errorf("logged %q", s.log.said())
 	}
 	s.sets(t, "language", "fr", opt("server", true))
-	s.press(m.Message, s.ana, buttonRemember).Wait()
+	s.press(m.Message, s.ana, reply.ButtonRemember).Wait()
 	s.log.wait(t, "the lore", func() bool { return len(s.lore()) == 1 })
 	if got := s.lore()[0]; got.Name != plan.Name || got.Text != plan.Text ||
 		fmt.Sprint(got.Own, got.Sources) != fmt.Sprint(plan.Own, plan.Sources) {

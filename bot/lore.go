@@ -8,6 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -15,8 +19,6 @@ const (
 	formLoreAdd    = "lore-add"
 	formLoreEdit   = "lore-edit" // with the lore's id
 	confirmLoreOff = "lore-off"  // with the lore's id
-
-	sendInThreads memory.Permissions = 1 << 38
 
 	loreSilent   = "You can't write in this channel, so you can't tell me anything here."
 	loreNoSource = "I don't have that message, or you may not read it. Please give me the link to a message that I remember."
@@ -28,15 +30,15 @@ const (
 // writesNot refuses whoever may write neither in a channel nor, if it is a thread, in threads, which
 // loreChannel tells apart.
 func writesNot(x *exchange) string {
-	if x.Guild == 0 || !x.may(sendMessages|sendInThreads) {
-		return x.text(loreSilent)
+	if x.Guild == 0 || !x.May(discord.SendMessages|discord.SendInThreads) {
+		return x.Text(loreSilent)
 	}
 	return ""
 }
 
 // lore is what may be told to whoever uses x.
 func (c *commands) lore(ctx context.Context, x *exchange) ([]memory.Lore, error) {
-	all, err := c.bot.answers.Lore(ctx, c.question(x))
+	all, err := c.Answers.Lore(ctx, c.question(x))
 	if err != nil {
 		return nil, fmt.Errorf("list the lore of guild %d: %w", x.Guild, err)
 	}
@@ -45,7 +47,7 @@ func (c *commands) lore(ctx context.Context, x *exchange) ([]memory.Lore, error)
 
 // mayChange reports whether whoever uses x may change or remove lore.
 func (x *exchange) mayChange(l memory.Lore) bool {
-	return l.By != 0 && l.By == x.who() || x.may(manageGuild)
+	return l.By != 0 && l.By == x.who() || x.May(discord.ManageGuild)
 }
 
 // loreNames are the names of the lore that may be told, or of that which may be changed. What is given by
@@ -69,20 +71,20 @@ func (c *commands) loreNamed(ctx context.Context, x *exchange) (memory.Lore, err
 	if err != nil {
 		return memory.Lore{}, err
 	}
-	switch found := memory.LoreCalled(all, x.which("name")); len(found) {
+	switch found := memory.LoreCalled(all, x.Which("name")); len(found) {
 	case 0:
-		return memory.Lore{}, phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
+		return memory.Lore{}, locale.Phrase("I know no lore of that name that you may read. `/lore list` shows what there is.")
 	case 1:
 		return found[0], nil
 	}
-	return memory.Lore{}, phrase("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
+	return memory.Lore{}, locale.Phrase("More than one piece of lore goes by that name. Please choose one of those that I show while you type.")
 }
 
 // loreToChange is loreNamed, if whoever uses x may change it.
 func (c *commands) loreToChange(ctx context.Context, x *exchange) (memory.Lore, error) {
 	l, err := c.loreNamed(ctx, x)
 	if err == nil && !x.mayChange(l) {
-		err = phrase("Only whoever told me that, and those who may manage this server, can change it.")
+		err = locale.Phrase("Only whoever told me that, and those who may manage this server, can change it.")
 	}
 	return l, err
 }
@@ -99,28 +101,29 @@ func (c *commands) listLore(ctx context.Context, x *exchange) (sheet, error) {
 		return sheet{}, err
 	}
 	if len(all) == 0 {
-		return sheet{Content: x.text("There is no lore that you may read here yet. `/lore add` tells me some.")}, nil
+		return sheet{Content: x.Text("There is no lore that you may read here yet. `/lore add` tells me some.")}, nil
 	}
-	shown := []string{x.text("**What I was told to remember, as far as you may read it**")}
+	shown := []string{x.Text("**What I was told to remember, as far as you may read it**")}
 	for _, l := range all[:min(len(all), listedLore)] {
-		shown = append(shown, loreLine(x.locale, l))
+		shown = append(shown, loreLine(x.Locale, l))
 	}
 	more := len(all) - listedLore
 	return paged(append(shown, when(more > 0,
-		x.text("-# and %s more, which `/lore show` finds by their names", x.locale.number(more))))), nil
+		x.Text("-# and %s more, which `/lore show` finds by their names", x.Locale.Number(more))))), nil
 }
 
 // loreLine tells of lore on one line.
-func loreLine(in locale, l memory.Lore) string {
-	return fmt.Sprintf("- **%s**: %s (%s)", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, loreGist), toldBy(in, l))
+func loreLine(in locale.Locale, l memory.Lore) string {
+	return fmt.Sprintf("- **%s**: %s (%s)", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text,
+		loreGist), toldBy(in, l))
 }
 
 // toldBy says who told lore, and when.
-func toldBy(in locale, l memory.Lore) string {
+func toldBy(in locale.Locale, l memory.Lore) string {
 	if l.By == 0 {
-		return in.text("told by those who run me, <t:%d:f>", l.At.Unix())
+		return in.Text("told by those who run me, <t:%d:f>", l.At.Unix())
 	}
-	return in.text("told by <@%d>, <t:%d:f>", l.By, l.At.Unix())
+	return in.Text("told by <@%d>, <t:%d:f>", l.By, l.At.Unix())
 }
 
 func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
@@ -128,26 +131,27 @@ func (c *commands) showLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(loreLines(x.locale, l)), nil
+	return paragraphs(loreLines(x.Locale, l)), nil
 }
 
 // loreLines tell all of a piece of lore.
-func loreLines(in locale, l memory.Lore) string {
+func loreLines(in locale.Locale, l memory.Lore) string {
 	quoted, found, told := "", memory.Aliases(l.Name), "-# "+toldBy(in, l)
 	for line := range strings.SplitSeq(l.Text, "\n") {
-		quoted = lines(quoted, "> "+asSaid(line, memory.MaxLoreText))
+		quoted = markdown.Lines(quoted, "> "+markdown.AsSaid(line, memory.MaxLoreText))
 	}
 	if l.Channel != 0 {
-		told = in.text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
+		told = in.Text("-# %s, in <#%d>", toldBy(in, l), l.Channel)
 	}
 	for _, s := range l.Sources {
-		if url := jumpURL(l.Guild, s.Channel, s.Message); url != "" {
-			told = lines(told, in.text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
+		if url := markdown.JumpURL(l.Guild, s.Channel, s.Message); url != "" {
+			told = markdown.Lines(told, in.Text("-# from [this message](<%s>) in <#%d>", url, s.Channel))
 		}
 	}
-	return lines("**"+plain(l.Name, memory.MaxLoreName)+"**", quoted,
-		when(len(l.Own) > 0, in.text("Also: %s", plain(strings.Join(l.Own, ", "), 2*longestAliases))),
-		when(len(found) > 0, in.text("Found by: %s", plain(strings.Join(found, ", "), 2*longestAliases))), told)
+	return markdown.Lines("**"+markdown.Plain(l.Name, memory.MaxLoreName)+"**", quoted,
+		when(len(l.Own) > 0, in.Text("Also: %s", markdown.Plain(strings.Join(l.Own, ", "), 2*longestAliases))),
+		when(len(found) > 0, in.Text("Found by: %s", markdown.Plain(strings.Join(found, ", "),
+			2*longestAliases))), told)
 }
 
 // askRemoval asks before lore is forgotten.
@@ -156,9 +160,9 @@ func (c *commands) askRemoval(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.text("**Forget this?** My answers that used it go with it. It can't be undone."),
-		fmt.Sprintf("> **%s**: %s", plain(l.Name, memory.MaxLoreName), asSaid(l.Text, 500))).asking(
-		styleRed, x.text("Forget it"), confirmLoreOff, l.ID), nil
+	return paragraphs(x.Text("**Forget this?** My answers that used it go with it. It can't be undone."),
+		fmt.Sprintf("> **%s**: %s", markdown.Plain(l.Name, memory.MaxLoreName), markdown.AsSaid(l.Text, 500))).asking(
+		discord.StyleRed, x.Text("Forget it"), confirmLoreOff, l.ID), nil
 }
 
 // removeLore forgets lore.
@@ -167,30 +171,31 @@ func (c *commands) removeLore(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.text("Forgotten."), x.text(outOfReach)),
+	return paragraphs(x.Text("Forgotten."), x.Text(outOfReach)),
 		c.apply(ctx, x, "forget lore", memory.LoreGone{Guild: l.Guild, ID: l.ID})
 }
 
 // loreForm is a form for lore.
-func (x *exchange) loreForm(id string, l memory.Lore) form {
-	return form{ID: id, Title: x.text("What shall I remember?"), Fields: []component{
-		input(inputLine, "name", x.text("Name"), l.Name, memory.MaxLoreName, true),
-		input(inputText, "text", x.text("What I shall remember"), l.Text, memory.MaxLoreText, true),
-		input(inputLine, "aliases", x.text("Other names, with commas between them"), strings.Join(l.Own, ", "),
+func (x *exchange) loreForm(id string, l memory.Lore) discord.Form {
+	return discord.Form{ID: id, Title: x.Text("What shall I remember?"), Fields: []discord.Component{
+		discord.Input(discord.InputLine, "name", x.Text("Name"), l.Name, memory.MaxLoreName, true),
+		discord.Input(discord.InputText, "text", x.Text("What I shall remember"), l.Text, memory.MaxLoreText, true),
+		discord.Input(discord.InputLine, "aliases", x.Text("Other names, with commas between them"),
+			strings.Join(l.Own, ", "),
 			longestAliases, false),
 	}}
 }
 
 // askLore is the form for what /lore add wasn't told.
-func (c *commands) askLore(_ context.Context, x *exchange) (form, error) {
-	if x.words("name") != "" && strings.TrimSpace(x.option("text")) != "" {
-		return form{}, nil
+func (c *commands) askLore(_ context.Context, x *exchange) (discord.Form, error) {
+	if x.Words("name") != "" && strings.TrimSpace(x.Option("text")) != "" {
+		return discord.Form{}, nil
 	}
 	name := formLoreAdd
-	if from := x.option("from"); from != "" {
+	if from := x.Option("from"); from != "" {
 		at, err := x.link(from)
 		if err != nil {
-			return form{}, err
+			return discord.Form{}, err
 		}
 		name = id(name, fmt.Sprintf("%d/%d/%d", x.guild(), at.Channel, at.Message))
 	}
@@ -210,17 +215,17 @@ func namesIn(names string) []string {
 
 // told is l as it was told: by options, of which those that weren't given leave what there is, or in a form.
 func (x *exchange) told(l memory.Lore) memory.Lore {
-	form, name := x.Type == interactionForm, "name"
+	form, name := x.Type == discord.InteractionForm, "name"
 	if l.ID != 0 && !form {
 		name = "new-name"
 	}
-	if given := x.words(name); form || given != "" {
+	if given := x.Words(name); form || given != "" {
 		l.Name = given
 	}
-	if given := x.option("text"); form || strings.TrimSpace(given) != "" {
+	if given := x.Option("text"); form || strings.TrimSpace(given) != "" {
 		l.Text = given
 	}
-	if given := x.option("aliases"); form || given != "" {
+	if given := x.Option("aliases"); form || given != "" {
 		l.Own = namesIn(given)
 	}
 	return l
@@ -233,11 +238,11 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 	thread := at != nil && at.Kind.IsThread()
 	switch {
 	case m.out:
-		return sheet{Content: x.text(youAreOut)}, nil
-	case thread && !x.may(sendInThreads), !thread && !x.may(sendMessages):
-		return sheet{Content: x.text(loreSilent)}, nil
+		return sheet{Content: x.Text(youAreOut)}, nil
+	case thread && !x.May(discord.SendInThreads), !thread && !x.May(discord.SendMessages):
+		return sheet{Content: x.Text(loreSilent)}, nil
 	case !x.remembers(channel):
-		return sheet{Content: x.text(nothingKeptHere)}, nil
+		return sheet{Content: x.Text(nothingKeptHere)}, nil
 	}
 	l := x.told(memory.Lore{})
 	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.ID), x.guild(), channel, x.who(),
@@ -246,13 +251,13 @@ func (c *commands) addOneLore(ctx context.Context, x *exchange, m member) (sheet
 	if l.Sources, err = c.loreSource(ctx, x); err != nil {
 		return sheet{}, err
 	}
-	return c.keepLore(ctx, x, l, x.text(
+	return c.keepLore(ctx, x, l, x.Text(
 		"Noted. I find it by its name and by these other names when somebody asks me, where those who read the answer may read this channel."))
 }
 
 // loreSource is the message that lore is from, if x names one that whoever uses it may read.
 func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, error) {
-	from := x.which("from")
+	from := x.Which("from")
 	if from == "" {
 		return nil, nil
 	}
@@ -260,18 +265,18 @@ func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, 
 	if err != nil {
 		return nil, err
 	}
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(c.readable(ctx, x), at.Channel) {
-		return nil, phrase(loreNoSource)
+		return nil, locale.Phrase(loreNoSource)
 	}
-	there, err := c.bot.memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
+	there, err := c.Memory.Around(ctx, at.Channel, []memory.MessageID{at.Message}, 0, 0)
 	if err != nil {
 		return nil, fmt.Errorf("look up message %d: %w", at.Message, err)
 	}
 	if len(there) == 0 {
-		return nil, phrase(loreNoSource)
+		return nil, locale.Phrase(loreNoSource)
 	}
 	return []memory.Spot{at}, nil
 }
@@ -279,13 +284,13 @@ func (c *commands) loreSource(ctx context.Context, x *exchange) ([]memory.Spot, 
 // link is where the message is that a link leads to, or that has an id in the channel.
 func (x *exchange) link(s string) (memory.Spot, error) {
 	parts := strings.Split(strings.Trim(strings.TrimSpace(s), "<>"), "/")
-	switch n, _ := integers(parts[max(0, len(parts)-3):], 10); {
+	switch n, _ := reply.Integers(parts[max(0, len(parts)-3):], 10); {
 	case len(n) == 1:
 		return memory.Spot{Channel: memory.ChannelID(x.Channel), Message: memory.MessageID(n[0])}, nil
 	case len(n) == 3 && memory.GuildID(n[0]) == x.guild():
 		return memory.Spot{Channel: memory.ChannelID(n[1]), Message: memory.MessageID(n[2])}, nil
 	}
-	return memory.Spot{}, phrase(loreFrom)
+	return memory.Spot{}, locale.Phrase(loreFrom)
 }
 
 // keepLore keeps lore and shows it. Of what whoever tells it may not read nothing is told, not even that a
@@ -293,7 +298,7 @@ func (x *exchange) link(s string) (memory.Spot, error) {
 func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, done string) (sheet, error) {
 	l, err := l.Checked()
 	if err != nil {
-		return sheet{Content: x.text("I can't keep that: %s.", x.complaint(err))}, nil
+		return sheet{Content: x.Text("I can't keep that: %s.", markdown.Plain(x.Complaint(err), 300))}, nil
 	}
 	all, err := c.lore(ctx, x)
 	if err != nil {
@@ -302,7 +307,7 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 	if slices.ContainsFunc(all, func(old memory.Lore) bool {
 		return old.ID != l.ID && strings.EqualFold(old.Name, l.Name)
 	}) {
-		return sheet{}, phrase("There is lore of that name already. `/lore edit` changes it.")
+		return sheet{}, locale.Phrase("There is lore of that name already. `/lore edit` changes it.")
 	}
 	if err := c.apply(ctx, x, "keep lore", memory.LoreTold{Lore: l}); err != nil {
 		return sheet{}, err
@@ -311,19 +316,19 @@ func (c *commands) keepLore(ctx context.Context, x *exchange, l memory.Lore, don
 		return sheet{}, err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return sheet{}, phrase("I couldn't keep that: it is forgotten already, or what it is from is.")
+		return sheet{}, locale.Phrase("I couldn't keep that: it is forgotten already, or what it is from is.")
 	}
-	return paragraphs(done, loreLines(x.locale, l)), nil
+	return paragraphs(done, loreLines(x.Locale, l)), nil
 }
 
 // askChange is the form for a change of lore of which nothing was told.
-func (c *commands) askChange(ctx context.Context, x *exchange) (form, error) {
-	if x.words("new-name") != "" || strings.TrimSpace(x.option("text")) != "" || x.option("aliases") != "" {
-		return form{}, nil
+func (c *commands) askChange(ctx context.Context, x *exchange) (discord.Form, error) {
+	if x.Words("new-name") != "" || strings.TrimSpace(x.Option("text")) != "" || x.Option("aliases") != "" {
+		return discord.Form{}, nil
 	}
 	l, err := c.loreToChange(ctx, x)
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
 	return x.loreForm(id(formLoreEdit, l.ID), l), nil
 }
@@ -339,5 +344,5 @@ func (c *commands) editLore(ctx context.Context, x *exchange) (sheet, error) {
 	if l.At = c.at(x).UTC().Truncate(time.Millisecond); !l.At.After(was) {
 		l.At = was.Add(time.Millisecond)
 	}
-	return c.keepLore(ctx, x, l, x.text("Changed."))
+	return c.keepLore(ctx, x, l, x.Text("Changed."))
 }

@@ -74,7 +74,7 @@ func TestLoreThatCantBeReadNow(t *testing.T) {
 func TestFormsAreThereInTimeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	s := asking(t)
-	s.bot.timing.atOnce = 0
+	s.bot.timing.commands.AtOnce = 0
 	s.oracle.lore = func(ctx context.Context, _ answer.Question) ([]memory.Lore, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -21,7 +21,7 @@ type behindRoles struct {
 func gatedScene(t *testing.T, options ...discordtest.Option) *behindRoles {
 	t.Helper()
 	s := &behindRoles{scene: set(t, options...)}
-	s.bot.timing.members = 100 * time.Millisecond
+	s.bot.timing.gateway.Members = 100 * time.Millisecond
 	s.verified = s.discord.AddRole(s.guild.ID, "Verified", 0)
 	s.staff = s.discord.AddRole(s.guild.ID, "Moderator", 0)
 	only := func(name string, role discordtest.Role) discordtest.ID {
@@ -112,7 +112,7 @@ func TestMembersAreKnown(t *testing.T) {
 func TestMembersAreUnknownMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := gatedScene(t, discordtest.WithIntents(discordtest.MessageContent|discordtest.Members))
-	s.bot.timing.members = time.Hour
+	s.bot.timing.gateway.Members = time.Hour
 	s.discord.LeaveOut("GUILD_MEMBERS_CHUNK", "members")
 	s.run(t).ready(t)
 	s.out.wait(t, "GUILD_MEMBERS_CHUNK")

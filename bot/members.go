@@ -9,12 +9,15 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 	"hark/search"
 )
 
 // factsOf is how many facts and names at most are kept of somebody: as many as a menu holds.
-const factsOf = menuLimit
+const factsOf = discord.MenuLimit
 
 const (
 	removedFacts = "facts" // the menu of facts to take back
@@ -30,18 +33,18 @@ func (x *exchange) mayKeep(m member, f memory.Fact, fresh bool) error {
 	switch n := utf8.RuneCountInString(f.Text); {
 	case why != "":
 	case n == 0:
-		why = x.text("There is nothing in it. Please write something.")
+		why = x.Text("There is nothing in it. Please write something.")
 	case n > longest:
-		why = x.text("That is too long: at most %s characters, and it has %s.", x.locale.number(longest),
-			x.locale.number(n))
+		why = x.Text("That is too long: at most %s characters, and it has %s.", x.Locale.Number(longest),
+			x.Locale.Number(n))
 	case slices.ContainsFunc(m.person.Facts, func(o memory.Fact) bool {
 		return o.Text == f.Text && o.Alias == f.Alias && o.Channel == f.Channel
 	}):
-		why = x.text("I know that already.")
+		why = x.Text("I know that already.")
 	case fresh && !x.remembers(f.Channel):
-		why = x.text(nothingKeptHere)
+		why = x.Text(nothingKeptHere)
 	case fresh && len(m.person.Facts) >= factsOf:
-		why = x.text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)
+		why = x.Text("I was told %d things already, which is all that I keep about one person. Please take one back first, with `/memory remove`.", factsOf)
 	default:
 		return nil
 	}
@@ -55,11 +58,11 @@ type member struct {
 }
 
 func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) (member, error) {
-	out, err := c.bot.memory.OptedOut(ctx, x.guild(), user)
+	out, err := c.Memory.OptedOut(ctx, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
-	found, err := c.bot.memory.People(ctx, x.guild(), user)
+	found, err := c.Memory.People(ctx, x.guild(), user)
 	if err != nil {
 		return member{}, fmt.Errorf("look up user %d in guild %d: %w", user, x.guild(), err)
 	}
@@ -70,11 +73,11 @@ func (c *commands) member(ctx context.Context, x *exchange, user memory.UserID) 
 // readable are the channels that whoever uses x may read.
 func (c *commands) readable(ctx context.Context, x *exchange) []memory.ChannelID {
 	find := func(id memory.UserID) (memory.Person, bool) { // of whom nothing can be read, nothing is known
-		found, _ := c.bot.memory.People(ctx, x.guild(), id)
+		found, _ := c.Memory.People(ctx, x.guild(), id)
 		return first(found)
 	}
 	return search.Readable(x.server, search.Place{Channel: memory.ChannelID(x.Channel), Viewer: x.who(),
-		Roles: x.roles(), Sets: c.bot.memberRoles.Sets(x.server)}, find)
+		Roles: x.roles(), Sets: c.MemberRoles.Sets(x.server)}, find)
 }
 
 // first is the first of people, if there is any.
@@ -100,10 +103,10 @@ func (c *commands) asMember(do func(context.Context, *exchange, member) (sheet, 
 func (c *commands) addFact(option string, alias bool) action {
 	return c.asMember(func(ctx context.Context, x *exchange, m member) (sheet, error) {
 		if m.out {
-			return sheet{}, refusal(x.text(youAreOut))
+			return sheet{}, refusal(x.Text(youAreOut))
 		}
-		return c.tell(ctx, x, m, x.who(), memory.Fact{Text: x.words(option), Alias: alias},
-			x.text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
+		return c.tell(ctx, x, m, x.who(), memory.Fact{Text: x.Words(option), Alias: alias},
+			x.Text("Noted. `/memory show` shows it, `/memory remove` takes it back."))
 	})
 }
 
@@ -112,9 +115,9 @@ const whomUnknown = "I can't tell whom you mean. Please choose a member."
 
 // factAbout keeps what somebody who manages the server says about a member.
 func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
-	id, given := x.id("member")
+	id, given := x.OptionID("member")
 	if !given {
-		return sheet{}, refusal(x.text(whomUnknown))
+		return sheet{}, refusal(x.Text(whomUnknown))
 	}
 	user := memory.UserID(id)
 	m, err := c.member(ctx, x, user)
@@ -122,12 +125,12 @@ func (c *commands) factAbout(ctx context.Context, x *exchange) (sheet, error) {
 	case err != nil:
 		return sheet{}, err
 	case m.out:
-		return sheet{}, refusal(x.text("I keep nothing about <@%d>: they've opted out.", user))
+		return sheet{}, refusal(x.Text("I keep nothing about <@%d>: they've opted out.", user))
 	case m.person.ID == 0:
-		return sheet{}, refusal(x.text("I don't know <@%d> yet: they haven't written where I remember.", user))
+		return sheet{}, refusal(x.Text("I don't know <@%d> yet: they haven't written where I remember.", user))
 	}
-	return c.tell(ctx, x, m, user, memory.Fact{Text: x.words("text")},
-		x.text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
+	return c.tell(ctx, x, m, user, memory.Fact{Text: x.Words("text")},
+		x.Text("Noted. <@%d> sees it in `/memory show`, with your name, and can take it back.", user))
 }
 
 // tell keeps a fact about somebody, in the place of old ones, and says done and who may be told it, or why it
@@ -148,22 +151,22 @@ func (c *commands) tell(ctx context.Context, x *exchange, m member, about memory
 func (x *exchange) whoIsTold(f memory.Fact, readable []memory.ChannelID) string {
 	switch {
 	case f.Channel == 0:
-		return x.text("I may tell it anywhere in this server.")
+		return x.Text("I may tell it anywhere in this server.")
 	case x.guild() == memory.DirectGuild:
-		return x.text("I tell it only here, in our direct messages.")
+		return x.Text("I tell it only here, in our direct messages.")
 	case f.Channel != memory.ChannelID(x.Channel) && !slices.Contains(readable, f.Channel):
-		return x.text("I tell it only where everybody who reads my answer may read the channel that it is from. You can't read that channel, or not from here.")
+		return x.Text("I tell it only where everybody who reads my answer may read the channel that it is from. You can't read that channel, or not from here.")
 	}
-	return x.text("I tell it only where everybody who reads my answer may read <#%d>.", f.Channel)
+	return x.Text("I tell it only where everybody who reads my answer may read <#%d>.", f.Channel)
 }
 
 // keepsNothing is why nothing that is told is kept in the guild, or "".
 func (x *exchange) keepsNothing() string {
 	switch {
 	case x.Guild == 0 && !x.policy.Direct:
-		return x.text("I keep nothing of direct messages: that is how I was set up.")
+		return x.Text("I keep nothing of direct messages: that is how I was set up.")
 	case x.Guild != 0 && !slices.ContainsFunc(channelIDs(x.server), x.remembers):
-		return x.text(nothingKeptHere)
+		return x.Text(nothingKeptHere)
 	}
 	return ""
 }
@@ -171,15 +174,17 @@ func (x *exchange) keepsNothing() string {
 // askFacts shows what can be taken back.
 func (c *commands) askFacts(_ context.Context, x *exchange, m member) (sheet, error) {
 	if len(m.person.Facts) == 0 {
-		return sheet{Content: x.text("I was told nothing about you, so there is nothing to take back.")}, nil
+		return sheet{Content: x.Text("I was told nothing about you, so there is nothing to take back.")}, nil
 	}
-	var options []choice
+	var options []discord.Choice
 	for _, f := range m.person.Facts {
-		options = append(options, choice{Label: labelOf(x.factText(f)), Value: strconv.FormatInt(f.ID, 10)})
+		options = append(options, discord.Choice{Label: labelOf(factText(x.Locale, f)),
+			Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return sheet{
-		Content:    x.text("What shall I not know any more?"),
-		Components: []component{row(menu(removedFacts, x.text("Choose what I shall forget"), options))},
+		Content: x.Text("What shall I not know any more?"),
+		Components: []discord.Component{discord.Row(discord.Menu(removedFacts,
+			x.Text("Choose what I shall forget"), options))},
 	}, nil
 }
 
@@ -191,18 +196,18 @@ func (c *commands) removeFacts(ctx context.Context, x *exchange, m member) (shee
 			gone = append(gone, memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID})
 		}
 	}
-	return sheet{Content: x.text("Forgotten: %d of what I was told about you.", len(gone))},
+	return sheet{Content: x.Text("Forgotten: %d of what I was told about you.", len(gone))},
 		c.apply(ctx, x, "take back what was told", gone...)
 }
 
 // optIn lets somebody be remembered again.
 func (c *commands) optIn(ctx context.Context, x *exchange, m member) (sheet, error) {
 	if !m.out {
-		return sheet{}, refusal(x.text("You haven't opted out here, so there is nothing to change."))
+		return sheet{}, refusal(x.Text("You haven't opted out here, so there is nothing to change."))
 	}
-	return sheet{Content: x.text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
+	return sheet{Content: x.Text("From now on I remember what you write, where this is remembered at all. What was forgotten stays forgotten.")},
 		c.apply(ctx, x, "keep that somebody has opted in", memory.Opted{Guild: x.guild(), User: x.who(),
-			At: c.bot.now()})
+			At: c.Now()})
 }
 
 // longestLabel is how long what a menu shows may be.
@@ -210,10 +215,10 @@ const longestLabel = 100
 
 // labelOf is s as a menu can show it.
 func labelOf(s string) string {
-	if units(s) <= longestLabel {
+	if markdown.Units(s) <= longestLabel {
 		return s
 	}
-	return fit(s, longestLabel-1) + "…"
+	return discord.Fit(s, longestLabel-1) + "…"
 }
 
 // formFact is the form in which a fact is changed, with its id.
@@ -224,50 +229,51 @@ func (c *commands) factTexts(ctx context.Context, x *exchange) ([]optionChoice, 
 	m, err := c.member(ctx, x, x.who())
 	var all []optionChoice
 	for _, f := range m.person.Facts {
-		all = append(all, optionChoice{Name: labelOf(x.factText(f)), Value: strconv.FormatInt(f.ID, 10)})
+		all = append(all, optionChoice{Name: labelOf(factText(x.Locale, f)), Value: strconv.FormatInt(f.ID, 10)})
 	}
 	return all, err
 }
 
 // factText is a fact as it is shown in a line.
-func (l locale) factText(f memory.Fact) string {
+func factText(l locale.Locale, f memory.Fact) string {
 	if f.Alias {
-		return l.text("also called %s", f.Text)
+		return l.Text("also called %s", f.Text)
 	}
 	return f.Text
 }
 
 // factNamed is the fact about m that x names, by its id or its text, or whose id is in the form.
 func (x *exchange) factNamed(m member) (memory.Fact, error) {
-	name := x.which("fact")
+	name := x.Which("fact")
 	for _, f := range m.person.Facts {
 		if strconv.FormatInt(f.ID, 10) == name || strings.EqualFold(f.Text, name) {
 			return f, nil
 		}
 	}
 	return memory.Fact{}, refusal(
-		x.text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
+		x.Text("I know nothing of the kind about you. Choose one of those that I show while you type; `/memory show` has them all."))
 }
 
 // askFact is the form for a change of which nothing was told.
-func (c *commands) askFact(ctx context.Context, x *exchange) (form, error) {
-	if x.words("text") != "" {
-		return form{}, nil
+func (c *commands) askFact(ctx context.Context, x *exchange) (discord.Form, error) {
+	if x.Words("text") != "" {
+		return discord.Form{}, nil
 	}
 	m, err := c.member(ctx, x, x.who())
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
 	if why := x.keepsNothing(); why != "" {
-		return form{}, refusal(why)
+		return discord.Form{}, refusal(why)
 	}
 	f, err := x.factNamed(m)
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
-	return form{ID: id(formFact, f.ID), Title: x.text("What should I know instead?"), Fields: []component{
-		input(inputText, "text", x.text("About you"), f.Text, longestOf(f), true),
-	}}, nil
+	return discord.Form{ID: id(formFact, f.ID), Title: x.Text("What should I know instead?"),
+		Fields: []discord.Component{
+			discord.Input(discord.InputText, "text", x.Text("About you"), f.Text, longestOf(f), true),
+		}}, nil
 }
 
 // longestOf is how many characters a fact may have.
@@ -283,16 +289,16 @@ func longestOf(f memory.Fact) int {
 // message may be read, and goes with it. Else it is told where it was changed.
 func (c *commands) editFact(ctx context.Context, x *exchange, m member) (sheet, error) {
 	if m.out {
-		return sheet{}, refusal(x.text(youAreOut))
+		return sheet{}, refusal(x.Text(youAreOut))
 	}
 	f, err := x.factNamed(m)
 	if err != nil {
 		return sheet{}, err
 	}
 	gone := memory.FactGone{Guild: x.guild(), User: x.who(), Fact: f.ID}
-	f.Text = x.words("text")
+	f.Text = x.Words("text")
 	return c.tell(ctx, x, m, x.who(), f,
-		x.text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
+		x.Text("Changed. `/memory show` shows it. What it said before is forgotten, with those of my answers that used it."),
 		gone)
 }
 
@@ -302,26 +308,26 @@ const learnNotYet = "You want me to learn about you from what you write here, bu
 func (c *commands) learnMember(ctx context.Context, x *exchange, m member) (sheet, error) {
 	switch {
 	case x.Guild == 0:
-		return sheet{}, refusal(x.text("That works in servers only: I learn nothing from direct messages."))
+		return sheet{}, refusal(x.Text("That works in servers only: I learn nothing from direct messages."))
 	case m.out:
-		return sheet{}, refusal(x.text(youAreOut))
+		return sheet{}, refusal(x.Text(youAreOut))
 	}
-	said := x.text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
+	said := x.Text("I learn about you from what you write here from now on, where that is remembered. `/memory show` shows what, and where I " +
 		"have it from; `/memory remove` takes it back.")
 	switch {
-	case !x.is("on"):
-		said = x.text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
+	case !x.Is("on"):
+		said = x.Text("I learn nothing about you from what you write here. What I learned before is in `/memory show`, and `/memory remove` takes it back.")
 	case x.server.Learn.IsZero():
-		said = x.text(learnNotYet)
+		said = x.Text(learnNotYet)
 	}
 	return sheet{Content: said}, c.learn(ctx, x, x.who())
 }
 
 // learnGuild switches it on or off for all who want it.
 func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
-	said := x.text("I learn nothing about members of this server from what they write.")
-	if x.is("on") {
-		said = x.text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
+	said := x.Text("I learn nothing about members of this server from what they write.")
+	if x.Is("on") {
+		said = x.Text("I learn about members of this server from what they write, from now on: only about those who switch it on for " +
 			"themselves with `/memory learn`.")
 	}
 	return sheet{Content: said}, c.learn(ctx, x, 0)
@@ -329,7 +335,7 @@ func (c *commands) learnGuild(ctx context.Context, x *exchange) (sheet, error) {
 
 func (c *commands) learn(ctx context.Context, x *exchange, user memory.UserID) error {
 	return c.apply(ctx, x, "keep whether facts are learned", memory.Learn{Guild: x.guild(), User: user,
-		On: x.is("on"), At: c.bot.now()})
+		On: x.Is("on"), At: c.Now()})
 }
 
 func later(a, b time.Time) time.Time {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/markdown"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -32,7 +33,7 @@ func (s *scene) use(t *testing.T, who discordtest.User, name string, options ...
 	for _, o := range options {
 		did += fmt.Sprintf(" %s:%v", o.Name, o.Value)
 	}
-	s.did[m.ID] = clip(did, 200)
+	s.did[m.ID] = markdown.Clip(did, 200)
 	return m
 }
 
@@ -74,7 +75,7 @@ func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	s.waitRegistered()
 	s.log.forgetting.steps, s.log.forgetting.fails = make(chan int), errDown
 	x := s.used(t, s.bo, "limits")
-	x.came = s.discord.Now().Add(-s.bot.timing.command)
+	x.came = s.discord.Now().Add(-s.bot.timing.commands.Use)
 	edits := func() (texts []string) {
 		for _, r := range s.discord.Requests() {
 			if r.Method == "PATCH" && strings.Contains(r.Path, x.Token) {
@@ -88,7 +89,7 @@ func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	go func() {
 		_, err := s.bot.commands.forgetting(context.Background(), x,
 			memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
-				Why: memory.WhyMember, At: s.discord.Now()}, x.receipt)
+				Why: memory.WhyMember, At: s.discord.Now()}, receiptText)
 		ended <- err
 	}()
 	s.discord.WaitFor("the last word", func() bool { return len(edits()) > before })

@@ -4,13 +4,16 @@ import (
 	"slices"
 	"strconv"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/memory"
 )
 
 // command is a command as it is registered, in the form in which Discord gives it back.
 type command struct {
-	ID snowflake `json:"id,omitempty"` // as Discord gives it
+	ID discord.Snowflake `json:"id,omitempty"` // as Discord gives it
 	option
 	Contexts     []int `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
 	Integrations []int `json:"integration_types"` // 0: installed in a guild
@@ -18,7 +21,7 @@ type command struct {
 	Permissions *string `json:"default_member_permissions,omitempty"`
 
 	needs memory.Permissions // as Permissions has them
-	says  phrase             // of a command in a menu, which has no description at Discord
+	says  locale.Phrase      // of a command in a menu, which has no description at Discord
 }
 
 // option is an option of a command, a subcommand or a group of them, or what a command is besides.
@@ -47,31 +50,6 @@ type optionChoice struct {
 	NameIn map[string]string `json:"name_localizations,omitempty"`
 }
 
-// https://discord.com/developers/docs/interactions/application-commands
-const (
-	commandSlash   = 1
-	commandUser    = 2
-	commandMessage = 3
-
-	optionSubcommand = 1
-	optionGroup      = 2
-	optionText       = 3
-	optionNumber     = 4
-	optionSwitch     = 5
-	optionUser       = 6
-	optionChannel    = 7
-	optionRole       = 8
-
-	inGuilds, inDirect = 0, 1
-)
-
-// The permissions that decide who may decide. https://discord.com/developers/docs/topics/permissions
-const (
-	manageGuild    memory.Permissions = 1 << 5
-	sendMessages   memory.Permissions = 1 << 11
-	manageMessages memory.Permissions = 1 << 13
-)
-
 // starCommand is in the menu of a message.
 const starCommand = "Remember ⭐"
 
@@ -83,12 +61,12 @@ const (
 
 // slash is a command that is typed. Its handler is nil if it has subcommands.
 func slash(name, description string, contexts []int, h *handler, options ...option) command {
-	return command{option: option{Type: commandSlash, Name: name, Description: description, Options: options,
+	return command{option: option{Type: discord.CommandSlash, Name: name, Description: description, Options: options,
 		handler: h}, Contexts: contexts, Integrations: []int{0}}
 }
 
 // inMenu is a command in the menu of a message or a member.
-func inMenu(kind int, name string, says phrase, contexts []int, h handler) command {
+func inMenu(kind int, name string, says locale.Phrase, contexts []int, h handler) command {
 	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
 		says: says}
 }
@@ -100,20 +78,20 @@ func (c command) needing(p memory.Permissions) command {
 }
 
 func sub(name, description string, h handler, options ...option) option {
-	return option{Type: optionSubcommand, Name: name, Description: description, Options: options, handler: &h}
+	return option{Type: discord.OptionSubcommand, Name: name, Description: description, Options: options, handler: &h}
 }
 
 func group(name, description string, options ...option) option {
-	return option{Type: optionGroup, Name: name, Description: description, Options: options}
+	return option{Type: discord.OptionGroup, Name: name, Description: description, Options: options}
 }
 
 // textOption is a text of at most so many characters; 0: of as many as Discord takes.
 func textOption(name, description string, longest int) option {
-	return option{Type: optionText, Name: name, Description: description, MaxLength: longest}
+	return option{Type: discord.OptionText, Name: name, Description: description, MaxLength: longest}
 }
 
 func channelOption(name, description string, types []int) option {
-	return option{Type: optionChannel, Name: name, Description: description, ChannelTypes: types}
+	return option{Type: discord.OptionChannel, Name: name, Description: description, ChannelTypes: types}
 }
 
 func (o option) required() option { o.Required = true; return o }
@@ -130,11 +108,11 @@ func (o option) of(values ...string) option {
 
 // declared are the commands there are, with what does them.
 func (c *commands) declared() []command {
-	member := option{Type: optionUser, Name: "member", Required: true}
+	member := option{Type: discord.OptionUser, Name: "member", Required: true}
 	about, wrote := member, member
 	about.Description, wrote.Description = "Whom it is about", "Who wrote it"
-	on := option{Type: optionSwitch, Name: "on", Description: "Whether I may", Required: true}
-	whole := option{Type: optionSwitch, Name: "server",
+	on := option{Type: discord.OptionSwitch, Name: "on", Description: "Whether I may", Required: true}
+	whole := option{Type: discord.OptionSwitch, Name: "server",
 		Description: "For the whole server, where a channel has nothing of its own"}
 	forWhich := channelOption("channel", "For which channel (left out: this one)", answerable)
 	here := channelOption("channel", "Which channel (left out: this one)", answerable)
@@ -149,16 +127,16 @@ func (c *commands) declared() []command {
 	whom.Choices = []optionChoice{{Name: "all of this server, together", Value: limitServer},
 		{Name: "each member", Value: limitMembers}}
 	number := func(name, description string) option {
-		return option{Type: optionNumber, Name: name, Description: description, MinValue: new(0),
+		return option{Type: discord.OptionNumber, Name: name, Description: description, MinValue: new(0),
 			MaxValue: new(mostOfLimit)}
 	}
 	setting := textOption("setting", "What to set", 0).required()
 	for _, key := range append(slices.Clone(panelKeys), memory.SettingPersona) {
-		setting.Choices = append(setting.Choices, optionChoice{Name: locale{}.keyName(key), Value: string(key)})
+		setting.Choices = append(setting.Choices, optionChoice{Name: keyName(locale.Locale{}, key), Value: string(key)})
 	}
 	by := textOption("by", "How you get it (left out: here, so that only you see it)", 0)
 	by.Choices = []optionChoice{{Name: "direct message", Value: exportByDM}}
-	both, guilds := []int{inGuilds, inDirect}, []int{inGuilds}
+	both, guilds := []int{discord.InGuilds, discord.InDirect}, []int{discord.InGuilds}
 	return []command{
 		slash("context", "Shows what I'd remember for a question. Only you see it.", both,
 			&handler{do: c.recall(false, showRecalled)}, question),
@@ -195,16 +173,16 @@ func (c *commands) declared() []command {
 				textOption("value", "The value, or default (left out: shows what holds, or asks for a persona in a form)", answer.MaxPersona).completed(),
 				forWhich, whole),
 			sub("limits", "Shows or decides how much members may ask me", handler{do: c.limit}, whom,
-				option{Type: optionRole, Name: "role",
+				option{Type: discord.OptionRole, Name: "role",
 					Description: "Decides it for each member with this role, in place of what holds for each member"},
 				number("messages", "Questions within a minute; 0: without limit"), number("tokens",
 					"Tokens a day, of UTC; 0: without limit"),
-				option{Type: optionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
+				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
 			sub("audience", "Shows or states which roles always go together, so that I know better who may read what",
 				handler{do: c.audience},
-				option{Type: optionRole, Name: "role", Description: "Whoever has this role …"},
-				option{Type: optionRole, Name: "also", Description: "… always has this one, too"},
-				option{Type: optionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
+				option{Type: discord.OptionRole, Name: "role", Description: "Whoever has this role …"},
+				option{Type: discord.OptionRole, Name: "also", Description: "… always has this one, too"},
+				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
 			sub("status", "Shows how I am, what I keep of this server, and what answers take",
 				handler{early: true, do: c.status}),
 			sub("context", "Shows the exact prompt that a question of yours would make here, as a file",
@@ -236,11 +214,11 @@ func (c *commands) declared() []command {
 			sub("export", "Gives you what I remember of this server, where you can read it, as a file",
 				handler{do: inPlaceGiven(c.exportServer)}, only, since,
 				textOption("before", "Only from before this day, or from longer ago than this",
-					longestMoment))).needing(manageGuild),
+					longestMoment))).needing(discord.ManageGuild),
 		slash("model", "Shows which model answers, or chooses another", guilds,
 			&handler{do: c.set, completes: c.settingValues},
 			textOption("model", "The model (left out: shows what holds)",
-				0).completed(), forWhich, whole).needing(manageGuild),
+				0).completed(), forWhich, whole).needing(discord.ManageGuild),
 		slash("lore", "What this server wants me to remember under a name. Only you see it.", guilds, nil,
 			sub("list", "Shows the lore that you may read", handler{do: c.listLore}),
 			sub("show", "Shows what I remember under a name, who told me, and what it is from",
@@ -258,7 +236,7 @@ func (c *commands) declared() []command {
 			&handler{do: c.find, completes: spans("7d", "30d")},
 			textOption("question", "A question, or a few words", longestQuestion).required(),
 			channelOption("in", "Only what was said in this channel and its threads", answerable),
-			option{Type: optionUser, Name: "from", Description: "Only what this person said"},
+			option{Type: discord.OptionUser, Name: "from", Description: "Only what this person said"},
 			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
 				longestTime).completed(),
 			textOption("until", "To the end of this day, or longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
@@ -268,18 +246,19 @@ func (c *commands) declared() []command {
 			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 3d (7 days at most)", longestTime).completed()),
 		slash("limits", "Shows how much you may ask me, and what is left. Only you see it.", both,
 			&handler{do: c.showLimits}),
-		inMenu(commandMessage, starCommand,
-			phrase("Marks a message as important, so that I recall it sooner, or takes the mark away"), guilds, handler{do: c.star}).needing(manageMessages),
-		inMenu(commandMessage, relatedCommand,
-			phrase("Finds what else was said about what a message says. Only you see it."), both,
+		inMenu(discord.CommandMessage, starCommand,
+			locale.Phrase("Marks a message as important, so that I recall it sooner, or takes the mark away"), guilds, handler{do: c.star}).needing(discord.ManageMessages),
+		inMenu(discord.CommandMessage, relatedCommand,
+			locale.Phrase("Finds what else was said about what a message says. Only you see it."), both,
 			handler{refuse: relatesNothing, do: c.findRelated}),
-		inMenu(commandMessage, whyCommand,
-			phrase("Shows how an answer of mine came about, as far as you may read it"), both,
+		inMenu(discord.CommandMessage, whyCommand,
+			locale.Phrase("Shows how an answer of mine came about, as far as you may read it"), both,
 			handler{refuse: c.isntOurs, do: c.explainAnswer}),
-		inMenu(commandMessage, forgetCommand,
-			phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
+		inMenu(discord.CommandMessage, forgetCommand,
+			locale.Phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
 			handler{do: c.askForgetThis}),
-		inMenu(commandUser, aboutCommand, phrase("Shows all that I keep about you: for yourself only"), both,
+		inMenu(discord.CommandUser, aboutCommand,
+			locale.Phrase("Shows all that I keep about you: for yourself only"), both,
 			handler{do: c.about}),
 		slash("privacy", "What I keep here, for how long, where it goes, and who runs me. Only you see it.",
 			both, &handler{do: c.asMember(c.privacy)}),
@@ -293,21 +272,22 @@ func (c *commands) declared() []command {
 // in messages that Discord keeps, so they stay.
 func (c *commands) components() map[string]handler {
 	all := map[string]handler{
-		"component " + buttonStop:        {refuse: notMine(manageMessages), updates: true, early: true, do: c.stop},
-		"component " + buttonSources:     {do: c.sources},
-		"component " + buttonAgain:       {refuse: notMine(0), updates: true, do: c.askAgain},
-		"component " + buttonDelete:      {refuse: notMine(manageMessages), updates: true, do: c.remove},
-		"component " + buttonRemember:    {refuse: notMine(manageGuild), updates: true, do: c.remember},
-		"component " + buttonForgo:       {refuse: notMine(manageGuild), updates: true, do: c.forgo},
-		"component " + removedFacts:      {updates: true, do: c.asMember(c.removeFacts)},
-		"component " + confirmOptOut:     {updates: true, early: true, endless: true, do: c.optOut},
-		"component " + confirmForget:     {updates: true, endless: true, do: c.forgetMember},
-		"component " + confirmForgetThis: {updates: true, do: c.forgetThis},
-		"component " + confirmLoreOff:    {updates: true, do: c.removeLore},
-		"component " + pagerName:         {updates: true, do: c.turnPage},
-		"form " + formFact:               {do: c.asMember(c.editFact)},
-		"form " + formLoreAdd:            {refuse: writesNot, do: c.asMember(c.addOneLore)},
-		"form " + formLoreEdit:           {do: c.editLore},
+		"component " + reply.ButtonStop: {refuse: notMine(discord.ManageMessages), updates: true,
+			early: true, do: c.stop},
+		"component " + reply.ButtonSources:  {do: c.sources},
+		"component " + reply.ButtonAgain:    {refuse: notMine(0), updates: true, do: c.askAgain},
+		"component " + reply.ButtonDelete:   {refuse: notMine(discord.ManageMessages), updates: true, do: c.remove},
+		"component " + reply.ButtonRemember: {refuse: notMine(discord.ManageGuild), updates: true, do: c.remember},
+		"component " + reply.ButtonForgo:    {refuse: notMine(discord.ManageGuild), updates: true, do: c.forgo},
+		"component " + removedFacts:         {updates: true, do: c.asMember(c.removeFacts)},
+		"component " + confirmOptOut:        {updates: true, early: true, endless: true, do: c.optOut},
+		"component " + confirmForget:        {updates: true, endless: true, do: c.forgetMember},
+		"component " + confirmForgetThis:    {updates: true, do: c.forgetThis},
+		"component " + confirmLoreOff:       {updates: true, do: c.removeLore},
+		"component " + pagerName:            {updates: true, do: c.turnPage},
+		"form " + formFact:                  {do: c.asMember(c.editFact)},
+		"form " + formLoreAdd:               {refuse: writesNot, do: c.asMember(c.addOneLore)},
+		"form " + formLoreEdit:              {do: c.editLore},
 	}
 	for path, h := range map[string]handler{
 		"form " + formPersona:         {do: c.set},

@@ -214,7 +214,7 @@ func TestExportsAreMadeOneAtATime(t *testing.T) {
 func TestLargeExports(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
-	s.bot.mostData, s.bot.mostExported = 10_000, 60_000
+	s.bot.sizes.File, s.bot.sizes.Unpacked = 10_000, 60_000
 	said := s.posts(t, s.channel, s.bo.ID, "own words")
 	add := func(n int, text string) {
 		t.Helper()
@@ -223,7 +223,7 @@ func TestLargeExports(t *testing.T) {
 			Author: memory.UserID(s.bo.ID), Content: text}
 		s.apply(t, memory.Posted{Message: m})
 	}
-	add(1, strings.Repeat("over and over ", s.bot.mostData/14))
+	add(1, strings.Repeat("over and over ", s.bot.sizes.File/14))
 	m := s.export(t, s.channel, s.bo)
 	s.says(t, m)
 	if _, p := s.portrait(t, m.Message); len(p.Messages) != 2 {
@@ -234,13 +234,13 @@ func TestLargeExports(t *testing.T) {
 	s.says(t, s.export(t, s.channel, s.bo, opt("by", exportByDM)))
 
 	random := rand.New(rand.NewPCG(1, 2))
-	noise := make([]byte, 2*s.bot.mostData)
+	noise := make([]byte, 2*s.bot.sizes.File)
 	for i := range noise {
 		noise[i] = byte(' ' + 1 + random.IntN(90))
 	}
 	add(2, string(noise))
 	s.says(t, s.export(t, s.channel, s.bo))
-	add(3, strings.Repeat("x", s.bot.mostExported))
+	add(3, strings.Repeat("x", s.bot.sizes.Unpacked))
 	s.says(t, s.export(t, s.channel, s.bo))
 }
 

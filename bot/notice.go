@@ -12,8 +12,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/pace"
 	"hark/memory"
 )
 
@@ -40,7 +43,7 @@ const noticePlaces = 5
 // notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
 // says what holds since that was decided or changed.
 type notices struct {
-	bot *Bot
+	*commandOptions
 	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
 	editing sync.Mutex
 	of      map[memory.GuildID]*notice // guarded by editing
@@ -69,19 +72,19 @@ func (at noticeAt) String() string {
 	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.words)
 }
 
-func newNotices(b *Bot) *notices {
-	return &notices{bot: b, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
+func newNotices(o *commandOptions) *notices {
+	return &notices{commandOptions: o, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
 		wake: make(chan struct{}, 1)}
 }
 
 // see is told what is in the log. It doesn't wait.
-func (n *notices) see(subjects []subject) {
+func (n *notices) see(subjects []ingest.Subject) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range subjects {
-		if s.told {
-			n.guilds[s.guild] = true
-			wakeUp(n.wake)
+		if s.Told {
+			n.guilds[s.Guild] = true
+			pace.Wake(n.wake)
 		}
 	}
 }
@@ -96,8 +99,8 @@ func (n *notices) look(ctx context.Context) {
 		if err == nil || ctx.Err() != nil {
 			continue
 		}
-		n.bot.log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't say what is remembered in a server")
-		if errors.Is(err, errGone) {
+		n.Log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't say what is remembered in a server")
+		if errors.Is(err, discord.ErrGone) {
 			n.mu.Lock()
 			delete(n.guilds, id)
 			n.mu.Unlock()
@@ -109,7 +112,7 @@ func (n *notices) look(ctx context.Context) {
 func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	n.editing.Lock()
 	defer n.editing.Unlock()
-	g, err := n.bot.memory.Guild(ctx, id)
+	g, err := n.Memory.Guild(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -121,7 +124,7 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	if len(is.unsaved) > 0 {
 		return n.save(ctx, is)
 	}
-	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.bot.cfg.Policy.Ask) {
+	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.Policy.Ask) {
 		return nil
 	}
 	text := n.says(ctx, g, is.channel)
@@ -136,10 +139,10 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 	}
 	at := is.noticeAt
 	at.words = wordsOf(text)
-	t := thread{client: n.bot.rest, channel: at.channel}
+	t := discord.Sender{Client: n.Client, Channel: at.channel}
 	if closed {
-		err = wrap(t.of(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.channel)
-		if err != nil && !errors.Is(err, errGone) {
+		err = discord.Wrap(t.Request(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.Channel)
+		if err != nil && !errors.Is(err, discord.ErrGone) {
 			return err
 		}
 		at.message = 0
@@ -150,10 +153,10 @@ func (n *notices) keep(ctx context.Context, id memory.GuildID) error {
 			return n.is(ctx, id, is, at)
 		}
 	}
-	if at.message == 0 || errors.Is(err, errGone) {
+	if at.message == 0 || errors.Is(err, discord.ErrGone) {
 		at, err = n.post(ctx, g)
 	}
-	if is.known && errors.Is(err, errGone) { // so that it isn't tried again before there is more to say
+	if is.known && errors.Is(err, discord.ErrGone) { // so that it isn't tried again before there is more to say
 		return errors.Join(err, n.is(ctx, id, is, noticeAt{words: wordsOf(text)}))
 	}
 	if err != nil {
@@ -178,7 +181,7 @@ func (n *notices) noticeOf(g *memory.Guild) *notice {
 func (n *notices) is(ctx context.Context, id memory.GuildID, is *notice, at noticeAt) error {
 	is.noticeAt, is.known = at, true
 	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
-		At: n.bot.now()}}
+		At: n.Now()}}
 	if at.message != 0 {
 		is.unsaved = append(is.unsaved, memory.Asked{Guild: id, Channel: at.channel, Message: at.message})
 	}
@@ -186,7 +189,7 @@ func (n *notices) is(ctx context.Context, id memory.GuildID, is *notice, at noti
 }
 
 func (n *notices) save(ctx context.Context, is *notice) error {
-	if err := n.bot.memory.Apply(ctx, is.unsaved...); err != nil {
+	if err := n.Memory.Apply(ctx, is.unsaved...); err != nil {
 		return fmt.Errorf("keep what the notice says: %w", err)
 	}
 	is.unsaved = nil
@@ -202,23 +205,24 @@ func wordsOf(text string) uint64 {
 // says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
 // since nobody else can be.
 func (n *notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
-	l, policy := n.bot.localeIn(ctx, g.ID, channel), n.bot.cfg.Policy
-	owner := when(isElsewhere(g, channel), l.text(noticeOwner, plain(g.Name, 100)))
+	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
+	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
 	if asks(g, policy) {
-		return lines(owner, l.text(noticeText))
+		return markdown.Lines(owner, l.Text(noticeText))
 	}
 	shown := *g // without what not everybody can see
 	shown.Choice = choiceFor(g, policy)
 	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
 		return !g.IsPublic(c.ID)
 	})
-	holds := lines(owner, told(l, &shown, policy))
+	holds := markdown.Lines(owner, told(l, &shown, policy))
 	if shown.Choice != memory.Ignore {
-		holds = lines(holds, l.retained(g, 0, n.bot.cfg.Retention), l.text(goesAlong),
-			l.sent(n.bot.cfg.Privacy, !g.Learn.IsZero()))
+		holds = markdown.Lines(holds, retainedText(l, g, 0, n.Retention), l.Text(goesAlong),
+			sentText(l, n.Privacy, !g.Learn.IsZero()))
 	}
-	foot := l.text(noticeFoot) // with where the rest is said
-	return lines(append(fitting(strings.Split(holds, "\n"), messageLimit-units(foot)-noticeRoom), foot)...)
+	foot := l.Text(noticeFoot) // with where the rest is said
+	return markdown.Lines(append(fitting(strings.Split(holds, "\n"),
+		markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
 }
 
 // asks reports whether the notice of g asks what may be remembered.
@@ -236,18 +240,19 @@ func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
 }
 
 // buttons are those of the notice of g in a channel.
-func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []component {
-	if !asks(g, n.bot.cfg.Policy) || isElsewhere(g, channel) {
+func (n *notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []discord.Component {
+	if !asks(g, n.Policy) || isElsewhere(g, channel) {
 		return nil
 	}
-	l := n.bot.localeIn(ctx, g.ID, channel)
-	return []component{row(button(styleGreen, l.text(rememberPublic), choosePublic),
-		button(styleGrey, l.text("Choose channels"), chooseChannels), button(styleGrey, l.text("Not now"),
+	l := n.Replies.LocaleIn(ctx, g.ID, channel)
+	return []discord.Component{discord.Row(discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
+		discord.Button(discord.StyleGrey, l.Text("Choose channels"),
+			chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
 			chooseNothing))}
 }
 
-func (n *notices) edit(ctx context.Context, t *thread, id memory.MessageID, s sheet) error {
-	return wrap(t.of(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.channel)
+func (n *notices) edit(ctx context.Context, t *discord.Sender, id memory.MessageID, s sheet) error {
+	return discord.Wrap(t.Request(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.Channel)
 }
 
 // decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
@@ -267,7 +272,7 @@ func (n *notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
 			return sheet{}, err
 		}
 	}
-	return sheet{Content: text + "\n" + n.bot.localeIn(ctx, g.ID, at.channel).text("-# Decided by <@%d>.", by)}, nil
+	return sheet{Content: text + "\n" + n.Replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
 }
 
 // post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
@@ -278,20 +283,22 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 		return noticeAt{}, err
 	}
 	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
-		g.ID, errGone, locale{}.permissionNames(memory.ViewChannel|sendMessages), n.bot.grantLink(g.ID, 0))
+		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{},
+			memory.ViewChannel|discord.SendMessages), n.Grants.Link(g.ID, 0))
 	for _, channel := range places[:min(len(places), noticePlaces)] {
 		at, err := n.postIn(ctx, g, channel)
-		if !errors.Is(err, errGone) {
+		if !errors.Is(err, discord.ErrGone) {
 			return at, err
 		}
 		refused = err
 	}
-	direct, err := n.bot.rest.direct(ctx, g.Owner)
+	direct, err := n.Client.Direct(ctx, g.Owner)
 	if err != nil {
-		return noticeAt{}, errors.Join(refused, wrap(err, "write to the owner of guild", memory.ChannelID(g.ID)))
+		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
+			memory.ChannelID(g.ID)))
 	}
 	at, err := n.postIn(ctx, g, direct)
-	if errors.Is(err, errGone) {
+	if errors.Is(err, discord.ErrGone) {
 		err = errors.Join(refused, err)
 	}
 	return at, err
@@ -300,29 +307,29 @@ func (n *notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
 func (n *notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeAt, error) {
 	text, buttons := n.says(ctx, g, channel), n.buttons(ctx, g, channel)
 	at := noticeAt{channel: channel, words: wordsOf(text)}
-	t := &thread{client: n.bot.rest, channel: channel}
+	t := &discord.Sender{Client: n.Client, Channel: channel}
 	if len(buttons) > 0 {
 		id, err := n.there(ctx, channel)
 		if at.message = id; id != 0 || err != nil {
 			return at, err
 		}
 	}
-	p, err := t.post(ctx, outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
-		EnforceNonce: true, AllowedMentions: nobody, Components: buttons})
-	at.message = p.id
+	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
+		EnforceNonce: true, AllowedMentions: discord.Nobody, Components: buttons})
+	at.message = p.ID
 	return at, err
 }
 
 // there is the notice that is in a channel already, or 0.
 func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
-	var last []wireMessage
-	address := discordgo.EndpointChannelMessages(channel.String()) + "?limit=50"
-	if err := n.bot.rest.get(ctx, address, &last); err != nil {
-		return 0, wrap(err, "look for the notice in channel", channel)
+	last, err := n.Client.Newest(ctx, channel)
+	if err != nil {
+		return 0, discord.Wrap(err, "look for the notice in channel", channel)
 	}
 	for _, m := range last {
-		if n.bot.isOurs(&m) && slices.ContainsFunc(m.Components, func(r component) bool {
-			return slices.ContainsFunc(r.Components, func(c component) bool { return c.CustomID == chooseChannels })
+		if n.Replies.IsOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
+			return slices.ContainsFunc(r.Components,
+				func(c discord.Component) bool { return c.CustomID == chooseChannels })
 		}) {
 			return memory.MessageID(m.ID), nil
 		}
@@ -333,21 +340,21 @@ func (n *notices) there(ctx context.Context, channel memory.ChannelID) (memory.M
 // places are the channels that everybody can read and in which Hark may write: the one for the guild's own
 // notices first, then the text channels from the top.
 func (n *notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
-	var g wireGuild
-	var self wireMember
-	err := n.bot.guildParts(ctx, known.ID, &g, &self, &g.Channels)
-	if denied(err) {
-		err = fmt.Errorf("%w: HTTP %d", errGone, status(err))
+	var g discord.Guild
+	var self discord.Member
+	err := n.Grants.Parts(ctx, known.ID, &g, &self, &g.Channels)
+	if discord.Denied(err) {
+		err = fmt.Errorf("%w: HTTP %d", discord.ErrGone, discord.Status(err))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look at guild %d: %w", known.ID, err)
 	}
-	open := slices.DeleteFunc(g.Channels, func(c *wireChannel) bool {
-		at, ok := channelOf(c, known.ID)
+	open := slices.DeleteFunc(g.Channels, func(c *discord.Channel) bool {
+		at, ok := discord.ChannelOf(c, known.ID)
 		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) ||
-			!n.bot.mayIn(&g, &self, &at).Has(memory.ViewChannel|sendMessages)
+			!n.Grants.May(&g, &self, &at).Has(memory.ViewChannel|discord.SendMessages)
 	})
-	slices.SortFunc(open, func(a, b *wireChannel) int {
+	slices.SortFunc(open, func(a, b *discord.Channel) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
 	})
 	var ids []memory.ChannelID

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -24,7 +27,7 @@ func asking(t *testing.T, options ...discordtest.Option) *scene {
 
 func (s *scene) withPolicy(t *testing.T) *scene {
 	s.with(t, Config{Token: s.discord.Token, Policy: memory.Policy{Ask: true}, EditAnswers: true})
-	s.bot.timing.look, s.bot.timing.progress = time.Millisecond, time.Millisecond
+	s.bot.timing.look, s.bot.timing.commands.Progress = time.Millisecond, time.Millisecond
 	return s
 }
 
@@ -170,7 +173,7 @@ func TestNoticeWithoutAPlace(t *testing.T) {
 	s.discord.RemoveChannel(s.channel)
 	s.discord.Inject("POST /users/@me/channels", 1, discordtest.Closed())
 	s.run(t).ready(t)
-	s.logs(t, errGone.Error())
+	s.logs(t, discord.ErrGone.Error())
 }
 
 // calmly has the notices looked at only when a test does.
@@ -424,17 +427,17 @@ func TestWhatIsToldOfAGuild(t *testing.T) {
 		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
 	}
 	for _, got := range []string{
-		told(locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale{}, &memory.Guild{}, memory.Policy{}),
-		told(locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}), told(locale{}, many,
+		told(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale.Locale{}, &memory.Guild{}, memory.Policy{}),
+		told(locale.Locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}), told(locale.Locale{}, many,
 			memory.Policy{}),
-		told(locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
+		told(locale.Locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
 	} {
 		golden.Seen(t, got)
-		if units(got) > messageLimit {
+		if markdown.Units(got) > markdown.MessageLimit {
 			t.Errorf("%q is too long", got)
 		}
 	}
-	if units(noticeText) > messageLimit {
+	if markdown.Units(noticeText) > markdown.MessageLimit {
 		t.Error("the notice is too long")
 	}
 }

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -109,12 +113,13 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	s.stops(t)
 	q, a := s.leavesOpen(t)
 	if begun {
-		d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
-		d.buttons = a.buttons(locale{}, false)
-		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
+		to, o := s.senderOf(a), reply.Owned{Asker: a.Asker, Question: a.ID}
+		first, err := to.Create(t.Context(), 0, strings.Repeat("a", 2000), nil, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.step(t.Context(), []string{strings.Repeat("a", 2000), "On Fri"}, nil, false); err != nil {
+		o.Before = []memory.MessageID{first.ID}
+		if _, err := to.Create(t.Context(), 1, "On Fri", o.Writing(locale.Locale{}), nil); err != nil {
 			t.Fatal(err)
 		}
 		stump = s.discord.Sent(s.channel)[1]
@@ -122,15 +127,20 @@ func opens(t *testing.T, begun bool) (s *scene, q discordtest.Message, stump dis
 	return s, q, stump
 }
 
+// senderOf sends an answer as the process before did.
+func (s *scene) senderOf(a *ingest.Question) *discord.Sender {
+	return &discord.Sender{Client: s.bot.rest, Channel: a.Channel, Question: a.ID, Asker: a.Asker, Purpose: "a"}
+}
+
 // leavesOpen has somebody ask, and the log hold that it is to be answered.
-func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ask) {
+func (s *scene) leavesOpen(t *testing.T) (discordtest.Message, *ingest.Question) {
 	t.Helper()
 	q := s.ask("when?")
-	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
-		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
-	said := memory.Posted{Live: true, Message: memory.Message{ID: a.id, Guild: a.guild, Channel: a.channel,
-		Author: a.asker, Content: q.Content}}
-	s.apply(t, said, a.opened())
+	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
+		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
+	said := memory.Posted{Live: true, Message: memory.Message{ID: a.ID, Guild: a.Guild, Channel: a.Channel,
+		Author: a.Asker, Content: q.Content}}
+	s.apply(t, said, a.Opened())
 	return q, a
 }
 
@@ -196,7 +206,7 @@ func TestQuestionsLeftOpen(t *testing.T) {
 				if m := s.answered(t, s.channel, "Friday"); m.Reference == nil || m.Reference.MessageID != q.ID {
 					t.Errorf("answered by %+v", m)
 				}
-			} else if s.buttonsOf(stump.Message)[buttonStop] != "" {
+			} else if s.buttonsOf(stump.Message)[reply.ButtonStop] != "" {
 				t.Error("it still offers to stop")
 			}
 			if name == "long ago" {
@@ -211,16 +221,15 @@ func TestQuestionsLeftOpen(t *testing.T) {
 func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	t.Parallel()
 	s, q, stump := opens(t, true)
-	a := &ask{id: memory.MessageID(q.ID), guild: memory.GuildID(s.guild.ID),
-		channel: memory.ChannelID(s.channel), asker: memory.UserID(s.ana.ID)}
-	d := newDelivery(s.bot.thread(a, "a"), 0, time.Hour)
-	sent := s.discord.Sent(s.channel)
-	d.take([]memory.MessageID{memory.MessageID(sent[0].ID), memory.MessageID(stump.ID)})
-	d.buttons = a.buttons(locale{}, true)
-	if err := d.finish(t.Context(), []string{strings.Repeat("a", 2000), "On Friday, it was said."}); err != nil {
+	a := &ingest.Question{ID: memory.MessageID(q.ID), Guild: memory.GuildID(s.guild.ID),
+		Channel: memory.ChannelID(s.channel), Asker: memory.UserID(s.ana.ID)}
+	o := reply.Owned{Asker: a.Asker, Question: a.ID,
+		Before: []memory.MessageID{memory.MessageID(s.discord.Sent(s.channel)[0].ID)}}
+	if _, err := s.senderOf(a).Edit(t.Context(), memory.MessageID(stump.ID), "On Friday, it was said.",
+		o.Done(locale.Locale{}, true), nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.buttonsOf(stump.Message)[buttonStop] != "" || s.buttonsOf(stump.Message)[buttonAgain] == "" {
+	if s.buttonsOf(stump.Message)[reply.ButtonStop] != "" || s.buttonsOf(stump.Message)[reply.ButtonAgain] == "" {
 		t.Fatal("it isn't finished")
 	}
 	s.discord.Advance(9 * time.Minute)
@@ -231,8 +240,8 @@ func TestAnswersThatWereNotLoggedStayTheOnlyOnes(t *testing.T) {
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}
-	s.bot.questions.miss(t.Context(), &ask{id: a.id, guild: a.guild, channel: a.channel, asker: a.asker,
-		shown: []memory.MessageID{1}})
+	s.bot.questions.Miss(t.Context(), &ingest.Question{ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker,
+		Shown: []memory.MessageID{1}})
 	if got := s.replies(); len(got) != 1 {
 		t.Errorf("the answers are %q", got)
 	}
@@ -281,9 +290,9 @@ func TestRefusalsThatAreNotTakenLeaveQuestionsOpen(t *testing.T) {
 func TestQuestionsLeftOpenWhileDiscordFails(t *testing.T) {
 	t.Parallel()
 	s, q, _ := opens(t, false)
-	failing := s.discord.Inject("GET /channels/*/messages/*", attempts, discordtest.ServerError())
+	failing := s.discord.Inject("GET /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
 	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})
-	failing.WaitHits(attempts)
+	failing.WaitHits(discord.Attempts)
 	s.out.wait(t, "couldn't take up an open question")
 	s.stop(t)
 	s.resume(t, Config{CatchUp: month, AnswerMissed: 10 * time.Minute})

@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/memory"
@@ -60,7 +63,7 @@ func (c *commands) openPanel(_ context.Context, x *exchange) (sheet, error) {
 func (c *commands) panelAfter(do func(context.Context, *panel) error) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
 		p := &panel{exchange: x}
-		if args := x.args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 &&
+		if args := x.Args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 &&
 			slices.Contains(panelKeys, memory.Setting(args[1])) {
 			p.key = memory.Setting(args[1])
 		}
@@ -78,7 +81,7 @@ func (p *panel) goTo(id string) bool {
 	at, err := channelIn([]string{id})
 	known := p.server.Channel(at)
 	if err != nil || at != 0 && at != memory.ChannelID(p.Channel) && (known == nil || known.Unplaced) {
-		p.at, p.note = 0, p.text(lostChannel)
+		p.at, p.note = 0, p.Text(lostChannel)
 		return false
 	}
 	p.at = at
@@ -87,7 +90,7 @@ func (p *panel) goTo(id string) bool {
 
 // show is the panel as it is now.
 func (c *commands) show(p *panel) sheet {
-	rows := []component{c.placeRow(p), c.keyRow(p)}
+	rows := []discord.Component{c.placeRow(p), c.keyRow(p)}
 	if p.key != "" {
 		rows = append(rows, c.valueRow(p))
 	}
@@ -97,31 +100,33 @@ func (c *commands) show(p *panel) sheet {
 func (c *commands) panelText(p *panel) string {
 	shown := p.heading()
 	for _, key := range memory.AnswerSettings() {
-		shown = lines(shown, c.settingLine(p, key))
+		shown = markdown.Lines(shown, c.settingLine(p, key))
 	}
-	each, all := c.bot.cfg.Limits.of(p.server, nil)
-	return lines(shown, "- "+strings.ReplaceAll(c.holds(p.exchange, p.at), "\n", "\n- "),
-		p.text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
-		"- "+c.pauseLine(p.locale, p.server),
-		"- "+p.text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
+	each, all := c.Replies.Limits.Of(p.server, nil)
+	return markdown.Lines(shown, "- "+strings.ReplaceAll(c.holds(p.exchange, p.at), "\n", "\n- "),
+		p.Text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
+		"- "+c.pauseLine(p.Locale, p.server),
+		"- "+p.Text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
 }
 
 // heading is what came of the last change, and whose settings these are.
 func (p *panel) heading() string {
 	if p.at == 0 {
-		return lines(p.note, p.text("**What is set for the whole server**, where a channel has nothing of its own:"))
+		return markdown.Lines(p.note,
+			p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
 	}
-	return lines(p.note, p.text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
+	return markdown.Lines(p.note,
+		p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
 }
 
 // settingLine says what holds of a key, and where that was set.
 func (c *commands) settingLine(p *panel, key memory.Setting) string {
 	if key == memory.SettingTimezone {
 		zone := c.zone(p.server)
-		return "- " + p.text("**Time zone**: %s, where it is %s (%s)", zone,
-			c.bot.now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
+		return "- " + p.Text("**Time zone**: %s, where it is %s (%s)", zone,
+			c.Now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
 	}
-	return fmt.Sprintf("- **%s**: %s (%s)", p.keyName(key), c.worth(p, key), c.setFor(p, p.at, key))
+	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.exchange.Locale, key), c.worth(p, key), c.setFor(p, p.at, key))
 }
 
 // most is a limit in a few characters.
@@ -129,47 +134,47 @@ func (p *panel) most(n int) string {
 	if n == memory.Unlimited {
 		return "∞"
 	}
-	return p.locale.number(n)
+	return p.Locale.Number(n)
 }
 
 // setFor says for where a key was set that holds at a place.
 func (c *commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) string {
 	switch value, set := p.server.Setting(at, key); {
-	case value == "", c.bot.cfg.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
-		return p.text("by default")
+	case value == "", c.Replies.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
+		return p.Text("by default")
 	case set == 0:
-		return p.text("for the whole server")
+		return p.Text("for the whole server")
 	case set == at:
-		return p.text("for this channel")
+		return p.Text("for this channel")
 	default:
-		return p.text("from <#%d>", set)
+		return p.Text("from <#%d>", set)
 	}
 }
 
 // keyNames are what keys are called.
-var keyNames = map[memory.Setting]phrase{
-	memory.SettingModel: phrase("Model"), memory.SettingPersona: phrase("Persona"), memory.SettingTemperature: phrase("Temperature"),
-	memory.SettingTools: phrase("Tools"), memory.SettingMode: phrase("Mode"), memory.SettingLanguage: phrase("Language"),
-	memory.SettingTimezone: phrase("Time zone"),
+var keyNames = map[memory.Setting]locale.Phrase{
+	memory.SettingModel: locale.Phrase("Model"), memory.SettingPersona: locale.Phrase("Persona"), memory.SettingTemperature: locale.Phrase("Temperature"),
+	memory.SettingTools: locale.Phrase("Tools"), memory.SettingMode: locale.Phrase("Mode"), memory.SettingLanguage: locale.Phrase("Language"),
+	memory.SettingTimezone: locale.Phrase("Time zone"),
 }
 
-func (l locale) keyName(key memory.Setting) string { return l.phrase(keyNames[key]) }
+func keyName(l locale.Locale, key memory.Setting) string { return l.Phrase(keyNames[key]) }
 
 // worth says what holds of a key.
 func (c *commands) worth(p *panel, key memory.Setting) string {
-	value := c.bot.cfg.Choices.In(p.server, p.at).Value(key)
+	value := c.Replies.Choices.In(p.server, p.at).Value(key)
 	switch {
 	case key == memory.SettingModel && value == "":
-		return p.text("none: I quote what was said")
-	case key == memory.SettingModel && !slices.Contains(c.bot.cfg.Choices.Models, value):
-		return p.text("%s, which I don't have any more, so %s answers", plain(value, 60),
-			cmp.Or(plain(c.bot.cfg.Choices.Default.Model, 60), "—"))
+		return p.Text("none: I quote what was said")
+	case key == memory.SettingModel && !slices.Contains(c.Replies.Choices.Models, value):
+		return p.Text("%s, which I don't have any more, so %s answers", markdown.Plain(value, 60),
+			cmp.Or(markdown.Plain(c.Replies.Choices.Default.Model, 60), "—"))
 	case key == memory.SettingPersona && value == "":
-		return p.text("my usual one")
+		return p.Text("my usual one")
 	case key == memory.SettingPersona:
-		return "“" + plain(value, shownPersona) + "”"
+		return "“" + markdown.Plain(value, shownPersona) + "”"
 	}
-	return p.label(key, value)
+	return settingLabel(p.exchange.Locale, key, value)
 }
 
 // languageNames are what languages are called by those who speak them.
@@ -177,31 +182,31 @@ var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "F
 	"ja": "日本語", "zh-TW": "繁體中文"}
 
 // label is a value as a menu shows it.
-func (l locale) label(key memory.Setting, value string) string {
+func settingLabel(l locale.Locale, key memory.Setting, value string) string {
 	switch {
 	case value == answer.SettingDefault:
-		return l.text("What holds unless anything is set")
+		return l.Text("What holds unless anything is set")
 	case key == memory.SettingLanguage:
 		return cmp.Or(languageNames[value], value)
 	case key == memory.SettingTools && value == answer.SettingOn:
-		return l.text("I may look things up by myself")
+		return l.Text("I may look things up by myself")
 	case key == memory.SettingTools:
-		return l.text("I may not look things up by myself")
+		return l.Text("I may not look things up by myself")
 	case key == memory.SettingTemperature && value == "":
-		return l.text("what the model's server uses")
+		return l.Text("what the model's server uses")
 	case key == memory.SettingMode:
-		return l.phrase(cmp.Or(modeNames[value], phrase("told by each question (%s)")), value)
+		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("told by each question (%s)")), value)
 	}
-	return plain(value, longestLabel)
+	return markdown.Plain(value, longestLabel)
 }
 
 // modeNames say what it means that a mode holds.
-var modeNames = map[string]phrase{
-	string(builder.ModeGeneral):      phrase("talk, with brief answers (%s)"),
-	string(builder.ModeCreation):     phrase("making something new (%s)"),
-	string(builder.ModeSearch):       phrase("finding what was said (%s)"),
-	string(builder.ModeModification): phrase("changing what is there (%s)"),
-	string(builder.ModeAnalysis):     phrase("explaining and comparing (%s)"),
+var modeNames = map[string]locale.Phrase{
+	string(builder.ModeGeneral):      locale.Phrase("talk, with brief answers (%s)"),
+	string(builder.ModeCreation):     locale.Phrase("making something new (%s)"),
+	string(builder.ModeSearch):       locale.Phrase("finding what was said (%s)"),
+	string(builder.ModeModification): locale.Phrase("changing what is there (%s)"),
+	string(builder.ModeAnalysis):     locale.Phrase("explaining and comparing (%s)"),
 }
 
 // temperatures are offered in a menu; any other can be written with /hark set.
@@ -215,14 +220,14 @@ func (c *commands) listed(key memory.Setting) []string {
 	case memory.SettingTimezone:
 		return slices.Clone(usualZones)
 	}
-	return c.bot.cfg.Choices.Values(key)
+	return c.Replies.Choices.Values(key)
 }
 
 // values are what a menu offers for a key, with what holds among them.
 func (c *commands) values(p *panel) []string {
-	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return units(v) > longestLabel })
+	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return markdown.Units(v) > longestLabel })
 	holds := c.current(p)
-	offered := all[:min(len(all), menuLimit-2)]
+	offered := all[:min(len(all), discord.MenuLimit-2)]
 	if holds != "" && !slices.Contains(offered, holds) &&
 		(p.key != memory.SettingModel || slices.Contains(all, holds)) {
 		offered = append([]string{holds}, offered...)
@@ -235,119 +240,112 @@ func (c *commands) current(p *panel) string {
 	if p.key == memory.SettingTimezone {
 		return c.zone(p.server).String()
 	}
-	return c.bot.cfg.Choices.In(p.server, p.at).Value(p.key)
+	return c.Replies.Choices.In(p.server, p.at).Value(p.key)
 }
 
-func (c *commands) placeRow(p *panel) component {
+func (c *commands) placeRow(p *panel) discord.Component {
 	var chosen []memory.ChannelID
 	if p.at != 0 {
 		chosen = []memory.ChannelID{p.at}
 	}
-	m := channelMenu(id(panelChannel, p.at, p.key), p.text("Choose a channel"), 1, chosen)
+	m := discord.ChannelMenu(id(panelChannel, p.at, p.key), p.Text("Choose a channel"), 1, chosen)
 	m.Max, m.ChannelTypes = 1, answerable
-	return row(m)
+	return discord.Row(m)
 }
 
-func (c *commands) keyRow(p *panel) component {
-	var options []choice
+func (c *commands) keyRow(p *panel) discord.Component {
+	var options []discord.Choice
 	for _, key := range panelKeys {
-		options = append(options, choice{Label: p.keyName(key), Value: string(key), Default: key == p.key})
+		options = append(options, discord.Choice{Label: keyName(p.exchange.Locale, key), Value: string(key),
+			Default: key == p.key})
 	}
-	return row(single(id(panelKey, p.at), p.text("Choose what to change"), options))
+	return discord.Row(single(id(panelKey, p.at), p.Text("Choose what to change"), options))
 }
 
 // valueRow is the menu of what a key can be set to.
-func (c *commands) valueRow(p *panel) component {
-	holds, offered, placeholder := c.current(p), c.values(p), p.text("%s: choose", p.keyName(p.key))
+func (c *commands) valueRow(p *panel) discord.Component {
+	holds, offered, placeholder := c.current(p), c.values(p), p.Text("%s: choose", keyName(p.exchange.Locale, p.key))
 	switch {
 	case p.key == memory.SettingTimezone:
-		placeholder = p.text("Choose a time zone; `/hark set` knows all of them")
-	case p.key == memory.SettingModel && len(offered) <= len(c.bot.cfg.Choices.Models):
-		placeholder = p.text("Choose a model; `/model` knows all of them")
+		placeholder = p.Text("Choose a time zone; `/hark set` knows all of them")
+	case p.key == memory.SettingModel && len(offered) <= len(c.Replies.Choices.Models):
+		placeholder = p.Text("Choose a model; `/model` knows all of them")
 	}
-	var options []choice
+	var options []discord.Choice
 	for _, value := range offered {
-		options = append(options, choice{Label: labelOf(c.menuLabel(p.locale, p.key, value)), Value: value,
+		options = append(options, discord.Choice{Label: labelOf(c.menuLabel(p.Locale, p.key, value)), Value: value,
 			Default: value == holds})
 	}
-	return row(single(id(panelSet, p.at, p.key), placeholder, options))
+	return discord.Row(single(id(panelSet, p.at, p.key), placeholder, options))
 }
 
 // menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
-func (c *commands) menuLabel(l locale, key memory.Setting, value string) string {
-	label := l.label(key, value)
-	if label == plain(value, longestLabel) {
+func (c *commands) menuLabel(l locale.Locale, key memory.Setting, value string) string {
+	label := settingLabel(l, key, value)
+	if label == markdown.Plain(value, longestLabel) {
 		label = value
 	}
 	if zone, err := time.LoadLocation(value); key == memory.SettingTimezone && err == nil {
-		label += " · " + c.bot.now().In(zone).Format("15:04")
+		label += " · " + c.Now().In(zone).Format("15:04")
 	}
 	return label
 }
 
 // single is a menu of which one is chosen.
-func single(id, placeholder string, options []choice) component {
-	m := menu(id, placeholder, options)
+func single(id, placeholder string, options []discord.Choice) discord.Component {
+	m := discord.Menu(id, placeholder, options)
 	m.Max = 1
 	return m
 }
 
-func (c *commands) buttonRows(p *panel) []component {
-	sets := func(style int, label string, key memory.Setting, value string) component {
-		return button(style, label, id(panelSet, p.at, key, value))
+func (c *commands) buttonRows(p *panel) []discord.Component {
+	sets := func(style int, label string, key memory.Setting, value string) discord.Component {
+		return discord.Button(style, label, id(panelSet, p.at, key, value))
 	}
-	first := []component{button(styleGrey, p.text("Persona…"), id(panelPersona, p.at))}
+	first := []discord.Component{discord.Button(discord.StyleGrey, p.Text("Persona…"), id(panelPersona, p.at))}
 	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
-		first = append(first, sets(styleGrey, p.text("Take back this persona"), memory.SettingPersona,
+		first = append(first, sets(discord.StyleGrey, p.Text("Take back this persona"), memory.SettingPersona,
 			answer.SettingDefault))
 	}
-	first = append(first, button(styleGrey, p.text("Limits…"), id(panelLimits, p.at)),
-		button(styleGrey, p.text("What I remember…"), panelMemory))
-	label, at := p.text("This channel"), memory.ChannelID(p.Channel)
+	first = append(first, discord.Button(discord.StyleGrey, p.Text("Limits…"), id(panelLimits, p.at)),
+		discord.Button(discord.StyleGrey, p.Text("What I remember…"), panelMemory))
+	label, at := p.Text("This channel"), memory.ChannelID(p.Channel)
 	if p.at != 0 {
-		label, at = p.text("Whole server"), 0
+		label, at = p.Text("Whole server"), 0
 	}
-	second := []component{button(styleGrey, label, id(panelServer, at, p.key))}
-	if _, paused := c.bot.cfg.Choices.In(p.server, 0).PausedAt(c.bot.now()); paused {
-		second = append(second, sets(styleGreen, p.text("Go on"), memory.SettingPaused, answer.SettingDefault))
+	second := []discord.Component{discord.Button(discord.StyleGrey, label, id(panelServer, at, p.key))}
+	if _, paused := c.Replies.Choices.In(p.server, 0).PausedAt(c.Now()); paused {
+		second = append(second, sets(discord.StyleGreen, p.Text("Go on"), memory.SettingPaused, answer.SettingDefault))
 	} else {
-		second = append(second, sets(styleGrey, p.text("Pause for an hour"), memory.SettingPaused, "1h"),
-			sets(styleRed, p.text("Pause"), memory.SettingPaused, answer.SettingOn))
+		second = append(second, sets(discord.StyleGrey, p.Text("Pause for an hour"), memory.SettingPaused, "1h"),
+			sets(discord.StyleRed, p.Text("Pause"), memory.SettingPaused, answer.SettingOn))
 	}
-	return []component{row(first...), row(second...)}
+	return []discord.Component{discord.Row(first...), discord.Row(second...)}
 }
 
 // chooseChannel shows what is set for the channel that was chosen.
 func (c *commands) chooseChannel(_ context.Context, p *panel) error {
-	p.goTo(p.value())
+	p.goTo(p.Value())
 	return nil
 }
 
 func (c *commands) chooseKey(_ context.Context, p *panel) error {
-	if p.key = memory.Setting(p.value()); !slices.Contains(panelKeys, p.key) {
-		p.key, p.note = "", p.text(staleChoice)
+	if p.key = memory.Setting(p.Value()); !slices.Contains(panelKeys, p.key) {
+		p.key, p.note = "", p.Text(staleChoice)
 	}
 	return nil
 }
 
-// value is the first that was chosen from a menu; "" if none was.
-func (i *wireInteraction) value() string {
-	if len(i.Data.Values) == 0 {
-		return ""
-	}
-	return i.Data.Values[0]
-}
-
 // panelSets sets the key that is in the id of what was used, to the value that is there, too, or was chosen or written.
 func (c *commands) panelSets(ctx context.Context, p *panel) error {
-	args, value := p.args(), p.value()
+	args, value := p.Args(), p.Value()
 	switch {
 	case len(args) < 2:
-		p.note = p.text(staleChoice)
+		p.note = p.Text(staleChoice)
 		return nil
 	case len(args) > 2:
 		value = args[2]
-	case p.Type == interactionForm:
+	case p.Type == discord.InteractionForm:
 		value = p.persona()
 	}
 	err := c.setIn(ctx, p, memory.Setting(args[1]), value)
@@ -368,14 +366,14 @@ func (c *commands) setIn(ctx context.Context, p *panel, key memory.Setting, valu
 
 // after has the panel show what holds after a change, if that didn't fail.
 func (p *panel) after(err error) error {
-	p.note = "✓ " + p.text("Done. It holds from the next question on.")
+	p.note = "✓ " + p.Text("Done. It holds from the next question on.")
 	return err
 }
 
-func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error) {
+func (c *commands) askPanelPersona(_ context.Context, x *exchange) (discord.Form, error) {
 	at, err := x.place()
 	if err != nil {
-		return form{}, err
+		return discord.Form{}, err
 	}
 	return x.personaForm(id(panelPersona, at, memory.SettingPersona), at)
 }
@@ -383,14 +381,14 @@ func (c *commands) askPanelPersona(_ context.Context, x *exchange) (form, error)
 // limitFields are what stands in the form for limits.
 var limitFields = []struct {
 	id    string
-	label phrase
+	label locale.Phrase
 	all   bool // of all members together
 	of    func(*memory.Limit) *int
 }{
-	{"each-messages", phrase("Each member: questions a minute"), false, limitedQuestions},
-	{"each-tokens", phrase("Each member: tokens a day"), false, limitedTokens},
-	{"all-messages", phrase("All together: questions a minute"), true, limitedQuestions},
-	{"all-tokens", phrase("All together: tokens a day"), true, limitedTokens},
+	{"each-messages", locale.Phrase("Each member: questions a minute"), false, limitedQuestions},
+	{"each-tokens", locale.Phrase("Each member: tokens a day"), false, limitedTokens},
+	{"all-messages", locale.Phrase("All together: questions a minute"), true, limitedQuestions},
+	{"all-tokens", locale.Phrase("All together: tokens a day"), true, limitedTokens},
 }
 
 func limitedQuestions(l *memory.Limit) *int { return &l.Messages }
@@ -404,14 +402,15 @@ func limitRole(g *memory.Guild, all bool) memory.RoleID {
 	return memory.RoleID(g.ID)
 }
 
-func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
-	f := form{ID: id(panelLimits, strings.Join(x.args(), ":")), Title: x.text("0: no limit; empty: as I was set up")}
+func (c *commands) askLimits(_ context.Context, x *exchange) (discord.Form, error) {
+	f := discord.Form{ID: id(panelLimits, strings.Join(x.Args(), ":")),
+		Title: x.Text("0: no limit; empty: as I was set up")}
 	for _, of := range limitFields {
 		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
 		if n := *of.of(&limit); n != memory.AsConfigured {
 			value = strconv.Itoa(n)
 		}
-		f.Fields = append(f.Fields, input(inputLine, of.id, x.phrase(of.label), value, 15, false))
+		f.Fields = append(f.Fields, discord.Input(discord.InputLine, of.id, x.Phrase(of.label), value, 15, false))
 	}
 	return f, nil
 }
@@ -420,9 +419,9 @@ func (c *commands) askLimits(_ context.Context, x *exchange) (form, error) {
 func (c *commands) setLimits(ctx context.Context, p *panel) error {
 	limits := map[memory.RoleID]memory.Limit{}
 	for _, of := range limitFields {
-		n, ok := limitIn(p.option(of.id))
+		n, ok := limitIn(p.Option(of.id))
 		if !ok {
-			p.note = p.text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", plain(p.option(of.id), 30), p.locale.number(mostOfLimit))
+			p.note = p.Text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", markdown.Plain(p.Option(of.id), 30), p.Locale.Number(mostOfLimit))
 			return nil
 		}
 		role := limitRole(p.server, of.all)

@@ -7,6 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -64,9 +68,8 @@ func TestPanelsFit(t *testing.T) {
 	for n := range 40 {
 		names = append(names, fmt.Sprintf("model-%d", n))
 	}
-	b := &Bot{now: time.Now, cfg: Config{Choices: answer.Choices{Models: names,
-		Default: answer.Settings{Model: names[0]}}}}
-	c := &commands{bot: b}
+	c := &commands{commandOptions: offline(ingest.Options{Now: time.Now}, answer.Choices{Models: names,
+		Default: answer.Settings{Model: names[0]}})}
 	for _, language := range builder.Languages() {
 		for _, key := range panelKeys {
 			g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{
@@ -76,21 +79,23 @@ func TestPanelsFit(t *testing.T) {
 				memory.SettingModel:       names[7], memory.SettingPaused: answer.SettingOn, memory.SettingAnswers: answersOff},
 				Channels: []memory.Channel{{ID: 1<<62 + 1, Choice: memory.Remember,
 					Settings: map[memory.Setting]string{memory.SettingRetention: "90d"}}}}
-			p := &panel{exchange: &exchange{locale: localeOf(language), server: g,
-				wireInteraction: wireInteraction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key,
-				note: localeOf(language).text(lostChannel)}
+			p := &panel{exchange: &exchange{Locale: locale.Of(language), server: g,
+				Interaction: discord.Interaction{Channel: 1<<62 + 1}}, at: 1<<62 + 1, key: key,
+				note: locale.Of(language).Text(lostChannel)}
 			s := c.show(p)
-			if units(s.Content) > messageLimit || len(s.Components) > 5 {
-				t.Errorf("%s, %s: %d units, %d rows", language, key, units(s.Content), len(s.Components))
+			if markdown.Units(s.Content) > markdown.MessageLimit || len(s.Components) > 5 {
+				t.Errorf("%s, %s: %d units, %d rows", language, key, markdown.Units(s.Content), len(s.Components))
 			}
 			for _, r := range s.Components {
 				for _, b := range r.Components {
-					if units(b.CustomID) > idLimit || units(b.Label) > 80 || units(b.Placeholder) > 150 ||
-						len(b.Options) > menuLimit || b.Type == componentMenu && len(b.Options) == 0 {
+					if markdown.Units(b.CustomID) > idLimit || markdown.Units(b.Label) > 80 ||
+						markdown.Units(b.Placeholder) > 150 ||
+						len(b.Options) > discord.MenuLimit || b.Type == discord.ComponentMenu && len(b.Options) == 0 {
 						t.Errorf("%s, %s: %+v", language, key, b)
 					}
 					for _, o := range b.Options {
-						if o.Label == "" || units(o.Label) > longestLabel || units(o.Value) > longestLabel {
+						if o.Label == "" || markdown.Units(o.Label) > longestLabel ||
+							markdown.Units(o.Value) > longestLabel {
 							t.Errorf("%s, %s: %+v", language, key, o)
 						}
 					}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -18,23 +20,23 @@ const shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
 
 // pause pauses Hark in a guild, has it go on, or shows whether it is paused.
 func (c *commands) pause(ctx context.Context, x *exchange) (sheet, error) {
-	state, span := x.option("state"), x.option("for")
+	state, span := x.Option("state"), x.Option("for")
 	if state == "" && span == "" {
-		return sheet{Content: c.pauseLine(x.locale, x.server)}, nil
+		return sheet{Content: c.pauseLine(x.Locale, x.server)}, nil
 	}
 	value := cmp.Or(span, state)
 	if state == answer.SettingOff {
 		if value = answer.SettingDefault; span != "" {
-			return sheet{}, refusal(x.text(
+			return sheet{}, refusal(x.Text(
 				"There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
 		}
 	}
 	if err := c.setIn(ctx, &panel{exchange: x}, memory.SettingPaused, value); err != nil {
 		return sheet{}, err
 	}
-	text := c.pauseLine(x.locale, x.server)
+	text := c.pauseLine(x.Locale, x.server)
 	if value != answer.SettingDefault {
-		text += "\n" + x.text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
+		text += "\n" + x.Text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
 	}
 	return sheet{Content: text}, nil
 }
@@ -44,27 +46,27 @@ func (c *commands) check(x *exchange, key memory.Setting, value string) (string,
 	if key == memory.SettingPaused && value != answer.SettingOn && value != answer.SettingDefault {
 		d, ok := spanOf(value)
 		if !ok {
-			return "", refusal(x.text("I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."))
+			return "", refusal(x.Text("I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."))
 		}
-		return c.bot.now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339), nil
+		return c.Now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339), nil
 	}
-	value, err := c.bot.cfg.Choices.Check(key, value)
+	value, err := c.Replies.Choices.Check(key, value)
 	if err != nil {
-		return "", refusal(x.text("I can't do that: %s.", x.complaint(err)))
+		return "", refusal(x.Text("I can't do that: %s.", markdown.Plain(x.Complaint(err), 300)))
 	}
 	return value, nil
 }
 
 // pauseLine says whether Hark is paused in a guild.
-func (c *commands) pauseLine(l locale, g *memory.Guild) string {
-	until, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now())
+func (c *commands) pauseLine(l locale.Locale, g *memory.Guild) string {
+	until, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now())
 	switch {
 	case !paused:
-		return l.text("**Paused**: no")
+		return l.Text("**Paused**: no")
 	case until.IsZero():
-		return l.text("**Paused**: yes, until somebody ends it")
+		return l.Text("**Paused**: yes, until somebody ends it")
 	}
-	return l.text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
+	return l.Text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
 }
 
 // setAt sets a key at a place to a value that was checked, together with more.
@@ -74,7 +76,7 @@ func (c *commands) setAt(ctx context.Context, x *exchange, at memory.ChannelID, 
 		at = 0
 	}
 	return c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at), append(more,
-		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.bot.now()})...)
+		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.Now()})...)
 }
 
 var (

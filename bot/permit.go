@@ -1,6 +1,14 @@
 package bot
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/internal/ttl"
+	"hark/memory"
+)
 
 // adminCommand is the command whose messages have buttons, menus and forms by which a guild decides.
 const adminCommand = "hark"
@@ -19,7 +27,7 @@ const (
 // tell whether whoever uses it may use the command that showed it. After a restart nobody is known, and the
 // command has to be used again.
 type permits struct {
-	*noted[membership, bool]
+	*ttl.Cache[ingest.Membership, bool]
 	now func() time.Time
 }
 
@@ -27,28 +35,23 @@ type permits struct {
 const mostPermits = 1 << 12
 
 func newPermits(now func() time.Time) *permits {
-	return &permits{newNoted[membership, bool](mostPermits), now}
+	return &permits{ttl.New[ingest.Membership, bool](mostPermits), now}
 }
 
 // look notes who uses the command, and whether whoever uses what it showed may go on. What everybody sees is
 // no such thing.
 func (p *permits) look(x *exchange) {
-	who, now := membership{x.guild(), x.who()}, p.now()
+	who, now := ingest.Membership{Guild: x.guild(), User: x.who()}, p.now()
 	switch x.Type {
-	case interactionCommand:
+	case discord.InteractionCommand:
 		if x.Data.Name != adminCommand || x.Guild == 0 {
 			return
 		}
-		p.put(who, !x.may(manageGuild), now, now.Add(permitFor))
-	case interactionComponent, interactionForm:
-		permitted, _ := p.get(who, now)
-		x.permitted = permitted && !x.isPublic()
+		p.Put(who, !x.May(discord.ManageGuild), now, now.Add(permitFor))
+	case discord.InteractionComponent, discord.InteractionForm:
+		permitted, _ := p.Get(who, now)
+		x.permitted = permitted && !x.IsPublic()
 	}
-}
-
-// isPublic reports whether what is used stands below a message that others see as well.
-func (i *wireInteraction) isPublic() bool {
-	return i.Message != nil && i.Message.Flags&flagEphemeral == 0
 }
 
 // managesNot refuses whoever may not decide for a server. Of a command Discord itself has seen to that, as
@@ -56,11 +59,26 @@ func (i *wireInteraction) isPublic() bool {
 func managesNot(x *exchange) string {
 	switch {
 	case x.Guild == 0:
-		return x.text(notAllowed)
-	case x.Type == interactionCommand, x.Type == interactionTyping, x.may(manageGuild), x.permitted:
+		return x.Text(notAllowed)
+	case x.Type == discord.InteractionCommand, x.Type == discord.InteractionTyping, x.May(discord.ManageGuild), x.permitted:
 		return ""
-	case x.isPublic():
-		return x.text(notAllowed)
+	case x.IsPublic():
+		return x.Text(notAllowed)
 	}
-	return x.text(useAgain)
+	return x.Text(useAgain)
+}
+
+// missingFor is missing for whoever uses an exchange. Of the channel that it is used in the use itself tells.
+func (c *commands) missingFor(ctx context.Context, x *exchange, at memory.Channel,
+	n discord.Need) (memory.Permissions, error) {
+	if at.Kind == memory.CategoryChannel {
+		return 0, nil
+	}
+	if told := memory.Permissions(x.AppPermissions); told != 0 && at.ID == memory.ChannelID(x.Channel) {
+		if told.Has(memory.Administrator) {
+			return 0, nil
+		}
+		return n.Needed(at.Kind) &^ told, nil
+	}
+	return c.Grants.Missing(ctx, x.guild(), at.ID, n)
 }

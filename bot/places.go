@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -15,19 +18,19 @@ var answerable = []int{0, 2, 5, 10, 11, 12, 13, 15}
 // longestMoment is how long a time may be, as it is written.
 const longestMoment = 20
 
-const errBothPlaces phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
+const errBothPlaces locale.Phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
 
 // errUnknownChannel is that a channel was chosen that isn't known.
-const errUnknownChannel phrase = "I don't know one of these channels yet. Please try again in a moment."
+const errUnknownChannel locale.Phrase = "I don't know one of these channels yet. Please try again in a moment."
 
 // place is the channel that x is about: the first in the id of a button or a form, or the one that a command
 // was given, or else the one that it is used in; 0 for the whole server.
 func (x *exchange) place() (memory.ChannelID, error) {
-	if x.Type == interactionComponent || x.Type == interactionForm {
-		return channelIn(x.args())
+	if x.Type == discord.InteractionComponent || x.Type == discord.InteractionForm {
+		return channelIn(x.Args())
 	}
-	given := x.option("channel")
-	switch whole := x.is("server"); {
+	given := x.Option("channel")
+	switch whole := x.Is("server"); {
 	case whole && given != "":
 		return 0, errBothPlaces
 	case whole:
@@ -71,7 +74,7 @@ func inPlace(do func(context.Context, *exchange, memory.Channel) (sheet, error))
 // inPlaceGiven is inPlace where no channel given means the whole server.
 func inPlaceGiven(do func(context.Context, *exchange, memory.Channel) (sheet, error)) action {
 	return func(ctx context.Context, x *exchange) (sheet, error) {
-		if x.option("channel") == "" {
+		if x.Option("channel") == "" {
 			return do(ctx, x, memory.Channel{})
 		}
 		return inPlace(do)(ctx, x)
@@ -79,19 +82,19 @@ func inPlaceGiven(do func(context.Context, *exchange, memory.Channel) (sheet, er
 }
 
 // mention is how a channel is named; with the id 0 it is the whole server.
-func (l locale) mention(id memory.ChannelID) string {
+func channelMention(l locale.Locale, id memory.ChannelID) string {
 	if id == 0 {
-		return l.text("this server")
+		return l.Text("this server")
 	}
 	return fmt.Sprintf("<#%d>", id)
 }
 
 // paragraphs are lines of which those are left out that say nothing.
-func paragraphs(texts ...string) sheet { return paged(strings.Split(lines(texts...), "\n")) }
+func paragraphs(texts ...string) sheet { return paged(strings.Split(markdown.Lines(texts...), "\n")) }
 
 // asking is a question with a button that does what is asked.
 func (s sheet) asking(style int, label, name string, args ...any) sheet {
-	s.Components = append(s.Components, row(button(style, label, id(name, args...))))
+	s.Components = append(s.Components, discord.Row(discord.Button(style, label, id(name, args...))))
 	return s
 }
 

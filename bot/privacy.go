@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -35,43 +37,43 @@ const (
 
 // privacy tells what is kept where whoever asks is, as it is configured and decided now.
 func (c *commands) privacy(ctx context.Context, x *exchange, m member) (sheet, error) {
-	p, learning, kept := c.bot.cfg.Privacy, !x.server.Learn.IsZero(), c.retainedHere(x)
-	who := x.text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
+	p, learning, kept := c.Privacy, !x.server.Learn.IsZero(), c.retainedHere(x)
+	who := x.Text("Who runs me: whoever runs this bot hasn't said. The server's admins may know.")
 	if p.Operator != "" {
-		who = x.text("Who runs me: %s", p.Operator)
+		who = x.Text("Who runs me: %s", p.Operator)
 	}
 	return paragraphs(
-		x.text("**What I keep here**"), c.keptHere(ctx, x), x.text(privacyWhat), when(p.Summaries,
-			x.text(privacySummaries)),
+		x.Text("**What I keep here**"), c.keptHere(ctx, x), x.Text(privacyWhat), when(p.Summaries,
+			x.Text(privacySummaries)),
 		when(x.Guild != 0 && !learning,
-			x.text("I learn nothing about people by myself here: it isn't switched on.")),
-		when(m.out, x.text(youAreOut)),
-		x.text("**For how long**"), kept, when(kept != "", x.text(goesAlong)), x.traces(p),
-		x.text("How many tokens somebody's questions took I keep for two days."),
-		x.text("**Where it goes**"), x.sent(p, learning),
-		x.text("**Who, and what you can do**"), who,
-		x.text(privacyFoot, c.mention("memory show"), c.mention("memory export"), c.mention("memory forget"),
+			x.Text("I learn nothing about people by myself here: it isn't switched on.")),
+		when(m.out, x.Text(youAreOut)),
+		x.Text("**For how long**"), kept, when(kept != "", x.Text(goesAlong)), tracesText(x.Locale, p),
+		x.Text("How many tokens somebody's questions took I keep for two days."),
+		x.Text("**Where it goes**"), sentText(x.Locale, p, learning),
+		x.Text("**Who, and what you can do**"), who,
+		x.Text(privacyFoot, c.mention("memory show"), c.mention("memory export"), c.mention("memory forget"),
 			c.mention("memory optout")),
-		"-# "+x.text(privacyReach)), nil
+		"-# "+x.Text(privacyReach)), nil
 }
 
 // keptHere says whether a channel is remembered, what was decided for the server, and of how many channels
 // that somebody can read that is so.
 func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 	id := memory.ChannelID(x.Channel)
-	heard := x.text("I don't remember what is said in %s, but for the conversation going on.", x.mention(id))
+	heard := x.Text("I don't remember what is said in %s, but for the conversation going on.", channelMention(x.Locale, id))
 	switch {
 	case x.Guild == 0 && x.remembers(id):
-		return x.text("I remember what we write in direct messages: that is how I was set up. I recall it here only.")
+		return x.Text("I remember what we write in direct messages: that is how I was set up. I recall it here only.")
 	case x.Guild == 0:
-		return x.text("I keep nothing of direct messages, but for the conversation going on: that is how I was set up.")
+		return x.Text("I keep nothing of direct messages, but for the conversation going on: that is how I was set up.")
 	case x.remembers(id):
-		heard = x.text("I remember what is said in %s.", x.mention(id))
+		heard = x.Text("I remember what is said in %s.", channelMention(x.Locale, id))
 	}
 	all := c.readable(ctx, x)
 	kept := slices.DeleteFunc(slices.Clone(all), func(id memory.ChannelID) bool { return !x.remembers(id) })
-	return lines(heard, told(x.locale, x.seen(), x.policy),
-		x.text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.locale.number(len(all)), x.locale.number(len(kept))),
+	return markdown.Lines(heard, told(x.Locale, x.seen(), x.policy),
+		x.Text("Of the channels and threads that I may tell you of here (%s) I remember %s. Nobody is told what they couldn't read themselves.", x.Locale.Number(len(all)), x.Locale.Number(len(kept))),
 		c.rolesHere(x))
 }
 
@@ -82,37 +84,37 @@ func isAgeLimited(g *memory.Guild, id memory.ChannelID) bool {
 }
 
 // traces says how long it is kept how answers came about.
-func (l locale) traces(p Privacy) string {
+func tracesText(l locale.Locale, p Privacy) string {
 	long := func(d time.Duration) string {
 		if d > 0 {
-			return l.lasting(d)
+			return lastingText(l, d)
 		}
-		return l.text("not at all")
+		return l.Text("not at all")
 	}
-	return l.text("Which messages an answer was made from I keep as long as the answer. What the model was sent for it: %s. Which calls were made for it, in ids and numbers: %s.",
+	return l.Text("Which messages an answer was made from I keep as long as the answer. What the model was sent for it: %s. Which calls were made for it, in ids and numbers: %s.",
 		long(p.Prompts), long(p.Records))
 }
 
 // sent says what goes to which servers, where facts are learned or not.
-func (l locale) sent(p Privacy, learning bool) string {
-	model := l.text("- Language model: none. I answer by quoting what I remember.")
+func sentText(l locale.Locale, p Privacy, learning bool) string {
+	model := l.Text("- Language model: none. I answer by quoting what I remember.")
 	if len(p.Models) > 0 {
-		model = strings.ReplaceAll(lines(
-			l.text("- Language model: your question and what I recall for it go to %s.", hosts(p.Models)),
-			when(p.Vision, l.text("Images that you show me go there as well.")),
-			when(p.Summaries, l.text("So do conversations in which I was asked something, when I sum them up.")),
-			when(learning, l.text("So does what members write who have switched on `/memory learn`.")),
-			l.text("Whoever uses `/catchup` has the channel's latest messages sent there as well, %s at most.", l.number(answer.CatchUpMost))), "\n", " ")
+		model = strings.ReplaceAll(markdown.Lines(
+			l.Text("- Language model: your question and what I recall for it go to %s.", hosts(p.Models)),
+			when(p.Vision, l.Text("Images that you show me go there as well.")),
+			when(p.Summaries, l.Text("So do conversations in which I was asked something, when I sum them up.")),
+			when(learning, l.Text("So does what members write who have switched on `/memory learn`.")),
+			l.Text("Whoever uses `/catchup` has the channel's latest messages sent there as well, %s at most.", l.Number(answer.CatchUpMost))), "\n", " ")
 	}
-	embedder := l.text("- Finding by meaning: built in. Nothing goes anywhere for it.")
+	embedder := l.Text("- Finding by meaning: built in. Nothing goes anywhere for it.")
 	if p.Embedder != "" {
-		embedder = l.text("- Finding by meaning: the text of what I remember, and of questions, goes to %s.",
+		embedder = l.Text("- Finding by meaning: the text of what I remember, and of questions, goes to %s.",
 			hosts([]string{p.Embedder}))
 	}
-	return lines(model, embedder,
-		when(p.Reranker != "", l.text(
+	return markdown.Lines(model, embedder,
+		when(p.Reranker != "", l.Text(
 			"- Sorting what was found: your question and the best excerpts go to %s.", hosts([]string{p.Reranker}))),
-		l.text("- To others, nothing."))
+		l.Text("- To others, nothing."))
 }
 
 // hosts are names of servers as they are shown.

@@ -2,14 +2,12 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
-	"hark/internal/answer"
-	"hark/internal/pattern"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -18,180 +16,31 @@ import (
 // Discord hands back with the press.
 
 const (
-	buttonRemember = "remember"
-	buttonForgo    = "forgo"
+	unreadable locale.Phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
+	keptNot    locale.Phrase = "I remember nothing here, so I don't keep that either."
+	youOptOut  locale.Phrase = youAreOut
+	notTaken   locale.Phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
 )
-
-const (
-	shallI       = "Shall I remember this?"
-	mostProposed = 3 // below an answer
-	quoted       = "> "
-	alsoCalled   = "-# Also called: %s"
-	from         = "-# From: %s"
-)
-
-const (
-	unreadable phrase = "I can't read any more what I was to remember: something took it out of the message. Please tell me again."
-	sourceGone phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
-	keptNot    phrase = "I remember nothing here, so I don't keep that either."
-	youOptOut  phrase = youAreOut
-	notTaken   phrase = "I couldn't keep it: it was taken back before, or falls under something that I was told to forget."
-)
-
-// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
-// isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
-// well, and goes with them.
-func (b *Bot) propose(ctx context.Context, a *ask, proposals []answer.Proposal, trace memory.Trace) ([]posted,
-	memory.Trace) {
-	var shown []posted
-	t := b.thread(a, "p"+a.round)
-	for _, p := range proposals[:min(len(proposals), mostProposed)] {
-		m, sources, err := b.proposeOne(ctx, t, a, len(shown), p.Lore)
-		if err != nil {
-			b.log.Warn().Err(err).Int64("question", int64(a.id)).Msg("couldn't propose to remember something")
-			continue
-		}
-		m.content, _, _ = strings.Cut(m.content, "\n") // what is to be remembered stays out of the log
-		shown, trace = append(shown, m), trace.WithSources(sources...)
-	}
-	return shown, trace
-}
-
-func (b *Bot) proposeOne(ctx context.Context, t *thread, a *ask, n int,
-	l memory.Lore) (posted, []memory.Source, error) {
-	in := b.localeIn(ctx, a.guild, a.channel)
-	text, l, err := showLore(in, a, l)
-	if err != nil {
-		return posted{}, nil, err
-	}
-	sources, err := b.sourcesOf(ctx, l, 0)
-	if err != nil {
-		return posted{}, nil, err
-	}
-	o := owned{asker: a.asker, question: a.id}
-	m, err := t.post(ctx, outgoing{
-		Content: text, Nonce: nonce(t.purpose, t.question,
-			n), EnforceNonce: true, AllowedMentions: nobody, Flags: suppressEmbeds,
-		Components: []component{row(button(styleGreen, in.text("Remember"), o.id(buttonRemember)),
-			button(styleGrey, in.text("No"), o.id(buttonForgo)))},
-	})
-	return m, sources, err
-}
-
-var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
-
-// showLore is the message that shows lore, with as many of its other names as there is room for: what it
-// shows is all that is kept.
-func showLore(in locale, a *ask, l memory.Lore) (string, memory.Lore, error) {
-	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.id), a.guild, a.channel, a.asker, a.id.Time()
-	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
-	l, err := l.Checked()
-	if err != nil {
-		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
-	}
-	text, end := in.text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
-	var links []string
-	for i, s := range l.Sources {
-		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, jumpURL(a.guild, s.Channel, s.Message)))
-	}
-	if len(links) > 0 {
-		end = "\n" + in.text(from, strings.Join(links, " "))
-	}
-	if units(text+end) > messageLimit {
-		return "", l, errTooLong
-	}
-	for i, name := range l.Own {
-		more := "\n" + in.text(alsoCalled, name)
-		if units(text+more+end) > messageLimit {
-			l.Own = l.Own[:i]
-			break
-		}
-		text += more
-	}
-	return text + end, l, nil
-}
-
-var jumpLink = pattern.Of(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
 
 // loreIn is the lore that a message shows, to be kept under the message's id.
 func loreIn(x *exchange) (memory.Lore, error) {
-	l := memory.Lore{
-		ID: int64(x.Message.ID), Guild: x.guild(), Channel: memory.ChannelID(x.Channel), By: x.who(), At: memory.MessageID(x.ID).Time(),
+	l, ok := reply.ReadLore(x.Message.Content)
+	l.ID, l.Guild, l.Channel, l.By, l.At = int64(x.Message.ID), x.guild(), memory.ChannelID(x.Channel), x.who(),
+		memory.MessageID(x.ID).Time()
+	if ok {
+		var err error
+		l, err = l.Checked()
+		ok = err == nil
 	}
-	lines := strings.Split(x.Message.Content, "\n")
-	in, known := saysShallI(lines[0])
-	if len(lines) < 3 || !known {
-		return l, unreadable
-	}
-	also, sources := in.text(alsoCalled, ""), in.text(from, "")
-	name, bold := strings.CutPrefix(lines[1], "**")
-	name, closed := strings.CutSuffix(name, "**")
-	if !bold || !closed {
-		return l, unreadable
-	}
-	l.Name = name
-	var text []string
-	for _, line := range lines[2:] {
-		switch {
-		case strings.HasPrefix(line, quoted) || line == strings.TrimSpace(quoted):
-			text = append(text, strings.TrimPrefix(strings.TrimPrefix(line, ">"), " "))
-		case strings.HasPrefix(line, also):
-			l.Own = append(l.Own, strings.TrimPrefix(line, also))
-		case strings.HasPrefix(line, sources):
-			links := jumpLink().FindAllStringSubmatch(line, -1)
-			if len(links) == 0 || len(links) != strings.Count(line, "](") {
-				return l, unreadable
-			}
-			for _, link := range links {
-				channel, _ := strconv.ParseInt(link[1], 10, 64)
-				message, _ := strconv.ParseInt(link[2], 10, 64)
-				l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(channel),
-					Message: memory.MessageID(message)})
-			}
-		default:
-			return l, unreadable
-		}
-	}
-	l.Text = strings.Join(text, "\n")
-	l, err := l.Checked()
-	if err != nil {
+	if !ok {
 		return l, unreadable
 	}
 	return l, nil
 }
 
-// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
-// another by now than that of the channel.
-func saysShallI(line string) (locale, bool) {
-	for _, c := range catalogs() {
-		if in := (locale{c}); in.text(shallI) == line {
-			return in, true
-		}
-	}
-	in := locale{}
-	return in, in.text(shallI) == line
-}
-
-// sourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited
-// after an id was given out, unless that is 0.
-func (b *Bot) sourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
-	var sources []memory.Source
-	for _, s := range l.Sources {
-		found, err := b.memory.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
-		if err != nil {
-			return nil, fmt.Errorf("look up message %d: %w", s.Message, err)
-		}
-		if len(found) == 0 || found[0].Guild != l.Guild || since != 0 && found[0].Edited.After(since.Time()) {
-			return nil, sourceGone
-		}
-		sources = append(sources, found[0].AsSource(true))
-	}
-	return sources, nil
-}
-
 // remember keeps what a message proposes.
 func (c *commands) remember(ctx context.Context, x *exchange) (sheet, error) {
-	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.bot.self {
+	if x.Message == nil || x.Message.Author == nil || memory.UserID(x.Message.Author.ID) != c.Self {
 		return sheet{}, unreadable
 	}
 	l, err := loreIn(x)
@@ -215,7 +64,7 @@ func (c *commands) remember(ctx context.Context, x *exchange) (sheet, error) {
 	case !kept:
 		return sheet{}, notTaken
 	}
-	return sheet{Content: x.text("Remembered: %s", plain(l.Name, memory.MaxLoreName))}, nil
+	return sheet{Content: x.Text("Remembered: %s", markdown.Plain(l.Name, memory.MaxLoreName))}, nil
 }
 
 // mayKeep is why lore can't be kept, if it can't.
@@ -223,19 +72,19 @@ func (c *commands) mayKeep(ctx context.Context, x *exchange, l memory.Lore) erro
 	if !x.remembers(l.Channel) {
 		return keptNot
 	}
-	out, err := c.bot.memory.OptedOut(ctx, l.Guild, l.By)
+	out, err := c.Memory.OptedOut(ctx, l.Guild, l.By)
 	if err != nil {
 		return fmt.Errorf("look whether somebody has opted out: %w", err)
 	}
 	if out {
 		return youOptOut
 	}
-	_, err = c.bot.sourcesOf(ctx, l, memory.MessageID(x.Message.ID))
+	_, err = c.Replies.SourcesOf(ctx, l, memory.MessageID(x.Message.ID))
 	return err
 }
 
 func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
-	all, err := c.bot.memory.Lore(ctx, l.Guild)
+	all, err := c.Memory.Lore(ctx, l.Guild)
 	if err != nil {
 		return false, fmt.Errorf("look up lore: %w", err)
 	}
@@ -246,7 +95,7 @@ func (c *commands) hasLore(ctx context.Context, l memory.Lore) (bool, error) {
 func (c *commands) keepProposed(ctx context.Context, x *exchange, l memory.Lore) error {
 	events := []memory.Event{memory.LoreTold{Lore: l}}
 	q := memory.TraceQuery{Channel: memory.ChannelID(x.Channel), Answer: memory.MessageID(x.Message.ID), Prompts: true}
-	traces, err := c.bot.memory.Traces(ctx, q)
+	traces, err := c.Memory.Traces(ctx, q)
 	if err != nil {
 		return fmt.Errorf("look up how an answer came about: %w", err)
 	}

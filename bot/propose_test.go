@@ -10,6 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -65,17 +70,17 @@ func TestLoreIsRememberedWhenTheAskerAgrees(t *testing.T) {
 		if strings.Contains(fmt.Sprint(s.log.said()), "Migration") {
 			t.Errorf("logged %q", s.log.said())
 		}
-		if m.Flags != suppressEmbeds || len(m.Pinged) > 0 || s.buttonsBelow(m.Message) != "forgo, remember" {
+		if m.Flags != discord.SuppressEmbeds || len(m.Pinged) > 0 || s.buttonsBelow(m.Message) != "forgo, remember" {
 			t.Errorf("shown %+v with %q", m.Message, s.buttonsBelow(m.Message))
 		}
 		if restart {
 			s.again(t)
 		}
 		other := s.discord.AddMember(s.guild.ID, discordtest.User{Username: "otto"})
-		if got := whispered(t, s, s.press(m.Message, other, buttonRemember)); !strings.HasPrefix(got, "Only") {
+		if got := whispered(t, s, s.press(m.Message, other, reply.ButtonRemember)); !strings.HasPrefix(got, "Only") {
 			t.Errorf("told %q", got)
 		}
-		id := s.buttonsOf(m.Message)[buttonRemember]
+		id := s.buttonsOf(m.Message)[reply.ButtonRemember]
 		one, two := s.discord.Click(m.Message, s.ana.ID, id), s.discord.Click(m.Message, s.ana.ID, id)
 		one.Wait()
 		two.Wait()
@@ -110,7 +115,7 @@ func TestLoreThatNobodyWants(t *testing.T) {
 	s.ask("remember the plan")
 	s.traces(t, 1)
 	m := s.proposal()
-	s.press(m.Message, s.ana, buttonForgo).Wait()
+	s.press(m.Message, s.ana, reply.ButtonForgo).Wait()
 	s.isGone(t, m.Message)
 	if n := len(s.discord.Sent(s.channel)); n != 2 || len(s.lore()) != 0 {
 		t.Errorf("%d messages, lore %+v", n, s.lore())
@@ -121,7 +126,7 @@ func TestLoreThatCantBeKept(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		happens func(s *scene, source discordtest.Message)
-		want    phrase
+		want    locale.Phrase
 	}{
 		"its source is deleted": {func(s *scene, source discordtest.Message) {
 			s.discord.Delete(s.channel, source.ID)
@@ -148,7 +153,7 @@ func TestLoreThatCantBeKept(t *testing.T) {
 			m := s.proposal()
 			s.discord.Advance(1e9)
 			tt.happens(s, source)
-			if got := whispered(t, s, s.press(m.Message, s.ana, buttonRemember)); got != string(tt.want) {
+			if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonRemember)); got != string(tt.want) {
 				t.Errorf("told %q", got)
 			}
 			if len(s.lore()) != 0 {
@@ -180,11 +185,11 @@ func TestProposalsGoWithTheirAnswer(t *testing.T) {
 	s.traces(t, 1)
 	old, answered := s.proposal(), s.discord.Sent(s.channel)[0]
 	s.again(t)
-	s.press(answered.Message, s.ana, buttonAgain).Wait()
+	s.press(answered.Message, s.ana, reply.ButtonAgain).Wait()
 	s.isGone(t, old.Message)
 	s.traces(t, 2)
 	fresh := s.proposal()
-	s.press(answered.Message, s.ana, buttonDelete).Wait()
+	s.press(answered.Message, s.ana, reply.ButtonDelete).Wait()
 	s.isGone(t, answered.Message, fresh.Message)
 }
 
@@ -199,13 +204,13 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 			l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(rapid.Int64Range(1,
 				1<<62).Draw(t, "channel")), Message: memory.MessageID(rapid.Int64Range(1, 1<<62).Draw(t, "message"))})
 		}
-		a := &ask{id: 1 << 40, guild: 7, channel: 8, asker: 9}
-		text, shown, err := showLore(locale{}, a, l)
+		a := &ingest.Question{ID: 1 << 40, Guild: 7, Channel: 8, Asker: 9}
+		text, shown, err := reply.ShowLore(locale.Locale{}, a, l)
 		if err != nil { // it can't be kept at all, or is too long for a message
 			return
 		}
 		x := &exchange{}
-		x.ID, x.Guild, x.Channel, x.User = 5, 7, 8, &wireUser{ID: 9}
+		x.ID, x.Guild, x.Channel, x.User = 5, 7, 8, &discord.User{ID: 9}
 		if err := json.Unmarshal([]byte(`{"id":"6"}`), &x.Message); err != nil {
 			t.Fatal(err)
 		}
@@ -216,8 +221,8 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 			got.Guild != 7 || got.Channel != 8 || got.By != 9 || got.ID != 6 {
 			t.Fatalf("%q was shown for %+v, and read as %+v, %v", text, shown, got, err)
 		}
-		if units(text) > messageLimit {
-			t.Fatalf("%d characters", units(text))
+		if markdown.Units(text) > markdown.MessageLimit {
+			t.Fatalf("%d characters", markdown.Units(text))
 		}
 	})
 	for _, text := range []string{

@@ -5,6 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -20,13 +24,13 @@ const purgeEnd = "What is said from now on I may remember again. It can't be und
 
 // askMember asks whether all that somebody wrote is to be forgotten.
 func (c *commands) askMember(ctx context.Context, x *exchange) (sheet, error) {
-	user, given := x.id("member")
+	user, given := x.OptionID("member")
 	if !given {
-		return sheet{}, refusal(x.text(whomUnknown))
+		return sheet{}, refusal(x.Text(whomUnknown))
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)},
-		x.text("**Forget all that <@%d> wrote in this server?**", user),
-		x.text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."))
+		x.Text("**Forget all that <@%d> wrote in this server?**", user),
+		x.Text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."))
 }
 
 // askChannel asks it of a channel.
@@ -35,8 +39,8 @@ func (c *commands) askChannel(ctx context.Context, x *exchange, at memory.Channe
 		return sheet{}, errUnknownChannel
 	}
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID},
-		x.text("**Forget all that was said in %s, with its threads?**", x.mention(at.ID)),
-		lines(x.text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.text(purgeEnd)))
+		x.Text("**Forget all that was said in %s, with its threads?**", channelMention(x.Locale, at.ID)),
+		markdown.Lines(x.Text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.Text(purgeEnd)))
 }
 
 // askBefore asks it of what is older than a time, in a channel or the whole server.
@@ -46,12 +50,12 @@ func (c *commands) askBefore(ctx context.Context, x *exchange, at memory.Channel
 	case err != nil:
 		return sheet{}, err
 	case before.After(c.at(x)):
-		return sheet{}, refusal(x.text("That is in the future: what isn't said yet I can't forget."))
+		return sheet{}, refusal(x.Text("That is in the future: what isn't said yet I can't forget."))
 	}
 	before = before.Truncate(time.Second)
 	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID, Before: before},
-		x.text("**Forget all that was said in %s before <t:%d:f>?**", x.mention(at.ID),
-			before.Unix()), x.text(purgeEnd))
+		x.Text("**Forget all that was said in %s before <t:%d:f>?**", channelMention(x.Locale, at.ID),
+			before.Unix()), x.Text(purgeEnd))
 }
 
 // confirmPurge asks with a button that says what is purged.
@@ -63,31 +67,31 @@ func (c *commands) confirmPurge(ctx context.Context, x *exchange, f memory.Forge
 	if !f.Before.IsZero() {
 		before = f.Before.Unix()
 	}
-	return asked.asking(styleRed, x.text("Forget it for good"), purges, f.User, f.Channel, before), err
+	return asked.asking(discord.StyleRed, x.Text("Forget it for good"), purges, f.User, f.Channel, before), err
 }
 
 // purge forgets what a button says.
 func (c *commands) purge(ctx context.Context, x *exchange) (sheet, error) {
 	f, ok := c.purged(x)
 	if !ok {
-		return sheet{}, refusal(x.text(unknownTool))
+		return sheet{}, refusal(x.Text(unknownTool))
 	}
 	e, err := c.extent(ctx, x, f)
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.forgetting(ctx, x, f, func(r memory.Receipt) string {
+	return c.forgetting(ctx, x, f, func(l locale.Locale, r memory.Receipt) string {
 		if !x.seesAll() {
 			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore,
 				e.Summaries, e.Answers, 0
 		}
-		return lines(x.receipt(r), x.countsSeen())
+		return markdown.Lines(receiptText(l, r), x.countsSeen())
 	})
 }
 
 // purged is what a button says is to be forgotten, which is never all of a server.
 func (c *commands) purged(x *exchange) (f memory.Forgetting, ok bool) {
-	n, ok := integers(x.args(), 10)
+	n, ok := reply.Integers(x.Args(), 10)
 	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {
 		return f, false
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -23,20 +24,20 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			t.Parallel()
 			s := remembering(t)
 			guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
-			s.bot.recent.add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
+			s.bot.recent.Add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
 				Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
 			x := &exchange{}
-			x.Guild, x.Data.CustomID = snowflake(guild), button(s)
-			c := newCommands(s.bot)
+			x.Guild, x.Data.CustomID = discord.Snowflake(guild), button(s)
+			c := newCommands(s.bot.commanding(), nil)
 			f, ok := c.purged(x)
-			if !ok || len(s.bot.recent.before(here, 1<<62)) != 1 {
+			if !ok || len(s.bot.recent.Before(here, 1<<62)) != 1 {
 				t.Fatal("there is nothing to purge")
 			}
 			if err := c.look(t.Context(), x); err != nil {
 				t.Fatal(err)
 			}
 			c.forgetSessions(x.server, f)
-			if left := s.bot.recent.before(here, 1<<62); len(left) != 0 {
+			if left := s.bot.recent.Before(here, 1<<62); len(left) != 0 {
 				t.Errorf("left %+v", left)
 			}
 		})

@@ -6,6 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/memory"
 )
@@ -33,31 +38,31 @@ const (
 func (c *commands) find(ctx context.Context, x *exchange) (sheet, error) {
 	q := c.question(x)
 	if q.Text = strings.TrimSpace(q.Text); q.Text == "" {
-		return sheet{}, refusal(x.text(askForSomething))
+		return sheet{}, refusal(x.Text(askForSomething))
 	}
 	var err error
 	if q.Filter, err = c.filter(x); err != nil {
 		return sheet{}, err
 	}
-	nothing := x.text(foundNothing)
+	nothing := x.Text(foundNothing)
 	if len(q.Filter.In)+len(q.Filter.From) > 0 || !q.Filter.Since.IsZero() || !q.Filter.Until.IsZero() {
-		nothing = x.text(foundNoneHere)
+		nothing = x.Text(foundNoneHere)
 	}
-	return c.showFound(ctx, x, q, heading(x.locale, q.Text), nothing)
+	return c.showFound(ctx, x, q, heading(x.Locale, q.Text), nothing)
 }
 
 // heading stands above what was found.
-func heading(l locale, question string) string {
-	return l.text("**What was said about “%s”**", asSaid(question, 100))
+func heading(l locale.Locale, question string) string {
+	return l.Text("**What was said about “%s”**", markdown.AsSaid(question, 100))
 }
 
 // filter is what narrows a search down, as it was given.
 func (c *commands) filter(x *exchange) (answer.Filter, error) {
 	var f answer.Filter
-	if id, given := x.id("in"); given {
+	if id, given := x.OptionID("in"); given {
 		f.In = []memory.ChannelID{memory.ChannelID(id)}
 	}
-	if id, given := x.id("from"); given {
+	if id, given := x.OptionID("from"); given {
 		f.From = []memory.UserID{memory.UserID(id)}
 	}
 	since, _, err := c.span(x, "since")
@@ -69,7 +74,7 @@ func (c *commands) filter(x *exchange) (answer.Filter, error) {
 		return f, err
 	}
 	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
-		return f, refusal(x.text("`since` is after `until`, so that nothing was said between them."))
+		return f, refusal(x.Text("`since` is after `until`, so that nothing was said between them."))
 	}
 	f.Since, f.Until = since, until
 	return f, nil
@@ -86,7 +91,7 @@ func (x *exchange) related() string {
 
 func relatesNothing(x *exchange) string {
 	if x.related() == "" {
-		return x.text(noTextToRelate)
+		return x.Text(noTextToRelate)
 	}
 	return ""
 }
@@ -96,52 +101,53 @@ func relatesNothing(x *exchange) string {
 func (c *commands) findRelated(ctx context.Context, x *exchange) (sheet, error) {
 	q := c.question(x)
 	m, channel := x.target()
-	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, clip(x.related(), longestQuestion)
+	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, markdown.Clip(x.related(), longestQuestion)
 	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
 		var err error
-		if q.Local, err = c.bot.memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
+		if q.Local, err = c.Memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
 			return sheet{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
 		}
 	}
-	heading := x.text("**What is related to [this message](<%s>)**", jumpURL(q.Guild, q.Channel, q.ID))
-	return c.showFound(ctx, x, q, heading, x.text(foundNothing))
+	heading := x.Text("**What is related to [this message](<%s>)**", markdown.JumpURL(q.Guild, q.Channel, q.ID))
+	return c.showFound(ctx, x, q, heading, x.Text(foundNothing))
 }
 
 // showFound searches, and shows the first page of what is found, or that it is nothing.
 func (c *commands) showFound(ctx context.Context, x *exchange, q answer.Question,
 	heading, nothing string) (sheet, error) {
 	if _, h := c.counted(ctx, x); h != nil {
-		return sheet{Content: limitReached(x.locale, h)}, nil
+		return sheet{Content: reply.LimitReached(x.Locale, h)}, nil
 	}
 	q.Limit = mostFound
-	f, err := c.bot.answers.Find(ctx, q)
+	f, err := c.Answers.Find(ctx, q)
 	if err != nil {
 		return sheet{}, err
 	}
 	c.warn(x, f.Unranked, "found without the reranker")
 	if len(f.Found) == 0 {
-		return sheet{Content: lines(nothing, when(f.Below > 0, "-# "+x.locale.leftOut(f.Below)))}, nil
+		return sheet{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
 	}
-	d := &discovery{membership: membership{q.Guild, q.Asker}, channel: q.Channel, found: f.Found, below: f.Below,
+	d := &discovery{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
+		found: f.Found, below: f.Below,
 		words: f.TextOnly}
 	if d.pages() > 1 {
-		c.found.put(x.ID, d, q.Now, q.Now.Add(findsKept))
+		c.found.Put(x.ID, d, q.Now, q.Now.Add(findsKept))
 	}
 	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
 }
 
 // turnPage shows another page of what was found.
 func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
-	n, ok := integers(x.args(), 36)
+	n, ok := reply.Integers(x.Args(), 36)
 	if !ok || len(n) != 2 || x.Message == nil {
-		return sheet{}, refusal(x.text(searchIsOver))
+		return sheet{}, refusal(x.Text(searchIsOver))
 	}
-	id, at, q := snowflake(n[0]), int(n[1]), c.question(x)
-	d, known := c.found.get(id, q.Now)
-	if !known || d.membership != (membership{q.Guild, q.Asker}) || at < 0 || at >= d.pages() {
-		return sheet{}, refusal(x.text(searchIsOver))
+	id, at, q := discord.Snowflake(n[0]), int(n[1]), c.question(x)
+	d, known := c.found.Get(id, q.Now)
+	if !known || d.Membership != (ingest.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
+		return sheet{}, refusal(x.Text(searchIsOver))
 	}
-	c.found.put(id, d, q.Now, q.Now.Add(findsKept))
+	c.found.Put(id, d, q.Now, q.Now.Add(findsKept))
 	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
 	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
 }
@@ -151,64 +157,64 @@ func (c *commands) turnPage(ctx context.Context, x *exchange) (sheet, error) {
 func (c *commands) page(ctx context.Context, q answer.Question, x *exchange, d *discovery, p page) (sheet, error) {
 	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
 	var err error
-	p.seen, err = c.bot.answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
-	return p.sheet(x.locale), err
+	p.seen, err = c.Answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
+	return p.sheet(x.Locale), err
 }
 
 // page is one page of what was found.
 type page struct {
 	heading string
-	id      snowflake // of the search
-	at      int       // from 0
-	all     int       // that were found
-	below   int       // that were found and have too little to do with it
-	words   bool      // whether they were found by words only
+	id      discord.Snowflake // of the search
+	at      int               // from 0
+	all     int               // that were found
+	below   int               // that were found and have too little to do with it
+	words   bool              // whether they were found by words only
 	seen    []answer.Seen
 }
 
-func (p page) sheet(l locale) sheet {
-	note := "\n-# " + l.count(p.all, "%s message found", "%s messages found")
+func (p page) sheet(l locale.Locale) sheet {
+	note := "\n-# " + l.Count(p.all, "%s message found", "%s messages found")
 	if p.below > 0 {
-		note += " · " + l.leftOut(p.below)
+		note += " · " + leftOutText(l, p.below)
 	}
 	if p.words {
-		note += " · " + l.text("by words only: I can't search by meaning right now")
+		note += " · " + l.Text("by words only: I can't search by meaning right now")
 	}
-	room := (messageLimit - units(p.heading) - units(note)) / max(len(p.seen), 1)
+	room := (markdown.MessageLimit - markdown.Units(p.heading) - markdown.Units(note)) / max(len(p.seen), 1)
 	var b strings.Builder
 	b.WriteString(p.heading)
 	for _, s := range p.seen {
 		b.WriteString(seenWithin(s, l, room))
 	}
 	if len(p.seen) == 0 {
-		b.WriteString("\n" + l.text(foundNoneLeft))
+		b.WriteString("\n" + l.Text(foundNoneLeft))
 	}
 	return sheet{Content: b.String() + note, Components: pager(p.id, p.at, pagesOf(p.all), l)}
 }
 
 // leftOut says how many messages were found and aren't shown.
-func (l locale) leftOut(n int) string {
-	return l.count(n, "%s message left out: too little to do with it", "%s messages left out: too little to do with it")
+func leftOutText(l locale.Locale, n int) string {
+	return l.Count(n, "%s message left out: too little to do with it", "%s messages left out: too little to do with it")
 }
 
 // seenWithin shows a message that was found, with so much of what was said that it takes at most so many units.
-func seenWithin(s answer.Seen, l locale, room int) string {
+func seenWithin(s answer.Seen, l locale.Locale, room int) string {
 	for length := quoteLength; ; length /= 2 {
 		text := showSeen(s, l, length)
-		if units(text) <= room || length == 0 {
+		if markdown.Units(text) <= room || length == 0 {
 			return text
 		}
 	}
 }
 
-func showSeen(s answer.Seen, l locale, length int) string {
+func showSeen(s answer.Seen, l locale.Locale, length int) string {
 	m := s.Message
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s <@%d>%s", mark(s.Relevance), m.Author, whereIs(l, m))
 	if before := s.Before; before != nil && length >= beforeLength {
-		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, asSaid(before.Text(), beforeLength))
+		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, markdown.AsSaid(before.Text(), beforeLength))
 	}
-	fmt.Fprintf(&b, "\n> %s", asSaid(m.Text(), length))
+	fmt.Fprintf(&b, "\n> %s", markdown.AsSaid(m.Text(), length))
 	return b.String()
 }
 
@@ -221,7 +227,7 @@ const (
 // its pages. There are ids in it and nothing that was said: each page is read anew, by whoever may read it
 // then.
 type discovery struct {
-	membership
+	ingest.Membership
 	channel memory.ChannelID // where they searched
 	found   []answer.Found
 	below   int  // messages that were found and aren't shown
@@ -238,17 +244,17 @@ func pagesOf(found int) int { return (found + foundPerPage - 1) / foundPerPage }
 const pagerName = "found"
 
 // pager are the buttons below a page, the first of which is 0.
-func pager(id snowflake, page, pages int, l locale) []component {
+func pager(id discord.Snowflake, page, pages int, l locale.Locale) []discord.Component {
 	if pages < 2 {
 		return nil
 	}
-	at := pagerName + ":" + short36(int64(id)) + ":"
-	turn := func(label string, to int) component {
-		b := button(styleGrey, label, at+short36(int64(to)))
+	at := pagerName + ":" + reply.Short36(int64(id)) + ":"
+	turn := func(label string, to int) discord.Component {
+		b := discord.Button(discord.StyleGrey, label, at+reply.Short36(int64(to)))
 		b.Disabled = to < 0 || to >= pages
 		return b
 	}
-	here := button(styleGrey, l.number(page+1)+"/"+l.number(pages), at+"here")
+	here := discord.Button(discord.StyleGrey, l.Number(page+1)+"/"+l.Number(pages), at+"here")
 	here.Disabled = true
-	return []component{row(turn("«", page-1), here, turn("»", page+1))}
+	return []discord.Component{discord.Row(turn("«", page-1), here, turn("»", page+1))}
 }

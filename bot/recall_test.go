@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
@@ -53,8 +56,8 @@ func (s *scene) lose(gone map[memory.MessageID]bool, ids ...memory.MessageID) {
 }
 
 // buttonsIn are those below a message that somebody was shown, by label.
-func buttonsIn(m discordtest.Sent) map[string]component {
-	all := map[string]component{}
+func buttonsIn(m discordtest.Sent) map[string]discord.Component {
+	all := map[string]discord.Component{}
 	for _, b := range partsOf(m.Message) {
 		all[b.Label] = b
 	}
@@ -65,7 +68,7 @@ func buttonsIn(m discordtest.Sent) map[string]component {
 func (s *scene) turn(t *testing.T, m discordtest.Sent, who discordtest.User, label, text string) discordtest.Sent {
 	t.Helper()
 	i := s.discord.Click(m.Message, who.ID, buttonsIn(m)[label].CustomID)
-	if r := i.Wait(); r.Type != respondUpdating {
+	if r := i.Wait(); r.Type != discord.RespondUpdating {
 		t.Errorf("pressing %s was answered with %+v", label, r)
 	}
 	var now discordtest.Sent
@@ -138,7 +141,7 @@ func TestOldPagesAreOver(t *testing.T) {
 	over := func(who discordtest.User, id string) {
 		t.Helper()
 		i := s.discord.Click(m.Message, who.ID, id)
-		if r := i.Wait(); r.Type != respondUpdating {
+		if r := i.Wait(); r.Type != discord.RespondUpdating {
 			t.Errorf("answered with %+v", r)
 		}
 		s.discord.WaitFor("the end", func() bool {
@@ -247,7 +250,8 @@ func TestZoneOfDays(t *testing.T) {
 	}{
 		{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin,
 			"Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
-		c := commands{bot: &Bot{cfg: Config{Choices: answer.Choices{Default: answer.Settings{Zone: test.configured}}}}}
+		c := commands{commandOptions: offline(ingest.Options{},
+			answer.Choices{Default: answer.Settings{Zone: test.configured}})}
 		g := &memory.Guild{ID: 7, Settings: map[memory.Setting]string{memory.SettingTimezone: test.set}}
 		if got := c.zone(g); got.String() != test.want {
 			t.Errorf("%+v: %s", test, got)
@@ -288,10 +292,11 @@ func TestFindRelated(t *testing.T) {
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.says(t, m)
 	// a thread
-	x := &exchange{wireInteraction: wireInteraction{Guild: snowflake(s.guild.ID), Channel: snowflake(s.channel) + 1}}
-	x.Data.Target, x.server, x.policy = snowflake(said.ID), &memory.Guild{}, s.bot.cfg.Policy
+	x := &exchange{Interaction: discord.Interaction{Guild: discord.Snowflake(s.guild.ID),
+		Channel: discord.Snowflake(s.channel) + 1}}
+	x.Data.Target, x.server, x.policy = discord.Snowflake(said.ID), &memory.Guild{}, s.bot.cfg.Policy
 	content := said.Content
-	x.Data.Resolved.Messages = map[string]*wireMessage{said.ID.String(): {Channel: snowflake(s.channel),
+	x.Data.Resolved.Messages = map[string]*discord.Message{said.ID.String(): {Channel: discord.Snowflake(s.channel),
 		Content: &content}}
 	if shown, err := s.bot.commands.findRelated(t.Context(), x); err != nil ||
 		!strings.Contains(shown.Content, fmt.Sprintf("/%d/%d/%d>", s.guild.ID, s.channel, said.ID)) {
@@ -337,7 +342,7 @@ func TestFindRelatedWhereNothingIsRemembered(t *testing.T) {
 
 func TestFindingCountsAsAQuestion(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Messages: 1}}).run(t).ready(t)
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Messages: 1}}).run(t).ready(t)
 	s.waitRegistered()
 	s.holding(12, nil)
 	m := s.use(t, s.ana, "recall", opt("question", "deadline"))

@@ -31,7 +31,7 @@ func TestWhatIsUsedBeforeItIsComparedIsLookedUp(t *testing.T) {
 	s.discord.Edit(old, ids[1], "edited")
 	s.discord.SetOverwrite(closed, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.ViewChannel))
 	s.with(t, Config{Token: s.discord.Token, CatchUp: month, Reconcile: true})
-	s.bot.timing.sweep = time.Hour
+	s.bot.timing.ingest.Sweep = time.Hour
 	s.run(t)
 	s.log.wait(t, "the first channel to be compared", func() bool {
 		return !s.isToCompare(s.channel) && s.isToCompare(old) && s.isToCompare(closed)
@@ -68,7 +68,7 @@ func TestWhatLiesFurtherBackIsLeftAlone(t *testing.T) {
 	s.discord.Delete(s.channel, last)
 	s.resume(t, Config{CatchUp: month, Reconcile: true})
 	s.log.waitSaid(t, "delete 1")
-	s.out.wait(t, caughtUp)
+	s.out.wait(t, "caught up with Discord")
 	s.stop(t)
 	if gone, _ := find(s.log, func(memory.Deleted) bool { return true }); !slices.Equal(gone.IDs,
 		[]memory.MessageID{memory.MessageID(last)}) {
@@ -109,7 +109,7 @@ func TestChannelsDeletedUnheard(t *testing.T) {
 		return ids
 	}
 	s.log.wait(t, "both deletions", func() bool { return len(gone()) >= 2 })
-	s.out.wait(t, caughtUp)
+	s.out.wait(t, "caught up with Discord")
 	s.stop(t)
 	if got := slices.Compact(slices.Sorted(slices.Values(gone()))); !slices.Equal(got,
 		[]discordtest.ID{deleted, thread}) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/discord"
 	"hark/internal/golden"
 	"hark/memory"
 )
@@ -30,15 +31,19 @@ func TestCommandReference(t *testing.T) {
 func commandReference(all []entry) string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
-	needed := map[memory.Permissions]string{manageGuild: " (needs *Manage Server*)",
-		manageMessages: " (needs *Manage Messages*)"}
+	needed := map[memory.Permissions]string{discord.ManageGuild: " (needs *Manage Server*)",
+		discord.ManageMessages: " (needs *Manage Messages*)"}
 	for _, part := range []struct {
 		title string
 		in    func(entry) bool
 	}{
-		{"For members", func(e entry) bool { return e.Type == commandSlash && e.needs == 0 }},
-		{"For those who manage the server", func(e entry) bool { return e.Type == commandSlash && e.needs != 0 }},
-		{"In the menus of messages and members, under *Apps*\n", func(e entry) bool { return e.Type != commandSlash }},
+		{"For members", func(e entry) bool { return e.Type == discord.CommandSlash && e.needs == 0 }},
+		{"For those who manage the server", func(e entry) bool {
+			return e.Type == discord.CommandSlash &&
+				e.needs != 0
+		}},
+		{"In the menus of messages and members, under *Apps*\n",
+			func(e entry) bool { return e.Type != discord.CommandSlash }},
 	} {
 		fmt.Fprintf(&b, "\n## %s\n", part.title)
 		last := ""
@@ -46,7 +51,7 @@ func commandReference(all []entry) string {
 			switch {
 			case !part.in(e):
 				continue
-			case e.Type != commandSlash:
+			case e.Type != discord.CommandSlash:
 				fmt.Fprintf(&b, "- *%s*%s\n", e.Name, needed[e.needs])
 				continue
 			case e.Name != last:

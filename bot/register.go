@@ -7,20 +7,10 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
+	"hark/bot/locale"
 	"hark/memory"
 )
-
-// begun is what a session of the gateway begins with: READY's data.
-type begun struct {
-	Application struct {
-		ID snowflake `json:"id"`
-	} `json:"application"`
-	Guilds []struct {
-		ID snowflake `json:"id"`
-	} `json:"guilds"`
-}
 
 // ready tells that a session has begun, so that commands are registered. It doesn't wait.
 func (c *commands) ready(data json.RawMessage) {
@@ -28,10 +18,10 @@ func (c *commands) ready(data json.RawMessage) {
 	if err := json.Unmarshal(data, &b); err != nil || b.Application.ID == 0 {
 		return
 	}
-	c.bot.app.Store(int64(b.Application.ID))
+	c.Grants.Met(int64(b.Application.ID))
 	c.begin(func(ctx context.Context) {
 		if err := c.register(ctx, b); err != nil && ctx.Err() == nil {
-			c.bot.log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
+			c.Log.Error().Err(err).Msg("couldn't register the commands; trying again at the next connection")
 		}
 	})
 }
@@ -44,41 +34,39 @@ const fewGuilds = 20
 // that of one. The other is emptied, since Discord would show both. It writes nothing where nothing is to be
 // changed.
 func (c *commands) register(ctx context.Context, b begun) error {
-	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.bot.cfg.DevGuild, inLanguages(c.declared())
-	everywhere := discordgo.EndpointApplicationGlobalCommands(app)
-	within := func(g memory.GuildID) string { return discordgo.EndpointApplicationGuildCommands(app, g.String()) }
+	app, dev, ours := fmt.Sprint(int64(b.Application.ID)), c.DevGuild, inLanguages(c.declared())
 	var errs []error
 	if dev == 0 {
-		if err := c.bring(ctx, everywhere, ours); err != nil {
+		if err := c.bring(ctx, app, 0, ours); err != nil {
 			return err
 		}
 	} else {
-		err := c.bring(ctx, within(dev), ofGuild(ours))
+		err := c.bring(ctx, app, dev, ofGuild(ours))
 		if isForbidden(err) {
 			return fmt.Errorf("register commands in the server %d: Hark isn't there, or was invited without commands; invite it with %s, or change discord.dev_guild",
-				dev, InviteURL(app, dev))
+				dev, discord.InviteURL(app, dev))
 		}
 		if err != nil {
 			return err
 		}
-		errs = append(errs, c.bring(ctx, everywhere, []command{}))
+		errs = append(errs, c.bring(ctx, app, 0, []command{}))
 	}
 	for _, of := range b.Guilds { // those that were the one to develop in before
 		g := memory.GuildID(of.ID)
 		if g == dev || len(b.Guilds) > fewGuilds {
 			continue
 		}
-		if err := c.bring(ctx, within(g), []command{}); !isForbidden(err) { // which has none either
+		if err := c.bring(ctx, app, g, []command{}); !isForbidden(err) { // which has none either
 			errs = append(errs, err)
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// bring makes the list at address ours.
-func (c *commands) bring(ctx context.Context, address string, ours []command) error {
+// bring makes the list of a guild, or, if it is 0, of all, ours.
+func (c *commands) bring(ctx context.Context, app string, guild memory.GuildID, ours []command) error {
 	var there []command
-	if err := c.bot.rest.call(ctx, "GET", address+"?with_localizations=true", address, nil, &there); err != nil {
+	if err := c.Client.Commands(ctx, app, guild, &there); err != nil {
 		return err
 	}
 	same := func(ours, theirs command) bool {
@@ -88,13 +76,13 @@ func (c *commands) bring(ctx context.Context, address string, ours []command) er
 		return reflect.DeepEqual(ours, theirs)
 	}
 	if !sameCommands(there, ours, same) {
-		if err := c.bot.rest.call(ctx, "PUT", address, address, ours, &there); err != nil {
+		if err := c.Client.SetCommands(ctx, app, guild, ours, &there); err != nil {
 			return err
 		}
 	}
 	if len(ours) > 0 {
 		c.know(there)
-		c.bot.cfg.Progress()
+		c.Progress()
 	}
 	return nil
 }
@@ -107,7 +95,7 @@ func ofGuild(commands []command) []command {
 	return commands
 }
 
-func isForbidden(err error) bool { return status(err) == 403 }
+func isForbidden(err error) bool { return discord.Status(err) == 403 }
 
 // languagesOf are what Discord calls the languages that there are catalogs of, by the catalogs' names.
 // https://discord.com/developers/docs/reference#locales
@@ -142,15 +130,15 @@ func (o option) inLanguages() option {
 	return o
 }
 
-func nameIn(c *catalog, english string) string  { return c.commands[english] }
-func wordsIn(c *catalog, english string) string { return c.texts[english] }
+func nameIn(c *locale.Catalog, english string) string  { return c.Commands[english] }
+func wordsIn(c *locale.Catalog, english string) string { return c.Texts[english] }
 
 // inAll is a text in all languages that have it, by what Discord calls them; nil if none has.
-func inAll(english string, in func(*catalog, string) string) map[string]string {
+func inAll(english string, in func(*locale.Catalog, string) string) map[string]string {
 	all := map[string]string{}
 	for of, names := range languagesOf {
 		translated := ""
-		if c := catalogs()[of]; c != nil {
+		if c := locale.Catalogs()[of]; c != nil {
 			translated = in(c, english)
 		}
 		for _, language := range names {
@@ -163,4 +151,14 @@ func inAll(english string, in func(*catalog, string) string) map[string]string {
 		return nil
 	}
 	return all
+}
+
+// begun is what a session of the gateway begins with: READY's data.
+type begun struct {
+	Application struct {
+		ID discord.Snowflake `json:"id"`
+	} `json:"application"`
+	Guilds []struct {
+		ID discord.Snowflake `json:"id"`
+	} `json:"guilds"`
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
 	"hark/memory"
 )
 
@@ -22,15 +25,15 @@ const retentionDefault = "default"
 // forgotten it asks first.
 func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
 	keeper := keeperOf(x.server, at)
-	value := strings.ToLower(x.option("keep"))
+	value := strings.ToLower(x.Option("keep"))
 	if value == "" {
 		return paragraphs(c.retentionTold(x, keeper)), nil
 	}
-	value, err := x.retentionValue(value)
+	value, err := retentionValue(x.Locale, value)
 	if err != nil {
 		return sheet{}, err
 	}
-	less, err := x.server.Shortens(ctx, c.bot.memory, x.within(), keeper, value, c.bot.cfg.Retention, c.bot.now())
+	less, err := x.server.Shortens(ctx, c.Memory, x.within(), keeper, value, c.Retention, c.Now())
 	if err != nil {
 		return sheet{}, err
 	}
@@ -38,26 +41,26 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 		return c.setRetention(ctx, x, keeper, value)
 	}
 	return paragraphs(
-		x.text("**Remember what is said in %s only %s?**", x.mention(keeper), x.lasting(less.Keep)),
-		x.text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
-		x.amounts(less.Goes, 0), x.text(
+		x.Text("**Remember what is said in %s only %s?**", channelMention(x.Locale, keeper), lastingText(x.Locale, less.Keep)),
+		x.Text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
+		amounts(x.Locale, less.Goes, 0), x.Text(
 			"- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
-		x.text("It can't be undone: a longer time set later brings nothing back.")).
-		asking(styleRed, x.text("Remember it no longer than that"), keepsFor, keeper,
+		x.Text("It can't be undone: a longer time set later brings nothing back.")).
+		asking(discord.StyleRed, x.Text("Remember it no longer than that"), keepsFor, keeper,
 			cmp.Or(value, retentionDefault)), nil
 }
 
 // keep is retention once it is confirmed.
 func (c *commands) keep(ctx context.Context, x *exchange, at memory.Channel) (sheet, error) {
-	args := x.args()
+	args := x.Args()
 	if len(args) != 2 {
-		return sheet{}, refusal(x.text(unknownTool))
+		return sheet{}, refusal(x.Text(unknownTool))
 	}
-	value, err := x.retentionValue(args[1])
+	value, err := retentionValue(x.Locale, args[1])
 	if err != nil {
 		return sheet{}, err
 	}
-	return c.setRetention(ctx, x, at.ID, value, memory.AgreeToExpiring(x.guild(), c.bot.now()))
+	return c.setRetention(ctx, x, at.ID, value, memory.AgreeToExpiring(x.guild(), c.Now()))
 }
 
 // setRetention decides a retention, together with more.
@@ -66,28 +69,29 @@ func (c *commands) setRetention(ctx context.Context, x *exchange, keeper memory.
 	if err := c.setAt(ctx, x, keeper, memory.SettingRetention, value, more...); err != nil {
 		return sheet{}, err
 	}
-	return paragraphs(x.text("Decided."), c.retentionTold(x, keeper)), nil
+	return paragraphs(x.Text("Decided."), c.retentionTold(x, keeper)), nil
 }
 
 // expiringLine says what waits to be forgotten, with the button that has it forgotten; empty if nothing does.
-func (x *exchange) expiringLine() (string, []component) {
+func (x *exchange) expiringLine() (string, []discord.Component) {
 	e, waits := x.server.Expiring()
 	if !waits {
 		return "", nil
 	}
 	until := e.Since.Add(memory.ExpiringFor).Unix()
-	line := x.text("%s of %s messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
-		x.locale.number(e.Goes), x.locale.number(e.Kept), until)
+	line := x.Text("%s of %s messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
+		x.Locale.Number(e.Goes), x.Locale.Number(e.Kept), until)
 	if !x.seesAll() {
-		line = x.text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
+		line = x.Text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
 	}
-	return "⏳ " + line, []component{row(button(styleRed, x.text("Forget them now"), expires))}
+	return "⏳ " + line, []discord.Component{discord.Row(discord.Button(discord.StyleRed,
+		x.Text("Forget them now"), expires))}
 }
 
 // agreeToExpiring has what waits be forgotten.
 func (c *commands) agreeToExpiring(ctx context.Context, x *exchange) (sheet, error) {
-	return paragraphs(x.text("They are forgotten within a minute.")),
-		c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.bot.now()))
+	return paragraphs(x.Text("They are forgotten within a minute.")),
+		c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.Now()))
 }
 
 // keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
@@ -99,28 +103,28 @@ func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
 }
 
 // retentionValue is a retention as it is kept; "" for the default.
-func (l locale) retentionValue(text string) (string, error) {
+func retentionValue(l locale.Locale, text string) (string, error) {
 	if text == retentionDefault {
 		return "", nil
 	}
 	keep, err := memory.ParseRetention(text)
 	if err != nil {
-		return "", refusal(l.text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", plain(text, 50)))
+		return "", refusal(l.Text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", markdown.Plain(text, 50)))
 	}
 	return memory.FormatRetention(keep), nil
 }
 
 // retentionTold says how long what is said in a channel is remembered, or in the whole server with the id 0.
 func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
-	own, limit, most := "", "", c.bot.cfg.Retention
+	own, limit, most := "", "", c.Retention
 	if most > 0 {
-		limit = x.text("-# Whoever runs me has nothing remembered longer than that: %s.", x.lasting(most))
+		limit = x.Text("-# Whoever runs me has nothing remembered longer than that: %s.", lastingText(x.Locale, most))
 	}
 	if id == 0 {
 		own = x.decidedAlone(memory.SettingRetention)
 	}
-	return lines(x.retained(x.server, id, most), own, limit,
-		x.text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
+	return markdown.Lines(retainedText(x.Locale, x.server, id, most), own, limit,
+		x.Text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
 }
 
 // retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if
@@ -128,38 +132,38 @@ func (c *commands) retentionTold(x *exchange, id memory.ChannelID) string {
 func (c *commands) retainedHere(x *exchange) string {
 	switch id := memory.ChannelID(x.Channel); {
 	case x.remembers(id):
-		return x.retained(x.server, id, c.bot.cfg.Retention)
+		return retainedText(x.Locale, x.server, id, c.Retention)
 	case x.keepsNothing() != "":
 		return ""
 	}
-	return x.retained(x.server, 0, c.bot.cfg.Retention)
+	return retainedText(x.Locale, x.server, 0, c.Retention)
 }
 
 // retained is one line of it.
-func (l locale) retained(g *memory.Guild, id memory.ChannelID, most time.Duration) string {
-	where := l.mention(id)
+func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most time.Duration) string {
+	where := channelMention(l, id)
 	if g.ID == memory.DirectGuild {
-		where = l.text("direct messages")
+		where = l.Text("direct messages")
 	}
 	keep, at, set := g.Retention(id, most)
 	switch {
 	case !set:
-		return l.text("What is said in %s is remembered %s, as I was set up.", where, l.lasting(keep))
+		return l.Text("What is said in %s is remembered %s, as I was set up.", where, lastingText(l, keep))
 	case at == 0:
-		return l.text("What is said in %s is remembered %s, as was decided for the server.", where, l.lasting(keep))
+		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where, lastingText(l, keep))
 	}
-	return l.text("What is said in %s is remembered %s, as was decided for %s.", where, l.lasting(keep), l.mention(at))
+	return l.Text("What is said in %s is remembered %s, as was decided for %s.", where, lastingText(l, keep), channelMention(l, at))
 }
 
 // lasting is how long something is kept, in words.
-func (l locale) lasting(keep time.Duration) string {
+func lastingText(l locale.Locale, keep time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case keep <= 0:
-		return l.text("without end")
+		return l.Text("without end")
 	case keep%day == 0:
-		return l.count(int(keep/day), "for %s day", "for %s days")
+		return l.Count(int(keep/day), "for %s day", "for %s days")
 	default:
-		return l.count(int((keep+time.Hour-1)/time.Hour), "for %s hour", "for %s hours")
+		return l.Count(int((keep+time.Hour-1)/time.Hour), "for %s hour", "for %s hours")
 	}
 }

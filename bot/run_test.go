@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/discord"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/wait"
@@ -56,8 +57,8 @@ func TestRunEndsWithWhatToDo(t *testing.T) {
 		is      error
 		say     string
 	}{
-		{name: "token", cfg: Config{Token: "wrong"}, is: ErrToken, say: "Reset Token"},
-		{name: "intent", options: []discordtest.Option{discordtest.WithIntents(0)}, is: ErrIntents,
+		{name: "token", cfg: Config{Token: "wrong"}, is: discord.ErrToken, say: "Reset Token"},
+		{name: "intent", options: []discordtest.Option{discordtest.WithIntents(0)}, is: discord.ErrIntents,
 			say: "Message Content Intent"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -86,7 +87,7 @@ func TestTokenResetWhileRunning(t *testing.T) {
 	s.ready(t)
 	s.discord.ResetToken("another")
 	s.discord.CloseWith(4000)
-	if err := <-ended; !errors.Is(err, ErrToken) {
+	if err := <-ended; !errors.Is(err, discord.ErrToken) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -95,13 +96,13 @@ func TestUnreachableAtTheStart(t *testing.T) {
 	t.Parallel()
 	s := set(t)
 	s.discord.Inject("GET /users/*", 1000, discordtest.ServerError())
-	if err := s.bot.Run(t.Context()); !errors.Is(err, ErrUnreachable) ||
+	if err := s.bot.Run(t.Context()); !errors.Is(err, discord.ErrUnreachable) ||
 		!strings.Contains(err.Error(), "discord.api_url") {
 		t.Errorf("got %v", err)
 	}
 	s = set(t)
 	s.discord.Inject("GET /gateway/bot", 1000, discordtest.ServerError())
-	if err := s.bot.Run(t.Context()); !errors.Is(err, ErrUnreachable) {
+	if err := s.bot.Run(t.Context()); !errors.Is(err, discord.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -132,13 +133,13 @@ func TestSessionsThatDiscordDoesNotAllow(t *testing.T) {
 func TestSessionsThatEndAreBegunMoreSlowly(t *testing.T) {
 	t.Parallel()
 	s := set(t).run(t)
-	for n := 1; n <= sessionsAtOnce; n++ {
+	for n := 1; n <= discord.SessionsAtOnce; n++ {
 		s.discord.WaitFor("a session", func() bool { return s.discord.Identifies() == n })
 		s.discord.WaitReady()
 		s.discord.CloseWith(4009)
 	}
 	s.out.wait(t, "waiting before the next")
-	if n := s.discord.Identifies(); n != sessionsAtOnce {
+	if n := s.discord.Identifies(); n != discord.SessionsAtOnce {
 		t.Errorf("%d sessions", n)
 	}
 }
@@ -149,13 +150,6 @@ func TestConfigurationIsChecked(t *testing.T) {
 		{Token: "t", APIURL: "discord.com"}, {Token: "t", APIURL: "http://%"}} {
 		if _, err := New(cfg, nil, nil, zerolog.Nop()); err == nil {
 			t.Errorf("%+v is taken", cfg)
-		}
-	}
-	for address, path := range map[string]string{
-		"": "", "https://discord.com/api": "", "https://discord.com/api/v10/": "", "http://proxy:8080/discord": "/discord", "http://proxy/x/api": "/x",
-	} {
-		if base, err := parseBase(address); err != nil || base.Path != path {
-			t.Errorf("%q: %v, %v", address, base, err)
 		}
 	}
 }
@@ -178,7 +172,7 @@ func TestStopInMidAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
-			s.bot.timing.grace, s.bot.timing.unwind = tt.grace, tt.unwind
+			s.bot.timing.grace, s.bot.timing.reply.Unwind = tt.grace, tt.unwind
 			s.run(t).ready(t)
 			begun, stopped, never := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			defer close(never)

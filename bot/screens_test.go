@@ -12,6 +12,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -109,7 +111,7 @@ func (s *screens) start() {
 		Progress: s.discord.Poke,
 		Policy:   policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"},
 			Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
-		Limits: Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
+		Limits: reply.Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
 		Privacy: Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"},
 			Prompts: 7 * 24 * time.Hour, Records: 90 * 24 * time.Hour},
 		Version: "1.0.0",
@@ -152,13 +154,13 @@ func (s *screens) play() {
 	question := d.Say(s.planning.ID, s.ana.ID, d.Bot.Mention()+
 		" when is Project X due, and who has the server migration?")
 	answered := d.WaitSent(s.planning.ID, func(m discordtest.Sent) bool {
-		return len(m.Components) > 0 && strings.Contains(string(m.Components[0]), `"`+buttonSources+":")
+		return len(m.Components) > 0 && strings.Contains(string(m.Components[0]), `"`+reply.ButtonSources+":")
 	})
 	s.logged(answered)
 	s.screen("A question", "Each number is a link that jumps to the message. What was said in #staff isn't there: not everyone in #planning can read it.",
 		question, answered.Message)
 	s.alone("Sources, by the button", s.ana,
-		d.Click(answered.Message, s.ana.ID, buttonOf(s.T, answered.Message, buttonSources)))
+		d.Click(answered.Message, s.ana.ID, buttonOf(s.T, answered.Message, reply.ButtonSources)))
 	s.alone("Why did you say that?, in the menu of the answer", s.tom,
 		d.MessageAction(answered.Message, s.tom.ID, whyCommand))
 	s.alone("/recall", s.tom, d.Slash(s.planning.ID, s.tom.ID, "recall",
@@ -247,13 +249,13 @@ func (s *screens) draw(m discordtest.Message, note string) {
 		s.line("  ", line)
 	}
 	for _, raw := range m.Components {
-		var c component
+		var c discord.Component
 		if err := json.Unmarshal(raw, &c); err != nil {
 			s.Fatal(err)
 		}
 		var parts []string
 		for _, of := range c.Components {
-			if of.Type == componentButton {
+			if of.Type == discord.ComponentButton {
 				parts = append(parts, "[ "+of.Label+" ]")
 			} else {
 				parts = append(parts, "[ "+of.Placeholder+" ▾ ]")
@@ -347,9 +349,9 @@ func apart(d time.Duration) string {
 }
 
 // partsOf are the buttons and menus of a message.
-func partsOf(m discordtest.Message) (all []component) {
+func partsOf(m discordtest.Message) (all []discord.Component) {
 	for _, raw := range m.Components {
-		var row component
+		var row discord.Component
 		if err := json.Unmarshal(raw, &row); err != nil {
 			panic(err) // the fake took it
 		}

@@ -3,6 +3,9 @@ package bot
 import (
 	"context"
 	"encoding/json"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
 )
 
 const allTaken = "Too much is asked of me at the moment. Please try again in a minute."
@@ -26,32 +29,32 @@ func (s seats) take(begin func(func(context.Context)), f func(context.Context)) 
 
 // read is one use; nil if it is none that is answered.
 func (c *commands) read(data json.RawMessage, logged <-chan struct{}) *exchange {
-	x := &exchange{rest: c.bot.rest, logged: logged, came: c.bot.now()}
-	if err := unmarshal(data, &x.wireInteraction); err != nil {
-		c.bot.log.Error().Err(err).Int64("interaction", eventID(data)).Msg("passed over a command")
+	x := &exchange{rest: c.Client, logged: logged, came: c.Now()}
+	if err := discord.Unmarshal(data, &x.Interaction); err != nil {
+		c.Log.Error().Err(err).Int64("interaction", discord.EventID(data)).Msg("passed over a command")
 		return nil
 	}
 	switch x.Type {
-	case interactionCommand, interactionComponent, interactionForm, interactionTyping:
+	case discord.InteractionCommand, discord.InteractionComponent, discord.InteractionForm, discord.InteractionTyping:
 	default:
 		return nil
 	}
-	x.locale = localeOf(x.Locale)
+	x.Locale = locale.Of(x.Interaction.Locale)
 	return x
 }
 
 // seat has one use answered where there is a seat for it. One that finds none is told so at once.
 func (c *commands) seat(x *exchange) {
 	own, answer := c.seats, c.answer
-	if x.Type == interactionTyping {
+	if x.Type == discord.InteractionTyping {
 		own, answer = c.typing, c.complete
 	}
 	if own.take(c.begin, func(ctx context.Context) { c.serve(ctx, x, answer) }) {
 		return
 	}
-	c.bot.log.Warn().Msg("turned away a command: too many at once")
+	c.Log.Warn().Msg("turned away a command: too many at once")
 	if !c.answering.take(c.begin, func(ctx context.Context) { c.serve(ctx, x, c.turnAway) }) {
-		c.bot.log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
+		c.Log.Warn().Int64("interaction", int64(x.ID)).Msg("left a command without an answer: too many at once")
 		c.over()
 	}
 }
@@ -59,7 +62,7 @@ func (c *commands) seat(x *exchange) {
 // over says that a use is done with.
 func (c *commands) over() {
 	c.undone.Add(-1)
-	c.bot.cfg.Progress()
+	c.Progress()
 }
 
 // serve answers one use.
@@ -75,11 +78,12 @@ func (c *commands) serve(ctx context.Context, x *exchange, answer func(context.C
 
 // turnAway tells of one use that there is no seat for it.
 func (c *commands) turnAway(ctx context.Context, x *exchange) error {
-	limit, cancel := context.WithTimeout(ctx, c.bot.timing.atOnce)
+	limit, cancel := context.WithTimeout(ctx, c.Timing.AtOnce)
 	defer cancel()
 	x.outcome = CommandRefused
-	if x.Type == interactionTyping {
-		return x.respond(limit, response{respondChoices, completions{Choices: []optionChoice{}}})
+	if x.Type == discord.InteractionTyping {
+		return x.respond(limit, discord.Response{Type: discord.RespondChoices,
+			Data: completions{Choices: []optionChoice{}}})
 	}
-	return x.say(limit, x.text(allTaken))
+	return x.say(limit, x.Text(allTaken))
 }

@@ -7,7 +7,7 @@ import (
 
 // seesAll reports whether whoever uses x may read every channel: of nothing else they are told names or
 // numbers without looking who may read it.
-func (x *exchange) seesAll() bool { return x.Guild == 0 || x.may(memory.Administrator) }
+func (x *exchange) seesAll() bool { return x.Guild == 0 || x.May(memory.Administrator) }
 
 // seen is the guild as far as whoever uses x may read it, for lists and numbers. The channel that it is used
 // in is always there. What was chosen by name counts as chosen although it may not be among what is left.
@@ -46,5 +46,5 @@ func (x *exchange) countsSeen() string {
 	if x.seesAll() {
 		return ""
 	}
-	return x.text("-# I count what you may read. What you may not read goes as well.")
+	return x.Text("-# I count what you may read. What you may not read goes as well.")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -63,7 +64,7 @@ func (s *scene) reads(text string) string {
 func (s *scene) looks(m discordtest.Sent) string {
 	text := s.reads(m.Content)
 	for _, raw := range m.Components {
-		var row component
+		var row discord.Component
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err.Error()
 		}
@@ -84,11 +85,11 @@ func (s *scene) looks(m discordtest.Sent) string {
 }
 
 // labelOf is what a button or a menu reads.
-func (s *scene) labelOf(c component) string {
-	if c.Type != componentMenu && c.Type != componentChannels {
+func (s *scene) labelOf(c discord.Component) string {
+	if c.Type != discord.ComponentMenu && c.Type != discord.ComponentChannels {
 		return c.Label
 	}
-	if at := slices.IndexFunc(c.Options, func(o choice) bool { return o.Default }); at >= 0 {
+	if at := slices.IndexFunc(c.Options, func(o discord.Choice) bool { return o.Default }); at >= 0 {
 		return s.reads(c.Options[at].Label) + " ▾"
 	}
 	return s.reads(c.Placeholder) + " ▾"

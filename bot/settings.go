@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -23,34 +27,34 @@ const rememberPublic = "Remember all public channels"
 func (c *commands) showSettings(_ context.Context, x *exchange) (sheet, error) {
 	g := x.seen()
 	return sheet{
-		Content: told(x.locale, g, x.policy),
-		Components: []component{
-			row(button(styleGreen, x.text(rememberPublic), choosePublic),
-				button(styleGrey, x.text("Remember nothing"), chooseNothing)),
-			row(channelMenu(chosenChannels, x.text("Remember only these channels and categories"), 1,
+		Content: told(x.Locale, g, x.policy),
+		Components: []discord.Component{
+			discord.Row(discord.Button(discord.StyleGreen, x.Text(rememberPublic), choosePublic),
+				discord.Button(discord.StyleGrey, x.Text("Remember nothing"), chooseNothing)),
+			discord.Row(discord.ChannelMenu(chosenChannels, x.Text("Remember only these channels and categories"), 1,
 				decided(g, memory.Remember))),
-			row(channelMenu(chosenNever, x.text("Never remember these"), 0, decided(g, memory.Ignore))),
+			discord.Row(discord.ChannelMenu(chosenNever, x.Text("Never remember these"), 0, decided(g, memory.Ignore))),
 		},
 	}, nil
 }
 
 // told says what of a guild is remembered.
-func told(l locale, g *memory.Guild, p memory.Policy) string {
+func told(l locale.Locale, g *memory.Guild, p memory.Policy) string {
 	heard := outcomeOf(l, choiceFor(g, p))
 	switch {
 	case asks(g, p):
-		heard = l.text("Nobody has decided yet what I may remember here, so I remember nothing.")
+		heard = l.Text("Nobody has decided yet what I may remember here, so I remember nothing.")
 	case g.Choice == memory.Undecided && !p.Ask:
-		heard = l.text("I remember what is said in all channels that I can read: that is how I was set up.")
+		heard = l.Text("I remember what is said in all channels that I can read: that is how I was set up.")
 	}
 	chosen, never := decided(g, memory.Remember), decided(g, memory.Ignore)
-	return lines(heard,
-		when(len(chosen) > 0, l.text("Chosen by name: %s.", channelList(l, chosen))),
-		when(len(never) > 0, l.text("Never remembered: %s. What I kept of them before is told to nobody.",
+	return markdown.Lines(heard,
+		when(len(chosen) > 0, l.Text("Chosen by name: %s.", channelList(l, chosen))),
+		when(len(never) > 0, l.Text("Never remembered: %s. What I kept of them before is told to nobody.",
 			channelList(l, never))),
-		when(!g.Learn.IsZero(), l.text(
+		when(!g.Learn.IsZero(), l.Text(
 			"I learn about members who want it from what they write: `/hark learn` changes that.")),
-		when(!p.AgeLimited, l.text("-# Age-restricted channels are remembered only if they are chosen by name.")))
+		when(!p.AgeLimited, l.Text("-# Age-restricted channels are remembered only if they are chosen by name.")))
 }
 
 // choiceFor is what was chosen for g as a whole. Where that is nothing, or not yet anything, and channels
@@ -62,30 +66,30 @@ func choiceFor(g *memory.Guild, p memory.Policy) memory.Choice {
 	return g.Choice
 }
 
-func outcomeOf(l locale, choice memory.Choice) string {
+func outcomeOf(l locale.Locale, choice memory.Choice) string {
 	switch choice {
 	case memory.Remember:
-		return l.text("I remember what is said in all channels that I can read.")
+		return l.Text("I remember what is said in all channels that I can read.")
 	case memory.RememberPublic:
-		return l.text("I remember what is said in the channels that everybody here can read.")
+		return l.Text("I remember what is said in the channels that everybody here can read.")
 	case memory.RememberChosen:
-		return l.text("I remember what is said in the channels that were chosen, and nothing else.")
+		return l.Text("I remember what is said in the channels that were chosen, and nothing else.")
 	}
-	return l.text("I remember nothing of what is said here.")
+	return l.Text("I remember nothing of what is said here.")
 }
 
 // listedChannels is how many channels are named one by one.
 const listedChannels = 30
 
-func channelList(l locale, ids []memory.ChannelID) string {
+func channelList(l locale.Locale, ids []memory.ChannelID) string {
 	var names []string
 	for _, id := range ids[:min(len(ids), listedChannels)] {
 		names = append(names, fmt.Sprintf("<#%d>", id))
 	}
 	if more := len(ids) - listedChannels; more > 0 {
-		names = append(names, l.text("and %s more", l.number(more)))
+		names = append(names, l.Text("and %s more", l.Number(more)))
 	}
-	return l.list(names)
+	return l.List(names)
 }
 
 // decided are the channels of which that was chosen, by id.
@@ -109,7 +113,7 @@ func (c *commands) decide(choice memory.Choice) action {
 				choices = append(choices, memory.Chose{Channel: id})
 			}
 		}
-		if x.Message == nil || !x.isPublic() {
+		if x.Message == nil || !x.IsPublic() {
 			if err := c.choose(ctx, x, choices...); err != nil {
 				return sheet{}, err
 			}
@@ -124,17 +128,17 @@ func (c *commands) decide(choice memory.Choice) action {
 func (c *commands) choose(ctx context.Context, x *exchange, choices ...memory.Chose) error {
 	events := make([]memory.Event, len(choices))
 	for i, chose := range choices {
-		chose.Guild, chose.At = x.guild(), c.bot.now()
+		chose.Guild, chose.At = x.guild(), c.Now()
 		events[i] = chose
 	}
-	defer c.bot.filler.nudge()
+	defer c.Filler.Nudge()
 	return c.apply(ctx, x, "keep what is remembered", events...)
 }
 
 // chooseByNotice chooses what a notice asked for, and is what that says then.
 func (c *commands) chooseByNotice(ctx context.Context, x *exchange, at noticeAt,
 	choices []memory.Chose) (sheet, error) {
-	return c.bot.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
+	return c.notices.decided(ctx, at, x.who(), func() (*memory.Guild, error) {
 		err := c.choose(ctx, x, choices...)
 		return x.server, err
 	})
@@ -147,9 +151,9 @@ func (c *commands) askChannels(_ context.Context, x *exchange) (sheet, error) {
 		name = id(name, x.Channel, x.Message.ID)
 	}
 	return sheet{
-		Content: x.text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
-		Components: []component{
-			row(channelMenu(name, x.text("Remember these channels and categories"), 1,
+		Content: x.Text("Which channels may I remember? A category stands for all channels in it, a channel for its threads as well."),
+		Components: []discord.Component{
+			discord.Row(discord.ChannelMenu(name, x.Text("Remember these channels and categories"), 1,
 				decided(x.seen(), memory.Remember))),
 		},
 	}, nil
@@ -162,14 +166,14 @@ func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, erro
 		return sheet{}, err
 	}
 	choices = append(choices, memory.Chose{Choice: memory.RememberChosen})
-	if at, is := noticeIn(x.args()); is {
+	if at, is := noticeIn(x.Args()); is {
 		shown, err := c.chooseByNotice(ctx, x, at, choices)
 		if err != nil {
 			return sheet{}, err
 		}
-		t := thread{client: c.bot.rest, channel: at.channel}
-		if err := c.bot.notices.edit(ctx, &t, at.message, shown); err != nil {
-			c.bot.log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
+		t := discord.Sender{Client: c.Client, Channel: at.channel}
+		if err := c.notices.edit(ctx, &t, at.message, shown); err != nil {
+			c.Log.Warn().Err(err).Int64("guild", int64(x.Guild)).Msg("couldn't say in the notice what was decided")
 		}
 	} else if err := c.choose(ctx, x, choices...); err != nil {
 		return sheet{}, err
@@ -179,7 +183,7 @@ func (c *commands) chooseChannels(ctx context.Context, x *exchange) (sheet, erro
 
 // noticeIn is the notice that the arguments of a menu's id name, if they name one.
 func noticeIn(args []string) (at noticeAt, is bool) {
-	n, ok := integers(args, 10)
+	n, ok := reply.Integers(args, 10)
 	if !ok || len(n) != 2 {
 		return at, false
 	}
@@ -210,7 +214,7 @@ func (x *exchange) choices(choice memory.Choice) (choices []memory.Chose, err er
 		choices = append(choices, memory.Chose{Channel: id, Choice: choice})
 	}
 	before := decided(x.seen(), choice)
-	for _, id := range before[:min(len(before), menuLimit)] { // what the menu showed
+	for _, id := range before[:min(len(before), discord.MenuLimit)] { // what the menu showed
 		if !slices.Contains(ids, id) {
 			choices = append(choices, memory.Chose{Channel: id})
 		}

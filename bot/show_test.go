@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -87,7 +89,7 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault discordtest.Fault
 		times int
-	}{"Discord fails": {discordtest.ServerError(), attempts}, "Discord refuses": {discordtest.Unfit(), 1}} {
+	}{"Discord fails": {discordtest.ServerError(), discord.Attempts}, "Discord refuses": {discordtest.Unfit(), 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := set(t)
@@ -102,7 +104,7 @@ func TestAnswersThatCantBeRewrittenStay(t *testing.T) {
 			if test.times == 1 { // nor does it take a new message in its place
 				s.discord.Inject("POST /channels/*/messages", 1, test.fault)
 			}
-			s.press(m.Message, s.ana, buttonAgain).Wait()
+			s.press(m.Message, s.ana, reply.ButtonAgain).Wait()
 			trouble.WaitHits(test.times)
 			s.ask("and now?") // which is answered after the other
 			s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "I don't know" })
@@ -151,9 +153,9 @@ func TestAnswersRewrittenByHalf(t *testing.T) {
 	s.discord.WaitFor("two messages", func() bool { return len(s.discord.Sent(s.channel)) == 2 })
 	s.logged(t)
 	sent := s.discord.Sent(s.channel)
-	s.discord.Inject("DELETE /channels/*/messages/*", attempts, discordtest.ServerError())
+	s.discord.Inject("DELETE /channels/*/messages/*", discord.Attempts, discordtest.ServerError())
 	s.oracle.answer = says("I don't know")
-	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
+	s.press(sent[1].Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(sent[0].Message, "I don't know")
 	s.discord.WaitFor("the other half to go", func() bool { return s.now(sent[1].Message).Deleted })
 	if got, err := store.Around(t.Context(), memory.ChannelID(s.channel),
@@ -173,7 +175,7 @@ func TestAskedAgainAfterAPartWentAway(t *testing.T) {
 	s.discord.Delete(s.channel, sent[0].ID)
 	s.log.waitSaid(t, "delete 1")
 	s.oracle.answer = says("Saturday")
-	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
+	s.press(sent[1].Message, s.ana, reply.ButtonAgain).Wait()
 	s.shows(sent[1].Message, "Saturday")
 	if kept := s.traces(t, 2)[1]; kept.Answer != memory.MessageID(sent[1].ID) || len(kept.Parts) > 0 {
 		t.Errorf("kept %+v", kept)

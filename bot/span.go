@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/bot/markdown"
 	"hark/internal/dates"
 )
 
@@ -17,10 +18,10 @@ const badTime = "I don't understand “%s” as a time. I know days such as `202
 // spans are the times that are offered while one is typed: the two days that have names, and how many days ago.
 func spans(days ...string) func(context.Context, *exchange) ([]optionChoice, error) {
 	return func(_ context.Context, x *exchange) ([]optionChoice, error) {
-		offered := []optionChoice{{Name: x.text("today"), Value: dates.Today},
-			{Name: x.text("yesterday"), Value: dates.Yesterday}}
+		offered := []optionChoice{{Name: x.Text("today"), Value: dates.Today},
+			{Name: x.Text("yesterday"), Value: dates.Yesterday}}
 		for _, d := range days {
-			offered = append(offered, optionChoice{Name: x.text("%s (so many days back)", d), Value: d})
+			offered = append(offered, optionChoice{Name: x.Text("%s (so many days back)", d), Value: d})
 		}
 		return offered, nil
 	}
@@ -29,24 +30,25 @@ func spans(days ...string) func(context.Context, *exchange) ([]optionChoice, err
 // span is the time that was given for an option, in the zone of the guild: from when and until when it lasts.
 // Both are zero if none was given. The error is a refusal.
 func (c *commands) span(x *exchange, name string) (from, to time.Time, err error) {
-	text := strings.TrimSpace(x.option(name))
+	text := strings.TrimSpace(x.Option(name))
 	if text == "" {
 		return from, to, nil
 	}
 	given := text
 	switch {
-	case strings.EqualFold(text, x.text("today")):
+	case strings.EqualFold(text, x.Text("today")):
 		text = dates.Today
-	case strings.EqualFold(text, x.text("yesterday")):
+	case strings.EqualFold(text, x.Text("yesterday")):
 		text = dates.Yesterday
 	}
 	now := c.at(x)
 	if from, to, err = dates.Parse(text, now, c.zone(x.server)); err != nil {
-		return from, to, refusal(x.text(badTime, plain(given, longestTime), x.text("today"), x.text("yesterday")))
+		return from, to, refusal(x.Text(badTime, markdown.Plain(given, longestTime), x.Text("today"),
+			x.Text("yesterday")))
 	}
 	if name == "since" && from.After(now) {
-		return from, to, refusal(x.text("“%s” is still to come, so that nothing was said since.",
-			plain(given, longestTime)))
+		return from, to, refusal(x.Text("“%s” is still to come, so that nothing was said since.",
+			markdown.Plain(given, longestTime)))
 	}
 	return from, to, nil
 }

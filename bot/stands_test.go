@@ -2,41 +2,15 @@ package bot
 
 import (
 	"context"
-	"slices"
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
-
-func TestSessionsStand(t *testing.T) {
-	t.Parallel()
-	m := func(id memory.MessageID, text string) memory.Message {
-		return memory.Message{ID: id, Content: text}
-	}
-	was := []memory.Message{m(1, "one"), m(2, "two"), m(3, "three")}
-	for name, tt := range map[string]struct {
-		now  []memory.Message
-		want bool
-	}{
-		"as it was":    {was, true},
-		"grown":        {append(was[:3:3], m(4, "four")), true},
-		"trimmed":      {was[1:], true},
-		"deleted":      {[]memory.Message{was[0], was[2]}, false},
-		"last deleted": {was[:2], false},
-		"changed":      {[]memory.Message{was[0], m(2, "zwei"), was[2]}, false},
-		"gone":         {nil, false},
-	} {
-		if got := stands(was, tt.now); got != tt.want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-	if !stands(nil, was) {
-		t.Error("nothing doesn't stand")
-	}
-}
 
 // What an answer was made from that isn't logged may be deleted while it is written.
 func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
@@ -56,7 +30,7 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 	s.discord.Delete(s.channel, said.ID)
 	s.discord.Say(s.channel, s.bo.ID, "never mind")
 	s.log.wait(t, "what was said after the deletion", func() bool {
-		now := s.bot.recent.before(memory.ChannelID(s.channel), 1<<62)
+		now := s.bot.recent.Before(memory.ChannelID(s.channel), 1<<62)
 		return len(now) > 0 && now[len(now)-1].Content == "never mind"
 	})
 	close(gone)
@@ -65,36 +39,13 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
-	t.Parallel()
-	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3,
-		Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{{Channel: 7, Message: 8}}, Sources: []memory.Source{
-			{Kind: memory.SourceMessage, Channel: 2, ID: 5, Repeats: true}, {Kind: memory.SourceMessage,
-				Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
-			{Kind: memory.SourceLore, ID: 11},
-		}, Named: []memory.UserID{6}}
-	kept, ok := abroad(trace)
-	if kept.Prompt != nil {
-		t.Error("kept the prompt")
-	}
-	if !ok || kept.Asker != 0 || kept.Question != 0 || kept.Answer != 3 || len(kept.Parts) != 1 ||
-		kept.Recalled != nil || kept.Named != nil ||
-		!slices.Equal(kept.Sources, trace.Sources[1:3]) {
-		t.Errorf("kept %+v", kept)
-	}
-	trace.Sources = append(trace.Sources[:1], trace.Sources[3])
-	if _, ok := abroad(trace); ok {
-		t.Error("kept although nothing logged was used")
-	}
-}
-
 // Discord's clock goes before ours: whatever has a smaller number than the click was said before it.
 func TestForgettingEndsAtTheClickByDiscordsClock(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	c := &commands{bot: &Bot{now: func() time.Time { return now }}}
+	c := &commands{commandOptions: offline(ingest.Options{Now: func() time.Time { return now }}, answer.Choices{})}
 	for ahead, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, -time.Hour: 0} {
-		x := &exchange{wireInteraction: wireInteraction{ID: snowflake(memory.FirstMessageID(now.Add(ahead)))}}
+		x := &exchange{Interaction: discord.Interaction{ID: discord.Snowflake(memory.FirstMessageID(now.Add(ahead)))}}
 		if got := c.at(x).Sub(now); got < want || got > want+time.Millisecond {
 			t.Errorf("%v ahead: %v", ahead, got)
 		}

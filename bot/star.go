@@ -18,22 +18,22 @@ const (
 func (c *commands) star(ctx context.Context, x *exchange) (sheet, error) {
 	channel, id := memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target)
 	if !x.remembers(channel) {
-		return sheet{Content: x.text("I remember nothing of this channel, so there is nothing to mark.")}, nil
+		return sheet{Content: x.Text("I remember nothing of this channel, so there is nothing to mark.")}, nil
 	}
-	found, err := c.bot.memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
+	found, err := c.Memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 	switch {
 	case err != nil:
 		return sheet{}, fmt.Errorf("look up message %d: %w", id, err)
 	case len(found) == 0:
-		return sheet{Content: x.text(starNone)}, nil
+		return sheet{Content: x.Text(starNone)}, nil
 	case !found[0].Kind.Recalled():
-		return sheet{Content: x.text("What I say myself I don't remember as a source, so it can't be marked.")}, nil
+		return sheet{Content: x.Text("What I say myself I don't remember as a source, so it can't be marked.")}, nil
 	}
 	on := !found[0].Starred
-	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.bot.now()}
-	said := x.text(starOff)
+	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.Now()}
+	said := x.Text(starOff)
 	if on {
-		said = x.text(starOn)
+		said = x.Text(starOn)
 	}
 	return sheet{Content: said}, c.apply(ctx, x, fmt.Sprintf("mark message %d", id), mark)
 }

@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/markdown"
+	"hark/bot/reply"
 	"hark/memory"
 )
 
@@ -24,38 +28,38 @@ func (c *commands) status(ctx context.Context, x *exchange) (sheet, error) {
 	if err != nil {
 		return sheet{}, err
 	}
-	may, err := c.bot.questions.allowance(ctx, membership{guild: x.guild()}, nil, c.bot.now())
+	may, err := c.questions.Allowance(ctx, ingest.Membership{Guild: x.guild()}, nil, c.Now())
 	if err != nil {
 		return sheet{}, fmt.Errorf("look up what guild %d has spent: %w", x.Guild, err)
 	}
 	mark := "✓ "
-	if _, paused := c.bot.cfg.Choices.In(g, 0).PausedAt(c.bot.now()); paused {
+	if _, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now()); paused {
 		mark = "⏸️ "
 	}
-	shown := paragraphs(x.text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
-		c.services(x, g), c.spentLine(x, may.all),
-		mark+c.pauseLine(x.locale, g), x.text("-# Hark %s", cmp.Or(c.bot.cfg.Version, "?")))
+	shown := paragraphs(x.Text("**How I am**"), c.connection(x), c.writing(x), kept, expiring, shut,
+		c.services(x, g), c.spentLine(x, may.All),
+		mark+c.pauseLine(x.Locale, g), x.Text("-# Hark %s", cmp.Or(c.Version, "?")))
 	shown.Components = append(agree, forget...)
 	return shown, nil
 }
 
 // connection says whether Discord is connected.
 func (c *commands) connection(x *exchange) string {
-	if err := *c.bot.state.Load(); err != nil {
-		return "✗ " + x.text("**Discord**: the connection is lost, and I'm making it anew. Nothing has to be done.")
+	if err := c.State(); err != nil {
+		return "✗ " + x.Text("**Discord**: the connection is lost, and I'm making it anew. Nothing has to be done.")
 	}
-	return "✓ " + x.text("**Discord**: connected; I was started <t:%d:R>", c.bot.since.Unix())
+	return "✓ " + x.Text("**Discord**: connected; I was started <t:%d:R>", c.Replies.Since.Unix())
 }
 
 // writing says whether the log can be written.
 func (c *commands) writing(x *exchange) string {
-	waiting := c.bot.Waiting()
-	if c.bot.pump.failing.Load() {
-		return "✗ " + x.count(waiting,
+	waiting := c.Queue.Len()
+	if c.Writer.Failing() {
+		return "✗ " + x.Count(waiting,
 			"**Memory**: I can't write to my disk. %s event waits, and is lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.",
 			"**Memory**: I can't write to my disk. %s events wait, and are lost if I'm stopped. Whoever runs me should look at the disk now: my log says what is wrong.")
 	}
-	return "✓ " + x.count(waiting, "**Memory**: can be written; %s event waits",
+	return "✓ " + x.Count(waiting, "**Memory**: can be written; %s event waits",
 		"**Memory**: can be written; %s events wait")
 }
 
@@ -64,15 +68,15 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 	g := x.seen()
 	var scope memory.Scope
 	for _, channel := range g.Channels {
-		if channel.Kind != memory.CategoryChannel && c.bot.cfg.Policy.Remembers(g, channel.ID) {
+		if channel.Kind != memory.CategoryChannel && c.Policy.Remembers(g, channel.ID) {
 			scope.Channels = append(scope.Channels, channel.ID)
 		}
 	}
-	messages, _, err := c.bot.memory.Frequencies(ctx, scope, nil, 0)
+	messages, _, err := c.Memory.Frequencies(ctx, scope, nil, 0)
 	if err != nil {
 		return "", fmt.Errorf("count the messages of guild %d: %w", g.ID, err)
 	}
-	people, err := c.bot.memory.People(ctx, g.ID)
+	people, err := c.Memory.People(ctx, g.ID)
 	if err != nil {
 		return "", fmt.Errorf("look up the people of guild %d: %w", g.ID, err)
 	}
@@ -84,28 +88,28 @@ func (c *commands) keeping(ctx context.Context, x *exchange) (string, error) {
 	}
 	counted := len(known)
 	if !x.seesAll() {
-		wrote, err := c.bot.memory.Presence(ctx, scope, known)
+		wrote, err := c.Memory.Presence(ctx, scope, known)
 		if err != nil {
 			return "", fmt.Errorf("look up who wrote in guild %d: %w", g.ID, err)
 		}
 		counted = len(wrote)
 	}
-	line := "✓ " + x.text("**Remembered here**: messages: %s, channels: %s, people: %s", x.locale.number(messages),
-		x.locale.number(len(scope.Channels)), x.locale.number(counted))
+	line := "✓ " + x.Text("**Remembered here**: messages: %s, channels: %s, people: %s", x.Locale.Number(messages),
+		x.Locale.Number(len(scope.Channels)), x.Locale.Number(counted))
 	switch {
-	case asks(g, c.bot.cfg.Policy):
-		line = "✗ " + x.text("**Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.")
+	case asks(g, c.Policy):
+		line = "✗ " + x.Text("**Remembered here**: nothing, since nobody has decided yet. `/hark memory` decides it.")
 	case len(scope.Channels) == 0 && (x.seesAll() || g.Choice == memory.Ignore):
-		line = "➖ " + x.text("**Remembered here**: nothing, as was decided. `/hark memory` changes it.")
+		line = "➖ " + x.Text("**Remembered here**: nothing, as was decided. `/hark memory` changes it.")
 	}
 	more, err := c.toDo(ctx, x, g)
-	return lines(line, more), err
+	return markdown.Lines(line, more), err
 }
 
 // shutLine names the channels that Hark was shut out of and of which it keeps something, with a button to
 // forget it if it is one; "" if there are none.
-func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []component, error) {
-	shut, err := shutOut(ctx, c.bot.memory, g)
+func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (string, []discord.Component, error) {
+	shut, err := ingest.ShutOut(ctx, c.Memory, g)
 	if err != nil {
 		return "", nil, err
 	}
@@ -118,7 +122,7 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 		for _, of := range g.WithThreads(at.ID) {
 			scope.Channels = append(scope.Channels, of.ID)
 		}
-		messages, _, err := c.bot.memory.Frequencies(ctx, scope, nil, 0)
+		messages, _, err := c.Memory.Frequencies(ctx, scope, nil, 0)
 		if err != nil {
 			return "", nil, fmt.Errorf("count the messages of channel %d: %w", at.ID, err)
 		}
@@ -129,29 +133,30 @@ func (c *commands) shutLine(ctx context.Context, x *exchange, g *memory.Guild) (
 	if len(kept) == 0 {
 		return "", nil, nil
 	}
-	line := "✗ " + x.text("I can't read %s any more and don't hear what is deleted there, so I use nothing of what I kept of it. When I may view it and read its history again, I compare it first. `/hark purge channel` has me forget it.",
-		channelList(x.locale, kept))
+	line := "✗ " + x.Text("I can't read %s any more and don't hear what is deleted there, so I use nothing of what I kept of it. When I may view it and read its history again, I compare it first. `/hark purge channel` has me forget it.",
+		channelList(x.Locale, kept))
 	if len(kept) > 1 {
 		return line, nil, nil
 	}
-	return line, []component{row(button(styleGrey, x.text("Forget what I kept of it"), id(asksPurge, kept[0])))}, nil
+	return line, []discord.Component{discord.Row(discord.Button(discord.StyleGrey,
+		x.Text("Forget what I kept of it"), id(asksPurge, kept[0])))}, nil
 }
 
 // toDo says what is still to be done with what is kept of g, in the channels that it has.
 func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (string, error) {
-	waiting, err := c.bot.memory.Waiting(ctx, g.ID)
+	waiting, err := c.Memory.Waiting(ctx, g.ID)
 	if err != nil {
 		return "", err
 	}
-	gaps, err := c.bot.memory.Gaps(ctx, memory.Everywhere, false)
+	gaps, err := c.Memory.Gaps(ctx, memory.Everywhere, false)
 	if err != nil {
 		return "", fmt.Errorf("look up what is missing: %w", err)
 	}
-	unswept, err := c.bot.memory.Gaps(ctx, g.ID, true)
+	unswept, err := c.Memory.Gaps(ctx, g.ID, true)
 	if err != nil {
 		return "", fmt.Errorf("look up what is to be compared: %w", err)
 	}
-	begun, err := c.bot.memory.Forgettings(ctx, memory.Everywhere, 0)
+	begun, err := c.Memory.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
 		return "", fmt.Errorf("look up what is being forgotten: %w", err)
 	}
@@ -161,17 +166,17 @@ func (c *commands) toDo(ctx context.Context, x *exchange, g *memory.Guild) (stri
 			(x.seesAll() || f.Channel == 0 || g.Channel(f.Channel) != nil)
 	})
 	fetched, compared := channelsWith(gaps, g, x.seesAll()), channelsWith(unswept, g, x.seesAll())
-	return lines(
+	return markdown.Lines(
 		when(waiting > 0 && x.seesAll(),
-			"⏳ "+x.count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
+			"⏳ "+x.Count(waiting, "%s conversation can be found by its words only for now: its meaning is still to be worked out.",
 				// of which channels nobody says
 				"%s conversations can be found by their words only for now: their meaning is still to be worked out.")),
-		when(fetched > 0, "⏳ "+x.count(fetched, "I'm fetching what I haven't heard in %s channel.",
+		when(fetched > 0, "⏳ "+x.Count(fetched, "I'm fetching what I haven't heard in %s channel.",
 			"I'm fetching what I haven't heard in %s channels.")),
-		when(compared > 0, "⏳ "+x.count(compared,
+		when(compared > 0, "⏳ "+x.Count(compared,
 			"I may have missed changes, so I compare what I remember with Discord: %s channel is left. What I use of it meanwhile I look up first.",
 			"I may have missed changes, so I compare what I remember with Discord: %s channels are left. What I use of them meanwhile I look up first.")),
-		when(forgetting, "⏳ "+x.text("Something is being forgotten. It is out of my answers already, and soon out of my files."))), nil
+		when(forgetting, "⏳ "+x.Text("Something is being forgotten. It is out of my answers already, and soon out of my files."))), nil
 }
 
 // channelsWith is how many channels of g have gaps: of all, or of those that g has.
@@ -187,31 +192,31 @@ func channelsWith(gaps []memory.Gap, g *memory.Guild, all bool) int {
 
 // services say how the servers do that answers need here.
 func (c *commands) services(x *exchange, g *memory.Guild) string {
-	health := c.bot.cfg.Health
+	health := c.Health
 	if health == nil {
 		return ""
 	}
 	h := health()
-	holds := c.bot.cfg.Choices.In(g, memory.ChannelID(x.Channel))
+	holds := c.Replies.Choices.In(g, memory.ChannelID(x.Channel))
 	model, there := h.Models[holds.Model]
 	if !there {
-		model = h.Models[c.bot.cfg.Choices.Default.Model]
+		model = h.Models[c.Replies.Choices.Default.Model]
 	}
-	return lines(
-		serviceLine(x.locale, x.text("Model in this channel"), x.text("I quote what was said."), model),
-		serviceLine(x.locale, x.text("Search by meaning"), x.text("I search by words."), h.Embedder),
-		serviceLine(x.locale, x.text("Reranker"), x.text("none is needed."), h.Reranker))
+	return markdown.Lines(
+		serviceLine(x.Locale, x.Text("Model in this channel"), x.Text("I quote what was said."), model),
+		serviceLine(x.Locale, x.Text("Search by meaning"), x.Text("I search by words."), h.Embedder),
+		serviceLine(x.Locale, x.Text("Reranker"), x.Text("none is needed."), h.Reranker))
 }
 
 // spentLine says what all members together took of models today.
-func (c *commands) spentLine(x *exchange, all share) string {
-	spent, limit := x.locale.number(all.spent), x.locale.number(all.limit)
-	_, tomorrow := memory.Day(c.bot.now())
+func (c *commands) spentLine(x *exchange, all reply.Share) string {
+	spent, limit := x.Locale.Number(all.Spent), x.Locale.Number(all.Limit)
+	_, tomorrow := memory.Day(c.Now())
 	switch {
-	case all.limit == memory.Unlimited:
-		return "✓ " + x.text("**Tokens today**: %s, without a limit", spent)
-	case !all.fits(0):
-		return "✗ " + x.text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", spent, limit, tomorrow.Unix())
+	case all.Limit == memory.Unlimited:
+		return "✓ " + x.Text("**Tokens today**: %s, without a limit", spent)
+	case !all.Fits(0):
+		return "✗ " + x.Text("**Tokens today**: %s of %s, so I only quote until <t:%d:t>. `/hark limits` decides how many there are.", spent, limit, tomorrow.Unix())
 	}
-	return "✓ " + x.text("**Tokens today**: %s of %s", spent, limit)
+	return "✓ " + x.Text("**Tokens today**: %s of %s", spent, limit)
 }

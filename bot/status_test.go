@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/golden"
 	"hark/internal/llm"
@@ -39,7 +42,7 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 		Embedder: Service{Name: "built-in", BuiltIn: true},
 	}
 	cfg := s.bot.cfg
-	cfg.Version, cfg.Limits = "1.2.3", Limits{Guild: memory.Limit{Tokens: 5000}}
+	cfg.Version, cfg.Limits = "1.2.3", reply.Limits{Guild: memory.Limit{Tokens: 5000}}
 	cfg.Health = func() Health { return health }
 	s.restartWith(t, cfg)
 	s.discord.Say(s.channel, s.ana.ID, "hi")
@@ -87,7 +90,7 @@ func TestStatusTellsWhatIsAmiss(t *testing.T) {
 	s.log.fail(errDown)
 	s.discord.Say(s.channel, s.bo.ID, "not heard")
 	s.discord.AddChannel(s.guild.ID, channelCalled("more"))
-	s.discord.WaitFor("the log to fail", func() bool { return s.bot.pump.failing.Load() })
+	s.discord.WaitFor("the log to fail", func() bool { return s.bot.pump.Failing() })
 	s.says(t, s.use(t, s.ana, "hark status"))
 	s.log.fail(nil)
 	s.commitNothing(t)
@@ -103,7 +106,7 @@ func TestHowServicesDo(t *testing.T) {
 			Failed: errors.New("http://secret.example")},
 		{Name: "m", Failed: fmt.Errorf("ask: %w", context.DeadlineExceeded)},
 	} {
-		lines = append(lines, serviceLine(locale{}, "Model", "I quote.", s))
+		lines = append(lines, serviceLine(locale.Locale{}, "Model", "I quote.", s))
 	}
 	golden.Seen(t, strings.Join(lines, "\n"))
 	if strings.Contains(fmt.Sprint(lines), "secret") {
@@ -111,7 +114,7 @@ func TestHowServicesDo(t *testing.T) {
 	}
 	told := map[string]bool{}
 	for kind := llm.Unreachable; kind <= llm.Resting; kind++ {
-		told[failing(locale{}, &llm.Error{Kind: kind})] = true
+		told[failing(locale.Locale{}, &llm.Error{Kind: kind})] = true
 	}
 	if len(told) != 10 { // two can't be told more of
 		t.Errorf("failures are told as %v", told)
@@ -120,11 +123,9 @@ func TestHowServicesDo(t *testing.T) {
 
 func TestServicesOfAModelThatIsGone(t *testing.T) {
 	t.Parallel()
-	b := &Bot{cfg: Config{
-		Choices: answer.Choices{Models: []string{"small"}, Default: answer.Settings{Model: "small"}},
-		Health:  func() Health { return Health{Models: map[string]Service{"small": {Name: "small"}}} },
-	}}
-	c := &commands{bot: b}
+	c := &commands{commandOptions: offline(ingest.Options{},
+		answer.Choices{Models: []string{"small"}, Default: answer.Settings{Model: "small"}})}
+	c.Health = func() Health { return Health{Models: map[string]Service{"small": {Name: "small"}}} }
 	g := &memory.Guild{ID: 5, Settings: map[memory.Setting]string{memory.SettingModel: "gone"}}
 	if got, _, _ := strings.Cut(c.services(&exchange{}, g), "\n"); !strings.Contains(got, "small") {
 		t.Errorf("told of %q", got)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/reply"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -50,7 +51,7 @@ func TestRememberedLoreIsForgotten(t *testing.T) {
 			s.ask("remember the plan")
 			m := s.proposal()
 			s.out.wait(t, `"answered"`)
-			s.press(m.Message, s.ana, buttonRemember).Wait()
+			s.press(m.Message, s.ana, reply.ButtonRemember).Wait()
 			s.shows(m.Message, `Remembered: Migration \*plan\*`)
 			lore, err := store.Lore(t.Context(), memory.GuildID(s.guild.ID))
 			if err != nil || len(lore) != 1 || lore[0].By != memory.UserID(s.ana.ID) {

@@ -10,8 +10,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
+	"hark/bot/markdown"
 	"hark/internal/portrait"
 	"hark/memory"
 )
@@ -40,35 +40,35 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 	}
 	switch who, busy := c.exporting.LoadOrStore(place, x.who()); {
 	case busy && who == x.who():
-		return sheet{}, refusal(x.text("I'm writing down your data already. Please wait for it."))
+		return sheet{}, refusal(x.Text("I'm writing down your data already. Please wait for it."))
 	case busy:
-		return sheet{}, refusal(x.text(exportOthers))
+		return sheet{}, refusal(x.Text(exportOthers))
 	}
 	defer c.exporting.Delete(place)
-	if err := c.bot.settled(ctx, x.guild()); err != nil {
+	if err := c.Settled(ctx, x.guild()); err != nil {
 		return sheet{}, err
 	}
 	all, err := c.portrait(ctx, x)
 	if errors.Is(err, portrait.ErrNothing) {
-		return sheet{Content: x.text("I keep nothing about you here, so there is nothing to write down.")}, nil
+		return sheet{Content: x.Text("I keep nothing about you here, so there is nothing to write down.")}, nil
 	}
-	var file upload
+	var file markdown.File
 	if err == nil {
-		file, err = pack(all, c.bot.mostData)
+		file, err = pack(all, c.Sizes.File)
 	}
 	if errors.Is(err, portrait.ErrTooLarge) {
-		return sheet{Content: x.text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
+		return sheet{Content: x.Text(exportTooLarge, x.who(), guildWord(x.guild()))}, nil
 	}
 	if err != nil {
 		return sheet{}, err
 	}
-	if x.option("by") == exportByDM {
+	if x.Option("by") == exportByDM {
 		return c.sendExport(ctx, x, file)
 	}
-	err = x.show(ctx, sheet{Content: x.packed(x.text(exportHere), file), Files: []upload{file}})
+	err = x.show(ctx, sheet{Content: x.packed(x.Text(exportHere), file), Files: []markdown.File{file}})
 	switch {
-	case refusesFiles(err):
-		return sheet{}, refusal(x.text(
+	case discord.RefusesFiles(err):
+		return sheet{}, refusal(x.Text(
 			"Discord doesn't let me send a file here. Please try `/memory export` with `by`, or in another channel."))
 	case err != nil:
 		return sheet{}, fmt.Errorf("show an export: %w", err)
@@ -77,9 +77,9 @@ func (c *commands) export(ctx context.Context, x *exchange) (sheet, error) {
 }
 
 // packed says what a file is, and that it is packed if it is.
-func (x *exchange) packed(text string, file upload) string {
-	if file.kind == kindGzip {
-		text += " " + x.text(exportPacked)
+func (x *exchange) packed(text string, file markdown.File) string {
+	if file.Kind == kindGzip {
+		text += " " + x.Text(exportPacked)
 	}
 	return text
 }
@@ -104,8 +104,8 @@ func (c *commands) portrait(ctx context.Context, x *exchange) (portrait.Person, 
 		}
 	}
 	readable := c.readable(ctx, x)
-	return portrait.Of(ctx, c.bot.memory, x.who(), portrait.View{
-		Guilds: []*memory.Guild{x.server}, Now: c.bot.now(), Most: c.bot.mostExported,
+	return portrait.Of(ctx, c.Memory, x.who(), portrait.View{
+		Guilds: []*memory.Guild{x.server}, Now: c.Now(), Most: c.Sizes.Unpacked,
 		Guild: func(g *memory.Guild) string { return cmp.Or(g.Name, guildWord(g.ID)) },
 		Channel: func(g *memory.Guild, id memory.ChannelID) string {
 			if at := g.Channel(id); at != nil && slices.Contains(readable, id) {
@@ -126,12 +126,12 @@ const (
 
 // pack makes a file of it of at most most bytes: JSON, packed where it is larger. It fails with portrait.ErrTooLarge
 // if it is even then.
-func pack(p portrait.Person, most int) (upload, error) {
+func pack(p portrait.Person, most int) (markdown.File, error) {
 	var plain bytes.Buffer
 	if err := p.Write(&plain); err != nil {
-		return upload{}, fmt.Errorf("write an export: %w", err)
+		return markdown.File{}, fmt.Errorf("write an export: %w", err)
 	}
-	file := upload{name: "hark-" + p.User.String() + ".json", kind: kindJSON, data: plain.Bytes()}
+	file := markdown.File{Name: "hark-" + p.User.String() + ".json", Kind: kindJSON, Data: plain.Bytes()}
 	if plain.Len() <= most {
 		return file, nil
 	}
@@ -139,37 +139,32 @@ func pack(p portrait.Person, most int) (upload, error) {
 	w := gzip.NewWriter(&packed)
 	_, err := io.Copy(w, &plain)
 	if err := errors.Join(err, w.Close()); err != nil {
-		return upload{}, fmt.Errorf("pack an export: %w", err)
+		return markdown.File{}, fmt.Errorf("pack an export: %w", err)
 	}
 	if packed.Len() > most {
-		return upload{}, portrait.ErrTooLarge
+		return markdown.File{}, portrait.ErrTooLarge
 	}
-	return upload{name: file.name + ".gz", kind: kindGzip, data: packed.Bytes()}, nil
+	return markdown.File{Name: file.Name + ".gz", Kind: kindGzip, Data: packed.Bytes()}, nil
 }
 
 // codeClosed is Discord's code for somebody who takes no direct messages from us.
 const codeClosed = 50007
 
 // sendExport sends the file in a direct message.
-func (c *commands) sendExport(ctx context.Context, x *exchange, file upload) (sheet, error) {
-	content := x.text(exportHere)
+func (c *commands) sendExport(ctx context.Context, x *exchange, file markdown.File) (sheet, error) {
+	content := x.Text(exportHere)
 	if x.Guild != 0 {
-		content = x.text(exportDirect, "**"+plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
+		content = x.Text(exportDirect, "**"+markdown.Plain(cmp.Or(x.server.Name, x.guild().String()), 100)+"**")
 	}
-	direct, err := c.bot.rest.direct(ctx, x.who())
+	direct, err := c.Client.Direct(ctx, x.who())
 	if err == nil {
-		files, address := []upload{file}, discordgo.EndpointChannelMessages(direct.String())
-		err = c.bot.rest.call(ctx, "POST", address, address, withFiles(outgoing{
-			Content: x.packed(content, file), Nonce: nonce("e", memory.MessageID(x.ID),
-				0), EnforceNonce: true, AllowedMentions: nobody,
-			Flags: suppressEmbeds, Attachments: attachments(files),
-		}, files), nil)
+		err = c.Client.SendFile(ctx, direct, memory.MessageID(x.ID), x.packed(content, file), file)
 	}
 	switch {
-	case code(err) == codeClosed || status(err) == 403:
-		return sheet{}, refusal(x.text(exportClosed))
+	case discord.Code(err) == codeClosed || discord.Status(err) == 403:
+		return sheet{}, refusal(x.Text(exportClosed))
 	case err != nil:
 		return sheet{}, fmt.Errorf("send an export: %w", err)
 	}
-	return sheet{Content: x.text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct))}, nil
+	return sheet{Content: x.Text(exportSent, fmt.Sprintf("https://discord.com/channels/@me/%d", direct))}, nil
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
-	"hark/memory"
 )
 
 // hush has answers wait for what is sent to it, or for the end of their question; begun receives with each.
@@ -46,7 +45,7 @@ func (s *scene) idle(t *testing.T) {
 // commitNothing returns once all that was put before is in the log.
 func (s *scene) commitNothing(t *testing.T) {
 	t.Helper()
-	if err := s.bot.commit(t.Context(), nil); err != nil {
+	if err := s.bot.queue.Commit(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -97,7 +96,7 @@ func TestQuestionsEditedSoonAreAnsweredAnewInPlace(t *testing.T) {
 	// Nor is what takes the mention away: nothing becomes of it.
 	s.discord.Edit(s.channel, q.ID, "never mind")
 	s.log.waitSaid(t, "them: never mind")
-	s.discord.Advance(editedWithin + time.Second)
+	s.discord.Advance(ingest.EditedWithin + time.Second)
 	s.discord.Edit(s.channel, q.ID, s.discord.Bot.Mention()+" and where?")
 	s.posts(t, s.channel, s.bo.ID, "the end")
 	if asked := s.oracle.questions(); len(asked) != 2 || asked[1].Text != "when?" {
@@ -210,181 +209,5 @@ func TestEveryoneAndRolesDontTrigger(t *testing.T) {
 	s.posts(t, s.channel, s.bo.ID, "the end")
 	if asked := s.oracle.questions(); len(asked) != 0 {
 		t.Errorf("asked %+v", asked)
-	}
-}
-
-// A pin and a preview come with the time of an edit that may be long ago.
-func TestEditsOfLongAgoAskNothing(t *testing.T) {
-	t.Parallel()
-	sent := memory.MessageID(1 << 40)
-	text := "<@1> when?"
-	for _, test := range []struct {
-		edited, heard time.Duration
-		asks          bool
-	}{
-		{time.Second, time.Second, true},
-		{editedWithin, 2 * editedWithin, true}, // the clocks may differ, and the connection may have been away
-		{editedWithin, editedWithin - time.Hour, true},
-		{editedWithin + time.Millisecond, 2 * editedWithin, false},
-		{time.Second, 2*editedWithin + 2*time.Second, false},
-		{time.Second, 24 * time.Hour, false},
-	} {
-		c := newConverter(1, false, func() time.Time { return sent.Time().Add(test.heard) })
-		w := &wireMessage{ID: snowflake(sent), Channel: 3, Guild: 2, Content: &text,
-			Edited: sent.Time().Add(test.edited)}
-		if a := c.edited(w, false); (a != nil) != test.asks {
-			t.Errorf("edited after %v, heard of after %v: %+v", test.edited, test.heard, a)
-		}
-	}
-}
-
-// life plays what becomes of question 1, which is asked in the thread 20 of channel 2 in guild 3, and of
-// whoever answers it.
-type life struct {
-	*tracker
-	answering context.Context
-}
-
-// does plays a step and tells what comes of it.
-func (l *life) does(step string) string {
-	verb, text, _ := strings.Cut(step, " ")
-	a := &ask{id: 1, guild: 3, channel: 20, parent: 2, asker: 4, text: text, again: verb != "ask",
-		unasked: verb == "nevermind", brief: verb == "briefly"}
-	ids := func() (ids []memory.MessageID) {
-		for _, word := range strings.Fields(text) {
-			n, _ := strconv.Atoi(word)
-			ids = append(ids, memory.MessageID(n))
-		}
-		return ids
-	}
-	see := func(s subject) string {
-		l.see([]subject{s})
-		return ""
-	}
-	because := func(err error) string {
-		return map[error]string{nil: "", errAnew: "anew", errUnasked: "unasked", errHalted: "halted"}[err]
-	}
-	switch verb {
-	case "ask", "edit", "briefly", "nevermind", "muted":
-		if got := l.hear(a, verb == "muted"); got != nil {
-			return "answer " + got.text
-		}
-		return ""
-	case "press":
-		return strconv.FormatBool(l.again(a, []memory.MessageID{10}, []memory.MessageID{11}))
-	case "begin":
-		ctx, got := l.begin(context.Background(), 1)
-		if got == nil {
-			return "gone"
-		}
-		l.answering = ctx
-		return strings.TrimSpace(got.text + " " + fmt.Sprint(append(got.shown, got.more...)))
-	case "end", "log":
-		shown := ids()
-		return because(l.end(1, shown[:1], shown[1:], verb == "log"))
-	case "cause":
-		return because(context.Cause(l.answering))
-	case "refuse":
-		l.refuse(1)
-	case "stop":
-		return strconv.FormatBool(l.stop(1))
-	case "unask":
-		return strconv.FormatBool(l.unask(1))
-	case "clear":
-		return fmt.Sprint(l.clear(1))
-	case "delete":
-		return see(subject{guild: 3, channel: 20, deleted: ids()})
-	case "leave":
-		return see(subject{guild: 3, ended: true})
-	case "close":
-		return see(subject{guild: 3, channel: memory.ChannelID(ids()[0]), ended: true})
-	case "remove": // what is to be taken back in Discord
-		own, _ := l.ownRemovals()
-		slices.SortFunc(own, func(a, b memory.Spot) int { return int(a.Message - b.Message) })
-		return fmt.Sprint(own)
-	}
-	return ""
-}
-
-func TestTrackerFollowsItsQuestions(t *testing.T) {
-	t.Parallel()
-	for name, script := range map[string][]string{
-		"told twice": {"ask when: answer when", "ask when", "begin: when []", "ask when",
-			"log 10", "ask when"},
-		"edited while it waits": {"ask whn: answer whn", "edit when", "briefly when?",
-			"begin: when? []", "log 10", "begin: gone"},
-		"edited while it is answered": {"ask whn: answer whn", "begin: whn []", "edit when", "cause: anew",
-			"log 10: anew", "begin: when [10]", "log 10", "cause"},
-		"edited after that": {"ask whn: answer whn", "begin: whn []", "log 10 11",
-			"edit when: answer when", "begin: when [10 11]"},
-		"edited to the same": {"ask when: answer when", "edit when", "begin: when []",
-			"briefly when", "cause", "log 10", "edit when", "begin: gone"},
-		"stopped and edited": {"ask whn: answer whn", "stop: false", "begin: whn []", "stop: true",
-			"edit when", "cause: halted", "log 10: anew", "stop: true"},
-		"asked by an edit":         {"briefly when", "edit when: answer when", "begin: when []"},
-		"nobody is answered there": {"muted when", "ask when", "edit when?: answer when?"},
-		"the mention is taken away": {"ask when: answer when", "begin: when []", "nevermind",
-			"cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "edit when: answer when", "begin: when []"},
-		"and of one that waits": {"nevermind", "ask when: answer when", "nevermind", "edit when",
-			"begin: gone", "clear: []", "nevermind", "edit when: answer when"},
-		"deleted while it waits": {"ask when: answer when", "delete 1", "begin: gone", "clear: []"},
-		"deleted while it is answered": {"ask when: answer when", "begin: when []", "delete 1",
-			"cause: unasked", "log 10: unasked", "begin: gone", "clear: [10]", "remove: []"},
-		"deleted when that is logged": {"ask when: answer when", "begin: when []", "log 10", "delete 1",
-			"remove: []", "ask when"},
-		"and when it isn't": {"ask when: answer when", "begin: when []", "end 10 11", "delete 1",
-			"remove: [{20 10} {20 11}]", "ask when"},
-		"its answer is deleted": {"ask whn: answer whn", "begin: whn []", "log 10 11 12",
-			"delete 10 12", "edit when: answer when", "begin: when [11]"},
-		"by its button": {"ask when: answer when", "begin: when []", "log 10", "unask: false",
-			"edit when", "edit where: answer where", "begin: where []"},
-		"while it is written": {"ask when: answer when", "begin: when []", "unask: true",
-			"cause: unasked", "log 10: unasked", "clear: [10]", "edit when"},
-		"refused": {"refuse", "ask when: answer when", "refuse", "ask when",
-			"edit when: answer when", "begin: when []"},
-		"refused with an answer": {"ask whn: answer whn", "begin: whn []", "end 10 11",
-			"edit when: answer when", "refuse", "edit when", "edit where: answer where", "begin: where [10 11]"},
-		"deleted before it is refused": {"ask whn: answer whn", "begin: whn []", "end 10",
-			"edit when: answer when", "delete 1", "remove: []", "refuse", "remove: [{20 10}]"},
-		"asked again": {"press when: true", "press when: false", "begin: when [10 11]",
-			"press when: false", "log 10", "press when: true"},
-		"asked again and refused": {"ask when: answer when", "begin: when []", "end 9", "press when: true",
-			"refuse", "delete 1", "remove: [{20 10} {20 11}]"},
-		"the thread is deleted":      {"ask when: answer when", "begin: when []", "close 20", "cause: unasked"},
-		"the channel is deleted":     {"ask when: answer when", "begin: when []", "close 2", "cause: unasked"},
-		"another channel is deleted": {"ask when: answer when", "begin: when []", "close 21", "cause"},
-		"the guild is left": {"ask when: answer when", "begin: when []", "log 10", "leave",
-			"remove: []", "begin: gone", "ask when"},
-	} {
-		l := &life{tracker: newTracker(&Bot{since: time.UnixMilli(0)})}
-		for i, line := range script {
-			step, want, _ := strings.Cut(line, ": ")
-			if got := l.does(step); got != want {
-				t.Errorf("%s, step %d, %s: %q, want %q", name, i, step, got, want)
-			}
-		}
-		if q := l.of(1); q.state == over && q.ask.text != "" {
-			t.Errorf("%s: its text is kept", name)
-		}
-	}
-	before := &life{tracker: newTracker(&Bot{since: noon})}
-	if got := before.does("edit when"); got != "" {
-		t.Errorf("what was said before Hark listened, and may have been answered: %q", got)
-	}
-}
-
-func TestManyQuestions(t *testing.T) {
-	t.Parallel()
-	q := newTracker(&Bot{since: time.UnixMilli(0)})
-	for i := range 2*knownQuestions + 1 {
-		a := &ask{id: memory.MessageID(i + 1), text: "when?"}
-		q.hear(a, false)
-		q.begin(t.Context(), a.id)
-		if i > 0 {
-			_ = q.end(a.id, []memory.MessageID{1}, nil, true)
-		}
-	}
-	if n := len(q.known); n != knownQuestions+2 || !q.isOpen(1) || q.known[2] != nil {
-		t.Errorf("%d are known, want the newer ones and the one that is being answered", n)
 	}
 }

@@ -2,43 +2,17 @@ package bot
 
 import (
 	"errors"
-	"io"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
-
+	"hark/bot/discord"
+	"hark/bot/ingest"
 	"hark/internal/discordtest"
-	"hark/internal/metrics"
-	"hark/internal/metrics/metricstest"
 )
-
-func TestRoutesNameNobody(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]string{
-		discordgo.EndpointChannelMessages("123"):                       "messages",
-		discordgo.EndpointChannelMessage("123", "456") + "?x=1":        "messages",
-		discordgo.EndpointChannelTyping("123"):                         "typing",
-		discordgo.EndpointChannel("123"):                               "channels",
-		discordgo.EndpointGuild("123"):                                 "guilds",
-		discordgo.EndpointUser("@me"):                                  "users",
-		discordgo.EndpointInteractionResponse("123", "secret"):         "interactions",
-		discordgo.EndpointInteractionResponseActions("123", "secret"):  "interactions",
-		discordgo.EndpointApplicationGlobalCommands("123"):             "applications",
-		discordgo.EndpointGatewayBot:                                   "gateway",
-		"https://cdn.discordapp.com/attachments/1/2/somebodys-file.md": "other",
-		"": "other",
-	} {
-		if got := routeOf(address); got != want {
-			t.Errorf("%s is of %q, want %q", address, got, want)
-		}
-	}
-}
 
 // What goes to and fro is counted, by names that are Hark's or Discord's own.
 func TestTraffic(t *testing.T) {
@@ -65,8 +39,9 @@ func TestTraffic(t *testing.T) {
 	s.discord.Slash(s.channel, s.ana.ID, "limits").WaitMessage()
 	s.breakReading(errors.New("torn"))
 	s.discord.Slash(s.channel, s.ana.ID, "memory show").WaitMessage()
-	s.bot.commands.tally(&exchange{wireInteraction: wireInteraction{Type: interactionTyping}}, nil) // isn't a use
-	made := exchange{wireInteraction: wireInteraction{Type: interactionForm}}
+	s.bot.commands.tally(&exchange{Interaction: discord.Interaction{Type: discord.InteractionTyping}},
+		nil) // isn't a use
+	made := exchange{Interaction: discord.Interaction{Type: discord.InteractionForm}}
 	made.Data.CustomID = "somebody's secret:1"
 	s.bot.commands.tally(&made, nil)
 	s.stops(t)
@@ -88,25 +63,9 @@ func TestTraffic(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if want := []string{errNotYet.Error(), "connected", errLost.Error(), "connected",
-		errStopped.Error()}; !slices.Equal(states, want) {
+	if want := []string{errNotYet.Error(), "connected", "the connection to Discord is lost; connecting again",
+		"connected",
+		ingest.ErrStopped.Error()}; !slices.Equal(states, want) {
 		t.Errorf("states %q", states)
-	}
-}
-
-func TestOutcomesOfRequests(t *testing.T) {
-	t.Parallel()
-	c := client{metrics: metrics.New()}
-	for _, err := range []error{nil, &discordgo.RateLimitError{},
-		&discordgo.RESTError{Response: &http.Response{StatusCode: 403}}, io.EOF} {
-		c.count("messages", err)
-	}
-	c.waited("messages", 0) // isn't a wait
-	want := map[string]int{}
-	for _, outcome := range []string{"ok", "limited", "refused", "failed"} {
-		want["hark_discord_requests_total "+outcome+" messages"] = 1
-	}
-	if got := metricstest.Counted(t, c.metrics); !maps.Equal(got, want) {
-		t.Errorf("%v", got)
 	}
 }

@@ -3,7 +3,6 @@ package bot
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -55,7 +54,7 @@ func TestUndecidedGuildKnowsTheSessionOnly(t *testing.T) {
 		s.discord.Click(ask.Message, s.bo.ID, does).Wait()
 		s.idle(t)
 		s.log.fail(nil)
-		if left := s.bot.recent.before(memory.ChannelID(s.channel), 1<<62); slices.ContainsFunc(left,
+		if left := s.bot.recent.Before(memory.ChannelID(s.channel), 1<<62); slices.ContainsFunc(left,
 			func(m memory.Message) bool { return m.Author == memory.UserID(s.bo.ID) }) {
 			t.Errorf("after /memory %s, where the log says %v, there is %+v", does, fails, left)
 		}
@@ -99,25 +98,5 @@ func TestDirectMessagesThatArentLogged(t *testing.T) {
 		return h.Channel == memory.ChannelID(dm.ChannelID)
 	}); !heard {
 		t.Error("what isn't logged wasn't heard either")
-	}
-}
-
-// Of what is deleted where nothing is remembered the log needs to keep nothing, also where that was decided
-// just before.
-func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
-	t.Parallel()
-	log := newNotebook(t)
-	a := newAdmission(log, memory.Policy{Ask: true}, newRecent(0, time.Now), func([]subject) {})
-	gone := memory.Deleted{Guild: 5, Channel: 50, IDs: []memory.MessageID{7}}
-	if err := a.commit(t.Context(), []memory.Event{memory.GuildSeen{Guild: memory.Guild{ID: 5}}, gone,
-		memory.Chose{Guild: 5, Choice: memory.Remember, At: time.Now()}, gone}); err != nil {
-		t.Fatal(err)
-	}
-	var unlogged []bool
-	for _, d := range eventsOf[memory.Deleted](log) {
-		unlogged = append(unlogged, d.Unlogged)
-	}
-	if !slices.Equal(unlogged, []bool{true, false}) {
-		t.Errorf("told as %v", unlogged)
 	}
 }

@@ -98,7 +98,7 @@ func TestIncompleteEventsCloseUntilTheRestIsFetched(t *testing.T) {
 func TestARefusalDoesntLeaveAChannelUnknown(t *testing.T) {
 	t.Parallel()
 	s := set(t)
-	s.bot.timing.aside = 0
+	s.bot.timing.ingest.Aside = 0
 	store := s.overStore(t)
 	s.discord.WaitFor("the channel to be known", func() bool {
 		return readableIn(t, store, s.guild.ID, s.channel, s.channel)

@@ -10,110 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
+	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
-
-// lines is code of n lines.
-func manyLines(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "x%d := %d\n", i, i)
-	}
-	return b.String()
-}
-
-func TestPullCode(t *testing.T) {
-	t.Parallel()
-	code := manyLines(41)
-	for _, tt := range []struct {
-		name, text, want string
-		files            []string
-	}{
-		{"short", "```go\n" + manyLines(40) + "```", "```go\n" + manyLines(40) + "```", nil},
-		{"many lines", "See:\n```go\n" + code + "```\nDone.", "See:\n📎 `main.go` (41 lines)\nDone.",
-			[]string{"main.go"}},
-		{"many letters", "```\n" + strings.Repeat("a", 1501) + "\n```", "📎 `snippet.txt` (1 line)",
-			[]string{"snippet.txt"}},
-		{"in a line", "See ```\n" + code + "``` there", "See \n📎 `snippet.txt` (41 lines)\n there",
-			[]string{"snippet.txt"}},
-		{"two of a kind", "```py\n" + code + "```\n```Python\n" + code + "```",
-			"📎 `snippet.py` (41 lines)\n📎 `snippet-2.py` (41 lines)", []string{"snippet.py", "snippet-2.py"}},
-		{"two without an ending", strings.Repeat("```dockerfile\n"+code+"```\n", 2),
-			"📎 `Dockerfile` (41 lines)\n📎 `Dockerfile-2` (41 lines)\n", []string{"Dockerfile", "Dockerfile-2"}},
-		{"unknown language", "```../../x\n" + code + "```", "📎 `snippet.txt` (42 lines)", []string{"snippet.txt"}},
-		{"cut short", "a\n```go\n" + code, "a\n📎 `main.go` (41 lines)", []string{"main.go"}},
-		{"behind backslashes", "\\```go\n" + code + "\\```", "\\\n📎 `main.go` (42 lines)", []string{"main.go"}},
-		{"behind a spoiler", "||```go\n" + code + "```||", "||```go\n" + code + "```||", nil},
-		{"in a quotation", "> ```go\n" + code + "```", "> ```go\n" + code + "```", nil},
-	} {
-		got, files := pullCode(locale{}, tt.text, mostData)
-		var names []string
-		for _, f := range files {
-			names = append(names, f.name)
-		}
-		if got != tt.want || !slices.Equal(names, tt.files) {
-			t.Errorf("%s: got %q with %q", tt.name, got, names)
-		}
-	}
-	many, files := pullCode(locale{}, strings.Repeat("```go\n"+code+"```\n", 11), mostData)
-	if len(files) != mostFiles || !strings.HasSuffix(many, "x40 := 40\n```\n") {
-		t.Errorf("of eleven blocks %d are files, and there remains %q", len(files), tail(many))
-	}
-	if got, files := pullCode(locale{}, "```\n"+code+"```", len(code)-1); len(files) != 0 || len(got) < len(code) {
-		t.Error("a file that is too large")
-	}
-}
-
-// Nothing of an answer is lost when its code becomes files, whatever there is in it.
-func TestPullCodeLosesNothing(t *testing.T) {
-	t.Parallel()
-	// A word alone behind a fence would be its language, which goes into the file's name.
-	sentence := rapid.Map(rapid.String(), func(s string) string { return strings.ReplaceAll(s, "\n", " ") + " " })
-	fragment := rapid.OneOf(sentence, rapid.SampledFrom([]string{
-		"```", "```lang\n", "\n", "||", "> ", "`", "text ", manyLines(50), strings.Repeat("a", 1600),
-	}))
-	rapid.Check(t, func(t *rapid.T) {
-		text := memory.Clean(strings.Join(rapid.SliceOfN(fragment, 0, 20).Draw(t, "fragments"), ""))
-		got, files := pullCode(locale{}, text, mostData)
-		whole := got
-		for _, f := range files {
-			line := fmt.Sprintf("📎 `%s` (%s)", f.name, countedLines(locale{}, strings.Count(string(f.data), "\n")))
-			if strings.Count(got, line) != 1 {
-				t.Fatalf("%q isn't there once in %q", line, got)
-			}
-			whole = strings.Replace(whole, line, string(f.data), 1)
-		}
-		bare := func(s string) string { return strings.NewReplacer("\n", "", "`", "", "lang", "").Replace(s) }
-		if bare(whole) != bare(text) {
-			t.Fatalf("got %q with %d files\nof %q", got, len(files), text)
-		}
-		checkPieces(t, got, split(got, messageLimit, nil), true)
-		shown := preview(text)
-		checkPieces(t, shown, split(shown, messageLimit, nil), true)
-	})
-}
-
-func TestPreview(t *testing.T) {
-	t.Parallel()
-	want := "See:\n```go\n" + manyLines(12) + "…\n```"
-	if got := preview("See:\n```go\n" + manyLines(100)); got != want {
-		t.Errorf("while code is being written: %q", got)
-	}
-	if got := preview("See:\n```go\n" + manyLines(100) + "```\nDone."); got != want+"\nDone." {
-		t.Errorf("after it: %q", got)
-	}
-	if got := preview("```\n" + strings.Repeat("a", 1600)); units(got) > shownCode+20 ||
-		!strings.HasSuffix(got, "a\n…\n```") {
-		t.Errorf("of one long line: %q", got)
-	}
-	if got := preview("```go\nx\n```"); got != "```go\nx\n```" {
-		t.Errorf("of short code: %q", got)
-	}
-}
 
 const pointer = "Here:\n📎 `main.go` (60 lines)\nDone."
 
@@ -148,7 +51,7 @@ func TestLongCodeIsSentAsAFile(t *testing.T) {
 		s.oracle.answer = s.coded(streamed)
 		s.ask("how?")
 		m := s.answered(t, s.channel, pointer)
-		if !s.isMain(m) || m.Flags&suppressEmbeds == 0 || len(m.Pinged) > 0 {
+		if !s.isMain(m) || m.Flags&discord.SuppressEmbeds == 0 || len(m.Pinged) > 0 {
 			t.Errorf("sent %+v", m)
 		}
 		e, _ := find(s.log, func(e memory.Posted) bool { return e.Message.Kind == memory.FromHark })
@@ -197,7 +100,7 @@ func TestCodeIsShownWhereNoFilesMayBeSent(t *testing.T) {
 // What is said below the answer is said once, though it is laid out twice.
 func TestAFailureIsToldOnceWhereNoFilesMayBeSent(t *testing.T) {
 	t.Parallel()
-	s := limitedTo(t, Limits{Member: memory.Limit{Tokens: 10}}).run(t).ready(t)
+	s := limitedTo(t, reply.Limits{Member: memory.Limit{Tokens: 10}}).run(t).ready(t)
 	s.discord.SetOverwrite(s.channel, discordtest.ForMember(s.discord.Bot.ID, 0, discordtest.AttachFiles))
 	code := "Here:\n```go\n" + manyLines(60) + "```\nDone."
 	s.oracle.answer = func(context.Context, answer.Question, func(string)) (answer.Answer, error) {
@@ -255,7 +158,7 @@ func TestHostileAnswer(t *testing.T) {
 	}
 	s.ask("when?")
 	m := s.answered(t, s.channel, want+" Bye.")
-	if !slices.Equal(m.Pinged, []discordtest.ID{s.ana.ID}) || m.Flags&suppressEmbeds == 0 {
+	if !slices.Equal(m.Pinged, []discordtest.ID{s.ana.ID}) || m.Flags&discord.SuppressEmbeds == 0 {
 		t.Errorf("pinged %d, flags %b", m.Pinged, m.Flags)
 	}
 	for _, body := range m.Bodies {
@@ -267,7 +170,7 @@ func TestHostileAnswer(t *testing.T) {
 			t.Fatal(err)
 		}
 		if want := fmt.Sprintf(`{"parse":[],"users":["%d"],"roles":[],"replied_user":false}`,
-			s.ana.ID); string(sent.Allowed) != want || sent.Flags != suppressEmbeds {
+			s.ana.ID); string(sent.Allowed) != want || sent.Flags != discord.SuppressEmbeds {
 			t.Errorf("sent %s", body)
 		}
 	}
@@ -282,3 +185,6 @@ func TestHostileAnswer(t *testing.T) {
 		t.Errorf("pinged %d by %s", m.Pinged, m.Bodies)
 	}
 }
+
+// manyLines is code of n lines.
+func manyLines(n int) string { return strings.Repeat("value := 1\n", n) }

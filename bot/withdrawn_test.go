@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -43,7 +45,7 @@ func TestAnswersAreTakenBack(t *testing.T) {
 			t.Parallel()
 			s := set(t)
 			s.with(t, Config{Token: s.discord.Token, EditAnswers: !stays})
-			s.bot.timing.look = 1
+			s.bot.timing.reply.Look = 1
 			s.run(t).ready(t)
 			thread := s.discord.AddChannel(s.guild.ID,
 				discordtest.Channel{Name: "thread", Type: discordtest.PublicThread, ParentID: &s.channel})
@@ -84,14 +86,14 @@ func TestAnswersThatDiscordRefusesToChangeAreTakenBackInTheEnd(t *testing.T) {
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, 0, discordtest.ViewChannel))
 	tries := func() int { return strings.Count(s.out.String(), "couldn't take an answer back yet") }
 	s.withdraw(t, s.ana)
-	wakeUp(s.bot.questions.wake)
+	s.bot.questions.Nudge()
 	s.discord.WaitFor("the refusal", func() bool { return tries() == 1 })
-	s.discord.Advance(firstRefusal + time.Second)
-	wakeUp(s.bot.questions.wake)
+	s.discord.Advance(time.Minute + time.Second)
+	s.bot.questions.Nudge()
 	s.discord.WaitFor("another", func() bool { return tries() == 2 })
 	s.discord.SetOverwrite(s.channel, discordtest.ForRole(s.guild.ID, discordtest.ViewChannel, 0))
-	s.discord.Advance(2*firstRefusal + time.Second)
-	wakeUp(s.bot.questions.wake)
+	s.discord.Advance(2*time.Minute + time.Second)
+	s.bot.questions.Nudge()
 	s.marked(t, answer.Message)
 	if m := s.now(answer.Message); m.Content != withdrawnText {
 		t.Errorf("the answer reads %q", m.Content)
@@ -103,12 +105,12 @@ func TestAnswersAreTakenBackOnceDiscordIsBack(t *testing.T) {
 	s := remembering(t)
 	s.ask("when?")
 	answer := s.answered(t, s.channel, "Friday")
-	trouble := s.discord.Inject("PATCH /channels/*/messages/*", attempts+1, discordtest.ServerError())
+	trouble := s.discord.Inject("PATCH /channels/*/messages/*", discord.Attempts+1, discordtest.ServerError())
 	s.breakReading(errDown)
 	s.logs(t, "which answers are to be taken back")
 	s.breakReading(nil)
 	s.withdraw(t, s.ana)
-	trouble.WaitHits(attempts + 1)
+	trouble.WaitHits(discord.Attempts + 1)
 	s.marked(t, answer.Message)
 	if m := s.discord.Sent(s.channel)[0]; m.Content != withdrawnText {
 		t.Errorf("the answer is %q", m.Content)
@@ -130,7 +132,7 @@ func TestAnswersAreTakenBackWhileTheirQuestionsWait(t *testing.T) {
 	say, begun := s.hush()
 	s.ask("another that takes long")
 	<-begun
-	s.press(sent[1].Message, s.ana, buttonAgain).Wait()
+	s.press(sent[1].Message, s.ana, reply.ButtonAgain).Wait()
 	s.discord.Delete(s.channel, source.ID)
 	s.shows(sent[0].Message, withdrawnText)
 	s.discord.WaitFor("the other part to go", func() bool { return s.now(sent[1].Message).Deleted })

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"hark/builder"
 	"hark/internal/answer"
 	"hark/internal/config"
@@ -20,8 +22,6 @@ import (
 	"hark/memory"
 	"hark/memory/sqlite"
 	"hark/search"
-
-	"github.com/spf13/cobra"
 )
 
 // app is what the commands share, put together from a configuration.

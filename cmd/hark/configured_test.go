@@ -3,19 +3,19 @@ package main
 import (
 	"errors"
 	"fmt"
-	"hark/builder"
-	"hark/internal/chat"
-	"hark/internal/embed"
-	"hark/memory"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"hark/builder"
+	"hark/internal/chat"
 	"hark/internal/config"
+	"hark/internal/embed"
 	"hark/internal/golden"
 	"hark/internal/llmtest"
 	"hark/internal/tokens"
+	"hark/memory"
 )
 
 func TestPromptsFitTheWindow(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"hark/bot"
+	"hark/bot/discord"
 	"hark/internal/config"
 	"hark/memory"
 )
@@ -29,8 +29,8 @@ func (d *doctor) discord(ctx context.Context) []finding {
 }
 
 // checkAccount asks Discord about the token and the intents. The account is nil if it doesn't say.
-func checkAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*bot.Account, []finding) {
-	account, err := bot.Check(ctx, bot.Config{
+func checkAccount(ctx context.Context, c config.Config, transport http.RoundTripper) (*discord.Account, []finding) {
+	account, err := discord.Check(ctx, discord.Options{
 		Token: c.Discord.Token.Reveal(), APIURL: c.Discord.APIURL, Client: &http.Client{Transport: transport,
 			Timeout: discordTime},
 	})
@@ -40,7 +40,7 @@ func checkAccount(ctx context.Context, c config.Config, transport http.RoundTrip
 	intents := well("the Message Content intent is on, and so is Server Members")
 	switch {
 	case !account.Content:
-		intents = amiss(bot.ErrIntents, "")
+		intents = amiss(discord.ErrIntents, "")
 	case !account.Members:
 		intents = well("the Message Content intent is on; Server Members, which is optional, is off: with it Hark " +
 			"recalls more where roles open channels")
@@ -58,7 +58,7 @@ func (e *environment) transport() http.RoundTripper {
 }
 
 // guilds tells of each guild whether Hark may do there what it needs to.
-func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
+func (d *doctor) guilds(ctx context.Context, a *discord.Account) []finding {
 	guilds, err := a.Guilds(ctx)
 	if err != nil {
 		return []finding{failed(err, "try again later").of("permissions")}
@@ -76,16 +76,16 @@ func (d *doctor) guilds(ctx context.Context, a *bot.Account) []finding {
 		}
 	}
 	if len(guilds) == 0 {
-		add("permissions", advised("Hark is in no server yet", "invite it: "+bot.InviteURL(a.App, 0)))
+		add("permissions", advised("Hark is in no server yet", "invite it: "+discord.InviteURL(a.App, 0)))
 	}
 	if lonely {
 		add("commands", finding{Detail: fmt.Sprintf("discord.dev_guild names the server %d, and Hark isn't in it", dev),
-			Advice: "change discord.dev_guild or take it away, or invite Hark: " + bot.InviteURL(a.App, dev)})
+			Advice: "change discord.dev_guild or take it away, or invite Hark: " + discord.InviteURL(a.App, dev)})
 	}
 	return found
 }
 
-func permissions(a *bot.Account, g bot.Membership) finding {
+func permissions(a *discord.Account, g discord.Membership) finding {
 	missing := g.Missing
 	switch {
 	case g.NoCommands:
@@ -96,13 +96,13 @@ func permissions(a *bot.Account, g bot.Membership) finding {
 		return well("Hark has all that it needs")
 	}
 	return finding{Detail: "missing: " + strings.Join(missing, ", "),
-		Advice: "somebody who manages that server grants it with " + bot.InviteURL(a.App, g.ID)}
+		Advice: "somebody who manages that server grants it with " + discord.InviteURL(a.App, g.ID)}
 }
 
 // fewStarts are so few that something must be restarting Hark all the time.
 const fewStarts = 100
 
-func gateway(ctx context.Context, a *bot.Account) finding {
+func gateway(ctx context.Context, a *discord.Account) finding {
 	s, err := a.Starts(ctx)
 	if err != nil {
 		return failed(err, "try again later")

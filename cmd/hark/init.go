@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hark/bot"
+	"hark/bot/discord"
 	"hark/internal/config"
 )
 
@@ -45,10 +45,10 @@ type setup struct {
 	*flags
 	*asker
 	path    string
-	text    string         // of the file so far
-	config  config.Config  // what the text and the environment come to
-	values  []config.Value // that are to be put into the text
-	account *bot.Account   // nil if Discord didn't tell
+	text    string           // of the file so far
+	config  config.Config    // what the text and the environment come to
+	values  []config.Value   // that are to be put into the text
+	account *discord.Account // nil if Discord didn't tell
 }
 
 func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
@@ -172,7 +172,7 @@ func (s *setup) finish(c *cobra.Command) error {
 	out := c.OutOrStdout()
 	fmt.Fprintf(out, "%s is written; only you can read it.\n", s.path)
 	if s.account != nil {
-		fmt.Fprintf(out, "Invite Hark into your server: %s\n", bot.InviteURL(s.account.App, 0))
+		fmt.Fprintf(out, "Invite Hark into your server: %s\n", discord.InviteURL(s.account.App, 0))
 	}
 	next := "hark run"
 	if s.flags.config != "" {

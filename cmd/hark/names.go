@@ -14,12 +14,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"hark/internal/config"
 	"hark/internal/tokens"
 	"hark/memory"
 	"hark/memory/sqlite"
-
-	"github.com/spf13/cobra"
 )
 
 // kept is the memory as the commands see it that keep it: without an embedder or a model.

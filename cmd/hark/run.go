@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"hark/bot"
+	"hark/bot/discord"
+	"hark/bot/reply"
 	"hark/internal/config"
 	"hark/internal/metrics"
 	"hark/internal/web"
@@ -107,7 +109,7 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 			return nil
 		}
 		// these stay until the operator changes the configuration
-		forOperator := errors.Is(err, bot.ErrNoToken) || errors.Is(err, bot.ErrToken) || errors.Is(err, bot.ErrIntents)
+		forOperator := errors.Is(err, discord.ErrNoToken) || errors.Is(err, discord.ErrToken) || errors.Is(err, discord.ErrIntents)
 		if !r.wait || !forOperator {
 			return err
 		}
@@ -153,7 +155,7 @@ const vectorPatience = 100 * time.Millisecond
 // once runs the bot with one configuration.
 func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	if !cfg.Discord.Token.IsSet() {
-		return bot.ErrNoToken
+		return discord.ErrNoToken
 	}
 	if taken, err := makePrivate(cfg.Data); err != nil {
 		r.log.Warn().Err(err).Msg("others on this machine can read what is remembered, and Hark can't change that: give it a directory that it owns")
@@ -246,8 +248,8 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 }
 
 // askingLimits are how much may be asked.
-func askingLimits(c config.Config) bot.Limits {
-	l := bot.Limits{
+func askingLimits(c config.Config) reply.Limits {
+	l := reply.Limits{
 		Member: memory.Limit{Messages: c.Limits.MemberMessages, Tokens: c.Limits.MemberTokens},
 		Guild:  memory.Limit{Messages: c.Limits.GuildMessages, Tokens: c.Limits.GuildTokens},
 	}

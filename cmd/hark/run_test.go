@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"hark/bot"
+	"hark/bot/discord"
 	"hark/internal/config"
 	"hark/internal/discordtest"
 	"hark/memory/sqlite"
@@ -24,8 +24,8 @@ func TestRunWaitsForTheConfiguration(t *testing.T) {
 		name, token string
 		want        error
 	}{
-		{"no token", "", bot.ErrNoToken},
-		{"wrong token", "wrong", bot.ErrToken},
+		{"no token", "", discord.ErrNoToken},
+		{"wrong token", "wrong", discord.ErrToken},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -40,6 +40,9 @@ var rules = map[string][]string{
 		"internal/imports"},
 	"internal/chat":                {},
 	"internal/atomicfile":          {},
+	"internal/crash":               {},
+	"internal/pace":                {},
+	"internal/ttl":                 {},
 	"internal/config":              {},
 	"internal/metrics":             {},
 	"internal/metrics/metricstest": {"internal/metrics"},
@@ -56,13 +59,19 @@ var rules = map[string][]string{
 	"internal/llmtest":             {},
 	"internal/wait":                {},
 	"internal/web":                 besides("bot", "cmd/hark"),
-	"bot":                          besides("cmd/hark"),
-	"cmd/hark":                     besides(),
+	"bot/locale":                   {"memory"},
+	"bot/discord":                  {"memory", "internal/answer", "bot/locale", "bot/markdown"},
+	"bot/ingest":                   {"memory", "search", "bot/locale", "bot/discord"},
+	"bot/reply": {"memory", "internal/answer", "internal/llm", "bot/locale", "bot/markdown", "bot/discord",
+		"bot/ingest"},
+	"bot/markdown": {"memory", "internal/answer", "bot/locale"},
+	"bot":          besides("cmd/hark"),
+	"cmd/hark":     besides(),
 }
 
 // leaves import nothing of Hark, and anything may import them.
-var leaves = []string{"internal/atomicfile", "internal/chat", "internal/dates", "internal/metrics",
-	"internal/pattern", "internal/text", "internal/tokens"}
+var leaves = []string{"internal/atomicfile", "internal/chat", "internal/crash", "internal/dates",
+	"internal/metrics", "internal/pace", "internal/pattern", "internal/text", "internal/tokens", "internal/ttl"}
 
 // fakes are for tests.
 var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/discordtest",
@@ -70,7 +79,7 @@ var fakes = []string{"memory/memorytest", "memory/sqlite/sqlitetest", "internal/
 
 // doors says which packages may import a library, in tests as well: what it speaks stops there.
 var doors = map[string][]string{
-	"github.com/bwmarrin/discordgo":     {"bot", "internal/discordtest"},
+	"github.com/bwmarrin/discordgo":     {"bot/discord", "internal/discordtest"},
 	"github.com/sashabaranov/go-openai": {"internal/embed", "internal/llm"},
 	"modernc.org/sqlite":                {"memory/sqlite"},
 	"go.yaml.in/yaml/v3":                {"internal/migrate"},

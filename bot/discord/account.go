@@ -1,0 +1,173 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"golang.org/x/sync/errgroup"
+
+	"hark/memory"
+)
+
+// The flags of an application that may read messages' content: as a large bot, that Discord has verified, or as
+// one of fewer than a hundred guilds. https://discord.com/developers/docs/resources/application
+const (
+	flagMessageContent        = 1 << 18
+	flagMessageContentLimited = 1 << 19
+)
+
+// Account is the bot's account at Discord, as Discord tells of it without a connection to the gateway.
+type Account struct {
+	App     string // the application's id
+	Name    string
+	Content bool // whether the Message Content intent is switched on
+	Members bool // whether the Server Members intent is
+
+	rest *Client
+}
+
+// Membership is what the bot may do in a guild.
+type Membership struct {
+	ID      memory.GuildID
+	Name    string
+	Missing []string // permissions that Hark needs and hasn't, as Discord's settings name them
+	Untold  bool     // Discord didn't tell the permissions
+	// NoCommands says that Hark was invited without the scope applications.commands, so that the guild sees none.
+	NoCommands bool
+}
+
+// Starts are how often the bot may still connect anew.
+type Starts struct {
+	Total, Remaining int
+	Reset            time.Duration // until there are Total again
+	Shards           int           // that Discord recommends; Hark uses one
+}
+
+// Check asks Discord whether it takes the token, and who that makes us: ErrNoToken, ErrToken or ErrUnreachable. It asks
+// twice at most, for somebody waits.
+func Check(ctx context.Context, o Options) (*Account, error) {
+	rest, err := NewClient(o)
+	if err != nil {
+		return nil, err
+	}
+	rest.Backoff, rest.tries = UsualGateway.Retry, 2
+	application, err := rest.application(ctx)
+	if err != nil {
+		if errors.Is(err, ErrToken) || ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
+			return nil, err
+		}
+		return nil, unreachable(err)
+	}
+	return &Account{
+		App: fmt.Sprint(int64(application.ID)), Name: application.Name, rest: rest,
+		Content: application.Flags&(flagMessageContent|flagMessageContentLimited) != 0,
+		Members: application.tellsMembers(),
+	}, nil
+}
+
+// guildPage is how many guilds Discord tells of at once, and mostScoped in how many it is asked what it
+// thinks of commands: the bot of a self-hoster is in a few.
+const (
+	guildPage  = 200
+	mostScoped = 100
+)
+
+// Guilds are those that the bot is in, in the order of their ids.
+func (a *Account) Guilds(ctx context.Context) ([]Membership, error) {
+	var all []Membership
+	for after := memory.GuildID(0); ; after = all[len(all)-1].ID {
+		var page []struct {
+			ID          Snowflake    `json:"id"`
+			Name        string       `json:"name"`
+			Permissions *Permissions `json:"permissions"`
+		}
+		address := fmt.Sprintf("%s/guilds?limit=%d&after=%d", discordgo.EndpointUser("@me"), guildPage, int64(after))
+		if err := a.rest.get(ctx, address, &page); err != nil {
+			return nil, fmt.Errorf("ask Discord which servers Hark is in: %w", err)
+		}
+		for _, g := range page {
+			m := Membership{ID: memory.GuildID(g.ID), Name: g.Name, Untold: g.Permissions == nil}
+			if g.Permissions != nil {
+				m.Missing = missingPermissions(memory.Permissions(*g.Permissions))
+			}
+			all = append(all, m)
+		}
+		if len(page) < guildPage {
+			break
+		}
+	}
+	if len(all) > mostScoped {
+		return all, nil
+	}
+	var work errgroup.Group
+	work.SetLimit(4)
+	for i := range all {
+		work.Go(func() error {
+			all[i].NoCommands = a.refusesCommands(ctx, all[i].ID)
+			return ctx.Err()
+		})
+	}
+	return all, work.Wait()
+}
+
+// refusesCommands reports whether a guild has let the bot in without its commands.
+func (a *Account) refusesCommands(ctx context.Context, guild memory.GuildID) bool {
+	err := a.rest.get(ctx, discordgo.EndpointApplicationGuildCommands(a.App, guild.String()), nil)
+	return Status(err) == 403 && Code(err) == codeMissingAccess
+}
+
+// Starts asks how often the bot may still connect.
+func (a *Account) Starts(ctx context.Context) (Starts, error) {
+	told, err := a.rest.gateway(ctx)
+	if err != nil {
+		return Starts{}, fmt.Errorf("ask Discord for the gateway's limits: %w", err)
+	}
+	return Starts{told.Limit.Total, told.Limit.Remaining, told.Limit.reset(), told.Shards}, nil
+}
+
+// The flags of an application that is told of members: as a large bot, that Discord has verified, or as one of few
+// guilds.
+// https://discord.com/developers/docs/resources/application
+const (
+	flagMembers        = 1 << 14
+	flagMembersLimited = 1 << 15
+)
+
+// application is the bot's, as Discord tells of it.
+type application struct {
+	ID    Snowflake `json:"id"`
+	Name  string    `json:"name"`
+	Flags int       `json:"flags"`
+}
+
+func (c *Client) application(ctx context.Context) (a application, err error) {
+	err = c.get(ctx, discordgo.EndpointAPI+"applications/@me", &a)
+	return a, err
+}
+
+// TellsMembers reports whether the Server Members intent is switched on.
+func (c *Client) TellsMembers(ctx context.Context) (bool, error) {
+	a, err := c.application(ctx)
+	return a.tellsMembers(), err
+}
+
+// tellsMembers reports whether the Server Members intent is switched on.
+func (a application) tellsMembers() bool { return a.Flags&(flagMembers|flagMembersLimited) != 0 }
+
+// Self is who we are, by which it is known whether Discord can be reached and takes the token. It asks for a while.
+func (c *Client) Self(ctx context.Context) (memory.UserID, error) {
+	patient := *c
+	patient.tries = attemptsAtStart
+	var u User
+	err := patient.get(ctx, discordgo.EndpointUser("@me"), &u)
+	switch {
+	case ctx.Err() != nil:
+		err = nil
+	case err != nil && !errors.Is(err, ErrToken):
+		err = unreachable(err)
+	}
+	return memory.UserID(u.ID), err
+}

@@ -1,0 +1,277 @@
+package discord
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/internal/metrics"
+	"hark/internal/pace"
+)
+
+const (
+	requestTimeout = 20 * time.Second
+	// Attempts is how often a request is made whose failure says nothing about the next.
+	Attempts = 5
+	// attemptsAtStart is how often Discord is asked who Hark is: for half a minute.
+	attemptsAtStart = 7
+	// blindWait is how long to wait after a rate limit that doesn't say how long.
+	blindWait = 5 * time.Second
+)
+
+// Client makes requests to Discord. Unlike discordgo's own calls every wait ends with the context, the ones
+// for a rate limit too.
+type Client struct {
+	Backoff time.Duration // before the second attempt; doubled for each further one
+	tries   int           // how often a request is made; 0: attempts
+	session *discordgo.Session
+	files   *fetcher
+	metrics *metrics.Metrics
+}
+
+// Options say how Discord is reached.
+type Options struct {
+	Token   string           // of the bot, with or without "Bot " before it
+	APIURL  string           // stands for https://discord.com, which is the default
+	Client  *http.Client     // for requests; its Transport gets them addressed to APIURL, and those for files
+	Metrics *metrics.Metrics // nil: nobody wants to know
+}
+
+// NewClient returns a client, or why the options aren't any.
+func NewClient(o Options) (*Client, error) {
+	token := strings.Fields(o.Token)
+	if len(token) > 0 && token[0] == "Bot" {
+		token = token[1:]
+	}
+	if len(token) != 1 {
+		return nil, ErrNoToken
+	}
+	base, err := parseBase(o.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	next, own := http.DefaultTransport, http.Client{}
+	if o.Client != nil {
+		own = *o.Client
+	}
+	if own.Transport != nil {
+		next = own.Transport
+	}
+	if own.Timeout == 0 {
+		own.Timeout = requestTimeout
+	}
+	own.Transport = &proxy{base: base, next: next}
+	s, _ := discordgo.New("Bot " + token[0]) // its error is always nil
+	s.Client = &own
+	s.LogLevel = -1 // discordgo's own log goes to standard error, with message text in it at some levels
+	s.ShouldRetryOnRateLimit = false
+	return &Client{session: s, files: newFetcher(next), metrics: metrics.Or(o.Metrics)}, nil
+}
+
+// call makes a request and decodes the answer into into, unless that is nil. bucket is what Discord limits
+// the rate by; at most one request of a bucket is under way. It may be made several times: a request must
+// mean the same when it is repeated.
+func (c *Client) call(ctx context.Context, method, address, bucket string, body, into any) error {
+	wait, route := c.Backoff, routeOf(address)
+	request := func() ([]byte, error) {
+		with := []discordgo.RequestOption{discordgo.WithContext(ctx), discordgo.WithRetryOnRatelimit(false)}
+		if f, is := body.(*multipartForm); is {
+			return c.session.RequestRaw(method, address, f.kind, f.data, bucket, 0, with...)
+		}
+		return c.session.RequestWithBucketID(method, address, body, bucket, with...)
+	}
+	for attempt := 1; ; {
+		if err := c.free(ctx, bucket, route); err != nil {
+			return err
+		}
+		answer, err := request()
+		c.count(route, err)
+		if err == nil && into != nil {
+			if err = json.Unmarshal(answer, into); err != nil {
+				err = fmt.Errorf("decode Discord's answer: %w", err)
+			}
+		}
+		if err == nil {
+			return nil
+		}
+		pause := wait
+		var limited *discordgo.RateLimitError
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &limited):
+			pause = limited.RetryAfter
+			c.waited(route, pause)
+		case final(err) != nil:
+			return final(err)
+		case !passing(err) || attempt == cmp.Or(c.tries, Attempts):
+			return Redact(err)
+		default:
+			attempt++
+			wait *= 2
+		}
+		if err := pace.Sleep(ctx, pause); err != nil {
+			return err
+		}
+	}
+}
+
+// get asks Discord for what is at an address, which without its query names its bucket.
+func (c *Client) get(ctx context.Context, address string, into any) error {
+	bucket, _, _ := strings.Cut(address, "?")
+	return c.call(ctx, http.MethodGet, address, bucket, nil, into)
+}
+
+// gateway asks Discord for where the gateway is, and how many more sessions it allows.
+func (c *Client) gateway(ctx context.Context) (told wireGateway, err error) {
+	err = c.get(ctx, discordgo.EndpointGatewayBot, &told)
+	return told, err
+}
+
+// post posts something to an address, which names its bucket.
+func (c *Client) post(ctx context.Context, address string, body, into any) error {
+	return c.call(ctx, http.MethodPost, address, address, body, into)
+}
+
+// free waits until the bucket lets a request through. discordgo would sleep without looking at the context.
+func (c *Client) free(ctx context.Context, name, route string) error {
+	bucket := c.session.Ratelimiter.GetBucket(name)
+	for {
+		bucket.Lock()
+		wait := c.session.Ratelimiter.GetWaitTime(bucket, 1)
+		bucket.Unlock()
+		if wait <= 0 {
+			return ctx.Err()
+		}
+		c.waited(route, wait)
+		if err := pace.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// passing reports whether a request that failed with err may succeed later: Discord or the way to it is
+// troubled, rather than the request wrong.
+func passing(err error) bool {
+	s := Status(err)
+	return s == 0 || s >= 500 || s == http.StatusRequestTimeout
+}
+
+// Redact leaves out of err what mustn't be logged: addresses, which may hold an interaction's token.
+func Redact(err error) error {
+	var at *url.Error
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// proxy sends discordgo's requests, whose addresses are globals of that package, to base, and gives every
+// rate limit the form that discordgo understands.
+type proxy struct {
+	base *url.URL // in place of https://discord.com
+	next http.RoundTripper
+}
+
+var apiSuffix = regexp.MustCompile(`/api(/v[0-9]+)?$`)
+
+// parseBase reads the address that stands for https://discord.com. It may end in /api or /api/vN, as
+// addresses of Discord's API do.
+func parseBase(address string) (*url.URL, error) {
+	if address == "" {
+		address = discordgo.EndpointDiscord
+	}
+	base, err := url.Parse(address)
+	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
+		return nil, fmt.Errorf("discord.api_url is %q: give an address like https://discord.com", address)
+	}
+	path := strings.TrimRight(base.Path, "/")
+	base.Path, base.RawQuery, base.Fragment = apiSuffix.ReplaceAllString(path, ""), "", ""
+	return base, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (p *proxy) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.URL.Scheme, r.URL.Host, r.Host = p.base.Scheme, p.base.Host, p.base.Host
+	r.URL.Path = p.base.Path + r.URL.Path
+	r.URL.RawPath = ""
+	answer, err := p.next.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusTooManyRequests {
+		return answer, err
+	}
+	return understood(answer)
+}
+
+// understood rewrites a 429 that isn't Discord's JSON, as Cloudflare sends them.
+func understood(answer *http.Response) (*http.Response, error) {
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
+	answer.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	var limit struct {
+		RetryAfter *float64 `json:"retry_after"`
+	}
+	if json.Unmarshal(body, &limit) != nil || limit.RetryAfter == nil {
+		wait := blindWait.Seconds()
+		if s, err := strconv.ParseFloat(answer.Header.Get("Retry-After"), 64); err == nil && s >= 0 {
+			wait = s
+		}
+		body = fmt.Appendf(nil, `{"retry_after":%g}`, wait)
+	}
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	answer.ContentLength = int64(len(body))
+	return answer, nil
+}
+
+// routeOf is the class of an address, which names no place and nobody.
+func routeOf(address string) string {
+	path, ours := strings.CutPrefix(address, discordgo.EndpointAPI)
+	path, _, _ = strings.Cut(path, "?")
+	parts := strings.Split(path, "/")
+	switch {
+	case !ours:
+		return "other"
+	case parts[0] == "webhooks":
+		return "interactions"
+	case len(parts) > 2 && (parts[2] == "messages" || parts[2] == "typing"):
+		return parts[2]
+	}
+	return parts[0]
+}
+
+// count counts a request and how it came out: "ok", "limited" by Discord's rate limits, "refused" by Discord,
+// or "failed" on the way.
+func (c *Client) count(route string, err error) {
+	outcome := "ok"
+	switch {
+	case err == nil:
+	case errors.As(err, new(*discordgo.RateLimitError)):
+		outcome = "limited"
+	case Status(err) != 0:
+		outcome = "refused"
+	default:
+		outcome = "failed"
+	}
+	c.metrics.DiscordRequests.WithLabelValues(route, outcome).Inc()
+}
+
+// waited counts a wait for a rate limit.
+func (c *Client) waited(route string, d time.Duration) {
+	if d > 0 {
+		c.metrics.RateLimitSeconds.WithLabelValues(route).Observe(d.Seconds())
+	}
+}

@@ -1,0 +1,84 @@
+package discord
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/gorilla/websocket"
+)
+
+// What keeps Run from going on. Each says what to do about it.
+var (
+	ErrNoToken = errors.New("the bot's token is missing or isn't one: create an application in the Developer Portal " +
+		"(https://discord.com/developers/applications), and copy the token from its Bot page")
+	ErrToken = errors.New("Discord refuses the token: copy it anew from the Bot page of your application " +
+		"in the Developer Portal (https://discord.com/developers/applications), with Reset Token if need be")
+	ErrIntents = errors.New("Discord refuses an intent: switch on \"Message Content Intent\" on the Bot page " +
+		"of your application in the Developer Portal (https://discord.com/developers/applications)")
+	ErrShards = errors.New("Discord demands sharding: the bot is in more guilds than one connection may hold, " +
+		"and Hark uses one; have it leave some")
+	ErrVersion     = errors.New("Discord doesn't speak this version of its gateway's protocol any more: use a newer Hark")
+	ErrUnreachable = errors.New("Discord can't be reached: check the network, and discord.api_url if you set it")
+)
+
+// The close codes of the gateway that end all trying.
+// https://discord.com/developers/docs/topics/opcodes-and-status-codes
+const (
+	closeAuthenticationFailed = 4004
+	closeShardingRequired     = 4011
+	closeInvalidVersion       = 4012
+	closeInvalidIntents       = 4013
+	closeDisallowedIntents    = 4014
+)
+
+func unreachable(err error) error { return fmt.Errorf("%w: %w", ErrUnreachable, Redact(err)) }
+
+// final is the error that ends Run because of err, or nil if trying again may help.
+func final(err error) error {
+	var closed *websocket.CloseError
+	if errors.As(err, &closed) {
+		switch closed.Code {
+		case closeAuthenticationFailed:
+			return fmt.Errorf("%w (close code %d)", ErrToken, closed.Code)
+		case closeShardingRequired:
+			return fmt.Errorf("%w (close code %d)", ErrShards, closed.Code)
+		case closeInvalidVersion:
+			return fmt.Errorf("%w (close code %d)", ErrVersion, closed.Code)
+		case closeInvalidIntents, closeDisallowedIntents:
+			return fmt.Errorf("%w (close code %d)", ErrIntents, closed.Code)
+		}
+	}
+	if Status(err) == 401 {
+		return fmt.Errorf("%w (HTTP 401)", ErrToken)
+	}
+	return nil
+}
+
+// Status is the HTTP status with which Discord refused a request; 0 if err is of another kind.
+func Status(err error) int {
+	var refused *discordgo.RESTError
+	if errors.As(err, &refused) && refused.Response != nil {
+		return refused.Response.StatusCode
+	}
+	return 0
+}
+
+// Code is Discord's own code for why it refused a request; 0 if there is none.
+func Code(err error) int {
+	var refused *discordgo.RESTError
+	if errors.As(err, &refused) && refused.Message != nil {
+		return refused.Message.Code
+	}
+	return 0
+}
+
+// ErrUnreadable says that Discord shows no past because Hark may not read it, rather than because there is none.
+var ErrUnreadable = errors.New("the channel's history may not be read")
+
+// Denied reports whether Discord says that there is nothing to be had.
+func Denied(err error) bool {
+	s := Status(err)
+	return s == http.StatusForbidden || s == http.StatusNotFound
+}

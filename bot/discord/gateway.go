@@ -1,0 +1,407 @@
+package discord
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"net/url"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+	"github.com/gorilla/websocket"
+	"github.com/rs/zerolog"
+
+	"hark/internal/metrics"
+	"hark/internal/pace"
+	"hark/memory"
+)
+
+// The gateway's protocol is spoken here and not by discordgo, which decodes every event twice more than is needed, and
+// reconnects by itself on every close code, also those that say that it is of no use.
+// https://discord.com/developers/docs/events/gateway
+
+// longestReconnect bounds the pause between attempts to connect again.
+const longestReconnect = 2 * time.Minute
+
+// SessionsAtOnce is how many sessions are begun without a pause but that between attempts. Then there is one each
+// longestReconnect, 730 a day: after 1,000 Discord takes the token away.
+const SessionsAtOnce = 10
+
+// largeFrame is from how many bytes on the room that a frame took isn't kept for the next.
+const largeFrame = 1 << 20
+
+// Intents are what is asked for always.
+const Intents = discordgo.IntentGuilds | discordgo.IntentGuildMessages | discordgo.IntentDirectMessages |
+	discordgo.IntentMessageContent
+
+// The opcodes of frames.
+const (
+	opEvent          = 0
+	opHeartbeat      = 1
+	opIdentify       = 2
+	opResume         = 6
+	opReconnect      = 7
+	opMembers        = 8
+	opInvalidSession = 9
+	opHello          = 10
+	opHeard          = 11 // of a heartbeat
+)
+
+var (
+	errHung      = errors.New("the gateway doesn't get to its first event")
+	errReconnect = errors.New("the gateway asks to connect again")
+	errSession   = errors.New("the gateway doesn't know the session")
+)
+
+// sentFrame is what the gateway is sent.
+type sentFrame struct {
+	Op   int `json:"op"`
+	Data any `json:"d"`
+}
+
+// frame is what the gateway sends.
+type frame struct {
+	Op   int             `json:"op"`
+	Seq  int64           `json:"s"`
+	Type string          `json:"t"`
+	Data json.RawMessage `json:"d"`
+}
+
+// gatewaySession is what a connection takes up where the one before it ended.
+type gatewaySession struct {
+	id      string // empty before READY
+	gateway string // where it is to be taken up; empty: as for a new one
+	seq     atomic.Int64
+}
+
+// Gateway keeps a connection to Discord's gateway.
+type Gateway struct {
+	Client  *Client
+	Dialer  *websocket.Dialer // its NetDialContext is used; nil: the usual
+	Members bool              // whether Discord is to tell of members
+	// Receive is called with each event, in order. It must not wait.
+	Receive func(event string, data json.RawMessage)
+	// State is told why there is no connection, once there was one.
+	State func(why error)
+	// Lost is called when a connection has ended, or couldn't be made.
+	Lost func()
+	// Unasked is a guild whose members are to be asked for, of those that weren't asked for since a time.
+	Unasked func(now, since time.Time) (guild memory.GuildID, nonce string, ask bool)
+	Timing  *GatewayTiming
+	Metrics *metrics.Metrics
+	Log     zerolog.Logger
+	Now     func() time.Time
+}
+
+// GatewayTiming is how long things take at most, or are apart.
+type GatewayTiming struct {
+	Retry   time.Duration // before a second attempt to connect; doubled for each further one
+	Reach   int           // attempts to connect before giving up at the start
+	Open    time.Duration // opening a connection
+	Ask     time.Duration // between requests for the members of guilds: Discord allows 120 of all kinds a minute
+	Members time.Duration // until a guild's members are asked for again that weren't all told
+}
+
+// UsualGateway is the timing of a gateway but in tests.
+var UsualGateway = GatewayTiming{Retry: 500 * time.Millisecond, Reach: 3, Open: 30 * time.Second,
+	Ask: time.Second, Members: time.Minute}
+
+var errLost = errors.New("the connection to Discord is lost; connecting again")
+
+// Run keeps a connection until ctx ends, or one of the final errors.
+func (g *Gateway) Run(ctx context.Context) error {
+	s, starts := &gatewaySession{}, sessionStarts{}
+	wait, failures, everUp := g.Timing.Retry, 0, false
+	for ctx.Err() == nil {
+		if s.id == "" {
+			g.waitToStart(ctx, starts.pause(time.Now()))
+		}
+		up, err := g.connect(ctx, s)
+		g.Lost()
+		if used, is := errors.AsType[startsUsed](err); is {
+			g.waitToStart(ctx, max(time.Duration(used), wait))
+			continue
+		}
+		end := final(err)
+		if errors.Is(end, ErrIntents) && g.Members { // it was switched off since
+			g.Members, s = false, &gatewaySession{}
+			g.Log.Warn().Msg("Discord refuses an intent; trying without Server Members")
+			continue
+		}
+		if end != nil {
+			return end
+		}
+		everUp = everUp || up
+		if ctx.Err() != nil {
+			return nil
+		}
+		if !resumable(err) {
+			s = &gatewaySession{}
+		}
+		if up {
+			wait, failures = g.Timing.Retry, 0
+			g.Metrics.GatewayLost.Inc()
+			g.State(errLost)
+		} else if failures++; !everUp && failures >= g.Timing.Reach {
+			return unreachable(err)
+		}
+		g.Log.Warn().AnErr("why", Redact(err)).Dur("wait", wait).Msg("not connected to Discord; connecting again")
+		_ = pace.Sleep(ctx, wait/2+rand.N(wait/2+1))
+		wait = min(2*wait, longestReconnect)
+	}
+	return nil
+}
+
+// startsUsed is that Discord allows no more sessions for so long. After one more it takes the token away.
+type startsUsed time.Duration
+
+func (startsUsed) Error() string { return "Discord allows no more sessions today" }
+
+// waitToStart waits before a session is begun.
+func (g *Gateway) waitToStart(ctx context.Context, wait time.Duration) {
+	if wait > 0 {
+		g.Log.Warn().Dur("wait", wait).Time("until",
+			g.Now().Add(wait)).Msg("too many sessions were begun with Discord, " +
+			"which takes the token away after 1,000 a day; waiting before the next")
+	}
+	_ = pace.Sleep(ctx, wait)
+}
+
+// sessionStarts bounds how often sessions begin. Taking one up costs nothing.
+type sessionStarts struct{ next time.Time }
+
+// pause is how long to wait before the next.
+func (s *sessionStarts) pause(now time.Time) time.Duration {
+	if first := now.Add(-(SessionsAtOnce - 1) * longestReconnect); s.next.Before(first) {
+		s.next = first
+	}
+	pause := max(0, s.next.Sub(now))
+	s.next = s.next.Add(longestReconnect)
+	return pause
+}
+
+// resumable reports whether a session whose connection ended with err may be taken up.
+// https://discord.com/developers/docs/topics/opcodes-and-status-codes#gateway-gateway-close-event-codes
+func resumable(err error) bool {
+	if err == nil || errors.Is(err, errHung) || errors.Is(err, errSession) {
+		return false
+	}
+	var closed *websocket.CloseError
+	if !errors.As(err, &closed) || closed.Code < 4000 {
+		return true
+	}
+	switch closed.Code {
+	case 4000, 4001, 4002, 4005, 4008:
+		return true
+	}
+	return false
+}
+
+// connect makes a connection, and takes in events until it ends; it returns why it did, and whether it got to READY
+// or RESUMED. When ctx ends, it says goodbye.
+func (g *Gateway) connect(ctx context.Context, s *gatewaySession) (up bool, err error) {
+	soon, cancel := context.WithTimeout(ctx, g.Timing.Open)
+	defer cancel()
+	late, _ := soon.Deadline()
+	ws, err := g.dial(soon, s)
+	if err != nil {
+		return false, err // which says nothing of the session
+	}
+	defer func() {
+		if !up && ctx.Err() == nil && !time.Now().Before(late) {
+			err = errHung
+		}
+	}()
+	defer ws.Close()
+	defer context.AfterFunc(ctx, func() {
+		end := time.Now().Add(time.Second)
+		_ = ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), end)
+		_ = ws.SetReadDeadline(end)
+	})()
+	_, _ = ws.SetReadDeadline(late), ws.SetWriteDeadline(late)
+	heart, done := heart{ws: ws, session: s}, make(chan struct{})
+	defer close(done)
+	var interval time.Duration
+	var read bytes.Buffer
+	heard := func() {
+		_ = ws.SetReadDeadline(time.Now().Add(2 * interval))
+		if ctx.Err() != nil {
+			_ = ws.SetReadDeadline(time.Now().Add(time.Second))
+		}
+	}
+	for {
+		_, from, err := ws.NextReader()
+		if err != nil {
+			return up, err
+		}
+		if read.Reset(); read.Cap() > largeFrame {
+			read = bytes.Buffer{}
+		}
+		if _, err := read.ReadFrom(from); err != nil {
+			return up, err
+		}
+		var f frame
+		if err := Unmarshal(read.Bytes(), &f); err != nil {
+			g.Log.Error().Err(err).Int("bytes", read.Len()).Msg("passed over what the gateway sent")
+			continue
+		}
+		switch f.Op {
+		case opHello:
+			var hello struct {
+				Interval int `json:"heartbeat_interval"`
+			}
+			if json.Unmarshal(f.Data, &hello) != nil || hello.Interval <= 0 || interval > 0 {
+				continue
+			}
+			interval = time.Duration(hello.Interval) * time.Millisecond
+			if err := ws.WriteJSON(g.begin(s)); err != nil {
+				return up, err
+			}
+			go heart.beats(interval, done)
+		case opHeartbeat:
+			heart.beat()
+		case opHeard:
+			if up {
+				heard()
+			}
+		case opReconnect:
+			return up, errReconnect
+		case opInvalidSession:
+			if string(f.Data) == "true" { // it may be taken up still
+				return up, errReconnect
+			}
+			return up, errSession
+		case opEvent:
+			if f.Seq > 0 {
+				s.seq.Store(f.Seq)
+			}
+			if f.Type == "READY" || f.Type == "RESUMED" {
+				if g.Members && !up {
+					go g.askForMembers(&heart, done)
+				}
+				up = true
+				heard()
+				s.learn(f)
+			}
+			g.Receive(f.Type, f.Data)
+		}
+	}
+}
+
+// dial connects to where the session is to be taken up, or a new one to be begun.
+func (g *Gateway) dial(ctx context.Context, s *gatewaySession) (*websocket.Conn, error) {
+	address := s.gateway
+	if address == "" {
+		once := *g.Client
+		once.tries = 1
+		told, err := once.gateway(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if l := told.Limit; s.id == "" && l.Total > 0 && l.Remaining <= 0 {
+			return nil, startsUsed(l.reset())
+		}
+		address = told.URL
+	}
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	at.RawQuery = url.Values{"v": {discordgo.APIVersion}, "encoding": {"json"}}.Encode()
+	dialer := g.Dialer
+	if dialer == nil {
+		dialer = websocket.DefaultDialer
+	}
+	ws, _, err := dialer.DialContext(ctx, at.String(), nil)
+	if err != nil {
+		s.gateway = ""
+	}
+	return ws, err
+}
+
+// begin is what answers the gateway's hello: it begins a session, or takes one up.
+func (g *Gateway) begin(s *gatewaySession) sentFrame {
+	if s.id != "" {
+		return sentFrame{opResume, map[string]any{"token": g.Client.session.Token, "session_id": s.id,
+			"seq": s.seq.Load()}}
+	}
+	wanted := Intents
+	if g.Members {
+		wanted |= discordgo.IntentGuildMembers
+	}
+	return sentFrame{opIdentify, map[string]any{"token": g.Client.session.Token, "intents": wanted,
+		"properties": map[string]string{"os": runtime.GOOS, "browser": "hark", "device": "hark"}}}
+}
+
+// learn notes what READY tells of the session.
+func (s *gatewaySession) learn(f frame) {
+	var told struct {
+		ID      string `json:"session_id"`
+		Gateway string `json:"resume_gateway_url"`
+	}
+	if json.Unmarshal(f.Data, &told) == nil && told.ID != "" {
+		s.id, s.gateway = told.ID, told.Gateway
+	}
+}
+
+// heart sends heartbeats, and what else is sent once a session is begun. Who reads sees what is wrong with the
+// connection.
+type heart struct {
+	mu      sync.Mutex
+	ws      *websocket.Conn
+	session *gatewaySession
+}
+
+// beats sends heartbeats until done, the first after a part of interval.
+func (h *heart) beats(interval time.Duration, done <-chan struct{}) {
+	next := time.NewTimer(rand.N(interval))
+	defer next.Stop()
+	for {
+		select {
+		case <-next.C:
+			next.Reset(interval)
+			h.beat()
+		case <-done:
+			return
+		}
+	}
+}
+
+func (h *heart) beat() {
+	var seq any // null before the first event
+	if n := h.session.seq.Load(); n > 0 {
+		seq = n
+	}
+	h.send(sentFrame{opHeartbeat, seq})
+}
+
+func (h *heart) send(m sentFrame) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_ = h.ws.SetWriteDeadline(time.Now().Add(requestTimeout))
+	_ = h.ws.WriteJSON(m)
+}
+
+// askForMembers asks Discord for the members of the guilds of which they aren't known, until done. Of one that it has
+// been asked for without an answer it isn't asked again at once:
+// https://discord.com/developers/docs/events/gateway-events#rate-limited
+func (g *Gateway) askForMembers(h *heart, done <-chan struct{}) {
+	next := time.NewTicker(g.Timing.Ask)
+	defer next.Stop()
+	for {
+		select {
+		case now := <-next.C:
+			if guild, nonce, ask := g.Unasked(now, now.Add(-g.Timing.Members)); ask {
+				h.send(sentFrame{opMembers, map[string]any{"guild_id": guild.String(), "query": "", "limit": 0,
+					"nonce": nonce}})
+			}
+		case <-done:
+			return
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package discord
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gorilla/websocket"
+	"github.com/rs/zerolog"
+)
+
+// However often sessions end, Discord doesn't take the token away.
+func TestSessionsADay(t *testing.T) {
+	t.Parallel()
+	var starts sessionStarts
+	n := 0
+	for now := time.Now(); starts.next.Before(now.Add(24*time.Hour)) && n < 1000; n++ {
+		starts.pause(now)
+	}
+	if pause := starts.pause(time.Now()); n >= 800 || pause < longestReconnect {
+		t.Errorf("%d sessions in a day, the next after %s", n, pause)
+	}
+	if pause := starts.pause(time.Now().Add(72 * time.Hour)); pause != 0 {
+		t.Errorf("a pause of %s after a calm day", pause)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		(&Gateway{Log: zerolog.Nop(), Now: time.Now}).waitToStart(t.Context(), time.Hour)
+		if waited := time.Since(began); waited != time.Hour {
+			t.Errorf("waited %s, not an hour", waited)
+		}
+	})
+}
+
+func TestCloseCodes(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[int]error{4004: ErrToken, 4011: ErrShards, 4012: ErrVersion, 4013: ErrIntents,
+		4014: ErrIntents, 4000: nil, 4009: nil} {
+		err := fmt.Errorf("open: %w", &websocket.CloseError{Code: code})
+		if got := final(err); !errors.Is(got, want) {
+			t.Errorf("%d is %v", code, got)
+		}
+	}
+	for code, want := range map[int]bool{1006: true, 4000: true, 4008: true, 4007: false, 4009: false} {
+		if got := resumable(&websocket.CloseError{Code: code}); got != want {
+			t.Errorf("%d: %t", code, got)
+		}
+	}
+	if resumable(errHung) || resumable(nil) || !resumable(errors.New("no route")) {
+		t.Error("wrong about what may be resumed")
+	}
+}

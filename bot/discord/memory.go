@@ -1,0 +1,130 @@
+package discord
+
+import "hark/memory"
+
+// RolesOf are the roles of a member.
+func RolesOf(m *Member) []memory.RoleID {
+	roles := make([]memory.RoleID, len(m.Roles))
+	for i, r := range m.Roles {
+		roles[i] = memory.RoleID(r)
+	}
+	return roles
+}
+
+// DisplayName is what somebody is called in a guild, of which m tells, or elsewhere.
+func DisplayName(u *User, m *Member) string {
+	p := memory.Person{Username: memory.Clean(u.Username), Name: memory.Clean(u.GlobalName)}
+	if m != nil {
+		p.Nick = memory.Clean(m.Nick)
+	}
+	return p.DisplayName()
+}
+
+// GuildThreads are threads of a guild.
+type GuildThreads struct {
+	Guild   Snowflake  `json:"guild_id"`
+	Threads []*Channel `json:"threads"`
+}
+
+// GuildOf is a guild without its channels, as it is remembered.
+func GuildOf(g *Guild) memory.Guild {
+	guild := memory.Guild{
+		ID:    memory.GuildID(g.ID),
+		Name:  memory.Clean(g.Name),
+		Owner: memory.UserID(g.Owner),
+	}
+	for _, r := range g.Roles {
+		if r != nil {
+			guild.Roles = append(guild.Roles, RoleOf(r))
+		}
+	}
+	return guild
+}
+
+// RoleOf is a role as it is remembered.
+func RoleOf(r *Role) memory.Role {
+	role := memory.Role{
+		ID:          memory.RoleID(r.ID),
+		Name:        memory.Clean(r.Name),
+		Permissions: r.Permissions.set(),
+	}
+	if r.Tags != nil {
+		role.Bot = memory.UserID(r.Tags.Bot)
+	}
+	return role
+}
+
+// kinds are the channels that messages are written in, and categories. What isn't listed stays unknown to
+// the log, so that nothing said there is ever recalled.
+// https://discord.com/developers/docs/resources/channel#channel-object-channel-types
+var kinds = map[int]memory.ChannelKind{
+	0:  memory.TextChannel,
+	1:  memory.DirectChannel,
+	2:  memory.VoiceChannel,
+	4:  memory.CategoryChannel,
+	5:  memory.TextChannel,  // announcements
+	10: memory.PublicThread, // of announcements
+	11: memory.PublicThread,
+	12: memory.PrivateThread,
+	13: memory.VoiceChannel, // stage
+	15: memory.ForumChannel,
+	16: memory.ForumChannel, // media
+}
+
+// obfuscated is the flag of a channel that Hark may not view, of which Discord tells only where it is and
+// that @everyone may not view it.
+// https://discord.com/developers/docs/resources/channel#channel-object-obfuscated-channels
+const obfuscated = 1 << 17
+
+// The types of overwrites.
+const (
+	overwriteRole   = 0
+	overwriteMember = 1
+)
+
+// ChannelOf is a channel as it is remembered; false for one that is of no use.
+func ChannelOf(w *Channel, guild memory.GuildID) (memory.Channel, bool) {
+	if w == nil {
+		return memory.Channel{}, false
+	}
+	kind, ok := w.kind()
+	if !ok || w.ID == 0 {
+		return memory.Channel{}, false
+	}
+	ch := memory.Channel{
+		ID:         memory.ChannelID(w.ID),
+		Guild:      guild,
+		Parent:     memory.ChannelID(w.Parent),
+		Kind:       kind,
+		Name:       memory.Clean(w.Name),
+		AgeLimited: w.NSFW != nil && *w.NSFW,
+	}
+	if w.Flags&obfuscated != 0 {
+		ch.Name = "" // which Discord doesn't tell, so that the one that is known stays
+	}
+	if kind.IsThread() {
+		ch.Owner = memory.UserID(w.Owner)
+	}
+	for _, o := range w.Overwrites {
+		ow := memory.Overwrite{Allow: o.Allow.set(), Deny: o.Deny.set()}
+		switch {
+		case o.Type != nil && *o.Type == overwriteRole:
+			ow.Role = memory.RoleID(o.ID)
+		case o.Type != nil && *o.Type == overwriteMember:
+			ow.User = memory.UserID(o.ID)
+		default:
+			return memory.Channel{}, false
+		}
+		ch.Overwrites = append(ch.Overwrites, ow)
+	}
+	return ch, true
+}
+
+// Remembered are files that a message of ours has, as they are remembered.
+func Remembered(all []wireFile) []memory.File {
+	var files []memory.File
+	for _, a := range all {
+		files = append(files, memory.File{Name: memory.Clean(a.Filename), Description: memory.Clean(a.Description)})
+	}
+	return files
+}

@@ -1,0 +1,112 @@
+package discord
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/bot/markdown"
+	"hark/memory"
+)
+
+// The requests that are made of Discord, but those of a sender and of an interaction.
+
+// PageSize is how many messages Discord tells at most in one answer.
+const PageSize = 100
+
+// Channel asks Discord for a channel; into may be nil.
+func (c *Client) Channel(ctx context.Context, id memory.ChannelID, into any) error {
+	return c.get(ctx, discordgo.EndpointChannel(id.String()), into)
+}
+
+// Message is a message as Discord has it now.
+func (c *Client) Message(ctx context.Context, channel memory.ChannelID, id memory.MessageID) (*Message, error) {
+	t, w := &Sender{Client: c, Channel: channel}, &Message{}
+	return w, t.Request(ctx, http.MethodGet, id, nil, w)
+}
+
+// Messages is a page of a channel's messages after one, oldest first.
+func (c *Client) Messages(ctx context.Context, guild memory.GuildID, channel memory.ChannelID,
+	after memory.MessageID) ([]Message, error) {
+	address := fmt.Sprintf("%s?limit=%d&after=%d", discordgo.EndpointChannelMessages(channel.String()), PageSize, after)
+	var page []Message
+	if err := c.get(ctx, address, &page); err != nil {
+		return nil, fmt.Errorf("fetch messages of channel %d: %w", channel, err)
+	}
+	for i := range page {
+		page[i].Guild, page[i].Channel = Snowflake(guild), Snowflake(channel)
+	}
+	slices.SortFunc(page, func(a, b Message) int { return cmp.Compare(a.ID, b.ID) })
+	return page, nil
+}
+
+// Newest are the newest messages of a channel.
+func (c *Client) Newest(ctx context.Context, channel memory.ChannelID) (page []Message, err error) {
+	err = c.get(ctx, discordgo.EndpointChannelMessages(channel.String())+"?limit=50", &page)
+	return page, err
+}
+
+// ActiveThreads are the threads of a guild that aren't in the archive.
+func (c *Client) ActiveThreads(ctx context.Context, guild memory.GuildID) ([]*Channel, error) {
+	var active GuildThreads
+	err := c.get(ctx, discordgo.EndpointGuildActiveThreads(guild.String()), &active)
+	return active.Threads, err
+}
+
+// threadPage is a page of a list of archived threads.
+type threadPage struct {
+	Threads []*Channel `json:"threads"`
+	More    bool       `json:"has_more"`
+}
+
+// ArchivedThreads is a page of one of a channel's lists of archived threads, from where before says on.
+func (c *Client) ArchivedThreads(ctx context.Context, channel memory.ChannelID, list, before string) (page threadPage,
+	err error) {
+	address := fmt.Sprintf("%s%s?limit=%d%s", discordgo.EndpointChannel(channel.String()), list, PageSize, before)
+	if err = c.get(ctx, address, &page); err != nil {
+		err = fmt.Errorf("list the archived threads of channel %d: %w", channel, err)
+	}
+	return page, err
+}
+
+// commandsAt is the address of an application's commands: those of a guild, or, if it is 0, of all.
+func commandsAt(app string, guild memory.GuildID) string {
+	if guild == 0 {
+		return discordgo.EndpointApplicationGlobalCommands(app)
+	}
+	return discordgo.EndpointApplicationGuildCommands(app, guild.String())
+}
+
+// Commands asks Discord for an application's commands: those of a guild, or, if it is 0, of all.
+func (c *Client) Commands(ctx context.Context, app string, guild memory.GuildID, into any) error {
+	address := commandsAt(app, guild)
+	return c.call(ctx, http.MethodGet, address+"?with_localizations=true", address, nil, into)
+}
+
+// SetCommands makes them list, and tells them as Discord has them then.
+func (c *Client) SetCommands(ctx context.Context, app string, guild memory.GuildID, list, into any) error {
+	address := commandsAt(app, guild)
+	return c.call(ctx, http.MethodPut, address, address, list, into)
+}
+
+// Direct is the channel of direct messages with somebody.
+func (c *Client) Direct(ctx context.Context, user memory.UserID) (memory.ChannelID, error) {
+	var channel Channel
+	who := map[string]string{"recipient_id": user.String()}
+	err := c.post(ctx, discordgo.EndpointUserChannels("@me"), who, &channel)
+	return memory.ChannelID(channel.ID), err
+}
+
+// SendFile sends a file with a text to a channel, once for an id.
+func (c *Client) SendFile(ctx context.Context, channel memory.ChannelID, id memory.MessageID, content string,
+	file markdown.File) error {
+	files := []markdown.File{file}
+	return c.post(ctx, discordgo.EndpointChannelMessages(channel.String()), withFiles(Outgoing{
+		Content: content, Nonce: Nonce("e", id, 0), EnforceNonce: true, AllowedMentions: Nobody,
+		Flags: SuppressEmbeds, Attachments: Attachments(files),
+	}, files), nil)
+}

@@ -1,0 +1,220 @@
+package discord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bwmarrin/discordgo"
+
+	"hark/bot/markdown"
+	"hark/memory"
+)
+
+// allowedMentions goes with everything that is sent: nothing Hark says pings anybody but, by name, whom it answers. An
+// empty list is not the same as none, which would ping everybody named.
+type allowedMentions struct {
+	Parse       []string `json:"parse"`
+	Users       []string `json:"users"`
+	Roles       []string `json:"roles"`
+	RepliedUser bool     `json:"replied_user"`
+}
+
+// Nobody has nobody pinged.
+var Nobody = allowedMentions{Parse: []string{}, Users: []string{}, Roles: []string{}}
+
+// mentioning is nobody, or the one user if content mentions them: whoever asks may be spoken to.
+func mentioning(content string, user memory.UserID) allowedMentions {
+	id := user.String()
+	if user == 0 || !strings.Contains(content, "<@"+id+">") && !strings.Contains(content, "<@!"+id+">") {
+		return Nobody
+	}
+	return allowedMentions{Parse: []string{}, Users: []string{id}, Roles: []string{}}
+}
+
+type reference struct {
+	MessageID       string `json:"message_id"`
+	ChannelID       string `json:"channel_id"`
+	FailIfNotExists bool   `json:"fail_if_not_exists"`
+}
+
+// SuppressEmbeds keeps Discord from fetching the links in a message. A model that was talked into it could put
+// what it knows into a link's address, and nobody would have to follow it.
+const SuppressEmbeds = 1 << 2
+
+// Outgoing is what is said, or what a message becomes: of that an empty list takes away what it had, and nil leaves it.
+type Outgoing struct {
+	Content         string          `json:"content"`
+	Nonce           string          `json:"nonce,omitempty"`
+	EnforceNonce    bool            `json:"enforce_nonce,omitempty"`
+	AllowedMentions allowedMentions `json:"allowed_mentions"`
+	Reference       *reference      `json:"message_reference,omitempty"`
+	Flags           int             `json:"flags,omitempty"`
+	Attachments     []attached      `json:"attachments,omitzero"`
+	Components      []Component     `json:"components,omitzero"`
+}
+
+// AsText is an edit that leaves a message nothing but content, in which nobody is mentioned.
+func AsText(content string) Outgoing {
+	return Outgoing{Content: content, AllowedMentions: Nobody, Flags: SuppressEmbeds,
+		Attachments: []attached{}, Components: []Component{}}
+}
+
+// Discord's codes for requests that can't succeed. https://discord.com/developers/docs/topics/opcodes-and-status-codes
+const (
+	CodeUnknownChannel    = 10003
+	codeMissingAccess     = 50001
+	codeReplyNeedsHistory = 160002
+	codeArchived          = 50083 // a thread
+)
+
+// Sender sends the parts of the answer to one question into its channel.
+type Sender struct {
+	Client   *Client
+	Channel  memory.ChannelID
+	Question memory.MessageID
+	Asker    memory.UserID // whom the parts may mention
+	// Purpose tells apart the nonces of different messages about one question.
+	Purpose string
+	bare    bool // a reply was refused, so that the parts are sent without
+}
+
+// Typing shows that Hark is typing.
+func (t *Sender) Typing(ctx context.Context) error {
+	return t.Client.post(ctx, discordgo.EndpointChannelTyping(t.Channel.String()), nil, nil)
+}
+
+// Create posts a part of an answer with its buttons; the same part twice is one message.
+func (t *Sender) Create(ctx context.Context, part int, content string, rows []Component,
+	files []markdown.File) (Posted, error) {
+	m := Outgoing{
+		Content:         content,
+		Nonce:           Nonce(t.Purpose, t.Question, part),
+		EnforceNonce:    true,
+		AllowedMentions: mentioning(content, t.Asker),
+		Flags:           SuppressEmbeds,
+		Components:      rows,
+		Attachments:     Attachments(files),
+	}
+	if part == 0 && !t.bare {
+		m.Reference = &reference{MessageID: t.Question.String(), ChannelID: t.Channel.String()}
+	}
+	p, err := t.send(ctx, 0, m, files)
+	if Code(err) == codeReplyNeedsHistory && m.Reference != nil {
+		t.bare = true
+		return t.Create(ctx, part, content, rows, files)
+	}
+	return p, Wrap(err, "answer in channel", t.Channel)
+}
+
+// Post sends a message of its own, rather than a part of an answer.
+func (t *Sender) Post(ctx context.Context, m Outgoing) (Posted, error) {
+	p, err := t.send(ctx, 0, m, nil)
+	return p, Wrap(err, "write in channel", t.Channel)
+}
+
+// Edit makes a part what is given, with these buttons and files and no others.
+func (t *Sender) Edit(ctx context.Context, id memory.MessageID, content string, rows []Component,
+	files []markdown.File) (Posted, error) {
+	m := AsText(content)
+	m.AllowedMentions, m.Attachments = mentioning(content, t.Asker), append(m.Attachments, Attachments(files)...)
+	if rows != nil {
+		m.Components = rows
+	}
+	p, err := t.send(ctx, id, m, files)
+	return p, Wrap(err, "edit the answer in channel", t.Channel)
+}
+
+// Remove takes a part back.
+func (t *Sender) Remove(ctx context.Context, id memory.MessageID) error {
+	return Wrap(t.Change(ctx, "DELETE", id, nil, nil), "take back a part of the answer in channel", t.Channel)
+}
+
+// Change changes a message, for which a thread is taken out of the archive: nothing can be changed there.
+func (t *Sender) Change(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	do := func() error { return t.Request(ctx, method, id, body, into) }
+	err := do()
+	if Code(err) != codeArchived {
+		return err
+	}
+	address := discordgo.EndpointChannel(t.Channel.String())
+	if err := t.Client.call(ctx, "PATCH", address, address, map[string]bool{"archived": false}, nil); err != nil {
+		return err
+	}
+	return do()
+}
+
+// Request makes a request about a message. All those of a method in a channel have one bucket.
+func (t *Sender) Request(ctx context.Context, method string, id memory.MessageID, body, into any) error {
+	bucket := discordgo.EndpointChannelMessage(t.Channel.String(), "")
+	if method == http.MethodGet { // which has a limit of its own
+		bucket = "GET " + bucket
+	}
+	address := discordgo.EndpointChannelMessage(t.Channel.String(), id.String())
+	return t.Client.call(ctx, method, address, bucket, body, into)
+}
+
+// send posts a message, or edits the one of an id that isn't 0.
+func (t *Sender) send(ctx context.Context, id memory.MessageID, m Outgoing, files []markdown.File) (Posted, error) {
+	var sent struct {
+		ID          Snowflake  `json:"id"`
+		Content     string     `json:"content"`
+		Edited      time.Time  `json:"edited_timestamp"`
+		Attachments []wireFile `json:"attachments"`
+	}
+	var err error
+	if body := withFiles(m, files); id == 0 {
+		err = t.Client.post(ctx, discordgo.EndpointChannelMessages(t.Channel.String()), body, &sent)
+	} else {
+		err = t.Change(ctx, "PATCH", id, body, &sent)
+	}
+	if len(files) > 0 && Code(err) != codeReplyNeedsHistory &&
+		(RefusesFiles(err) || Status(err) == http.StatusBadRequest) {
+		err = ErrNoFiles
+	}
+	if err != nil {
+		return Posted{}, err
+	}
+	return Posted{ID: memory.MessageID(sent.ID), Content: memory.Clean(sent.Content), Edited: sent.Edited,
+		Files: Remembered(sent.Attachments)}, nil
+}
+
+// Nonce names a part of an answer in at most 25 characters, the same whenever it is sent again.
+func Nonce(purpose string, question memory.MessageID, part int) string {
+	return purpose + strconv.FormatInt(int64(question), 36) + "-" + strconv.Itoa(part)
+}
+
+// Wrap says what was attempted. A request refused for good is errGone as well.
+func Wrap(err error, doing string, channel memory.ChannelID) error {
+	if err == nil {
+		return nil
+	}
+	if s := Status(err); s >= 400 && s < 500 {
+		err = goneError{err}
+	}
+	return fmt.Errorf("%s %d: %w", doing, channel, err)
+}
+
+// goneError is an errGone, and why: how Discord refused what was attempted, without its words, which may quote it.
+type goneError struct{ error }
+
+func (e goneError) Error() string {
+	return fmt.Sprintf("%v: HTTP %d, code %d", ErrGone, Status(e.error), Code(e.error))
+}
+func (e goneError) Unwrap() error        { return e.error }
+func (e goneError) Is(target error) bool { return target == ErrGone }
+
+// Posted is a message as Discord has it.
+type Posted struct {
+	ID      memory.MessageID
+	Content string
+	Edited  time.Time
+	Files   []memory.File
+}
+
+// ErrGone says that an answer can't be delivered: its message was deleted, or the channel is closed to us.
+var ErrGone = errors.New("the answer has nowhere to go")

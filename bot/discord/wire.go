@@ -1,0 +1,240 @@
+// Package discord speaks with Discord: REST requests that end with their context and honour rate limits, the
+// gateway's connection, messages that ping nobody but whom they answer, and what Hark may do where.
+//
+// It alone imports discordgo, of which it uses requests and rate limits: the wire types, the gateway and the
+// retries are its own. It may import memory, bot/markdown and bot/locale; what it is told of it hands on by
+// funcs. Begin with Client, Gateway and Sender.
+package discord
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"time"
+
+	"hark/memory"
+)
+
+// What Discord sends, as far as it is used. The structs are our own because discordgo's don't tell a missing
+// field from an empty one, which matters: an edit without an author isn't one by nobody.
+
+// Snowflake is an id, a string in Discord's JSON; null and "" are 0.
+type Snowflake int64
+
+func (s *Snowflake) UnmarshalJSON(b []byte) error {
+	b = bytes.Trim(b, `"`)
+	if len(b) == 0 || string(b) == "null" {
+		return nil
+	}
+	n, err := strconv.ParseInt(string(b), 10, 64)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%.30q is no id", b)
+	}
+	*s = Snowflake(n)
+	return nil
+}
+
+// Permissions is a set of bits, a string in Discord's JSON.
+type Permissions memory.Permissions
+
+func (p *Permissions) UnmarshalJSON(b []byte) error {
+	b = bytes.Trim(b, `"`)
+	n, ok := new(big.Int).SetString(string(b), 10)
+	if !ok || n.Sign() < 0 || n.BitLen() > 256 {
+		return fmt.Errorf("%.30q is no set of permissions", b)
+	}
+	// The bits that decide who reads are among the low ones, however many there will be.
+	*p = Permissions(n.And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64())
+	return nil
+}
+
+type wireGateway struct {
+	URL    string     `json:"url"`
+	Shards int        `json:"shards"`
+	Limit  wireStarts `json:"session_start_limit"`
+}
+
+type wireStarts struct {
+	Total     int   `json:"total"`
+	Remaining int   `json:"remaining"`
+	Reset     int64 `json:"reset_after"` // milliseconds
+}
+
+func (w wireStarts) reset() time.Duration { return time.Duration(w.Reset) * time.Millisecond }
+
+// User is somebody.
+type User struct {
+	ID         Snowflake `json:"id"`
+	Username   string    `json:"username"`
+	GlobalName string    `json:"global_name"`
+	Bot        bool      `json:"bot"`
+	Member     *Member   `json:"member"` // where the user is one of a message's mentions
+}
+
+// Member is somebody in a guild.
+type Member struct {
+	User   *User       `json:"user"`
+	Nick   string      `json:"nick"`
+	Roles  []Snowflake `json:"roles"`
+	Joined time.Time   `json:"joined_at"`
+	// Permissions comes with an interaction: what the member may do in the channel, in which an owner may do all.
+	Permissions Permissions `json:"permissions"`
+}
+
+// Message is a message, or what an event tells of it.
+type Message struct {
+	ID          Snowflake   `json:"id"`
+	Channel     Snowflake   `json:"channel_id"`
+	Guild       Snowflake   `json:"guild_id"`
+	Type        *int        `json:"type"`
+	Author      *User       `json:"author"`
+	Member      *Member     `json:"member"`
+	Content     *string     `json:"content"`
+	Edited      time.Time   `json:"edited_timestamp"`
+	Webhook     Snowflake   `json:"webhook_id"`
+	Flags       int         `json:"flags"`
+	Mentions    []*User     `json:"mentions"`
+	Attachments []wireFile  `json:"attachments"`
+	Components  []Component `json:"components"`
+	Stickers    []struct {
+		Name string `json:"name"`
+	} `json:"sticker_items"`
+	Poll *struct {
+		Question wirePollText `json:"question"`
+		Answers  []struct {
+			Media wirePollText `json:"poll_media"`
+		} `json:"answers"`
+	} `json:"poll"`
+	Reference *struct {
+		Type    int       `json:"type"`
+		Message Snowflake `json:"message_id"`
+		Channel Snowflake `json:"channel_id"`
+	} `json:"message_reference"`
+	Referenced *Message `json:"referenced_message"`
+	Snapshots  []struct {
+		Message Message `json:"message"`
+	} `json:"message_snapshots"`
+}
+
+type wireFile struct {
+	Filename    string `json:"filename"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	ContentType string `json:"content_type"`
+	Size        int    `json:"size"`
+	URL         string `json:"url"`
+}
+
+type wirePollText struct {
+	Text string `json:"text"`
+}
+
+// Deletion is a message that was deleted, or several.
+type Deletion struct {
+	ID      Snowflake   `json:"id"`
+	IDs     []Snowflake `json:"ids"`
+	Channel Snowflake   `json:"channel_id"`
+	Guild   Snowflake   `json:"guild_id"`
+}
+
+// Guild is a guild.
+type Guild struct {
+	ID          Snowflake  `json:"id"`
+	Name        string     `json:"name"`
+	Owner       Snowflake  `json:"owner_id"`
+	System      Snowflake  `json:"system_channel_id"` // for the guild's own notices
+	Unavailable bool       `json:"unavailable"`
+	Roles       []*Role    `json:"roles"`
+	Channels    []*Channel `json:"channels"`
+	Threads     []*Channel `json:"threads"`
+	Members     []*Member  `json:"members"`
+}
+
+// Role is a role of a guild.
+type Role struct {
+	ID          Snowflake    `json:"id"`
+	Name        string       `json:"name"`
+	Permissions *Permissions `json:"permissions"`
+	Tags        *struct {
+		Bot Snowflake `json:"bot_id"`
+	} `json:"tags"`
+}
+
+// Channel is a channel or a thread.
+type Channel struct {
+	ID       Snowflake `json:"id"`
+	Guild    Snowflake `json:"guild_id"`
+	Parent   Snowflake `json:"parent_id"`
+	Position int       `json:"position"`
+	Type     *int      `json:"type"`
+	Name     string    `json:"name"`
+	Owner    Snowflake `json:"owner_id"` // of a thread
+	NSFW     *bool     `json:"nsfw"`
+	Flags    int       `json:"flags"`
+	Last     Snowflake `json:"last_message_id"`
+	New      bool      `json:"newly_created"` // a thread that nothing can be missing of
+	Thread   *struct {
+		Archived time.Time `json:"archive_timestamp"`
+	} `json:"thread_metadata"`
+	Overwrites []wireOverwrite `json:"permission_overwrites"` // nil: Discord didn't tell
+}
+
+type wireOverwrite struct {
+	ID    Snowflake    `json:"id"`
+	Type  *int         `json:"type"`
+	Allow *Permissions `json:"allow"`
+	Deny  *Permissions `json:"deny"`
+}
+
+// set is what p holds; nil, which Discord didn't tell: nothing.
+func (p *Permissions) set() memory.Permissions {
+	if p == nil {
+		return 0
+	}
+	return memory.Permissions(*p)
+}
+
+// kind is the channel's kind, if messages can be written there or it is a category.
+func (w *Channel) kind() (memory.ChannelKind, bool) {
+	if w.Type == nil {
+		return 0, false
+	}
+	kind, ok := kinds[*w.Type]
+	return kind, ok
+}
+
+// IsWhole reports whether Discord told all that decides who may read the channel. Events may lack fields, and what is
+// missing isn't empty.
+func (w *Channel) IsWhole() bool {
+	switch kind, known := w.kind(); {
+	case w.Type == nil:
+		return false
+	case !known, kind == memory.DirectChannel, kind == memory.CategoryChannel:
+		return true
+	case w.Guild == 0:
+		return false
+	case kind.IsThread():
+		return w.Parent != 0
+	}
+	for _, o := range w.Overwrites {
+		if o.ID == 0 || o.Type == nil || o.Allow == nil || o.Deny == nil {
+			return false
+		}
+	}
+	return w.Overwrites != nil && w.NSFW != nil
+}
+
+// IsWhole is isWhole of a channel, for a guild without its channels.
+func (w *Guild) IsWhole() bool {
+	for _, r := range w.Roles {
+		if !r.IsWhole() {
+			return false
+		}
+	}
+	return len(w.Roles) > 0 && w.Owner != 0
+}
+
+// IsWhole reports whether Discord told what the role permits.
+func (w *Role) IsWhole() bool { return w != nil && w.ID != 0 && w.Permissions != nil }

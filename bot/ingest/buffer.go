@@ -1,0 +1,203 @@
+package ingest
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"hark/memory"
+)
+
+// What is known of sessions that aren't logged.
+const (
+	recentMessages = 50       // of a channel
+	recentBytes    = 16 << 10 // of a channel
+	recentChannels = 1000
+)
+
+// Buffer is what was said in the sessions of channels that aren't logged. It is in memory only: nothing of it is ever
+// written, and it is gone after a silence.
+type Buffer struct {
+	gap time.Duration
+	now func() time.Time
+
+	mu       sync.Mutex
+	channels map[memory.ChannelID]*sitting
+}
+
+// sitting is one session: its messages by id, at most recentMessages and recentBytes of them.
+type sitting struct {
+	guild    memory.GuildID
+	messages []memory.Message
+	last     time.Time // when something was said last
+	// doubted is the newest message there was when something was taken away: an answer to it may still be under way.
+	doubted memory.MessageID
+}
+
+// defaultSessionGap ends a session where the configuration doesn't say.
+const defaultSessionGap = 30 * time.Minute
+
+// NewBuffer returns an empty buffer of sessions that end with a silence of gap.
+func NewBuffer(gap time.Duration, now func() time.Time) *Buffer {
+	if gap <= 0 {
+		gap = defaultSessionGap
+	}
+	return &Buffer{gap: gap, now: now, channels: map[memory.ChannelID]*sitting{}}
+}
+
+// Add takes a message as it is now. One that was sent before the session, or that fell out of it, isn't taken again.
+func (r *Buffer) Add(m memory.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sitting(m.Channel)
+	if s == nil {
+		r.makeRoom()
+		s = &sitting{guild: m.Guild}
+		r.channels[m.Channel] = s
+	}
+	s.last = r.now()
+	at, there := s.find(m.ID)
+	switch {
+	case m.Kind == memory.FromHark && (m.ID <= s.doubted || m.ReplyTo != 0 && m.ReplyTo <= s.doubted):
+		return
+	case !there:
+		s.messages = slices.Insert(s.messages, at, m)
+	case !m.Edited.Before(s.messages[at].Edited):
+		s.messages[at] = m
+	}
+	s.trim()
+}
+
+// edit takes what is told of a message that may be there: its state after an edit at a time.
+func (r *Buffer) edit(channel memory.ChannelID, id memory.MessageID, at time.Time, change func(*memory.Message)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.sitting(channel)
+	if s == nil {
+		return
+	}
+	if i, there := s.find(id); there && !at.Before(s.messages[i].Edited) {
+		before := s.messages[i].Text()
+		change(&s.messages[i])
+		if s.messages[i].Text() != before {
+			s.take(id, func(memory.Message) bool { return false })
+		}
+		s.trim()
+	}
+}
+
+// See takes out what is deleted, and the sessions of channels and guilds that aren't there any more.
+func (r *Buffer) See(what Subject) {
+	if !what.Ended && what.Deleted == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for channel, s := range r.channels {
+		switch {
+		case what.Ends(s.guild, channel, 0):
+			delete(r.channels, channel)
+		case what.Channel == channel:
+			for _, id := range what.Deleted {
+				if _, there := s.find(id); there {
+					s.take(id, func(m memory.Message) bool { return m.ID == id })
+				}
+			}
+		}
+	}
+}
+
+// Forget takes out what somebody wrote in a guild, and what Hark said meanwhile, since it may repeat it.
+func (r *Buffer) Forget(guild memory.GuildID, user memory.UserID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.channels {
+		theirs := func(m memory.Message) bool { return m.Author == user }
+		if s.guild == guild && slices.ContainsFunc(s.messages, theirs) {
+			s.take(0, theirs)
+		}
+	}
+}
+
+// Drop forgets a channel's session.
+func (r *Buffer) Drop(channel memory.ChannelID) {
+	r.mu.Lock()
+	delete(r.channels, channel)
+	r.mu.Unlock()
+}
+
+// Expire forgets the sessions that have ended.
+func (r *Buffer) Expire() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.channels, func(_ memory.ChannelID, s *sitting) bool { return r.ended(s) })
+}
+
+// Before is what was said in a channel's session before a message, oldest first; not nil.
+func (r *Buffer) Before(channel memory.ChannelID, id memory.MessageID) []memory.Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	said := []memory.Message{}
+	if s := r.sitting(channel); s != nil {
+		end, _ := s.find(id)
+		said = append(said, s.messages[:end]...)
+	}
+	return said
+}
+
+// sitting is a channel's session, or nil; called with mu held.
+func (r *Buffer) sitting(channel memory.ChannelID) *sitting {
+	s := r.channels[channel]
+	if s != nil && r.ended(s) {
+		delete(r.channels, channel)
+		return nil
+	}
+	return s
+}
+
+func (r *Buffer) ended(s *sitting) bool { return r.now().Sub(s.last) > r.gap }
+
+// makeRoom drops the session in which nothing was said for longest, if there are too many; called with mu held.
+func (r *Buffer) makeRoom() {
+	if len(r.channels) < recentChannels {
+		return
+	}
+	var oldest memory.ChannelID
+	for c, s := range r.channels {
+		if o := r.channels[oldest]; o == nil || s.last.Before(o.last) {
+			oldest = c
+		}
+	}
+	delete(r.channels, oldest)
+}
+
+func (s *sitting) find(id memory.MessageID) (at int, there bool) {
+	return slices.BinarySearchFunc(s.messages, id, func(m memory.Message, id memory.MessageID) int {
+		return int(min(max(m.ID-id, -1), 1))
+	})
+}
+
+// take takes messages out of a session that isn't empty, and what Hark said after one that is no longer as it
+// was: it may repeat it, and so may what it will say in answer to what was said until now.
+func (s *sitting) take(after memory.MessageID, gone func(memory.Message) bool) {
+	s.doubted = max(s.doubted, s.messages[len(s.messages)-1].ID)
+	s.messages = slices.DeleteFunc(s.messages, func(m memory.Message) bool {
+		return gone(m) || m.Kind == memory.FromHark && m.ID > after
+	})
+}
+
+// trim leaves the newest messages, as many as there may be.
+func (s *sitting) trim() {
+	bytes, keep := 0, 0
+	for keep < min(len(s.messages), recentMessages) {
+		bytes += len(s.messages[len(s.messages)-1-keep].Text())
+		if bytes > recentBytes {
+			break
+		}
+		keep++
+	}
+	if cut := len(s.messages) - keep; cut > 0 {
+		s.messages = slices.Clone(s.messages[cut:]) // so that the old texts aren't held
+	}
+}

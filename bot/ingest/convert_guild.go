@@ -1,0 +1,273 @@
+package ingest
+
+import (
+	"errors"
+	"slices"
+
+	"hark/bot/discord"
+	"hark/memory"
+	"hark/search"
+)
+
+func (c *converter) guildCreate(g *discord.Guild, out *converted) {
+	if g.Unavailable || g.ID == 0 {
+		return
+	}
+	if !g.IsWhole() || g.Channels == nil {
+		c.guildUnknown(memory.GuildID(g.ID), out)
+		return
+	}
+	delete(c.unknown, memory.GuildID(g.ID))
+	guild := discord.GuildOf(g)
+	guild.Self = c.self
+	out.visit, out.told = &visit{guild: guild.ID, whole: true, listed: map[memory.ChannelID]bool{}}, guild.ID
+	for _, w := range slices.Concat(g.Channels, g.Threads) {
+		if w == nil {
+			continue
+		}
+		w.Guild = g.ID
+		ch, ok := discord.ChannelOf(w, guild.ID)
+		if w.ID != 0 && !w.IsWhole() {
+			guild.Channels = append(guild.Channels, memory.Channel{ID: memory.ChannelID(w.ID),
+				Guild: guild.ID, Unplaced: true})
+			c.fetch(untold{guild.ID, memory.ChannelID(w.ID), 0}, out)
+		} else if ok {
+			delete(c.unknown, ch.ID)
+			guild.Channels = append(guild.Channels, ch)
+		}
+		out.visit.listed[memory.ChannelID(w.ID)] = true
+		if ok && (ch.Kind == memory.TextChannel || ch.Kind == memory.ForumChannel) {
+			out.visit.parents = append(out.visit.parents, ch.ID)
+		}
+		if ok && w.Last != 0 && ch.Kind != memory.ForumChannel { // whose last is a thread
+			out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last),
+				ch.Kind.IsThread()})
+		}
+	}
+	out.events = append(out.events, memory.GuildSeen{Guild: guild, At: c.now()})
+	out.members = func(r *search.MemberRoles) { r.Open(guild.ID) }
+	for _, m := range g.Members {
+		if m != nil {
+			c.person(out, guild.ID, m.User, m)
+		}
+	}
+}
+
+// ready tells which guilds Hark is in: it may have been removed from others while it wasn't connected.
+func (c *converter) ready(w *wireReady, out *converted) {
+	if w.Guilds == nil {
+		out.err = errors.New("it doesn't say which guilds there are")
+		return
+	}
+	out.present, out.members = []memory.GuildID{}, (*search.MemberRoles).Begin
+	for _, g := range w.Guilds {
+		out.present = append(out.present, memory.GuildID(g.ID))
+	}
+}
+
+func (c *converter) resumed(_ *struct{}, out *converted) { out.members = (*search.MemberRoles).Resume }
+
+type wireReady struct {
+	Guilds []discord.Guild `json:"guilds"`
+}
+
+// guildDelete is a guild that Hark was removed from, or one that Discord has trouble with.
+func (c *converter) guildDelete(g *discord.Guild, out *converted) {
+	out.members = func(r *search.MemberRoles) { r.Close(memory.GuildID(g.ID)) }
+	switch {
+	case g.ID == 0:
+	case g.Unavailable:
+		out.away = memory.GuildID(g.ID)
+	default:
+		out.told = memory.GuildID(g.ID)
+		out.events = append(out.events, memory.GuildLeft{Guild: out.told, At: c.now()})
+	}
+}
+
+// guildUpdate tells everything but the channels.
+func (c *converter) guildUpdate(g *discord.Guild, out *converted) {
+	switch id := memory.GuildID(g.ID); {
+	case g.Unavailable, id == 0:
+	case !g.IsWhole():
+		c.guildUnknown(id, out)
+	default:
+		c.changed(id)
+		guild := discord.GuildOf(g)
+		out.merge = &guild
+	}
+}
+
+// fetched is what Discord answered when it was asked for what it had told too little of. It goes the way of
+// events, so that none overtakes it.
+type fetched struct {
+	untold
+	told  *discord.Channel
+	whole *discord.Guild
+}
+
+// fetched reads a channel or a guild as Discord answers. It leaves out whether a channel is age-restricted that isn't.
+func (c *converter) fetched(f *fetched, out *converted) {
+	if f.told.NSFW == nil {
+		f.told.NSFW = new(bool)
+	}
+	switch {
+	case c.isLate(f.untold, out):
+	case f.channel != 0 && f.told.IsWhole():
+		c.channelSeen(f.told, out)
+	case f.channel == 0 && f.whole.IsWhole() && f.whole.Channels != nil:
+		c.guildCreate(f.whole, out)
+	default:
+		out.err = errors.New("Discord's answer doesn't say who may read what")
+	}
+}
+
+// merged is update with the channels that stored has.
+func merged(update memory.Guild, stored *memory.Guild) memory.Guild {
+	update.Channels = nil
+	for _, ch := range stored.Channels {
+		if !ch.Unplaced {
+			update.Channels = append(update.Channels, ch)
+		}
+	}
+	return update
+}
+
+func (c *converter) channelSeen(w *discord.Channel, out *converted) {
+	guild, id := memory.GuildID(w.Guild), memory.ChannelID(w.ID)
+	if id == 0 {
+		return
+	}
+	c.changed(guild)
+	if !w.IsWhole() {
+		c.channelUnknown(guild, id, out)
+		return
+	}
+	delete(c.unknown, id)
+	ch, ok := discord.ChannelOf(w, guild)
+	if !ok {
+		out.events = append(out.events, memory.ChannelGone{Guild: guild, Channel: id})
+		return
+	}
+	out.events = append(out.events, memory.ChannelSeen{Channel: ch})
+	if !ch.Kind.IsThread() || w.Last == 0 || w.New {
+		return
+	}
+	if out.visit == nil { // it may have been in the archive, or out of sight
+		out.visit = &visit{guild: ch.Guild}
+	}
+	out.visit.channels = append(out.visit.channels, sighted{ch.ID, memory.MessageID(w.Last), true})
+}
+
+func (c *converter) channelDeleted(w *discord.Channel, out *converted) {
+	if w.ID != 0 {
+		c.changed(memory.GuildID(w.Guild))
+		delete(c.unknown, memory.ChannelID(w.ID))
+		out.events = append(out.events, memory.ChannelDeleted{
+			Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.ID), At: c.now()})
+	}
+}
+
+func (c *converter) threadsSeen(sync *discord.GuildThreads, out *converted) {
+	for _, w := range sync.Threads {
+		if w == nil {
+			continue
+		}
+		w.Guild = sync.Guild
+		c.channelSeen(w, out)
+	}
+}
+
+type wireGuildRole struct {
+	Guild  discord.Snowflake `json:"guild_id"`
+	Role   *discord.Role     `json:"role"`
+	RoleID discord.Snowflake `json:"role_id"`
+}
+
+func (c *converter) roleSeen(w *wireGuildRole, out *converted) {
+	guild := memory.GuildID(w.Guild)
+	c.changed(guild)
+	if !w.Role.IsWhole() {
+		c.guildUnknown(guild, out)
+		return
+	}
+	out.events = append(out.events, memory.RoleSeen{Guild: guild, Role: discord.RoleOf(w.Role)})
+}
+
+func (c *converter) roleGone(w *wireGuildRole, out *converted) {
+	c.changed(memory.GuildID(w.Guild))
+	out.events = append(out.events, memory.RoleGone{
+		Guild: memory.GuildID(w.Guild), Role: memory.RoleID(w.RoleID)})
+}
+
+type wireGuildMember struct {
+	Guild discord.Snowflake `json:"guild_id"`
+	discord.Member
+}
+
+// memberSeen is told of Hark itself, and with the Server Members intent of everybody. Others than Hark aren't
+// logged: who writes is known by that.
+func (c *converter) memberSeen(w *wireGuildMember, out *converted) {
+	p, ok := personOf(&w.Member, w.Guild)
+	switch {
+	case !ok:
+		out.err = errNoRoles
+	case p.ID == c.self:
+		c.person(out, p.Guild, w.User, &w.Member)
+	default:
+		out.met = append(out.met, met{p, w.Joined})
+		out.members = func(r *search.MemberRoles) { r.Changed(p) }
+	}
+}
+
+var errNoRoles = errors.New("it doesn't say who has which roles")
+
+// member is somebody of a guild with their roles; false if those aren't told.
+func personOf(w *discord.Member, guild discord.Snowflake) (memory.Person, bool) {
+	if w == nil || w.User == nil || w.User.ID == 0 || w.Roles == nil || guild == 0 {
+		return memory.Person{}, false
+	}
+	p := memory.Person{ID: memory.UserID(w.User.ID), Guild: memory.GuildID(guild), Bot: w.User.Bot, RolesKnown: true}
+	for _, r := range w.Roles {
+		p.Roles = append(p.Roles, memory.RoleID(r))
+	}
+	return p, true
+}
+
+// memberLeft is told of Hark itself too, along with its guild's removal.
+func (c *converter) memberLeft(w *wireGuildMember, out *converted) {
+	if w.User == nil || w.User.ID == 0 {
+		out.err = errNoRoles
+		return
+	}
+	guild, user := memory.GuildID(w.Guild), memory.UserID(w.User.ID)
+	c.known.Drop(personKey{guild, user, true})
+	c.known.Drop(personKey{guild, user, false})
+	out.events = append(out.events, memory.PersonLeft{Guild: guild, User: user})
+	out.members = func(r *search.MemberRoles) { r.Left(guild, user) }
+}
+
+// wireMembers is a part of a guild's members.
+type wireMembers struct {
+	Guild   discord.Snowflake `json:"guild_id"`
+	Members []*discord.Member `json:"members"`
+	Index   *int              `json:"chunk_index"`
+	Of      int               `json:"chunk_count"`
+	Nonce   string            `json:"nonce"`
+}
+
+func (c *converter) membersTold(w *wireMembers, out *converted) {
+	var all []memory.Person
+	for _, told := range w.Members {
+		p, ok := personOf(told, w.Guild)
+		if !ok {
+			out.err = errNoRoles
+			return
+		}
+		all = append(all, p)
+	}
+	if w.Members == nil || w.Index == nil {
+		out.err = errNoRoles
+		return
+	}
+	out.members = func(r *search.MemberRoles) { r.Told(memory.GuildID(w.Guild), w.Nonce, *w.Index, w.Of, all) }
+}

@@ -1,0 +1,187 @@
+package ingest
+
+import (
+	"strings"
+
+	"hark/bot/discord"
+	"hark/memory"
+)
+
+// The types of messages that somebody wrote; all others are notices of Discord's.
+// https://discord.com/developers/docs/resources/message#message-object-message-types
+const (
+	typeDefault     = 0
+	typeReply       = 19
+	typeChatCommand = 20
+	typeMenuCommand = 23
+)
+
+// typeForward is the type of reference that a forwarded message has.
+const typeForward = 1
+
+func (c *converter) messageCreate(w *discord.Message, out *converted) {
+	out.heard = memory.MessageID(w.ID)
+	c.message(w, true, out)
+	out.ask = c.question(w)
+}
+
+// messageUpdate is an edit, or something about the message that isn't: an embed that was resolved, a pin.
+// One that doesn't tell the whole message tells the new text only.
+func (c *converter) messageUpdate(w *discord.Message, out *converted) {
+	if c.withdrawn(w, out) {
+		return
+	}
+	out.update = true
+	kind := c.kindOf(w)
+	whole := w.Author != nil && w.Content != nil && w.Type != nil && w.Mentions != nil && w.Attachments != nil
+	out.ask = c.edited(w, whole)
+	if whole || !c.logged(kind) {
+		c.message(w, false, out)
+		return
+	}
+	if w.Content != nil && !w.Edited.IsZero() && w.ID != 0 && w.Channel != 0 {
+		out.events = append(out.events, memory.Edited{
+			Guild:   memory.GuildID(w.Guild),
+			Channel: memory.ChannelID(w.Channel),
+			ID:      memory.MessageID(w.ID),
+			Content: memory.Clean(*w.Content),
+			At:      w.Edited,
+		})
+	}
+}
+
+// sourceDeleted is the flag of a crosspost whose source was deleted.
+const sourceDeleted = 1 << 3
+
+// withdrawn reports whether a message stands for one that was deleted, and then tells of it as deleted.
+func (c *converter) withdrawn(w *discord.Message, out *converted) bool {
+	if w.Flags&sourceDeleted == 0 || w.ID == 0 || w.Channel == 0 {
+		return false
+	}
+	out.events = append(out.events, memory.Deleted{
+		Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel), IDs: []memory.MessageID{memory.MessageID(w.ID)}})
+	return true
+}
+
+// messageDelete is one message deleted or several.
+func (c *converter) messageDelete(w *discord.Deletion, out *converted) {
+	gone := memory.Deleted{Guild: memory.GuildID(w.Guild), Channel: memory.ChannelID(w.Channel)}
+	if w.ID != 0 {
+		gone.IDs = append(gone.IDs, memory.MessageID(w.ID))
+	}
+	for _, id := range w.IDs {
+		gone.IDs = append(gone.IDs, memory.MessageID(id))
+	}
+	if len(gone.IDs) > 0 {
+		out.events = append(out.events, gone)
+	}
+}
+
+// interaction tells who used a command.
+func (c *converter) interaction(w *discord.Interaction, out *converted) {
+	if w.Member != nil {
+		out.heard = memory.MessageID(w.ID)
+		c.person(out, memory.GuildID(w.Guild), w.Member.User, w.Member)
+	}
+}
+
+// message logs a message as it is now. Hark's own aren't taken from here: the gateway tells of every edit of
+// an answer that is being written, and the log shall have what it became. Whoever sends it logs it.
+func (c *converter) message(w *discord.Message, live bool, out *converted) {
+	kind := c.kindOf(w)
+	if w.ID == 0 || w.Channel == 0 || w.Author == nil || !c.logged(kind) {
+		return
+	}
+	guild := memory.GuildID(w.Guild)
+	m := memory.Message{
+		ID:      memory.MessageID(w.ID),
+		Guild:   guild,
+		Channel: memory.ChannelID(w.Channel),
+		Author:  memory.UserID(w.Author.ID),
+		Kind:    kind,
+		Content: said(w),
+		Files:   files(w),
+		Edited:  w.Edited,
+	}
+	if r := w.Reference; r != nil && typeOf(w) == typeReply && r.Type != typeForward && r.Channel == w.Channel {
+		m.ReplyTo = memory.MessageID(r.Message)
+	}
+	if guild == memory.DirectGuild && c.news(m.Channel, "") {
+		out.events = append(out.events, memory.ChannelSeen{Channel: memory.Channel{
+			ID: m.Channel, Guild: guild, Kind: memory.DirectChannel}})
+	}
+	c.person(out, guild, w.Author, w.Member)
+	for _, u := range w.Mentions {
+		if u != nil {
+			m.Mentions = append(m.Mentions, memory.UserID(u.ID))
+			c.person(out, guild, u, u.Member)
+		}
+	}
+	out.events = append(out.events, memory.Posted{Message: m, Live: live})
+}
+
+// logged reports whether what the gateway tells of messages of a kind is logged.
+func (c *converter) logged(kind memory.Kind) bool {
+	switch kind {
+	case memory.FromHark:
+		return false
+	case memory.FromBot, memory.FromWebhook:
+		return c.logBots
+	}
+	return true
+}
+
+func (c *converter) kindOf(w *discord.Message) memory.Kind {
+	switch t := typeOf(w); {
+	case w.Author != nil && memory.UserID(w.Author.ID) == c.self:
+		return memory.FromHark
+	case w.Webhook != 0:
+		return memory.FromWebhook
+	case w.Author != nil && w.Author.Bot:
+		return memory.FromBot
+	case t != typeDefault && t != typeReply && t != typeChatCommand && t != typeMenuCommand:
+		return memory.FromSystem
+	}
+	return memory.FromMember
+}
+
+func typeOf(w *discord.Message) int {
+	if w.Type == nil {
+		return typeDefault
+	}
+	return *w.Type
+}
+
+// said is the text of a message: what was typed, what was forwarded, a poll's question, a sticker's name.
+func said(w *discord.Message) string {
+	var lines []string
+	add := func(prefix, text, suffix string) {
+		if text != "" {
+			lines = append(lines, prefix+memory.Clean(text)+suffix)
+		}
+	}
+	if w.Content != nil {
+		add("", *w.Content, "")
+	}
+	for i := range w.Snapshots {
+		add("[forwarded] ", said(&w.Snapshots[i].Message), "")
+	}
+	if w.Poll != nil {
+		add("", w.Poll.Question.Text, "")
+		for _, a := range w.Poll.Answers {
+			add("- ", a.Media.Text, "")
+		}
+	}
+	for _, s := range w.Stickers {
+		add("[sticker: ", s.Name, "]")
+	}
+	return strings.Join(lines, "\n")
+}
+
+func files(w *discord.Message) []memory.File {
+	all := discord.Remembered(w.Attachments)
+	for i := range w.Snapshots {
+		all = append(all, files(&w.Snapshots[i].Message)...)
+	}
+	return all
+}

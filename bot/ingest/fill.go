@@ -1,0 +1,438 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hark/bot/discord"
+	"hark/internal/pace"
+	"hark/internal/ttl"
+	"hark/memory"
+)
+
+const (
+	// tellEvery is how far the lines are apart that tell how far a long fill has come.
+	tellEvery = 10 * time.Second
+	// lookTries is how often what Discord told too little of is fetched, if Discord doesn't show it: one
+	// refusal may be a mistake.
+	lookTries = 5
+
+	caughtUp = "caught up with Discord"
+)
+
+// Filler fetches what is missing, page by page: what was missed before what was asked for, the oldest first.
+// Between the two it looks whether channels were deleted, and, slowly, whether what is in the log has changed
+// unheard. Each page is logged with how far it reaches, so that it goes on from there whenever the process
+// ends.
+type Filler struct {
+	*Options
+	convert *converter
+	wake    chan struct{}
+
+	mu      sync.Mutex
+	tasks   []task
+	watched map[*Watching]bool
+	visits  map[memory.GuildID]*visit // the last to all of a guild
+
+	later  map[memory.Gap]time.Time // gaps that are left alone until then
+	next   time.Time                // when to fetch the next page that is compared
+	told   time.Time
+	looked atomic.Pointer[ttl.Cache[memory.Spot, bool]] // what was looked up since Hark was away last
+	tally  tally
+}
+
+// tally counts what was done since all was well.
+type tally struct{ messages, gaps, edited, deleted, channels int }
+
+// keyOf is what names a gap.
+func keyOf(g memory.Gap) memory.Gap {
+	return memory.Gap{Channel: g.Channel, Until: g.Until, Sweep: g.Sweep}
+}
+
+// task is something to do about one channel, or, with channel 0, about a guild.
+type task struct {
+	guild   memory.GuildID
+	channel memory.ChannelID
+	// first says that it is done before anything else, and given up when Discord has denied it often.
+	first bool
+	do    func(context.Context) error
+	tries int       // that failed
+	after time.Time // not before then
+}
+
+// NewFiller returns a filler that isn't running yet.
+func NewFiller(o *Options) *Filler {
+	f := &Filler{
+		Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), wake: make(chan struct{}, 1),
+		visits: map[memory.GuildID]*visit{}, later: map[memory.Gap]time.Time{}, watched: map[*Watching]bool{},
+	}
+	f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+	return f
+}
+
+// Nudge has the filler look for what is missing now.
+func (f *Filler) Nudge() { pace.Wake(f.wake) }
+
+// put takes what is to be done about a guild, in the place of what was left to do of its channels after an
+// earlier visit.
+func (f *Filler) put(v visit) {
+	var tasks []task
+	add := func(id memory.ChannelID, do func(context.Context, *visit, memory.ChannelID) error) {
+		tasks = append(tasks, task{guild: v.guild, channel: id, do: func(ctx context.Context) error {
+			return do(ctx, &v, id)
+		}})
+	}
+	for _, id := range v.missing {
+		add(id, f.probe)
+	}
+	if f.CatchUp > 0 {
+		for _, id := range v.parents {
+			add(id, f.searchArchive)
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if v.whole {
+		f.visits[v.guild] = &v
+		f.looked.Store(ttl.New[memory.Spot, bool](mostLooked))
+	}
+	f.tasks = append(slices.DeleteFunc(f.tasks, func(t task) bool {
+		return !t.first && slices.ContainsFunc(tasks, func(now task) bool {
+			return now.guild == t.guild && now.channel == t.channel
+		})
+	}), tasks...)
+	f.Nudge()
+}
+
+// putUnknown takes what is to be fetched since Discord told too little of it.
+func (f *Filler) putUnknown(all []untold) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, u := range all {
+		do := func(ctx context.Context) error { return f.fetchUntold(ctx, u) }
+		f.tasks = append([]task{{guild: u.guild, channel: u.channel, first: true, do: do}}, f.tasks...)
+	}
+	f.Nudge()
+}
+
+// nextTask is the next task that is to be done now.
+func (f *Filler) nextTask(onlyFirst bool) (task, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, t := range f.tasks {
+		if (t.first || !onlyFirst) && !f.Now().Before(t.after) {
+			f.tasks = slices.Delete(f.tasks, i, i+1)
+			return t, true
+		}
+	}
+	return task{}, false
+}
+
+// work does a task, or puts it off.
+func (f *Filler) work(ctx context.Context, t task) {
+	err := t.do(ctx)
+	t.tries++
+	if err == nil || t.first && discord.Denied(err) && t.tries >= lookTries {
+		return
+	}
+	f.failed(ctx, err, "couldn't ask Discord about a channel yet")
+	t.after = f.Now().Add(f.Timing.Aside)
+	f.mu.Lock()
+	f.tasks = append(f.tasks, t)
+	f.mu.Unlock()
+}
+
+// fill does what there is to do, until ctx ends.
+func (f *Filler) fill(ctx context.Context) {
+	for ctx.Err() == nil && f.step(ctx) {
+	}
+	if f.tally != (tally{}) && ctx.Err() == nil {
+		f.report(caughtUp, 0)
+		f.tally, f.told = tally{}, time.Time{}
+	}
+}
+
+// step does what is next, if there is anything: a page of what was missed, else a task, else a page that is
+// compared and one of what was asked for. If there is only something to compare, it waits until it is time,
+// or until there is something else to do.
+func (f *Filler) step(ctx context.Context) bool {
+	open, err := f.Memory.Gaps(ctx, memory.Everywhere, false)
+	if err != nil {
+		f.failed(ctx, err, "couldn't find what is missing")
+		return false
+	}
+	open = slices.DeleteFunc(open, f.isLater)
+	slices.SortFunc(open, older)
+	missed := len(open) > 0 && !open[0].Past
+	if t, ok := f.nextTask(missed); ok {
+		f.work(ctx, t)
+		return true
+	}
+	if missed {
+		f.page(ctx, open[0], len(open))
+		return true
+	}
+	g, sweeps, err := f.unswept(ctx)
+	if err != nil {
+		f.failed(ctx, err, "couldn't find what is to be compared")
+		return false
+	}
+	if wait := time.Until(f.next); sweeps && wait <= 0 {
+		f.page(ctx, g, 0)
+	} else if sweeps && len(open) == 0 {
+		select {
+		case <-time.After(wait):
+		case <-f.wake:
+		case <-ctx.Done():
+		}
+	}
+	if len(open) > 0 {
+		f.page(ctx, open[0], len(open))
+	}
+	return sweeps || len(open) > 0
+}
+
+func (f *Filler) isLater(g memory.Gap) bool { return f.Now().Before(f.later[keyOf(g)]) }
+
+// older puts what was missed before what was asked for, and of either the oldest first.
+func older(a, b memory.Gap) int {
+	past := func(g memory.Gap) int {
+		if g.Past {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(past(a)-past(b), cmp.Compare(a.After, b.After), cmp.Compare(a.Channel, b.Channel))
+}
+
+// page has the next page of a gap fetched, or compared, and logged. What can't be had now is left alone for a while.
+func (f *Filler) page(ctx context.Context, g memory.Gap, left int) {
+	read := f.read
+	if g.Sweep {
+		read = f.sweep
+	}
+	got, err := read(ctx, g)
+	if err == nil {
+		f.count(g, got.messages) // before the log tells that nothing is left; tried again, it is the same number
+		err = f.commit(ctx, got)
+	}
+	if err != nil {
+		if g.Sweep {
+			f.failed(ctx, err, "couldn't compare a channel with Discord's yet")
+		} else {
+			f.failed(ctx, err, "couldn't fetch what is missing yet")
+		}
+		f.later[keyOf(g)] = f.Now().Add(f.Timing.Aside)
+		return
+	}
+	delete(f.later, keyOf(g))
+	f.tally.add(got.tally)
+	if now := f.Now(); f.told.IsZero() {
+		f.told = now
+	} else if left > 0 && now.Sub(f.told) >= tellEvery {
+		f.told = now
+		f.report("fetching what is missing", left)
+	}
+}
+
+func (t *tally) add(more tally) {
+	t.messages += more.messages
+	t.gaps += more.gaps
+	t.edited += more.edited
+	t.deleted += more.deleted
+	t.channels += more.channels
+}
+
+func (f *Filler) failed(ctx context.Context, err error, what string) {
+	if ctx.Err() == nil {
+		f.Log.Warn().Err(discord.Redact(err)).Msg(what)
+	}
+}
+
+func (f *Filler) report(what string, left int) {
+	e := f.Log.Info().Int("messages", f.tally.messages).Int("gaps", f.tally.gaps)
+	if left > 0 {
+		e = e.Int("left", left)
+	}
+	e.Int("edited", f.tally.edited).Int("deleted", f.tally.deleted).Int("channels_deleted", f.tally.channels).Msg(what)
+}
+
+// pageTold is what a page of a channel tells.
+type pageTold struct {
+	tally
+	events []memory.Event
+	asks   []*Question // that were missed, and are about to be logged
+}
+
+// add adds a message that was fetched and, if it was missed, what it asks.
+func (p *pageTold) add(o *Options, convert *converter, w *discord.Message, missed bool) {
+	var out converted
+	if !convert.withdrawn(w, &out) {
+		convert.message(w, false, &out)
+	}
+	for i, e := range out.events {
+		if seen, ok := e.(memory.PersonSeen); ok {
+			seen.Said = memory.MessageID(w.ID)
+			out.events[i] = seen
+		}
+	}
+	p.events = append(p.events, out.events...)
+	if a := convert.question(w); missed && a != nil && o.IsFresh(a) {
+		p.asks = append(p.asks, a)
+	}
+}
+
+// commit has what a page tells logged, and what was asked there answered.
+func (f *Filler) commit(ctx context.Context, p pageTold) error {
+	for _, a := range p.asks {
+		p.events = append(p.events, a.Opened())
+	}
+	if err := f.Queue.Commit(ctx, p.events); err != nil {
+		return err
+	}
+	for _, a := range p.asks {
+		f.Ask(ctx, a)
+	}
+	return nil
+}
+
+// read is the next page of a gap. What can't be had for good ends the gap.
+func (f *Filler) read(ctx context.Context, g memory.Gap) (got pageTold, err error) {
+	remembered, err := f.Filter.Remembers(ctx, g.Guild, g.Channel)
+	if err != nil {
+		return got, err
+	}
+	ended := pageTold{events: []memory.Event{memory.GapFilled{Gap: g, Through: g.Until}}, tally: tally{gaps: 1}}
+	if g.Past { // which may be asked for again
+		ended.events = memory.StopPast([]memory.Gap{g}, f.Now())
+	}
+	if !remembered {
+		return ended, nil
+	}
+	page, err := f.Client.Messages(ctx, g.Guild, g.Channel, max(g.After, 1))
+	switch {
+	case f.givesUp(g, err):
+		return ended, nil
+	case err != nil:
+		return got, err
+	case len(page) == 0:
+		switch err := f.confirm(ctx, g.Guild, g.Channel); {
+		case g.Past && errors.Is(err, discord.ErrUnreadable): // /hark backfill says what is missing
+			return ended, nil
+		case err != nil:
+			return got, err
+		}
+	}
+	for i := range page {
+		before := len(got.events)
+		if id := memory.MessageID(page[i].ID); id > g.After && id <= g.Until {
+			got.add(f.Options, f.convert, &page[i], !g.Past)
+		}
+		if len(got.events) > before {
+			got.messages++
+		}
+	}
+	through, heard := g.Until, g.Until
+	if len(page) > 0 {
+		through = min(memory.MessageID(page[len(page)-1].ID), g.Until)
+		heard = through
+	} else if isMoment(g.Until) {
+		heard = g.After
+	}
+	if through <= g.After {
+		return got, fmt.Errorf("fetch messages of channel %d: Discord tells of none after %d", g.Channel, g.After)
+	}
+	g.Fetched += got.messages
+	got.events = append(got.events, memory.GapFilled{Gap: g, Through: through})
+	if through == g.Until {
+		got.gaps = 1
+	}
+	// No gap is to be found again in what was fetched: what was asked there would be asked again, though it
+	// was answered. What is left of the gap is on record.
+	if !g.Past && heard > 0 {
+		got.events = append(got.events, memory.Heard{Guild: g.Guild, Channel: g.Channel, ID: heard})
+	}
+	// Discord may be late to tell which message of a channel is the newest, so nothing is missing only once a
+	// page comes back empty.
+	rest := memory.Gap{Guild: g.Guild, Channel: g.Channel, After: g.Until, Until: momentID(f.Now())}
+	if through == g.Until && !g.Past && !isMoment(g.Until) && rest.After < rest.Until {
+		got.events = append(got.events, memory.GapFound{Gap: rest})
+	}
+	return got, nil
+}
+
+// givesUp reports whether to give a gap up because of err: there is no such channel any more, or what was
+// missed may not be read and is further back by now than anything is fetched. What was asked for is asked for
+// again when it may be read.
+func (f *Filler) givesUp(g memory.Gap, err error) bool {
+	return discord.Status(err) == http.StatusNotFound ||
+		discord.Denied(err) && (g.Past || g.Until < memory.FirstMessageID(f.Now().Add(-f.CatchUp)))
+}
+
+// confirm asks Discord whether a past that is shown as empty is, and returns errUnreadable if nobody can know.
+func (f *Filler) confirm(ctx context.Context, guild memory.GuildID, channel memory.ChannelID) error {
+	if guild == memory.DirectGuild {
+		return nil
+	}
+	may, kind, err := f.Grants.In(ctx, guild, channel)
+	if err == nil && !may.Has(kind.Reading()) {
+		err = discord.ErrUnreadable
+	}
+	if err != nil {
+		return fmt.Errorf("look whether channel %d is empty: %w", channel, err)
+	}
+	return nil
+}
+
+// probe finds out whether a channel that Discord doesn't list any more was deleted.
+func (f *Filler) probe(ctx context.Context, v *visit, channel memory.ChannelID) error {
+	err := f.Client.Channel(ctx, channel, nil)
+	switch {
+	case discord.Code(err) == discord.CodeUnknownChannel:
+		f.tally.channels++
+		return f.Queue.Commit(ctx, []memory.Event{memory.ChannelDeleted{Guild: v.guild, Channel: channel,
+			At: f.Now()}})
+	case err == nil, discord.Denied(err): // it is in the archive, or out of sight
+		return nil
+	}
+	return fmt.Errorf("ask whether channel %d was deleted: %w", channel, err)
+}
+
+// fetchUntold fetches a channel or a guild of which Discord told too little. What it doesn't show stays unknown.
+func (f *Filler) fetchUntold(ctx context.Context, u untold) error {
+	var err error
+	got := fetched{untold: u, told: &discord.Channel{}}
+	if u.channel != 0 {
+		err = f.Client.Channel(ctx, u.channel, got.told)
+	} else {
+		got.whole, err = f.guild(ctx, u.guild)
+	}
+	if err != nil {
+		return fmt.Errorf("fetch what Discord told too little of: %w", err)
+	}
+	f.Queue.Put(Item{Raw: &rawEvent{kind: "fetched", fetched: &got}})
+	return nil
+}
+
+// guild is a guild as GUILD_CREATE tells it.
+func (f *Filler) guild(ctx context.Context, id memory.GuildID) (*discord.Guild, error) {
+	g := &discord.Guild{Members: []*discord.Member{{}}}
+	err := f.Grants.Parts(ctx, id, g, g.Members[0], &g.Channels)
+	if err == nil {
+		g.Threads, err = f.Client.ActiveThreads(ctx, id)
+	}
+	return g, err
+}
+
+// Question is what a message that was fetched asks Hark, or nil.
+func (f *Filler) Question(w *discord.Message) *Question { return f.convert.question(w) }
+
+// Run fetches what is missing, whenever it may have changed, until ctx ends.
+func (f *Filler) Run(ctx context.Context) { pace.Every(ctx, f.Timing.Fill, f.wake, f.fill) }

@@ -1,0 +1,118 @@
+package ingest
+
+import (
+	"context"
+	"time"
+
+	"hark/memory"
+)
+
+// How much is looked up at Discord at once.
+const (
+	lookUpPages = 20
+	mostLooked  = 1 << 14 // messages that are known to be as Discord has them,
+	lookedFor   = 24 * time.Hour
+)
+
+// LookUp is what there is of messages that are about to be used, as Discord has them now. Those that may have
+// changed while Hark was away, and aren't compared yet, are fetched, and the log is told of what was edited
+// or deleted. What can't be looked up within patience is left out.
+func (f *Filler) LookUp(ctx context.Context, messages []memory.Message,
+	patience time.Duration) ([]memory.Message, error) {
+	doubted, err := f.doubted(ctx, messages)
+	if err != nil || len(doubted) == 0 {
+		return messages, err
+	}
+	known := f.looked.Load() // those of another time away don't count
+	left := map[memory.ChannelID][]memory.Message{}
+	sure := map[memory.ChannelID][]memory.MessageID{}
+	for _, m := range messages {
+		at := memory.Spot{Channel: m.Channel, Message: m.ID}
+		switch isKnown, _ := known.Get(at, f.Now()); {
+		case !doubted[at]:
+		case isKnown:
+			sure[m.Channel] = append(sure[m.Channel], m.ID)
+		default:
+			left[m.Channel] = append(left[m.Channel], m)
+		}
+	}
+	f.fetchAgain(ctx, left, patience, func(m memory.Message) {
+		known.Put(memory.Spot{Channel: m.Channel, Message: m.ID}, true, f.Now(), f.Now().Add(lookedFor))
+		sure[m.Channel] = append(sure[m.Channel], m.ID)
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	now := map[memory.Spot]memory.Message{}
+	for channel, ids := range sure {
+		found, err := f.Memory.Around(ctx, channel, ids, 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range found {
+			now[memory.Spot{Channel: channel, Message: m.ID}] = m
+		}
+	}
+	var kept []memory.Message
+	for _, m := range messages {
+		at := memory.Spot{Channel: m.Channel, Message: m.ID}
+		if is, there := now[at]; there {
+			kept = append(kept, is)
+		} else if !doubted[at] {
+			kept = append(kept, m)
+		}
+	}
+	return kept, nil
+}
+
+// doubted are those of messages that aren't compared with Discord since Hark was away.
+func (f *Filler) doubted(ctx context.Context, messages []memory.Message) (map[memory.Spot]bool, error) {
+	doubted, unswept := map[memory.Spot]bool{}, map[memory.GuildID][]memory.Gap{}
+	for _, m := range messages {
+		gaps, asked := unswept[m.Guild]
+		if !asked {
+			var err error
+			if gaps, err = f.Memory.Gaps(ctx, m.Guild, true); err != nil {
+				return nil, err
+			}
+			unswept[m.Guild] = gaps
+		}
+		for _, g := range gaps {
+			if m.Channel == g.Channel && m.ID > g.After && m.ID <= g.Until {
+				doubted[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
+			}
+		}
+	}
+	return doubted, nil
+}
+
+// fetchAgain compares messages with Discord's for no longer than patience, and tells which were.
+func (f *Filler) fetchAgain(ctx context.Context, left map[memory.ChannelID][]memory.Message,
+	patience time.Duration, compared func(memory.Message)) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	pages := 0
+	for channel, of := range left {
+		for len(of) > 0 && pages < lookUpPages && ctx.Err() == nil {
+			first, last := of[0].ID, of[0].ID
+			for _, m := range of {
+				first, last = min(first, m.ID), max(last, m.ID)
+			}
+			pages++
+			through, err := f.recheck(ctx, memory.Gap{Guild: of[0].Guild, Channel: channel,
+				After: first - 1, Until: last})
+			if err != nil {
+				break
+			}
+			var later []memory.Message
+			for _, m := range of {
+				if m.ID > through {
+					later = append(later, m)
+				} else {
+					compared(m)
+				}
+			}
+			of = later
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package ingest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"hark/bot/locale"
+	"hark/memory"
+)
+
+// Readiness knows of which guilds Discord has told since the connection began. What was logged before of who may read
+// what there may be long out of date, and nothing may be answered from it.
+type Readiness struct {
+	mu      sync.Mutex
+	told    map[memory.GuildID]bool // whether it has; false for those that are to come
+	others  bool                    // whether Hark is in no more guilds than these
+	changed chan struct{}           // closed at the next change
+}
+
+// NewReadiness returns a readiness that knows of no guild.
+func NewReadiness() *Readiness {
+	return &Readiness{told: map[memory.GuildID]bool{}, changed: make(chan struct{})}
+}
+
+// begin begins a connection: guilds are to come. If they are nil it isn't known which.
+func (a *Readiness) begin(guilds []memory.GuildID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	clear(a.told)
+	a.others = guilds != nil
+	a.set(false, guilds)
+}
+
+// tell says whether the log has what Discord told of guilds, or Discord can't tell of them for a while.
+func (a *Readiness) tell(told bool, guilds ...memory.GuildID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.set(told, guilds)
+}
+
+func (a *Readiness) set(told bool, guilds []memory.GuildID) {
+	for _, g := range guilds {
+		a.told[g] = told
+	}
+	close(a.changed)
+	a.changed = make(chan struct{})
+}
+
+// Wait returns once the log knows who may read what in a guild, or errNotBack after limit. Of a guild that
+// Hark isn't in there is nothing to wait for, nor of direct messages.
+func (a *Readiness) Wait(ctx context.Context, guild memory.GuildID, limit time.Duration) error {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for guild != memory.DirectGuild {
+		a.mu.Lock()
+		told, named := a.told[guild]
+		told, changed := told || !named && a.others, a.changed
+		a.mu.Unlock()
+		if told {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-late.C:
+			return ErrNotBack
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// ErrNotBack is that Discord hasn't told of a guild since the connection began.
+const ErrNotBack locale.Phrase = "I've only just come back, and don't know yet who may read what here. Please ask me again in a moment."

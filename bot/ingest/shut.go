@@ -1,0 +1,102 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"hark/memory"
+	"hark/search"
+)
+
+// noteShut keeps, after events that are in the log, which channels Hark was shut out of by them, and which it
+// was let into again: of these nothing is used until all that is remembered of them is compared with Discord.
+func (p *Writer) noteShut(ctx context.Context, events []memory.Event) error {
+	for guild := range p.moved(events) {
+		var found []memory.Event
+		err := p.insist(ctx, func() (err error) {
+			found, err = p.shutIn(ctx, guild)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			if err := p.commit(ctx, found); err != nil {
+				return err
+			}
+			p.filler.Nudge()
+		}
+	}
+	return nil
+}
+
+// moved are the guilds of which events may have changed what Hark may read.
+func (p *Writer) moved(events []memory.Event) map[memory.GuildID]bool {
+	moved := map[memory.GuildID]bool{}
+	for _, s := range subjectsOf(events) {
+		if s.Guild != memory.DirectGuild && (s.shuts || s.person == p.convert.self) {
+			moved[s.Guild] = true
+		}
+	}
+	return moved
+}
+
+// shutIn is what is to be kept of the channels of a guild.
+func (p *Writer) shutIn(ctx context.Context, guild memory.GuildID) ([]memory.Event, error) {
+	g, err := p.Memory.Guild(ctx, guild)
+	if errors.Is(err, memory.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	shut, err := ShutOut(ctx, p.Memory, g)
+	if err != nil || shut == nil {
+		return nil, err
+	}
+	unswept, err := p.Memory.Gaps(ctx, guild, true)
+	if err != nil {
+		return nil, err
+	}
+	waits := map[memory.ChannelID]bool{}
+	for _, gap := range unswept {
+		waits[gap.Channel] = true
+	}
+	heard, err := p.Memory.HeardUntil(ctx, guild)
+	if err != nil {
+		return nil, err
+	}
+	var events []memory.Event
+	for _, c := range g.Channels {
+		if c.Kind == memory.CategoryChannel || c.Unplaced {
+			continue
+		}
+		switch {
+		case shut[c.ID] && (!c.Shut || waits[c.ID]):
+			events = append(events, memory.ShutOut{Guild: guild, Channel: c.ID})
+		case !shut[c.ID] && c.Shut && !waits[c.ID]:
+			events = append(events, memory.Absent{Guild: guild, Channel: c.ID, At: p.Now()})
+			v := &visit{guild: guild, heard: heard, since: g.Since}
+			if gap, missed := p.gap(v, sighted{c.ID, momentID(p.Now()), c.Kind.IsThread()}); missed &&
+				p.Policy.Remembers(g, c.ID) {
+				events = append(events, memory.GapFound{Gap: gap})
+			}
+		}
+	}
+	return events, nil
+}
+
+// ShutOut are the channels of g that Hark was shut out of, by its roles alone: nobody else's matter.
+func ShutOut(ctx context.Context, log memory.Store, g *memory.Guild) (map[memory.ChannelID]bool, error) {
+	self, err := log.People(ctx, g.ID, g.Self)
+	if err != nil {
+		return nil, fmt.Errorf("look up Hark in guild %d: %w", g.ID, err)
+	}
+	return search.ShutOut(g, func(memory.UserID) (memory.Person, bool) {
+		if len(self) == 0 {
+			return memory.Person{}, false
+		}
+		return self[0], true
+	}), nil
+}

@@ -1,0 +1,166 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"hark/bot/discord"
+	"hark/memory"
+)
+
+// sweepMost is how many messages of the log are compared with one page at most: more than a page, of which
+// many may be deleted.
+const sweepMost = 1000
+
+// unswept is what is to be compared next. What isn't remembered any more waits until it is, and so do
+// channels of which Discord doesn't tell: they may be known by imports only.
+func (f *Filler) unswept(ctx context.Context) (memory.Gap, bool, error) {
+	all, err := f.Memory.Gaps(ctx, memory.Everywhere, true)
+	if err != nil {
+		return memory.Gap{}, false, err
+	}
+	for _, g := range all {
+		if f.isLater(g) {
+			continue
+		}
+		guild, err := f.Filter.Guild(ctx, g.Guild)
+		if err != nil {
+			return memory.Gap{}, false, err
+		}
+		unplaced := slices.ContainsFunc(guild.Channels, func(c memory.Channel) bool {
+			return c.ID == g.Channel && c.Unplaced
+		})
+		if !unplaced && f.Policy.Remembers(guild, g.Channel) {
+			return g, true, nil
+		}
+	}
+	return memory.Gap{}, false, nil
+}
+
+// sweep compares the next page of a stretch. Where that can't be done for good, it finds that the channel is
+// shut or deleted.
+func (f *Filler) sweep(ctx context.Context, g memory.Gap) (pageTold, error) {
+	var heard memory.MessageID
+	f.mu.Lock()
+	v := f.visits[g.Guild]
+	f.mu.Unlock()
+	if v != nil && g.Until <= v.at {
+		heard = f.after(v, g.Channel)
+	}
+	c, err := f.compare(ctx, f.convert, g, heard)
+	if c.fetched {
+		f.next = time.Now().Add(f.Timing.Sweep)
+	}
+	if err == nil {
+		c.events = append(c.events, memory.GapFilled{Gap: g, Through: c.through})
+		return c.pageTold, nil
+	}
+	if discord.Denied(err) && discord.Code(err) != discord.CodeUnknownChannel {
+		err = cmp.Or(f.confirm(ctx, g.Guild, g.Channel), err) // a single refusal may be about something else
+	}
+	switch {
+	case errors.Is(err, discord.ErrUnreadable):
+		return pageTold{events: []memory.Event{memory.ShutOut{Guild: g.Guild, Channel: g.Channel}}}, nil
+	case discord.Code(err) == discord.CodeUnknownChannel:
+		gone := memory.ChannelDeleted{Guild: g.Guild, Channel: g.Channel, At: f.Now()}
+		return pageTold{events: []memory.Event{gone, memory.GapFilled{Gap: g, Through: g.Until}},
+			tally: tally{channels: 1}}, nil
+	}
+	return pageTold{}, err
+}
+
+// recheck compares a stretch that is about to be used with one page of Discord's, as any goroutine may, and has
+// what differs logged. It returns up to where it was compared.
+func (f *Filler) recheck(ctx context.Context, g memory.Gap) (through memory.MessageID, err error) {
+	c, err := f.compare(ctx, newConverter(f.Self, f.LogBots, f.Now), g, 0)
+	if err == nil && len(c.events) > 0 {
+		err = f.Queue.Commit(ctx, c.events)
+	}
+	if err != nil {
+		f.failed(ctx, err, "couldn't look up what is about to be used, so it isn't")
+	}
+	return c.through, err
+}
+
+// compared is what follows from comparing a stretch with Discord's.
+type compared struct {
+	pageTold
+	through memory.MessageID // up to where it was compared
+	fetched bool             // whether Discord was asked
+}
+
+// compare compares the beginning of a stretch of a channel with one page of Discord's. What the log had
+// before Discord was asked, and Discord's answer covers without it, is deleted, unless an import gave it its
+// id. Of what comes after heard, if that isn't 0, what Discord has and the log doesn't is added.
+func (f *Filler) compare(ctx context.Context, convert *converter, g memory.Gap,
+	heard memory.MessageID) (compared, error) {
+	c := compared{through: g.Until}
+	ours, err := f.Memory.Log(ctx, g.Channel, g.After, g.Until, sweepMost)
+	if err != nil {
+		return c, err
+	}
+	from := max(g.After, heard)
+	switch {
+	case len(ours) > 0:
+		from = ours[0].ID - 1
+	case heard == 0 || heard >= g.Until:
+		return c, nil
+	}
+	c.fetched = true
+	page, err := f.Client.Messages(ctx, g.Guild, g.Channel, max(from, 1))
+	if err == nil && len(page) == 0 && len(ours) > 0 {
+		err = f.confirm(ctx, g.Guild, g.Channel)
+	}
+	if err != nil {
+		return c, err
+	}
+	ids, theirs := map[memory.MessageID]bool{}, map[memory.MessageID]*discord.Message{}
+	for _, m := range ours {
+		ids[m.ID] = true
+	}
+	for i := range page {
+		theirs[memory.MessageID(page[i].ID)] = &page[i]
+	}
+	names, err := f.Memory.NameOf(ctx, g.Channel, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		return c, err
+	}
+	more := len(page) == discord.PageSize
+	if len(page) > 0 {
+		c.through = min(c.through, memory.MessageID(page[len(page)-1].ID))
+	}
+	if len(ours) == sweepMost {
+		c.through = min(c.through, ours[sweepMost-1].ID)
+	}
+	gone := memory.Deleted{Guild: g.Guild, Channel: g.Channel}
+	for _, m := range ours {
+		w, there := theirs[m.ID]
+		switch {
+		case m.ID > c.through:
+			more = true
+		case !there && names[m.ID] != "":
+		case !there || w.Flags&sourceDeleted != 0:
+			gone.IDs = append(gone.IDs, m.ID)
+		case w.Edited.UnixMilli() > m.Edited.UnixMilli() && m.Kind != memory.FromHark:
+			c.add(f.Options, convert, w, false)
+			c.edited++
+		}
+	}
+	for i := range page {
+		if id := memory.MessageID(page[i].ID); heard > 0 && id > heard && id <= c.through && !ids[id] {
+			c.add(f.Options, convert, &page[i], true)
+			c.messages++
+		}
+	}
+	if c.deleted = len(gone.IDs); c.deleted > 0 {
+		c.events = append(c.events, gone)
+	}
+	if !more {
+		c.through = g.Until
+	}
+	return c, nil
+}

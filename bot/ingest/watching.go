@@ -1,0 +1,91 @@
+package ingest
+
+import (
+	"maps"
+
+	"hark/memory"
+)
+
+// Watching counts what is fetched of the past of a channel and its threads. The filler's mu guards it.
+type Watching struct {
+	channel memory.ChannelID
+	of      map[memory.ChannelID]bool
+	fetched map[memory.Gap]int
+	stopped bool
+}
+
+// Watch begins to count.
+func (f *Filler) Watch(g *memory.Guild, id memory.ChannelID) *Watching {
+	w := &Watching{channel: id, of: map[memory.ChannelID]bool{}, fetched: map[memory.Gap]int{}}
+	for _, c := range g.WithThreads(id) {
+		w.of[c.ID] = true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.watched[w] = true
+	return w
+}
+
+// Unwatch ends it.
+func (f *Filler) Unwatch(w *Watching) {
+	defer f.Progress()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.watched, w)
+}
+
+// count tells those who watch that so many more messages of a gap are fetched, and about to be logged.
+func (f *Filler) count(g memory.Gap, more int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for w := range f.watched {
+		if g.Past && w.of[g.Channel] {
+			w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched+more)
+		}
+	}
+}
+
+// Seen is how many messages were fetched, with what the gaps that are left tell, and whether somebody has stopped it.
+func (f *Filler) Seen(w *Watching, left []memory.Gap) (fetched int, stopped bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, g := range left {
+		w.fetched[keyOf(g)] = max(w.fetched[keyOf(g)], g.Fetched)
+	}
+	return sum(w.fetched), w.stopped
+}
+
+// Halt tells those who watch a channel that its past is fetched no longer, and is how many messages were, of
+// the channels that seen has.
+func (f *Filler) Halt(id memory.ChannelID, left []memory.Gap, seen *memory.Guild) (fetched int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := map[memory.Gap]int{}
+	for _, g := range left {
+		all[keyOf(g)] = g.Fetched
+	}
+	for w := range f.watched {
+		if w.channel == id {
+			w.stopped = true
+			for key, n := range w.fetched {
+				all[key] = max(all[key], n)
+			}
+		}
+	}
+	maps.DeleteFunc(all, func(key memory.Gap, _ int) bool { return seen.Channel(key.Channel) == nil })
+	return sum(all)
+}
+
+func sum(counts map[memory.Gap]int) (n int) {
+	for c := range maps.Values(counts) {
+		n += c
+	}
+	return n
+}
+
+// Watchers is how many watch what is fetched.
+func (f *Filler) Watchers() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.watched)
+}

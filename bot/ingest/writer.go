@@ -1,0 +1,326 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"hark/internal/pace"
+	"hark/memory"
+)
+
+// Writer writes the queue to the log: one goroutine, so that events stay in order.
+type Writer struct {
+	*Options
+	convert *converter
+	filler  *Filler
+	ask     func(*Question)          // called once the question is committed
+	before  map[memory.GuildID]known // when Hark was told last of guilds that it is about to be told of again
+
+	failing atomic.Bool // whether the log can't be written
+}
+
+// NewWriter returns a writer that isn't running yet. ask is called with each question once that is committed.
+func NewWriter(o *Options, f *Filler, ask func(*Question)) *Writer {
+	return &Writer{Options: o, convert: newConverter(o.Self, o.LogBots, o.Now), filler: f, ask: ask,
+		before: map[memory.GuildID]known{}}
+}
+
+// Failing reports whether the log can't be written.
+func (p *Writer) Failing() bool { return p.failing.Load() }
+
+// Run writes until the queue is closed and empty, or ctx ends. It returns how many items weren't written.
+func (p *Writer) Run(ctx context.Context) (left int) {
+	for {
+		batch := p.Queue.take(ctx)
+		if batch == nil || p.write(ctx, batch) != nil {
+			return p.Queue.Len()
+		}
+		p.Queue.done(len(batch))
+		p.Progress()
+		if len(batch) < batchItems { // else more may wait than fits in one
+			_ = pace.Sleep(ctx, p.Timing.Gather)
+		}
+	}
+}
+
+// write converts and commits a batch. The only error is that of ctx.
+func (p *Writer) write(ctx context.Context, batch []Item) error {
+	var out commit
+	for _, it := range batch {
+		if it.Raw == nil {
+			out.events = append(out.events, it.Events...)
+		} else if err := p.read(ctx, *it.Raw, &out); err != nil {
+			return err
+		}
+		if it.Logged != nil {
+			out.logged = append(out.logged, it.Logged)
+		}
+	}
+	return p.flush(ctx, &out)
+}
+
+// commit is what goes to the log together, and what waits for that.
+type commit struct {
+	events []memory.Event
+	asks   []*Question
+	logged []chan<- struct{}
+	// unknown is what is to be fetched.
+	unknown []untold
+}
+
+// unask drops the questions that are gone before they were asked.
+func (c *commit) unask(s Subject) {
+	c.asks = slices.DeleteFunc(c.asks, func(a *Question) bool {
+		gone := s.Ends(a.Guild, a.Channel, 0) || s.Channel == a.Channel && slices.Contains(s.Deleted, a.ID)
+		if gone {
+			c.events = append(c.events, a.Closed())
+		}
+		return gone
+	})
+}
+
+func (p *Writer) read(ctx context.Context, raw rawEvent, out *commit) error {
+	c, err := p.convert.convert(raw)
+	if err != nil {
+		p.Log.Error().Err(err).Str("event", raw.kind).Int("bytes", len(raw.data)).Msg("passed over an event")
+	}
+	if c.merge != nil {
+		if err := p.merge(ctx, *c.merge, out); err != nil {
+			return err
+		}
+	}
+	if c.update {
+		if err := p.dropOld(ctx, &c, out); err != nil {
+			return err
+		}
+	}
+	p.attend(c)
+	out.events = append(out.events, c.events...)
+	for _, s := range subjectsOf(c.events) {
+		out.unask(s)
+	}
+	out.unknown = append(out.unknown, c.unknown...)
+	// so that one that takes Hark's sight away isn't undone in the same commit, unnoticed
+	if len(p.moved(c.events)) > 0 {
+		if err := p.flush(ctx, out); err != nil {
+			return err
+		}
+	}
+	switch {
+	case raw.kind == "READY":
+		p.Guilds.begin(c.present)
+	case c.away != 0:
+		p.Guilds.tell(false, c.away)
+	}
+	if c.ask != nil {
+		out.asks = append(out.asks, c.ask)
+		if !c.ask.Unasked {
+			out.events = append(out.events, c.ask.Opened())
+		}
+	}
+	if c.present != nil || c.away != 0 || c.visit != nil {
+		if err := p.lookForGaps(ctx, c, out); err != nil {
+			return err
+		}
+	}
+	if c.told == 0 {
+		return nil
+	}
+	err = p.flush(ctx, out) // also of what may have changed unheard
+	if err == nil {
+		p.Guilds.tell(true, c.told)
+	}
+	return err
+}
+
+// attend notes who may view what from now on, and who has which roles.
+func (p *Writer) attend(c converted) {
+	if c.members != nil {
+		c.members(p.MemberRoles)
+	}
+	p.Attendance.Heard(c.heard)
+	if c.visit != nil {
+		for _, s := range c.visit.channels {
+			p.Attendance.Heard(s.last)
+		}
+	}
+	if c.merge != nil {
+		p.Attendance.Observe([]memory.Event{memory.GuildSeen{Guild: *c.merge}})
+	}
+	p.Attendance.Observe(c.events)
+	for _, m := range c.met {
+		p.Attendance.Met(m.person, m.joined, c.heard != 0)
+		if c.heard != 0 {
+			p.MemberRoles.Met(m.person)
+		}
+	}
+}
+
+// dropOld leaves out what an update tells of a message that isn't to be logged any more. What came before it
+// must be in the log to tell.
+func (p *Writer) dropOld(ctx context.Context, c *converted, out *commit) error {
+	for i, s := range subjectsOf(c.events) {
+		if !s.said {
+			continue
+		}
+		old := false
+		ask := func() (err error) {
+			old, err = p.Filter.isOld(ctx, s)
+			return err
+		}
+		if err := p.insist(ctx, ask); err != nil || !old {
+			return err
+		}
+		if err := p.flush(ctx, out); err != nil {
+			return err
+		}
+		if err := p.insist(ctx, ask); err != nil || !old {
+			return err
+		}
+		c.events, c.ask = slices.Delete(c.events, i, i+1), nil
+		return nil
+	}
+	return nil
+}
+
+// lookForGaps keeps what was missed, before anything that came later is logged.
+func (p *Writer) lookForGaps(ctx context.Context, c converted, out *commit) error {
+	if err := p.flush(ctx, out); err != nil {
+		return err
+	}
+	var found []memory.Event
+	var seen *visit
+	err := p.insist(ctx, func() (err error) {
+		switch {
+		case c.present != nil:
+			found, seen, err = p.greet(ctx, c.present)
+		case c.away != 0:
+			err = p.remember(ctx, c.away)
+		default:
+			found, seen, err = p.arrive(ctx, c.visit)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out.events = append(out.events, found...)
+	if err := p.flush(ctx, out); err != nil {
+		return err
+	}
+	if seen != nil {
+		p.filler.put(*seen)
+	}
+	return nil
+}
+
+// merge adds to a guild the channels that it has in the log, once all before it is there.
+func (p *Writer) merge(ctx context.Context, update memory.Guild, out *commit) error {
+	if err := p.flush(ctx, out); err != nil {
+		return err
+	}
+	return p.insist(ctx, func() error {
+		stored, err := p.Memory.Guild(ctx, update.ID)
+		if errors.Is(err, memory.ErrNotFound) {
+			return nil // GUILD_CREATE will tell all
+		}
+		if err == nil {
+			out.events = append(out.events, memory.GuildSeen{Guild: merged(update, stored)})
+		}
+		return err
+	})
+}
+
+// flush commits out, tells those who wait for it, and empties it.
+func (p *Writer) flush(ctx context.Context, out *commit) error {
+	if len(out.events) > 0 {
+		if err := p.commit(ctx, out.events); err != nil {
+			return err
+		}
+		if err := p.noteShut(ctx, out.events); err != nil {
+			return err
+		}
+	}
+	for _, a := range out.asks {
+		p.ask(a)
+	}
+	for _, logged := range out.logged { // last: who stops Hark waits for the questions that came before
+		close(logged)
+	}
+	if len(out.unknown) > 0 {
+		p.filler.putUnknown(out.unknown)
+	}
+	*out = commit{}
+	return nil
+}
+
+// commit logs events. One that the log refuses for good costs only itself and what it can't be without.
+func (p *Writer) commit(ctx context.Context, events []memory.Event) error {
+	refused := false
+	err := p.insist(ctx, func() error {
+		err := p.Filter.commit(ctx, events)
+		if refused = errors.Is(err, memory.ErrRefused); refused {
+			return nil
+		}
+		return err
+	})
+	if err != nil || !refused {
+		return err
+	}
+	parts := inseparable(events)
+	if len(parts) == 1 {
+		p.Log.Error().Str("event", fmt.Sprintf("%T", events[0])).Int64("message",
+			int64(subjectOf(events[0]).message)).Msg("the log refuses an event; passed it over")
+		return nil
+	}
+	for _, part := range parts {
+		if err := p.commit(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inseparable cuts events into what can be logged by itself: an answer of Hark's goes with how it came about.
+func inseparable(events []memory.Event) [][]memory.Event {
+	var parts [][]memory.Event
+	begin := 0
+	for i := 1; i < len(events); i++ {
+		if _, trace := events[i].(memory.Answered); trace || subjectOf(events[i-1]).ours && subjectOf(events[i]).ours {
+			continue
+		}
+		parts = append(parts, events[begin:i])
+		begin = i
+	}
+	return append(parts, events[begin:])
+}
+
+// insist repeats do until it succeeds or ctx ends.
+func (p *Writer) insist(ctx context.Context, do func() error) error {
+	for wait := p.Timing.Retry; ; wait = min(2*wait, longestRetry) {
+		err := do()
+		p.note(err)
+		if err == nil {
+			return nil
+		}
+		if err := pace.Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// note keeps whether the log can be written, and logs when that changes. It is for one goroutine.
+func (p *Writer) note(err error) {
+	if p.failing.Swap(err != nil) == (err != nil) {
+		return
+	}
+	if err != nil {
+		p.Log.Error().Err(err).Int("waiting", p.Queue.Len()).Msg("the log can't be written; trying on")
+	} else {
+		p.Log.Info().Int("waiting", p.Queue.Len()).Msg("the log can be written again")
+	}
+	p.Progress()
+}

@@ -1,0 +1,156 @@
+package markdown
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+
+	"hark/bot/locale"
+	"hark/internal/answer"
+	"hark/internal/pattern"
+	"hark/memory"
+)
+
+const (
+	// citationWidth is the most units a rendered citation takes: three digits of number, three ids of 19.
+	citationWidth = len(`[\[999\]](<https://discord.com/channels/`) + 3*19 + 2 + len(`>)`)
+	// footerSources is how many sources the footer names.
+	footerSources = 5
+)
+
+// LinksTo are the links that citations of sources become. Those that cite nothing Discord has a link to stay what they
+// are.
+func LinksTo(sources []answer.Source) linker {
+	links := make(map[string]string, len(sources))
+	for _, s := range sources {
+		if url := JumpURL(s.Guild, s.Channel, s.Message); url != "" && !s.Unplaced {
+			n := strconv.Itoa(s.Number)
+			links[n] = fmt.Sprintf(`[\[%s\]](<%s>)`, n, url)
+		}
+	}
+	return func(number string) string { return links[number] }
+}
+
+// JumpURL is the address of a message in Discord; "" if it has none.
+func JumpURL(guild memory.GuildID, channel memory.ChannelID, message memory.MessageID) string {
+	if guild == memory.LocalGuild || channel == 0 || message == 0 {
+		return ""
+	}
+	place := guild.String()
+	if guild == memory.DirectGuild {
+		place = "@me"
+	}
+	return fmt.Sprintf("https://discord.com/channels/%s/%d/%d", place, channel, message)
+}
+
+// Footer is the line that lists the sources of an answer; "" if there are none.
+func Footer(l locale.Locale, sources []answer.Source, now time.Time) string {
+	if len(sources) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	for i, s := range sources {
+		if i == footerSources {
+			b.WriteString(" · " + l.Text("and %s more", l.Number(len(sources)-i)))
+			break
+		}
+		if i > 0 {
+			b.WriteString(" · ")
+		}
+		fmt.Fprintf(&b, "[%d] %s", s.Number, Plain(s.Author, 32))
+		if s.Place != "" {
+			b.WriteString(", #" + Plain(s.Place, 32))
+		}
+		b.WriteString(", " + day(l, s.Time, now))
+	}
+	return l.Text("-# Sources: %s", b.String())
+}
+
+// day is the day of a time. How days are written is told as time.Format has it, without names of months.
+func day(l locale.Locale, t, now time.Time) string {
+	t = t.UTC()
+	if t.Year() == now.UTC().Year() {
+		return t.Format(l.Text("2 Jan"))
+	}
+	return t.Format(l.Text("2 Jan 2006"))
+}
+
+// Plain makes s one line of at most most graphemes that Discord shows as it is: no markup, no mention, no
+// link, nothing that turns the direction of what follows.
+func Plain(s string, most int) string { return escape(Clip(OneLine(s), most)) }
+
+// OneLine is s on one line, without blanks round it.
+func OneLine(s string) string { return strings.Join(strings.Fields(memory.Clean(s)), " ") }
+
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.In(r, unicode.Cc, unicode.Bidi_Control):
+		case strings.ContainsRune("\\*_~|`<>[]()@:", r):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// namedMark is what Discord shows a name or a time in the place of: a mention, a time stamp, an emoji, a command.
+var namedMark = pattern.Of(
+	`<(?:@[!&]?|#)\d{1,20}>|<t:-?\d{1,13}(?::[tTdDfFR])?>|<a?(:\w{2,32}:)\d{1,20}>|<(/[^:<>]{1,100}):\d{1,20}>`)
+
+// markWidth is how many graphemes a mark counts as.
+const markWidth = 8
+
+// AsSaid is plain for what somebody wrote: those whom it mentions are shown by name, as the reader's Discord knows them. It pings
+// nobody where nobody is to be mentioned.
+func AsSaid(s string, most int) string {
+	var b strings.Builder
+	for s = OneLine(s); s != ""; {
+		at := namedMark().FindStringSubmatchIndex(s)
+		text := s
+		if at != nil {
+			text = s[:at[0]]
+		}
+		cut := Clip(text, most)
+		b.WriteString(escape(cut))
+		if at == nil || cut != text {
+			break
+		}
+		if most -= uniseg.GraphemeClusterCount(text) + markWidth; most < 0 {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case at[2] >= 0:
+			b.WriteString(escape(s[at[2]:at[3]])) // an emoji that Hark may not use
+		case at[4] >= 0:
+			b.WriteString(escape(s[at[4]:at[5]]))
+		default:
+			b.WriteString(s[at[0]:at[1]])
+		}
+		s = s[at[1]:]
+	}
+	return b.String()
+}
+
+// Clip cuts s after most graphemes, or sooner where these are monstrous, and says so with an ellipsis.
+func Clip(s string, most int) string {
+	rest, state, width := s, -1, 0
+	for n := 0; len(rest) > 0; n++ {
+		var cluster string
+		before := len(s) - len(rest)
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		width += Units(cluster)
+		if n == most || width > 4*most {
+			return strings.TrimRightFunc(s[:before], unicode.IsSpace) + "…"
+		}
+	}
+	return s
+}

@@ -1,0 +1,146 @@
+package markdown
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/bot/locale"
+)
+
+// File is a file that goes with a message.
+type File struct {
+	Name        string // that needs no quoting
+	Description string
+	Kind        string // its content type; empty: text
+	Data        []byte
+}
+
+const (
+	// longCode and longLines are what a block of code has at the most that is shown as one, in UTF-16 units and lines.
+	longCode, longLines = 1500, 40
+	// mostFiles is how many files a message may have, and MaxFileBytes how many bytes of ours they may have together:
+	// Discord takes 10 MiB.
+	mostFiles, MaxFileBytes = 10, 8 << 20
+	// shownLines and shownCode are how much of long code is shown while it is being written.
+	shownLines, shownCode = 12, 600
+)
+
+// block is a code block of a text.
+type block struct {
+	start, end int // with its fences
+	from, to   int // without
+	language   string
+}
+
+// longBlocks are the code blocks of a text that are better read as files. What is in a quotation or behind a spoiler
+// stays there.
+func longBlocks(text string) []block {
+	var long []block
+	f := format(text, nil)
+	for i, s := range f.spans {
+		if s.kind != tokenFence || !s.opens || s.line != "" || len(s.state.marks) > 0 {
+			continue
+		}
+		b := block{start: fenceAt(text, s), from: s.end, to: len(text), end: len(text),
+			language: strings.Trim(s.mark, "`\n")}
+		rest := f.spans[i+1:]
+		if end := slices.IndexFunc(rest, func(s span) bool { return s.kind == tokenFence }); end >= 0 {
+			b.to, b.end = fenceAt(text, rest[end]), rest[end].end
+		}
+		code := strings.Trim(text[b.from:b.to], "\n")
+		if Units(code) > longCode || strings.Count(code, "\n")+1 > longLines {
+			long = append(long, b)
+		}
+	}
+	return long
+}
+
+// fenceAt is where a fence begins, without the backslash before it, which makes it no less of one.
+func fenceAt(text string, s span) int {
+	if text[s.start] == '\\' {
+		return s.start + 1
+	}
+	return s.start
+}
+
+// pullCode is text with its long code as files of at most most bytes together, and a line in the place of each.
+func pullCode(l locale.Locale, text string, most int) (string, []File) {
+	var b strings.Builder
+	var files []File
+	at, total := 0, 0
+	for _, block := range longBlocks(text) {
+		code := strings.Trim(text[block.from:block.to], "\n") + "\n"
+		if total += len(code); len(files) == mostFiles || total > most {
+			break
+		}
+		n := strings.Count(code, "\n")
+		f := File{Name: fileName(block.language, files), Description: l.Count(n, "%s line of code",
+			"%s lines of code"), Data: []byte(code)}
+		files = append(files, f)
+		before := text[at:block.start]
+		b.WriteString(before)
+		if before != "" && !strings.HasSuffix(before, "\n") {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "📎 `%s` (%s)", f.Name, countedLines(l, n))
+		if at = block.end; at < len(text) && text[at] != '\n' {
+			b.WriteByte('\n')
+		}
+	}
+	b.WriteString(text[at:])
+	return b.String(), files
+}
+
+func countedLines(l locale.Locale, lines int) string { return l.Count(lines, "%s line", "%s lines") }
+
+// preview is text as it is shown while it is being written: of long code only the beginning.
+func preview(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, block := range longBlocks(text) {
+		code := text[block.from:block.to]
+		lines := strings.SplitAfterN(code, "\n", shownLines+1)
+		shown := strings.Join(lines[:min(len(lines), shownLines)], "")
+		if Units(shown) > shownCode {
+			shown = strings.TrimSuffix(Clip(shown, shownCode), "…")
+		}
+		b.WriteString(text[at:block.from] + strings.TrimRight(shown, "\n") + "\n…\n" + fence)
+		at = block.end
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
+
+// fileNames are what files are called by the language of their code.
+var fileNames = map[string]string{
+	"go": "main.go", "golang": "main.go", "py": "snippet.py", "python": "snippet.py", "js": "snippet.js", "javascript": "snippet.js",
+	"ts": "snippet.ts", "typescript": "snippet.ts", "jsx": "snippet.jsx", "tsx": "snippet.tsx", "rs": "main.rs", "rust": "main.rs",
+	"c": "main.c", "h": "snippet.h", "cpp": "main.cpp", "c++": "main.cpp", "cs": "snippet.cs", "c#": "snippet.cs", "java": "Main.java",
+	"kt": "main.kt", "kotlin": "main.kt", "swift": "main.swift", "rb": "snippet.rb", "ruby": "snippet.rb", "php": "snippet.php",
+	"lua": "snippet.lua", "r": "snippet.r", "sql": "snippet.sql", "sh": "script.sh", "bash": "script.sh", "shell": "script.sh",
+	"zsh": "script.sh", "ps1": "script.ps1", "powershell": "script.ps1", "html": "page.html", "css": "style.css", "json": "data.json",
+	"yaml": "data.yaml", "yml": "data.yaml", "toml": "data.toml", "xml": "data.xml", "csv": "data.csv", "md": "text.md",
+	"markdown": "text.md", "diff": "changes.diff", "patch": "changes.diff", "dockerfile": "Dockerfile", "make": "Makefile", "makefile": "Makefile",
+	"tex": "text.tex", "latex": "text.tex", "hs": "snippet.hs", "haskell": "snippet.hs", "ex": "snippet.ex", "elixir": "snippet.ex",
+	"zig": "main.zig", "nix": "snippet.nix", "proto": "snippet.proto", "graphql": "snippet.graphql", "ini": "data.ini",
+}
+
+// fileName is a name for code of a language, unlike those of files.
+func fileName(language string, files []File) string {
+	name := fileNames[strings.ToLower(language)]
+	if name == "" {
+		name = "snippet.txt"
+	}
+	stem, ending, dotted := strings.Cut(name, ".")
+	for n := 2; ; n++ {
+		if !slices.ContainsFunc(files, func(f File) bool { return f.Name == name }) {
+			return name
+		}
+		name = stem + "-" + strconv.Itoa(n)
+		if dotted {
+			name += "." + ending
+		}
+	}
+}

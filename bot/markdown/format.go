@@ -1,0 +1,346 @@
+package markdown
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"hark/internal/pattern"
+)
+
+// formatted is a text with what Discord's Markdown makes of it, as far as a cut must know it.
+type formatted struct {
+	text  string
+	spans []span
+	quote int // where a quotation begins that goes to the text's end; len(text) if none does
+}
+
+// span is a stretch that is never torn.
+type span struct {
+	start, end    int
+	show          string // what is shown in its place, if replaced
+	replaced      bool
+	extra         int    // units that what is shown takes more
+	opens, closes bool   // a code block, or something that is marked
+	state         *state // what is open after it
+
+	kind token
+	mark string // of what it opens or closes, such as "**"
+	pair int    // the span of the other end; -1: it has none
+	line string // what its line begins with, where that says how the line is shown
+
+	lineEnd int // of a tokenBegin: where its line ends
+}
+
+// state is what is open at a place of a text.
+type state struct {
+	marks []string // outermost first
+	code  string   // what reopens the code block; empty: none is open
+	shut  string   // what ends that, at the beginning of a line
+}
+
+// token is a kind of span.
+type token int
+
+const (
+	tokenFence   token = iota + 1
+	tokenBegin         // of a line: of a quotation, a heading, a list's item
+	tokenEscape        // a sign that is meant as it is
+	tokenMasked        // a link with a text
+	tokenAddress       // a link without
+	tokenInvite        // to a server, without a scheme
+	tokenTag           // a mention, an emoji, a time stamp
+	tokenCited
+	tokenUnsafe // where a link with a text could be that isn't understood
+	tokenMark
+)
+
+// tokens matches what a cut must know of, in the order of the kinds above. None but the first and the last holds a
+// backtick, so that a fence is found wherever there is one.
+var tokens = pattern.Of("(\\\\?```)" +
+	"|((?m:^[ \\t]{0,8}(?:[-*+]|[0-9]{1,3}[.)]|>>>|>|#{1,3}|-#)[ \\t]))" +
+	"|(\\\\[!-/:-@\\[-_{-~])" +
+	"|(\\[[^\\[\\]\n`]{0,100}\\]\\(<?(?i:https?)://[^\\s()<>`\\[\\]]{1,400}>?\\))" +
+	"|(<?(?i:https?)://[^\\s<>`\\[\\]]{1,400}>?)" +
+	"|((?i:" + inviteHosts + ")[^\\s<>`\\[\\]()]{1,100})" +
+	"|(<[@#:/a-z][^<>\\s`\\[\\]]{0,80}>)" +
+	"|(\\[[0-9]{1,3}\\])" +
+	"|(\\]\\([ \\t\n]*<?[ \\t]*[A-Za-z][A-Za-z0-9+.-]{0,20}:)" +
+	"|(\\*+|_+|~+|\\|+|`{1,2})")
+
+// info is what may follow an opening fence: the language, alone on the line.
+var info = regexp.MustCompile(`^[A-Za-z0-9_+\-.#]{1,20}\n`)
+
+// format finds what text is made of, with citations as link makes them.
+func format(text string, link linker) *formatted {
+	f := &formatted{text: text, quote: len(text)}
+	f.scan(link)
+	f.pairMarks()
+	f.follow()
+	return f
+}
+
+// scan finds the spans, but for what is open after them. In code there are none but what ends it; what could be a link for
+// Discord where it is a matter of taste whether that is code is made harmless even there.
+func (f *formatted) scan(link linker) {
+	at, code, solid, begin, lineEnd, quoted := 0, false, false, "", 0, false
+	for _, m := range tokens().FindAllStringSubmatchIndex(f.text, -1) {
+		s := span{start: m[0], end: m[1], pair: -1}
+		if s.start < at {
+			continue // a fence's language
+		}
+		for k := range tokenMark {
+			if m[2*(k+1)] >= 0 {
+				s.kind = k + 1
+			}
+		}
+		if begin != "" && !quoted && lineEnd < s.start {
+			begin = ""
+		}
+		shown := f.text[s.start:s.end]
+		switch {
+		case s.kind == tokenFence:
+			if code = !code; code {
+				language := info.FindString(f.text[s.end:])
+				s.end += len(language)
+				s.mark = fence + language
+				if language == "" {
+					s.mark += "\n"
+				}
+				solid = begin == ""
+			}
+			s.opens, s.closes, s.line = code, !code, begin
+		case code && (solid || s.kind != tokenMasked && s.kind != tokenUnsafe):
+			continue
+		case s.kind == tokenBegin:
+			if begin = strings.TrimLeft(shown, " \t"); begin == ">>> " && !quoted {
+				quoted, f.quote = true, s.start
+			}
+			lineEnd = f.lineEnd(s.end)
+			s.line, s.lineEnd, s.opens = begin, lineEnd, true
+		case s.kind == tokenMark:
+			s.mark, s.line = shown, begin
+		case s.kind == tokenCited && link == nil:
+			s.extra = citationWidth - len(shown)
+		case s.kind == tokenCited:
+			if made := link(strings.Trim(shown, "[]")); made != "" {
+				s.replace(shown, made)
+			}
+		default:
+			s.replace(shown, harmless(s.kind, shown))
+		}
+		at = s.end
+		f.spans = append(f.spans, s)
+	}
+}
+
+// lineEnd is where the line ends that byte i is in.
+func (f *formatted) lineEnd(i int) int {
+	if n := strings.IndexByte(f.text[i:], '\n'); n >= 0 {
+		return i + n
+	}
+	return len(f.text)
+}
+
+func (s *span) replace(was, show string) {
+	if show != was {
+		s.show, s.replaced, s.extra = show, true, Units(show)-Units(was)
+	}
+}
+
+// pairMarks finds which marks belong together, as Discord does: the first that can end what another began. Marks without a
+// partner are text.
+func (f *formatted) pairMarks() {
+	var open []int // spans
+	block := -1    // the span that the line or the quotation begins with that we are in; -1: none does
+	for i := 0; i < len(f.spans); i++ {
+		s := &f.spans[i]
+		oneLine := block >= 0 && s.start < f.quote
+		if oneLine && f.spans[block].lineEnd < s.start && !f.goesOn(block, i) {
+			open, block, oneLine = nil, -1, false
+		}
+		switch {
+		case s.kind == tokenBegin && s.start <= f.quote:
+			if block < 0 {
+				open = nil
+			}
+			block = i
+		case s.kind == tokenMark && s.mark[0] == '`':
+			if end := f.codeEnd(i, oneLine); end >= 0 {
+				f.join(i, end)
+				i = end
+			}
+		case s.kind == tokenMark:
+			open = f.pairMark(open, i)
+		}
+	}
+}
+
+// goesOn reports whether span i begins a line of the quotation of which span block begins the line before.
+func (f *formatted) goesOn(block, i int) bool {
+	a, b := &f.spans[block], &f.spans[i]
+	return a.line == "> " && b.kind == tokenBegin && b.line == a.line &&
+		strings.IndexByte(f.text[a.lineEnd:b.start], '\n') == strings.LastIndexByte(f.text[a.lineEnd:b.start], '\n')
+}
+
+// codeEnd is the span that ends the code that the backticks of span i begin: as many, in the same paragraph
+// and block. It is -1 if there is none, or a sign before says that they are meant as they are.
+func (f *formatted) codeEnd(i int, oneLine bool) int {
+	s := &f.spans[i]
+	if strings.HasSuffix(f.text[:s.start], `\`) || f.touches(i) {
+		return -1
+	}
+	from, most := s.end, len(f.text)
+	if oneLine {
+		most = f.lineEnd(s.end)
+	}
+	for j := i + 1; j < len(f.spans); j++ {
+		t := &f.spans[j]
+		if t.kind == tokenFence || t.kind == tokenBegin || t.start > most ||
+			strings.Contains(f.text[from:t.start], "\n\n") {
+			return -1
+		}
+		if t.kind == tokenMark && t.mark == s.mark && t.start > s.end && !f.touches(j) {
+			return j
+		}
+		from = t.start
+	}
+	return -1
+}
+
+// touches reports whether the backticks of span i are part of a longer run.
+func (f *formatted) touches(i int) bool {
+	s := &f.spans[i]
+	return strings.HasSuffix(f.text[:s.start], "`") || strings.HasPrefix(f.text[s.end:], "`")
+}
+
+// join makes two spans the ends of one code, in which nothing is anything else.
+func (f *formatted) join(i, end int) {
+	for j := i + 1; j < end; j++ {
+		f.spans[j] = span{start: f.spans[j].start, end: f.spans[j].end, pair: -1}
+	}
+	f.spans[i].pair, f.spans[end].pair = end, i
+}
+
+// pairMark is what is open after span i, of what was before it.
+func (f *formatted) pairMark(open []int, i int) []int {
+	s := &f.spans[i]
+	most := 3
+	if s.mark[0] == '~' || s.mark[0] == '|' {
+		if most = 2; len(s.mark) == 1 {
+			return open
+		}
+	}
+	if len(s.mark) > most {
+		return open
+	}
+	before, _ := utf8.DecodeLastRuneInString(f.text[:s.start])
+	after, _ := utf8.DecodeRuneInString(f.text[s.end:])
+	begins, ends := s.end < len(f.text), true
+	switch s.mark {
+	case "*", "***":
+		begins, ends = begins && !unicode.IsSpace(after), !unicode.IsSpace(before)
+	case "_", "___":
+		begins = begins && !inWord(before) && !unicode.IsSpace(after)
+		ends = !inWord(after) && !unicode.IsSpace(before)
+	}
+	if k := slices.IndexFunc(open, func(o int) bool { return f.spans[o].mark == s.mark }); k >= 0 {
+		if ends && f.spans[open[k]].end < s.start {
+			s.pair, f.spans[open[k]].pair = open[k], i
+			return open[:k]
+		}
+		return open
+	}
+	if begins {
+		return append(open, i)
+	}
+	return open
+}
+
+func inWord(r rune) bool {
+	return r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// follow goes through the spans and finds what is open after each.
+func (f *formatted) follow() {
+	now := &state{}
+	for i := range f.spans {
+		s := &f.spans[i]
+		next := *now
+		switch {
+		case s.kind == tokenFence && s.opens:
+			next.code, next.shut = s.mark, fence
+			if s.line == "> " {
+				next.code, next.shut = s.mark, s.line+fence
+			}
+			now = &next
+		case s.kind == tokenFence:
+			next.code, next.shut = "", ""
+			now = &next
+		case s.pair > i:
+			s.opens, next.marks = true, append(slices.Clone(now.marks), s.mark)
+			now = &next
+		case s.pair >= 0:
+			s.closes = true
+			if k := slices.Index(now.marks, s.mark); k >= 0 {
+				next.marks = slices.Clone(now.marks[:k])
+			}
+			now = &next
+		}
+		s.state = now
+	}
+}
+
+// lineBegin is what a line begins with that says how it is shown, and has to be said again where it goes on.
+var lineBegin = regexp.MustCompile(`^[ \t]{0,8}(> |#{1,3} |-# )`)
+
+// at is what ends what is open at byte i, where s is, and what opens it again.
+func (f *formatted) at(i int, s *state) (shut, open string) {
+	line := f.text[strings.LastIndexByte(f.text[:i], '\n')+1 : i]
+	begin := ""
+	if m := lineBegin.FindStringSubmatch(line); m != nil && len(m[0]) < len(line) {
+		begin = m[1]
+	}
+	marks := s.marks
+	if n := len(marks); n > 0 && marks[n-1][0] == '`' && (strings.HasSuffix(f.text[:i], "`") ||
+		strings.HasPrefix(f.text[i:], "`")) {
+		marks = marks[:n-1] // they would run together
+	}
+	switch {
+	case f.quote < i:
+		open = ">>> "
+	case s.code != "" && strings.HasPrefix(s.shut, "> "):
+		open = "> "
+	case s.code == "":
+		open = begin
+	}
+	open += strings.Join(marks, "") + s.code
+	if s.code != "" && strings.HasPrefix(s.shut, "> ") && f.quote >= i {
+		open += begin
+	}
+	if s.code != "" {
+		if shut = s.shut; line != "" {
+			shut = "\n" + shut
+		}
+	}
+	for _, m := range slices.Backward(marks) {
+		shut += m
+	}
+	return shut, open
+}
+
+// shown is what is shown of the bytes from from to to, between which no span is torn.
+func (f *formatted) shown(from, to int) string {
+	var b strings.Builder
+	for _, s := range f.spans {
+		if s.replaced && from <= s.start && s.end <= to {
+			b.WriteString(f.text[from:s.start])
+			b.WriteString(s.show)
+			from = s.end
+		}
+	}
+	b.WriteString(f.text[from:to])
+	return b.String()
+}

@@ -1,0 +1,92 @@
+package markdown
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"hark/bot/locale"
+	"hark/internal/answer"
+	"hark/internal/crash"
+	"hark/memory"
+)
+
+// maxMessages is how many messages an answer takes at most: a model that doesn't know when to stop mustn't
+// fill a channel.
+const maxMessages = 5
+
+var smallPrint = regexp.MustCompile(`(?m)^([ \t>]*)-#`)
+
+// EscapeSmallPrint is what a model wrote, in which nothing looks like the lines below an answer: small print
+// is Hark's own.
+func EscapeSmallPrint(text string) string { return smallPrint.ReplaceAllString(text, `$1\-#`) }
+
+// Answer lays an answer out as messages, with its long code as files if asked to, and with a file of all of it
+// if that takes too many messages. It never panics either.
+func Answer(l locale.Locale, text, tail string, sources []answer.Source, asFiles bool) (contents []string,
+	files []File, err error) {
+	defer crash.Recover("lay out an answer", &err)
+	link, begun := LinksTo(sources), head(text)
+	if asFiles && begun == text {
+		text, files = pullCode(l, text, MaxFileBytes)
+		begun = text
+	}
+	if contents = Messages(begun, tail, link); len(contents) <= maxMessages && begun == text {
+		return contents, files, nil
+	}
+	var begin strings.Builder
+	for i, p := range split(memory.Clean(begun), MessageLimit, link) {
+		if i == maxMessages-1 {
+			break
+		}
+		begin.WriteString(p.body)
+	}
+	rest := "…"
+	if asFiles && len(files) < mostFiles {
+		f := File{Name: "answer.md", Data: []byte(text)}
+		files, rest = append(files, f),
+			fmt.Sprintf("…\n📎 `%s` (%s)", f.Name, countedLines(l, 1+strings.Count(text, "\n")))
+	}
+	return Messages(strings.TrimRight(begin.String(), " \n")+rest, tail, link), files, nil
+}
+
+// Draft is the messages that show an answer while it is being written.
+func Draft(text string) []string {
+	contents := Messages(preview(EscapeSmallPrint(head(text))), "", nil)
+	return contents[:min(len(contents), maxMessages)]
+}
+
+// head is as much of text as may matter for maxMessages, so that an endless one isn't laid out whole
+// again and again.
+func head(text string) string {
+	const most = 4 * maxMessages * MessageLimit // bytes: a unit takes at most three, and white space may be dropped
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// Messages is the messages that say text, with tail as the last line of the last. Parts that are blank, which
+// Discord would refuse, are left out.
+func Messages(text, tail string, link linker) []string {
+	var contents []string
+	for _, p := range split(memory.Clean(text), MessageLimit, link) {
+		if strings.TrimSpace(p.body) != "" {
+			contents = append(contents, p.String())
+		}
+	}
+	if tail == "" {
+		return contents
+	}
+	last := len(contents) - 1
+	if last >= 0 && Units(contents[last])+Units("\n"+tail) <= MessageLimit {
+		contents[last] += "\n" + tail
+		return contents
+	}
+	return append(contents, tail)
+}

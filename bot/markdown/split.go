@@ -1,0 +1,200 @@
+// Package markdown makes what Discord shows: messages that keep their formatting where they are cut, links to
+// sources, long code as files. Nothing that a model or a member wrote breaks out of it: no pings, no invitations,
+// no links that mislead.
+//
+// It knows nothing of Discord's API. It may import memory, the answers' types and bot/locale. Begin with Answer.
+package markdown
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+const (
+	// MessageLimit is how long a message may be. Discord says "characters"; UTF-16 units are never fewer.
+	MessageLimit = 2000
+
+	// fence begins and ends a code block.
+	fence = "```"
+	// closing is the most that ending what a cut goes through adds to a piece: a code block in a quotation, and every
+	// kind of mark. It is always kept free, since a mark may turn out to be one only by what comes after the cut.
+	closing = len("\n> "+fence) + len("***"+"**"+"*") + len("___"+"__"+"_") + len("~~") + len("||") + len("``")
+)
+
+// piece is one message's worth of an answer: open + shown + shut. Only body is of the answer, and shown is what stands
+// for it: citations have become links. The rest reopens and closes what a cut went through.
+type piece struct{ open, body, shown, shut string }
+
+func (p piece) String() string { return p.open + p.shown + p.shut }
+
+// linker is the link that a citation of a number becomes; "" if it stays as it is. Where it isn't known yet, as while an
+// answer is being written, it is nil: citations stay, and have room for the longest link.
+type linker func(number string) string
+
+// split cuts text into pieces of at most limit units, as they are shown. Bodies joined are text. A cut falls after a
+// paragraph, else a line, a sentence, a word; never inside a grapheme, a link, a mention, a citation or the beginning of
+// a list's item, unless one alone is longer than a piece. What comes later in text doesn't move a cut that was well
+// before its end.
+func split(text string, limit int, link linker) []piece {
+	f := format(text, link)
+	atoms := f.atomize(limit / 2)
+	var pieces []piece
+	for start, open := 0, ""; start < len(atoms); {
+		end := cut(text, atoms, start, limit-Units(open))
+		from, to := atoms[start].start, atoms[end].end
+		p := piece{open: open, body: text[from:to], shown: f.shown(from, to)}
+		start, open = end+1, ""
+		if start < len(atoms) {
+			p.shut, open = f.at(to, atoms[end].state)
+		} else {
+			p.shut, _ = f.at(to, atoms[end].state)
+		}
+		pieces = append(pieces, p)
+	}
+	return pieces
+}
+
+// First is the first of the messages of at most limit units that say text.
+func First(text string, limit int) string { return split(text, limit, nil)[0].String() }
+
+// cut is the last atom of the piece that begins with atoms[start].
+func cut(text string, atoms []atom, start, limit int) int {
+	var best [ranks]int
+	for r := range best {
+		best[r] = -1
+	}
+	used := 0
+	for i := start; i < len(atoms); i++ {
+		used += atoms[i].width
+		if used > limit {
+			break
+		}
+		last := i == len(atoms)-1
+		if used+closing > limit && (!last || atoms[i].state.code != "") {
+			continue
+		}
+		if last {
+			return i
+		}
+		r := rank(text, atoms, i)
+		if used >= leastFill[r]*limit/100 {
+			best[r] = i
+		}
+	}
+	for r := ranks - 1; r >= 0; r-- {
+		if best[r] >= 0 {
+			return best[r]
+		}
+	}
+	return start
+}
+
+// How good a place for a cut is.
+const (
+	atBad       = iota // would leave an empty code block, or marks round nothing
+	atAny              // between two graphemes
+	atWord             // after a space
+	atSentence         // after a sentence's end
+	atLine             // after a line
+	atParagraph        // after an empty line
+	ranks
+)
+
+// leastFill is the percentage of a piece that must be in use for a cut of a rank to be taken.
+var leastFill = [ranks]int{atWord: 25, atSentence: 50, atLine: 50, atParagraph: 50}
+
+func rank(text string, atoms []atom, i int) int {
+	if atoms[i].opens || atoms[i+1].closes {
+		return atBad
+	}
+	before := text[:atoms[i].end]
+	switch {
+	case strings.HasSuffix(before, "\n\n"):
+		return atParagraph
+	case strings.HasSuffix(before, "\n"):
+		return atLine
+	}
+	last, size := utf8.DecodeLastRuneInString(before)
+	if strings.ContainsRune("。！？", last) {
+		return atSentence
+	}
+	if !unicode.IsSpace(last) {
+		return atAny
+	}
+	if end, _ := utf8.DecodeLastRuneInString(before[:len(before)-size]); strings.ContainsRune(".!?…", end) {
+		return atSentence
+	}
+	return atWord
+}
+
+// atom is a stretch of text that no cut goes through.
+type atom struct {
+	start, end int    // in bytes
+	width      int    // units that it takes in a message
+	state      *state // what is open after it
+	opens      bool   // it begins a code block, or something that is marked
+	closes     bool   // it ends one
+}
+
+// atomize cuts text into its atoms. A grapheme wider than most, which no prose has, counts as its runes.
+func (f *formatted) atomize(most int) []atom {
+	w := walk{text: f.text, spans: f.spans, state: &state{}, atoms: make([]atom, 0, len(f.text))}
+	rest, state := f.text, -1
+	for len(rest) > 0 {
+		var cluster string
+		cluster, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		if Units(cluster) <= most {
+			w.step(len(cluster))
+			continue
+		}
+		for len(cluster) > 0 {
+			_, size := utf8.DecodeRuneInString(cluster)
+			w.step(size)
+			cluster = cluster[size:]
+		}
+	}
+	return w.atoms
+}
+
+// walk goes through a text and joins what a span holds together.
+type walk struct {
+	text  string
+	spans []span // those not yet passed
+	state *state
+	cur   atom
+	atoms []atom
+}
+
+func (w *walk) step(size int) {
+	end := w.cur.end + size
+	w.cur.width += Units(w.text[w.cur.end:end])
+	w.cur.end = end
+	for len(w.spans) > 0 && w.spans[0].end <= end {
+		s := w.spans[0]
+		w.cur.width += s.extra
+		w.cur.opens = w.cur.opens || s.opens
+		w.cur.closes = w.cur.closes || s.closes
+		w.state, w.spans = s.state, w.spans[1:]
+	}
+	if len(w.spans) > 0 && w.spans[0].start < end {
+		return
+	}
+	w.cur.state = w.state
+	w.atoms = append(w.atoms, w.cur)
+	w.cur = atom{start: end, end: end}
+}
+
+// Units is the length of s in UTF-16 units.
+func Units(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,33 @@
+package bot
+
+import (
+	"encoding/json"
+
+	"hark/bot/ingest"
+)
+
+// receive is called with each event of the gateway, in order. It must not wait.
+func (b *Bot) receive(event string, data json.RawMessage) {
+	raw := ingest.ReadEvent(event, data)
+	if raw == nil {
+		return
+	}
+	b.cfg.Metrics.Events.WithLabelValues(event).Inc()
+	switch event {
+	case "READY", "RESUMED":
+		b.cfg.Metrics.GatewayConnections.WithLabelValues(map[string]string{"READY": "new",
+			"RESUMED": "resumed"}[event]).Inc()
+		b.setState(nil)
+		b.log.Info().Str("event", event).Msg("connected to Discord")
+		if b.queue.Put(ingest.Item{Raw: raw}) && event == "READY" {
+			b.commands.ready(data)
+		}
+	case "INTERACTION_CREATE":
+		logged := make(chan struct{})
+		if b.queue.Put(ingest.Item{Raw: raw, Logged: logged}) {
+			b.commands.put(data, logged)
+		}
+	default:
+		b.queue.Put(ingest.Item{Raw: raw})
+	}
+}

@@ -1,0 +1,258 @@
+package reply
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/markdown"
+	"hark/internal/pace"
+	"hark/memory"
+)
+
+// poster sends the parts of one answer to where the question was asked.
+type poster interface {
+	Typing(ctx context.Context) error
+	// Create posts a part with its buttons; the same part twice is one message.
+	Create(ctx context.Context, part int, content string, rows []discord.Component,
+		files []markdown.File) (discord.Posted, error)
+	// Edit makes a part what is given, with these buttons and files and no others. Files that Discord doesn't
+	// take, and Create's, are errNoFiles.
+	Edit(ctx context.Context, id memory.MessageID, content string, rows []discord.Component,
+		files []markdown.File) (discord.Posted, error)
+	Remove(ctx context.Context, id memory.MessageID) error
+}
+
+// unknown is what is wanted of a message of which we don't know what it shows. Nothing else is.
+const unknown = "\x00"
+
+// unknownRows are the buttons of such a message.
+var unknownRows = []discord.Component{{}}
+
+// sentPart is a message that shows a part of an answer.
+type sentPart struct {
+	discord.Posted
+	wanted string // what we sent to make it so
+	rows   []discord.Component
+	with   int // how many files we sent for that
+}
+
+// delivery shows an answer in Discord while it is being written: at most one request is under way, the newest
+// text wins, and requests keep a distance of pace. Parts that are full stay as they are.
+type delivery struct {
+	to     poster
+	pace   time.Duration
+	typing time.Duration // how often typing is renewed until the first text is there
+	// buttons are those below the last part, while it is written and when it is done, after the parts before
+	// it; nil: none.
+	buttons func(done bool, before []memory.MessageID) []discord.Component
+
+	mu    sync.Mutex
+	text  string
+	fresh chan struct{} // holds one when there is something to do
+
+	parts   []sentPart
+	removed []memory.MessageID // parts that were there
+	unsure  bool               // an attempt to create the next part failed, or seemed to
+}
+
+func newDelivery(to poster, pace, typing time.Duration) *delivery {
+	return &delivery{to: to, pace: pace, typing: typing, fresh: make(chan struct{}, 1)}
+}
+
+// stream takes the whole text so far. It never blocks, and may be called by any goroutine.
+func (d *delivery) stream(text string) {
+	d.mu.Lock()
+	d.text = text
+	d.mu.Unlock()
+	pace.Wake(d.fresh)
+}
+
+// take takes over messages that show an earlier answer.
+func (d *delivery) take(ids []memory.MessageID) {
+	for _, id := range ids {
+		d.parts = append(d.parts, sentPart{Posted: discord.Posted{ID: id}, wanted: unknown, rows: unknownRows})
+	}
+}
+
+// latest is the text streamed last.
+func (d *delivery) latest() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.text
+}
+
+// run delivers what is streamed until done is closed or ctx ends. It returns errGone when there is no point
+// in going on.
+func (d *delivery) run(ctx context.Context, done <-chan struct{}) error {
+	renew := time.NewTicker(d.typing)
+	defer renew.Stop()
+	_ = d.to.Typing(ctx) // an ornament
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-renew.C:
+			if d.latest() == "" {
+				_ = d.to.Typing(ctx)
+			}
+			continue
+		case <-d.fresh:
+		}
+		more, err := d.step(ctx, markdown.Draft(d.latest()), nil, false)
+		if errors.Is(err, discord.ErrGone) {
+			return err
+		}
+		if more || err != nil {
+			pace.Wake(d.fresh)
+		}
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return nil
+		case <-time.After(d.pace):
+		}
+	}
+}
+
+// finish brings Discord to contents, with files at the last of them, however many requests it takes. Parts
+// that there are beyond that are taken back, the last first, unless somebody else has.
+func (d *delivery) finish(ctx context.Context, contents []string, files ...markdown.File) error {
+	for more := true; more; {
+		var err error
+		if more, err = d.step(ctx, contents, files, true); err != nil {
+			return err
+		}
+	}
+	for len(d.parts) > len(contents) {
+		last := d.parts[len(d.parts)-1].ID
+		if err := d.to.Remove(ctx, last); err != nil && !errors.Is(err, discord.ErrGone) {
+			return err
+		}
+		d.forgo([]memory.MessageID{last})
+	}
+	return nil
+}
+
+// afresh shows contents in new messages, by to, and then takes back those that there are. If the first can't
+// be sent, they stay.
+func (d *delivery) afresh(ctx context.Context, to poster, contents []string) error {
+	old := d.parts
+	d.to, d.parts = to, nil
+	err := d.finish(ctx, contents)
+	if err != nil && len(d.parts) == 0 {
+		d.parts = old
+		return err
+	}
+	for _, p := range old {
+		if failed := d.to.Remove(ctx, p.ID); failed != nil && !errors.Is(failed, discord.ErrGone) {
+			return errors.Join(err, failed)
+		}
+		d.removed = append(d.removed, p.ID)
+	}
+	return err
+}
+
+// forgo has messages be parts no longer.
+func (d *delivery) forgo(ids []memory.MessageID) {
+	d.removed = append(d.removed, ids...)
+	d.parts = slices.DeleteFunc(d.parts, func(p sentPart) bool { return slices.Contains(ids, p.ID) })
+}
+
+// unwritten are the parts that were taken over and show what they did before.
+func (d *delivery) unwritten() (ids []memory.MessageID) {
+	for _, p := range d.parts {
+		if p.wanted == unknown {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// isWritten reports whether anything is shown of the answer.
+func (d *delivery) isWritten() bool { return len(d.unwritten()) < len(d.parts) }
+
+// ids are the messages that show the answer.
+func (d *delivery) ids() []memory.MessageID {
+	ids := make([]memory.MessageID, len(d.parts))
+	for i, p := range d.parts {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// posted are the messages that show the answer, as Discord has them.
+func (d *delivery) posted() []discord.Posted {
+	all := make([]discord.Posted, len(d.parts))
+	for i, p := range d.parts {
+		all[i] = p.Posted
+	}
+	return all
+}
+
+// step makes the first request that is needed to come nearer to contents, and reports whether there are more.
+func (d *delivery) step(ctx context.Context, contents []string, files []markdown.File, done bool) (more bool,
+	err error) {
+	for i, want := range contents {
+		var rows []discord.Component
+		with := files
+		if i+1 < len(contents) {
+			with = nil
+		} else if d.buttons != nil {
+			rows = d.buttons(done, d.ids()[:i])
+		}
+		if i < len(d.parts) && d.parts[i].is(want, rows, with) {
+			continue
+		}
+		if err := d.put(ctx, i, want, rows, with); err != nil {
+			return false, err
+		}
+		return i+1 < len(contents) || !d.parts[i].is(want, rows, with), nil
+	}
+	return false, nil
+}
+
+// is reports whether a message is as it is wanted.
+func (p *sentPart) is(want string, rows []discord.Component, with []markdown.File) bool {
+	return p.wanted == want && p.with == len(with) && reflect.DeepEqual(p.rows, rows)
+}
+
+func (d *delivery) put(ctx context.Context, i int, want string, rows []discord.Component, files []markdown.File) error {
+	if i < len(d.parts) {
+		p, err := d.to.Edit(ctx, d.parts[i].ID, want, rows, files)
+		// it was deleted before this answer began
+		if discord.Status(err) == http.StatusNotFound && d.parts[i].wanted == unknown {
+			d.forgo([]memory.MessageID{d.parts[i].ID})
+			return d.put(ctx, i, want, rows, files)
+		}
+		if err != nil {
+			return err
+		}
+		d.parts[i] = sentPart{p, want, rows, len(files)}
+		return nil
+	}
+	sent, err := d.to.Create(ctx, i, want, rows, files)
+	if err != nil {
+		d.unsure = true
+		return err
+	}
+	p := sentPart{sent, want, rows, len(sent.Files)}
+	if p.Content != strings.TrimSpace(want) {
+		p.wanted = p.Content // an attempt that seemed to fail had succeeded, with what was newest then
+	}
+	if d.unsure && rows != nil { // and with the buttons of then
+		p.rows = unknownRows
+	}
+	d.unsure = false
+	d.parts = append(d.parts, p)
+	return nil
+}

@@ -1,0 +1,43 @@
+package reply
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// Attached are the files of a message that is known already, and of the one that it replies to, with
+// addresses that hold now. Where Hark mayn't read what was said before there are none.
+func (r *Replier) Attached(ctx context.Context, m memory.Message) ([]discord.Attachment, error) {
+	w, err := r.Client.Message(ctx, m.Channel, m.ID)
+	switch {
+	case discord.Status(err) == http.StatusNotFound:
+		return nil, QuestionGone
+	case discord.Status(err) == http.StatusForbidden:
+		return nil, nil
+	case err != nil:
+		return nil, discord.Wrap(err, fmt.Sprintf("look up the files of message %d in channel", m.ID), m.Channel)
+	}
+	all := discord.AttachmentsOf(w, m.ID)
+	if m.ReplyTo != 0 && w.Referenced != nil {
+		all = append(all, discord.AttachmentsOf(w.Referenced, m.ReplyTo)...)
+	}
+	return all, nil
+}
+
+// files are those of a question as the answer may use them.
+func (r *Replier) files(a *ingest.Question) []answer.File {
+	var files []answer.File
+	for _, f := range a.Files {
+		files = append(files, answer.File{
+			Name: memory.Clean(f.Filename), Description: memory.Clean(f.Description), Type: f.ContentType, Size: f.Size, Message: f.Message,
+			Load: func(ctx context.Context, most int) ([]byte, error) { return r.Client.File(ctx, f, most) },
+		})
+	}
+	return files
+}

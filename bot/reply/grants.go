@@ -1,0 +1,41 @@
+package reply
+
+import (
+	"context"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/memory"
+)
+
+// logLack logs, once an hour for a channel, that something can't be done there, with what is missing and
+// where it is given.
+func (r *Replier) logLack(ctx context.Context, guild memory.GuildID, channel memory.ChannelID, err error, what string) {
+	if r.isMute(channel) {
+		return
+	}
+	line := r.Log.Warn().Err(err).Int64("channel", int64(channel))
+	if missing, failed := r.Grants.Missing(ctx, guild, channel, discord.ToAnswer); failed == nil && missing != 0 &&
+		guild != memory.DirectGuild {
+		line = line.Str("missing", discord.PermissionNames(locale.Locale{}, missing)).Str("grant",
+			r.Grants.Link(guild, missing))
+	}
+	line.Msg(what + "; not said again for an hour")
+}
+
+// noFiles is what stands below an answer of which Discord didn't take the files, where Hark may send none:
+// once an hour for a channel, as the log says it.
+func (r *Replier) noFiles(ctx context.Context, a *ingest.Question, err error) string {
+	if a.Guild == memory.DirectGuild {
+		return ""
+	}
+	missing, failed := r.Grants.Missing(ctx, a.Guild, a.Channel, discord.ToAnswer)
+	if failed != nil || !missing.Has(discord.AttachFiles) || r.isMute(a.Channel) {
+		return ""
+	}
+	r.Log.Warn().Err(err).Int64("channel", int64(a.Channel)).Str("missing",
+		discord.PermissionNames(locale.Locale{}, missing)).Str("grant", r.Grants.Link(a.Guild, missing)).
+		Msg("may not attach files where it was asked, so code stands in the answer; not said again for an hour")
+	return "-# " + r.Grants.Lacking(r.LocaleIn(ctx, a.Guild, a.Channel), a.Guild, a.Channel, missing)
+}

@@ -1,0 +1,151 @@
+package reply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/markdown"
+	"hark/memory"
+)
+
+// The log keeps which questions are open, so that each is answered once, whenever the process ends. A
+// question is opened in the commit that logs its message, and closed in the one that logs its answer.
+
+// Resume takes up the questions that an earlier process left open: those asked lately are answered, in the
+// place of what is shown of an answer. Of others, what is shown is marked as cut short. It returns when all
+// are taken up, or ctx ends.
+func (r *Replier) Resume(ctx, last context.Context, open []memory.OpenQuestion) {
+	byGuild := map[memory.GuildID][]memory.OpenQuestion{}
+	for _, q := range open {
+		byGuild[q.Guild] = append(byGuild[q.Guild], q)
+	}
+	var guilds sync.WaitGroup
+	for guild, questions := range byGuild {
+		guilds.Go(func() {
+			for r.Settled(ctx, guild) != nil {
+				if ctx.Err() != nil {
+					return
+				}
+			}
+			for _, q := range questions {
+				if err := r.takeUp(ctx, last, q); err != nil && ctx.Err() == nil {
+					r.Log.Warn().Err(discord.Redact(err)).Int64("question",
+						int64(q.ID)).Msg("couldn't take up an open question; trying at the next start")
+				}
+			}
+		})
+	}
+	guilds.Wait()
+}
+
+// takeUp has an open question answered, or marks its answer as cut short.
+func (r *Replier) takeUp(ctx, last context.Context, q memory.OpenQuestion) error {
+	a, err := r.fetchQuestion(ctx, q)
+	if err != nil {
+		return err
+	}
+	if a == nil { // deleted, or it asks nothing any more
+		a = &ingest.Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Unasked: true}
+	}
+	a.Resumed = true
+	shown, err := r.shownOf(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, m := range shown {
+		a.Shown = append(a.Shown, memory.MessageID(m.ID))
+	}
+	left := false
+	if !a.Unasked && r.IsFresh(a) {
+		// or it was taken as one that was missed
+		if _, left = r.questions.accept(last, a); r.questions.isOpen(a.ID) {
+			return nil
+		}
+	}
+	if n := len(shown); n > 0 {
+		if err := r.markCut(ctx, a, &shown[n-1]); err != nil && !errors.Is(err, discord.ErrGone) {
+			return err
+		}
+	}
+	if left {
+		return nil
+	}
+	return r.Queue.Commit(ctx, []memory.Event{a.Closed()})
+}
+
+// fetchQuestion is what an open question asks now; nil if it asks nothing, or isn't there any more.
+func (r *Replier) fetchQuestion(ctx context.Context, q memory.OpenQuestion) (*ingest.Question, error) {
+	w, err := r.Client.Message(ctx, q.Channel, q.ID)
+	switch {
+	case discord.Denied(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("fetch question %d: %w", q.ID, err)
+	}
+	w.Guild, w.Channel = discord.Snowflake(q.Guild), discord.Snowflake(q.Channel)
+	return r.Filler.Question(w), nil
+}
+
+// shownOf are the messages of an answer that the process had not logged when it ended, be it wholly written
+// or not: one has buttons, which name the question and the messages before it.
+func (r *Replier) shownOf(ctx context.Context, q memory.OpenQuestion) (shown []discord.Message, err error) {
+	page, err := r.Client.Messages(ctx, q.Guild, q.Channel, q.ID)
+	switch {
+	case discord.Denied(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look for an answer to question %d: %w", q.ID, err)
+	}
+	page = slices.DeleteFunc(page, func(m discord.Message) bool {
+		return !r.IsOurs(&m)
+	})
+	for _, m := range page {
+		if o, _ := ownedOf(&m); o.Question == q.ID {
+			of := append(o.Before, memory.MessageID(m.ID))
+			shown = append(shown, slices.DeleteFunc(slices.Clone(page), func(p discord.Message) bool {
+				return !slices.Contains(of, memory.MessageID(p.ID))
+			})...)
+		}
+	}
+	return shown, nil
+}
+
+// IsOurs reports whether Hark wrote a message.
+func (r *Replier) IsOurs(m *discord.Message) bool {
+	return m.Author != nil && memory.UserID(m.Author.ID) == r.Self
+}
+
+// owned is what the buttons below m tell, if m has any that stand below answers, and the name of the first:
+// of an answer that was being written it is the one to stop it.
+func ownedOf(m *discord.Message) (o Owned, first string) {
+	for _, row := range m.Components {
+		for _, c := range row.Components {
+			switch name, args, _ := strings.Cut(c.CustomID, ":"); name {
+			case ButtonStop, ButtonSources, ButtonAgain, ButtonDelete:
+				return ReadOwned(strings.Split(args, ":")), name
+			}
+		}
+	}
+	return Owned{}, ""
+}
+
+// markCut has the last message of an answer say that it was cut short, if it was being written.
+func (r *Replier) markCut(ctx context.Context, a *ingest.Question, end *discord.Message) error {
+	l := r.LocaleIn(ctx, a.Guild, a.Channel)
+	o, first := ownedOf(end)
+	if first != ButtonStop || end.Content == nil {
+		return nil
+	}
+	tail := l.Text(interrupted, l.Phrase(NotWriting))
+	content := markdown.First(memory.Clean(*end.Content), markdown.MessageLimit-markdown.Units(tail)-1) + "\n" + tail
+	t := r.thread(a, "c")
+	t.Asker = o.Asker
+	_, err := t.Edit(ctx, memory.MessageID(end.ID), content, o.Done(l, false), nil)
+	return err
+}

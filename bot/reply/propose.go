@@ -1,0 +1,180 @@
+package reply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/answer"
+	"hark/internal/pattern"
+	"hark/memory"
+)
+
+// The names of the buttons below a proposal.
+const (
+	ButtonRemember = "remember"
+	ButtonForgo    = "forgo"
+)
+
+// What a proposal is made of, by which it is read again.
+const (
+	shallI       = "Shall I remember this?"
+	mostProposed = 3 // below an answer
+	quoted       = "> "
+	alsoCalled   = "-# Also called: %s"
+	from         = "-# From: %s"
+)
+
+const sourceGone locale.Phrase = "Something that this is from was deleted or changed meanwhile, or isn't remembered, so I don't keep it."
+
+// propose shows what is to be remembered if the asker agrees. What can't be kept, or shown in one message,
+// isn't. It returns the messages as they are logged, and the answer's trace: it is made from their sources as
+// well, and goes with them.
+func (r *Replier) propose(ctx context.Context, a *ingest.Question, proposals []answer.Proposal,
+	trace memory.Trace) ([]discord.Posted,
+	memory.Trace) {
+	var shown []discord.Posted
+	t := r.thread(a, "p"+a.Round)
+	for _, p := range proposals[:min(len(proposals), mostProposed)] {
+		m, sources, err := r.proposeOne(ctx, t, a, len(shown), p.Lore)
+		if err != nil {
+			r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't propose to remember something")
+			continue
+		}
+		m.Content, _, _ = strings.Cut(m.Content, "\n") // what is to be remembered stays out of the log
+		shown, trace = append(shown, m), trace.WithSources(sources...)
+	}
+	return shown, trace
+}
+
+func (r *Replier) proposeOne(ctx context.Context, t *discord.Sender, a *ingest.Question, n int,
+	l memory.Lore) (discord.Posted, []memory.Source, error) {
+	in := r.LocaleIn(ctx, a.Guild, a.Channel)
+	text, l, err := ShowLore(in, a, l)
+	if err != nil {
+		return discord.Posted{}, nil, err
+	}
+	sources, err := r.SourcesOf(ctx, l, 0)
+	if err != nil {
+		return discord.Posted{}, nil, err
+	}
+	o := Owned{Asker: a.Asker, Question: a.ID}
+	m, err := t.Post(ctx, discord.Outgoing{
+		Content: text, Nonce: discord.Nonce(t.Purpose, t.Question,
+			n), EnforceNonce: true, AllowedMentions: discord.Nobody, Flags: discord.SuppressEmbeds,
+		Components: []discord.Component{discord.Row(discord.Button(discord.StyleGreen, in.Text("Remember"),
+			o.ID(ButtonRemember)),
+			discord.Button(discord.StyleGrey, in.Text("No"), o.ID(ButtonForgo)))},
+	})
+	return m, sources, err
+}
+
+var errTooLong = errors.New("show what is to be remembered: it is too long for a message")
+
+// ShowLore is the message that shows lore, with as many of its other names as there is room for: what it
+// shows is all that is kept.
+func ShowLore(in locale.Locale, a *ingest.Question, l memory.Lore) (string, memory.Lore, error) {
+	l.ID, l.Guild, l.Channel, l.By, l.At = int64(a.ID), a.Guild, a.Channel, a.Asker, a.ID.Time()
+	l.Text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(l.Text)
+	l, err := l.Checked()
+	if err != nil {
+		return "", l, fmt.Errorf("show what is to be remembered: %w", err)
+	}
+	text, end := in.Text(shallI)+"\n**"+l.Name+"**\n"+quoted+strings.ReplaceAll(l.Text, "\n", "\n"+quoted), ""
+	var links []string
+	for i, s := range l.Sources {
+		links = append(links, fmt.Sprintf("[%d](<%s>)", i+1, markdown.JumpURL(a.Guild, s.Channel, s.Message)))
+	}
+	if len(links) > 0 {
+		end = "\n" + in.Text(from, strings.Join(links, " "))
+	}
+	if markdown.Units(text+end) > markdown.MessageLimit {
+		return "", l, errTooLong
+	}
+	for i, name := range l.Own {
+		more := "\n" + in.Text(alsoCalled, name)
+		if markdown.Units(text+more+end) > markdown.MessageLimit {
+			l.Own = l.Own[:i]
+			break
+		}
+		text += more
+	}
+	return text + end, l, nil
+}
+
+// SourcesOf are the sources of lore, as they are in the log. It is an error if one isn't there, or was edited
+// after an id was given out, unless that is 0.
+func (r *Replier) SourcesOf(ctx context.Context, l memory.Lore, since memory.MessageID) ([]memory.Source, error) {
+	var sources []memory.Source
+	for _, s := range l.Sources {
+		found, err := r.Memory.Around(ctx, s.Channel, []memory.MessageID{s.Message}, 0, 0)
+		if err != nil {
+			return nil, fmt.Errorf("look up message %d: %w", s.Message, err)
+		}
+		if len(found) == 0 || found[0].Guild != l.Guild || since != 0 && found[0].Edited.After(since.Time()) {
+			return nil, sourceGone
+		}
+		sources = append(sources, found[0].AsSource(true))
+	}
+	return sources, nil
+}
+
+var jumpLink = pattern.Of(`\(<https://discord\.com/channels/(?:@me|[0-9]{1,19})/([0-9]{1,19})/([0-9]{1,19})>\)`)
+
+// saysShallI is the locale in which a line says that something is to be remembered, if it does: it may be
+// another by now than that of the channel.
+func saysShallI(line string) (locale.Locale, bool) {
+	for _, c := range locale.Catalogs() {
+		if in := (locale.Locale{Catalog: c}); in.Text(shallI) == line {
+			return in, true
+		}
+	}
+	in := locale.Locale{}
+	return in, in.Text(shallI) == line
+}
+
+// ReadLore is the lore that a message shows, as showLore wrote it, without whose it is; false if it can't be read.
+func ReadLore(content string) (l memory.Lore, ok bool) {
+	lines := strings.Split(content, "\n")
+	in, known := saysShallI(lines[0])
+	if len(lines) < 3 || !known {
+		return l, false
+	}
+	also, sources := in.Text(alsoCalled, ""), in.Text(from, "")
+	name, bold := strings.CutPrefix(lines[1], "**")
+	name, closed := strings.CutSuffix(name, "**")
+	if !bold || !closed {
+		return l, false
+	}
+	l.Name = name
+	var text []string
+	for _, line := range lines[2:] {
+		switch {
+		case strings.HasPrefix(line, quoted) || line == strings.TrimSpace(quoted):
+			text = append(text, strings.TrimPrefix(strings.TrimPrefix(line, ">"), " "))
+		case strings.HasPrefix(line, also):
+			l.Own = append(l.Own, strings.TrimPrefix(line, also))
+		case strings.HasPrefix(line, sources):
+			links := jumpLink().FindAllStringSubmatch(line, -1)
+			if len(links) == 0 || len(links) != strings.Count(line, "](") {
+				return l, false
+			}
+			for _, link := range links {
+				channel, _ := strconv.ParseInt(link[1], 10, 64)
+				message, _ := strconv.ParseInt(link[2], 10, 64)
+				l.Sources = append(l.Sources, memory.Spot{Channel: memory.ChannelID(channel),
+					Message: memory.MessageID(message)})
+			}
+		default:
+			return l, false
+		}
+	}
+	l.Text = strings.Join(text, "\n")
+	return l, true
+}

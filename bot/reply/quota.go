@@ -1,0 +1,271 @@
+package reply
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"hark/bot/ingest"
+	"hark/memory"
+)
+
+// Limits are how much may be asked where nothing else was chosen. A guild's own are the most that can be chosen for it.
+type Limits struct {
+	Member, Guild memory.Limit
+	// Reserve is how many tokens an answer counts with until it is known what it took.
+	Reserve int
+}
+
+// Of are the limits of somebody with these roles, and of their guild.
+func (l Limits) Of(g *memory.Guild, roles []memory.RoleID) (member, guild memory.Limit) {
+	if g.ID == memory.DirectGuild { // where nobody can choose, and whose people have nothing to do with each other
+		return l.Member, memory.Limit{}
+	}
+	every, all := g.LimitOf(memory.RoleID(g.ID)), g.LimitOf(0)
+	own := memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
+	for _, r := range roles {
+		if r != 0 && r != memory.RoleID(g.ID) {
+			of := g.LimitOf(r)
+			own.Messages, own.Tokens = generous(own.Messages, of.Messages), generous(own.Tokens, of.Tokens)
+		}
+	}
+	member.Messages = chosenOr(own.Messages, chosenOr(every.Messages, l.Member.Messages))
+	member.Tokens = chosenOr(own.Tokens, chosenOr(every.Tokens, l.Member.Tokens))
+	guild.Messages = strict(chosenOr(all.Messages, l.Guild.Messages), l.Guild.Messages)
+	guild.Tokens = strict(chosenOr(all.Tokens, l.Guild.Tokens), l.Guild.Tokens)
+	return member, guild
+}
+
+func chosenOr(chosen, otherwise int) int {
+	if chosen == memory.AsConfigured {
+		return otherwise
+	}
+	return chosen
+}
+
+// generous is the limit that lets more pass, of two that may not have been chosen.
+func generous(a, b int) int {
+	if a == memory.Unlimited || b == memory.Unlimited {
+		return memory.Unlimited
+	}
+	return max(a, b)
+}
+
+// strict is the limit that lets less pass.
+func strict(a, b int) int {
+	if a == memory.Unlimited || b == memory.Unlimited {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// Why a question isn't answered, or not by a model, as /metrics names it.
+const (
+	tooManyWait    = "busy"
+	pausedQuestion = "paused"
+	memberMessages = "member_messages"
+	guildMessages  = "guild_messages"
+	memberTokens   = "member_tokens"
+	guildTokens    = "guild_tokens"
+)
+
+// LimitNames are all of these.
+var LimitNames = []string{tooManyWait, pausedQuestion, memberMessages, guildMessages, memberTokens, guildTokens}
+
+// minute is the time within which messages are counted.
+const minute = time.Minute
+
+// Hit is a limit that something comes up against.
+type Hit struct {
+	Of    string
+	Limit int
+	until time.Time // when it lets something pass again
+}
+
+// Share is how much of a limit is used.
+type Share struct {
+	of           string
+	Limit, Spent int
+}
+
+// Fits reports whether anything is left beside what is reserved.
+func (s Share) Fits(reserved int) bool {
+	return s.Limit == memory.Unlimited || s.Spent+reserved < s.Limit
+}
+
+// left is what is left after so many more tokens, and which part of the limit that is.
+func (s Share) left(more int) (tokens int, part float64) {
+	if s.Limit == memory.Unlimited {
+		return 0, 1
+	}
+	tokens = max(0, s.Limit-s.Spent-more)
+	return tokens, float64(tokens) / float64(s.Limit)
+}
+
+// allowance is what somebody may take of models.
+type allowance struct {
+	Own, All Share
+	Hit      *Hit // the limit that is used up; nil if there is anything left
+}
+
+// allowanceOf tells from how much of their limits for the day somebody and their guild have used.
+func allowanceOf(own, all Share, at time.Time) allowance {
+	_, tomorrow := memory.Day(at)
+	for _, s := range []Share{own, all} {
+		if !s.Fits(0) {
+			return allowance{own, all, &Hit{s.of, s.Limit, tomorrow}}
+		}
+	}
+	return allowance{Own: own, All: all}
+}
+
+// quota counts what is asked, by the times at which Discord says that it was, whatever this machine's clock
+// says. Should those jump, what lies a minute off in either direction isn't counted. It holds what answers
+// under way may take of models, until it is in the log what they took.
+type quota struct {
+	mu       sync.Mutex
+	recent   map[ingest.Membership][]time.Time // in order; of a whole guild under user 0
+	swept    time.Time
+	reserved map[memory.MessageID]reservation
+	released chan struct{} // closed and made anew when something reserved is given back
+}
+
+type reservation struct {
+	ingest.Membership
+	tokens int
+}
+
+func newQuota() *quota {
+	return &quota{recent: map[ingest.Membership][]time.Time{}, reserved: map[memory.MessageID]reservation{},
+		released: make(chan struct{})}
+}
+
+// take counts a question asked at a time, unless it is one too many: then it is the limit that says so.
+func (q *quota) take(m ingest.Membership, at time.Time, member, guild memory.Limit) *Hit {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sweep(at)
+	all := ingest.Membership{Guild: m.Guild}
+	own, theirs := q.near(m, at), q.near(all, at)
+	if h := crowded(own, member.Messages, memberMessages); h != nil {
+		return h
+	}
+	if h := crowded(theirs, guild.Messages, guildMessages); h != nil {
+		return h
+	}
+	q.recent[m], q.recent[all] = inOrder(own, at), inOrder(theirs, at)
+	return nil
+}
+
+// back takes back that a question was counted, because it isn't answered.
+func (q *quota) back(m ingest.Membership, at time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, key := range []ingest.Membership{m, {Guild: m.Guild}} {
+		if i := slices.IndexFunc(q.recent[key], at.Equal); i >= 0 {
+			q.recent[key] = slices.Delete(q.recent[key], i, i+1)
+		}
+	}
+}
+
+// asked is how many questions somebody asked within the minute before a time, and when the first of them is a
+// minute ago.
+func (q *quota) asked(m ingest.Membership, at time.Time) (n int, until time.Time) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	near := q.near(m, at)
+	if len(near) > 0 {
+		until = near[0].Add(minute)
+	}
+	return len(near), until
+}
+
+// near are the questions within a minute of a time.
+func (q *quota) near(key ingest.Membership, at time.Time) []time.Time {
+	return slices.DeleteFunc(slices.Clone(q.recent[key]), func(t time.Time) bool { return at.Sub(t).Abs() >= minute })
+}
+
+// crowded is the limit if no more questions may come than those at these times.
+func crowded(near []time.Time, most int, of string) *Hit {
+	if most == memory.Unlimited || len(near) < most {
+		return nil
+	}
+	return &Hit{of, most, near[len(near)-most].Add(minute)}
+}
+
+func inOrder(times []time.Time, at time.Time) []time.Time {
+	i, _ := slices.BinarySearchFunc(times, at, time.Time.Compare)
+	return slices.Insert(times, i, at)
+}
+
+// sweep forgets, now and then, what isn't counted any more.
+func (q *quota) sweep(at time.Time) {
+	if at.Sub(q.swept).Abs() < minute {
+		return
+	}
+	q.swept = at
+	maps.DeleteFunc(q.recent, func(key ingest.Membership, _ []time.Time) bool { return len(q.near(key, at)) == 0 })
+}
+
+// reserve reserves tokens for an answer until they are released. It waits while answers under way may use up
+// what is left. If nothing is left, the allowance says so. spent looks up what is used.
+func (q *quota) reserve(ctx context.Context, id memory.MessageID, r reservation,
+	spent func() (allowance, error)) (allowance, error) {
+	for {
+		q.mu.Lock()
+		released := q.released
+		q.mu.Unlock()
+		a, err := spent()
+		if err != nil || a.Hit != nil {
+			return a, err
+		}
+		q.mu.Lock()
+		own, all := q.sums(r.Membership)
+		// What was released meanwhile may not be among what is spent.
+		if q.released == released && a.Own.Fits(own) && a.All.Fits(all) {
+			q.reserved[id] = r
+			q.mu.Unlock()
+			return a, nil
+		}
+		q.mu.Unlock()
+		select {
+		case <-released:
+		case <-ctx.Done():
+			return allowance{}, ctx.Err()
+		}
+	}
+}
+
+// sums are how much is reserved for a member, and for all of their guild.
+func (q *quota) sums(m ingest.Membership) (own, all int) {
+	for _, r := range q.reserved {
+		if r.Guild == m.Guild {
+			all += r.tokens
+			if r.User == m.User {
+				own += r.tokens
+			}
+		}
+	}
+	return own, all
+}
+
+// isReserved reports whether anything is reserved for an answer.
+func (q *quota) isReserved(id memory.MessageID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	_, is := q.reserved[id]
+	return is
+}
+
+// release gives back what was reserved, once it is in the log what was taken.
+func (q *quota) release(id memory.MessageID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if _, is := q.reserved[id]; is {
+		delete(q.reserved, id)
+		close(q.released)
+		q.released = make(chan struct{})
+	}
+}

@@ -1,0 +1,258 @@
+package reply
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/answer"
+	"hark/internal/crash"
+	"hark/internal/metrics"
+	"hark/memory"
+)
+
+const (
+	askMe = "Hi! Ask me something about what was said here: mention me with a question, like \"<@%d> when is the meeting?\". " +
+		"`/context` shows only you what I'd remember for it."
+	restarting  = "I'm being restarted. Please ask again in a minute."
+	interrupted = "-# ⚠️ Interrupted: %s"
+	stoppedLine = "-# ⏹️ Stopped."
+)
+
+// Outcome is what an Answerer came to.
+type Outcome struct {
+	Answer answer.Answer
+	err    error
+	// spends is what the answer may take of models.
+	spends allowance
+	// unlogged says that it was made from a session that wasn't logged.
+	unlogged bool
+}
+
+// reply answers one question: it shows the answer while it is being written, and logs what it became. When
+// work ends the answer is cut short, and says so; requests go on until last ends. A question that changes meanwhile is
+// answered anew in the same place, and one that goes has its answer taken back.
+func (r *Replier) reply(work, last context.Context, asked *ingest.Question) {
+	d := newDelivery(r.thread(asked, "a"+asked.Round), r.Timing.Pace, r.Timing.Typing)
+	for first := true; ; first = false {
+		ctx, a := r.questions.begin(work, asked.ID)
+		if a == nil {
+			r.takeAway(last, d, asked)
+			return
+		}
+		d.stream("") // what is shown stays until there is a text again
+		if first {
+			d.take(a.Shown)
+		}
+		if r.answerOnce(ctx, work, last, d, a) == nil {
+			return
+		}
+	}
+}
+
+// answerOnce answers a question as it is. An error says that it is to be answered anew, or not at all.
+func (r *Replier) answerOnce(ctx, work, last context.Context, d *delivery, a *ingest.Question) error {
+	l := r.LocaleIn(last, a.Guild, a.Channel)
+	if a.Text == "" && len(a.Files) == 0 {
+		d.buttons = nil
+		r.discard(last, d, a)
+		r.post(last, d, a, markdown.Messages(l.Text(askMe, r.Self), "", nil))
+		return r.questions.end(a.ID, d.ids(), nil, false)
+	}
+	d.buttons = answerButtons(a, l, false)
+	limit, cancel := context.WithTimeout(ctx, r.Timing.Answer)
+	defer cancel()
+	writing, written := context.WithCancel(limit)
+	came := make(chan Outcome, 1)
+	go func() {
+		defer written()
+		came <- r.consult(limit, a, func(text string) {
+			if limit.Err() == nil { // else somebody else may be writing already
+				d.stream(text)
+			}
+		})
+	}()
+	gone := d.run(last, writing.Done())
+	if gone != nil {
+		cancel()
+	}
+	got := r.Await(limit, came)
+	defer r.questions.Settle(last, a, got)
+	if err := r.questions.fate(a.ID); err != nil {
+		return err
+	}
+	switch {
+	case got.err == nil:
+	case work.Err() != nil:
+		got.err = work.Err()
+	case errors.Is(context.Cause(ctx), errHalted):
+		got.err = errHalted
+	}
+	logged, err := r.Filter.Remembers(last, a.Guild, a.Channel)
+	trace := tracedAs(a, got, logged, err)
+	if gone != nil {
+		r.shown(last, d, a, gone, trace, nil)
+		return r.questions.end(a.ID, d.ids(), a.More, false)
+	}
+	return r.conclude(last, l, d, a, got, trace, logged && err == nil && trace.Asker != 0)
+}
+
+// answerButtons are those below the answer to a question, of which it may have sources to show.
+func answerButtons(a *ingest.Question, l locale.Locale, sources bool) func(bool,
+	[]memory.MessageID) []discord.Component {
+	return func(done bool, before []memory.MessageID) []discord.Component {
+		o := Owned{Asker: a.Asker, Question: a.ID, Before: before}
+		if !done {
+			return o.Writing(l)
+		}
+		return o.Done(l, sources)
+	}
+}
+
+// takeAway takes back what was shown of an answer that isn't wanted.
+func (r *Replier) takeAway(last context.Context, d *delivery, a *ingest.Question) {
+	known := d.ids()
+	d.take(slices.DeleteFunc(r.questions.clear(a.ID), func(id memory.MessageID) bool {
+		return slices.Contains(known, id)
+	}))
+	ids := d.ids()
+	if err := d.finish(last, nil); err != nil {
+		r.Log.Warn().Err(err).Int64("question", int64(a.ID)).Msg("couldn't take an answer back")
+		r.questions.takeBack(a.Channel, d.ids())
+	}
+	events := []memory.Event{a.Closed()}
+	if len(ids) > 0 {
+		events = append(events, memory.Deleted{Guild: a.Guild, Channel: a.Channel, IDs: ids})
+	}
+	_ = r.Queue.Commit(last, events)
+}
+
+// Await is what came of a question. Once ctx has ended an Answerer has a moment to come to an end as well.
+func (r *Replier) Await(ctx context.Context, came <-chan Outcome) Outcome {
+	select {
+	case got := <-came:
+		return got
+	case <-ctx.Done():
+	}
+	select {
+	case got := <-came:
+		return got
+	case <-time.After(r.Timing.Unwind):
+		return Outcome{err: ctx.Err()}
+	}
+}
+
+func (r *Replier) consult(ctx context.Context, a *ingest.Question, stream func(string)) (got Outcome) {
+	defer crash.Recover("answer", &got.err)
+	settled := func(ctx context.Context) error { return r.Settled(ctx, a.Guild) }
+	if err := settled(ctx); err != nil {
+		return Outcome{err: err}
+	}
+	spends, err := r.questions.Allow(ctx, a)
+	if err != nil {
+		return Outcome{err: fmt.Errorf("%w: %w", answer.ErrRecall, err)}
+	}
+	got.spends = spends
+	q := answer.Question{
+		ID: a.ID, Guild: a.Guild, Channel: a.Channel, Asker: a.Asker, Name: a.Name,
+		Text: a.Text, Mentions: a.Mentions, ReplyTo: a.ReplyTo, Edited: a.Edited, Now: r.Now(), Settled: settled,
+		Attended: r.Attendance.Since, Sets: r.MemberRoles.Sets,
+		Session: r.Filter.Session(ctx, a.Guild, a.Channel, a.ID), NoModel: spends.Hit != nil, Files: r.files(a),
+	}
+	got.Answer, got.err = r.Answers.Answer(ctx, q, stream)
+	if got.unlogged = q.Session != nil; got.unlogged &&
+		!stands(q.Session, r.Filter.Session(context.WithoutCancel(ctx), a.Guild, a.Channel, a.ID)) {
+		got.Answer, got.err = answer.Answer{Text: r.LocaleIn(ctx, a.Guild, a.Channel).Text(sessionChanged)}, nil
+	}
+	return got
+}
+
+// sessionChanged is said in the place of an answer that was made from what is no longer there.
+const sessionChanged = "While I was answering, something that was said here was deleted or changed, or what I remember here was, so I take my answer back. Please ask me again."
+
+// stands reports whether a session that isn't logged is still what it was, but for what it has grown out of.
+func stands(was, now []memory.Message) bool {
+	for _, m := range was {
+		if len(now) > 0 && m.ID < now[0].ID {
+			continue
+		}
+		if !slices.ContainsFunc(now, func(n memory.Message) bool { return n.ID == m.ID && n.Text() == m.Text() }) {
+			return false
+		}
+	}
+	return true
+}
+
+// conclude brings what Discord shows to what the answer became, and logs that with how it came about. The
+// error says that the question has become another meanwhile, or that it is gone.
+func (r *Replier) conclude(last context.Context, l locale.Locale, d *delivery, a *ingest.Question, got Outcome,
+	trace memory.Trace,
+	logged bool) error {
+	if got.err == nil && strings.TrimSpace(got.Answer.Text) == "" {
+		got.err = answer.ErrEmpty
+	}
+	warn := func(err error) *zerolog.Event {
+		if err == nil {
+			return nil // which logs nothing
+		}
+		return r.Log.Warn().Err(err).Int64("question", int64(a.ID))
+	}
+	warn(got.Answer.Away).Msg("answered without the model")
+	warn(got.Answer.Instead).Str("model", got.Answer.Model).Msg("answered by another model")
+	warn(got.Answer.Shortened).Msg("answered from a smaller prompt")
+	warn(got.Answer.Unranked).Msg("answered without the reranker")
+	warn(got.Answer.ToolFailed).Msg("a tool failed")
+	text, tail, err := r.words(l, a, got)
+	var contents []string
+	var files []markdown.File
+	if err == nil {
+		contents, files, err = markdown.Answer(l, text, tail, got.Answer.Sources, true)
+	}
+	if err != nil {
+		contents, trace.Prompt = []string{r.Failure(l, a, err)}, nil
+	}
+	d.buttons = answerButtons(a, l, logged && len(got.Answer.Sources) > 0)
+	var proposals []answer.Proposal
+	if logged && got.err == nil {
+		proposals = got.Answer.Proposals
+	}
+	r.discard(last, d, a)
+	err = d.finish(last, contents, files...)
+	if errors.Is(err, discord.ErrNoFiles) {
+		tail = markdown.Lines(tail, r.noFiles(last, a, err))
+		if contents, _, err = markdown.Answer(l, text, tail, got.Answer.Sources, false); err == nil {
+			err = d.finish(last, contents)
+		}
+	}
+	if plain := withoutRoles(contents); unfit(err) && (len(d.parts) > 0 || !slices.Equal(plain, contents)) {
+		err = d.afresh(last, r.thread(a, "n"+a.Round), plain)
+	}
+	if got.err == nil && err == nil {
+		r.Metrics.Questions.WithLabelValues(metrics.Answered).Inc()
+	}
+	more := r.shown(last, d, a, err, trace, proposals)
+	return r.questions.end(a.ID, d.ids(), more, logged)
+}
+
+// tracedAs is how an answer came about, or nothing if the log doesn't know all that it was made from: where it
+// is logged now, or that can't be told, and wasn't when the question was asked.
+func tracedAs(a *ingest.Question, got Outcome, logged bool, err error) memory.Trace {
+	if got.unlogged && (logged || err != nil) {
+		return memory.Trace{}
+	}
+	a.Consulted, a.Calls = !got.unlogged, got.Answer.Records
+	trace := got.Answer.Trace
+	if strings.TrimSpace(got.Answer.Text) == "" {
+		trace.Prompt = nil // what is shown is why there is no answer
+	}
+	return trace
+}

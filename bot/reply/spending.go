@@ -1,0 +1,141 @@
+package reply
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// nearlyUsed is the part of a limit that has to be left for nothing to be said about it.
+const nearlyUsed = 0.2
+
+// Allowance is what somebody and their guild may take of models on a day.
+func (t *Tracker) Allowance(ctx context.Context, m ingest.Membership, roles []memory.RoleID,
+	at time.Time) (allowance, error) {
+	member, guild := t.replier.Limits.Of(t.replier.Filter.Lookup(ctx, m.Guild), roles)
+	spent, err := t.replier.Memory.Spending(ctx, m.Guild, at)
+	if err != nil {
+		return allowance{}, err
+	}
+	all := 0
+	for _, tokens := range spent {
+		all += tokens
+	}
+	return allowanceOf(Share{memberTokens, member.Tokens, spent[m.User]},
+		Share{guildTokens, guild.Tokens, all}, at), nil
+}
+
+// Allow reserves what an answer may take. Where the answers under way may use up what is left, it waits for them.
+func (t *Tracker) Allow(ctx context.Context, a *ingest.Question) (allowance, error) {
+	r := reservation{a.Membership(), max(1, t.replier.Limits.Reserve)}
+	got, err := t.quota.reserve(ctx, a.ID, r, func() (allowance, error) {
+		return t.Allowance(ctx, r.Membership, a.Roles, a.When())
+	})
+	if err == nil && got.Hit != nil {
+		t.count(got.Hit.Of)
+	}
+	return got, err
+}
+
+// Settle keeps what an answer took, and gives back what was reserved for it.
+func (t *Tracker) Settle(last context.Context, a *ingest.Question, got Outcome) {
+	defer t.quota.release(a.ID)
+	if tokens := t.tookOf(a, got); tokens > 0 {
+		t.replier.Metrics.AnswerTokens.Add(float64(tokens))
+		_ = t.replier.Queue.Commit(last, []memory.Event{memory.Spent{Guild: a.Guild, User: a.Asker,
+			Question: a.Account(), Tokens: tokens}})
+	}
+}
+
+// tookOf is how many tokens an answer took of models. Of one that was given up and doesn't say, it is what
+// was reserved.
+func (t *Tracker) tookOf(a *ingest.Question, got Outcome) int {
+	tokens := took(got.Answer)
+	if tokens == 0 && ended(got.err) && t.quota.isReserved(a.ID) {
+		return t.replier.Limits.Reserve
+	}
+	return tokens
+}
+
+// ended reports whether an answer was given up before it came to its end.
+func ended(err error) bool {
+	return slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded, errHalted, errAnew,
+		errUnasked}, func(why error) bool { return errors.Is(err, why) })
+}
+
+// took is what an answer says that it took, or, where only the prompt is known, about that.
+func took(a answer.Answer) int {
+	if tokens := a.Usage.Prompt + a.Usage.Completion; tokens > 0 || a.Model == "" {
+		return tokens
+	}
+	const bytesPerToken = 4
+	return a.Trace.Tokens + (len(a.Text)+bytesPerToken-1)/bytesPerToken
+}
+
+// leftOver is what is said below an answer about tokens: that they are used up, once a day, or nearly.
+func (t *Tracker) leftOver(l locale.Locale, a *ingest.Question, got Outcome) string {
+	if got.err != nil {
+		return ""
+	}
+	if h := got.spends.Hit; h != nil {
+		if !t.isFirst(a, h) {
+			return ""
+		}
+		return "-# " + LimitReached(l, h)
+	}
+	more := took(got.Answer)
+	if more == 0 {
+		return ""
+	}
+	s, ofAll := got.spends.Own, false
+	left, part := s.left(more)
+	if n, p := got.spends.All.left(more); p < part {
+		s, ofAll, left, part = got.spends.All, true, n, p
+	}
+	if part >= nearlyUsed {
+		return ""
+	}
+	_, tomorrow := memory.Day(a.When())
+	if ofAll {
+		return l.Text("-# %s of this server's %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
+			l.Number(left), l.Number(s.Limit), tomorrow.Unix())
+	}
+	return l.Text("-# %s of your %s tokens for today are left; there are new ones <t:%d:R>. `/limits` shows more.",
+		l.Number(left), l.Number(s.Limit), tomorrow.Unix())
+}
+
+// LimitReached says that a limit is reached, or that Hark is paused, and when that ends.
+func LimitReached(l locale.Locale, h *Hit) string {
+	until := h.until.Add(time.Second - 1).Unix()
+	switch {
+	case h.Of == pausedQuestion && h.until.IsZero():
+		return l.Text("Those who manage this server have paused me, so I don't answer for now.")
+	case h.Of == pausedQuestion:
+		return l.Text("Those who manage this server have paused me, so I don't answer for now. Please ask again <t:%d:R>.", until)
+	case h.Of == memberMessages && h.Limit == 1:
+		return l.Text("You've asked me once within a minute. Please ask again <t:%d:R>.", until)
+	case h.Of == memberMessages:
+		return l.Text("You've asked me %s times within a minute. Please ask again <t:%d:R>.", l.Number(h.Limit), until)
+	case h.Of == guildMessages && h.Limit == 1:
+		return l.Text("I've been asked once within a minute here, which is all I may answer. Please ask again <t:%d:R>.", until)
+	case h.Of == guildMessages:
+		return l.Text("I've been asked %s times within a minute here, which is all I may answer. Please ask again <t:%d:R>.", l.Number(h.Limit), until)
+	case h.Of == memberTokens:
+		return l.Text("Your %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.Number(h.Limit), until)
+	}
+	return l.Text("This server's %s tokens for today are used up. There are new ones <t:%d:R>; until then I only quote.", l.Number(h.Limit), until)
+}
+
+// tooMany says how many questions wait.
+func tooMany(l locale.Locale, full *fullError) string {
+	if full.guild {
+		return l.Text("I'm busy: %s questions are waiting for me in this server. Please ask again in a minute or two.", l.Number(full.waiting))
+	}
+	return l.Text("I'm busy: %s questions are waiting for me in this channel. Please ask again in a minute or two.", l.Number(full.waiting))
+}
