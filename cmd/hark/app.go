@@ -161,9 +161,9 @@ func (a *app) close() error { return a.store.Close() }
 // if they are the built-in embedder's, it makes those of what comes; if not, that waits.
 func standIn(err error, use memory.Space) (memory.Embedder, error) {
 	if use == (memory.Space{}) || use == (embed.Builtin{}).Space() {
-		return embed.Builtin{}, fmt.Errorf("%w; the built-in embedder stands in until Hark is started again", err)
+		return embed.Builtin{}, fmt.Errorf("%w; Hark uses the built-in embedder until it is restarted", err)
 	}
-	err = fmt.Errorf("%w; until Hark is started again, messages are found by their words only", err)
+	err = fmt.Errorf("%w; until it is restarted, Hark finds messages by words only", err)
 	return absent{use, err}, err
 }
 
@@ -262,7 +262,7 @@ func (a *app) placeOf(ctx context.Context, name string) (place, error) {
 	}
 	c, err := k.channelCalled(memory.Everywhere, name)
 	if err == nil && c.Guild == memory.DirectGuild {
-		err = fmt.Errorf("#%s are direct messages: Hark tells of them in the same direct message and nowhere else, so not at the command line either; \"hark export --channel\" writes them out", oneLine(cmp.Or(c.Name, name)))
+		err = fmt.Errorf("#%s are direct messages, which Hark uses only in the same direct message; \"hark export --channel\" writes them to a file", oneLine(cmp.Or(c.Name, name)))
 	}
 	return place{guild: c.Guild, channel: c.ID, name: c.Name}, err
 }

@@ -34,7 +34,7 @@ func (f *flags) asker() *asker {
 }
 
 // errUnanswered is that there are no more answers.
-var errUnanswered = errors.New("the answers ended before all was asked; nothing was written")
+var errUnanswered = errors.New("the answers ended too soon; nothing was written")
 
 // unwritten is that nobody wants to answer any more.
 const unwritten = interrupted("interrupted; nothing was written")
@@ -187,7 +187,7 @@ func (f *flags) confirm(ctx context.Context, yes bool, told, question string) er
 	}
 	in, ok := terminalOf(f.env.stdin)
 	if _, shown := terminalOf(f.env.stderr); !ok || !shown || f.talk != nil {
-		return errors.New("nobody can be asked here whether to go on: say so with --yes")
+		return errors.New("there is no terminal to ask on: confirm with --yes")
 	}
 	fmt.Fprintf(f.env.stderr, "%s [y/N] ", question)
 	line, _ := soon(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })

@@ -16,14 +16,14 @@ func (f *flags) backfillCommand() *cobra.Command {
 	since, stop := "", false
 	c := &cobra.Command{
 		Use:   "backfill [CHANNEL…]",
-		Short: "Have the running Hark fetch a channel's past; without a channel, tell how far it is",
-		Long: "Puts a channel's past, from before Hark began to listen there, on the list of what the running Hark fetches from\n" +
-			"Discord, after all that it missed: the channel's own, and that of those of its threads that Hark knows. It goes on\n" +
-			"whenever Hark is restarted. Without a channel it tells what is still to be fetched.",
+		Short: "Fetch a channel's past with the running Hark, or show progress",
+		Long: "Queues a channel's past, from before Hark listened there, for the running Hark to fetch from Discord: the channel's\n" +
+			"own and that of the threads that Hark knows. What Hark missed comes first. A restart doesn't interrupt it. Without a\n" +
+			"channel, the command shows what is still to be fetched.",
 		Example: "  hark backfill general --since 2024-01-01\n  hark backfill\n  hark backfill general --stop",
 		PreRunE: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 && (since != "" || stop) {
-				return errors.New("which channel? Write its name behind \"hark backfill\"")
+				return errors.New("which channel? Write its name after \"hark backfill\"")
 			}
 			return nil
 		},
@@ -47,7 +47,7 @@ func (f *flags) backfillCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&since, "since", "",
 		"only what was said since this `day`, such as 2024-05-31, or this long ago, such as 90d")
-	c.Flags().BoolVar(&stop, "stop", false, "fetch no more of it; what was fetched stays")
+	c.Flags().BoolVar(&stop, "stop", false, "stop fetching; what was fetched stays")
 	return c
 }
 
@@ -80,9 +80,9 @@ func (k *kept) backfill(c *cobra.Command, channel memory.Channel, since string) 
 	case err != nil:
 		return err
 	case len(gaps) == 0 && len(listed) > 0:
-		return fmt.Errorf("the past of %s is on the list already: \"hark backfill\" tells how far it is, --stop takes it off", k.called(channel))
+		return fmt.Errorf("the past of %s is already queued: \"hark backfill\" shows progress, --stop removes it", k.called(channel))
 	case begun.IsZero():
-		return fmt.Errorf("%s holds threads only, and Hark knows none of them that it remembers", k.called(channel))
+		return fmt.Errorf("%s has only threads, and Hark remembers none of them", k.called(channel))
 	case len(gaps) == 0:
 		return fmt.Errorf("Hark has listened in %s since %s: there is nothing before to fetch",
 			k.called(channel), begun.Format(time.DateOnly))
@@ -121,7 +121,7 @@ func (k *kept) canFetch(c memory.Channel) error {
 	case !g.Left.IsZero():
 		return fmt.Errorf("Hark was removed from %s: invite it again first", oneLine(guildName(g)))
 	case c.Unplaced:
-		return fmt.Errorf("Discord hasn't told of %s, or it is gone: invite Hark to the server and start it, or use \"hark import\"", k.called(c))
+		return fmt.Errorf("Hark doesn't see %s in Discord: invite it to the server and start it, or use \"hark import\"", k.called(c))
 	case !policy(k.config).Remembers(g, c.ID):
 		return fmt.Errorf("%s isn't remembered: choose it first with /hark memory in Discord", k.called(c))
 	}

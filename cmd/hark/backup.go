@@ -13,7 +13,7 @@ import (
 	"hark/memory/sqlite"
 )
 
-var oneFile = exactly(1, "which file? Write its name behind %q")
+var oneFile = exactly(1, "which file? Write its name after %q")
 
 // backupJSON is what --json tells of a backup.
 type backupJSON struct {
@@ -31,18 +31,18 @@ func (f *flags) backupCommand() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Copy the memory to a file, also while Hark runs",
 		Long: "Copies the whole memory to a file, as it is at one moment, also while Hark runs. The file appears when it is\n" +
-			"complete; a backup that is there already is replaced by it. It holds all text in the clear, and what is forgotten\n" +
-			"later stays in it: keep it private, and no longer than you need it. With - for the file it goes to standard output:\n" +
+			"complete, and replaces an older backup. It holds all text in the clear, and what is forgotten later stays in it:\n" +
+			"keep it private, and no longer than you need it. With - for the file, it goes to standard output:\n" +
 			"  docker compose exec -T hark /hark backup - > hark-backup.db",
 		Args: oneFile,
 		PreRunE: func(_ *cobra.Command, args []string) error {
 			if args[0] == stream && asJSON {
-				return errors.New("standard output is the backup's: leave out --json, or name a file")
+				return errors.New("the backup goes to standard output: leave out --json, or name a file")
 			}
 			return nil
 		},
 		RunE: f.withKept(func(c *cobra.Command, k *kept, args []string) error {
-			const private = "It holds all that was said, in the clear, and what is forgotten from now on stays in it: keep it private."
+			const private = "It holds all text in the clear, and what is forgotten later stays in it: keep it private."
 			if args[0] == stream {
 				info, err := f.streamBackup(c.Context(), k, c.OutOrStdout())
 				if err == nil {
@@ -62,7 +62,7 @@ func (f *flags) backupCommand() *cobra.Command {
 			return nil
 		}),
 	}
-	c.Flags().BoolVar(&force, "force", false, "replace a file that is no backup of Hark's")
+	c.Flags().BoolVar(&force, "force", false, "replace a file that isn't a backup of Hark")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -92,9 +92,9 @@ func (f *flags) restoreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "restore FILE",
 		Short: "Put a backup back, and forget again what was forgotten since",
-		Long: "Puts a backup in the place of the memory. What was forgotten, deleted, edited or decided since the backup is so\n" +
-			"afterwards as well, as far as the memory that is replaced can tell. Hark must not run meanwhile. With - for the\n" +
-			"file it comes from standard input, and --yes is needed:\n" +
+		Long: "Replaces the memory with a backup. What was forgotten, deleted, edited or decided since the backup is done again, as\n" +
+			"far as the replaced memory knows. Stop Hark first. With - for the file, the backup comes from standard input, and\n" +
+			"--yes is needed:\n" +
 			"  docker compose stop hark && docker compose run --rm -T hark restore --yes - < hark-backup.db && docker compose start hark",
 		Args: oneFile,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -105,7 +105,7 @@ func (f *flags) restoreCommand() *cobra.Command {
 			file := args[0]
 			if file == stream {
 				if !yes {
-					return errors.New("with the backup on standard input there is nobody to ask: say --yes, or name a file")
+					return errors.New("the backup comes from standard input, so nobody can confirm: add --yes, or name a file")
 				}
 				kept, remove, err := streamRestore(cfg.Data, c.InOrStdin())
 				if err != nil {
@@ -161,10 +161,10 @@ func (f *flags) restore(c *cobra.Command, dir, file string) error {
 	fmt.Fprintf(out, "Restored to %s.\n", dir)
 	switch {
 	case r.Unknown != nil:
-		fmt.Fprintf(out, "Not everything can be known that was forgotten since the backup, for the memory that was there can't be read: %v.\n"+
-			"What you know of, forget again with \"hark forget\".\n", r.Unknown)
+		fmt.Fprintf(out, "What was forgotten since the backup isn't fully known, because the replaced memory can't be read: %v.\n"+
+			"Forget again what you know of, with \"hark forget\".\n", r.Unknown)
 	case !r.Known:
-		fmt.Fprintln(out, "There was no memory before, so what was forgotten since the backup isn't known: what you know of, forget again with \"hark forget\".")
+		fmt.Fprintln(out, "There was no memory before, so Hark doesn't know what was forgotten since the backup. Forget again what you know of, with \"hark forget\".")
 	}
 	fmt.Fprintln(out, doneAgain(r))
 	return nil

@@ -24,9 +24,9 @@ func (f *flags) chatCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chat",
 		Short: "Talk with Hark in the terminal, without Discord",
-		Long: "Talk with Hark in the terminal, without Discord. Lines are remembered; write \"Name: text\" to speak as\n" +
-			"somebody. A line with @hark in it is answered. A line that begins with / is a command: /recall, /why, /context,\n" +
-			"/lore, /memory, /as; /help shows them. With lines piped in, only the answers are printed.",
+		Long: "Talk with Hark in the terminal, without Discord. It remembers the lines that you write. \"Name: text\" speaks as\n" +
+			"somebody. Hark answers a line with @hark in it. A line that begins with / is a command: /recall, /why, /context,\n" +
+			"/lore, /memory, /as; /help shows them. If lines are piped in, only the answers are printed.",
 		Args: noArguments,
 		RunE: f.withApp(func(c *cobra.Command, a *app, _ []string) error {
 			p, err := a.placeOf(c.Context(), channel)
@@ -44,7 +44,7 @@ func (f *flags) chatCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&channel, "channel", "",
 		"talk in the channel of this `name` or id (default: one of the terminal's own, from which all but direct messages is found)")
-	c.Flags().StringVar(&as, "as", userName(f.env.lookup), "the `name` of whoever writes a line without one")
+	c.Flags().StringVar(&as, "as", userName(f.env.lookup), "the `name` for lines without one")
 	return c
 }
 

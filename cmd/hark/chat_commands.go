@@ -91,7 +91,7 @@ func (t *conversation) use(ctx context.Context, name, rest string) error {
 	if near, ok := config.Near(name, names); ok {
 		meant = "; did you mean " + near + "?"
 	}
-	return fmt.Errorf("there is no command %s%s /help shows what there is, and a line that begins with a space is said as it is", name, meant)
+	return fmt.Errorf("there is no command %s%s /help lists them; to say the line as it is, begin it with a space", name, meant)
 }
 
 // arguments are the words of a line; what stands in double quotes is one.

@@ -25,13 +25,13 @@ type loreChange struct {
 }
 
 func (t *conversation) loreCommand(f *flags) *cobra.Command {
-	oneLore := exactly(1, "which lore? Write its name behind %q, in quotes")
+	oneLore := exactly(1, "which lore? Write its name after %q, in quotes")
 	var told loreChange
 	yes := false
 	add := &cobra.Command{
 		Use:   "add NAME TEXT",
-		Short: "Have something remembered under a name",
-		Args:  exactly(2, "write a name and a text behind %q, each in quotes"),
+		Short: "Remember something under a name",
+		Args:  exactly(2, "write a name and a text after %q, each in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at := now()
 			l := memory.Lore{ID: int64(memory.FirstMessageID(at)) | rand.Int64N(1<<22), Name: args[0],
@@ -42,7 +42,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 			return t.keepLore(c.Context(), l, "Remembered")
 		},
 	}
-	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by; may be repeated")
+	add.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	list := &cobra.Command{
 		Use: "list", Short: "List the lore of a server, or of all", Args: noArguments, RunE: t.with(t.listLore),
 	}
@@ -58,13 +58,13 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	edit := &cobra.Command{
 		Use:   "edit NAME",
-		Short: "Change lore; where it may be told, and what it is from, stays",
+		Short: "Change lore; its audience and its sources stay",
 		Example: "  /lore edit \"Project X\" --text \"The new website. Done.\"\n" +
 			"  /lore edit PX --name \"Project Y\" --alias PY --drop-alias website",
 		Args: oneLore,
 		PreRunE: func(*cobra.Command, []string) error {
 			if told.name == "" && told.text == "" && len(told.aliases)+len(told.without) == 0 {
-				return errors.New("what is to be changed? Say it with --name, --text, --alias or --drop-alias")
+				return errors.New("what should change? Use --name, --text, --alias or --drop-alias")
 			}
 			return nil
 		},
@@ -78,7 +78,7 @@ func (t *conversation) loreCommand(f *flags) *cobra.Command {
 	}
 	edit.Flags().StringVar(&told.name, "name", "", "call it by this `name`")
 	edit.Flags().StringVar(&told.text, "text", "", "have it say this `text`")
-	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "another `name` that it goes by as well; may be repeated")
+	edit.Flags().StringArrayVar(&told.aliases, "alias", nil, "a further `name` for it; may be repeated")
 	edit.Flags().StringArrayVar(&told.without, "drop-alias", nil,
 		"a `name` given by hand that it goes by no longer; may be repeated")
 	remove := &cobra.Command{
@@ -163,7 +163,7 @@ func (t *conversation) keepLore(ctx context.Context, l memory.Lore, done string,
 		return err
 	}
 	if !slices.ContainsFunc(all, func(kept memory.Lore) bool { return kept.ID == l.ID && kept.At.Equal(l.At) }) {
-		return fmt.Errorf("%q wasn't kept: whoever told it has opted out, or what it is from is forgotten", l.Name)
+		return fmt.Errorf("%q wasn't saved: its author has opted out, or its source was forgotten", l.Name)
 	}
 	if err := k.Erase(ctx, true); err != nil {
 		return err
@@ -342,7 +342,7 @@ func (t *conversation) keepProposed(ctx context.Context, l memory.Lore, was []st
 		return err
 	}
 	if len(is) < len(l.Sources) || !slices.Equal(is, was) {
-		return errors.New("I don't remember it: what it is from was said elsewhere, or was changed or forgotten meanwhile")
+		return errors.New("I didn't save it: its source was said elsewhere, or was changed or forgotten meanwhile")
 	}
 	with := trace.WithSources(l.AsSource(true))
 	if err := t.keepLore(ctx, l, "Remembered", memory.Answered{Trace: with}); err != nil {

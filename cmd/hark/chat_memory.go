@@ -17,7 +17,7 @@ import (
 // longestFact is how long what is told of somebody may be, in characters: as in Discord.
 const longestFact = 500
 
-var errElsewhere = errors.New("this is a channel of Discord's, to which nothing is added from here: say it in Discord")
+var errElsewhere = errors.New("this is a Discord channel, and nothing can be added to it from here: say it in Discord")
 
 func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 	yes, showMe := false, t.with(t.showMe)
@@ -102,7 +102,7 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 	case !t.logs():
 		return errElsewhere
 	case text == "":
-		return errors.New("what shall I know about you? Write it behind /memory add")
+		return errors.New("what shall I know about you? Write it after /memory add")
 	case len([]rune(text)) > longestFact:
 		return fmt.Errorf("that is longer than %d characters: tell me less at once", longestFact)
 	case slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.Text == text && !f.Alias }):
@@ -118,7 +118,7 @@ func (t *conversation) addFact(c *cobra.Command, text string) error {
 		return err
 	}
 	if !slices.ContainsFunc(p.Facts, func(f memory.Fact) bool { return f.ID == fact.ID }) {
-		return fmt.Errorf("that wasn't kept: %s has opted out, or it is forgotten already", oneLine(t.speaker))
+		return fmt.Errorf("that wasn't saved: %s has opted out, or it was forgotten already", oneLine(t.speaker))
 	}
 	fmt.Fprintln(c.OutOrStdout(), "Noted. /memory show shows it, /memory remove takes it back.")
 	return nil
@@ -135,9 +135,9 @@ func (t *conversation) removeFact(c *cobra.Command, f *flags, which string, yes 
 	}
 	switch {
 	case len(p.Facts) == 0:
-		return errors.New("I was told nothing about you, so there is nothing to take back")
+		return errors.New("I know no facts about you, so there is nothing to remove")
 	case i < 1 || i > len(p.Facts):
-		return fmt.Errorf("which one? Write its number behind /memory remove, from 1 to %d as /memory show has them", len(p.Facts))
+		return fmt.Errorf("which one? Write its number after /memory remove, from 1 to %d as /memory show has them", len(p.Facts))
 	}
 	gone := p.Facts[i-1]
 	if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("Forget %q for good?", oneLine(gone.Text))); err != nil {

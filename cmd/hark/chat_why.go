@@ -20,7 +20,7 @@ import (
 func (t *conversation) whyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "why",
-		Short: "Show how my last answer here came about: what was recalled and dropped, and what it took",
+		Short: "Show how my last answer here was made: what was recalled and dropped, and what it cost",
 		Args:  noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			id, err := t.lastAnswer(c.Context())
@@ -29,7 +29,7 @@ func (t *conversation) whyCommand() *cobra.Command {
 			}
 			x, err := t.app.answers.Explain(c.Context(), t.place.question("", time.Now()), id)
 			if errors.Is(err, answer.ErrNoTrace) {
-				return errors.New("nothing is known any more of how it came about: something that it was made from was changed or forgotten since")
+				return errors.New("I no longer know how I made it: one of its sources was changed or forgotten")
 			}
 			if err != nil {
 				return err
@@ -43,7 +43,7 @@ func (t *conversation) whyCommand() *cobra.Command {
 // lastAnswer is the last of Hark's answers in the channel. It is looked up each time, for it may be forgotten by now.
 func (t *conversation) lastAnswer(ctx context.Context) (memory.MessageID, error) {
 	if !t.logs() {
-		return 0, errors.New("this is a channel of Discord's: what I answer here isn't kept, and so neither is how it came about. /context shows what a question would make")
+		return 0, errors.New("this is a Discord channel, and I keep nothing of what I answer in it from here. /context shows what a question would make")
 	}
 	const look = 200
 	said, err := t.app.store.Around(ctx, t.place.channel,
@@ -170,7 +170,7 @@ func (t *conversation) catchUpCommand() *cobra.Command {
 			got, err := t.app.answers.CatchUp(c.Context(), q, since)
 			switch {
 			case errors.Is(err, answer.ErrNotRemembered), errors.Is(err, answer.ErrNotReadable):
-				return errors.New("nothing of this channel is remembered that you may read here")
+				return errors.New("I remember nothing of this channel that you may read here")
 			case err != nil:
 				return err
 			}

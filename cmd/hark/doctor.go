@@ -20,9 +20,9 @@ func (f *flags) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check configuration, data, Discord, model, reranker and embedder, and say what to do",
-		Long: "Checks all that Hark needs, also while it runs, and changes nothing. Each line begins with ✓ for what is well, ✗ for what\n" +
-			"is amiss, or ! for what could be better, and says what to do. The exit code is 1 if there is a ✗. It asks each model\n" +
-			"for an answer of one token, and the embedder for a few vectors.",
+		Long: "Checks all that Hark needs, also while it runs, and changes nothing. Each line begins with ✓ (well), ✗ (wrong) or !\n" +
+			"(advice), and says what to do. The exit code is 1 if there is a ✗. It asks each model for an answer of one token, and\n" +
+			"the embedder for a few vectors.",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ill, all := false, []finding{}

@@ -79,7 +79,7 @@ func (d *doctor) guilds(ctx context.Context, a *discord.Account) []finding {
 		add("permissions", advised("Hark is in no server yet", "invite it: "+discord.InviteURL(a.App, 0)))
 	}
 	if lonely {
-		add("commands", finding{Detail: fmt.Sprintf("only the server %d is to have them, and Hark isn't there", dev),
+		add("commands", finding{Detail: fmt.Sprintf("discord.dev_guild names the server %d, and Hark isn't in it", dev),
 			Advice: "change discord.dev_guild or take it away, or invite Hark: " + discord.InviteURL(a.App, dev)})
 	}
 	return found

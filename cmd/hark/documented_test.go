@@ -13,7 +13,8 @@ import (
 )
 
 // documented are the pages whose commands people type in.
-var documented = []string{"README.md", "docs/hosting.md", "docs/models.md", "docs/coming-from.md"}
+var documented = []string{"README.md", "docs/hosting.md", "docs/backup.md", "docs/monitoring.md", "docs/uninstall.md",
+	"docs/models.md", "docs/coming-from.md"}
 
 // TestDocumentedCommands runs what the pages tell to type, in the order in which they tell it: Hark as it is,
 // against a fake Discord and a fake model. Of what belongs to others (Docker, systemd) it holds the names of

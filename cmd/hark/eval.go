@@ -35,15 +35,15 @@ func (f *flags) evalCommand() *cobra.Command {
 	e := evaluation{flags: f}
 	c := &cobra.Command{
 		Use:   "eval SET…",
-		Short: "Measure recall on recall sets, in a temporary store, or how modes are inferred",
+		Short: "Measure recall on recall sets, in a temporary store, or how well modes are inferred",
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case e.modes != "" && len(args) > 0:
-				return fmt.Errorf("--modes measures no recall sets, so what is %q?", args[0])
+				return fmt.Errorf("--modes takes no recall sets: leave out %q", args[0])
 			case e.modes == "" && (e.wrong || e.json):
 				return errors.New("--wrong and --json need --modes")
 			case e.modes == "" && len(args) == 0:
-				return errors.New("which recall sets? Write their files' names behind \"eval\"")
+				return errors.New("which recall sets? Write their files' names after \"eval\"")
 			}
 			return nil
 		},
@@ -56,13 +56,13 @@ func (f *flags) evalCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&e.out, "run", "", "write what was found for each question to this `file`, as JSON lines")
 	c.Flags().BoolVar(&e.compare, "compare", false,
-		"print how often evidence is found with each ingredient of recall switched off instead")
+		"instead, switch off one ingredient of recall at a time, and print how often evidence is found")
 	c.Flags().StringVar(&e.embedding, "embedding", "",
-		"measure with this embedding `model`, or \"built-in\" (default: as configured, and so is what else is known of it)")
+		"measure with this embedding `model`, or \"built-in\" (default: as configured)")
 	c.Flags().StringVar(&e.at, "embedding-url", "", "the `address` of that model's server, up to and including /v1")
 	c.Flags().StringVar(&e.modes, "modes", "",
-		"measure instead how the modes are inferred of the questions in this `file`, of lines MODE<TAB>TOOLS<TAB>QUESTION")
-	c.Flags().BoolVar(&e.wrong, "wrong", false, "with --modes: print the questions as well that were told wrongly")
+		"instead, measure how well modes are inferred for the questions in this `file`, with lines MODE<TAB>TOOLS<TAB>QUESTION")
+	c.Flags().BoolVar(&e.wrong, "wrong", false, "with --modes: also print the questions whose mode was wrong")
 	c.Flags().BoolVar(&e.json, "json", false, "with --modes: print JSON")
 	for _, recall := range []string{"compare", "embedding", "embedding-url"} {
 		c.MarkFlagsMutuallyExclusive("modes", recall)

@@ -24,17 +24,17 @@ func (f *flags) exportCommand() *cobra.Command {
 	force, salvage, unchecked := false, false, false
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Write down all about one person, or what was said in a channel",
-		Long: "Writes all that is remembered about one person as JSON: who they are, their facts and lore, what they wrote and\n" +
-			"asked, and which summaries are from that.\n" +
-			"Or what was said in a channel, a message a line, which \"hark import\" puts back to where it was said, but for what\n" +
-			"was forgotten there and for Hark's own answers. What the model was sent for answers isn't in it, for that holds what\n" +
-			"others said. It holds all of it in the clear, and what is forgotten later stays in it: keep it private, and no longer\n" +
-			"than you need it.\n" +
-			"With --salvage it writes all that can be read of a damaged database, which it doesn't change: messages, facts, lore,\n" +
-			"and what was decided and forgotten. Stop Hark first. \"hark import\" takes the file into a new data directory. What was\n" +
-			"deleted or forgotten, is too old, or is by somebody who has opted out is left out; where that can't be known, nothing\n" +
-			"is written without --unchecked. The exit code is 1 if something is missing.",
+		Short: "Export everything about one person, or what was said in a channel",
+		Long: "With --user: writes all that is remembered about one person as JSON: who they are, their facts and lore, what they\n" +
+			"wrote and asked, and the summaries made from that.\n" +
+			"With --channel: writes what was said in a channel, one message a line. \"hark import\" puts it back, except what was\n" +
+			"forgotten there and Hark's own answers.\n" +
+			"An export holds all text in the clear, and what is forgotten later stays in it: keep it private, and no longer than\n" +
+			"you need it. It doesn't hold what the model was sent, because that has other people's words.\n" +
+			"With --salvage: writes all that can be read of a damaged database, which it doesn't change: messages, facts, lore, and\n" +
+			"what was decided and forgotten. Stop Hark first. \"hark import\" reads the file into a new data directory. It leaves out\n" +
+			"what was deleted or forgotten, is too old, or was written by somebody who opted out. If it can't know that, it writes\n" +
+			"nothing without --unchecked. The exit code is 1 if something is missing.",
 		Example: "  hark export --user ann --out ann.json\n" +
 			"  hark export --channel general --guild Harbour --out general.jsonl\n" +
 			"  hark export --salvage --out salvaged.jsonl\n  hark import --data new-data salvaged.jsonl",
@@ -47,7 +47,7 @@ func (f *flags) exportCommand() *cobra.Command {
 				return f.salvage(c, out, force, unchecked)
 			}
 			if (user == "") == (channel == "") {
-				return errors.New("what is to be written down? Say --user or --channel, one of them")
+				return errors.New("export what? Name either --user or --channel")
 			}
 			return f.withKept(func(c *cobra.Command, k *kept, _ []string) error {
 				where, err := k.guildCalled(guild)
@@ -65,11 +65,11 @@ func (f *flags) exportCommand() *cobra.Command {
 	c.Flags().StringVar(&user, "user", "", "all about the person of this `name` or id")
 	c.Flags().StringVar(&channel, "channel", "", "what was said in the channel of this `name` or id")
 	c.Flags().StringVar(&guild, "guild", "", "only in the server of this `name` or id")
-	c.Flags().StringVar(&out, "out", "", "write to this `file`, which only you can read, rather than to the output")
+	c.Flags().StringVar(&out, "out", "", "write to this `file`, which only you can read, instead of the output")
 	c.Flags().BoolVar(&force, "force", false, "replace the file if it is there")
 	c.Flags().BoolVar(&salvage, "salvage", false, "write all that can be read of a damaged database")
 	c.Flags().BoolVar(&unchecked, "unchecked", false,
-		"with --salvage: also where it can't be known what was deleted, forgotten or opted out")
+		"with --salvage: write even if it isn't known what was deleted, forgotten or opted out")
 	return c
 }
 
@@ -88,9 +88,9 @@ func writeOut(path string, replace bool, write func(io.Writer) error) error {
 	case err != nil:
 		return err
 	case !there.Mode().IsRegular():
-		return fmt.Errorf("%s is no ordinary file: name another, or leave out --out and redirect the output", path)
+		return fmt.Errorf("%s isn't a regular file: name another, or leave out --out and redirect the output", path)
 	case !replace:
-		return fmt.Errorf("%s is there already: name another file, or replace it with --force", path)
+		return fmt.Errorf("%s exists already: name another file, or replace it with --force", path)
 	}
 	return atomicfile.Write(path, write)
 }

@@ -28,9 +28,9 @@ func (f *flags) forgetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "forget",
 		Short: "Forget a person, a channel, a server, single messages, or what is older than a day",
-		Long: "Forgets for good, also while Hark runs: the text, its words and vectors, what was made of it, and Hark's answers that\n" +
-			"used it. All conditions given must hold: \"--user ann --before 90d\" is what Ann wrote more than 90 days ago. It shows\n" +
-			"what would go and asks first.",
+		Long: "Forgets for good, also while Hark runs: the text, its words and vectors, what was made from it, and Hark's answers\n" +
+			"that used it. Conditions combine: \"--user ann --before 90d\" is what Ann wrote more than 90 days ago. The command shows\n" +
+			"what would go, and asks first.",
 		Example: "  hark forget --user ann                      all that Ann wrote, in all servers, and what is known of her\n" +
 			"  hark forget --user ann --opt-out            and nothing of hers is remembered from now on\n" +
 			"  hark forget --channel general --before 2024-01-01\n" +
@@ -50,8 +50,8 @@ func (f *flags) forgetCommand() *cobra.Command {
 	c.Flags().StringVar(&o.before, "before", "",
 		"what was said before this `day`, such as 2024-05-31, or longer ago than this, such as 90d")
 	c.Flags().BoolVar(&o.expired, "expired", false,
-		"what is older than it is to be remembered: Hark waits for this, or for 72 hours, where that is much")
-	c.Flags().BoolVar(&o.optOut, "opt-out", false, "and remember nothing that the person writes from now on")
+		"what is older than the retention; if that is much, Hark itself waits for this or for 72 hours")
+	c.Flags().BoolVar(&o.optOut, "opt-out", false, "also remember nothing that the person writes from now on")
 	c.Flags().BoolVar(&o.yes, "yes", false, "don't ask")
 	c.Flags().BoolVar(&o.json, "json", false, "print the receipt as JSON")
 	return c
@@ -62,11 +62,11 @@ func (o *forgetting) check() error {
 	others := o.user != "" || o.channel != "" || o.guild != "" || o.before != "" || len(o.messages) > 0 || o.optOut
 	switch {
 	case o.expired && others:
-		return errors.New("--expired is what is too old, in all servers: leave out the other conditions")
+		return errors.New("--expired applies to all servers: leave out the other conditions")
 	case o.expired:
 		return nil
 	case o.user == "" && o.channel == "" && o.guild == "" && o.before == "" && len(o.messages) == 0:
-		return errors.New("what is to be forgotten? Say it with --user, --channel, --guild, --message, --before or --expired")
+		return errors.New("forget what? Use --user, --channel, --guild, --message, --before or --expired")
 	case len(o.messages) > 0 && o.channel == "":
 		return errors.New("--message needs --channel: in which channel are they?")
 	case len(o.messages) > 0 && (o.user != "" || o.before != ""):

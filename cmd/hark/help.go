@@ -119,7 +119,7 @@ func flagError(c *cobra.Command, err error) error {
 		return fmt.Errorf("--%s takes %s, not %q", wrong.GetFlag().Name, takes(wrong.GetFlag()), wrong.GetValue())
 	}
 	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return fmt.Errorf("--%s needs a value behind it: %s", bare.GetFlag().Name, takes(bare.GetFlag()))
+		return fmt.Errorf("--%s needs a value after it: %s", bare.GetFlag().Name, takes(bare.GetFlag()))
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()

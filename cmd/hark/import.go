@@ -21,13 +21,13 @@ import (
 func (f *flags) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE…",
-		Short: "Take conversations into memory: exports of DiscordChatExporter as JSON, and recall sets",
-		Long: "Takes conversations into memory: channels that DiscordChatExporter exported as JSON or \"hark export\" wrote, and\n" +
-			"recall sets. Of a directory all such files are taken.\n" +
-			"Importing a file twice is importing it once, so one that was interrupted goes on when it is imported again. What was\n" +
-			"deleted or forgotten stays so.",
+		Short: "Import conversations: exports of DiscordChatExporter as JSON, and recall sets",
+		Long: "Imports conversations: channels exported as JSON by DiscordChatExporter or written by \"hark export\", and recall sets.\n" +
+			"Of a directory, it imports all such files.\n" +
+			"Importing a file twice is the same as importing it once. To go on after an interruption, import the file again. What\n" +
+			"was deleted or forgotten stays so.",
 		Example: "  hark import export/*.json\n  hark import export",
-		Args:    someOf("which files? Write their names behind \"import\""),
+		Args:    someOf("which files? Write their names after \"import\""),
 		RunE: f.withApp(func(c *cobra.Command, a *app, args []string) error {
 			paths, failed := f.filesIn(args)
 			var all imported
@@ -202,7 +202,7 @@ func (f *flags) filesIn(names []string) (paths []string, failed bool) {
 		}
 		found, passed, err := filesBelow(name)
 		if err == nil && len(found) == 0 {
-			err = errors.New("there is nothing in this directory that can be imported: needed are exports as JSON, or recall sets, whose names end in .json, .jsonl, .ndjson or .gz")
+			err = errors.New("nothing in this directory can be imported: it needs exports as JSON or recall sets, with names that end in .json, .jsonl, .ndjson or .gz")
 		}
 		if err != nil {
 			failed = true

@@ -18,9 +18,9 @@ func (f *flags) initCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init",
 		Short: "Ask for the token, the model and the embedder, and write the configuration file",
-		Long: "Asks for the bot's token, the model and the embedder, checks each at once, and writes the configuration file, which only\n" +
-			"its owner can read. What it doesn't ask about stays as it is in a file that is there. Answers may also come, a line\n" +
-			"each, from a pipe. It is never needed: the environment alone is enough.",
+		Long: "Asks for the bot's token, the model and the embedder, tests each at once, and writes the configuration file, which\n" +
+			"only its owner can read. Other settings in an existing file stay. Answers can also come from a pipe, one a line.\n" +
+			"Or use environment variables only.",
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := f.beginSetup(c.Context())
@@ -68,7 +68,7 @@ func (f *flags) beginSetup(ctx context.Context) (*setup, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	if s.config, err = config.LoadText(s.path, s.text, f.env.lookup); err != nil {
-		return nil, fmt.Errorf("%w\nmend that first, or name another file with --config", err)
+		return nil, fmt.Errorf("%w\nfix that first, or name another file with --config", err)
 	}
 	if f.data != "" {
 		s.config.Data = f.data

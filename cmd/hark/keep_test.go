@@ -234,7 +234,7 @@ func TestBackupAndRestoreByStreams(t *testing.T) {
 	c.run(1, "backup", "-", "--json")
 	c.sees()
 	c.run(1, "restore", "-")
-	c.says("say --yes")
+	c.says("add --yes")
 	c.stdin = "no backup at all"
 	c.run(1, "restore", "--yes", "-")
 	c.sees()

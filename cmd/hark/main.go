@@ -197,7 +197,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%q takes no arguments, so what is %q? \"%[1]s --help\" shows what there is",
+	return fmt.Errorf("%q takes no arguments: leave out %q; \"%[1]s --help\" shows what there is",
 		c.CommandPath(), args[0])
 }
 

@@ -22,13 +22,13 @@ func (f *flags) migrateCommand() *cobra.Command {
 	yes := false
 	llmcord := &cobra.Command{
 		Use:   "llmcord FILE",
-		Short: "Make a configuration of llmcord's config.yaml",
-		Long: "Makes Hark's configuration of llmcord's config.yaml: the token, the models with their servers and keys, and the system\n" +
-			"prompt as persona. It is written to config.toml, or where --config says, for nobody but you to read. What was taken\n" +
-			"over is told line by line, and of what wasn't, why, or what to do instead. llmcord keeps no messages; \"hark import\"\n" +
-			"and \"hark backfill\" fetch what was said before.",
+		Short: "Convert llmcord's config.yaml",
+		Long: "Converts llmcord's config.yaml to Hark's configuration: the token, the models with their servers and keys, and the\n" +
+			"system prompt as persona. It writes config.toml, or the file that --config names, which only you can read. It reports\n" +
+			"each setting that it took over, and what to do about the others. llmcord keeps no messages: \"hark import\" and \"hark\n" +
+			"backfill\" fetch what was said before.",
 		Example: "  hark migrate llmcord ../llmcord/config.yaml\n  hark migrate llmcord config.yaml --config /etc/hark/config.toml",
-		Args:    exactly(1, "which file? Write the name of llmcord's config.yaml behind %q"),
+		Args:    exactly(1, "which file? Write the name of llmcord's config.yaml after %q"),
 		RunE:    func(c *cobra.Command, args []string) error { return f.migrate(c, args[0], yes) },
 	}
 	llmcord.Flags().BoolVar(&yes, "yes", false, "don't ask")
@@ -47,7 +47,7 @@ func (f *flags) migrate(c *cobra.Command, from string, yes bool) error {
 	named, _ := f.env.lookup("HARK_CONFIG")
 	to := cmp.Or(f.config, named, config.DefaultFile)
 	if same(from, to) {
-		return fmt.Errorf("%s is the file that is read: name another for Hark's configuration with --config", to)
+		return fmt.Errorf("%s is the file to convert: name another one for Hark's configuration with --config", to)
 	}
 	if _, err := os.Lstat(to); err == nil {
 		if err := f.confirm(c.Context(), yes, "", fmt.Sprintf("%s is there already. Replace it?", to)); err != nil {
@@ -79,7 +79,7 @@ func readShort(path string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 	}
 	if int64(len(data)) > most {
-		return nil, fmt.Errorf("%s is longer than %d KiB, which no configuration is", path, most>>10)
+		return nil, fmt.Errorf("%s is longer than %d KiB, so it isn't a configuration", path, most>>10)
 	}
 	return data, nil
 }

@@ -13,18 +13,20 @@ import (
 
 const referenceHead = `# The command line
 
-What the operator can do, also while ` + "`hark run`" + ` runs. Every command takes ` +
-	"`--config FILE`, `--data DIR` and `--help`" + `. It ends with the exit
-code 0, with 1 and a sentence on standard error, or with 130 when it was interrupted. What members and admins can do in Discord is in
-[commands.md](commands.md).
+These commands are for the operator. They work while ` + "`hark run`" + ` runs, unless they say otherwise. Every
+command takes ` + "`--config FILE`, `--data DIR` and `--help`" + `. The exit code is 0; or 1, with a sentence on standard
+error; or 130 after an interruption. Commands for members and admins in Discord are in [commands.md](commands.md).
 
-Shells complete commands, flags and values such as channels' names once that is switched on: with bash by the line
-` + "`source <(hark completion bash)`" + ` in ~/.bashrc, with fish by ` + "`hark completion fish | source`" +
-	` in ~/.config/fish/config.fish, with zsh by
-` + "`source <(hark completion zsh)`" + ` in ~/.zshrc below ` + "`compinit`" + `. ` +
-	"`hark completion --help`" + ` tells of other ways.
+To complete commands, flags and values such as channels' names with the tab key, add a line to your shell's
+configuration:
 
-This page is made from the code: ` + "`go test ./cmd/hark -run TestCommandLineReference -update`" + ` writes it anew.
+- bash, in ~/.bashrc: ` + "`source <(hark completion bash)`" + `
+- fish, in ~/.config/fish/config.fish: ` + "`hark completion fish | source`" + `
+- zsh, in ~/.zshrc below ` + "`compinit`: `source <(hark completion zsh)`" + `
+
+` + "`hark completion --help`" + ` shows other ways.
+
+This page is generated: ` + "`go test ./cmd/hark -run TestCommandLineReference -update`" + `.
 `
 
 // TestCommandLineReference holds the page of the command line against the commands there are.

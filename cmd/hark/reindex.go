@@ -12,10 +12,9 @@ import (
 func (f *flags) reindexCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reindex",
-		Short: "Make words, counts and vectors again from what was said",
-		Long: "Makes again all that is made of what was said: the words by which it is found, counts, segments and vectors. The\n" +
-			"log isn't touched. Hark may run meanwhile, and finds less until the words are done. Interrupted, it goes on where it\n" +
-			"was when it is called again.",
+		Short: "Rebuild words, counts and vectors from the log",
+		Long: "Rebuilds all indexes from the log: words, counts, segments and vectors. It doesn't change the log. Hark may run\n" +
+			"meanwhile, and finds less until the words are done. After an interruption, call it again to go on.",
 		Args: noArguments,
 		PreRunE: func(*cobra.Command, []string) error {
 			_, err := f.loadKept()
@@ -46,7 +45,7 @@ func (f *flags) reindex(c *cobra.Command, a *app) error {
 	case err != nil:
 		return err
 	case byMeaning != nil:
-		return fmt.Errorf("the words are indexed again, but not all vectors are made: %w; \"hark run\" goes on, or \"hark reindex\"", byMeaning)
+		return fmt.Errorf("the words are indexed, but not all vectors: %w; \"hark run\" or \"hark reindex\" goes on", byMeaning)
 	}
 	if total == 0 && missing > 0 {
 		fmt.Fprintln(c.OutOrStdout(), "The vectors that were missing are made; \"hark reindex\" once more begins anew.")

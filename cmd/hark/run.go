@@ -34,7 +34,7 @@ func (f *flags) runCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&wait, "wait", false,
-		"when Discord refuses the token or an intent, wait for the configuration to change instead of ending")
+		"if Discord refuses the token or an intent, wait for a changed configuration instead of ending")
 	return c
 }
 

@@ -28,7 +28,7 @@ func (f *flags) salvage(c *cobra.Command, out string, force, unchecked bool) err
 	}
 	defer s.Close()
 	if len(s.Unsure) > 0 && !unchecked {
-		return fmt.Errorf("nothing was written: %s can't be read wholly, so that what was deleted, forgotten or opted out might come back: restore a backup with \"hark restore FILE\", or write what can be read all the same with --unchecked",
+		return fmt.Errorf("nothing was written: parts of %s can't be read, so what was deleted, forgotten or opted out might come back: restore a backup with \"hark restore FILE\", or write what can be read with --unchecked",
 			strings.Join(s.Unsure, ", "))
 	}
 	n := 0

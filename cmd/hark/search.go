@@ -29,7 +29,7 @@ type asking struct {
 func (a *asking) addFlags(c *cobra.Command) {
 	if a.talk == nil {
 		c.Flags().StringVar(&a.channel, "channel", "",
-			"ask as in the channel of this `name` or id: what may be said there is found (default: everything but direct messages)")
+			"ask as in the channel of this `name` or id, and find what may be said there (default: everything except direct messages)")
 		c.Flags().StringVar(&a.as, "as", "", "ask as the person of this `name`")
 	}
 	c.Flags().BoolVar(&a.json, "json", false, "print JSON")
@@ -42,7 +42,7 @@ func (a *asking) asks(do func(c *cobra.Command, app *app, q answer.Question) err
 	return func(c *cobra.Command, args []string) error {
 		text := strings.Join(args, " ")
 		if strings.TrimSpace(text) == "" {
-			return errors.New("the question is empty: write it behind the command, in quotes")
+			return errors.New("the question is empty: write it after the command, in quotes")
 		}
 		ask := func(c *cobra.Command, app *app, p place) error {
 			q, err := a.question(c.Context(), app, p, text)
@@ -149,7 +149,7 @@ func (a *asking) find(c *cobra.Command, app *app, q answer.Question, limit int) 
 	return app.printHits(c, a.json, hits)
 }
 
-var oneQuestion = someOf("what is the question? Write it behind the command, in quotes")
+var oneQuestion = someOf("what is the question? Write it after the command, in quotes")
 
 // tellSession says what isn't searched because it needs no recalling.
 func (a *asking) tellSession(p builder.Prompt) {

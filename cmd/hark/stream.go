@@ -26,7 +26,7 @@ const (
 // streamBackup writes a backup to w.
 func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sqlite.BackupInfo, err error) {
 	if _, is := terminalOf(w); is {
-		return info, errors.New("a backup isn't for the screen: send it into a file with \"> FILE\"")
+		return info, errors.New("a terminal can't take a backup: redirect it with \"> FILE\"")
 	}
 	path := filepath.Join(k.config.Data, streamedOut)
 	if info, err = f.backUp(ctx, k, path, true); err != nil {
@@ -40,7 +40,7 @@ func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sq
 	defer file.Close()
 	_ = os.Remove(path) // what is open can still be read, but where it can't be removed
 	if _, err := io.Copy(w, file); err != nil {
-		return info, fmt.Errorf("write the backup: %w; what was written is no whole backup", err)
+		return info, fmt.Errorf("write the backup: %w; the backup is incomplete", err)
 	}
 	return info, nil
 }
@@ -48,7 +48,7 @@ func (f *flags) streamBackup(ctx context.Context, k *kept, w io.Writer) (info sq
 // streamRestore keeps what r has in a file of the data directory. remove takes that away again.
 func streamRestore(dir string, r io.Reader) (path string, remove func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", nil, fmt.Errorf("make the data directory: %w; name one that can be made and written", err)
+		return "", nil, fmt.Errorf("make the data directory: %w; name a directory that Hark can create and write to", err)
 	}
 	file, err := os.CreateTemp(dir, streamedIn) // which only its owner can read
 	if err != nil {

@@ -28,10 +28,10 @@ func (f *flags) traceCommand() *cobra.Command {
 	o := tracing{limit: 10}
 	c := &cobra.Command{
 		Use:   "trace [ANSWER_ID]",
-		Short: "Show how the last answers came about, or what the model was sent for one of them",
-		Long: "Shows how the last answers came about, in numbers: what the prompt's sections took, what was left out and why.\n" +
-			"With an answer's id, also the prompt as the model got it, section by section, as long as it is kept\n" +
-			"(memory.trace_retention) and nothing in it was forgotten. It holds what members wrote: keep it private.",
+		Short: "Show how the last answers were made, or what the model was sent for one of them",
+		Long: "Shows how the last answers were made, in numbers: what each section of the prompt took, and what was left out and why.\n" +
+			"With an answer's id, it also shows the prompt that the model got, section by section, while it is kept\n" +
+			"(memory.trace_retention) and nothing in it was forgotten. A prompt holds what members wrote: keep it private.",
 		Example: "  hark trace --limit 3\n  hark trace 1266087253498875905 --prompt > prompt.txt",
 		Args:    oneAnswer,
 		PreRunE: func(_ *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ func (f *flags) traceCommand() *cobra.Command {
 	}
 	c.Flags().IntVar(&o.limit, "limit", o.limit, "show at most this `number` of answers, the newest first")
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	c.Flags().BoolVar(&o.prompt, "prompt", false, "print the prompt alone, byte by byte as the model got it")
+	c.Flags().BoolVar(&o.prompt, "prompt", false, "print only the prompt, exactly as the model got it")
 	return c
 }
 
@@ -120,7 +120,7 @@ func (k *kept) showTrace(c *cobra.Command, o tracing, id string) error {
 func (k *kept) traceOf(ctx context.Context, id string) (memory.Trace, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || n <= 0 || n == math.MaxInt64 {
-		return memory.Trace{}, fmt.Errorf("%q is no answer's id: \"hark trace\" lists those of the last answers", id)
+		return memory.Trace{}, fmt.Errorf("no answer has the id %q: \"hark trace\" lists the last answers", id)
 	}
 	traces, err := k.Traces(ctx, memory.TraceQuery{Before: memory.MessageID(n) + 1, Limit: 1, Prompts: true})
 	if err != nil {

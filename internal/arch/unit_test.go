@@ -8,23 +8,28 @@ import (
 	"testing"
 )
 
-// What systemd itself makes of the unit, where there is one.
-func TestServiceUnitForSystemd(t *testing.T) {
+// What systemd itself makes of the units, where there is one.
+func TestUnitsForSystemd(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("there is no systemd-analyze here")
 	}
-	// a command that is there
-	text := strings.Replace(read(t, "deploy/hark.service"), "ExecStart=/usr/local/bin/hark", "ExecStart="+analyze, 1)
-	file := filepath.Join(t.TempDir(), "hark.service")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	var files []string
+	for _, name := range []string{"hark.service", "hark-backup.service", "hark-backup.timer"} {
+		// a command that is there
+		text := strings.Replace(read(t, "deploy/"+name), "ExecStart=/usr/local/bin/hark", "ExecStart="+analyze, 1)
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, file)
 	}
-	verify := exec.Command(analyze, "verify", "--man=no", file)
+	verify := exec.Command(analyze, append([]string{"verify", "--man=no"}, files...)...)
 	told, err := verify.CombinedOutput()
 	for line := range strings.Lines(string(told)) {
-		if strings.Contains(line, "hark.service") {
+		if strings.Contains(line, "hark") {
 			t.Error(line)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-const exampleHead = `Every setting of Hark with its default. All of them can be left out, and so can this file.
-Each can also be given as an environment variable, which goes before the file: llm.model as HARK_LLM_MODEL. A secret can also be read from the file that such a variable names with _FILE at its end: HARK_DISCORD_TOKEN_FILE.`
+const exampleHead = `Every setting of Hark with its default. You can leave out any of them, or the whole file.
+Environment variables override this file: llm.model is HARK_LLM_MODEL. A secret can also be read from a file: HARK_DISCORD_TOKEN_FILE names it.`
 
 // Example is a file that shows every key, its default and what it is for. It is config.example.toml.
 func Example() string {

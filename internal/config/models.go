@@ -10,9 +10,9 @@ import (
 
 // Fallback is the model that stands in for others.
 type Fallback struct {
-	Model       string   `toml:"model" help:"The model's name, as its server knows it. Empty: none; while the model is away Hark quotes what it recalled."`
-	BaseURL     string   `toml:"base_url" url:"optional" help:"Its server, up to and including /v1. Empty: llm.base_url, with llm.api_key and llm.headers, which no other server is sent."`
-	APIKey      Secret   `toml:"api_key" help:"Its server's key. Empty: none is sent, but to llm.base_url llm.api_key."`
+	Model       string   `toml:"model" help:"The model's name, as its server knows it. Empty: none. While the model fails, Hark quotes what it recalled."`
+	BaseURL     string   `toml:"base_url" url:"optional" help:"Its server, up to and including /v1. Empty: llm.base_url. Hark sends llm.api_key and llm.headers to that server only."`
+	APIKey      Secret   `toml:"api_key" help:"Its server's key. Empty: llm.api_key if its server is llm.base_url, else none."`
 	Vision      bool     `toml:"vision" help:"Whether it can see images."`
 	Temperature *float64 `toml:"temperature" help:"How freely it writes, from 0 to 2. Left out: as llm.temperature." example:"0.7"`
 	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
@@ -20,10 +20,10 @@ type Fallback struct {
 
 // Model is one of those that people can choose among besides the default.
 type Model struct {
-	Name        string   `toml:"name" help:"The name by which people choose it, other than the other models' and llm.model." example:"\"local\""`
+	Name        string   `toml:"name" help:"The name by which people choose it. It must differ from the other models' names and from llm.model." example:"\"local\""`
 	Model       string   `toml:"model" help:"The model's name, as its server knows it." example:"\"qwen3:8b\""`
-	BaseURL     string   `toml:"base_url" url:"" help:"Its server, up to and including /v1. Left out: llm.base_url, with llm.api_key and llm.headers, which no other server is sent." example:"\"http://localhost:11434/v1\""`
-	APIKey      Secret   `toml:"api_key" help:"Its server's key. Left out: none is sent, but to llm.base_url llm.api_key." example:"\"\""`
+	BaseURL     string   `toml:"base_url" url:"" help:"Its server, up to and including /v1. Left out: llm.base_url. Hark sends llm.api_key and llm.headers to that server only." example:"\"http://localhost:11434/v1\""`
+	APIKey      Secret   `toml:"api_key" help:"Its server's key. Left out: llm.api_key if its server is llm.base_url, else none." example:"\"\""`
 	APIKeyFile  string   `toml:"api_key_file" help:"A file that holds the key, instead of api_key." example:"\"/run/secrets/local_key\""`
 	APIKeyEnv   string   `toml:"api_key_env" help:"An environment variable of your own that holds the key, instead of api_key. Its name doesn't begin with HARK_." example:"\"LOCAL_KEY\""`
 	Window      int      `toml:"window" zero:"what is known of the model" help:"How many tokens it takes for prompt and answer together, as llm.window." example:"8192"`

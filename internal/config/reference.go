@@ -7,16 +7,17 @@ import (
 
 const referenceHead = `# Configuration
 
-Every setting with its environment variable and its default. All have defaults, and none is needed but the token of the bot. A setting
-is taken from the file that ` + "`--config` or `HARK_CONFIG`" + ` names, else from ` + "`config.toml`" +
-	` in the working directory; a variable goes before the
-file, and ` + "`--data`" + ` before both. An empty variable counts as not set. A secret can also be read from a file, whose name is in a variable
-with ` + "`_FILE`" + ` at its end: ` + "`HARK_DISCORD_TOKEN_FILE=/run/secrets/token`" + `.
+Every setting with its environment variable and its default. Only the bot's token is required. Hark reads the
+file that ` + "`--config` or `HARK_CONFIG`" + ` names, else ` + "`config.toml`" + ` in the working directory. Environment
+variables override the file, and ` + "`--data`" + ` overrides both. An empty variable counts as not set. A secret can also
+be read from a file, which a variable with ` + "`_FILE`" + ` at its end names:
+` + "`HARK_DISCORD_TOKEN_FILE=/run/secrets/token`" + `.
 
-What Hark doesn't know is an error that names the line and the nearest key. [config.example.toml](../config.example.toml) has the same as a
-file to begin from. What admins decide in Discord goes before what is configured: see [commands](commands.md).
+Unknown keys are errors; the message names the line and the nearest key. Start from
+[config.example.toml](../config.example.toml), which has the same text. What admins decide in Discord overrides the
+configuration: see [commands](commands.md).
 
-This page is made from the code: ` + "`go test ./internal/config -update`" + ` writes it anew.
+This page is generated: ` + "`go test ./internal/config -update`" + `.
 `
 
 // Reference is every setting as a page in Markdown. It is docs/configuration.md.
