@@ -36,8 +36,8 @@ type setLine struct {
 	Author   text            `json:"author"`
 	Time     text            `json:"time"`
 	Text     text            `json:"text"`
-	ReplyTo  []text          `json:"reply_to"`
-	Evidence []text          `json:"evidence"`
+	ReplyTo  textList        `json:"reply_to"`
+	Evidence textList        `json:"evidence"`
 	Event    text            `json:"event"` // what kind of event Body is, in a line of that type
 	Body     json.RawMessage `json:"body"`
 	exportedLine

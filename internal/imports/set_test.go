@@ -74,7 +74,7 @@ func TestSetResolvesReplies(t *testing.T) {
 	t.Parallel()
 	file := line(map[string]any{"id": "1", "reply_to": []string{"1"}}) +
 		line(map[string]any{"id": "0", "reply_to": []string{"3"}}) + // to what comes later
-		line(map[string]any{"id": "2", "reply_to": []string{"1"}}) +
+		line(map[string]any{"id": "2", "reply_to": "1"}) +
 		line(map[string]any{"id": "3", "reply_to": []string{"4", "gone", "2"}}) +
 		line(map[string]any{"id": "4", "channel": "other", "reply_to": []string{"1"}})
 	for name, files := range map[string][]string{"one batch": {file},

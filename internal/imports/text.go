@@ -23,6 +23,20 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
+// textList is a list of texts, or one by itself.
+type textList []text
+
+// UnmarshalJSON fails as a list of texts does.
+func (l *textList) UnmarshalJSON(data []byte) error {
+	if data[0] == '[' {
+		return json.Unmarshal(data, (*[]text)(l))
+	}
+	if t := text(""); t.UnmarshalJSON(data) == nil && t != "" {
+		*l = textList{t}
+	}
+	return nil
+}
+
 func texts(list []text) []string {
 	var all []string
 	for _, t := range list {
