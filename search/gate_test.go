@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -122,6 +123,38 @@ func TestWhatIsBehindIsNotFound(t *testing.T) {
 	for _, h := range k.search(t, q).Hits {
 		if h.Message.ID == ids["roof"] {
 			t.Error("it was found")
+		}
+	}
+}
+
+// Of a question that tells nothing but whom or which day it means only what was said by or of them, and then, speaks.
+func TestWhatSpeaksOfWhomOrWhen(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	idle := memory.Person{ID: 599, Guild: village, Nick: "Zelda"}
+	k.apply(t, memory.PersonSeen{Person: idle})
+	k.say(t, dawn.Add(40*time.Hour), green, marta, "good that you say it, October suits me")
+	late := k.say(t, dawn.Add(15*24*time.Hour), green, pim, "Zelda has a boat")
+	k.index(t)
+	day := dawn.AddDate(0, 0, 1).Format(" on 2 January")
+	for question, want := range map[string][]memory.MessageID{
+		"what did Pim say?":              {ids["goat"], late},
+		"Zelda?":                         {late},
+		"what did Zelda say?":            {late},
+		"what did Zelda say" + day + "?": nil,
+		"what did Pim say" + day + "?":   {ids["goat"]},
+		"what did Marta say yesterday?":  nil,
+	} {
+		var got []memory.MessageID
+		r := k.search(t, ask(question, green))
+		for _, h := range r.Hits {
+			if r.SpeaksOfIt(h) {
+				got = append(got, h.Message.ID)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v speak of it, want %v", question, got, want)
 		}
 	}
 }
