@@ -155,15 +155,17 @@ func TestWhatWouldBeDeclinedIsNotHeldBack(t *testing.T) {
 func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{"zeppelin ferry?", "what did the captain order for lunch on the ferry?",
-		"who drives the zeppelin to the pier"} {
+		"who drives the zeppelin to the pier", "and its captain?", "when does he order lunch?", "what did Ben say?",
+		"what did Ann say?", "what did Cleo say on 13 June?", "Ann?"} {
 		seen := ""
 		for _, n := range []int{0, 1, 4, 20} {
 			w := newWorld(t, nil)
 			from := memory.FirstMessageID(noon.Add(-15 * time.Minute))
 			for i := range n {
 				w.says(time.Duration(i+2)*day, kiosk, ben, "zeppelin captain order lunch")
-				w.says(16*time.Minute, kiosk, ben, "zeppelin captain order lunch")
+				w.says(16*time.Minute, kiosk, ben, "who drives the zeppelin captain to order lunch?")
 			}
+			w.says(14*time.Minute, kiosk, cleo, "what about the captain of the ferry, Ben?")
 			w.says(10*time.Minute, kiosk, ben, "The ferry leaves from pier four today")
 			w.says(9*time.Minute, kiosk, cleo, "Bring your own cake")
 			index := memory.Indexer{Queue: w.store, Embedder: embed.Builtin{}}
