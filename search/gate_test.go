@@ -81,12 +81,19 @@ func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
 	for _, text := range []string{"where is the chapel roof money hidden?", "who inspects the candles?", "money?",
-		"liquorice"} {
-		before := k.search(t, ask(text, green))
-		k.say(t, dawn, crypt, marta, text+" it was said here")
-		k.say(t, dawn, pub, pim, text+" and here")
+		"liquorice", "and for what?", "and its pipes?"} {
+		q := ask(text, green)
+		if asked := turn(marta, "is the crypt money for the organ?"); search.RefersBack(text) {
+			q.Session, q.Skip = []memory.Message{asked}, []memory.MessageID{asked.ID}
+		}
+		before := k.search(t, q)
+		for _, said := range []string{text, "the crypt money is for the organ", "the crypt", "money for the organ"} {
+			k.say(t, dawn, crypt, marta, said+" it was said here")
+			k.say(t, dawn, pub, pim, said+" and here")
+			k.say(t, q.Now.Add(time.Minute), green, pim, said+" and later")
+		}
 		k.index(t)
-		after := k.search(t, ask(text, green))
+		after := k.search(t, q)
 		if before.Declined != after.Declined || len(before.Hits) != len(after.Hits) {
 			t.Errorf("%q: what was said elsewhere changes it from %t to %t", text, before.Declined, after.Declined)
 		}
