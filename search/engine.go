@@ -67,6 +67,9 @@ const (
 var asking = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
 	mention ask say talk share happen kind type hobby photo activity`))
 
+// OnlyAsks reports whether a term asks for something and tells nothing of it.
+func OnlyAsks(term string) bool { return asking[term] }
+
 // Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
 // would have added.
 func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {

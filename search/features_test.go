@@ -57,10 +57,13 @@ func TestExcerptsHoldTheReply(t *testing.T) {
 	for name, c := range map[string]struct {
 		to, names bool // the answer replies to the question, or mentions who asked
 		again     bool // they speak again before it
+		aside     bool // it is asked of Hark
 		want      string
 	}{
 		"replies":               {to: true, again: true, want: "slide the cover open"},
 		"mentions":              {names: true, want: "slide the cover open"},
+		"asks Hark of it":       {to: true, names: true, aside: true, want: "who wants soup"},
+		"mentions Hark, too":    {names: true, aside: true, want: "who wants soup"},
 		"mentions, but not now": {names: true, again: true, want: "who wants soup"},
 		"neither":               {want: "who wants soup"},
 	} {
@@ -79,7 +82,9 @@ func TestExcerptsHoldTheReply(t *testing.T) {
 				m.Mentions = []memory.UserID{marta}
 			}
 		})
-		excerpt := k.search(t, ask("lantern black", green)).Hits[0].Excerpt
+		q := ask("lantern black", green)
+		q.Behind = func(m *memory.Message) bool { return c.aside && m.Content == "slide the cover open" }
+		excerpt := k.search(t, q).Hits[0].Excerpt
 		if len(excerpt) != 3 || excerpt[0].Content != "good morning" || excerpt[1].ID != asked ||
 			excerpt[2].Content != c.want {
 			t.Errorf("%s: the excerpt is %+v", name, excerpt)

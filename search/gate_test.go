@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -80,12 +81,19 @@ func TestTheGateKnowsNoMoreThanTheReaders(t *testing.T) {
 	t.Parallel()
 	k, _ := gossip(t)
 	for _, text := range []string{"where is the chapel roof money hidden?", "who inspects the candles?", "money?",
-		"liquorice"} {
-		before := k.search(t, ask(text, green))
-		k.say(t, dawn, crypt, marta, text+" it was said here")
-		k.say(t, dawn, pub, pim, text+" and here")
+		"liquorice", "and for what?", "and its pipes?"} {
+		q := ask(text, green)
+		if asked := turn(marta, "is the crypt money for the organ?"); search.RefersBack(text) {
+			q.Session, q.Skip = []memory.Message{asked}, []memory.MessageID{asked.ID}
+		}
+		before := k.search(t, q)
+		for _, said := range []string{text, "the crypt money is for the organ", "the crypt", "money for the organ"} {
+			k.say(t, dawn, crypt, marta, said+" it was said here")
+			k.say(t, dawn, pub, pim, said+" and here")
+			k.say(t, q.Now.Add(time.Minute), green, pim, said+" and later")
+		}
 		k.index(t)
-		after := k.search(t, ask(text, green))
+		after := k.search(t, q)
 		if before.Declined != after.Declined || len(before.Hits) != len(after.Hits) {
 			t.Errorf("%q: what was said elsewhere changes it from %t to %t", text, before.Declined, after.Declined)
 		}
@@ -122,6 +130,38 @@ func TestWhatIsBehindIsNotFound(t *testing.T) {
 	for _, h := range k.search(t, q).Hits {
 		if h.Message.ID == ids["roof"] {
 			t.Error("it was found")
+		}
+	}
+}
+
+// Of a question that tells nothing but whom or which day it means only what was said by or of them, and then, speaks.
+func TestWhatSpeaksOfWhomOrWhen(t *testing.T) {
+	t.Parallel()
+	k, ids := gossip(t)
+	idle := memory.Person{ID: 599, Guild: village, Nick: "Zelda"}
+	k.apply(t, memory.PersonSeen{Person: idle})
+	k.say(t, dawn.Add(40*time.Hour), green, marta, "good that you say it, October suits me")
+	late := k.say(t, dawn.Add(15*24*time.Hour), green, pim, "Zelda has a boat")
+	k.index(t)
+	day := dawn.AddDate(0, 0, 1).Format(" on 2 January")
+	for question, want := range map[string][]memory.MessageID{
+		"what did Pim say?":              {ids["goat"], late},
+		"Zelda?":                         {late},
+		"what did Zelda say?":            {late},
+		"what did Zelda say" + day + "?": nil,
+		"what did Pim say" + day + "?":   {ids["goat"]},
+		"what did Marta say yesterday?":  nil,
+	} {
+		var got []memory.MessageID
+		r := k.search(t, ask(question, green))
+		for _, h := range r.Hits {
+			if r.SpeaksOfIt(h) {
+				got = append(got, h.Message.ID)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %v speak of it, want %v", question, got, want)
 		}
 	}
 }

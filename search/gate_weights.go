@@ -10,7 +10,7 @@ var gateWeights = [gateCount]float64{
 	gateFound:    0.56,
 	gateHeld:     4.88,
 	gateAuthor:   0.70,
-	gateTime:     1.53,
+	gateTime:     1.52,
 	gateUnheard:  -3.13,
 	gateTerms:    5.79,
 	gateChatter:  -4.51,

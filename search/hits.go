@@ -35,7 +35,7 @@ func (p *pool) hits(q Query, scored []*ranked) []Hit {
 		if words == "" || len(q.Scope.Authors) > 0 && !slices.Contains(q.Scope.Authors, e.Author) {
 			continue
 		}
-		hit := Hit{Message: *e.Message, Excerpt: p.excerpt(r), From: e.from, To: e.from + len(e.passage), Why: r.why(),
+		hit := Hit{Message: *e.Message, Excerpt: p.excerpt(r, aside), From: e.from, To: e.from + len(e.passage), Why: r.why(),
 			score: r.score}
 		if aside(e) || !said.add(words) {
 			repeated = append(repeated, hit)
@@ -146,8 +146,8 @@ func normalised(s string) string {
 }
 
 // excerpt is a hit's message with the one before and the one after it in the same sitting. In their places stand what
-// it replies to and what answers it, if that is near.
-func (p *pool) excerpt(r *ranked) []memory.Message {
+// it replies to and what answers it, if that is near and doesn't stand aside.
+func (p *pool) excerpt(r *ranked, aside func(*entry) bool) []memory.Message {
 	stream := p.streams[r.channel]
 	first, last := opening(stream, r.at), r.at
 	for last+1 < len(stream) && stream[last+1].continues(&stream[r.at]) {
@@ -160,7 +160,7 @@ func (p *pool) excerpt(r *ranked) []memory.Message {
 	}
 	excerpt = append(excerpt, *stream[r.at].Message)
 	if _, to := neighbourhood(stream, last, 0, reach); last < to {
-		excerpt = append(excerpt, *answering(stream[last+1:to+1], stream[r.at].Message))
+		excerpt = append(excerpt, *answering(stream[last+1:to+1], stream[r.at].Message, aside))
 	}
 	return excerpt
 }
@@ -176,9 +176,9 @@ func repliedTo(before []entry, id memory.MessageID) *memory.Message {
 }
 
 // answering is what replies to m, or else what mentions its author before they speak again, or else what comes next.
-func answering(after []entry, m *memory.Message) *memory.Message {
+func answering(after []entry, m *memory.Message, aside func(*entry) bool) *memory.Message {
 	for i := range after {
-		if after[i].ReplyTo == m.ID {
+		if after[i].ReplyTo == m.ID && !aside(&after[i]) {
 			return after[i].Message
 		}
 	}
@@ -186,7 +186,7 @@ func answering(after []entry, m *memory.Message) *memory.Message {
 	for i := range after {
 		e := &after[i]
 		switch {
-		case e.Author != m.Author && e.ReplyTo == 0 && slices.Contains(e.Mentions, m.Author):
+		case e.Author != m.Author && e.ReplyTo == 0 && slices.Contains(e.Mentions, m.Author) && !aside(e):
 			return e.Message
 		case e.Author == m.Author && others:
 			return after[0].Message

@@ -50,8 +50,25 @@ const rarely = 3
 // whoOrWhen reports whether it tells nothing but whom or which time it means.
 func (q question) whoOrWhen() bool {
 	return len(q.named)+len(q.dates) > 0 && !slices.ContainsFunc(q.terms, func(t weighted) bool {
-		return t.names == 0 && !asking[t.term] && (len(q.dates) == 0 || signWords[t.term]&timeWord == 0)
+		return t.names == 0 && !asking[t.term] && (len(q.dates) == 0 || !ofDate(t.term))
 	})
+}
+
+// ofDate reports whether a term may be of a date: a word of time, a day or a year.
+func ofDate(term string) bool {
+	return timeTerms()[term] || isYear(term) || len(term) <= 2 && strings.Trim(term, "0123456789") == "" || isOrdinal(term)
+}
+
+// means reports whether m was said by or of whom it names, if anybody, and when it asks for, if it does.
+func (q question) means(m *memory.Message) bool {
+	if len(q.dates) > 0 && q.distance(m.Time()) != 0 {
+		return false
+	}
+	if len(q.named) == 0 || slices.Contains(q.named, m.Author) {
+		return true
+	}
+	said := text.Terms(m.Text())
+	return slices.ContainsFunc(q.terms, func(t weighted) bool { return t.names != 0 && slices.Contains(said, t.term) })
 }
 
 // unheard are the terms of the question that hardly anybody has used.

@@ -98,16 +98,15 @@ func (r Result) Worth() (worth, left []Hit) {
 }
 
 // SpeaksOfIt reports whether h was found by what it or the question before it says, rather than by who said it or when:
-// that will do only where nothing else is asked for.
+// that will do only where nothing else is asked for, and is then what counts.
 func (r Result) SpeaksOfIt(h Hit) bool {
-	kinds := []string{"words", "answers"}
-	if r.found != nil && r.found.question.whoOrWhen() {
-		if len(r.found.question.dates) > 0 {
-			return r.found.question.distance(h.Message.Time()) == 0
-		}
-		kinds = append(kinds, "author", "name")
+	is := func(kind string) bool {
+		return slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == kind })
 	}
-	return slices.ContainsFunc(h.Why, func(w Reason) bool { return slices.Contains(kinds, w.Kind) })
+	if r.found != nil && r.found.question.whoOrWhen() { // words that it has besides names only ask, or tell when
+		return r.found.question.means(&h.Message) || !r.found.question.words && is("answers")
+	}
+	return is("words") || is("answers")
 }
 
 // Above reports whether a hit is worth showing to somebody who searches: something speaks for it, and its relevance

@@ -2,6 +2,7 @@ package search
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -166,6 +167,17 @@ var signWords = func() map[string]uint8 {
 	}
 	return says
 }()
+
+// timeTerms are the terms of words of time.
+var timeTerms = sync.OnceValue(func() map[string]bool {
+	terms := map[string]bool{}
+	for w, says := range signWords {
+		for _, t := range text.QueryTerms(w) {
+			terms[t] = terms[t] || says&timeWord != 0
+		}
+	}
+	return terms
+})
 
 func isYear(w string) bool {
 	return len(w) == 4 && (w[:2] == "19" || w[:2] == "20") && strings.Trim(w, "0123456789") == ""

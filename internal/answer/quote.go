@@ -159,7 +159,7 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 		return hits, nil
 	}
 	best := hits[0]
-	lacks := lacking(text.QueryTerms(q.Text), r.completed(q, best)...)
+	lacks := lacking(wantedIn(q.Text), r.completed(q, best)...)
 	second := slices.IndexFunc(hits[1:], func(h search.Hit) bool {
 		return standsBeside(h.Relevance, best.Relevance) && (h.Message.ID > best.Message.ID ||
 			h.Message.ID == q.ReplyTo || len(lacking(lacks, h.Message)) < len(lacks))
@@ -186,6 +186,11 @@ func passage(hit search.Hit, characters int) string {
 	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
 }
 
+// wantedIn are a question's terms but for those that only ask.
+func wantedIn(question string) []string {
+	return slices.DeleteFunc(text.QueryTerms(question), search.OnlyAsks)
+}
+
 // lacking are those of terms that none of messages has.
 func lacking(terms []string, messages ...memory.Message) []string {
 	var held []string
@@ -199,7 +204,7 @@ func lacking(terms []string, messages ...memory.Message) []string {
 // it replies to or what replies to it, else the answer to what it asks, the question that it answers or what is said to
 // its author, else what has a word of the question that it lacks.
 func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
-	asks, lacks := text.Asks(h.Message.Content), lacking(text.QueryTerms(q.Text), h.Message)
+	asks, lacks := text.Asks(h.Message.Content), lacking(wantedIn(q.Text), h.Message)
 	var other memory.Message
 	best := 0
 	for _, m := range h.Excerpt {
