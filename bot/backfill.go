@@ -66,7 +66,8 @@ func (c *commands) beginBackfill(ctx context.Context, x *exchange, at memory.Cha
 	case err != nil:
 		return err
 	case begun.IsZero():
-		return refusal(x.Text("%s holds threads only, and I know none of them that I remember.", channelMention(x.Locale, at.ID)))
+		return refusal(x.Text("%s holds threads only, and I know none of them that I remember.",
+			channelMention(x.Locale, at.ID)))
 	case len(gaps) == 0:
 		return refusal(x.Text("There is nothing to fetch: I've listened in %s since <t:%d:f>, and longer back I wasn't asked for or don't remember anything.", channelMention(x.Locale, at.ID), begun.Unix()))
 	}

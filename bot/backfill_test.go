@@ -284,7 +284,8 @@ func (s *scene) used(t *testing.T, who discordtest.User, name string) *exchange 
 	i.WaitMessage()
 	s.idle(t)
 	x := &exchange{rest: s.bot.rest, came: s.discord.Now()}
-	x.ID, x.Application, x.Token, x.Guild, x.Channel = discord.Snowflake(i.ID), discord.Snowflake(s.discord.AppID), i.Token,
+	x.ID, x.Application, x.Token, x.Guild, x.Channel = discord.Snowflake(i.ID),
+		discord.Snowflake(s.discord.AppID), i.Token,
 		discord.Snowflake(s.guild.ID), discord.Snowflake(s.channel)
 	if err := s.bot.commands.look(t.Context(), x); err != nil {
 		t.Fatal(err)

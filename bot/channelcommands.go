@@ -108,7 +108,8 @@ func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
 	case silent && id == 0:
 		return l.Text("In this server I answer nobody who mentions me, where nothing else is decided for a channel. Commands work.")
 	case silent:
-		return l.Text("In %s I answer nobody who mentions me: I say nothing at all. Commands work.", channelMention(l, id))
+		return l.Text("In %s I answer nobody who mentions me: I say nothing at all. Commands work.",
+			channelMention(l, id))
 	case id == 0:
 		return l.Text("In this server I answer who mentions me, where nothing else is decided for a channel.")
 	}

@@ -109,9 +109,12 @@ func (x *exchange) persona() string {
 
 // usualZones are offered where nothing is typed yet, from west to east.
 var usualZones = []string{
-	"UTC", "Pacific/Honolulu", "America/Los_Angeles", "America/Denver", "America/Chicago", "America/New_York", "America/Halifax", "America/Sao_Paulo",
-	"Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Africa/Lagos", "Africa/Cairo", "Africa/Johannesburg", "Europe/Istanbul",
-	"Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok", "Asia/Shanghai", "Asia/Taipei", "Asia/Tokyo", "Australia/Sydney", "Pacific/Auckland",
+	"UTC", "Pacific/Honolulu", "America/Los_Angeles", "America/Denver", "America/Chicago", "America/New_York",
+	"America/Halifax", "America/Sao_Paulo",
+	"Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Africa/Lagos", "Africa/Cairo",
+	"Africa/Johannesburg", "Europe/Istanbul",
+	"Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok", "Asia/Shanghai", "Asia/Taipei", "Asia/Tokyo",
+	"Australia/Sydney", "Pacific/Auckland",
 }
 
 // zone is the time zone of a guild.

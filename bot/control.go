@@ -74,8 +74,10 @@ func (c *commands) asked(ctx context.Context, x *exchange, id memory.MessageID) 
 	}
 	text, _ := ingest.Strip(c.Self, m.Content)
 	a := &ingest.Question{
-		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo, Edited: m.Edited,
-		Roles: x.roles(), At: memory.MessageID(x.ID).Time(), Again: true, Quiet: true, Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
+		ID: m.ID, Guild: x.guild(), Channel: m.Channel, Asker: m.Author, Text: text, ReplyTo: m.ReplyTo,
+		Edited: m.Edited,
+		Roles:  x.roles(), At: memory.MessageID(x.ID).Time(), Again: true, Quiet: true,
+		Round: ingest.RoundOf(memory.MessageID(x.ID).Time()),
 	}
 	if m.Author != x.who() {
 		return nil, reply.QuestionGone

@@ -265,11 +265,14 @@ func mark(relevance float64) string {
 
 // shortNames are words for what has a short name in the code.
 var shortNames = map[string]locale.Phrase{
-	"words": locale.Phrase("words"), "around": locale.Phrase("its neighbours"), "author": locale.Phrase("author"), "name": locale.Phrase("name"), "time": locale.Phrase("time"),
-	"answers": locale.Phrase("answers"), "form": locale.Phrase("kind of answer"), "meaning": locale.Phrase("meaning"), "starred": locale.Phrase("starred"),
+	"words": locale.Phrase("words"), "around": locale.Phrase("its neighbours"),
+	"author": locale.Phrase("author"), "name": locale.Phrase("name"), "time": locale.Phrase("time"),
+	"answers": locale.Phrase("answers"), "form": locale.Phrase("kind of answer"),
+	"meaning": locale.Phrase("meaning"), "starred": locale.Phrase("starred"),
 	"reranked": locale.Phrase("reranked"),
 
-	string(builder.WhyCeiling): locale.Phrase("ceiling"), string(builder.WhyBudget): locale.Phrase("budget"), string(builder.WhyCount): locale.Phrase("count"),
+	string(builder.WhyCeiling): locale.Phrase("ceiling"), string(builder.WhyBudget): locale.Phrase("budget"),
+	string(builder.WhyCount):      locale.Phrase("count"),
 	string(builder.WhyCharacters): locale.Phrase("characters"), string(builder.WhyMode): locale.Phrase("mode"),
 }
 

@@ -85,7 +85,8 @@ func (c *commands) useful(x *exchange) []entry {
 func helpGroups(l locale.Locale) []string {
 	return []string{l.Text("**Ask**"), l.Text("**Find**"), l.Text("**My data**"),
 		l.Text("**For those who manage this server**"),
-		l.Text("**In the menu of a message, under Apps**"), l.Text("**In the menu of a person, under Apps**"), l.Text("**And**")}
+		l.Text("**In the menu of a message, under Apps**"), l.Text("**In the menu of a person, under Apps**"),
+		l.Text("**And**")}
 }
 
 // groupOf is which of helpGroups commands are in that all may use.

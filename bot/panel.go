@@ -153,8 +153,10 @@ func (c *commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) str
 
 // keyNames are what keys are called.
 var keyNames = map[memory.Setting]locale.Phrase{
-	memory.SettingModel: locale.Phrase("Model"), memory.SettingPersona: locale.Phrase("Persona"), memory.SettingTemperature: locale.Phrase("Temperature"),
-	memory.SettingTools: locale.Phrase("Tools"), memory.SettingMode: locale.Phrase("Mode"), memory.SettingLanguage: locale.Phrase("Language"),
+	memory.SettingModel: locale.Phrase("Model"), memory.SettingPersona: locale.Phrase("Persona"),
+	memory.SettingTemperature: locale.Phrase("Temperature"),
+	memory.SettingTools:       locale.Phrase("Tools"), memory.SettingMode: locale.Phrase("Mode"),
+	memory.SettingLanguage: locale.Phrase("Language"),
 	memory.SettingTimezone: locale.Phrase("Time zone"),
 }
 

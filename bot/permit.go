@@ -60,7 +60,8 @@ func managesNot(x *exchange) string {
 	switch {
 	case x.Guild == 0:
 		return x.Text(notAllowed)
-	case x.Type == discord.InteractionCommand, x.Type == discord.InteractionTyping, x.May(discord.ManageGuild), x.permitted:
+	case x.Type == discord.InteractionCommand, x.Type == discord.InteractionTyping, x.May(discord.ManageGuild),
+		x.permitted:
 		return ""
 	case x.IsPublic():
 		return x.Text(notAllowed)

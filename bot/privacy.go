@@ -61,7 +61,8 @@ func (c *commands) privacy(ctx context.Context, x *exchange, m member) (sheet, e
 // that somebody can read that is so.
 func (c *commands) keptHere(ctx context.Context, x *exchange) string {
 	id := memory.ChannelID(x.Channel)
-	heard := x.Text("I don't remember what is said in %s, but for the conversation going on.", channelMention(x.Locale, id))
+	heard := x.Text("I don't remember what is said in %s, but for the conversation going on.",
+		channelMention(x.Locale, id))
 	switch {
 	case x.Guild == 0 && x.remembers(id):
 		return x.Text("I remember what we write in direct messages: that is how I was set up. I recall it here only.")

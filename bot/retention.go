@@ -41,7 +41,8 @@ func (c *commands) retention(ctx context.Context, x *exchange, at memory.Channel
 		return c.setRetention(ctx, x, keeper, value)
 	}
 	return paragraphs(
-		x.Text("**Remember what is said in %s only %s?**", channelMention(x.Locale, keeper), lastingText(x.Locale, less.Keep)),
+		x.Text("**Remember what is said in %s only %s?**", channelMention(x.Locale, keeper),
+			lastingText(x.Locale, less.Keep)),
 		x.Text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
 		amounts(x.Locale, less.Goes, 0), x.Text(
 			"- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
@@ -150,9 +151,11 @@ func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most ti
 	case !set:
 		return l.Text("What is said in %s is remembered %s, as I was set up.", where, lastingText(l, keep))
 	case at == 0:
-		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where, lastingText(l, keep))
+		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where,
+			lastingText(l, keep))
 	}
-	return l.Text("What is said in %s is remembered %s, as was decided for %s.", where, lastingText(l, keep), channelMention(l, at))
+	return l.Text("What is said in %s is remembered %s, as was decided for %s.", where, lastingText(l, keep),
+		channelMention(l, at))
 }
 
 // lasting is how long something is kept, in words.

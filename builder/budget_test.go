@@ -87,7 +87,8 @@ func read(t *testing.T, name string) string {
 }
 
 // members are the ways that members' texts are laid out.
-var members = []*escape.Block{escape.InLine, escape.BareLine, escape.Indented, escape.BareText, escape.AnswerText, escape.NameInLine, escape.BareName, escape.FileText}
+var members = []*escape.Block{escape.InLine, escape.BareLine, escape.Indented, escape.BareText,
+	escape.AnswerText, escape.NameInLine, escape.BareName, escape.FileText}
 
 // templateTokens are those of models' chat templates, and what is like them. ␠ stands for a space in one.
 func templateTokens(t *testing.T) []string {

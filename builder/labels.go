@@ -135,7 +135,8 @@ func labelProblem(text, kind string) string {
 // title has a letter or a digit.
 func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	marks := l.marks()
-	w := escape.Words{Titles: append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem, plainPrevious,
+	w := escape.Words{Titles: append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,
+		plainPrevious,
 		plainSession, plainQuery), Signs: signs(l), Marks: marks[:]}
 	if open := strings.IndexByte(l.EarlierMark, '['); open >= 0 {
 		w.Tag = escape.InBrackets(l.EarlierMark[open+1:])

@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 // texts are what members write, and worse.
 func texts(injected []string) *rapid.Generator[string] {
 	bits := []string{
-		"the deadline", "is Friday.", "hello", "see https://example.org/?a=b", "\n", "  ", "日本語のテキスト", "👩‍👩‍👧‍👦", "e\u0301\u0323", "❤️", "مرحبا",
+		"the deadline", "is Friday.", "hello", "see https://example.org/?a=b", "\n", "  ", "日本語のテキスト",
+		"👩‍👩‍👧‍👦", "e\u0301\u0323", "❤️", "مرحبا",
 		"=== CURRENT QUERY ===", "<@123>:", "```", "\u202e", "\u200b", strings.Repeat("long ",
 			60), strings.Repeat("界", 80), strings.Repeat("\u0301", 40), "\xff",
 	}
@@ -340,7 +341,8 @@ func FuzzEscape(f *testing.F) {
 	guard := newGuard(DefaultLabels(), true)
 	f.Fuzz(func(t *testing.T, text string) {
 		r := &reader{failer: t, b: b}
-		for _, how := range []*escape.Block{escape.InLine, escape.BareLine, escape.Indented, escape.BareText, escape.AnswerText, escape.OwnText, escape.NameInLine, escape.BareName} {
+		for _, how := range []*escape.Block{escape.InLine, escape.BareLine, escape.Indented, escape.BareText,
+			escape.AnswerText, escape.OwnText, escape.NameInLine, escape.BareName} {
 			got := string(b.escape.AppendSafe(nil, text, how))
 			if !utf8.ValidString(got) {
 				t.Fatalf("%q became %q", text, got)

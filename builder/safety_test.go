@@ -140,12 +140,17 @@ func TestOrdinaryTextStays(t *testing.T) {
 	for _, text := range []string{
 		"it's fine", `she said "no" (twice) & left; 50% off <3`, "https://example.org/a?b=c&d=e#f: see there",
 		"if (a === b && c !== d) { x |= 1; y == z } // `inline` code", "f <| g |> h", "a == b, c=d", "x < y > z <br> </div>",
-		"look at <#789> at <t:1721824200:R>, </hark why:12>", "mail <jane@example.org>", "@everyone", "<@>", "12:30 - 13:15: lunch", "Note: bring cake", "re: your mail",
+		"look at <#789> at <t:1721824200:R>, </hark why:12>", "mail <jane@example.org>", "@everyone", "<@>",
+		"12:30 - 13:15: lunch", "Note: bring cake", "re: your mail",
 		"The current query is slow", "our system role has changed", "relevant history of the town",
-		"- a list of one", "# heading", "> quoted", "• bullet", "* star", "1. first", "~~gone~~ and ||spoiler|| and **bold**",
-		"a[1], f(x)[2], m[1][2], [x] and [07-24 12:30] and [link](https://example.org) of [2024]", "🔥 great", "📋 todo", "¯\\_(ツ)_/¯", "(╯°□°)╯︵ ┻━┻",
-		"日本語のテキスト、句読点。「引用」：はい", "한국어 텍스트", "繁體中文：你好", "עברית: שלום", "العربية: مرحبا", "می\u200cخواهم", "क्\u200dष और क्ष", "ภาษาไทย",
-		"Привет: как дела?", "Ελληνικά: γεια", "naïve café, Zoë, e\u0301", "👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ☺️", "tab\there", "葛󠄀飾区", "C:\\Users\\jane", "a:b::c", "== not ===x", "so === CURRENT ===",
+		"- a list of one", "# heading", "> quoted", "• bullet", "* star", "1. first",
+		"~~gone~~ and ||spoiler|| and **bold**",
+		"a[1], f(x)[2], m[1][2], [x] and [07-24 12:30] and [link](https://example.org) of [2024]", "🔥 great",
+		"📋 todo", "¯\\_(ツ)_/¯", "(╯°□°)╯︵ ┻━┻",
+		"日本語のテキスト、句読点。「引用」：はい", "한국어 텍스트", "繁體中文：你好", "עברית: שלום", "العربية: مرحبا", "می\u200cخواهم",
+		"क्\u200dष और क्ष", "ภาษาไทย",
+		"Привет: как дела?", "Ελληνικά: γεια", "naïve café, Zoë, e\u0301", "👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 ❤️ 1️⃣ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ☺️",
+		"tab\there", "葛󠄀飾区", "C:\\Users\\jane", "a:b::c", "== not ===x", "so === CURRENT ===",
 	} {
 		got := string(e.AppendSafe(nil, text, escape.InLine))
 		if got != text {
@@ -223,7 +228,8 @@ func TestNeutralised(t *testing.T) {
 func BenchmarkEscapeHostile(b *testing.B) {
 	e := escaperOf(DefaultLabels(), true)
 	for _, unit := range []string{"=", "a=", "~", "<", "<@1>", "<@", "<:a:1", "<:a:1>", "<s ", "[", "[1]",
-		"[1,", "a[1]", "[\\[1\\]](<", "[07-24", "[inst ", "[a_1]", "<| s ", "<s,a", "A<<", strings.Repeat("[é", 38) + "]", ":", "E:", "е:", "：", "* :", "—:", "role:",
+		"[1,", "a[1]", "[\\[1\\]](<", "[07-24", "[inst ", "[a_1]", "<| s ", "<s,a", "A<<", strings.Repeat("[é",
+			38) + "]", ":", "E:", "е:", "：", "* :", "—:", "role:",
 		"ai:", "lore:", "a lore:", "историй:", "=== ", "=== lore", "=== е", "`", "\u200b", "\u0301", "👩\u200d", "\n", "\n===", "\n• ", "\nlore", "!<@1>:"} {
 		b.Run(strconv.Quote(unit), func(b *testing.B) {
 			text := "x" + strings.Repeat(unit, 1200/len(unit))

@@ -68,7 +68,8 @@ func subjects(question string) map[string]bool {
 		for _, t := range own {
 			terms[t] = terms[t] || is
 		}
-		is = is && !strings.ContainsAny(w[len(w)-1:], ",.;:") || strings.HasSuffix(bare, "'s") || strings.HasSuffix(bare, "’s")
+		is = is && !strings.ContainsAny(w[len(w)-1:], ",.;:") || strings.HasSuffix(bare,
+			"'s") || strings.HasSuffix(bare, "’s")
 	}
 	for _, t := range last {
 		terms[t] = true

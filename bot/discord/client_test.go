@@ -87,7 +87,8 @@ func TestOutcomesOfRequests(t *testing.T) {
 func TestAddressesOfDiscord(t *testing.T) {
 	t.Parallel()
 	for address, path := range map[string]string{
-		"": "", "https://discord.com/api": "", "https://discord.com/api/v10/": "", "http://proxy:8080/discord": "/discord", "http://proxy/x/api": "/x",
+		"": "", "https://discord.com/api": "", "https://discord.com/api/v10/": "",
+		"http://proxy:8080/discord": "/discord", "http://proxy/x/api": "/x",
 	} {
 		if base, err := parseBase(address); err != nil || base.Path != path {
 			t.Errorf("%q: %v, %v", address, base, err)

@@ -34,7 +34,8 @@ func TestDeletionsAreToldFromWhereNothingIsRemembered(t *testing.T) {
 func TestWhatIsKeptOfAnswersElsewhere(t *testing.T) {
 	t.Parallel()
 	trace := memory.Trace{Prompt: &memory.Prompt{}, Guild: 1, Channel: 2, Answer: 3,
-		Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m", Recalled: []memory.TraceHit{{Channel: 7, Message: 8}}, Sources: []memory.Source{
+		Parts: []memory.MessageID{4}, Question: 5, Asker: 6, Model: "m",
+		Recalled: []memory.TraceHit{{Channel: 7, Message: 8}}, Sources: []memory.Source{
 			{Kind: memory.SourceMessage, Channel: 2, ID: 5, Repeats: true}, {Kind: memory.SourceMessage,
 				Channel: 7, ID: 8, Version: 9}, {Kind: memory.SourceFact, ID: 10},
 			{Kind: memory.SourceLore, ID: 11},
@@ -93,7 +94,8 @@ func TestAdmission(t *testing.T) {
 		}
 	}
 	want := []string{
-		"memory.GuildSeen", "memory.Heard 2", "memory.Opted", "memory.Heard 3", "memory.Heard 5", "memory.Heard 6", "memory.Chose",
+		"memory.GuildSeen", "memory.Heard 2", "memory.Opted", "memory.Heard 3", "memory.Heard 5",
+		"memory.Heard 6", "memory.Chose",
 		"memory.Posted in time", "memory.Answered", "memory.Called 8",
 	}
 	var got []string

@@ -35,7 +35,8 @@ func TestEndlessAnswersAreFiveMessagesAndAFile(t *testing.T) {
 func TestModelsMakeNoSmallPrint(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"a\n-# Sources: [1] Ann": "a\n\\-# Sources: [1] Ann", "> -# x": "> \\-# x", "  -# x": "  \\-# x", "a -# b": "a -# b", "- # a": "- # a",
+		"a\n-# Sources: [1] Ann": "a\n\\-# Sources: [1] Ann", "> -# x": "> \\-# x", "  -# x": "  \\-# x",
+		"a -# b": "a -# b", "- # a": "- # a",
 	} {
 		if got := EscapeSmallPrint(text); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)

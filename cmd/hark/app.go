@@ -74,7 +74,8 @@ func open(ctx context.Context, c config.Config, m *metrics.Metrics, patience tim
 		space = a.embedder.Space()
 	}
 	a.store, err = sqlite.Open(ctx, c.Data, sqlite.Options{
-		Space: space, Tokens: tokens.New().Count, IndexLimit: int64(c.Memory.IndexLimit) << 20, Patience: patience, Progress: progress,
+		Space: space, Tokens: tokens.New().Count, IndexLimit: int64(c.Memory.IndexLimit) << 20,
+		Patience: patience, Progress: progress,
 	})
 	if err != nil {
 		return nil, err
@@ -103,10 +104,12 @@ func (a *app) options() answer.Options {
 		long = a.digest.Notice
 	}
 	return answer.Options{
-		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration, Policy: policy(c),
+		Persona: c.Answer.Persona, Zone: c.Answer.Location(), SessionGap: c.Memory.SessionGap.Duration,
+		Policy:       policy(c),
 		SessionTurns: c.Memory.SessionTurns, CondenseTurns: c.Memory.CondenseTurns,
-		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0, NoSummaries: c.Memory.Summaries == summariesOff,
-		ToolRounds: c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
+		Rewrite: c.Search.Rewrite, KeepPrompts: c.Memory.KeepPrompts() > 0,
+		NoSummaries: c.Memory.Summaries == summariesOff,
+		ToolRounds:  c.Answer.ToolRounds, ToolTokens: c.Answer.ToolTokens, ToolTime: c.Answer.ToolTime.Duration,
 		Language: c.Builder.Language, Models: a.choosable(), Builder: a.builderOf,
 		Missing: func(model string) {
 			if a.missing != nil {

@@ -26,7 +26,8 @@ func (t *conversation) memoryCommand(f *flags) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return t.removeFact(c, f, strings.Join(args, " "), yes) },
 	}
 	forgetting := &cobra.Command{
-		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you", Args: noArguments,
+		Use: "forget", Short: "Have me forget all that you wrote here, and what I was told about you",
+		Args: noArguments,
 		RunE: t.with(func(c *cobra.Command, k *kept, _ []string) error { return t.forgetMe(c, k, f, yes) }),
 	}
 	for _, c := range []*cobra.Command{removing, forgetting} {

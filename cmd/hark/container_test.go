@@ -37,7 +37,8 @@ func compile(t *testing.T, machine string) (binary string) {
 		t.Fatal("the Dockerfile doesn't compile to /out/hark what Git knows")
 	}
 	binary = filepath.Join(t.TempDir(), "hark")
-	build := exec.Command("/bin/sh", "-ec", released+steps[0][1]+"\n"+strings.Replace(steps[1][1], "/out/hark", binary, 1))
+	build := exec.Command("/bin/sh", "-ec", released+steps[0][1]+"\n"+strings.Replace(steps[1][1], "/out/hark",
+		binary, 1))
 	build.Dir = buildContext(t)
 	build.Env = append(os.Environ(), "TARGETOS=linux", "TARGETARCH="+machine, "GOFLAGS=-buildvcs=auto",
 		"GIT_CONFIG_GLOBAL=/dev/null")

@@ -109,7 +109,8 @@ func (r *runner) serve(ctx context.Context, cfg config.Config) error {
 			return nil
 		}
 		// these stay until the operator changes the configuration
-		forOperator := errors.Is(err, discord.ErrNoToken) || errors.Is(err, discord.ErrToken) || errors.Is(err, discord.ErrIntents)
+		forOperator := errors.Is(err, discord.ErrNoToken) || errors.Is(err, discord.ErrToken) || errors.Is(err,
+			discord.ErrIntents)
 		if !r.wait || !forOperator {
 			return err
 		}
@@ -190,9 +191,12 @@ func (r *runner) once(ctx context.Context, cfg config.Config) (err error) {
 	}
 	door, err := bot.New(bot.Config{
 		Token: cfg.Discord.Token.Reveal(), APIURL: cfg.Discord.APIURL, LogBots: cfg.Memory.LogBots,
-		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile, AnswerMissed: cfg.Discord.AnswerMissed.Duration,
-		EditAnswers: cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0, SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
-		Metrics: a.metrics, Version: built().version, Health: a.health, Privacy: privacy(cfg), DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
+		Policy: policy(cfg), CatchUp: cfg.Memory.CatchUp.Duration, Reconcile: cfg.Memory.Reconcile,
+		AnswerMissed: cfg.Discord.AnswerMissed.Duration,
+		EditAnswers:  cfg.Memory.EditAnswers, NoRecords: cfg.Memory.KeepRecords() == 0,
+		SessionGap: cfg.Memory.SessionGap.Duration, Choices: choices(cfg), Limits: askingLimits(cfg), Retention: cfg.Memory.Retention.Duration,
+		Metrics: a.metrics, Version: built().version, Health: a.health, Privacy: privacy(cfg),
+		DevGuild: memory.GuildID(cfg.Discord.Guild()), Client: r.env.discord, State: r.notify.state, Progress: r.env.progress,
 	}, timedLog{a.store, a.metrics}, a.answers, r.log)
 	if err != nil {
 		return err

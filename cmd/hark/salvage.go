@@ -110,7 +110,8 @@ func lostIn(s *sqlite.Salvage) (lines []string) {
 	}
 	if len(s.Unsure) > 0 {
 		lines = append(lines, fmt.Sprintf(
-			"%s can't be read wholly: what was deleted, forgotten or opted out may be in what was written", strings.Join(s.Unsure, ", ")))
+			"%s can't be read wholly: what was deleted, forgotten or opted out may be in what was written",
+			strings.Join(s.Unsure, ", ")))
 	}
 	return lines
 }

@@ -134,8 +134,9 @@ func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 // source is a message as an answer cites it by n.
 func (now *reach) source(n int, m memory.Message) Source {
 	return Source{
-		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author), Place: now.names.channel(m.Channel),
-		Time: m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
+		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
+		Place: now.names.channel(m.Channel),
+		Time:  m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
 	}
 }
 

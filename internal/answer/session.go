@@ -57,7 +57,8 @@ func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dia
 	if err != nil {
 		return dialogue{}, err
 	}
-	said = slices.DeleteFunc(slices.Clone(said), func(m memory.Message) bool { return isNotice(m) && m.ID != q.ReplyTo })
+	said = slices.DeleteFunc(slices.Clone(said),
+		func(m memory.Message) bool { return isNotice(m) && m.ID != q.ReplyTo })
 	turns := joined(said, sitting)
 	turns = turns[max(0, len(turns)-e.options.SessionTurns):]
 	var older []memory.Message
@@ -181,7 +182,8 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 func asTurn(messages []memory.Message, n names) builder.Turn {
 	first := messages[0]
 	turn := builder.Turn{
-		Speaker: n.of(first.Author), Role: builder.RoleUser, Author: first.Author, Time: first.Time(), Content: first.Text(), Tokens: first.Tokens,
+		Speaker: n.of(first.Author), Role: builder.RoleUser, Author: first.Author, Time: first.Time(),
+		Content: first.Text(), Tokens: first.Tokens,
 	}
 	if first.Kind == memory.FromHark {
 		turn.Role = builder.RoleAssistant

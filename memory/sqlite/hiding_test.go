@@ -107,7 +107,8 @@ func TestWhatIsMadeOfAThreadThatIsPlacedLateGoes(t *testing.T) {
 			Sources: from(secret, 6), Model: "quinces"}},
 		memory.LoreTold{Lore: memory.Lore{ID: 7, Guild: guild, Channel: thread, Name: "quinces", Text: "quinces", By: 2,
 			At: id(5).Time()}},
-		memory.SettingChosen{Guild: guild, Channel: thread, Key: memory.SettingPersona, Value: "quinces", At: id(6).Time()})
+		memory.SettingChosen{Guild: guild, Channel: thread, Key: memory.SettingPersona, Value: "quinces",
+			At: id(6).Time()})
 	apply(t, s, memory.ChannelDeleted{Guild: guild, Channel: general, At: id(900).Time()}, memory.ChannelSeen{
 		Channel: memory.Channel{ID: thread, Guild: guild, Parent: general, Kind: memory.PublicThread, Name: "t"}})
 	wantNoSource(t, s, "an answer")
@@ -145,7 +146,8 @@ func TestVectorsOfWhatIsHiddenGo(t *testing.T) {
 		wantFound(t, s, newSpace, 1) // which loads them
 		forget(t, s, memory.Forgetting{Guild: guild, User: 1, Why: memory.WhyMember, At: id(900).Time()})
 		if !stored {
-			must(t, s.Embedded(bg, onTheWay, slices.Repeat([][]float32{pointing(1).vector("x", newSpace.Dimensions)}, 2)))
+			must(t, s.Embedded(bg, onTheWay, slices.Repeat([][]float32{pointing(1).vector("x",
+				newSpace.Dimensions)}, 2)))
 		}
 		wantFound(t, s, newSpace, 0)
 		for _, loaded := range s.engine.vectors.guilds {
