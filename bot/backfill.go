@@ -92,7 +92,7 @@ func (c *commands) follow(limit, ctx context.Context, x *exchange, at memory.Cha
 			left, err = memory.PastOf(limit, c.Memory, x.seen(), at.ID)
 		}
 		switch {
-		case limit.Err() != nil && ctx.Err() == nil:
+		case c.left(x) <= 0, limit.Err() != nil && ctx.Err() == nil:
 			return sheet{}, errShown // it goes on, and what is shown says how to see it
 		case err != nil:
 			return sheet{}, err

@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +11,6 @@ import (
 
 	"hark/bot/discord"
 	"hark/internal/discordtest"
-	"hark/internal/wait"
 	"hark/memory"
 )
 
@@ -249,46 +246,30 @@ func TestBackfillThatTakesLongGoesOnSilently(t *testing.T) {
 	g := s.gated(t, 1)
 	s.run(t).ready(t)
 	s.waitRegistered()
-	x, c := s.used(t, s.ana, "limits"), s.bot.commands
-	at := memory.Channel{ID: memory.ChannelID(s.channel)}
-	w := c.Filler.Watch(x.server, at.ID)
-	if err := c.beginBackfill(t.Context(), x, at, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	limit, late := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		_, err := c.follow(limit, t.Context(), x, at, w, "")
-		ended <- err
-	}()
+	i := s.discord.Slash(s.channel, s.ana.ID, "hark backfill")
 	<-g.held
-	s.discord.WaitFor("what was fetched to be shown", func() bool { // so that nothing is under way
-		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
-			return strings.Contains(r.Path, x.Token) && r.Status == http.StatusOK &&
-				strings.Contains(string(r.Body), `\n100 `)
-		})
+	s.discord.WaitFor("what was fetched to be shown", func() bool {
+		return slices.ContainsFunc(s.edits(i), func(text string) bool { return strings.Contains(text, `\n100 `) })
 	})
-	late()
-	if err := wait.For(t, "the end of the watch", ended); !errors.Is(err, errShown) {
-		t.Errorf("it ended with %v", err)
-	}
+	s.discord.Advance(s.bot.timing.commands.Use)
+	s.commandsEnd()
 	s.discord.Advance(20 * time.Minute) // the fake refuses what comes now
 	close(g.open)
 	s.filled(t)
 	s.mirrors(t, s.channel)
 }
 
-// used is a use by somebody of a command that needs nothing, which is answered already.
-func (s *scene) used(t *testing.T, who discordtest.User, name string) *exchange {
-	i := s.discord.Slash(s.channel, who.ID, name)
-	i.WaitMessage()
-	s.idle(t)
-	x := &exchange{rest: s.bot.rest, came: s.discord.Now()}
-	x.ID, x.Application, x.Token, x.Guild, x.Channel = discord.Snowflake(i.ID),
-		discord.Snowflake(s.discord.AppID), i.Token,
-		discord.Snowflake(s.guild.ID), discord.Snowflake(s.channel)
-	if err := s.bot.commands.look(t.Context(), x); err != nil {
-		t.Fatal(err)
+// edits are the bodies of the requests that changed what was shown for a use.
+func (s *scene) edits(i *discordtest.Interaction) (texts []string) {
+	for _, r := range s.discord.Requests() {
+		if r.Method == "PATCH" && strings.Contains(r.Path, i.Token) {
+			texts = append(texts, string(r.Body))
+		}
 	}
-	return x
+	return texts
+}
+
+// commandsEnd waits until no command is worked on.
+func (s *scene) commandsEnd() {
+	s.discord.WaitFor("the end of all commands", func() bool { return s.bot.commands.undone.Load() == 0 })
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"hark/bot/discord"
 	"hark/bot/reply"
 	"hark/internal/answer"
@@ -163,36 +161,6 @@ func TestButtonsAreOnTheLastMessage(t *testing.T) {
 	s.isGone(t, sent[0].Message, sent[1].Message)
 }
 
-// What a button says of its answer is read as it was written, and is short enough for Discord.
-func TestButtonIDs(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		id := rapid.Int64Range(1, 1<<63-1)
-		o := reply.Owned{Asker: memory.UserID(id.Draw(t, "asker")), Question: memory.MessageID(id.Draw(t, "question"))}
-		for n, first := rapid.IntRange(0, 20).Draw(t, "messages"),
-			rapid.Int64Range(1, 1<<62).Draw(t, "first"); len(o.Before) < n; {
-			o.Before = append(o.Before, memory.MessageID(first))
-			first += rapid.Int64Range(1, 600_000<<22).Draw(t, "later")
-		}
-		text := o.ID(reply.ButtonSources)
-		x := &exchange{}
-		x.Data.CustomID = text
-		got := ownedBy(x)
-		if len(text) > idLimit || got.Asker != o.Asker || got.Question != o.Question ||
-			len(got.Before) > len(o.Before) || len(got.Before) < min(4, len(o.Before)) ||
-			!slices.Equal(got.Before, o.Before[:len(got.Before)]) {
-			t.Fatalf("%+v became %q and then %+v", o, text, got)
-		}
-	})
-	for _, id := range []string{"stop", "stop:1", "stop:!:1", "stop:1:", ""} {
-		x := &exchange{}
-		x.Data.CustomID = id
-		if got := ownedBy(x); got.Asker != 0 {
-			t.Errorf("%q is %+v", id, got)
-		}
-	}
-}
-
 func TestStoppedAnswersStay(t *testing.T) {
 	t.Parallel()
 	s := remembering(t)
@@ -244,8 +212,10 @@ func TestStopAfterARestart(t *testing.T) {
 	s.ask("when?")
 	m := s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool { return m.Content == "It is" })
 	s.commitNothing(t)
-	own := s.bot.commands.questions
-	s.bot.commands.questions = reply.New(reply.Options{Options: s.bot.ingest}).Questions() // as another process has them
+	own, other := s.bot.commands, s.bot.commanding()
+	other.Replies = reply.New(reply.Options{Options: s.bot.ingest}) // as another process has them
+	s.bot.commands = newCommands(other, s.bot.notices)
+	s.bot.commands.begin = own.begin
 	if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonStop)); got != string(reply.NotWriting) {
 		t.Errorf("told %q", got)
 	}
@@ -253,6 +223,6 @@ func TestStopAfterARestart(t *testing.T) {
 	if got := s.now(m.Message).Content; got != "It is" {
 		t.Errorf("it reads %q", got)
 	}
-	s.bot.commands.questions = own
+	s.bot.commands = own
 	goOn()
 }

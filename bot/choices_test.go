@@ -1,16 +1,13 @@
 package bot
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
-	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
-	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -105,22 +102,4 @@ func TestManyModels(t *testing.T) {
 	s.says(t, s.use(t, s.ana, "model", opt("model", long)))
 	s.says(t, s.use(t, s.ana, "model", opt("model", "vendor/model-5")))
 	s.says(t, s.use(t, s.ana, "model", opt("model", "default")))
-}
-
-// What Discord is told of commands changes only on purpose.
-func TestCommandsThatAreRegistered(t *testing.T) {
-	t.Parallel()
-	got, err := json.MarshalIndent(inLanguages(registered()), "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden.File(t, "testdata/commands.json", string(got)+"\n")
-	c := newCommands(offline(ingest.Options{}, answer.Choices{}), nil)
-	for _, e := range c.entries() {
-		completed := slices.ContainsFunc(e.options, func(o option) bool { return o.Autocomplete })
-		h, there := c.handlers[e.path]
-		if !there || h.do == nil && h.opens == nil || (h.completes != nil) != completed {
-			t.Errorf("%s is registered, and there is %+v", e.path, h)
-		}
-	}
 }

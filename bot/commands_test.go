@@ -2,7 +2,6 @@ package bot
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -28,23 +27,23 @@ func (s *scene) usable(t *testing.T, said, answered discordtest.Message) map[str
 		"member": s.bo.ID, "setting": "mode", "before": "1d",
 		"answer": "off", "keep": "forever"}
 	all := map[string]func() *discordtest.Interaction{}
-	for _, e := range s.bot.commands.entries() {
-		all[e.path] = func() *discordtest.Interaction {
+	for _, c := range s.discord.Registered(0) {
+		all[c.Path] = func() *discordtest.Interaction {
 			switch {
-			case e.path == whyCommand:
-				return s.discord.MessageAction(answered, s.guild.Owner.ID, e.path)
-			case e.Type == discord.CommandMessage:
-				return s.discord.MessageAction(said, s.guild.Owner.ID, e.path)
-			case e.Type == discord.CommandUser:
-				return s.discord.UserAction(s.channel, s.guild.Owner.ID, s.guild.Owner.ID, e.path)
+			case c.Path == whyCommand:
+				return s.discord.MessageAction(answered, s.guild.Owner.ID, c.Path)
+			case c.Type == discord.CommandMessage:
+				return s.discord.MessageAction(said, s.guild.Owner.ID, c.Path)
+			case c.Type == discord.CommandUser:
+				return s.discord.UserAction(s.channel, s.guild.Owner.ID, s.guild.Owner.ID, c.Path)
 			}
 			var options []discordtest.Opt
-			for _, o := range e.options {
+			for _, o := range c.Options {
 				if value, is := given[o.Name]; is && o.Name != "before" || o.Required {
 					options = append(options, opt(o.Name, value))
 				}
 			}
-			return s.discord.Slash(s.channel, s.guild.Owner.ID, e.path, options...)
+			return s.discord.Slash(s.channel, s.guild.Owner.ID, c.Path, options...)
 		}
 	}
 	return all
@@ -154,56 +153,4 @@ func TestUsesThatFailSaySo(t *testing.T) {
 	s.oracle.lore = func(context.Context, answer.Question) ([]memory.Lore, error) { return nil, errDown }
 	s.oracle.find = func(answer.Question) (answer.Finding, error) { return answer.Finding{}, errDown }
 	told("nothing can be read")
-}
-
-// What nobody can send who uses Discord's own program does no harm, whatever the id of a button, a menu or a form says.
-func TestIDsThatNobodyMade(t *testing.T) {
-	t.Parallel()
-	s := choosing(t)
-	before := len(s.log.eventsNow())
-	for name, all := range map[string][]string{
-		keepsFor:          {"", ":HERE", ":x:30d", ":-1:30d", ":1:30d", ":HERE:soon", ":HERE:30d:2"},
-		asksPurge:         {"", ":x", ":0", ":1"},
-		stopsBackfill:     {"", ":x", ":1"},
-		purges:            {"", ":1", ":1:2", ":0:0:0", ":x:0:0", ":0:-4:0", ":1:2:3:4", ":::"},
-		confirmForgetThis: {"", ":1:2", ":1:2:ü", ":1:2:3:4"},
-		confirmLoreOff:    {"", ":x", ":1"},
-		pagerName:         {"", ":1", ":z:x", ":1:1"},
-		panelPersona:      {"", ":here"},
-		panelSet:          {":0:colour", ":0", "", ":1", ":0:always"},
-		panelKey:          {":0"},
-		chosenNever:       {""},
-	} {
-		for _, args := range all {
-			x := &exchange{}
-			x.Type, x.Guild, x.Data.CustomID = discord.InteractionComponent, discord.Snowflake(s.guild.ID),
-				name+strings.ReplaceAll(args, "HERE", s.channel.String())
-			x.Data.Values = []string{"1"}
-			if err := s.bot.commands.look(t.Context(), x); err != nil {
-				t.Fatal(err)
-			}
-			h := s.bot.commands.handlers[x.Path()]
-			var shown sheet
-			var err error
-			if h.opens != nil {
-				_, err = h.opens(t.Context(), x)
-			} else {
-				shown, err = h.do(t.Context(), x)
-			}
-			refused := slices.ContainsFunc([]string{staleChoice, lostChannel, "I can't do that: "},
-				func(why string) bool { return strings.HasPrefix(shown.Content, why) })
-			if err == nil && !refused {
-				t.Errorf("%s shows %q", x.Data.CustomID, shown.Content)
-			}
-		}
-	}
-	if now := s.log.eventsNow()[before:]; len(now) > 0 {
-		t.Errorf("logged %+v", now)
-	}
-	command := &exchange{}
-	command.Data.Options = []discord.Option{{Name: "set", Type: discord.OptionSubcommand,
-		Options: []discord.Option{{Name: "channel", Value: "here"}}}}
-	if _, err := command.place(); !errors.Is(err, errUnknownChannel) {
-		t.Errorf("a channel that is none: %v", err)
-	}
 }

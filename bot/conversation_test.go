@@ -225,21 +225,21 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 // command is a command's path and its options.
 func (c *conversation) command(t *testing.T, text string) (path string, options []discordtest.Opt) {
 	t.Helper()
-	var e entry
-	for _, is := range c.bot.commands.entries() {
-		if strings.HasPrefix(text+" ", "/"+is.path+" ") && len(is.path) > len(e.path) {
+	var e discordtest.Command
+	for _, is := range c.discord.Registered(0) {
+		if strings.HasPrefix(text+" ", "/"+is.Path+" ") && len(is.Path) > len(e.Path) {
 			e = is
 		}
 	}
-	if e.path == "" {
+	if e.Path == "" {
 		t.Fatalf("no command is %q", text)
 	}
 	names := []string{}
-	for _, o := range e.options {
+	for _, o := range e.Options {
 		names = append(names, o.Name)
 	}
 	given := regexp.MustCompile(" (" + strings.Join(names, "|") + "):")
-	text = strings.TrimPrefix(text, "/"+e.path)
+	text = strings.TrimPrefix(text, "/"+e.Path)
 	found := given.FindAllStringSubmatchIndex(text, -1)
 	for i, at := range found {
 		end := len(text)
@@ -247,9 +247,9 @@ func (c *conversation) command(t *testing.T, text string) (path string, options 
 			end = found[i+1][0]
 		}
 		name, value := text[at[2]:at[3]], text[at[1]:end]
-		options = append(options, opt(name, c.value(e.options[slices.Index(names, name)].Type, value)))
+		options = append(options, opt(name, c.value(e.Options[slices.Index(names, name)].Type, value)))
 	}
-	return e.path, options
+	return e.Path, options
 }
 
 // value is an option's value as Discord sends it.

@@ -12,9 +12,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"hark/bot/ingest"
-	"hark/bot/reply"
-	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/internal/embed"
 	"hark/internal/metrics/metricstest"
@@ -399,15 +396,7 @@ func (s *scene) withoutText(m discordtest.Sent) bool {
 	return ok && e.Message.Kind == memory.FromHark && e.Message.Content == ""
 }
 
-// registered are the commands there are.
-func registered() []command { return (&commands{}).declared() }
-
 // is reports whether a text is want.
 func is(want string) func(string) bool { return func(text string) bool { return text == want } }
 
 var errDown = errors.New("no space left on device")
-
-// offline is what commands work with that ask nobody.
-func offline(o ingest.Options, choices answer.Choices) *commandOptions {
-	return &commandOptions{Options: &o, Replies: reply.New(reply.Options{Options: &o, Choices: choices})}
-}

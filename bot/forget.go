@@ -171,6 +171,10 @@ func (c *commands) forgetting(ctx context.Context, x *exchange, f memory.Forgett
 			}
 			return sheet{}, errShown
 		case <-show.C:
+			if c.left(x) <= 0 { // timers stand while a machine sleeps, Discord's clock doesn't
+				cancel()
+				continue
+			}
 			if done := gone.Load(); done != shown && (f.User == x.who() || x.seesAll()) {
 				shown = done
 				// an ornament

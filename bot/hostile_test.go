@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"net"
 	"net/http"
@@ -16,12 +15,9 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"hark/bot/markdown"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
-	"hark/internal/golden"
 	"hark/internal/wait"
-	"hark/memory"
 	"hark/search"
 )
 
@@ -207,45 +203,9 @@ func TestTooManyCommands(t *testing.T) {
 	if len(typed()) == 0 {
 		t.Error("nothing is offered to those who type")
 	}
-	for range parallelCommands {
-		s.bot.commands.typing <- struct{}{}
-	}
-	if got := typed(); got == nil || len(got) > 0 {
-		t.Errorf("offered %v without a seat", got)
-	}
-	for range parallelCommands {
-		s.bot.commands.answering <- struct{}{}
-	}
-	left := s.discord.Slash(s.channel, s.ana.ID, "context", discordtest.Opt{Name: "question", Value: "two more"})
-	s.logs(t, fmt.Sprintf(`"interaction":%d`, left.ID))
 	release()
 	for _, u := range uses {
 		u.WaitMessage()
-	}
-}
-
-func TestShowRecalled(t *testing.T) {
-	t.Parallel()
-	hit := func(relevance float64, guild memory.GuildID, text string) search.Hit {
-		return search.Hit{Relevance: relevance, Message: memory.Message{ID: 1 << 60, Guild: guild, Channel: 5,
-			Author: 6, Content: text}}
-	}
-	got := showRecalled(&exchange{}, answer.Question{Text: "`when`?"},
-		answer.Recalled{Result: search.Result{TextOnly: true, Hits: []search.Hit{
-			hit(0.7, memory.DirectGuild, "in private"), hit(0.6, memory.LocalGuild, "line\n> # line"),
-		}}}).Content
-	golden.Seen(t, got)
-	var many []search.Hit
-	for range 50 {
-		h := hit(1, 1<<62, strings.Repeat("*", 5000))
-		h.Why = []search.Reason{{Kind: strings.Repeat("w", 5000)}}
-		many = append(many, h)
-	}
-	got = showRecalled(&exchange{}, answer.Question{Text: strings.Repeat("?", 5000)},
-		answer.Recalled{Result: search.Result{Hits: many, TextOnly: true}}).Content
-	if n := markdown.Units(got); n > markdown.MessageLimit || n < markdown.MessageLimit/2 ||
-		!strings.Contains(got, "more\n-# ") {
-		t.Errorf("%d units: %s", n, got)
 	}
 }
 

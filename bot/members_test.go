@@ -1,8 +1,6 @@
 package bot
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -68,39 +66,27 @@ func TestForgettingShowsHowFarItIs(t *testing.T) {
 	}
 }
 
-// Discord counts from the use, however long it waited for the log. The forgetting goes on all the same.
+// After 14 minutes what is shown says that it goes on, which it does.
 func TestForgettingGoesOnWithoutBeingWatched(t *testing.T) {
 	t.Parallel()
-	s := asking(t).run(t).ready(t)
-	s.waitRegistered()
+	s := remembering(t)
 	s.log.forgetting.steps, s.log.forgetting.fails = make(chan int), errDown
-	x := s.used(t, s.bo, "limits")
-	x.came = s.discord.Now().Add(-s.bot.timing.commands.Use)
-	edits := func() (texts []string) {
-		for _, r := range s.discord.Requests() {
-			if r.Method == "PATCH" && strings.Contains(r.Path, x.Token) {
-				texts = append(texts, string(r.Body))
-			}
-		}
-		return texts
+	ask := s.use(t, s.bo, "memory forget")
+	i := s.discord.Click(ask.Message, s.bo.ID, confirmForget)
+	s.log.forgetting.steps <- 30
+	s.discord.Advance(s.bot.timing.commands.Use)
+	last := func() string {
+		all := s.edits(i)
+		return all[len(all)-1]
 	}
-	before := len(edits())
-	ended := make(chan error, 1)
-	go func() {
-		_, err := s.bot.commands.forgetting(context.Background(), x,
-			memory.Forgetting{Guild: memory.GuildID(s.guild.ID), User: memory.UserID(s.bo.ID),
-				Why: memory.WhyMember, At: s.discord.Now()}, receiptText)
-		ended <- err
-	}()
-	s.discord.WaitFor("the last word", func() bool { return len(edits()) > before })
+	s.discord.WaitFor("the last word", func() bool { return len(s.edits(i)) > 0 && strings.Contains(last(), goesOn) })
+	shown := len(s.edits(i))
 	for step := range 20 { // it is still at it
 		s.log.forgetting.steps <- 40 + step
 	}
 	close(s.log.forgetting.steps)
-	if err := <-ended; !errors.Is(err, errShown) {
-		t.Errorf("it ended with %v", err)
-	}
-	if told := edits()[before:]; len(told) != 1 || !strings.Contains(told[0], goesOn) {
+	s.commandsEnd()
+	if told := s.edits(i); len(told) != shown {
 		t.Errorf("told %q", told)
 	}
 	if !strings.Contains(s.out.String(), errDown.Error()) { // it is over for the member

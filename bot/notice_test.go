@@ -8,10 +8,7 @@ import (
 	"time"
 
 	"hark/bot/discord"
-	"hark/bot/locale"
-	"hark/bot/markdown"
 	"hark/internal/discordtest"
-	"hark/internal/golden"
 	"hark/memory"
 )
 
@@ -41,7 +38,7 @@ func (s *scene) again(t *testing.T) {
 // notice waits until the guild was asked, and that is logged.
 func (s *scene) notice(t *testing.T, channel discordtest.ID) discordtest.Sent {
 	t.Helper()
-	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return m.Content == noticeText })
+	m := s.discord.WaitSent(channel, func(m discordtest.Sent) bool { return strings.HasPrefix(m.Content, noticeText) })
 	waitLogged(t, s.log, "the notice", func(a memory.Asked) bool {
 		return a.Guild == memory.GuildID(s.guild.ID) && a.Channel == memory.ChannelID(channel) &&
 			a.Message == memory.MessageID(m.ID)
@@ -190,13 +187,6 @@ func (s *scene) looksAtNotices(t *testing.T, n int) {
 	}
 }
 
-// knows reports whether a guild's notice is looked at.
-func (n *notices) knows(guild memory.GuildID) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.guilds[guild]
-}
-
 // Where there is no channel that everybody can read the owner is told, and what the others can't read isn't
 // told to them.
 func TestOwnersAreToldWhereNobodyElseCanBe(t *testing.T) {
@@ -270,8 +260,10 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	cfg := s.bot.cfg
 	cfg.Privacy, cfg.Retention = Privacy{Models: []string{"llm.example"}}, 90*24*time.Hour
 	s.stops(t)
+	seen := len(eventsOf[memory.GuildSeen](s.log))
 	calmly(s.with(t, cfg)).run(t)
-	s.discord.WaitFor("the guild", func() bool { return s.bot.Ready() == nil && s.bot.notices.knows(guild) })
+	s.log.wait(t, "the guild", func() bool { return len(eventsOf[memory.GuildSeen](s.log)) > seen })
+	s.idle(t)
 	s.looksAtNotices(t, 3)
 	s.says(t, s.now(notice.Message))
 
@@ -331,7 +323,7 @@ func TestNoticeMovesWhereItIsRead(t *testing.T) {
 			tt.close(s, s.channel, second)
 			s.log.wait(t, "the channel to be closed", func() bool {
 				g, err := s.log.Guild(t.Context(), guild)
-				return err == nil && !isPublicToAll(g, memory.ChannelID(s.channel))
+				return err == nil && !(g.IsPublic(memory.ChannelID(s.channel)) && !g.Channel(memory.ChannelID(s.channel)).AgeLimited)
 			})
 			place := second
 			if tt.owner {
@@ -417,29 +409,5 @@ func TestChannelsAreChosen(t *testing.T) {
 	s.posts(t, second.ID, s.bo.ID, "but here")
 	if slices.Contains(s.log.said(), "them: not here") {
 		t.Error("a channel is logged that wasn't chosen")
-	}
-}
-
-func TestWhatIsToldOfAGuild(t *testing.T) {
-	t.Parallel()
-	many := &memory.Guild{Choice: memory.RememberChosen}
-	for i := range 32 {
-		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
-	}
-	for _, got := range []string{
-		told(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale.Locale{}, &memory.Guild{},
-			memory.Policy{}),
-		told(locale.Locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}),
-		told(locale.Locale{}, many,
-			memory.Policy{}),
-		told(locale.Locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
-	} {
-		golden.Seen(t, got)
-		if markdown.Units(got) > markdown.MessageLimit {
-			t.Errorf("%q is too long", got)
-		}
-	}
-	if markdown.Units(noticeText) > markdown.MessageLimit {
-		t.Error("the notice is too long")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -15,10 +14,9 @@ import (
 // What is said where nothing is logged is forgotten as well.
 func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 	t.Parallel()
-	for name, button := range map[string]func(s *scene) string{
-		"member":  func(s *scene) string { return id(purges, s.bo.ID, 0, 0) },
-		"channel": func(s *scene) string { return id(purges, 0, s.channel, 0) },
-		"before":  func(s *scene) string { return id(purges, 0, 0, s.discord.Now().Unix()) },
+	for name, what := range map[string]func(s *scene) []discordtest.Opt{
+		"member":  func(s *scene) []discordtest.Opt { return []discordtest.Opt{opt("member", s.bo.ID)} },
+		"channel": func(s *scene) []discordtest.Opt { return []discordtest.Opt{opt("channel", s.channel)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -26,17 +24,9 @@ func TestPurgeForgetsSessionsThatArentLogged(t *testing.T) {
 			guild, here := memory.GuildID(s.guild.ID), memory.ChannelID(s.channel)
 			s.bot.recent.Add(memory.Message{ID: memory.FirstMessageID(s.discord.Now()), Guild: guild,
 				Channel: here, Author: memory.UserID(s.bo.ID), Content: "of a session"})
-			x := &exchange{}
-			x.Guild, x.Data.CustomID = discord.Snowflake(guild), button(s)
-			c := newCommands(s.bot.commanding(), nil)
-			f, ok := c.purged(x)
-			if !ok || len(s.bot.recent.Before(here, 1<<62)) != 1 {
-				t.Fatal("there is nothing to purge")
-			}
-			if err := c.look(t.Context(), x); err != nil {
-				t.Fatal(err)
-			}
-			c.forgetSessions(x.server, f)
+			ask := s.use(t, s.ana, "hark purge "+name, what(s)...)
+			s.discord.Click(ask.Message, s.ana.ID, buttonOf(t, ask.Message, purges)).WaitMessage()
+			s.idle(t)
 			if left := s.bot.recent.Before(here, 1<<62); len(left) != 0 {
 				t.Errorf("left %+v", left)
 			}

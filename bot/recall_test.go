@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"hark/bot/discord"
-	"hark/bot/ingest"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
@@ -236,29 +235,6 @@ func TestRecallNarrowsDown(t *testing.T) {
 	}
 }
 
-// The zone of days is the guild's, if it is one, or what is configured.
-func TestZoneOfDays(t *testing.T) {
-	t.Parallel()
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		set        string
-		configured *time.Location
-		want       string
-	}{
-		{"Asia/Tokyo", berlin, "Asia/Tokyo"}, {"Mars/Olympus", berlin, "Europe/Berlin"}, {"Local", berlin,
-			"Europe/Berlin"}, {"", berlin, "Europe/Berlin"}, {"", nil, "UTC"}} {
-		c := commands{commandOptions: offline(ingest.Options{},
-			answer.Choices{Default: answer.Settings{Zone: test.configured}})}
-		g := &memory.Guild{ID: 7, Settings: map[memory.Setting]string{memory.SettingTimezone: test.set}}
-		if got := c.zone(g); got.String() != test.want {
-			t.Errorf("%+v: %s", test, got)
-		}
-	}
-}
-
 func TestRecallInDirectMessages(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)
@@ -291,17 +267,6 @@ func TestFindRelated(t *testing.T) {
 	}
 	m = s.turn(t, m, s.ana, "»", "no. 6.")
 	s.says(t, m)
-	// a thread
-	x := &exchange{Interaction: discord.Interaction{Guild: discord.Snowflake(s.guild.ID),
-		Channel: discord.Snowflake(s.channel) + 1}}
-	x.Data.Target, x.server, x.policy = discord.Snowflake(said.ID), &memory.Guild{}, s.bot.cfg.Policy
-	content := said.Content
-	x.Data.Resolved.Messages = map[string]*discord.Message{said.ID.String(): {Channel: discord.Snowflake(s.channel),
-		Content: &content}}
-	if shown, err := s.bot.commands.findRelated(t.Context(), x); err != nil ||
-		!strings.Contains(shown.Content, fmt.Sprintf("/%d/%d/%d>", s.guild.ID, s.channel, said.ID)) {
-		t.Errorf("of what a thread began from: %+v, %v", shown, err)
-	}
 	began := s.oracle.questions()
 	if q = began[len(began)-2]; q.Channel != memory.ChannelID(s.channel) {
 		t.Errorf("asked %+v", q)

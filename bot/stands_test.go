@@ -3,10 +3,7 @@ package bot
 import (
 	"context"
 	"testing"
-	"time"
 
-	"hark/bot/discord"
-	"hark/bot/ingest"
 	"hark/internal/answer"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -37,17 +34,4 @@ func TestAnswersFromAnUnloggedSessionThatChangesAreTakenBack(t *testing.T) {
 	s.discord.WaitSent(s.channel, func(m discordtest.Sent) bool {
 		return m.Reference != nil && m.Reference.MessageID == question.ID && m.Content == sessionChanged
 	})
-}
-
-// Discord's clock goes before ours: whatever has a smaller number than the click was said before it.
-func TestForgettingEndsAtTheClickByDiscordsClock(t *testing.T) {
-	t.Parallel()
-	now := time.Now()
-	c := &commands{commandOptions: offline(ingest.Options{Now: func() time.Time { return now }}, answer.Choices{})}
-	for ahead, want := range map[time.Duration]time.Duration{time.Hour: time.Hour, -time.Hour: 0} {
-		x := &exchange{Interaction: discord.Interaction{ID: discord.Snowflake(memory.FirstMessageID(now.Add(ahead)))}}
-		if got := c.at(x).Sub(now); got < want || got > want+time.Millisecond {
-			t.Errorf("%v ahead: %v", ahead, got)
-		}
-	}
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/internal/discordtest"
 )
@@ -39,11 +38,13 @@ func TestTraffic(t *testing.T) {
 	s.discord.Slash(s.channel, s.ana.ID, "limits").WaitMessage()
 	s.breakReading(errors.New("torn"))
 	s.discord.Slash(s.channel, s.ana.ID, "memory show").WaitMessage()
-	s.bot.commands.tally(&exchange{Interaction: discord.Interaction{Type: discord.InteractionTyping}},
-		nil) // isn't a use
-	made := exchange{Interaction: discord.Interaction{Type: discord.InteractionForm}}
-	made.Data.CustomID = "somebody's secret:1"
-	s.bot.commands.tally(&made, nil)
+	s.discord.Complete(s.channel, s.ana.ID, "help", opt("command", "/mem")).Wait() // isn't a use
+	for _, raw := range []string{`{"id":"5","type":4,"token":"x","data":{"name":"help"}}`,
+		`{"id":"6","type":5,"token":"x","data":{"custom_id":"somebody's secret:1"}}`} {
+		s.bot.commands.put([]byte(raw), nil)
+	}
+	s.discord.Allow(discordtest.BadRequest) // of uses that there weren't
+	s.commandsEnd()
 	s.stops(t)
 
 	got := s.counted(t)
@@ -58,7 +59,7 @@ func TestTraffic(t *testing.T) {
 	}
 	maps.DeleteFunc(got, func(key string, _ int) bool { return !strings.HasPrefix(key, "hark_commands_total ") })
 	if want := map[string]int{"hark_commands_total limits answered": 1,
-		"hark_commands_total memory show failed": 1, "hark_commands_total unknown refused": 1}; !maps.Equal(got, want) {
+		"hark_commands_total memory show failed": 1, "hark_commands_total unknown failed": 1}; !maps.Equal(got, want) {
 		t.Errorf("commands %v", got)
 	}
 	mu.Lock()

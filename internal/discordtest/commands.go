@@ -57,6 +57,44 @@ func (s *Server) Commands(guildID ID) []string {
 	return names
 }
 
+// Command is a command that can be used: a slash command without subcommands, a subcommand, or an action in a menu.
+type Command struct {
+	Path    string // the names of the command, its group and the subcommand, with blanks between
+	Type    int    // 1: slash, 2: user, 3: message
+	Options []CommandOption
+}
+
+// CommandOption is an option of a Command.
+type CommandOption struct {
+	Name     string
+	Type     int
+	Required bool
+}
+
+// Registered are the commands that can be used globally (guild 0) or in a guild.
+func (s *Server) Registered(guildID ID) (all []Command) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var add func(kind int, path string, options []part)
+	add = func(kind int, path string, options []part) {
+		c := Command{Path: path, Type: kind}
+		for _, o := range options {
+			if o.nests() {
+				add(kind, path+" "+o.Name, o.Options)
+			} else {
+				c.Options = append(c.Options, CommandOption{o.Name, o.Type, o.Required})
+			}
+		}
+		if len(c.Options) > 0 || len(options) == 0 {
+			all = append(all, c)
+		}
+	}
+	for _, c := range s.commands[guildID] {
+		add(c.Type, c.Name, c.Options)
+	}
+	return all
+}
+
 // DenyCommands makes a guild one that the bot was invited to without the scope applications.commands.
 func (s *Server) DenyCommands(guildID ID) {
 	defer s.change()()
