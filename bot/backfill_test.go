@@ -271,5 +271,5 @@ func (s *scene) edits(i *discordtest.Interaction) (texts []string) {
 
 // commandsEnd waits until no command is worked on.
 func (s *scene) commandsEnd() {
-	s.discord.WaitFor("the end of all commands", func() bool { return s.bot.commands.undone.Load() == 0 })
+	s.discord.WaitFor("the end of all commands", s.bot.commands.Idle)
 }

@@ -25,7 +25,6 @@ import (
 
 	"hark/bot/discord"
 	"hark/bot/ingest"
-	"hark/bot/markdown"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/metrics"
@@ -159,7 +158,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	b := &Bot{
 		cfg: cfg, rest: rest, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: ingest.NewQueue(), arrived: ingest.NewReadiness(), attendance: search.NewAttendance(),
-		sizes:       commandSizes{Part: exportPart, File: markdown.MaxFileBytes, Unpacked: mostExported},
+		sizes:       usualSizes,
 		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {

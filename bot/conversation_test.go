@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 
@@ -99,12 +100,11 @@ func (c *conversation) plays(t *testing.T, step string) {
 	case "member":
 		c.names[rest] = c.discord.AddMember(c.guild.ID, discordtest.User{Username: rest}).ID
 	case "later":
-		span, _ := spanOf(rest)
-		c.discord.Advance(span)
+		c.discord.Advance(spanOfStep(t, rest))
 	case "restart":
 		cfg := c.bot.cfg
 		if len(words) > 1 {
-			cfg.Retention, _ = spanOf(words[2])
+			cfg.Retention = spanOfStep(t, words[2])
 		}
 		c.restartWith(t, cfg)
 	case "server":
@@ -220,6 +220,17 @@ func (c *conversation) does(t *testing.T, who discordtest.ID, what string) {
 		path, options := c.command(t, what)
 		c.shows(t, c.discord.Slash(at, who, path, options...))
 	}
+}
+
+// spanOfStep reads a number of minutes, hours or days, such as 30d.
+func spanOfStep(t *testing.T, text string) time.Duration {
+	t.Helper()
+	unit := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}[text[len(text)-1]]
+	n, err := strconv.Atoi(text[:len(text)-1])
+	if err != nil || unit == 0 {
+		t.Fatalf("%q is no span", text)
+	}
+	return time.Duration(n) * unit
 }
 
 // command is a command's path and its options.

@@ -312,7 +312,7 @@ func (s *scene) apply(t *testing.T, events ...memory.Event) {
 func (b *Bot) idle() bool {
 	// A command may ask a question, an event too, and an answer is committed: each is looked at before what
 	// comes of it.
-	if b.commands.undone.Load() != 0 || b.queue.Len() != 0 {
+	if !b.commands.Idle() || b.queue.Len() != 0 {
 		return false
 	}
 	_, _, active := b.questions.Counts()

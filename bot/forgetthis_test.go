@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/reply"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -18,7 +19,13 @@ func (s *scene) forgets(t *testing.T, m discordtest.Message,
 	asked = s.discord.MessageAction(m, who.ID, forgetCommand).WaitMessage()
 	s.says(t, asked)
 	return asked, s.turns(t, s.discord.Click(asked.Message, who.ID,
-		doomed{memory.ChannelID(m.ChannelID), memory.MessageID(m.ID), memory.UserID(owner.ID)}.button()))
+		forgetButton(m.ChannelID, m.ID, owner.ID)))
+}
+
+// forgetButton is the id of the button that forgets one message of somebody's.
+func forgetButton(channel, message, owner discordtest.ID) string {
+	return strings.Join([]string{confirmForgetThis, reply.Short36(int64(channel)), reply.Short36(int64(message)),
+		reply.Short36(int64(owner))}, ":")
 }
 
 // Whoever lost the right between the question and the press is refused, also after a restart.
@@ -32,7 +39,7 @@ func TestForgettingOneMessageAfterARestart(t *testing.T) {
 	byBo := s.discord.MessageAction(said, s.bo.ID, forgetCommand).WaitMessage()
 	s.discord.UpdateMember(s.guild.ID, keeper.ID, func(m *discordtest.Member) { m.Roles = nil })
 	s.again(t)
-	id := doomed{memory.ChannelID(s.channel), memory.MessageID(said.ID), memory.UserID(s.bo.ID)}.button()
+	id := forgetButton(s.channel, said.ID, s.bo.ID)
 	refused := s.discord.Click(byKeeper.Message, keeper.ID, id)
 	s.hears(t, refused)
 	if _, gone := find(s.log, func(memory.Deleted) bool { return true }); gone {

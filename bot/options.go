@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hark/bot/ingest"
+	"hark/bot/markdown"
 	"hark/bot/reply"
 	"hark/internal/answer"
 	"hark/internal/metrics"
@@ -62,6 +63,9 @@ type commandTiming struct {
 // usualCommands is the timing but in tests.
 var usualCommands = commandTiming{Use: 14 * time.Minute, AtOnce: 2 * time.Second, Progress: 3 * time.Second,
 	Backfill: 5 * time.Second}
+
+// usualSizes are the sizes but in tests.
+var usualSizes = commandSizes{Part: exportPart, File: markdown.MaxFileBytes, Unpacked: mostExported}
 
 // commandSizes are how many bytes exports have.
 type commandSizes struct {

@@ -25,7 +25,7 @@ func TestButtonIDs(t *testing.T) {
 		x := &exchange{}
 		x.Data.CustomID = text
 		got := ownedBy(x)
-		if len(text) > idLimit || got.Asker != o.Asker || got.Question != o.Question ||
+		if len(text) > 100 || got.Asker != o.Asker || got.Question != o.Question ||
 			len(got.Before) > len(o.Before) || len(got.Before) < min(4, len(o.Before)) ||
 			!slices.Equal(got.Before, o.Before[:len(got.Before)]) {
 			t.Fatalf("%+v became %q and then %+v", o, text, got)

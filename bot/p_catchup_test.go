@@ -11,8 +11,11 @@ import (
 	"hark/bot/locale"
 	"hark/bot/markdown"
 	"hark/internal/answer"
+	"hark/internal/embed"
 	"hark/internal/golden"
 	"hark/memory"
+	"hark/memory/sqlite"
+	"hark/memory/sqlite/sqlitetest"
 )
 
 func TestCatchUpSaysWhatItIs(t *testing.T) {
@@ -59,12 +62,14 @@ func TestCatchUpSaysWhatItIs(t *testing.T) {
 // Days are read in the language of whoever asks, and named in it.
 func TestDaysInTheLanguageOfWhoeverAsks(t *testing.T) {
 	t.Parallel()
+	store := sqlitetest.Open(t, sqlite.Options{Space: embed.Builtin{}.Space()})
+	t.Cleanup(func() { _ = store.Close() })
 	for _, language := range []string{"de", "fr", "es", "ja", "zh-TW"} {
 		l := locale.Of(language)
 		given := (&exchange{Locale: l, server: &memory.Guild{},
 			Interaction: typing("since", strings.ToUpper(l.Text("yesterday")))})
 		o := ingest.Options{Now: func() time.Time { return time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC) },
-			Filter: ingest.NewFilter(newNotebook(t), memory.Policy{}, nil, nil)}
+			Filter: ingest.NewFilter(store, memory.Policy{}, nil, nil)}
 		c := commands{commandOptions: offline(o, answer.Choices{})}
 		if from, _, err := c.span(given, "since"); err != nil || from.Day() != 2 {
 			t.Errorf("%s: yesterday is %v, %v", language, from, err)

@@ -38,7 +38,7 @@ func TestPagesFit(t *testing.T) {
 		var ids []string
 		for _, row := range shown.Components {
 			for _, b := range row.Components {
-				if len(b.CustomID) > idLimit || slices.Contains(ids, b.CustomID) {
+				if len(b.CustomID) > 100 || slices.Contains(ids, b.CustomID) {
 					t.Fatalf("the id %q", b.CustomID)
 				}
 				ids = append(ids, b.CustomID)

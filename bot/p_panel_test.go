@@ -42,7 +42,7 @@ func TestPanelsFit(t *testing.T) {
 			}
 			for _, r := range s.Components {
 				for _, b := range r.Components {
-					if markdown.Units(b.CustomID) > idLimit || markdown.Units(b.Label) > 80 ||
+					if markdown.Units(b.CustomID) > 100 || markdown.Units(b.Label) > 80 ||
 						markdown.Units(b.Placeholder) > 150 ||
 						len(b.Options) > discord.MenuLimit || b.Type == discord.ComponentMenu && len(b.Options) == 0 {
 						t.Errorf("%s, %s: %+v", language, key, b)

@@ -48,6 +48,7 @@ func TestLoreIsReadAsItWasShown(t *testing.T) {
 			t.Fatalf("%d characters", markdown.Units(text))
 		}
 	})
+	const shallI = "Shall I remember this?"
 	for _, text := range []string{
 		"", shallI, shallI + "\n**a**", shallI + "\na\n> b", "Shall I?\n**a**\n> b", shallI +
 			"\n**?**\n> b", shallI + "\n**a**\n> b\nc",

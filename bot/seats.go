@@ -59,6 +59,9 @@ func (c *commands) seat(x *exchange) {
 	}
 }
 
+// Idle reports whether no use is worked on.
+func (c *commands) Idle() bool { return c.undone.Load() == 0 }
+
 // over says that a use is done with.
 func (c *commands) over() {
 	c.undone.Add(-1)
