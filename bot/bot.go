@@ -23,6 +23,7 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/rs/zerolog"
 
+	"hark/bot/command"
 	"hark/bot/discord"
 	"hark/bot/ingest"
 	"hark/bot/reply"
@@ -69,9 +70,9 @@ type Config struct {
 	// Version is Hark's, as admins are told it.
 	Version string
 	// Health tells how the servers do that answers need. nil: nothing is known of them.
-	Health func() Health
+	Health func() command.Health
 	// Privacy is what /privacy tells of how Hark is run.
-	Privacy Privacy
+	Privacy command.Privacy
 	// Progress, if not nil, is called whenever something is done that Discord isn't told of: events are
 	// committed, the log fails or works again, a question or a command is over, a forgetting is carried out
 	// in Discord, the ids of commands are known. Tests wait by it. It is called from several goroutines and
@@ -90,7 +91,7 @@ func (c Config) discord() discord.Options {
 // Answerer answers questions and commands.
 type Answerer interface {
 	reply.Answerer
-	engine
+	command.Engine
 }
 
 // Bot is a connection to Discord, kept up as long as Run runs.
@@ -111,15 +112,15 @@ type Bot struct {
 	memberRoles *search.MemberRoles
 	recent      *ingest.Buffer
 	admit       *ingest.Filter
-	notices     *notices
+	notices     *command.Notices
 	filler      *ingest.Filler
-	commands    *commands
+	commands    *command.Commands
 	questions   *reply.Tracker
 	replies     *reply.Replier
 	self        memory.UserID // set before anything is taken in
 	since       time.Time     // of Run
 	grants      *discord.Grants
-	sizes       commandSizes
+	sizes       command.Sizes
 	state       atomic.Pointer[error]
 }
 
@@ -128,7 +129,7 @@ type timing struct {
 	gateway  discord.GatewayTiming
 	ingest   ingest.Timing
 	reply    reply.Timing
-	commands commandTiming
+	commands command.Timing
 	grace    time.Duration // answers go on for after Run's context has ended
 	farewell time.Duration // requests go on for after Run's context has ended
 	back     time.Duration // a question waits for Discord to tell of its guild
@@ -140,7 +141,7 @@ var usual = timing{
 	gateway:  discord.UsualGateway,
 	ingest:   ingest.UsualTiming,
 	reply:    reply.UsualTiming,
-	commands: usualCommands,
+	commands: command.UsualTiming,
 	grace:    2 * time.Second,
 	farewell: 7 * time.Second,
 	back:     10 * time.Second,
@@ -158,7 +159,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	b := &Bot{
 		cfg: cfg, rest: rest, memory: log, answers: answers, log: logger, now: cfg.Now,
 		timing: usual, queue: ingest.NewQueue(), arrived: ingest.NewReadiness(), attendance: search.NewAttendance(),
-		sizes:       usualSizes,
+		sizes:       command.UsualSizes,
 		memberRoles: search.NewMemberRoles(),
 	}
 	if b.now == nil {
@@ -173,7 +174,7 @@ func New(cfg Config, log memory.Store, answers Answerer, logger zerolog.Logger) 
 	b.grants = &discord.Grants{Client: rest}
 	b.recent = ingest.NewBuffer(cfg.SessionGap, b.now)
 	b.admit = ingest.NewFilter(b.memory, b.cfg.Policy, b.recent, func(subjects []ingest.Subject) {
-		b.notices.see(subjects)
+		b.notices.See(subjects)
 		b.questions.See(subjects)
 	})
 	b.ingest = b.ingests()
@@ -243,9 +244,9 @@ func (b *Bot) Run(ctx context.Context) error {
 	b.pump = ingest.NewWriter(b.ingest, b.filler, func(a *ingest.Question) { b.questions.Take(last, a) })
 	var writer, helper sync.WaitGroup
 	commands := b.commanding()
-	b.notices = newNotices(commands)
-	b.commands = newCommands(commands, b.notices)
-	b.commands.begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
+	b.notices = command.NewNotices(commands)
+	b.commands = command.New(commands, b.notices)
+	b.commands.Begin = func(f func(context.Context)) { helper.Go(func() { f(work) }) }
 	open, err := b.memory.Questions(ctx) // before there are new ones
 	if err != nil {
 		b.log.Error().Err(err).Msg("couldn't read which questions are open; trying at the next start")
@@ -256,7 +257,7 @@ func (b *Bot) Run(ctx context.Context) error {
 		}
 	})
 	helper.Go(func() { b.replies.Resume(work, last, open) })
-	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.wake, b.notices.look) })
+	helper.Go(func() { pace.Every(work, b.timing.look, b.notices.Wake, b.notices.Look) })
 	helper.Go(func() { b.replies.Run(work) })
 	helper.Go(func() { pace.Every(work, b.timing.look, nil, func(context.Context) { b.recent.Expire() }) })
 	helper.Go(func() { b.filler.Run(work) })
@@ -301,8 +302,8 @@ func (b *Bot) gateway(members bool) *discord.Gateway {
 }
 
 // commanding is what commands and notices work with.
-func (b *Bot) commanding() *commandOptions {
-	return &commandOptions{Options: b.ingest, Replies: b.replies, Buffer: b.recent, Filler: b.filler, Writer: b.pump,
+func (b *Bot) commanding() *command.Options {
+	return &command.Options{Options: b.ingest, Replies: b.replies, Buffer: b.recent, Filler: b.filler, Writer: b.pump,
 		Answers: b.answers, Settled: b.settled, State: func() error { return *b.state.Load() },
 		DevGuild:  b.cfg.DevGuild,
 		Retention: b.cfg.Retention, Version: b.cfg.Version, Health: b.cfg.Health, Privacy: b.cfg.Privacy,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hark/bot/command"
 	"hark/bot/discord"
 	"hark/bot/reply"
 	"hark/internal/answer"
@@ -214,8 +215,8 @@ func TestStopAfterARestart(t *testing.T) {
 	s.commitNothing(t)
 	own, other := s.bot.commands, s.bot.commanding()
 	other.Replies = reply.New(reply.Options{Options: s.bot.ingest}) // as another process has them
-	s.bot.commands = newCommands(other, s.bot.notices)
-	s.bot.commands.begin = own.begin
+	s.bot.commands = command.New(other, s.bot.notices)
+	s.bot.commands.Begin = own.Begin
 	if got := whispered(t, s, s.press(m.Message, s.ana, reply.ButtonStop)); got != string(reply.NotWriting) {
 		t.Errorf("told %q", got)
 	}

@@ -8,7 +8,7 @@ import (
 // waitIDs returns once the bot knows by which ids commands are mentioned.
 func (s *scene) waitIDs() {
 	s.discord.WaitFor("the ids of commands", func() bool {
-		return strings.HasPrefix(s.bot.commands.mention("help"), "<")
+		return strings.HasPrefix(s.bot.commands.Mention("help"), "<")
 	})
 }
 

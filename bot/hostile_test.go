@@ -166,10 +166,10 @@ func TestOddInteractions(t *testing.T) {
 	t.Parallel()
 	s := registeredScene(t)
 	never := make(chan struct{})
-	s.bot.commands.put([]byte(`{"id":{}}`), never)
-	s.bot.commands.put([]byte(`{"id":"5","type":3,"token":"x"}`), never)
+	s.bot.commands.Put([]byte(`{"id":{}}`), never)
+	s.bot.commands.Put([]byte(`{"id":"5","type":3,"token":"x"}`), never)
 	// A command of an earlier version is told from ours by its name, and answered.
-	s.bot.commands.put([]byte(`{"id":"6","type":2,"token":"unknown","data":{"name":"remember"}}`), never)
+	s.bot.commands.Put([]byte(`{"id":"6","type":2,"token":"unknown","data":{"name":"remember"}}`), never)
 	s.discord.WaitFor("an answer", func() bool {
 		return slices.ContainsFunc(s.discord.Requests(), func(r discordtest.Request) bool {
 			return strings.Contains(r.Path, "/6/unknown/callback") && strings.Contains(string(r.Body), unknownTool) &&

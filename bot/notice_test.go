@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/command"
 	"hark/bot/discord"
 	"hark/internal/discordtest"
 	"hark/memory"
@@ -183,7 +184,7 @@ func calmly(s *scene) *scene {
 func (s *scene) looksAtNotices(t *testing.T, n int) {
 	t.Helper()
 	for range n {
-		s.bot.notices.look(t.Context())
+		s.bot.notices.Look(t.Context())
 	}
 }
 
@@ -258,7 +259,7 @@ func TestNoticeSaysWhatHolds(t *testing.T) {
 	changed(1, memory.SettingChosen{Guild: guild, Key: memory.SettingLanguage, At: noon.Add(time.Second)})
 
 	cfg := s.bot.cfg
-	cfg.Privacy, cfg.Retention = Privacy{Models: []string{"llm.example"}}, 90*24*time.Hour
+	cfg.Privacy, cfg.Retention = command.Privacy{Models: []string{"llm.example"}}, 90*24*time.Hour
 	s.stops(t)
 	seen := len(eventsOf[memory.GuildSeen](s.log))
 	calmly(s.with(t, cfg)).run(t)

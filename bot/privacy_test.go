@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/command"
 	"hark/internal/discordtest"
 	"hark/memory"
 )
@@ -35,7 +36,7 @@ func TestPrivacyTellsWhatIsSo(t *testing.T) {
 	}
 	at(never.ID)
 	at(adults.ID)
-	privacy := Privacy{Operator: "Ann, <https://ann.example>", Prompts: 90 * time.Minute,
+	privacy := command.Privacy{Operator: "Ann, <https://ann.example>", Prompts: 90 * time.Minute,
 		Records: 72 * time.Hour, Summaries: true,
 		Models: []string{"llm.example",
 			"big.example:8080"}, Embedder: "vectors.example", Reranker: "order.example", Vision: true}

@@ -20,12 +20,12 @@ func (b *Bot) receive(event string, data json.RawMessage) {
 		b.setState(nil)
 		b.log.Info().Str("event", event).Msg("connected to Discord")
 		if b.queue.Put(ingest.Item{Raw: raw}) && event == "READY" {
-			b.commands.ready(data)
+			b.commands.Ready(data)
 		}
 	case "INTERACTION_CREATE":
 		logged := make(chan struct{})
 		if b.queue.Put(ingest.Item{Raw: raw, Logged: logged}) {
-			b.commands.put(data, logged)
+			b.commands.Put(data, logged)
 		}
 	default:
 		b.queue.Put(ingest.Item{Raw: raw})

@@ -1,6 +1,69 @@
 package bot
 
-import "hark/bot/locale"
+import (
+	"time"
+
+	"hark/bot/locale"
+)
+
+// The ids of buttons and menus of package command, as they are in messages that Discord keeps, and the names of what is
+// in its menus.
+const (
+	choosePublic      = "public"
+	chooseNothing     = "nothing"
+	chooseChannels    = "choose"
+	chosenChannels    = "channels"
+	stopsBackfill     = "nobackfill"
+	asksPurge         = "purgechannel"
+	purges            = "purge"
+	panelKey          = "panel-key"
+	panelSet          = "panel-set"
+	confirmForget     = "forget"
+	confirmForgetThis = "forget-this"
+	confirmOptOut     = "optout"
+	pagerName         = "found"
+	keepsFor          = "keep"
+	expires           = "expire"
+	exportByDM        = "dm"
+	forgetCommand     = "Forget this"
+	whyCommand        = "Why did you say that?"
+	aboutCommand      = "What do you know about me?"
+	relatedCommand    = "Find related"
+	starCommand       = "Remember ⭐"
+)
+
+// What package command says and bounds, as members see it.
+const (
+	notAllowed                    = "Only those who may manage this server can decide that."
+	useAgain                      = "I can't tell any more whether you may decide that. Please use the command once more."
+	promptFile                    = "context.txt"
+	busyNow         locale.Phrase = "I'm busy with other questions. Please press again in a minute or two."
+	nothingAsked    locale.Phrase = "There is no question in that message any more. Please ask me anew."
+	noSources                     = "There is nothing left of what this answer was made from that you may read."
+	notMyAnswer                   = "That isn't an answer of mine, so I can't say how it came about."
+	unknownTool                   = "I don't know this command any more. Reload Discord to see those I know."
+	allTaken                      = "Too much is asked of me at the moment. Please try again in a minute."
+	goesOn                        = "This takes longer than Discord lets me tell you about."
+	noticeText                    = "**May I remember what is said here?**\n"
+	keptNot         locale.Phrase = "I remember nothing here, so I don't keep that either."
+	youOptOut       locale.Phrase = "You've opted out here, so I keep nothing about you. `/memory optin` changes that."
+	foundNoneLeft                 = "Nothing of this page is left that you may read."
+	foundNothing                  = "I found nothing about that in what you may read. Other words may find it."
+	askForSomething               = "What are you looking for? Please write a question or a few words."
+	searchIsOver                  = "I no longer know what this search found. Please search again."
+	foundNoneHere                 = "I found nothing about that, with these filters, in what you may read. Try a longer span, or leave out `in`, `from`, `since` or `until`; other words may find it, too."
+	noTextToRelate                = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
+
+	parallelCommands = 64
+	mostCompletions  = 25
+	foundPerPage     = 5
+	mostFound        = 25
+	findsKept        = 15 * time.Minute
+	longestQuestion  = 1000
+	listedLore       = 100
+	exportPage       = 100
+	exportParts      = 10
+)
 
 // What package reply says and bounds, as members see it.
 const (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"hark/bot/command"
 	"hark/bot/discord"
 	"hark/bot/reply"
 	"hark/builder"
@@ -112,7 +113,7 @@ func (s *screens) start() {
 		Policy:   policy, EditAnswers: true, Choices: answer.Choices{Models: []string{"test-model"},
 			Default: answer.Settings{Model: "test-model", Tools: true, Language: "en"}},
 		Limits: reply.Limits{Member: memory.Limit{Messages: 10, Tokens: 100_000}},
-		Privacy: Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"},
+		Privacy: command.Privacy{Operator: "Ann, ann@example.org", Models: []string{"llm.example"},
 			Prompts: 7 * 24 * time.Hour, Records: 90 * 24 * time.Hour},
 		Version: "1.0.0",
 	}, store, engine, zerolog.Nop())

@@ -81,7 +81,7 @@ func TestWhatAdminsMayNotReadMakesNoDifference(t *testing.T) {
 		Value: fmt.Sprintf("%d 20000 21000", s.discord.Now().UnixMilli()), At: s.discord.Now()})
 	s.says(t, s.use(t, s.ana, "hark status"))
 	m := s.use(t, s.ana, "hark purge member", opt("member", s.bo.ID))
-	s.turns(t, s.discord.Click(m.Message, s.ana.ID, id(purges, s.bo.ID, 0, 0)))
+	s.turns(t, s.discord.Click(m.Message, s.ana.ID, fmt.Sprintf("%s:%d:0:0", purges, s.bo.ID)))
 	// What they chose not to be told of stays as it is when they choose anew.
 	m = s.use(t, s.ana, "hark memory")
 	s.discord.Click(m.Message, s.ana.ID, chosenChannels, s.channel.String()).Wait()

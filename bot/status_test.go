@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"hark/bot/command"
 	"hark/bot/reply"
 	"hark/internal/llm"
 	"hark/memory"
@@ -29,14 +30,14 @@ func TestStatusTellsOfThisServer(t *testing.T) {
 	s := choosing(t)
 	guild, other := memory.GuildID(s.guild.ID), memory.GuildID(99)
 	last := s.discord.Now()
-	health := Health{
-		Models: map[string]Service{"small": {Name: "small", At: last, Took: 1500 * time.Millisecond},
+	health := command.Health{
+		Models: map[string]command.Service{"small": {Name: "small", At: last, Took: 1500 * time.Millisecond},
 			"large": {Name: "large", Failed: &llm.Error{Kind: llm.Refused}, Rests: 14 * time.Second}},
-		Embedder: Service{Name: "built-in", BuiltIn: true},
+		Embedder: command.Service{Name: "built-in", BuiltIn: true},
 	}
 	cfg := s.bot.cfg
 	cfg.Version, cfg.Limits = "1.2.3", reply.Limits{Guild: memory.Limit{Tokens: 5000}}
-	cfg.Health = func() Health { return health }
+	cfg.Health = func() command.Health { return health }
 	s.restartWith(t, cfg)
 	s.discord.Say(s.channel, s.ana.ID, "hi")
 	s.posts(t, s.channel, s.bo.ID, "hello")

@@ -41,7 +41,7 @@ func TestTraffic(t *testing.T) {
 	s.discord.Complete(s.channel, s.ana.ID, "help", opt("command", "/mem")).Wait() // isn't a use
 	for _, raw := range []string{`{"id":"5","type":4,"token":"x","data":{"name":"help"}}`,
 		`{"id":"6","type":5,"token":"x","data":{"custom_id":"somebody's secret:1"}}`} {
-		s.bot.commands.put([]byte(raw), nil)
+		s.bot.commands.Put([]byte(raw), nil)
 	}
 	s.discord.Allow(discordtest.BadRequest) // of uses that there weren't
 	s.commandsEnd()

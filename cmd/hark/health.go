@@ -3,14 +3,14 @@ package main
 import (
 	"cmp"
 
-	"hark/bot"
+	"hark/bot/command"
 	"hark/internal/embed"
 	"hark/internal/endpoint"
 )
 
 // health tells how the servers do that answers need.
-func (a *app) health() bot.Health {
-	h := bot.Health{Models: map[string]bot.Service{}, Embedder: a.embedderHealth()}
+func (a *app) health() command.Health {
+	h := command.Health{Models: map[string]command.Service{}, Embedder: a.embedderHealth()}
 	for _, name := range a.models.Names() {
 		h.Models[name] = service(name, a.models.ByName(name).Health())
 	}
@@ -20,7 +20,7 @@ func (a *app) health() bot.Health {
 	return h
 }
 
-func (a *app) embedderHealth() bot.Service {
+func (a *app) embedderHealth() command.Service {
 	s := service(a.embedder.Space().Name, endpoint.Health{})
 	if tells, is := a.embedder.(interface{ Health() endpoint.Health }); is {
 		s = service(s.Name, tells.Health())
@@ -33,6 +33,6 @@ func (a *app) embedderHealth() bot.Service {
 	return s
 }
 
-func service(name string, h endpoint.Health) bot.Service {
-	return bot.Service{Name: name, At: h.At, Took: h.Took, Failed: h.Failed, Rests: h.Rests}
+func service(name string, h endpoint.Health) command.Service {
+	return command.Service{Name: name, At: h.At, Took: h.Took, Failed: h.Failed, Rests: h.Rests}
 }

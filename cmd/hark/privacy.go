@@ -3,13 +3,13 @@ package main
 import (
 	"slices"
 
-	"hark/bot"
+	"hark/bot/command"
 	"hark/internal/config"
 )
 
 // privacy is what members are told of how Hark is run.
-func privacy(c config.Config) bot.Privacy {
-	p := bot.Privacy{
+func privacy(c config.Config) command.Privacy {
+	p := command.Privacy{
 		Operator: c.Discord.Operator, Prompts: c.Memory.KeepPrompts(), Records: c.Memory.KeepRecords(),
 		Summaries: c.Memory.Summaries != summariesOff,
 	}

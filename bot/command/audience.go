@@ -1,0 +1,55 @@
+package command
+
+import (
+	"context"
+
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// audience states what always holds between two roles, takes it back, or shows what was stated.
+func (c *Commands) audience(ctx context.Context, x *interaction) (response, error) {
+	one, first := x.OptionID("role")
+	other, second := x.OptionID("also")
+	i := memory.Implied{Role: memory.RoleID(one), Also: memory.RoleID(other)}
+	value, done := answer.SettingOn, x.Text("Stated: whoever has <@&%d> has <@&%d>.", i.Role, i.Also)
+	if x.Is("reset") {
+		value, done = "", x.Text("Taken back: whoever has <@&%d> may be without <@&%d>.", i.Role, i.Also)
+	}
+	foot := x.Text("-# Where I may repeat what was said elsewhere depends on it: state only what always holds. `/privacy` shows it to all members. Where Discord tells me which roles members have, I go by that instead.")
+	switch {
+	case !first && !second:
+		return response{Content: markdown.Lines(toldImplied(x.Locale, x.server), foot)}, nil
+	case !first || !second || i.Role == i.Also:
+		return response{}, refusal(x.Text("Please choose two roles."))
+	case value != "" && (!x.server.MayHave(i.Role) || !x.server.MayHave(i.Also)):
+		return response{}, refusal(x.Text("Please choose roles that some members have, not one of a bot's or everybody's."))
+	}
+	return response{Content: markdown.Lines(done, foot)}, c.setAt(ctx, x, 0, i.Setting(), value)
+}
+
+// toldImplied says what was stated of roles.
+func toldImplied(l locale.Locale, g *memory.Guild) string {
+	all := g.Implied()
+	if len(all) == 0 {
+		return l.Text("Nothing is stated: a member may have any roles.")
+	}
+	shown := l.Text("Those who manage this server state:")
+	for _, i := range all {
+		if len(shown) > pageLimit/3 {
+			return markdown.Lines(shown, l.Text("- and more"))
+		}
+		shown = markdown.Lines(shown, l.Text("- whoever has <@&%d> has <@&%d>", i.Role, i.Also))
+	}
+	return shown
+}
+
+// rolesHere says what is known or was stated of the roles that members have.
+func (c *Commands) rolesHere(x *interaction) string {
+	if c.MemberRoles.Sets(x.server) != nil {
+		return x.Text("For that Discord tells me who has which roles. I write no list of members into my files.")
+	}
+	return when(len(x.server.Implied()) > 0, toldImplied(x.Locale, x.server))
+}

@@ -1,0 +1,93 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/answer"
+)
+
+// catchUp is what /catchup shows.
+func (c *Commands) catchUp(ctx context.Context, x *interaction) (response, error) {
+	since, _, err := c.span(x, "since")
+	if err != nil {
+		return response{}, err
+	}
+	return c.spend(ctx, x, func(ctx context.Context, noModel bool) (response, answer.Usage, error) {
+		q := c.question(x)
+		q.NoModel = noModel
+		got, err := c.Answers.CatchUp(ctx, q, since)
+		switch {
+		case errors.Is(err, answer.ErrNotRemembered):
+			err = refusal(x.Text("I remember nothing of this channel, so I can't tell what was said here."))
+		case errors.Is(err, answer.ErrNotReadable):
+			err = refusal(x.Text("You may not read what was said in this channel before, so I can't tell you."))
+		}
+		if err != nil {
+			return response{}, got.Usage, err
+		}
+		c.warn(x, got.Away, "caught somebody up without the model")
+		if got.Instead != nil {
+			c.Log.Warn().Err(got.Instead).Str("model", got.Model).Int64("interaction",
+				int64(x.ID)).Msg("caught somebody up by another model")
+		}
+		return showCaughtUp(x.Locale, got, since, noModel), got.Usage, nil
+	})
+}
+
+// showCaughtUp shows what somebody missed since a time that they gave, or since they last wrote.
+func showCaughtUp(l locale.Locale, got answer.CaughtUp, since time.Time, noModel bool) response {
+	notes := missedNotes(l, got)
+	if got.Messages == 0 {
+		return response{Content: markdown.Lines(nothingMissed(l, got, since), notes)}
+	}
+	switch {
+	case got.Model != "":
+	case noModel:
+		notes = markdown.Lines(l.Text("-# There are no tokens left for the language model today, so these are the lines that tell most."), notes)
+	case got.Away != nil:
+		notes = markdown.Lines(l.Text("-# The language model couldn't sum this up, so these are the lines that tell most."), notes)
+	default:
+		notes = markdown.Lines(l.Text("-# No language model is there to sum this up, so these are the lines that tell most."), notes)
+	}
+	pages := markdown.Messages(missedHeading(l, got, since)+"\n"+got.Text, notes, markdown.LinksTo(got.Sources))
+	return response{Content: pages[0], More: pages[1:]}
+}
+
+func missedHeading(l locale.Locale, got answer.CaughtUp, since time.Time) string {
+	from := got.Since.Unix()
+	switch {
+	case !since.IsZero() || got.Bounded:
+		return l.Count(got.Messages, "**%s message here since <t:%d:f>**", "**%s messages here since <t:%d:f>**", from)
+	case got.Spoke.IsZero():
+		return l.Count(got.Messages, "**%s message here within the last 24 hours** (I don't remember you writing here)",
+			"**%s messages here within the last 24 hours** (I don't remember you writing here)")
+	}
+	return l.Count(got.Messages, "**%s message here since you last wrote, <t:%d:R>**",
+		"**%s messages here since you last wrote, <t:%d:R>**", from)
+}
+
+// missedNotes say what was left out, in small print.
+func missedNotes(l locale.Locale, got answer.CaughtUp) string {
+	return markdown.Lines(
+		when(got.Bounded, l.Text("-# I go back 7 days and %s messages at most.", l.Number(answer.CatchUpMost))),
+		when(got.Left > 0 && got.Model != "", l.Count(got.Left, "-# The model had no room for the oldest %s of them.",
+			"-# The model had no room for the oldest %s of them.")))
+}
+
+// nothingMissed says so, and when whoever asks last wrote.
+func nothingMissed(l locale.Locale, got answer.CaughtUp, since time.Time) string {
+	switch {
+	case got.Spoke.IsZero() && since.IsZero():
+		return l.Text("Nothing was said here within the last 24 hours. I don't remember you writing here, so I looked no further back; `since` says from when on.")
+	case got.Spoke.IsZero():
+		return l.Text("Nothing was said here since <t:%d:f>.", got.Since.Unix())
+	case since.IsZero() && !got.Bounded:
+		return l.Text("Nothing new was said here since you last wrote, <t:%d:R>.", got.Spoke.Unix())
+	}
+	return l.Text("Nothing was said here since <t:%d:f>. You last wrote here <t:%d:R>.", got.Since.Unix(),
+		got.Spoke.Unix())
+}

@@ -1,0 +1,135 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
+	"hark/memory"
+)
+
+// What SettingAnswers can be, and what takes it back.
+const (
+	answersOn      = "on"
+	answersOff     = "off"
+	answersDefault = "default"
+)
+
+// silentHere is what is told to whoever presses a button for an answer where there are none.
+const silentHere = "I don't answer questions in this channel: those who manage this server decided so. Commands work."
+
+// logChannel has a channel or a category remembered.
+func (c *Commands) logChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	chose := memory.Chose{Guild: x.guild(), Channel: at.ID, Choice: memory.Remember, At: c.Now()}
+	events := append(memory.NewPast(x.policy, x.server, chose, chose.At), chose)
+	if err := c.apply(ctx, x, fmt.Sprintf("keep that channel %d is remembered", at.ID), events...); err != nil {
+		return response{}, err
+	}
+	c.Filler.Nudge()
+	state, err := c.channelState(ctx, x, at)
+	past := x.Text("-# What was said there before I don't know: `/hark backfill` fetches it.")
+	if at.Kind == memory.CategoryChannel {
+		past = ""
+	}
+	return paragraphs(state, past), err
+}
+
+// ignoreChannel keeps a channel or a category from being remembered.
+func (c *Commands) ignoreChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	if err := c.choose(ctx, x, memory.Chose{Channel: at.ID, Choice: memory.Ignore}); err != nil {
+		return response{}, err
+	}
+	state, err := c.channelState(ctx, x, at)
+	if at.Kind == memory.CategoryChannel {
+		return paragraphs(state, x.Text(
+			"What I kept of it before is told to nobody. `/hark purge channel` has me forget it for good, channel by channel.")), err
+	}
+	return paragraphs(state, x.Text(
+		"What I kept of it before is told to nobody. `/hark purge channel`, or the button below, has me forget it for good.")).
+		asking(discord.StyleGrey, x.Text("Forget what I kept of it"), asksPurge, at.ID), err
+}
+
+// answerChannel decides whether anybody is answered in a channel, or shows it.
+func (c *Commands) answerChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	if value := x.Option("answer"); value != "" {
+		if value == answersDefault {
+			value = ""
+		}
+		if err := c.setAt(ctx, x, at.ID, memory.SettingAnswers, value); err != nil {
+			return response{}, err
+		}
+	}
+	if at.ID == 0 {
+		return paragraphs(answersText(x.Locale, x.server, 0), x.decidedAlone(memory.SettingAnswers)), nil
+	}
+	state, err := c.channelState(ctx, x, at)
+	return paragraphs(state), err
+}
+
+// channelState says what Hark does in a channel, and what it lacks there.
+func (c *Commands) channelState(ctx context.Context, x *interaction, at memory.Channel) (string, error) {
+	holds := c.holds(x, at.ID)
+	if at.Kind == memory.CategoryChannel {
+		heard, _, _ := strings.Cut(holds, "\n")
+		return markdown.Lines(heard,
+			x.Text("-# That goes for the channels in it that nothing else was chosen for.")), nil
+	}
+	needs := discord.ToRead
+	if !reply.SilentIn(x.server, at.ID) {
+		needs = discord.ToAnswer
+	}
+	missing, err := c.missingFor(ctx, x, at, needs)
+	return markdown.Lines(holds, c.Grants.Lacking(x.Locale, x.guild(), at.ID, missing)), err
+}
+
+// holds says whether what is said in a channel, or with the id 0 in the server, is remembered, how long, and whether
+// anybody is answered there.
+func (c *Commands) holds(x *interaction, id memory.ChannelID) string {
+	heard, keep := x.Text("I remember nothing of what is said in %s.", channelMention(x.Locale, id)), ""
+	if id == 0 {
+		heard, _, _ = strings.Cut(told(x.Locale, x.server, x.policy), "\n")
+	} else if x.remembers(id) {
+		heard = x.Text("I remember what is said in %s.", channelMention(x.Locale, id))
+	}
+	if id == 0 || x.remembers(id) {
+		keep = retainedText(x.Locale, x.server, id, c.Retention)
+	}
+	return markdown.Lines(heard, keep, answersText(x.Locale, x.server, id))
+}
+
+// answers says whether anybody is answered in a channel, or, with the id 0, in channels for which nothing
+// else was decided.
+func answersText(l locale.Locale, g *memory.Guild, id memory.ChannelID) string {
+	switch silent := reply.SilentIn(g, id); {
+	case silent && id == 0:
+		return l.Text("In this server I answer nobody who mentions me, where nothing else is decided for a channel. Commands work.")
+	case silent:
+		return l.Text("In %s I answer nobody who mentions me: I say nothing at all. Commands work.",
+			channelMention(l, id))
+	case id == 0:
+		return l.Text("In this server I answer who mentions me, where nothing else is decided for a channel.")
+	}
+	return l.Text("In %s I answer who mentions me.", channelMention(l, id))
+}
+
+// decidedAlone names the channels that have a setting of their own; "" if there are none.
+func (x *interaction) decidedAlone(key memory.Setting) string {
+	if own := x.settingIn(key); len(own) > 0 {
+		return x.Text("-# Decided for itself: %s", channelList(x.Locale, own))
+	}
+	return ""
+}
+
+// settingIn are the channels that have a setting of their own, as far as whoever uses x may read them.
+func (x *interaction) settingIn(key memory.Setting) (own []memory.ChannelID) {
+	for _, c := range x.seen().Channels {
+		if c.Settings[key] != "" {
+			own = append(own, c.ID)
+		}
+	}
+	return own
+}

@@ -1,0 +1,126 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// formPersona is the form in which a persona is written, with the channel that it is for.
+const formPersona = "persona"
+
+const errWholeServer locale.Phrase = "The time zone is for the whole server. Please leave the channel out."
+
+// wanted is the setting that a command or the form for a persona names, the value for it (empty: none is given), and
+// for what place.
+func (x *interaction) wanted() (key memory.Setting, value string, at memory.ChannelID, err error) {
+	key, value = memory.Setting(x.Option("setting")), x.Option("value")
+	switch {
+	case x.Type == discord.InteractionForm:
+		key, value = memory.SettingPersona, x.persona()
+	case x.Data.Name == "model":
+		key, value = memory.SettingModel, x.Option("model")
+	}
+	if key.OfGuild() {
+		if x.Option("channel") != "" {
+			err = errWholeServer
+		}
+		return key, value, 0, err
+	}
+	at, err = x.place()
+	return key, value, at, err
+}
+
+// set sets what is wanted unless no value is given, and shows what holds then.
+func (c *Commands) set(ctx context.Context, x *interaction) (response, error) {
+	key, value, at, err := x.wanted()
+	if err != nil {
+		return response{}, err
+	}
+	p := &panel{interaction: x, at: at}
+	if value != "" {
+		if err := c.setIn(ctx, p, key, value); err != nil {
+			return response{}, err
+		}
+	}
+	others := slices.DeleteFunc(x.settingIn(key), func(id memory.ChannelID) bool { return id == at })
+	return paragraphs(p.heading(), c.settingLine(p, key),
+		when(key == memory.SettingTimezone,
+			x.Text("That is the zone of the times in my answers, and of days such as “yesterday” in questions. Times that Discord shows are in everybody's own.")),
+		when(len(others) > 0, x.Text("-# Set for itself: %s", channelList(x.Locale, others)))), nil
+}
+
+// settingValues are the values to choose from for the setting that a command names, behind the way back:
+// Discord shows the first of many. A value that is too long for Discord to offer can be typed.
+func (c *Commands) settingValues(_ context.Context, x *interaction) ([]optionChoice, error) {
+	key, _, _, _ := x.wanted() // the place doesn't matter
+	values := c.listed(key)
+	if key == memory.SettingTimezone && x.Typed() != "" {
+		values = matching(answer.Zones(), func(zone string) string { return zone }, x.Typed())
+	}
+	choices := []optionChoice{{Name: answer.SettingDefault, Value: answer.SettingDefault}}
+	for _, value := range values {
+		label := c.menuLabel(x.Locale, key, value)
+		if !strings.Contains(label, value) {
+			label = value + " · " + label
+		}
+		if markdown.Units(value) <= longestLabel {
+			choices = append(choices, optionChoice{Name: labelOf(label), Value: value})
+		}
+	}
+	return choices, nil
+}
+
+// askPersona is the form for a persona, with that of the place, where none is given.
+func (c *Commands) askPersona(_ context.Context, x *interaction) (discord.Form, error) {
+	key, value, at, err := x.wanted()
+	switch {
+	case err != nil:
+		return discord.Form{}, err
+	case key != memory.SettingPersona || value != "":
+		return discord.Form{}, nil
+	}
+	return x.personaForm(ID(formPersona, at), at)
+}
+
+// personaForm is the form for a persona, with that of a place.
+func (x *interaction) personaForm(id string, at memory.ChannelID) (discord.Form, error) {
+	persona, _ := x.server.Setting(at, memory.SettingPersona)
+	return discord.Form{ID: id, Title: x.Text("Who I am there"), Fields: []discord.Component{
+		discord.Input(discord.InputText, "text", x.Text("Who I am, and how I speak"), persona, answer.MaxPersona, true),
+	}}, nil
+}
+
+// persona is what was written in the form for it.
+func (x *interaction) persona() string {
+	text := x.Option("text")
+	if strings.TrimSpace(text) == answer.SettingDefault { // which would take it back
+		text = answer.SettingDefault + "."
+	}
+	return text
+}
+
+// usualZones are offered where nothing is typed yet, from west to east.
+var usualZones = []string{
+	"UTC", "Pacific/Honolulu", "America/Los_Angeles", "America/Denver", "America/Chicago", "America/New_York",
+	"America/Halifax", "America/Sao_Paulo",
+	"Europe/London", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Africa/Lagos", "Africa/Cairo",
+	"Africa/Johannesburg", "Europe/Istanbul",
+	"Asia/Dubai", "Asia/Kolkata", "Asia/Bangkok", "Asia/Shanghai", "Asia/Taipei", "Asia/Tokyo",
+	"Australia/Sydney", "Pacific/Auckland",
+}
+
+// zone is the time zone of a guild.
+func (c *Commands) zone(g *memory.Guild) *time.Location {
+	if z := c.Replies.Choices.In(g, 0).Zone; z != nil {
+		return z
+	}
+	return time.UTC
+}

@@ -1,0 +1,338 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/memory"
+	"hark/search"
+)
+
+// whyCommand is in the menu of a message.
+const whyCommand = "Why did you say that?"
+
+const (
+	notMyAnswer = "That isn't an answer of mine, so I can't say how it came about."
+	noSources   = "There is nothing left of what this answer was made from that you may read."
+)
+
+// quoteLength is how much of a source is quoted, in graphemes.
+const quoteLength = 160
+
+// isntOurs says so of a message that isn't Hark's.
+func (c *Commands) isntOurs(x *interaction) string {
+	if m, _ := x.target(); m == nil || m.Author == nil || memory.UserID(m.Author.ID) != c.Self {
+		return x.Text(notMyAnswer)
+	}
+	return ""
+}
+
+// explain is how an answer came about, as far as whoever uses the exchange may know.
+func (c *Commands) explain(ctx context.Context, x *interaction, id memory.MessageID) (answer.Explanation, error) {
+	return c.Answers.Explain(ctx, c.question(x), id)
+}
+
+// sources is what the button "Sources" shows: those that the answer names.
+func (c *Commands) sources(ctx context.Context, x *interaction) (response, error) {
+	e, err := c.explain(ctx, x, memory.MessageID(x.Message.ID))
+	if err != nil {
+		return response{}, err
+	}
+	cited := slices.DeleteFunc(slices.Clone(e.Recalled), func(r answer.Explained) bool { return !r.Cited })
+	if len(cited) == 0 {
+		return response{Content: x.Text(noSources)}, nil
+	}
+	slices.SortFunc(cited, func(a, b answer.Explained) int { return a.Number - b.Number })
+	shown := part{heading: x.Text("**Sources of this answer**")}
+	for _, r := range cited {
+		shown.lines = append(shown.lines, sourceLine(x.Locale, r))
+	}
+	return onPages(x.Locale, 2, nil, []part{shown}), nil
+}
+
+// explainAnswer is what the command in the menu shows.
+func (c *Commands) explainAnswer(ctx context.Context, x *interaction) (response, error) {
+	e, err := c.explain(ctx, x, memory.MessageID(x.Data.Target))
+	if err != nil {
+		return response{}, err
+	}
+	var used, dropped, lore []string
+	around := 0
+	for _, r := range e.Recalled {
+		switch {
+		case r.Number == 0 && !r.Context:
+			dropped = append(dropped, sourceLine(x.Locale, r))
+		case r.Number > 0 || len(r.Why) > 0 || r.Relevance > 0:
+			used = append(used, sourceLine(x.Locale, r))
+		default:
+			around++
+		}
+	}
+	for _, l := range e.Lore {
+		lore = append(lore, loreLine(x.Locale, l))
+	}
+	parts := []part{{heading: x.Text("**Lore that I was shown**"), lines: lore},
+		{heading: x.Text("**Recalled, and shown to me**"), lines: used},
+		{heading: dropping(x.Locale, e.Trace), lines: dropped}}
+	return onPages(x.Locale, 2, []string{x.Text("**How this answer came about**"), written(x.Locale, e.Trace)}, parts,
+		when(around > 0, x.Count(around, "Besides, I had %s message around these, or from the conversation, before me.",
+			"Besides, I had %s messages around these, or from the conversation, before me.")),
+		when(len(e.Recalled)+len(e.Lore) == 0, x.Text("Nothing of what I recalled for it is left that you may read.")),
+		spent(x.Locale, e.Trace)), nil
+}
+
+// part is what stands under a heading, if there is one. Its last lines matter least.
+type part struct {
+	heading string
+	lines   []string
+	left    int // lines left out
+}
+
+// onPages shows head, parts and foot on so many pages at most: the last lines of the last parts are left out,
+// and counted.
+func onPages(l locale.Locale, most int, head []string, parts []part, foot ...string) response {
+	for last := len(parts) - 1; ; {
+		all := slices.Clone(head)
+		for _, p := range parts {
+			if len(p.lines)+p.left > 0 {
+				all = append(append(all, p.heading), p.lines...)
+			}
+			all = append(all, when(p.left > 0, l.Text("-# and %s more", l.Number(p.left))))
+		}
+		shown := paged(append(all, foot...))
+		for last >= 0 && len(parts[last].lines) == 0 {
+			last--
+		}
+		if len(shown.More) < most || last < 0 {
+			return shown
+		}
+		p := &parts[last]
+		p.lines, p.left = p.lines[:len(p.lines)-1], p.left+1
+	}
+}
+
+// written says who wrote an answer, and how.
+func written(l locale.Locale, t memory.Trace) string {
+	by := l.Text("Nobody but me wrote it: no model was asked, or it didn't answer, so I quoted what I recalled.")
+	switch model := markdown.Plain(t.Model, 60); {
+	case model != "" && t.Mode != "":
+		by = l.Text("Written by the model %s, in the mode “%s”.", model, markdown.Plain(t.Mode, 30))
+	case model != "":
+		by = l.Text("Written by the model %s.", model)
+	}
+	return markdown.Lines(by, when(t.TextOnly, l.Text("Found by words only: I couldn't search by meaning.")))
+}
+
+// dropping is the heading of what was recalled and isn't in the prompt: it says why.
+func dropping(l locale.Locale, t memory.Trace) string {
+	for _, s := range t.Sections {
+		if s.Section == "history" && s.Why != "" {
+			return l.Text("**Recalled, and dropped: no room (%s)**", namedShort(l, s.Why))
+		}
+	}
+	return l.Text("**Recalled, and dropped: no room, or told by another already**")
+}
+
+// spent says what an answer took.
+func spent(l locale.Locale, t memory.Trace) string {
+	var uses []string
+	for _, s := range t.Sections {
+		if s.Tokens > 0 {
+			uses = append(uses, markdown.Plain(s.Section, 30)+" "+l.Number(s.Tokens))
+		}
+	}
+	return markdown.Lines(when(t.Tokens > 0, l.Text("-# Tokens of the prompt: %s of %s", l.Number(t.Tokens),
+		l.Number(t.MaxTokens))+
+		when(len(uses) > 0, " ("+strings.Join(uses, ", ")+")")),
+		l.Text("-# Time: %s, of which the search took %s", seconds(t.Total), seconds(t.Search)))
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
+
+// sourceLine tells of a message that an answer was made from, as it is now.
+func sourceLine(l locale.Locale, r answer.Explained) string {
+	var b strings.Builder
+	if r.Number > 0 {
+		fmt.Fprintf(&b, "\\[%d\\] ", r.Number)
+	}
+	if r.Relevance > 0 {
+		fmt.Fprintf(&b, "%s %.2f · ", mark(r.Relevance), r.Relevance)
+	}
+	if by := fmt.Sprintf("<@%d>", r.Author); r.Source.Author == by { // whose name isn't known here
+		b.WriteString(by)
+	} else {
+		b.WriteString(markdown.Plain(r.Source.Author, 32))
+	}
+	if r.Source.Place != "" {
+		b.WriteString(" · #" + markdown.Plain(r.Source.Place, 32))
+	}
+	if url := markdown.JumpURL(r.Source.Guild, r.Source.Channel, r.Source.Message); url != "" && !r.Source.Unplaced {
+		fmt.Fprintf(&b, " · <t:%d:f> · %s", r.Source.Time.Unix(), jump(l, url))
+	} else {
+		b.WriteString(" · " + r.Source.Time.Format(l.Text("2 Jan 2006")))
+	}
+	if r.Changed {
+		b.WriteString(" · " + l.Text("edited since"))
+	}
+	fmt.Fprintf(&b, "\n> %s", markdown.AsSaid(r.Text, quoteLength))
+	why := make([]search.Reason, len(r.Why))
+	for i, kind := range r.Why {
+		why[i].Kind = kind
+	}
+	b.WriteString(foundBy(l, why))
+	return b.String()
+}
+
+// paged puts lines on as few pages as they fit on, without the empty ones. Only a line that is longer than a
+// page is cut.
+func paged(lines []string) response {
+	var pages []string
+	for _, line := range lines {
+		switch last := len(pages) - 1; {
+		case line == "":
+		case last >= 0 && markdown.Units(pages[last])+markdown.Units("\n"+line) <= markdown.MessageLimit:
+			pages[last] += "\n" + line
+		case markdown.Units(line) <= markdown.MessageLimit:
+			pages = append(pages, line)
+		default:
+			pages = append(pages, markdown.Messages(line, "", nil)...)
+		}
+	}
+	return response{Content: pages[0], More: pages[1:]}
+}
+
+// fitting are the first of lines, as many as fit into room.
+func fitting(lines []string, room int) []string {
+	for i, line := range lines {
+		if room -= markdown.Units(line) + 1; room < 0 {
+			return lines[:i:i]
+		}
+	}
+	return lines
+}
+
+// showRecalled is what /context shows: what was recalled, best first, as much as a message holds. Names of
+// people and channels and times are left to the reader's Discord, which knows them best.
+func showRecalled(x *interaction, q answer.Question, r answer.Recalled) response {
+	var hits part
+	for _, h := range r.Result.Hits {
+		hits.lines = append(hits.lines, showHit(x.Locale, h))
+	}
+	return onPages(x.Locale, 1, []string{x.Text("What I'd remember for “%s”:", markdown.AsSaid(q.Text, 100)),
+		when(len(hits.lines) == 0, x.Text("Nothing that you may read here."))}, []part{hits},
+		when(r.Result.TextOnly, x.Text("-# Found by words only: I can't search by meaning right now.")))
+}
+
+func showHit(l locale.Locale, h search.Hit) string {
+	m := h.Message
+	return fmt.Sprintf("%s %.2f · <@%d>%s\n> %s%s", mark(h.Relevance), h.Relevance, m.Author, whereIs(l, m),
+		markdown.AsSaid(m.Text(), quoteLength), foundBy(l, h.Why))
+}
+
+// whereIs says where a message is, when it was said, and links to it; of one that Discord doesn't have, only the day.
+func whereIs(l locale.Locale, m memory.Message) string {
+	url := markdown.JumpURL(m.Guild, m.Channel, m.ID)
+	if url == "" {
+		return " · " + m.Time().Format(l.Text("2 Jan 2006"))
+	}
+	place := ""
+	if m.Guild != memory.DirectGuild {
+		place = fmt.Sprintf(" · <#%d>", m.Channel)
+	}
+	return fmt.Sprintf("%s · <t:%d:f> · %s", place, m.Time().Unix(), jump(l, url))
+}
+
+// jump is a link to a message.
+func jump(l locale.Locale, url string) string { return l.Text("[jump](<%s>)", url) }
+
+// mark says at a glance how relevant a hit is; the limits are the builder's.
+func mark(relevance float64) string {
+	switch {
+	case relevance > 0.8:
+		return "🔥"
+	case relevance > 0.6:
+		return "📝"
+	}
+	return "💡"
+}
+
+// shortNames are words for what has a short name in the code.
+var shortNames = map[string]locale.Phrase{
+	"words": locale.Phrase("words"), "around": locale.Phrase("its neighbours"),
+	"author": locale.Phrase("author"), "name": locale.Phrase("name"), "time": locale.Phrase("time"),
+	"answers": locale.Phrase("answers"), "form": locale.Phrase("kind of answer"),
+	"meaning": locale.Phrase("meaning"), "starred": locale.Phrase("starred"),
+	"reranked": locale.Phrase("reranked"),
+
+	string(builder.WhyCeiling): locale.Phrase("ceiling"), string(builder.WhyBudget): locale.Phrase("budget"),
+	string(builder.WhyCount):      locale.Phrase("count"),
+	string(builder.WhyCharacters): locale.Phrase("characters"), string(builder.WhyMode): locale.Phrase("mode"),
+}
+
+// named is the word for a short name. One that isn't known is told as it is.
+func namedShort(l locale.Locale, short string) string {
+	if p, known := shortNames[short]; known {
+		return l.Phrase(p)
+	}
+	return markdown.Plain(short, 40)
+}
+
+// foundBy says in words why something was found, on a line of its own; "" where that isn't known.
+func foundBy(l locale.Locale, why []search.Reason) string {
+	if len(why) == 0 {
+		return ""
+	}
+	said := make([]string, len(why))
+	for i, r := range why {
+		said[i] = namedShort(l, r.Kind)
+		if r.Detail != "" {
+			said[i] += " (" + r.Detail + ")"
+		}
+	}
+	return "\n-# " + markdown.Plain(l.Text("found by: %s", l.List(said)), 120)
+}
+
+// promptFile is what the file with a prompt is called.
+const promptFile = "context.txt"
+
+// showPrompt is what /hark context shows: the prompt of what whoever asks may read, which nobody else sees
+// and nothing keeps.
+func (c *Commands) showPrompt(x *interaction, q answer.Question, r answer.Recalled) response {
+	report, sections := r.Prompt.Report, ""
+	for _, use := range answer.SectionUses(report) {
+		sections = markdown.Lines(sections, sectionLine(x.Locale, use))
+	}
+	shown := paragraphs(
+		x.Text("**The prompt for “%s”**", markdown.AsSaid(q.Text, 200)),
+		x.Text("Of all that you may read: in an answer that others read there is only what they may read, too."),
+		x.Text("Mode: %s", string(r.Mode.Is)), sections,
+		x.Text("**All of it**: %s of %s tokens", x.Locale.Number(report.Tokens), x.Locale.Number(report.MaxTokens)),
+		when(r.Settings.Model == "" && len(c.Replies.Choices.Models) == 0,
+			x.Text("-# No model is configured, so nobody reads it: I quote what was said.")),
+		when(r.Result.TextOnly, x.Text("-# Found by words only: searching by meaning isn't possible at the moment.")))
+	shown.Files = []markdown.File{{Name: promptFile, Description: x.Text("The prompt, as the model would get it"),
+		Data: []byte(strings.TrimRight(r.Prompt.String(), "\n") + "\n")}}
+	return shown
+}
+
+// sectionLine says what a section takes, and how much of it there was no room for; "" if it isn't there.
+func sectionLine(l locale.Locale, use memory.TraceUse) string {
+	if use.Tokens == 0 && use.Dropped == 0 {
+		return ""
+	}
+	line := l.Count(use.Tokens, "- %[2]s: %[1]s token", "- %[2]s: %[1]s tokens", use.Section)
+	if use.Included > 0 {
+		line += l.Count(use.Included, ", %s part", ", %s parts")
+	}
+	if use.Dropped > 0 {
+		line += l.Text(", no room for %s more (%s)", l.Number(use.Dropped), use.Why)
+	}
+	return line
+}

@@ -1,0 +1,193 @@
+package command
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/markdown"
+	"hark/internal/exports"
+	"hark/memory"
+)
+
+const (
+	// exportPage is how many messages are read and written at once.
+	exportPage = 100
+	// exportPart is how many bytes a file of an export has before the next is begun: a page more fits into
+	// what Discord takes.
+	exportPart = 6 << 20
+	// exportParts is how many files an export has at most.
+	exportParts = 10
+)
+
+// extract is an export that is being made.
+type extract struct {
+	x      *interaction
+	people exports.People
+	after  memory.MessageID // exclusive
+	until  memory.MessageID // inclusive
+	limit  int              // bytes of a file
+	whole  bool             // rather than of one channel
+
+	data     bytes.Buffer
+	packed   *gzip.Writer
+	lines    *json.Encoder
+	parts    int // sent
+	messages int
+	cut      *memory.Message // where it ends because there was no more room
+}
+
+// exportServer gives whoever manages a server what is remembered of it, as far as they can read it in
+// Discord: files for their eyes only, of which nothing is kept.
+func (c *Commands) exportServer(ctx context.Context, x *interaction, only memory.Channel) (response, error) {
+	if err := c.Settled(ctx, x.guild()); err != nil {
+		return response{}, err
+	}
+	all, err := c.Memory.People(ctx, x.guild())
+	if err != nil {
+		return response{}, fmt.Errorf("look up the people of guild %d: %w", x.guild(), err)
+	}
+	people := make(map[memory.UserID]memory.Person, len(all))
+	for _, p := range all {
+		people[p.ID] = p
+	}
+	e := &extract{x: x, people: people, after: -1 << 63, until: 1<<63 - 1, limit: c.Sizes.Part, whole: only.ID == 0}
+	since, _, err := c.span(x, "since")
+	if err != nil {
+		return response{}, err
+	}
+	before, _, err := c.span(x, "before")
+	if err != nil {
+		return response{}, err
+	}
+	if err := e.between(since, before); err != nil {
+		return response{}, err
+	}
+	for _, at := range c.exportable(ctx, x, only.ID) {
+		if err := e.channel(ctx, c.Memory, at); err != nil {
+			return response{}, c.cantSend(ctx, x, err)
+		}
+	}
+	if err := e.send(ctx); err != nil {
+		return response{}, c.cantSend(ctx, x, err)
+	}
+	return e.done(), nil
+}
+
+// exportable are the channels of which whoever uses an exchange gets what is remembered: those that they can
+// read now; of only, if that isn't 0, and its threads.
+func (c *Commands) exportable(ctx context.Context, x *interaction, only memory.ChannelID) []memory.Channel {
+	readable := c.readable(ctx, x)
+	var channels []memory.Channel
+	for _, at := range x.server.Channels {
+		wanted := only == 0 || at.ID == only || at.Kind.IsThread() && at.Parent == only
+		if wanted && slices.Contains(readable, at.ID) && x.remembers(at.ID) {
+			at.Guild = x.guild()
+			channels = append(channels, at)
+		}
+	}
+	slices.SortFunc(channels, func(a, b memory.Channel) int { return int(min(max(a.ID-b.ID, -1), 1)) })
+	return channels
+}
+
+// between takes the times that were given; zero ones weren't.
+func (e *extract) between(since, before time.Time) error {
+	if !since.IsZero() {
+		e.after = memory.FirstMessageID(since) - 1
+	}
+	if !before.IsZero() {
+		e.until = memory.FirstMessageID(before) - 1
+	}
+	if e.after >= e.until {
+		return refusal(e.x.Text("Nothing was said between these times: “since” is later than “before”."))
+	}
+	return nil
+}
+
+// channel writes a channel's messages.
+func (e *extract) channel(ctx context.Context, log memory.Store, at memory.Channel) error {
+	for after := e.after; e.cut == nil; {
+		page, err := log.Log(ctx, at.ID, after, e.until, exportPage)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		after = page[len(page)-1].ID
+		if e.packed != nil && e.data.Len() >= e.limit {
+			if err := e.send(ctx); err != nil {
+				return err
+			}
+		}
+		if e.parts == exportParts {
+			e.cut = &page[0]
+			return nil
+		}
+		if e.packed == nil {
+			e.packed = gzip.NewWriter(&e.data)
+			e.lines = exports.NewEncoder(e.packed)
+		}
+		for _, m := range page {
+			// a buffer takes all, and texts and numbers always have a JSON
+			_ = e.lines.Encode(exports.In(at, m, e.people))
+		}
+		_ = e.packed.Flush() // so that the buffer has all of it
+		e.messages += len(page)
+	}
+	return nil
+}
+
+// send sends the file that is being written, if there is one.
+func (e *extract) send(ctx context.Context) error {
+	if e.packed == nil {
+		return nil
+	}
+	_ = e.packed.Close()         // as above
+	if e.parts++; e.parts == 1 { // the first thing that is sent would else take the answer's place
+		if err := e.x.show(ctx, response{Content: e.x.Text("I'm gathering it. The files come below.")}); err != nil {
+			return err
+		}
+	}
+	name := fmt.Sprintf("hark-%d-%s-%d.jsonl.gz", e.x.Guild,
+		memory.MessageID(e.x.ID).Time().Format("20060102"), e.parts)
+	err := e.x.add(ctx, e.x.Text("File %d", e.parts), markdown.File{Name: name, Kind: "application/gzip",
+		Data: e.data.Bytes()})
+	e.data.Reset()
+	e.packed = nil
+	return err
+}
+
+// done says what there is in the files.
+func (e *extract) done() response {
+	x := e.x
+	if e.parts == 0 {
+		return response{Content: x.Text("There is nothing to give you: of what you can read here I remember nothing, or nothing from these times.")}
+	}
+	rest, left := "", ""
+	if e.whole {
+		left = x.Text("-# Age-restricted channels and private threads are given only when the command is used there.")
+	}
+	if e.cut != nil {
+		rest = x.Text("**That isn't all**: there is more than I can send, from <#%d>, <t:%d:f> on. Choose a channel or a time with `channel`, `since` and `before`; "+
+			"whoever runs me gets all of a channel by `hark export --channel`.", e.cut.Channel, e.cut.Time().Unix())
+	}
+	return paragraphs(
+		x.Count(e.messages, "%s message, from the channels that you can read.",
+			"%s messages, from the channels that you can read."), rest, left,
+		x.Text("-# Each file is JSON, one message a line, packed with gzip; `hark import` reads it. It holds what was said in the clear, and what is forgotten "+
+			"later stays in it: keep it private, and no longer than you need it. I keep no copy."))
+}
+
+// cantSend is the error that tells why a file can't be sent.
+func (c *Commands) cantSend(ctx context.Context, x *interaction, err error) error {
+	if !discord.RefusesFiles(err) {
+		return err
+	}
+	if discord.Code(err) == discord.CodeMissingPermission {
+		return refusal(c.Grants.Lacking(x.Locale, x.guild(), memory.ChannelID(x.Channel), discord.AttachFiles))
+	}
+	return refusal(x.Text("Discord doesn't take a file that large. Choose a channel or a time with `channel`, `since` and `before`; whoever runs me gets all of a channel by `hark export --channel`."))
+}

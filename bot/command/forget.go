@@ -1,0 +1,350 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
+	"hark/memory"
+)
+
+// The buttons that confirm.
+const (
+	confirmOptOut = "optout"
+	confirmForget = "forget"
+)
+
+const (
+	outOfReach = "-# I can't reach: backups and exports made before, what a language model's host was sent and may have kept, " +
+		"what others quoted, and Discord itself, where messages stay until they are deleted there."
+	goesOn = "This takes longer than Discord lets me tell you about. It goes on by itself until all is forgotten; " +
+		"nothing of it is told to anybody meanwhile."
+)
+
+// ownForgettings are the words by which somebody is asked before all goes that they wrote: in a server or in direct
+// messages.
+var ownForgettings = map[string]struct{ server, direct, then, label locale.Phrase }{
+	confirmForget: {
+		locale.Phrase("**Forget what you wrote in this server?**"),
+		locale.Phrase("**Forget what you wrote to me in direct messages?**"),
+		locale.Phrase("What you write from now on I may remember again; `/memory optout` keeps me from it."),
+		locale.Phrase("Forget what I wrote"),
+	},
+	confirmOptOut: {
+		locale.Phrase("**Opt out in this server, and forget what you wrote?**"),
+		locale.Phrase("**Opt out of direct messages with me, and forget what you wrote?**"),
+		locale.Phrase("From now on I keep nothing that you write here. What you ask me I answer, and don't keep."),
+		locale.Phrase("Opt out and forget me"),
+	},
+}
+
+// confirmOwn asks before anything is forgotten of all that somebody wrote.
+func (c *Commands) confirmOwn(does string) action {
+	return func(ctx context.Context, x *interaction) (response, error) {
+		says := ownForgettings[does]
+		question := says.server
+		if x.Guild == 0 {
+			question = says.direct
+		}
+		asked, err := c.confirm(ctx, x, memory.Forgetting{User: x.who(), Why: memory.WhyMember}, x.Phrase(question),
+			markdown.Lines(x.Phrase(says.then),
+				x.Text("It can't be undone. A receipt follows; `/memory show` has it later on too.")+" "+
+					x.Text("`/memory export` gives you a file of it before.")))
+		return asked.asking(discord.StyleRed, x.Phrase(says.label), does), err
+	}
+}
+
+// confirm asks whether f is to be forgotten, and says what goes and what happens then.
+func (c *Commands) confirm(ctx context.Context, x *interaction, f memory.Forgetting,
+	question, then string) (response, error) {
+	f.Guild, f.At = x.guild(), c.at(x)
+	e, err := c.extent(ctx, x, f)
+	names, counted := "", x.countsSeen()
+	switch {
+	case err != nil:
+		return response{}, err
+	case f.User == 0 && e == (memory.Extent{}) && x.seesAll():
+		return response{}, refusal(x.Text("There is nothing of that that I remember, so there is nothing to forget."))
+	case f.Why == memory.WhyMember:
+		names, counted = x.Text("- the names that I know you by, and what your questions cost"), ""
+	case f.User != 0:
+		names = x.Text("- the names that I know them by, and what their questions cost")
+	}
+	return paragraphs(question, x.Text("This goes from my memory for good, with all that it is indexed by:"),
+		amounts(x.Locale, e, 0), names, counted, then), nil
+}
+
+// extent is how much goes with f: all of one's own, and else as much as whoever uses x may read.
+func (c *Commands) extent(ctx context.Context, x *interaction, f memory.Forgetting) (memory.Extent, error) {
+	q := memory.ExtentQuery{Forgetting: f}
+	if f.Why != memory.WhyMember {
+		q.Within = x.within()
+	}
+	return c.Memory.Extent(ctx, q)
+}
+
+// optOut keeps nothing of somebody from now on, and forgets what there is.
+func (c *Commands) optOut(ctx context.Context, x *interaction) (response, error) {
+	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	defer cancel()
+	at := c.at(x)
+	c.Buffer.Forget(x.guild(), x.who())
+	if err := c.Memory.Apply(limit, memory.Opted{Guild: x.guild(), User: x.who(), Out: true, At: at}); err != nil {
+		return response{}, fmt.Errorf("keep that somebody has opted out: %w", err)
+	}
+	s, err := c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyOptOut,
+		At: at}, receiptText)
+	if err == nil {
+		s.Content = x.Text("You've opted out: I keep nothing that you write here any more.") + "\n" + s.Content
+	}
+	return s, err
+}
+
+func (c *Commands) forgetMember(ctx context.Context, x *interaction) (response, error) {
+	return c.forgetting(ctx, x, memory.Forgetting{Guild: x.guild(), User: x.who(), Why: memory.WhyMember,
+		At: c.at(x)}, receiptText)
+}
+
+// at is when an exchange happens. All that Discord has numbered before it was said before, whatever our clock says.
+func (c *Commands) at(x *interaction) time.Time {
+	return later(c.Now(), memory.MessageID(x.ID).Time().Add(time.Millisecond))
+}
+
+// carryOut forgets f, or goes on with it if that was begun already, as opting out does.
+func (c *Commands) carryOut(ctx context.Context, f memory.Forgetting,
+	progress func(done, total int)) (memory.Receipt, error) {
+	if f.Why == memory.WhyOptOut {
+		begun, err := c.Memory.Forgettings(ctx, memory.Everywhere, 0)
+		if err != nil {
+			return memory.Receipt{}, err
+		}
+		for _, r := range slices.Backward(begun) {
+			if b := r.Forgetting; b.Guild == f.Guild && b.User == f.User && b.Why == f.Why {
+				return c.Memory.Resume(ctx, b.ID, progress)
+			}
+		}
+	}
+	return c.Memory.Forget(ctx, f, progress)
+}
+
+// errShown says that nothing more is to be shown.
+var errShown = errors.New("all is shown")
+
+// forgetting forgets f, however long it takes, and says what told makes of it: it shows how far it has come
+// as long as Discord lets it, and then goes on. What is said where nothing is logged is forgotten at once.
+func (c *Commands) forgetting(ctx context.Context, x *interaction, f memory.Forgetting,
+	told func(locale.Locale, memory.Receipt) string) (response, error) {
+	c.forgetSessions(x.server, f)
+	var receipt memory.Receipt
+	var gone, total atomic.Int64
+	came := make(chan error, 1)
+	go func() {
+		var err error
+		receipt, err = c.carryOut(ctx, f, func(done, of int) {
+			gone.Store(int64(done))
+			total.Store(int64(of))
+		})
+		came <- err
+	}()
+	show := time.NewTicker(c.Timing.Progress)
+	defer show.Stop()
+	limit, cancel := context.WithTimeout(ctx, c.left(x))
+	defer cancel()
+	for shown := int64(-1); ; {
+		select {
+		case err := <-came:
+			return response{Content: told(x.Locale, receipt)}, err
+		case <-limit.Done():
+			_ = x.show(ctx, response{Content: x.Text(goesOn)})
+			if err := <-came; err != nil {
+				c.Log.Error().Err(err).Int64("interaction",
+					int64(x.ID)).Msg("couldn't forget all at once; it goes on")
+			}
+			return response{}, errShown
+		case <-show.C:
+			if c.left(x) <= 0 { // timers stand while a machine sleeps, Discord's clock doesn't
+				cancel()
+				continue
+			}
+			if done := gone.Load(); done != shown && (f.User == x.who() || x.seesAll()) {
+				shown = done
+				// an ornament
+				_ = x.show(limit, response{Content: x.Text("Forgetting: %s of %s messages are gone.",
+					x.Locale.Number(int(done)), x.Locale.Number(int(total.Load())))})
+			}
+		}
+	}
+}
+
+// forgetSessions has also those sessions forgotten that aren't logged.
+func (c *Commands) forgetSessions(g *memory.Guild, f memory.Forgetting) {
+	switch {
+	case f.User != 0:
+		c.Buffer.Forget(f.Guild, f.User)
+	case f.Channel == 0:
+		c.Buffer.See(ingest.Subject{Guild: f.Guild, Ended: true})
+	default:
+		c.Buffer.Drop(f.Channel)
+		for _, thread := range g.WithThreads(f.Channel) {
+			c.Buffer.Drop(thread.ID)
+		}
+	}
+}
+
+// amounts are lines that tell of what is forgotten, with records of calls.
+func amounts(l locale.Locale, e memory.Extent, records int) string {
+	messages := l.Count(e.Messages, "- %s message", "- %s messages")
+	if e.Channels > 0 {
+		messages = l.Count(e.Channels, "%[2]s in %[1]s channel", "%[2]s in %[1]s channels", messages)
+	}
+	return markdown.Lines(messages,
+		when(e.Facts > 0, l.Count(e.Facts, "- %s thing I was told about somebody",
+			"- %s things I was told about somebody")),
+		when(e.Lore > 0, l.Count(e.Lore, "- %s piece of lore", "- %s pieces of lore")),
+		when(e.Summaries > 0, l.Count(e.Summaries, "- %s summary", "- %s summaries")),
+		when(records > 0, l.Count(records, "- %s record of a call", "- %s records of calls")),
+		when(e.Answers > 0, l.Count(e.Answers, "- %s answer of mine that used it",
+			"- %s answers of mine that used it")))
+}
+
+// receiptNumber is the number on a receipt, of a forgetting or of the use of a command: short enough to be
+// read out. The log has it where nothing else keeps it.
+func receiptNumber(id int64) string {
+	const short = 1_000_000
+	if id >= short { // an id of Discord's: the time, in milliseconds, tells it from others
+		id = id >> 22 % short
+	}
+	return strconv.FormatInt(id, 10)
+}
+
+// receipt says what was forgotten, when, and what couldn't be.
+func receiptText(l locale.Locale, r memory.Receipt) string {
+	return markdown.Lines(forgottenText(l, r), l.Text(outOfReach))
+}
+
+func forgottenText(l locale.Locale, r memory.Receipt) string {
+	f := r.Forgetting
+	what := l.Text("what was said in %s", channelMention(l, f.Channel))
+	switch {
+	case f.User != 0:
+		what = l.Text("what <@%d> wrote here", f.User)
+	case !f.Before.IsZero():
+		what = l.Text("what was said in %s before <t:%d:f>", channelMention(l, f.Channel), f.Before.Unix())
+	}
+	e := memory.Extent{Messages: r.Messages, Facts: r.Facts, Lore: r.Lore, Summaries: r.Summaries, Answers: r.Answers}
+	return goneText(l, what, amounts(l, e, r.Records), f.ID, f.At)
+}
+
+// gone is a receipt's lines: what is gone, and how much that was.
+func goneText(l locale.Locale, what, amounts string, receipt int64, at time.Time) string {
+	return markdown.Lines(l.Text("**Forgotten: %s**", what), amounts,
+		l.Text("-# Receipt %s, <t:%d:f>.", receiptNumber(receipt), at.Unix()))
+}
+
+// forgetCommand is in the menu of a message.
+const forgetCommand = "Forget this"
+
+// confirmForgetThis is the button that confirms it, with the message's channel and id and whose it is, to the base 36.
+const confirmForgetThis = "forget-this"
+
+const (
+	forgetNotYours = "Only whoever wrote a message, and those who may manage messages here, can have me forget it. Of an answer of mine that is whoever asked."
+	forgetThisNone = "**Forget this message?** I don't have it: it was sent where or when I remember nothing, or it is forgotten already. " +
+		"If you go on, I won't take it in later either, whatever becomes of it."
+)
+
+// doomed is a message that is to be forgotten.
+type doomed struct {
+	channel memory.ChannelID
+	id      memory.MessageID
+	owner   memory.UserID // whoever wrote it, or asked for it
+}
+
+func (d doomed) button() string {
+	return ID(confirmForgetThis, reply.Short36(int64(d.channel)), reply.Short36(int64(d.id)),
+		reply.Short36(int64(d.owner)))
+}
+
+// goesWith are all messages that go with it, those of an answer of ours, and what goes with them. It is
+// refused whoever neither owns it nor may manage messages.
+func (c *Commands) goesWith(ctx context.Context, x *interaction, d *doomed) (ids []memory.MessageID,
+	e memory.Extent, err error) {
+	t, err := memory.TraceOf(ctx, c.Memory, d.channel, d.id)
+	switch {
+	case err == nil:
+		ids = append([]memory.MessageID{t.Answer}, t.Parts...)
+	case errors.Is(err, memory.ErrNotFound):
+		ids = []memory.MessageID{d.id}
+	default:
+		return nil, e, err
+	}
+	if d.owner == c.Self {
+		d.owner = t.Asker
+	}
+	if (d.owner == 0 || d.owner != x.who()) && !x.May(discord.ManageMessages) {
+		return nil, e, refusal(x.Text(forgetNotYours))
+	}
+	e, err = c.Memory.Extent(ctx,
+		memory.ExtentQuery{Forgetting: memory.Forgetting{Guild: x.guild(), Channel: d.channel}, Messages: ids})
+	return ids, e, err
+}
+
+// askForgetThis asks before a message is forgotten, and says what goes.
+func (c *Commands) askForgetThis(ctx context.Context, x *interaction) (response, error) {
+	m, channel := x.target()
+	if m == nil || m.Author == nil {
+		return response{}, refusal(x.Text(unknownTool))
+	}
+	d := doomed{channel, memory.MessageID(x.Data.Target), memory.UserID(m.Author.ID)}
+	heading := x.Text("**Forget this message?** It goes from my memory for good, whatever becomes of it in Discord:")
+	if d.owner == c.Self {
+		heading = x.Text("**Forget this answer of mine?** It goes from my memory for good:")
+	}
+	_, e, err := c.goesWith(ctx, x, &d)
+	if err != nil {
+		return response{}, err
+	}
+	goes := markdown.Lines(heading, amounts(x.Locale, e, 0))
+	if e == (memory.Extent{}) {
+		goes = x.Text(forgetThisNone)
+	}
+	return paragraphs(goes, x.Text(
+		"It can't be undone. In Discord the message stays until somebody deletes it there.")).
+		asking(discord.StyleRed, x.Text("Forget it for good"), d.button()), nil
+}
+
+// forgetThis forgets a message as if it were deleted in Discord: nothing brings it back, neither an edit nor
+// comparing what Hark missed with Discord.
+func (c *Commands) forgetThis(ctx context.Context, x *interaction) (response, error) {
+	n, ok := reply.Integers(x.Args(), 36)
+	if !ok || len(n) != 3 {
+		return response{}, refusal(x.Text(unknownTool))
+	}
+	d := doomed{memory.ChannelID(n[0]), memory.MessageID(n[1]), memory.UserID(n[2])}
+	ids, e, err := c.goesWith(ctx, x, &d)
+	if err != nil {
+		return response{}, err
+	}
+	// By the queue, so that all of Hark hears of it: the session where nothing is logged, and what answers the message.
+	if err := c.Queue.Commit(ctx, []memory.Event{memory.Deleted{Guild: x.guild(), Channel: d.channel,
+		IDs: ids}}); err != nil {
+		return response{}, fmt.Errorf("forget message %d: %w", d.id, err)
+	}
+	c.warn(x, c.Memory.Erase(ctx, true), "what was forgotten is in the write-ahead log for a while")
+	c.Log.Info().Str("receipt", receiptNumber(int64(x.ID))).Int64("interaction", int64(x.ID)).
+		Int("messages", e.Messages).Msg("forgot a message that somebody chose")
+	goes := markdown.Lines(amounts(x.Locale, e, 0), x.Text(outOfReach))
+	if e == (memory.Extent{}) {
+		goes = x.Text("I had nothing of this message, and won't take it in.")
+	}
+	return response{Content: goneText(x.Locale, x.Text("this message"), goes, int64(x.ID), c.at(x))}, nil
+}

@@ -1,0 +1,159 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
+	"hark/memory"
+)
+
+// Whom a limit of /hark limits is for.
+const (
+	limitServer  = "server"
+	limitMembers = "members"
+)
+
+// mostOfLimit is the greatest number that a limit can be.
+const mostOfLimit = 1_000_000_000
+
+// number is a number that was given for an option; false if none was.
+func (x *interaction) number(name string) (int, bool) {
+	n, ok := x.Given(name).(float64)
+	return int(n), ok
+}
+
+// limit decides how much may be asked, or shows it.
+func (c *Commands) limit(ctx context.Context, x *interaction) (response, error) {
+	told := func() string { return toldLimits(x.Locale, x.server, c.Replies.Limits) }
+	role, chosen, why := x.limited()
+	limit := x.server.LimitOf(role)
+	if x.Is("reset") {
+		limit = memory.Limit{Messages: memory.AsConfigured, Tokens: memory.AsConfigured}
+	}
+	if n, given := x.number("messages"); given {
+		limit.Messages = n
+	}
+	if n, given := x.number("tokens"); given {
+		limit.Tokens = n
+	}
+	if why != "" || !chosen || limit == x.server.LimitOf(role) {
+		return response{Content: markdown.Lines(why, told())}, nil
+	}
+	if err := c.chooseLimits(ctx, x, map[memory.RoleID]memory.Limit{role: limit}); err != nil {
+		return response{}, err
+	}
+	return response{Content: x.Text("Decided. %s", told())}, nil
+}
+
+// chooseLimits decides limits, each of a role as memory.RoleLimit tells them. Those that hold already stay as they are.
+func (c *Commands) chooseLimits(ctx context.Context, x *interaction, limits map[memory.RoleID]memory.Limit) error {
+	var events []memory.Event
+	for _, role := range slices.Sorted(maps.Keys(limits)) {
+		if limit := limits[role]; limit != x.server.LimitOf(role) {
+			events = append(events, memory.LimitChosen{Guild: x.guild(),
+				RoleLimit: memory.RoleLimit{Role: role, Limit: limit}, At: c.Now()})
+		}
+	}
+	return c.apply(ctx, x, "keep limits", events...)
+}
+
+// limited is the role whose limit is decided, as memory.RoleLimit tells them, whether there is any, or why it
+// can't be told.
+func (x *interaction) limited() (role memory.RoleID, chosen bool, why string) {
+	whom, given := x.Option("for"), x.Option("role")
+	switch {
+	case whom != "" && given != "":
+		return 0, false, x.Text("Please choose either a role or whom it is for.") + "\n"
+	case given != "":
+		id, ok := x.OptionID("role")
+		return memory.RoleID(id), ok, when(!ok, x.Text(unknownTool))
+	case whom == limitMembers:
+		return memory.RoleID(x.Guild), true, ""
+	}
+	if whom != limitServer && (x.Given("messages") != nil || x.Given("tokens") != nil || x.Given("reset") != nil) {
+		return 0, false, x.Text("Please choose also whom it is for, or a role.") + "\n"
+	}
+	return 0, whom == limitServer, ""
+}
+
+// toldLimits says how much may be asked in a guild.
+func toldLimits(l locale.Locale, g *memory.Guild, of reply.Limits) string {
+	every, all := of.Of(g, nil)
+	shown := markdown.Lines(l.Text("This is how much may be asked:"),
+		l.Text("- all of this server, together: %s", toldLimit(l, all)), l.Text("- each member: %s",
+			toldLimit(l, every)))
+	for _, r := range g.Limits {
+		if !slices.ContainsFunc(g.Roles, func(role memory.Role) bool {
+			return role.ID == r.Role && r.Role != memory.RoleID(g.ID)
+		}) {
+			continue
+		}
+		with, _ := of.Of(g, []memory.RoleID{r.Role})
+		shown = markdown.Lines(shown, l.Text("- each with <@&%d>: %s", r.Role, toldLimit(l, with)))
+		if len(shown) > pageLimit {
+			shown = markdown.Lines(shown, l.Text("- and more"))
+			break
+		}
+	}
+	return markdown.Lines(shown,
+		l.Text("-# Of several roles the one that allows most counts. Days are those of UTC. For all of a server whoever runs me has set the most there can be. "+
+			"`/limits` shows each member what is left."))
+}
+
+// pageLimit is about how much of a list is shown in one message.
+const pageLimit = 1500
+
+func toldLimit(l locale.Locale, limit memory.Limit) string {
+	questions := l.Text("any number of questions a minute")
+	if n := limit.Messages; n != memory.Unlimited {
+		questions = l.Count(n, "%s question a minute", "%s questions a minute")
+	}
+	if limit.Tokens == memory.Unlimited {
+		return l.Text("%s, any number of tokens a day", questions)
+	}
+	return l.Count(limit.Tokens, "%[2]s, %[1]s token a day", "%[2]s, %[1]s tokens a day", questions)
+}
+
+// showLimits is what /limits shows: what is left for whoever uses it.
+func (c *Commands) showLimits(ctx context.Context, x *interaction) (response, error) {
+	m, at := ingest.Membership{Guild: x.guild(), User: x.who()}, memory.MessageID(x.ID).Time()
+	member, guild := c.Replies.Limits.Of(c.Filter.Lookup(ctx, m.Guild), x.roles())
+	may, err := c.questions.Allowance(ctx, m, x.roles(), at)
+	if err != nil {
+		return response{}, fmt.Errorf("look up what is left: %w", err)
+	}
+	_, tomorrow := memory.Day(at)
+	server := ""
+	if m.Guild != memory.DirectGuild {
+		server = markdown.Lines(x.Text("**All of this server, together**"),
+			c.used(x.Locale, ingest.Membership{Guild: m.Guild}, guild, may.All, at))
+	}
+	return paragraphs(x.Text("**You**"), c.used(x.Locale, m, member, may.Own, at), server,
+		x.Text("-# Tokens are what the language model reads and writes. They are counted for a day of UTC, which ends <t:%d:R>. "+
+			"I keep the numbers for two days; they go with `/memory forget` too, and then you begin anew.", tomorrow.Unix())), nil
+}
+
+// used is how much somebody, or all of a guild, has used.
+func (c *Commands) used(l locale.Locale, m ingest.Membership, limit memory.Limit, tokens reply.Share,
+	at time.Time) string {
+	asked, until := c.questions.Asked(m, at)
+	questions := l.Text("- questions within the last minute: %s", ofLimit(l, asked, limit.Messages))
+	if limit.Messages != memory.Unlimited && asked >= limit.Messages {
+		questions = l.Text("%s; again <t:%d:R>", questions, until.Add(time.Second-1).Unix())
+	}
+	return questions + "\n" + l.Text("- tokens today: %s", ofLimit(l, tokens.Spent, limit.Tokens))
+}
+
+func ofLimit(l locale.Locale, n, limit int) string {
+	if limit == memory.Unlimited {
+		return l.Text("%s, without a limit", l.Number(n))
+	}
+	return l.Text("%s of %s", l.Number(n), l.Number(limit))
+}

@@ -1,0 +1,326 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/reply"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// command is a command as it is registered, in the form in which Discord gives it back.
+type command struct {
+	ID discord.Snowflake `json:"id,omitempty"` // as Discord gives it
+	option
+	Contexts     []int `json:"contexts"`          // 0: guilds, 1: direct messages with the bot
+	Integrations []int `json:"integration_types"` // 0: installed in a guild
+	// Permissions are what members need whom the guild hasn't given the command otherwise, in decimal; nil: none.
+	Permissions *string `json:"default_member_permissions,omitempty"`
+
+	needs memory.Permissions // as Permissions has them
+	says  locale.Phrase      // of a command in a menu, which has no description at Discord
+}
+
+// option is an option of a command, a subcommand or a group of them, or what a command is besides.
+type option struct {
+	Type        int    `json:"type"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// NameIn and DescriptionIn are in other languages, by what Discord calls them.
+	NameIn        map[string]string `json:"name_localizations,omitempty"`
+	DescriptionIn map[string]string `json:"description_localizations,omitempty"`
+	Required      bool              `json:"required,omitempty"`
+	MaxLength     int               `json:"max_length,omitempty"`
+	MinValue      *int              `json:"min_value,omitempty"`
+	MaxValue      *int              `json:"max_value,omitempty"`
+	Options       []option          `json:"options,omitempty"`
+	Choices       []optionChoice    `json:"choices,omitempty"` // all that can be given; nil: anything can
+	ChannelTypes  []int             `json:"channel_types,omitempty"`
+	Autocomplete  bool              `json:"autocomplete,omitempty"` // whether choices are asked for while it is typed
+
+	handler *handler // what does it; nil: its subcommands have theirs
+}
+
+type optionChoice struct {
+	Name   string            `json:"name"`
+	Value  string            `json:"value"`
+	NameIn map[string]string `json:"name_localizations,omitempty"`
+}
+
+// starCommand is in the menu of a message.
+const starCommand = "Remember ⭐"
+
+const (
+	longestQuestion = 1000
+	longestFact     = 300
+	longestAlias    = 64
+)
+
+// slash is a command that is typed. Its handler is nil if it has subcommands.
+func slash(name, description string, contexts []int, h *handler, options ...option) command {
+	return command{option: option{Type: discord.CommandSlash, Name: name, Description: description, Options: options,
+		handler: h}, Contexts: contexts, Integrations: []int{0}}
+}
+
+// inMenu is a command in the menu of a message or a member.
+func inMenu(kind int, name string, says locale.Phrase, contexts []int, h handler) command {
+	return command{option: option{Type: kind, Name: name, handler: &h}, Contexts: contexts, Integrations: []int{0},
+		says: says}
+}
+
+// needing is a command for members with a permission, unless the guild has given it to others.
+func (c command) needing(p memory.Permissions) command {
+	c.needs, c.Permissions = p, new(strconv.FormatUint(uint64(p), 10))
+	return c
+}
+
+func sub(name, description string, h handler, options ...option) option {
+	return option{Type: discord.OptionSubcommand, Name: name, Description: description, Options: options, handler: &h}
+}
+
+func group(name, description string, options ...option) option {
+	return option{Type: discord.OptionGroup, Name: name, Description: description, Options: options}
+}
+
+// textOption is a text of at most so many characters; 0: of as many as Discord takes.
+func textOption(name, description string, longest int) option {
+	return option{Type: discord.OptionText, Name: name, Description: description, MaxLength: longest}
+}
+
+func channelOption(name, description string, types []int) option {
+	return option{Type: discord.OptionChannel, Name: name, Description: description, ChannelTypes: types}
+}
+
+func (o option) required() option { o.Required = true; return o }
+
+func (o option) completed() option { o.Autocomplete = true; return o }
+
+// of is an option that can be given as one of these only, which stand for themselves.
+func (o option) of(values ...string) option {
+	for _, v := range values {
+		o.Choices = append(o.Choices, optionChoice{Name: v, Value: v})
+	}
+	return o
+}
+
+// declared are the commands there are, with what does them.
+func (c *Commands) declared() []command {
+	member := option{Type: discord.OptionUser, Name: "member", Required: true}
+	about, wrote := member, member
+	about.Description, wrote.Description = "Whom it is about", "Who wrote it"
+	on := option{Type: discord.OptionSwitch, Name: "on", Description: "Whether I may", Required: true}
+	whole := option{Type: discord.OptionSwitch, Name: "server",
+		Description: "For the whole server, where a channel has nothing of its own"}
+	forWhich := channelOption("channel", "For which channel (left out: this one)", answerable)
+	here := channelOption("channel", "Which channel (left out: this one)", answerable)
+	orCategory := channelOption("channel", here.Description, append([]int{4}, answerable...))
+	only := channelOption("channel", "Only this channel, with its threads", answerable)
+	since := textOption("since", "Only from this day on, such as 2024-05-31, or not longer ago than this, such as 90d", longestMoment)
+	question := textOption("question", "What you'd ask me", longestQuestion).required()
+	lore := textOption("name", "Its name, or another that it goes by", memory.MaxLoreName).required().completed()
+	text := textOption("text", "What I shall remember", memory.MaxLoreText)
+	aliases := textOption("aliases", "Other names that it goes by, with commas between them", longestAliases)
+	whom := textOption("for", "Whom to decide it for (with neither this nor a role: shows what is decided)", 0)
+	whom.Choices = []optionChoice{{Name: "all of this server, together", Value: limitServer},
+		{Name: "each member", Value: limitMembers}}
+	number := func(name, description string) option {
+		return option{Type: discord.OptionNumber, Name: name, Description: description, MinValue: new(0),
+			MaxValue: new(mostOfLimit)}
+	}
+	setting := textOption("setting", "What to set", 0).required()
+	for _, key := range append(slices.Clone(panelKeys), memory.SettingPersona) {
+		setting.Choices = append(setting.Choices, optionChoice{Name: keyName(locale.Locale{}, key), Value: string(key)})
+	}
+	by := textOption("by", "How you get it (left out: here, so that only you see it)", 0)
+	by.Choices = []optionChoice{{Name: "direct message", Value: exportByDM}}
+	both, guilds := []int{discord.InGuilds, discord.InDirect}, []int{discord.InGuilds}
+	return []command{
+		slash("context", "Shows what I'd remember for a question. Only you see it.", both,
+			&handler{do: c.recall(false, showRecalled)}, question),
+		slash("memory", "What I remember about you, and whether I do. Only you see it.", both, nil,
+			sub("show", "Shows all that I keep about you", handler{do: c.asMember(c.showMember)}),
+			sub("add", "Tells me something about you that I should know",
+				handler{do: c.addFact("text", false)},
+				textOption("text", "What I should know", longestFact).required()),
+			sub("alias", "Tells me another name that you go by",
+				handler{do: c.addFact("name", true)},
+				textOption("name", "The name", longestAlias).required()),
+			sub("edit", "Changes something that I was told about you: asks for it, or takes it from here",
+				handler{opens: c.askFact, do: c.asMember(c.editFact), completes: c.factTexts},
+				textOption("fact", "What to change", longestFact).required().completed(),
+				textOption("text", "What I should know instead", longestFact)),
+			sub("remove", "Takes back something that I was told about you", handler{do: c.asMember(c.askFacts)}),
+			sub("learn", "Lets me learn about you from what you write here, or keeps me from it",
+				handler{do: c.asMember(c.learnMember)}, on),
+			sub("forget", "Has me forget all that you wrote here", handler{do: c.confirmOwn(confirmForget)}),
+			sub("export", "Gives you a file with all that I keep about you here", handler{do: c.export}, by),
+			sub("optout", "Has me forget all that you wrote here, and keep nothing of yours any more",
+				handler{do: c.confirmOwn(confirmOptOut)}),
+			sub("optin", "Lets me remember you again, from now on", handler{do: c.asMember(c.optIn)})),
+		slash("hark", "For those who manage this server", guilds, nil,
+			sub("memory", "Decides what I remember of what is said here", handler{do: c.showSettings}),
+			sub("fact", "Tells me something about a member, who can see it", handler{do: c.factAbout},
+				about, textOption("text", "What I should know", longestFact).required()),
+			sub("learn", "Lets me learn about members who want it, from what they write, or keeps me from it",
+				handler{do: c.learnGuild}, on),
+			sub("settings", "Shows all that is set for a channel or for this server, with buttons and menus to change it", handler{do: c.openPanel},
+				forWhich, whole),
+			sub("set", "Sets how I answer: model, mode, language, persona and so on",
+				handler{opens: c.askPersona, do: c.set, completes: c.settingValues}, setting,
+				textOption("value", "The value, or default (left out: shows what holds, or asks for a persona in a form)", answer.MaxPersona).completed(),
+				forWhich, whole),
+			sub("limits", "Shows or decides how much members may ask me", handler{do: c.limit}, whom,
+				option{Type: discord.OptionRole, Name: "role",
+					Description: "Decides it for each member with this role, in place of what holds for each member"},
+				number("messages", "Questions within a minute; 0: without limit"), number("tokens",
+					"Tokens a day, of UTC; 0: without limit"),
+				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
+			sub("audience", "Shows or states which roles always go together, so that I know better who may read what",
+				handler{do: c.audience},
+				option{Type: discord.OptionRole, Name: "role", Description: "Whoever has this role …"},
+				option{Type: discord.OptionRole, Name: "also", Description: "… always has this one, too"},
+				option{Type: discord.OptionSwitch, Name: "reset", Description: "Takes back what was decided before"}),
+			sub("status", "Shows how I am, what I keep of this server, and what answers take",
+				handler{early: true, do: c.status}),
+			sub("context", "Shows the exact prompt that a question of yours would make here, as a file",
+				handler{do: c.recall(true, c.showPrompt)}, question),
+			sub("pause", "Has me answer nobody for a while, or go on", handler{do: c.pause},
+				textOption("state", "Whether to pause or to go on (left out: shows whether I'm paused)",
+					0).of(answer.SettingOn, answer.SettingOff),
+				textOption("for", "For how long, such as 2h or 1d (left out: until somebody ends it)", 30)),
+			group("channel", "What I do in a channel",
+				sub("log", "Has me remember what is said in a channel or a category",
+					handler{do: inPlace(c.logChannel)}, orCategory),
+				sub("ignore", "Keeps me from remembering what is said in a channel or a category",
+					handler{do: inPlace(c.ignoreChannel)}, orCategory),
+				sub("answer", "Decides whether I answer in a channel when I'm mentioned (with nothing given: shows it)", handler{do: inPlace(c.answerChannel)},
+					textOption("answer", "Whether I answer", 0).of(answersOn, answersOff,
+						answersDefault), here, whole)),
+			sub("retention", "Shows or decides how long I remember what is said", handler{do: inPlace(c.retention)},
+				textOption("keep", "Days such as 90d, forever, or default", longestMoment), here, whole),
+			sub("backfill", "Fetches what was said in a channel before I listened there, or shows how far that is",
+				handler{do: inPlace(c.backfill), endless: true}, here, since),
+			group("purge", "Has me forget for good",
+				sub("member", "Has me forget all that somebody wrote in this server, and what I know of them",
+					handler{do: c.askMember}, wrote),
+				sub("channel", "Has me forget all that was said in a channel",
+					handler{do: inPlace(c.askChannel)}, here),
+				sub("before", "Has me forget all that was said before a day", handler{do: inPlaceGiven(c.askBefore)},
+					textOption("before", "A day, such as 2024-05-31, or how long ago, such as 90d",
+						longestMoment).required(), only)),
+			sub("export", "Gives you what I remember of this server, where you can read it, as a file",
+				handler{do: inPlaceGiven(c.exportServer)}, only, since,
+				textOption("before", "Only from before this day, or from longer ago than this",
+					longestMoment))).needing(discord.ManageGuild),
+		slash("model", "Shows which model answers, or chooses another", guilds,
+			&handler{do: c.set, completes: c.settingValues},
+			textOption("model", "The model (left out: shows what holds)",
+				0).completed(), forWhich, whole).needing(discord.ManageGuild),
+		slash("lore", "What this server wants me to remember under a name. Only you see it.", guilds, nil,
+			sub("list", "Shows the lore that you may read", handler{do: c.listLore}),
+			sub("show", "Shows what I remember under a name, who told me, and what it is from",
+				handler{do: c.showLore, completes: c.loreNames(false)}, lore),
+			sub("add", "Tells me something to remember: asks for it, or takes it from here",
+				handler{refuse: writesNot, opens: c.askLore, do: c.asMember(c.addOneLore)},
+				textOption("name", "What to call it", memory.MaxLoreName), text, aliases,
+				textOption("from", "The link to the message that it is from, with which it goes", 200)),
+			sub("edit", "Changes what I remember under a name: asks for it, or takes it from here",
+				handler{opens: c.askChange, do: c.editLore, completes: c.loreNames(true)}, lore,
+				textOption("new-name", "What to call it from now on", memory.MaxLoreName), text, aliases),
+			sub("remove", "Has me forget what I remember under a name",
+				handler{do: c.askRemoval, completes: c.loreNames(true)}, lore)),
+		slash("recall", "Finds what was said, among what you may read. Only you see it.", both,
+			&handler{do: c.find, completes: spans("7d", "30d")},
+			textOption("question", "A question, or a few words", longestQuestion).required(),
+			channelOption("in", "Only what was said in this channel and its threads", answerable),
+			option{Type: discord.OptionUser, Name: "from", Description: "Only what this person said"},
+			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
+				longestTime).completed(),
+			textOption("until", "To the end of this day, or longer ago: 2026-07-01, yesterday, 7d, 3 weeks",
+				longestTime).completed()),
+		slash("catchup", "Tells what was said in this channel since you last wrote here. Only you see it.", guilds,
+			&handler{do: c.catchUp, completes: spans("3d", "7d")},
+			textOption("since", "From this day on, or not longer ago: 2026-07-01, yesterday, 3d (7 days at most)", longestTime).completed()),
+		slash("limits", "Shows how much you may ask me, and what is left. Only you see it.", both,
+			&handler{do: c.showLimits}),
+		inMenu(discord.CommandMessage, starCommand,
+			locale.Phrase("Marks a message as important, so that I recall it sooner, or takes the mark away"),
+			guilds, handler{do: c.star}).needing(discord.ManageMessages),
+		inMenu(discord.CommandMessage, relatedCommand,
+			locale.Phrase("Finds what else was said about what a message says. Only you see it."), both,
+			handler{refuse: relatesNothing, do: c.findRelated}),
+		inMenu(discord.CommandMessage, whyCommand,
+			locale.Phrase("Shows how an answer of mine came about, as far as you may read it"), both,
+			handler{refuse: c.isntOurs, do: c.explainAnswer}),
+		inMenu(discord.CommandMessage, forgetCommand,
+			locale.Phrase("Has me forget a message of yours for good, or an answer that you asked for"), both,
+			handler{do: c.askForgetThis}),
+		inMenu(discord.CommandUser, aboutCommand,
+			locale.Phrase("Shows all that I keep about you: for yourself only"), both,
+			handler{do: c.about}),
+		slash("privacy", "What I keep here, for how long, where it goes, and who runs me. Only you see it.",
+			both, &handler{do: c.asMember(c.privacy)}),
+		slash("help", "What I can do, and what each command means. Only you see it.", both,
+			&handler{do: c.help, completes: c.helpNames},
+			textOption("command", "The command to explain", 100).completed()),
+	}
+}
+
+// components are the buttons, menus and forms there are, by what the paths of their uses name. Their ids are
+// in messages that Discord keeps, so they stay.
+func (c *Commands) components() map[string]handler {
+	all := map[string]handler{
+		"component " + reply.ButtonStop: {refuse: notMine(discord.ManageMessages), updates: true,
+			early: true, do: c.stop},
+		"component " + reply.ButtonSources:  {do: c.sources},
+		"component " + reply.ButtonAgain:    {refuse: notMine(0), updates: true, do: c.askAgain},
+		"component " + reply.ButtonDelete:   {refuse: notMine(discord.ManageMessages), updates: true, do: c.remove},
+		"component " + reply.ButtonRemember: {refuse: notMine(discord.ManageGuild), updates: true, do: c.remember},
+		"component " + reply.ButtonForgo:    {refuse: notMine(discord.ManageGuild), updates: true, do: c.forgo},
+		"component " + removedFacts:         {updates: true, do: c.asMember(c.removeFacts)},
+		"component " + confirmOptOut:        {updates: true, early: true, endless: true, do: c.optOut},
+		"component " + confirmForget:        {updates: true, endless: true, do: c.forgetMember},
+		"component " + confirmForgetThis:    {updates: true, do: c.forgetThis},
+		"component " + confirmLoreOff:       {updates: true, do: c.removeLore},
+		"component " + pagerName:            {updates: true, do: c.turnPage},
+		"form " + formFact:                  {do: c.asMember(c.editFact)},
+		"form " + formLoreAdd:               {refuse: writesNot, do: c.asMember(c.addOneLore)},
+		"form " + formLoreEdit:              {do: c.editLore},
+	}
+	for path, h := range map[string]handler{
+		"form " + formPersona:         {do: c.set},
+		"component " + choosePublic:   {updates: true, do: c.decide(memory.RememberPublic)},
+		"component " + chooseNothing:  {updates: true, do: c.decide(memory.Ignore)},
+		"component " + chooseChannels: {do: c.askChannels},
+		"component " + chosenChannels: {updates: true, do: c.chooseChannels},
+		"component " + chosenNever:    {updates: true, do: c.never},
+		"component " + stopsBackfill:  {updates: true, do: inPlace(c.stopBackfill)},
+		"component " + keepsFor:       {updates: true, do: inPlace(c.keep)},
+		"component " + expires:        {updates: true, do: c.agreeToExpiring},
+		"component " + asksPurge:      {do: inPlace(c.askChannel)},
+		"component " + purges:         {updates: true, endless: true, do: c.purge},
+		"component " + panelChannel:   {updates: true, do: c.panelAfter(c.chooseChannel)},
+		"component " + panelServer:    {updates: true, do: c.panelAfter(nil)},
+		"component " + panelKey:       {updates: true, do: c.panelAfter(c.chooseKey)},
+		"component " + panelSet:       {updates: true, do: c.panelAfter(c.panelSets)},
+		"component " + panelMemory:    {do: c.showSettings},
+		"component " + panelPersona:   {opens: c.askPanelPersona},
+		"component " + panelLimits:    {opens: c.askLimits},
+		"form " + panelPersona:        {updates: true, do: c.panelAfter(c.panelSets)},
+		"form " + panelLimits:         {updates: true, do: c.panelAfter(c.setLimits)},
+	} {
+		h.managers = true
+		all[path] = h
+	}
+	return all
+}
+
+// sameCommands reports whether Discord's list is ours, in whatever order.
+func sameCommands(there, ours []command, same func(a, b command) bool) bool {
+	return len(there) == len(ours) && !slices.ContainsFunc(ours, func(c command) bool {
+		return !slices.ContainsFunc(there, func(o command) bool { return same(c, o) })
+	})
+}

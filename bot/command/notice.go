@@ -1,0 +1,369 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/pace"
+	"hark/memory"
+)
+
+const noticeText = "**May I remember what is said here?**\n" +
+	"Hi! I answer questions from what was said in this server, if I may remember it: the text of messages, who wrote them " +
+	"and when, and the names of files. Nobody is told what they couldn't read themselves. To answer, I show a language " +
+	"model what I remember that matters to the question.\n" +
+	"Those who manage this server decide. **Until then I keep nothing of what is said here**: I only know the " +
+	"conversation that is going on, and forget it afterwards.\n" +
+	"-# Everybody can see what I keep about them with `/memory show`, and opt out with `/memory optout`."
+
+const (
+	noticeOwner = "**%s**: there is no channel that everybody can read and I can write in, so I tell you, who own that server. `/hark memory` there decides it."
+	noticeFoot  = "-# Those who manage this server can change it with `/hark memory`. Everybody can see what I keep about them with `/memory show`, and opt out " +
+		"with `/memory optout`. `/privacy` says more."
+)
+
+// noticeRoom is how much room a notice leaves for who decided.
+const noticeRoom = 100
+
+// noticePlaces is in how many channels it is tried to post a notice.
+const noticePlaces = 5
+
+// notices keeps each guild's notice: it asks a guild that hasn't decided what may be remembered, once, and
+// says what holds since that was decided or changed.
+type Notices struct {
+	*Options
+	// editing is held by whoever changes what a notice says, so that nobody else does meanwhile.
+	editing sync.Mutex
+	of      map[memory.GuildID]*notice // guarded by editing
+	mu      sync.Mutex
+	guilds  map[memory.GuildID]bool // that Discord has told of and that can be told
+	Wake    chan struct{}
+}
+
+// notice is what is known of a guild's notice.
+type notice struct {
+	noticeAt
+	known   bool           // whether noticeAt was read; false before there is a notice
+	unsaved []memory.Event // that the log hasn't taken yet
+	wanted  uint64         // what it was to say at the last look
+	guild   *memory.Guild  // that of the last look at which it said what it is to say
+}
+
+// noticeAt is where a notice is, with message 0 nowhere, and which words it has.
+type noticeAt struct {
+	channel memory.ChannelID
+	message memory.MessageID
+	words   uint64
+}
+
+func (at noticeAt) String() string {
+	return fmt.Sprintf("%d %d %d", at.channel, at.message, at.words)
+}
+
+func NewNotices(o *Options) *Notices {
+	return &Notices{Options: o, of: map[memory.GuildID]*notice{}, guilds: map[memory.GuildID]bool{},
+		Wake: make(chan struct{}, 1)}
+}
+
+// see is told what is in the log. It doesn't wait.
+func (n *Notices) See(subjects []ingest.Subject) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range subjects {
+		if s.Told {
+			n.guilds[s.Guild] = true
+			pace.Wake(n.Wake)
+		}
+	}
+}
+
+// look sees to it that each notice says what holds. What fails for a while is tried again the next time.
+func (n *Notices) Look(ctx context.Context) {
+	n.mu.Lock()
+	guilds := slices.Sorted(maps.Keys(n.guilds))
+	n.mu.Unlock()
+	for _, id := range guilds {
+		err := n.keep(ctx, id)
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		n.Log.Warn().Err(err).Int64("guild", int64(id)).Msg("couldn't say what is remembered in a server")
+		if errors.Is(err, discord.ErrGone) {
+			n.mu.Lock()
+			delete(n.guilds, id)
+			n.mu.Unlock()
+		}
+	}
+}
+
+// keep sees to it that the notice of a guild says what holds.
+func (n *Notices) keep(ctx context.Context, id memory.GuildID) error {
+	n.editing.Lock()
+	defer n.editing.Unlock()
+	g, err := n.Memory.Guild(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !g.Left.IsZero() {
+		delete(n.of, id)
+		return nil
+	}
+	is := n.noticeOf(g)
+	if len(is.unsaved) > 0 {
+		return n.save(ctx, is)
+	}
+	if is.guild == g || !is.known && (g.Choice != memory.Undecided || !n.Policy.Ask) {
+		return nil
+	}
+	text := n.says(ctx, g, is.channel)
+	closed := is.message != 0 && !isElsewhere(g, is.channel) && !isPublicToAll(g, is.channel)
+	if is.known && is.words == wordsOf(text) && !closed {
+		is.guild = g
+		return nil
+	}
+	if is.known && is.wanted != wordsOf(text) { // it may be changed further
+		is.wanted = wordsOf(text)
+		return nil
+	}
+	at := is.noticeAt
+	at.words = wordsOf(text)
+	t := discord.Sender{Client: n.Client, Channel: at.channel}
+	if closed {
+		err = discord.Wrap(t.Request(ctx, "DELETE", at.message, nil, nil), "delete the notice in channel", t.Channel)
+		if err != nil && !errors.Is(err, discord.ErrGone) {
+			return err
+		}
+		at.message = 0
+	}
+	if at.message != 0 {
+		err = n.edit(ctx, &t, at.message, response{Content: text, Components: n.buttons(ctx, g, at.channel)})
+		if err == nil {
+			return n.is(ctx, id, is, at)
+		}
+	}
+	if at.message == 0 || errors.Is(err, discord.ErrGone) {
+		at, err = n.post(ctx, g)
+	}
+	if is.known && errors.Is(err, discord.ErrGone) { // so that it isn't tried again before there is more to say
+		return errors.Join(err, n.is(ctx, id, is, noticeAt{words: wordsOf(text)}))
+	}
+	if err != nil {
+		return err
+	}
+	return n.is(ctx, id, is, at)
+}
+
+// noticeOf is what is known of the notice of g.
+func (n *Notices) noticeOf(g *memory.Guild) *notice {
+	is := n.of[g.ID]
+	if is == nil {
+		is = &notice{}
+		_, err := fmt.Sscan(g.Settings[memory.SettingNotice], &is.channel, &is.message, &is.words)
+		is.known = err == nil
+		n.of[g.ID] = is
+	}
+	return is
+}
+
+// is keeps where the notice of a guild is now, and what it says.
+func (n *Notices) is(ctx context.Context, id memory.GuildID, is *notice, at noticeAt) error {
+	is.noticeAt, is.known = at, true
+	is.unsaved = []memory.Event{memory.SettingChosen{Guild: id, Key: memory.SettingNotice, Value: at.String(),
+		At: n.Now()}}
+	if at.message != 0 {
+		is.unsaved = append(is.unsaved, memory.Asked{Guild: id, Channel: at.channel, Message: at.message})
+	}
+	return n.save(ctx, is)
+}
+
+func (n *Notices) save(ctx context.Context, is *notice) error {
+	if err := n.Memory.Apply(ctx, is.unsaved...); err != nil {
+		return fmt.Errorf("keep what the notice says: %w", err)
+	}
+	is.unsaved = nil
+	return nil
+}
+
+func wordsOf(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // its error is always nil
+	return h.Sum64()
+}
+
+// says is what the notice of g says in a channel. Of one that isn't g's it is the owner's own, who is told
+// since nobody else can be.
+func (n *Notices) says(ctx context.Context, g *memory.Guild, channel memory.ChannelID) string {
+	l, policy := n.Replies.LocaleIn(ctx, g.ID, channel), n.Policy
+	owner := when(isElsewhere(g, channel), l.Text(noticeOwner, markdown.Plain(g.Name, 100)))
+	if asks(g, policy) {
+		return markdown.Lines(owner, l.Text(noticeText))
+	}
+	shown := *g // without what not everybody can see
+	shown.Choice = choiceFor(g, policy)
+	shown.Channels = slices.DeleteFunc(slices.Clone(g.Channels), func(c memory.Channel) bool {
+		return !g.IsPublic(c.ID)
+	})
+	holds := markdown.Lines(owner, told(l, &shown, policy))
+	if shown.Choice != memory.Ignore {
+		holds = markdown.Lines(holds, retainedText(l, g, 0, n.Retention), l.Text(goesAlong),
+			sentText(l, n.Privacy, !g.Learn.IsZero()))
+	}
+	foot := l.Text(noticeFoot) // with where the rest is said
+	return markdown.Lines(append(fitting(strings.Split(holds, "\n"),
+		markdown.MessageLimit-markdown.Units(foot)-noticeRoom), foot)...)
+}
+
+// asks reports whether the notice of g asks what may be remembered.
+func asks(g *memory.Guild, p memory.Policy) bool {
+	return p.Ask && choiceFor(g, p) == memory.Undecided
+}
+
+func isElsewhere(g *memory.Guild, channel memory.ChannelID) bool {
+	return channel != 0 && g.Channel(channel) == nil
+}
+
+// isPublicToAll reports whether everybody in g reads a channel, whatever their age.
+func isPublicToAll(g *memory.Guild, channel memory.ChannelID) bool {
+	return g.IsPublic(channel) && !isAgeLimited(g, channel)
+}
+
+// buttons are those of the notice of g in a channel.
+func (n *Notices) buttons(ctx context.Context, g *memory.Guild, channel memory.ChannelID) []discord.Component {
+	if !asks(g, n.Policy) || isElsewhere(g, channel) {
+		return nil
+	}
+	l := n.Replies.LocaleIn(ctx, g.ID, channel)
+	return []discord.Component{discord.Row(discord.Button(discord.StyleGreen, l.Text(rememberPublic), choosePublic),
+		discord.Button(discord.StyleGrey, l.Text("Choose channels"),
+			chooseChannels), discord.Button(discord.StyleGrey, l.Text("Not now"),
+			chooseNothing))}
+}
+
+func (n *Notices) edit(ctx context.Context, t *discord.Sender, id memory.MessageID, s response) error {
+	return discord.Wrap(t.Request(ctx, "PATCH", id, s.edit(), nil), "edit the notice in channel", t.Channel)
+}
+
+// decided has do decide what is remembered in a guild, by somebody and by the notice in a channel, and is
+// what that says then.
+func (n *Notices) decided(ctx context.Context, at noticeAt, by memory.UserID,
+	do func() (*memory.Guild, error)) (response, error) {
+	n.editing.Lock()
+	defer n.editing.Unlock()
+	g, err := do()
+	if err != nil {
+		return response{}, err
+	}
+	text, is := n.says(ctx, g, at.channel), n.noticeOf(g)
+	if is.message == 0 || is.message == at.message { // and not one left behind
+		at.words = wordsOf(text)
+		if err := n.is(ctx, g.ID, is, at); err != nil {
+			return response{}, err
+		}
+	}
+	return response{Content: text + "\n" + n.Replies.LocaleIn(ctx, g.ID, at.channel).Text("-# Decided by <@%d>.", by)}, nil
+}
+
+// post posts the notice of g where everybody can read it, or else to its owner, and says where that was. One
+// that asks and is there already is enough: the process may have died before that was logged.
+func (n *Notices) post(ctx context.Context, g *memory.Guild) (noticeAt, error) {
+	places, err := n.places(ctx, g)
+	if err != nil {
+		return noticeAt{}, err
+	}
+	refused := fmt.Errorf("ask guild %d: %w: there is no channel to write in that everybody can read: give Hark %s in one, or all that it needs by %s",
+		g.ID, discord.ErrGone, discord.PermissionNames(locale.Locale{},
+			memory.ViewChannel|discord.SendMessages), n.Grants.Link(g.ID, 0))
+	for _, channel := range places[:min(len(places), noticePlaces)] {
+		at, err := n.postIn(ctx, g, channel)
+		if !errors.Is(err, discord.ErrGone) {
+			return at, err
+		}
+		refused = err
+	}
+	direct, err := n.Client.Direct(ctx, g.Owner)
+	if err != nil {
+		return noticeAt{}, errors.Join(refused, discord.Wrap(err, "write to the owner of guild",
+			memory.ChannelID(g.ID)))
+	}
+	at, err := n.postIn(ctx, g, direct)
+	if errors.Is(err, discord.ErrGone) {
+		err = errors.Join(refused, err)
+	}
+	return at, err
+}
+
+func (n *Notices) postIn(ctx context.Context, g *memory.Guild, channel memory.ChannelID) (noticeAt, error) {
+	text, buttons := n.says(ctx, g, channel), n.buttons(ctx, g, channel)
+	at := noticeAt{channel: channel, words: wordsOf(text)}
+	t := &discord.Sender{Client: n.Client, Channel: channel}
+	if len(buttons) > 0 {
+		id, err := n.there(ctx, channel)
+		if at.message = id; id != 0 || err != nil {
+			return at, err
+		}
+	}
+	p, err := t.Post(ctx, discord.Outgoing{Content: text, Nonce: "n" + strconv.FormatUint(at.words, 36),
+		EnforceNonce: true, AllowedMentions: discord.Nobody, Components: buttons})
+	at.message = p.ID
+	return at, err
+}
+
+// there is the notice that is in a channel already, or 0.
+func (n *Notices) there(ctx context.Context, channel memory.ChannelID) (memory.MessageID, error) {
+	last, err := n.Client.Newest(ctx, channel)
+	if err != nil {
+		return 0, discord.Wrap(err, "look for the notice in channel", channel)
+	}
+	for _, m := range last {
+		if n.Replies.IsOurs(&m) && slices.ContainsFunc(m.Components, func(r discord.Component) bool {
+			return slices.ContainsFunc(r.Components,
+				func(c discord.Component) bool { return c.CustomID == chooseChannels })
+		}) {
+			return memory.MessageID(m.ID), nil
+		}
+	}
+	return 0, nil
+}
+
+// places are the channels that everybody can read and in which Hark may write: the one for the guild's own
+// notices first, then the text channels from the top.
+func (n *Notices) places(ctx context.Context, known *memory.Guild) ([]memory.ChannelID, error) {
+	var g discord.Guild
+	var self discord.Member
+	err := n.Grants.Parts(ctx, known.ID, &g, &self, &g.Channels)
+	if discord.Denied(err) {
+		err = fmt.Errorf("%w: HTTP %d", discord.ErrGone, discord.Status(err))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at guild %d: %w", known.ID, err)
+	}
+	open := slices.DeleteFunc(g.Channels, func(c *discord.Channel) bool {
+		at, ok := discord.ChannelOf(c, known.ID)
+		return !ok || *c.Type != 0 || !isPublicToAll(known, at.ID) ||
+			!n.Grants.May(&g, &self, &at).Has(memory.ViewChannel|discord.SendMessages)
+	})
+	slices.SortFunc(open, func(a, b *discord.Channel) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(a.ID, b.ID))
+	})
+	var ids []memory.ChannelID
+	for _, c := range open {
+		at := len(ids)
+		if c.ID == g.System {
+			at = 0
+		}
+		ids = slices.Insert(ids, at, memory.ChannelID(c.ID))
+	}
+	return ids, nil
+}

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"testing"
+
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/golden"
+	"hark/memory"
+)
+
+func TestWhatIsToldOfAGuild(t *testing.T) {
+	t.Parallel()
+	many := &memory.Guild{Choice: memory.RememberChosen}
+	for i := range 32 {
+		many.Channels = append(many.Channels, memory.Channel{ID: memory.ChannelID(i + 100), Choice: memory.Remember})
+	}
+	for _, got := range []string{
+		told(locale.Locale{}, &memory.Guild{}, memory.Policy{Ask: true}), told(locale.Locale{}, &memory.Guild{},
+			memory.Policy{}),
+		told(locale.Locale{}, &memory.Guild{Choice: memory.Remember}, memory.Policy{Ask: true}),
+		told(locale.Locale{}, many,
+			memory.Policy{}),
+		told(locale.Locale{}, &memory.Guild{Choice: memory.Ignore}, memory.Policy{AgeLimited: true}),
+	} {
+		golden.Seen(t, got)
+		if markdown.Units(got) > markdown.MessageLimit {
+			t.Errorf("%q is too long", got)
+		}
+	}
+	if markdown.Units(noticeText) > markdown.MessageLimit {
+		t.Error("the notice is too long")
+	}
+}

@@ -1,0 +1,448 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/builder"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// The names of the buttons and menus of /hark settings. Each has the place in its id, so that it works after
+// a restart, and then the key that is chosen or is to be set, and to what.
+const (
+	panelChannel = "panel-channel"
+	panelServer  = "panel-server"
+	panelKey     = "panel-key"
+	panelSet     = "panel-set"
+	panelPersona = "panel-persona"
+	panelLimits  = "panel-limits"
+	panelMemory  = "panel-memory"
+)
+
+const (
+	staleChoice = "That can't be chosen any more. This is what there is now."
+	lostChannel = "I don't know that channel any more, so this is the whole server."
+)
+
+// panelKeys are what can be chosen from menus, in their order.
+var panelKeys = []memory.Setting{memory.SettingModel, memory.SettingMode, memory.SettingLanguage,
+	memory.SettingTools, memory.SettingTemperature, memory.SettingTimezone}
+
+// shownPersona is how much of a persona is shown among other settings, in UTF-16 units.
+const shownPersona = 200
+
+// panel is what /hark settings shows: all that holds at a place, and what to change it by.
+type panel struct {
+	*interaction
+	at   memory.ChannelID // 0: the whole server
+	key  memory.Setting   // that is being chosen; empty: none
+	note string           // what came of the last change
+}
+
+func (c *Commands) openPanel(_ context.Context, x *interaction) (response, error) {
+	at, err := x.place()
+	if err != nil {
+		return response{}, err
+	}
+	return c.show(&panel{interaction: x, at: at}), nil
+}
+
+// panelAfter is the panel that the id of x names, after something was done with it, if do isn't nil.
+func (c *Commands) panelAfter(do func(context.Context, *panel) error) action {
+	return func(ctx context.Context, x *interaction) (response, error) {
+		p := &panel{interaction: x}
+		if args := x.Args(); len(args) > 0 && p.goTo(args[0]) && len(args) > 1 &&
+			slices.Contains(panelKeys, memory.Setting(args[1])) {
+			p.key = memory.Setting(args[1])
+		}
+		if p.note == "" && do != nil {
+			if err := do(ctx, p); err != nil {
+				return response{}, err
+			}
+		}
+		return c.show(p), nil
+	}
+}
+
+// goTo makes a channel the panel's place, or notes that it is gone.
+func (p *panel) goTo(id string) bool {
+	at, err := channelIn([]string{id})
+	known := p.server.Channel(at)
+	if err != nil || at != 0 && at != memory.ChannelID(p.Channel) && (known == nil || known.Unplaced) {
+		p.at, p.note = 0, p.Text(lostChannel)
+		return false
+	}
+	p.at = at
+	return true
+}
+
+// show is the panel as it is now.
+func (c *Commands) show(p *panel) response {
+	rows := []discord.Component{c.placeRow(p), c.keyRow(p)}
+	if p.key != "" {
+		rows = append(rows, c.valueRow(p))
+	}
+	return response{Content: c.panelText(p), Components: append(rows, c.buttonRows(p)...)}
+}
+
+func (c *Commands) panelText(p *panel) string {
+	shown := p.heading()
+	for _, key := range memory.AnswerSettings() {
+		shown = markdown.Lines(shown, c.settingLine(p, key))
+	}
+	each, all := c.Replies.Limits.Of(p.server, nil)
+	return markdown.Lines(shown, "- "+strings.ReplaceAll(c.holds(p.interaction, p.at), "\n", "\n- "),
+		p.Text("For the whole server:"), c.settingLine(p, memory.SettingTimezone),
+		"- "+c.pauseLine(p.Locale, p.server),
+		"- "+p.Text("**Limits**: questions a minute: each member %s, all together %s; tokens a day: each member %s, all together %s", p.most(each.Messages), p.most(all.Messages), p.most(each.Tokens), p.most(all.Tokens)))
+}
+
+// heading is what came of the last change, and whose settings these are.
+func (p *panel) heading() string {
+	if p.at == 0 {
+		return markdown.Lines(p.note,
+			p.Text("**What is set for the whole server**, where a channel has nothing of its own:"))
+	}
+	return markdown.Lines(p.note,
+		p.Text("**What is set for <#%d>**, and for its threads that have nothing of their own:", p.at))
+}
+
+// settingLine says what holds of a key, and where that was set.
+func (c *Commands) settingLine(p *panel, key memory.Setting) string {
+	if key == memory.SettingTimezone {
+		zone := c.zone(p.server)
+		return "- " + p.Text("**Time zone**: %s, where it is %s (%s)", zone,
+			c.Now().In(zone).Format("2006-01-02 15:04"), c.setFor(p, 0, key))
+	}
+	return fmt.Sprintf("- **%s**: %s (%s)", keyName(p.interaction.Locale, key), c.worth(p, key), c.setFor(p, p.at, key))
+}
+
+// most is a limit in a few characters.
+func (p *panel) most(n int) string {
+	if n == memory.Unlimited {
+		return "∞"
+	}
+	return p.Locale.Number(n)
+}
+
+// setFor says for where a key was set that holds at a place.
+func (c *Commands) setFor(p *panel, at memory.ChannelID, key memory.Setting) string {
+	switch value, set := p.server.Setting(at, key); {
+	case value == "", c.Replies.Choices.In(p.server, at).Value(key) != value: // or only a newer Hark knows it
+		return p.Text("by default")
+	case set == 0:
+		return p.Text("for the whole server")
+	case set == at:
+		return p.Text("for this channel")
+	default:
+		return p.Text("from <#%d>", set)
+	}
+}
+
+// keyNames are what keys are called.
+var keyNames = map[memory.Setting]locale.Phrase{
+	memory.SettingModel: locale.Phrase("Model"), memory.SettingPersona: locale.Phrase("Persona"),
+	memory.SettingTemperature: locale.Phrase("Temperature"),
+	memory.SettingTools:       locale.Phrase("Tools"), memory.SettingMode: locale.Phrase("Mode"),
+	memory.SettingLanguage: locale.Phrase("Language"),
+	memory.SettingTimezone: locale.Phrase("Time zone"),
+}
+
+func keyName(l locale.Locale, key memory.Setting) string { return l.Phrase(keyNames[key]) }
+
+// worth says what holds of a key.
+func (c *Commands) worth(p *panel, key memory.Setting) string {
+	value := c.Replies.Choices.In(p.server, p.at).Value(key)
+	switch {
+	case key == memory.SettingModel && value == "":
+		return p.Text("none: I quote what was said")
+	case key == memory.SettingModel && !slices.Contains(c.Replies.Choices.Models, value):
+		return p.Text("%s, which I don't have any more, so %s answers", markdown.Plain(value, 60),
+			cmp.Or(markdown.Plain(c.Replies.Choices.Default.Model, 60), "—"))
+	case key == memory.SettingPersona && value == "":
+		return p.Text("my usual one")
+	case key == memory.SettingPersona:
+		return "“" + markdown.Plain(value, shownPersona) + "”"
+	}
+	return settingLabel(p.interaction.Locale, key, value)
+}
+
+// languageNames are what languages are called by those who speak them.
+var languageNames = map[string]string{"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español",
+	"ja": "日本語", "zh-TW": "繁體中文"}
+
+// label is a value as a menu shows it.
+func settingLabel(l locale.Locale, key memory.Setting, value string) string {
+	switch {
+	case value == answer.SettingDefault:
+		return l.Text("What holds unless anything is set")
+	case key == memory.SettingLanguage:
+		return cmp.Or(languageNames[value], value)
+	case key == memory.SettingTools && value == answer.SettingOn:
+		return l.Text("I may look things up by myself")
+	case key == memory.SettingTools:
+		return l.Text("I may not look things up by myself")
+	case key == memory.SettingTemperature && value == "":
+		return l.Text("what the model's server uses")
+	case key == memory.SettingMode:
+		return l.Phrase(cmp.Or(modeNames[value], locale.Phrase("told by each question (%s)")), value)
+	}
+	return markdown.Plain(value, longestLabel)
+}
+
+// modeNames say what it means that a mode holds.
+var modeNames = map[string]locale.Phrase{
+	string(builder.ModeGeneral):      locale.Phrase("talk, with brief answers (%s)"),
+	string(builder.ModeCreation):     locale.Phrase("making something new (%s)"),
+	string(builder.ModeSearch):       locale.Phrase("finding what was said (%s)"),
+	string(builder.ModeModification): locale.Phrase("changing what is there (%s)"),
+	string(builder.ModeAnalysis):     locale.Phrase("explaining and comparing (%s)"),
+}
+
+// temperatures are offered in a menu; any other can be written with /hark set.
+var temperatures = []string{"0", "0.2", "0.4", "0.7", "1", "1.3", "1.6", "2"}
+
+// listed are values to choose from for a key: all, or those that are usual.
+func (c *Commands) listed(key memory.Setting) []string {
+	switch key {
+	case memory.SettingTemperature:
+		return slices.Clone(temperatures)
+	case memory.SettingTimezone:
+		return slices.Clone(usualZones)
+	}
+	return c.Replies.Choices.Values(key)
+}
+
+// values are what a menu offers for a key, with what holds among them.
+func (c *Commands) values(p *panel) []string {
+	all := slices.DeleteFunc(c.listed(p.key), func(v string) bool { return markdown.Units(v) > longestLabel })
+	holds := c.current(p)
+	offered := all[:min(len(all), discord.MenuLimit-2)]
+	if holds != "" && !slices.Contains(offered, holds) &&
+		(p.key != memory.SettingModel || slices.Contains(all, holds)) {
+		offered = append([]string{holds}, offered...)
+	}
+	return append(slices.Clone(offered), answer.SettingDefault)
+}
+
+// current is what holds of the panel's key.
+func (c *Commands) current(p *panel) string {
+	if p.key == memory.SettingTimezone {
+		return c.zone(p.server).String()
+	}
+	return c.Replies.Choices.In(p.server, p.at).Value(p.key)
+}
+
+func (c *Commands) placeRow(p *panel) discord.Component {
+	var chosen []memory.ChannelID
+	if p.at != 0 {
+		chosen = []memory.ChannelID{p.at}
+	}
+	m := discord.ChannelMenu(ID(panelChannel, p.at, p.key), p.Text("Choose a channel"), 1, chosen)
+	m.Max, m.ChannelTypes = 1, answerable
+	return discord.Row(m)
+}
+
+func (c *Commands) keyRow(p *panel) discord.Component {
+	var options []discord.Choice
+	for _, key := range panelKeys {
+		options = append(options, discord.Choice{Label: keyName(p.interaction.Locale, key), Value: string(key),
+			Default: key == p.key})
+	}
+	return discord.Row(single(ID(panelKey, p.at), p.Text("Choose what to change"), options))
+}
+
+// valueRow is the menu of what a key can be set to.
+func (c *Commands) valueRow(p *panel) discord.Component {
+	holds, offered, placeholder := c.current(p), c.values(p), p.Text("%s: choose", keyName(p.interaction.Locale, p.key))
+	switch {
+	case p.key == memory.SettingTimezone:
+		placeholder = p.Text("Choose a time zone; `/hark set` knows all of them")
+	case p.key == memory.SettingModel && len(offered) <= len(c.Replies.Choices.Models):
+		placeholder = p.Text("Choose a model; `/model` knows all of them")
+	}
+	var options []discord.Choice
+	for _, value := range offered {
+		options = append(options, discord.Choice{Label: labelOf(c.menuLabel(p.Locale, p.key, value)), Value: value,
+			Default: value == holds})
+	}
+	return discord.Row(single(ID(panelSet, p.at, p.key), placeholder, options))
+}
+
+// menuLabel is a value as a menu shows it, which shows no markup; a time zone with the time that it has.
+func (c *Commands) menuLabel(l locale.Locale, key memory.Setting, value string) string {
+	label := settingLabel(l, key, value)
+	if label == markdown.Plain(value, longestLabel) {
+		label = value
+	}
+	if zone, err := time.LoadLocation(value); key == memory.SettingTimezone && err == nil {
+		label += " · " + c.Now().In(zone).Format("15:04")
+	}
+	return label
+}
+
+// single is a menu of which one is chosen.
+func single(id, placeholder string, options []discord.Choice) discord.Component {
+	m := discord.Menu(id, placeholder, options)
+	m.Max = 1
+	return m
+}
+
+func (c *Commands) buttonRows(p *panel) []discord.Component {
+	sets := func(style int, label string, key memory.Setting, value string) discord.Component {
+		return discord.Button(style, label, ID(panelSet, p.at, key, value))
+	}
+	first := []discord.Component{discord.Button(discord.StyleGrey, p.Text("Persona…"), ID(panelPersona, p.at))}
+	if value, at := p.server.Setting(p.at, memory.SettingPersona); value != "" && at == p.at {
+		first = append(first, sets(discord.StyleGrey, p.Text("Take back this persona"), memory.SettingPersona,
+			answer.SettingDefault))
+	}
+	first = append(first, discord.Button(discord.StyleGrey, p.Text("Limits…"), ID(panelLimits, p.at)),
+		discord.Button(discord.StyleGrey, p.Text("What I remember…"), panelMemory))
+	label, at := p.Text("This channel"), memory.ChannelID(p.Channel)
+	if p.at != 0 {
+		label, at = p.Text("Whole server"), 0
+	}
+	second := []discord.Component{discord.Button(discord.StyleGrey, label, ID(panelServer, at, p.key))}
+	if _, paused := c.Replies.Choices.In(p.server, 0).PausedAt(c.Now()); paused {
+		second = append(second, sets(discord.StyleGreen, p.Text("Go on"), memory.SettingPaused, answer.SettingDefault))
+	} else {
+		second = append(second, sets(discord.StyleGrey, p.Text("Pause for an hour"), memory.SettingPaused, "1h"),
+			sets(discord.StyleRed, p.Text("Pause"), memory.SettingPaused, answer.SettingOn))
+	}
+	return []discord.Component{discord.Row(first...), discord.Row(second...)}
+}
+
+// chooseChannel shows what is set for the channel that was chosen.
+func (c *Commands) chooseChannel(_ context.Context, p *panel) error {
+	p.goTo(p.Value())
+	return nil
+}
+
+func (c *Commands) chooseKey(_ context.Context, p *panel) error {
+	if p.key = memory.Setting(p.Value()); !slices.Contains(panelKeys, p.key) {
+		p.key, p.note = "", p.Text(staleChoice)
+	}
+	return nil
+}
+
+// panelSets sets the key that is in the id of what was used, to the value that is there, too, or was chosen or written.
+func (c *Commands) panelSets(ctx context.Context, p *panel) error {
+	args, value := p.Args(), p.Value()
+	switch {
+	case len(args) < 2:
+		p.note = p.Text(staleChoice)
+		return nil
+	case len(args) > 2:
+		value = args[2]
+	case p.Type == discord.InteractionForm:
+		value = p.persona()
+	}
+	err := c.setIn(ctx, p, memory.Setting(args[1]), value)
+	if refused, is := errors.AsType[refusal](err); is {
+		p.note, err = string(refused), nil
+	}
+	return err
+}
+
+// setIn sets a key at the panel's place, to a value as it is given, and has the panel show it.
+func (c *Commands) setIn(ctx context.Context, p *panel, key memory.Setting, value string) error {
+	value, err := c.check(p.interaction, key, value)
+	if err == nil {
+		err = c.setAt(ctx, p.interaction, p.at, key, value)
+	}
+	return p.after(err)
+}
+
+// after has the panel show what holds after a change, if that didn't fail.
+func (p *panel) after(err error) error {
+	p.note = "✓ " + p.Text("Done. It holds from the next question on.")
+	return err
+}
+
+func (c *Commands) askPanelPersona(_ context.Context, x *interaction) (discord.Form, error) {
+	at, err := x.place()
+	if err != nil {
+		return discord.Form{}, err
+	}
+	return x.personaForm(ID(panelPersona, at, memory.SettingPersona), at)
+}
+
+// limitFields are what stands in the form for limits.
+var limitFields = []struct {
+	id    string
+	label locale.Phrase
+	all   bool // of all members together
+	of    func(*memory.Limit) *int
+}{
+	{"each-messages", locale.Phrase("Each member: questions a minute"), false, limitedQuestions},
+	{"each-tokens", locale.Phrase("Each member: tokens a day"), false, limitedTokens},
+	{"all-messages", locale.Phrase("All together: questions a minute"), true, limitedQuestions},
+	{"all-tokens", locale.Phrase("All together: tokens a day"), true, limitedTokens},
+}
+
+func limitedQuestions(l *memory.Limit) *int { return &l.Messages }
+func limitedTokens(l *memory.Limit) *int    { return &l.Tokens }
+
+// limitRole is the role whose limit it is, as memory.RoleLimit tells them.
+func limitRole(g *memory.Guild, all bool) memory.RoleID {
+	if all {
+		return 0
+	}
+	return memory.RoleID(g.ID)
+}
+
+func (c *Commands) askLimits(_ context.Context, x *interaction) (discord.Form, error) {
+	f := discord.Form{ID: ID(panelLimits, strings.Join(x.Args(), ":")),
+		Title: x.Text("0: no limit; empty: as I was set up")}
+	for _, of := range limitFields {
+		limit, value := x.server.LimitOf(limitRole(x.server, of.all)), ""
+		if n := *of.of(&limit); n != memory.AsConfigured {
+			value = strconv.Itoa(n)
+		}
+		f.Fields = append(f.Fields, discord.Input(discord.InputLine, of.id, x.Phrase(of.label), value, 15, false))
+	}
+	return f, nil
+}
+
+// setLimits decides what was written in the form, all of it or nothing.
+func (c *Commands) setLimits(ctx context.Context, p *panel) error {
+	limits := map[memory.RoleID]memory.Limit{}
+	for _, of := range limitFields {
+		n, ok := limitIn(p.Option(of.id))
+		if !ok {
+			p.note = p.Text("“%s” is no limit. Please write a number from 0 to %s, or leave it empty. Nothing was changed.", markdown.Plain(p.Option(of.id), 30), p.Locale.Number(mostOfLimit))
+			return nil
+		}
+		role := limitRole(p.server, of.all)
+		limit := limits[role]
+		*of.of(&limit) = n
+		limits[role] = limit
+	}
+	return p.after(c.chooseLimits(ctx, p.interaction, limits))
+}
+
+// limitDigits are digits, perhaps in groups of three.
+var limitDigits = regexp.MustCompile(`^[0-9]+$|^[0-9]{1,3}([ ,.'\x{a0}\x{202f}][0-9]{3})+$`)
+
+// limitIn is a limit as somebody writes it.
+func limitIn(text string) (int, bool) {
+	if text = strings.TrimSpace(text); text == "" {
+		return memory.AsConfigured, true
+	}
+	n, err := strconv.Atoi(strings.NewReplacer(" ", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f",
+		"").Replace(text))
+	return n, err == nil && limitDigits.MatchString(text) && n <= mostOfLimit
+}

@@ -1,0 +1,102 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// The bounds of a pause.
+const shortestPause, longestPause = time.Minute, 366 * 24 * time.Hour
+
+// pause pauses Hark in a guild, has it go on, or shows whether it is paused.
+func (c *Commands) pause(ctx context.Context, x *interaction) (response, error) {
+	state, span := x.Option("state"), x.Option("for")
+	if state == "" && span == "" {
+		return response{Content: c.pauseLine(x.Locale, x.server)}, nil
+	}
+	value := cmp.Or(span, state)
+	if state == answer.SettingOff {
+		if value = answer.SettingDefault; span != "" {
+			return response{}, refusal(x.Text(
+				"There is no time after which a pause begins again. Please leave out `for`, or choose `on`."))
+		}
+	}
+	if err := c.setIn(ctx, &panel{interaction: x}, memory.SettingPaused, value); err != nil {
+		return response{}, err
+	}
+	text := c.pauseLine(x.Locale, x.server)
+	if value != answer.SettingDefault {
+		text += "\n" + x.Text("Those who mention me are told so now and then. I go on remembering what I may, and commands work. `/hark pause state:off` has me answer again.")
+	}
+	return response{Content: text}, nil
+}
+
+// check is a value for a key as it is kept. A pause may be given by how long it lasts. The error is a refusal.
+func (c *Commands) check(x *interaction, key memory.Setting, value string) (string, error) {
+	if key == memory.SettingPaused && value != answer.SettingOn && value != answer.SettingDefault {
+		d, ok := spanOf(value)
+		if !ok {
+			return "", refusal(x.Text("I don't understand for how long. Please write it like `30m`, `2h`, `1d` or `1d 12h`: from a minute to a year."))
+		}
+		return c.Now().Add(d).UTC().Truncate(time.Second).Format(time.RFC3339), nil
+	}
+	value, err := c.Replies.Choices.Check(key, value)
+	if err != nil {
+		return "", refusal(x.Text("I can't do that: %s.", markdown.Plain(x.Complaint(err), 300)))
+	}
+	return value, nil
+}
+
+// pauseLine says whether Hark is paused in a guild.
+func (c *Commands) pauseLine(l locale.Locale, g *memory.Guild) string {
+	until, paused := c.Replies.Choices.In(g, 0).PausedAt(c.Now())
+	switch {
+	case !paused:
+		return l.Text("**Paused**: no")
+	case until.IsZero():
+		return l.Text("**Paused**: yes, until somebody ends it")
+	}
+	return l.Text("**Paused**: yes, until <t:%d:f> (<t:%[1]d:R>)", until.Unix())
+}
+
+// setAt sets a key at a place to a value that was checked, together with more.
+func (c *Commands) setAt(ctx context.Context, x *interaction, at memory.ChannelID, key memory.Setting,
+	value string, more ...memory.Event) error {
+	if key.OfGuild() {
+		at = 0
+	}
+	return c.apply(ctx, x, fmt.Sprintf("keep the %s of channel %d", key, at), append(more,
+		memory.SettingChosen{Guild: x.guild(), Channel: at, Key: key, Value: value, At: c.Now()})...)
+}
+
+var (
+	spanText = regexp.MustCompile(`^(?:\s*[0-9]{1,6}\s*[mhdw])+\s*$`)
+	spanPart = regexp.MustCompile(`([0-9]+)\s*([mhdw])`)
+)
+
+// spanOf reads a length of time such as "2h" or "1d 12h", if a pause may have it.
+func spanOf(text string) (time.Duration, bool) {
+	text = strings.ToLower(text)
+	if !spanText.MatchString(text) {
+		return 0, false
+	}
+	unit := map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+	all := time.Duration(0)
+	for _, part := range spanPart.FindAllStringSubmatch(text, -1) {
+		n, _ := strconv.Atoi(part[1]) // at most six digits
+		if all += min(time.Duration(n), longestPause/unit[part[2]]+1) * unit[part[2]]; all > longestPause {
+			return 0, false
+		}
+	}
+	return all, all >= shortestPause
+}

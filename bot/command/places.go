@@ -1,0 +1,109 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/memory"
+)
+
+// answerable are the types of channel that Hark answers in, or in whose posts, of those that options know.
+var answerable = []int{0, 2, 5, 10, 11, 12, 13, 15}
+
+// longestMoment is how long a time may be, as it is written.
+const longestMoment = 20
+
+const errBothPlaces locale.Phrase = "A setting is for one channel or for the whole server, not for both. Please leave one of them out."
+
+// errUnknownChannel is that a channel was chosen that isn't known.
+const errUnknownChannel locale.Phrase = "I don't know one of these channels yet. Please try again in a moment."
+
+// place is the channel that x is about: the first in the id of a button or a form, or the one that a command
+// was given, or else the one that it is used in; 0 for the whole server.
+func (x *interaction) place() (memory.ChannelID, error) {
+	if x.Type == discord.InteractionComponent || x.Type == discord.InteractionForm {
+		return channelIn(x.Args())
+	}
+	given := x.Option("channel")
+	switch whole := x.Is("server"); {
+	case whole && given != "":
+		return 0, errBothPlaces
+	case whole:
+		return 0, nil
+	case given == "":
+		return memory.ChannelID(x.Channel), nil
+	}
+	return channelIn([]string{given})
+}
+
+// channelIn is the channel whose id comes first; 0 for the whole server.
+func channelIn(args []string) (memory.ChannelID, error) {
+	if len(args) == 0 {
+		return 0, errUnknownChannel
+	}
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	if err != nil || id < 0 {
+		return 0, errUnknownChannel
+	}
+	return memory.ChannelID(id), nil
+}
+
+// inPlace is an action in the channel that a use is about, as it is known; with none if that is the whole server.
+func inPlace(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
+	return func(ctx context.Context, x *interaction) (response, error) {
+		id, err := x.place()
+		if err != nil {
+			return response{}, err
+		}
+		if id == 0 {
+			return do(ctx, x, memory.Channel{})
+		}
+		at := x.server.Channel(id)
+		if at == nil {
+			return response{}, errUnknownChannel
+		}
+		return do(ctx, x, *at)
+	}
+}
+
+// inPlaceGiven is inPlace where no channel given means the whole server.
+func inPlaceGiven(do func(context.Context, *interaction, memory.Channel) (response, error)) action {
+	return func(ctx context.Context, x *interaction) (response, error) {
+		if x.Option("channel") == "" {
+			return do(ctx, x, memory.Channel{})
+		}
+		return inPlace(do)(ctx, x)
+	}
+}
+
+// mention is how a channel is named; with the id 0 it is the whole server.
+func channelMention(l locale.Locale, id memory.ChannelID) string {
+	if id == 0 {
+		return l.Text("this server")
+	}
+	return fmt.Sprintf("<#%d>", id)
+}
+
+// paragraphs are lines of which those are left out that say nothing.
+func paragraphs(texts ...string) response {
+	return paged(strings.Split(markdown.Lines(texts...), "\n"))
+}
+
+// asking is a question with a button that does what is asked.
+func (s response) asking(style int, label, name string, args ...any) response {
+	s.Components = append(s.Components, discord.Row(discord.Button(style, label, ID(name, args...))))
+	return s
+}
+
+// id is a component's or a form's id: its name, and what it says more.
+func ID(name string, args ...any) string {
+	for _, arg := range args {
+		name += fmt.Sprintf(":%v", arg)
+	}
+	return name
+}

@@ -1,0 +1,104 @@
+package command
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
+	"hark/memory"
+)
+
+// The buttons that ask for a channel to be purged, and that purge, with whose messages, in which channel and
+// before which second since 1970; 0 for all.
+const (
+	asksPurge = "purgechannel"
+	purges    = "purge"
+)
+
+// purgeEnd says what a purge doesn't do.
+const purgeEnd = "What is said from now on I may remember again. It can't be undone."
+
+// askMember asks whether all that somebody wrote is to be forgotten.
+func (c *Commands) askMember(ctx context.Context, x *interaction) (response, error) {
+	user, given := x.OptionID("member")
+	if !given {
+		return response{}, refusal(x.Text(whomUnknown))
+	}
+	return c.confirmPurge(ctx, x, memory.Forgetting{User: memory.UserID(user)},
+		x.Text("**Forget all that <@%d> wrote in this server?**", user),
+		x.Text("`/memory optout` is theirs alone: I may remember again what they write from now on. It can't be undone."))
+}
+
+// askChannel asks it of a channel.
+func (c *Commands) askChannel(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	if at.ID == 0 {
+		return response{}, errUnknownChannel
+	}
+	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID},
+		x.Text("**Forget all that was said in %s, with its threads?**", channelMention(x.Locale, at.ID)),
+		markdown.Lines(x.Text("What was set for it goes too: persona, model and the like. Whether I answer there, whether I remember it and how long stay as they are."), x.Text(purgeEnd)))
+}
+
+// askBefore asks it of what is older than a time, in a channel or the whole server.
+func (c *Commands) askBefore(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	before, _, err := c.span(x, "before")
+	switch {
+	case err != nil:
+		return response{}, err
+	case before.After(c.at(x)):
+		return response{}, refusal(x.Text("That is in the future: what isn't said yet I can't forget."))
+	}
+	before = before.Truncate(time.Second)
+	return c.confirmPurge(ctx, x, memory.Forgetting{Channel: at.ID, Before: before},
+		x.Text("**Forget all that was said in %s before <t:%d:f>?**", channelMention(x.Locale, at.ID),
+			before.Unix()), x.Text(purgeEnd))
+}
+
+// confirmPurge asks with a button that says what is purged.
+func (c *Commands) confirmPurge(ctx context.Context, x *interaction, f memory.Forgetting,
+	question, end string) (response, error) {
+	f.Why = memory.WhyPurge
+	asked, err := c.confirm(ctx, x, f, question, end)
+	before := int64(0)
+	if !f.Before.IsZero() {
+		before = f.Before.Unix()
+	}
+	return asked.asking(discord.StyleRed, x.Text("Forget it for good"), purges, f.User, f.Channel, before), err
+}
+
+// purge forgets what a button says.
+func (c *Commands) purge(ctx context.Context, x *interaction) (response, error) {
+	f, ok := c.purged(x)
+	if !ok {
+		return response{}, refusal(x.Text(unknownTool))
+	}
+	e, err := c.extent(ctx, x, f)
+	if err != nil {
+		return response{}, err
+	}
+	return c.forgetting(ctx, x, f, func(l locale.Locale, r memory.Receipt) string {
+		if !x.seesAll() {
+			r.Messages, r.Facts, r.Lore, r.Summaries, r.Answers, r.Records = e.Messages, e.Facts, e.Lore,
+				e.Summaries, e.Answers, 0
+		}
+		return markdown.Lines(receiptText(l, r), x.countsSeen())
+	})
+}
+
+// purged is what a button says is to be forgotten, which is never all of a server.
+func (c *Commands) purged(x *interaction) (f memory.Forgetting, ok bool) {
+	n, ok := reply.Integers(x.Args(), 10)
+	if !ok || len(n) != 3 || slices.Min(n) < 0 || slices.Max(n) == 0 {
+		return f, false
+	}
+	f = memory.Forgetting{Guild: x.guild(), User: memory.UserID(n[0]), Channel: memory.ChannelID(n[1]),
+		Why: memory.WhyPurge, At: c.at(x)}
+	if n[2] > 0 {
+		f.Before = time.Unix(n[2], 0)
+	}
+	return f, true
+}

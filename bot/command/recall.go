@@ -1,0 +1,260 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/ingest"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/bot/reply"
+	"hark/internal/answer"
+	"hark/memory"
+)
+
+// relatedCommand is in the menu of a message.
+const relatedCommand = "Find related"
+
+const (
+	mostFound    = 25 // messages of a search
+	foundPerPage = 5
+	beforeLength = 80 // of the message before one that was found, in graphemes
+)
+
+// What is said of a search. It goes through exchange.text.
+const (
+	askForSomething = "What are you looking for? Please write a question or a few words."
+	foundNothing    = "I found nothing about that in what you may read. Other words may find it."
+	foundNoneHere   = "I found nothing about that, with these filters, in what you may read. Try a longer span, or leave out `in`, `from`, `since` or `until`; other words may find it, too."
+	foundNoneLeft   = "Nothing of this page is left that you may read."
+	searchIsOver    = "I no longer know what this search found. Please search again."
+	noTextToRelate  = "This message has no text, so there is nothing that I could look for. I can't read images and embeds."
+)
+
+// find is what /recall shows.
+func (c *Commands) find(ctx context.Context, x *interaction) (response, error) {
+	q := c.question(x)
+	if q.Text = strings.TrimSpace(q.Text); q.Text == "" {
+		return response{}, refusal(x.Text(askForSomething))
+	}
+	var err error
+	if q.Filter, err = c.filter(x); err != nil {
+		return response{}, err
+	}
+	nothing := x.Text(foundNothing)
+	if len(q.Filter.In)+len(q.Filter.From) > 0 || !q.Filter.Since.IsZero() || !q.Filter.Until.IsZero() {
+		nothing = x.Text(foundNoneHere)
+	}
+	return c.showFound(ctx, x, q, heading(x.Locale, q.Text), nothing)
+}
+
+// heading stands above what was found.
+func heading(l locale.Locale, question string) string {
+	return l.Text("**What was said about “%s”**", markdown.AsSaid(question, 100))
+}
+
+// filter is what narrows a search down, as it was given.
+func (c *Commands) filter(x *interaction) (answer.Filter, error) {
+	var f answer.Filter
+	if id, given := x.OptionID("in"); given {
+		f.In = []memory.ChannelID{memory.ChannelID(id)}
+	}
+	if id, given := x.OptionID("from"); given {
+		f.From = []memory.UserID{memory.UserID(id)}
+	}
+	since, _, err := c.span(x, "since")
+	if err != nil {
+		return f, err
+	}
+	_, until, err := c.span(x, "until")
+	if err != nil {
+		return f, err
+	}
+	if !since.IsZero() && !until.IsZero() && !since.Before(until) {
+		return f, refusal(x.Text("`since` is after `until`, so that nothing was said between them."))
+	}
+	f.Since, f.Until = since, until
+	return f, nil
+}
+
+// related is the text that more is sought of.
+func (x *interaction) related() string {
+	m, _ := x.target()
+	if m == nil || m.Content == nil {
+		return ""
+	}
+	return strings.TrimSpace(memory.Clean(*m.Content))
+}
+
+func relatesNothing(x *interaction) string {
+	if x.related() == "" {
+		return x.Text(noTextToRelate)
+	}
+	return ""
+}
+
+// findRelated is what the command in the menu of a message shows. What that says is searched for and not
+// kept. Of somebody who has opted out, and where nothing is remembered, it is given to no server.
+func (c *Commands) findRelated(ctx context.Context, x *interaction) (response, error) {
+	q := c.question(x)
+	m, channel := x.target()
+	q.ID, q.Channel, q.Text = memory.MessageID(x.Data.Target), channel, markdown.Clip(x.related(), longestQuestion)
+	if q.Local = !x.remembers(q.Channel); !q.Local && m.Author != nil {
+		var err error
+		if q.Local, err = c.Memory.OptedOut(ctx, q.Guild, memory.UserID(m.Author.ID)); err != nil {
+			return response{}, fmt.Errorf("look up who wrote message %d: %w", q.ID, err)
+		}
+	}
+	heading := x.Text("**What is related to [this message](<%s>)**", markdown.JumpURL(q.Guild, q.Channel, q.ID))
+	return c.showFound(ctx, x, q, heading, x.Text(foundNothing))
+}
+
+// showFound searches, and shows the first page of what is found, or that it is nothing.
+func (c *Commands) showFound(ctx context.Context, x *interaction, q answer.Question,
+	heading, nothing string) (response, error) {
+	if _, h := c.counted(ctx, x); h != nil {
+		return response{Content: reply.LimitReached(x.Locale, h)}, nil
+	}
+	q.Limit = mostFound
+	f, err := c.Answers.Find(ctx, q)
+	if err != nil {
+		return response{}, err
+	}
+	c.warn(x, f.Unranked, "found without the reranker")
+	if len(f.Found) == 0 {
+		return response{Content: markdown.Lines(nothing, when(f.Below > 0, "-# "+leftOutText(x.Locale, f.Below)))}, nil
+	}
+	d := &discovery{Membership: ingest.Membership{Guild: q.Guild, User: q.Asker}, channel: q.Channel,
+		found: f.Found, below: f.Below,
+		words: f.TextOnly}
+	if d.pages() > 1 {
+		c.found.Put(x.ID, d, q.Now, q.Now.Add(findsKept))
+	}
+	return c.page(ctx, q, x, d, page{heading: heading, id: x.ID})
+}
+
+// turnPage shows another page of what was found.
+func (c *Commands) turnPage(ctx context.Context, x *interaction) (response, error) {
+	n, ok := reply.Integers(x.Args(), 36)
+	if !ok || len(n) != 2 || x.Message == nil {
+		return response{}, refusal(x.Text(searchIsOver))
+	}
+	id, at, q := discord.Snowflake(n[0]), int(n[1]), c.question(x)
+	d, known := c.found.Get(id, q.Now)
+	if !known || d.Membership != (ingest.Membership{Guild: q.Guild, User: q.Asker}) || at < 0 || at >= d.pages() {
+		return response{}, refusal(x.Text(searchIsOver))
+	}
+	c.found.Put(id, d, q.Now, q.Now.Add(findsKept))
+	heading, _, _ := strings.Cut(x.Message.Content, "\n") // which nobody else knows any more
+	return c.page(ctx, q, x, d, page{heading: heading, id: id, at: at})
+}
+
+// page is p of what was found, as it is now and as far as whoever asks by q may read it now. What is on which
+// page stays, so that nothing is missed when something goes.
+func (c *Commands) page(ctx context.Context, q answer.Question, x *interaction, d *discovery, p page) (response, error) {
+	q.Channel, p.all, p.below, p.words = d.channel, len(d.found), d.below, d.words
+	var err error
+	p.seen, err = c.Answers.Look(ctx, q, d.found[p.at*foundPerPage:min(p.all, (p.at+1)*foundPerPage)])
+	return p.sheet(x.Locale), err
+}
+
+// page is one page of what was found.
+type page struct {
+	heading string
+	id      discord.Snowflake // of the search
+	at      int               // from 0
+	all     int               // that were found
+	below   int               // that were found and have too little to do with it
+	words   bool              // whether they were found by words only
+	seen    []answer.Seen
+}
+
+func (p page) sheet(l locale.Locale) response {
+	note := "\n-# " + l.Count(p.all, "%s message found", "%s messages found")
+	if p.below > 0 {
+		note += " · " + leftOutText(l, p.below)
+	}
+	if p.words {
+		note += " · " + l.Text("by words only: I can't search by meaning right now")
+	}
+	room := (markdown.MessageLimit - markdown.Units(p.heading) - markdown.Units(note)) / max(len(p.seen), 1)
+	var b strings.Builder
+	b.WriteString(p.heading)
+	for _, s := range p.seen {
+		b.WriteString(seenWithin(s, l, room))
+	}
+	if len(p.seen) == 0 {
+		b.WriteString("\n" + l.Text(foundNoneLeft))
+	}
+	return response{Content: b.String() + note, Components: pager(p.id, p.at, pagesOf(p.all), l)}
+}
+
+// leftOut says how many messages were found and aren't shown.
+func leftOutText(l locale.Locale, n int) string {
+	return l.Count(n, "%s message left out: too little to do with it", "%s messages left out: too little to do with it")
+}
+
+// seenWithin shows a message that was found, with so much of what was said that it takes at most so many units.
+func seenWithin(s answer.Seen, l locale.Locale, room int) string {
+	for length := quoteLength; ; length /= 2 {
+		text := showSeen(s, l, length)
+		if markdown.Units(text) <= room || length == 0 {
+			return text
+		}
+	}
+}
+
+func showSeen(s answer.Seen, l locale.Locale, length int) string {
+	m := s.Message
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n%s <@%d>%s", mark(s.Relevance), m.Author, whereIs(l, m))
+	if before := s.Before; before != nil && length >= beforeLength {
+		fmt.Fprintf(&b, "\n-# <@%d>: %s", before.Author, markdown.AsSaid(before.Text(), beforeLength))
+	}
+	fmt.Fprintf(&b, "\n> %s", markdown.AsSaid(m.Text(), length))
+	return b.String()
+}
+
+const (
+	findsMost = 500              // searches of which it is known what they found
+	findsKept = 15 * time.Minute // after it was last looked at
+)
+
+// discovery is what a member has found somewhere, known by the use that searched for as long as they may turn
+// its pages. There are ids in it and nothing that was said: each page is read anew, by whoever may read it
+// then.
+type discovery struct {
+	ingest.Membership
+	channel memory.ChannelID // where they searched
+	found   []answer.Found
+	below   int  // messages that were found and aren't shown
+	words   bool // whether it was found by words only
+}
+
+func (d *discovery) pages() int { return pagesOf(len(d.found)) }
+
+// pagesOf is how many pages so many messages take.
+func pagesOf(found int) int { return (found + foundPerPage - 1) / foundPerPage }
+
+// pagerName is the name of the buttons that turn pages. Their ids have the search's and the page's number, to
+// the base 36.
+const pagerName = "found"
+
+// pager are the buttons below a page, the first of which is 0.
+func pager(id discord.Snowflake, page, pages int, l locale.Locale) []discord.Component {
+	if pages < 2 {
+		return nil
+	}
+	at := pagerName + ":" + reply.Short36(int64(id)) + ":"
+	turn := func(label string, to int) discord.Component {
+		b := discord.Button(discord.StyleGrey, label, at+reply.Short36(int64(to)))
+		b.Disabled = to < 0 || to >= pages
+		return b
+	}
+	here := discord.Button(discord.StyleGrey, l.Number(page+1)+"/"+l.Number(pages), at+"here")
+	here.Disabled = true
+	return []discord.Component{discord.Row(turn("«", page-1), here, turn("»", page+1))}
+}

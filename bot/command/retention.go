@@ -1,0 +1,172 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"hark/bot/discord"
+	"hark/bot/locale"
+	"hark/bot/markdown"
+	"hark/memory"
+)
+
+// keepsFor is the button that decides a retention: with the channel and the value.
+const keepsFor = "keep"
+
+// expires is the button that has what waits because of its age be forgotten.
+const expires = "expire"
+
+// retentionDefault takes back what was set.
+const retentionDefault = "default"
+
+// retention decides how long what is said is remembered, or shows it. Where that would have something
+// forgotten it asks first.
+func (c *Commands) retention(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	keeper := keeperOf(x.server, at)
+	value := strings.ToLower(x.Option("keep"))
+	if value == "" {
+		return paragraphs(c.retentionTold(x, keeper)), nil
+	}
+	value, err := retentionValue(x.Locale, value)
+	if err != nil {
+		return response{}, err
+	}
+	less, err := x.server.Shortens(ctx, c.Memory, x.within(), keeper, value, c.Retention, c.Now())
+	if err != nil {
+		return response{}, err
+	}
+	if less == nil {
+		return c.setRetention(ctx, x, keeper, value)
+	}
+	return paragraphs(
+		x.Text("**Remember what is said in %s only %s?**", channelMention(x.Locale, keeper),
+			lastingText(x.Locale, less.Keep)),
+		x.Text("What is older goes for good within a minute, and from then on whatever gets too old: now that is what was said before <t:%d:f>.", less.Since.Unix()),
+		amounts(x.Locale, less.Goes, 0), x.Text(
+			"- all that was made from that: what I index it by, and those of my answers that used it"), x.countsSeen(),
+		x.Text("It can't be undone: a longer time set later brings nothing back.")).
+		asking(discord.StyleRed, x.Text("Remember it no longer than that"), keepsFor, keeper,
+			cmp.Or(value, retentionDefault)), nil
+}
+
+// keep is retention once it is confirmed.
+func (c *Commands) keep(ctx context.Context, x *interaction, at memory.Channel) (response, error) {
+	args := x.Args()
+	if len(args) != 2 {
+		return response{}, refusal(x.Text(unknownTool))
+	}
+	value, err := retentionValue(x.Locale, args[1])
+	if err != nil {
+		return response{}, err
+	}
+	return c.setRetention(ctx, x, at.ID, value, memory.AgreeToExpiring(x.guild(), c.Now()))
+}
+
+// setRetention decides a retention, together with more.
+func (c *Commands) setRetention(ctx context.Context, x *interaction, keeper memory.ChannelID, value string,
+	more ...memory.Event) (response, error) {
+	if err := c.setAt(ctx, x, keeper, memory.SettingRetention, value, more...); err != nil {
+		return response{}, err
+	}
+	return paragraphs(x.Text("Decided."), c.retentionTold(x, keeper)), nil
+}
+
+// expiringLine says what waits to be forgotten, with the button that has it forgotten; empty if nothing does.
+func (x *interaction) expiringLine() (string, []discord.Component) {
+	e, waits := x.server.Expiring()
+	if !waits {
+		return "", nil
+	}
+	until := e.Since.Add(memory.ExpiringFor).Unix()
+	line := x.Text("%s of %s messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.",
+		x.Locale.Number(e.Goes), x.Locale.Number(e.Kept), until)
+	if !x.seesAll() {
+		line = x.Text("Messages are older than what I'm to remember. In case that is a mistake I wait, and forget them <t:%d:R>. Whoever runs me can set a longer time.", until)
+	}
+	return "⏳ " + line, []discord.Component{discord.Row(discord.Button(discord.StyleRed,
+		x.Text("Forget them now"), expires))}
+}
+
+// agreeToExpiring has what waits be forgotten.
+func (c *Commands) agreeToExpiring(ctx context.Context, x *interaction) (response, error) {
+	return paragraphs(x.Text("They are forgotten within a minute.")),
+		c.apply(ctx, x, "agree to what expires", memory.AgreeToExpiring(x.guild(), c.Now()))
+}
+
+// keeperOf is the channel whose retention a channel has, as memory.Guild.Retention has it.
+func keeperOf(g *memory.Guild, at memory.Channel) memory.ChannelID {
+	if at.Kind.IsThread() && g.Channel(at.Parent) != nil {
+		return at.Parent
+	}
+	return at.ID
+}
+
+// retentionValue is a retention as it is kept; "" for the default.
+func retentionValue(l locale.Locale, text string) (string, error) {
+	if text == retentionDefault {
+		return "", nil
+	}
+	keep, err := memory.ParseRetention(text)
+	if err != nil {
+		return "", refusal(l.Text("I can't read “%s” as how long to remember. Please write days, such as 90d, `forever`, or `default`, which takes back what was decided.", markdown.Plain(text, 50)))
+	}
+	return memory.FormatRetention(keep), nil
+}
+
+// retentionTold says how long what is said in a channel is remembered, or in the whole server with the id 0.
+func (c *Commands) retentionTold(x *interaction, id memory.ChannelID) string {
+	own, limit, most := "", "", c.Retention
+	if most > 0 {
+		limit = x.Text("-# Whoever runs me has nothing remembered longer than that: %s.", lastingText(x.Locale, most))
+	}
+	if id == 0 {
+		own = x.decidedAlone(memory.SettingRetention)
+	}
+	return markdown.Lines(retainedText(x.Locale, x.server, id, most), own, limit,
+		x.Text("-# Threads are remembered as long as their channel. What gets too old is forgotten within an hour, and where it is for long, within a day."))
+}
+
+// retainedHere is that of the channel that x is used in or, where that isn't remembered, of the server; "" if
+// nothing is.
+func (c *Commands) retainedHere(x *interaction) string {
+	switch id := memory.ChannelID(x.Channel); {
+	case x.remembers(id):
+		return retainedText(x.Locale, x.server, id, c.Retention)
+	case x.keepsNothing() != "":
+		return ""
+	}
+	return retainedText(x.Locale, x.server, 0, c.Retention)
+}
+
+// retained is one line of it.
+func retainedText(l locale.Locale, g *memory.Guild, id memory.ChannelID, most time.Duration) string {
+	where := channelMention(l, id)
+	if g.ID == memory.DirectGuild {
+		where = l.Text("direct messages")
+	}
+	keep, at, set := g.Retention(id, most)
+	switch {
+	case !set:
+		return l.Text("What is said in %s is remembered %s, as I was set up.", where, lastingText(l, keep))
+	case at == 0:
+		return l.Text("What is said in %s is remembered %s, as was decided for the server.", where,
+			lastingText(l, keep))
+	}
+	return l.Text("What is said in %s is remembered %s, as was decided for %s.", where, lastingText(l, keep),
+		channelMention(l, at))
+}
+
+// lasting is how long something is kept, in words.
+func lastingText(l locale.Locale, keep time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case keep <= 0:
+		return l.Text("without end")
+	case keep%day == 0:
+		return l.Count(int(keep/day), "for %s day", "for %s days")
+	default:
+		return l.Count(int((keep+time.Hour-1)/time.Hour), "for %s hour", "for %s hours")
+	}
+}

@@ -1,0 +1,54 @@
+package command
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"hark/bot/markdown"
+	"hark/internal/dates"
+)
+
+// longestTime is how long a time that is written may be.
+const longestTime = 40
+
+// badTime is said of what tells no time, as package dates reads them.
+const badTime = "I don't understand “%s” as a time. I know days such as `2026-07-01`, `%s` and `%s`, and spans such as `7d`, `12h` or `3 weeks`."
+
+// spans are the times that are offered while one is typed: the two days that have names, and how many days ago.
+func spans(days ...string) func(context.Context, *interaction) ([]optionChoice, error) {
+	return func(_ context.Context, x *interaction) ([]optionChoice, error) {
+		offered := []optionChoice{{Name: x.Text("today"), Value: dates.Today},
+			{Name: x.Text("yesterday"), Value: dates.Yesterday}}
+		for _, d := range days {
+			offered = append(offered, optionChoice{Name: x.Text("%s (so many days back)", d), Value: d})
+		}
+		return offered, nil
+	}
+}
+
+// span is the time that was given for an option, in the zone of the guild: from when and until when it lasts.
+// Both are zero if none was given. The error is a refusal.
+func (c *Commands) span(x *interaction, name string) (from, to time.Time, err error) {
+	text := strings.TrimSpace(x.Option(name))
+	if text == "" {
+		return from, to, nil
+	}
+	given := text
+	switch {
+	case strings.EqualFold(text, x.Text("today")):
+		text = dates.Today
+	case strings.EqualFold(text, x.Text("yesterday")):
+		text = dates.Yesterday
+	}
+	now := c.at(x)
+	if from, to, err = dates.Parse(text, now, c.zone(x.server)); err != nil {
+		return from, to, refusal(x.Text(badTime, markdown.Plain(given, longestTime), x.Text("today"),
+			x.Text("yesterday")))
+	}
+	if name == "since" && from.After(now) {
+		return from, to, refusal(x.Text("“%s” is still to come, so that nothing was said since.",
+			markdown.Plain(given, longestTime)))
+	}
+	return from, to, nil
+}

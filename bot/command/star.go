@@ -1,0 +1,39 @@
+package command
+
+import (
+	"context"
+	"fmt"
+
+	"hark/memory"
+)
+
+const (
+	starOn   = "⭐ Marked: I'll take this message for important."
+	starOff  = "No longer marked: this message is like any other to me."
+	starNone = "I don't have this message: it was sent before I listened, it was forgotten, or whoever wrote it doesn't want to be remembered."
+)
+
+// star marks a message as important, or takes the mark away. Who may is up to the guild, which can give the command to
+// whomever it likes; Discord sees to it.
+func (c *Commands) star(ctx context.Context, x *interaction) (response, error) {
+	channel, id := memory.ChannelID(x.Channel), memory.MessageID(x.Data.Target)
+	if !x.remembers(channel) {
+		return response{Content: x.Text("I remember nothing of this channel, so there is nothing to mark.")}, nil
+	}
+	found, err := c.Memory.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
+	switch {
+	case err != nil:
+		return response{}, fmt.Errorf("look up message %d: %w", id, err)
+	case len(found) == 0:
+		return response{Content: x.Text(starNone)}, nil
+	case !found[0].Kind.Recalled():
+		return response{Content: x.Text("What I say myself I don't remember as a source, so it can't be marked.")}, nil
+	}
+	on := !found[0].Starred
+	mark := memory.Starred{Guild: x.guild(), Channel: channel, ID: id, On: on, At: c.Now()}
+	said := x.Text(starOff)
+	if on {
+		said = x.Text(starOn)
+	}
+	return response{Content: said}, c.apply(ctx, x, fmt.Sprintf("mark message %d", id), mark)
+}
