@@ -207,7 +207,7 @@ func (r *recalled) sayOnce() {
 
 // agreed reports whether all agree still who are mentioned in what a summary is from.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
-	return now.agree(ctx, s.Guild, digest.Each(ofSummary(s).from, func(at spot) memory.Message { return r.said[at] }))
+	return now.agree(ctx, s.Guild, digest.Each(ofSummary(s).from, func(at memory.Spot) memory.Message { return r.said[at] }))
 }
 
 // holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.

@@ -69,7 +69,7 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 func (c consents) still(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	wanted := places{}
 	for _, m := range messages {
-		wanted.add(spot{m.Channel, m.ID})
+		wanted.add(memory.Spot{Channel: m.Channel, Message: m.ID})
 	}
 	there, err := c.there(ctx, wanted, nil)
 	return slices.Collect(maps.Values(there)), err
@@ -77,8 +77,8 @@ func (c consents) still(ctx context.Context, messages []memory.Message) ([]memor
 
 // there are the wanted messages that are there, and whose authors haven't opted out, as far as they are allowed.
 func (c consents) there(ctx context.Context, wanted places,
-	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[spot]memory.Message, error) {
-	there := map[spot]memory.Message{}
+	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.Spot]memory.Message, error) {
+	there := map[memory.Spot]memory.Message{}
 	for channel, ids := range wanted {
 		messages, err := c.messages(ctx, channel, ids)
 		if err == nil && allowed != nil {
@@ -88,7 +88,7 @@ func (c consents) there(ctx context.Context, wanted places,
 			return nil, err
 		}
 		for _, m := range messages {
-			there[spot{channel, m.ID}] = m
+			there[memory.Spot{Channel: channel, Message: m.ID}] = m
 		}
 	}
 	return there, nil
@@ -114,18 +114,18 @@ func hitsLeft(ctx context.Context, hits []search.Hit,
 		all = append(append(all, hit.Message), hit.Excerpt...)
 	}
 	left, err := leave(ctx, all)
-	is := map[spot]memory.Message{}
+	is := map[memory.Spot]memory.Message{}
 	for _, m := range left {
-		is[spot{m.Channel, m.ID}] = m
+		is[memory.Spot{Channel: m.Channel, Message: m.ID}] = m
 	}
 	for _, hit := range hits {
-		m, there := is[spot{hit.Message.Channel, hit.Message.ID}]
+		m, there := is[memory.Spot{Channel: hit.Message.Channel, Message: hit.Message.ID}]
 		if !there {
 			continue
 		}
 		var excerpt []memory.Message
 		for _, e := range hit.Excerpt {
-			if e, there := is[spot{e.Channel, e.ID}]; there {
+			if e, there := is[memory.Spot{Channel: e.Channel, Message: e.ID}]; there {
 				excerpt = append(excerpt, e)
 			}
 		}

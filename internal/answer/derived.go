@@ -17,13 +17,13 @@ type derivation struct {
 	present memory.MessageID // from here on everybody present has seen what was said
 	// answers that were judged, and messages that may be used, as was found already: answers of one dialogue share
 	// their sources
-	judged, fine map[spot]bool
-	traces       map[spot]memory.Trace // by each message of their answers, as far as they were read; empty: none is kept
+	judged, fine map[memory.Spot]bool
+	traces       map[memory.Spot]memory.Trace // by each message of their answers, as far as they were read; empty: none is kept
 }
 
 // derivation is for a channel in which everybody present has seen what was said from a message on.
 func (now reach) derivation(channel memory.ChannelID, present memory.MessageID) *derivation {
-	return &derivation{now, channel, present, map[spot]bool{}, map[spot]bool{}, map[spot]memory.Trace{}}
+	return &derivation{now, channel, present, map[memory.Spot]bool{}, map[memory.Spot]bool{}, map[memory.Spot]memory.Trace{}}
 }
 
 // allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers
@@ -42,7 +42,7 @@ func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]
 		if ok = m.Kind != memory.FromHark; !ok {
 			ok, err = d.mayRepeat(ctx, m.ID)
 		}
-		d.fine[spot{d.channel, m.ID}] = ok
+		d.fine[memory.Spot{Channel: d.channel, Message: m.ID}] = ok
 		return ok, err
 	})
 }
@@ -50,7 +50,7 @@ func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]
 // readTraces reads what answers were made from, unless that was read.
 func (d *derivation) readTraces(ctx context.Context, answers ...memory.MessageID) error {
 	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
-		_, read := d.traces[spot{d.channel, id}]
+		_, read := d.traces[memory.Spot{Channel: d.channel, Message: id}]
 		return read
 	})
 	if len(answers) == 0 {
@@ -58,11 +58,11 @@ func (d *derivation) readTraces(ctx context.Context, answers ...memory.MessageID
 	}
 	traces, err := d.consents.log.Traces(ctx, memory.TraceQuery{Channel: d.channel, Answers: answers})
 	for _, id := range answers {
-		d.traces[spot{d.channel, id}] = memory.Trace{} // unless there is one
+		d.traces[memory.Spot{Channel: d.channel, Message: id}] = memory.Trace{} // unless there is one
 	}
 	for _, t := range traces {
 		for _, id := range append(t.Parts, t.Answer) {
-			d.traces[spot{d.channel, id}] = t
+			d.traces[memory.Spot{Channel: d.channel, Message: id}] = t
 		}
 	}
 	return err
@@ -70,20 +70,20 @@ func (d *derivation) readTraces(ctx context.Context, answers ...memory.MessageID
 
 // mayRepeat judges an answer. The further messages of a long one are judged with its first, which is seen before.
 func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
-	if ok, judged := d.judged[spot{d.channel, answer}]; judged {
+	if ok, judged := d.judged[memory.Spot{Channel: d.channel, Message: answer}]; judged {
 		return ok, nil
 	}
-	d.judged[spot{d.channel, answer}] = false
+	d.judged[memory.Spot{Channel: d.channel, Message: answer}] = false
 	if err := d.readTraces(ctx, answer); err != nil {
 		return false, err
 	}
-	trace := d.traces[spot{d.channel, answer}]
+	trace := d.traces[memory.Spot{Channel: d.channel, Message: answer}]
 	if trace.Answer == 0 {
 		return false, nil
 	}
 	ok, err := d.sourcesReadable(ctx, trace)
 	for _, id := range append(trace.Parts, answer) {
-		d.judged[spot{d.channel, id}] = ok
+		d.judged[memory.Spot{Channel: d.channel, Message: id}] = ok
 	}
 	return ok, err
 }
@@ -92,7 +92,7 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
 	used := places{}
 	for _, s := range trace.Sources {
-		at := spot{s.Channel, memory.MessageID(s.ID)}
+		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		switch s.Kind {
 		case memory.SourceLore:
 			if _, ok := d.lore[s.ID]; !ok {
@@ -103,11 +103,11 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 				return false, nil
 			}
 		case memory.SourceMessage:
-			if at.id == trace.Question && at.channel == trace.Channel {
+			if at.Message == trace.Question && at.Channel == trace.Channel {
 				continue
 			}
-			seen := at.channel == d.channel && at.id >= d.present
-			if !seen && !slices.Contains(d.scope.Channels, at.channel) {
+			seen := at.Channel == d.channel && at.Message >= d.present
+			if !seen && !slices.Contains(d.scope.Channels, at.Channel) {
 				return false, nil
 			}
 			if !d.fine[at] {

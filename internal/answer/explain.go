@@ -82,7 +82,7 @@ func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, err
 	wanted := places{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
-			wanted.add(spot{hit.Channel, hit.Message})
+			wanted.add(memory.Spot{Channel: hit.Channel, Message: hit.Message})
 		}
 	}
 	there, err := now.consents.there(ctx, wanted, nil)
@@ -91,7 +91,7 @@ func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, err
 	}
 	var told []Explained
 	for _, hit := range t.Recalled {
-		m, ok := there[spot{hit.Channel, hit.Message}]
+		m, ok := there[memory.Spot{Channel: hit.Channel, Message: hit.Message}]
 		if !ok {
 			continue
 		}

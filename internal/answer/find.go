@@ -105,7 +105,7 @@ func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, e
 	wanted := places{}
 	for _, f := range found {
 		if slices.Contains(r.scope.Channels, f.Channel) {
-			wanted.add(spot{f.Channel, f.Message}, spot{f.Channel, f.Before})
+			wanted.add(memory.Spot{Channel: f.Channel, Message: f.Message}, memory.Spot{Channel: f.Channel, Message: f.Before})
 		}
 	}
 	if err := e.lookUp(ctx, r, wanted); err != nil {
@@ -113,12 +113,12 @@ func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, e
 	}
 	var seen []Seen
 	for _, f := range found {
-		m, there := r.said[spot{f.Channel, f.Message}]
+		m, there := r.said[memory.Spot{Channel: f.Channel, Message: f.Message}]
 		if !there {
 			continue
 		}
 		s := Seen{Relevance: f.Relevance, Message: m}
-		if before, there := r.said[spot{f.Channel, f.Before}]; there {
+		if before, there := r.said[memory.Spot{Channel: f.Channel, Message: f.Before}]; there {
 			s.Before = &before
 		}
 		seen = append(seen, s)

@@ -100,14 +100,14 @@ func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery
 	}
 	wanted := places{}
 	for _, r := range all {
-		wanted.add(spot{q.Channel, r.Question}, spot{q.Channel, r.Answer})
+		wanted.add(memory.Spot{Channel: q.Channel, Message: r.Question}, memory.Spot{Channel: q.Channel, Message: r.Answer})
 	}
 	there, err := now.consents.there(ctx, wanted, nil)
 	if err != nil {
 		return nil, false, err
 	}
 	said := func(id memory.MessageID) *memory.Message {
-		if m, is := there[spot{q.Channel, id}]; is {
+		if m, is := there[memory.Spot{Channel: q.Channel, Message: id}]; is {
 			return &m
 		}
 		return nil

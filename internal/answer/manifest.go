@@ -25,12 +25,12 @@ type manifest struct {
 	told      []memory.Message // by tools
 	// messages are those of the log that were shown, or that something shown was made from, each once.
 	messages []memory.Message
-	known    map[spot]bool // those of messages
-	next     int           // the number of the next message that may be cited
+	known    map[memory.Spot]bool // those of messages
+	next     int                  // the number of the next message that may be cited
 }
 
 func newManifest() manifest {
-	return manifest{numbers: map[memory.MessageID]int{}, known: map[spot]bool{}}
+	return manifest{numbers: map[memory.MessageID]int{}, known: map[memory.Spot]bool{}}
 }
 
 // manifestOf is what r.Prompt shows.
@@ -87,7 +87,7 @@ func (m *manifest) take(o Outcome) {
 
 func (m *manifest) add(messages ...memory.Message) {
 	for _, said := range messages {
-		if at := (spot{said.Channel, said.ID}); !m.known[at] {
+		if at := (memory.Spot{Channel: said.Channel, Message: said.ID}); !m.known[at] {
 			m.known[at] = true
 			m.messages = append(m.messages, said)
 		}
@@ -95,7 +95,7 @@ func (m *manifest) add(messages ...memory.Message) {
 }
 
 // addOrigins adds the messages that things were made from.
-func (m *manifest) addOrigins(said map[spot]memory.Message, made []sourceText) {
+func (m *manifest) addOrigins(said map[memory.Spot]memory.Message, made []sourceText) {
 	for _, s := range made {
 		for _, at := range s.from {
 			m.add(said[at])
@@ -127,9 +127,9 @@ func (m *manifest) byChannel() map[memory.ChannelID][]memory.Message {
 }
 
 // recalled are the hits and the other messages as a trace tells them.
-func (m *manifest) recalled(cited map[spot]bool) (all []memory.TraceHit) {
+func (m *manifest) recalled(cited map[memory.Spot]bool) (all []memory.TraceHit) {
 	for _, hit := range m.hits {
-		at := spot{hit.Message.Channel, hit.Message.ID}
+		at := memory.Spot{Channel: hit.Message.Channel, Message: hit.Message.ID}
 		all = append(all, memory.TraceHit{
 			Channel: hit.Message.Channel, Message: hit.Message.ID, Relevance: hit.Relevance, Why: reasonKinds(hit), Edited: editedAt(hit.Message),
 			Number: m.numbers[hit.Message.ID], Context: m.known[at], Cited: cited[at],
@@ -149,7 +149,7 @@ type sourceText struct {
 	memory.Source
 	text string
 	by   memory.UserID // the member who said it; 0 for what was made of something else that is a source
-	from []spot        // that it was said in
+	from []memory.Spot // that it was said in
 }
 
 // saidBy is the member who said m; 0 if none did.
@@ -184,20 +184,20 @@ func madeOf(people []search.Participant, lore []memory.Lore, summaries []memory.
 func ofFact(f memory.Fact) sourceText {
 	s := sourceText{Source: memory.Source{Kind: memory.SourceFact, ID: f.ID}, text: f.Text}
 	if f.Message != 0 {
-		s.from = []spot{{f.Channel, f.Message}}
+		s.from = []memory.Spot{{Channel: f.Channel, Message: f.Message}}
 	}
 	return s
 }
 
 func ofLore(l memory.Lore) sourceText {
 	return sourceText{Source: l.AsSource(false), text: l.Name + ": " + l.Text,
-		from: digest.Each(l.Sources, func(s memory.Spot) spot { return spot{s.Channel, s.Message} })}
+		from: l.Sources}
 }
 
 func ofSummary(s memory.Summary) sourceText {
 	return sourceText{Source: memory.Source{Kind: memory.SourceSummary, Channel: s.Channel, ID: int64(s.ID),
 		Version: s.Made.UnixMilli()}, text: s.Text,
-		from: digest.Each(s.Sources, func(of memory.SummarySource) spot { return spot{s.Channel, of.Message} })}
+		from: digest.Each(s.Sources, func(of memory.SummarySource) memory.Spot { return memory.Spot{Channel: s.Channel, Message: of.Message} })}
 }
 
 func loreOf(hits []search.LoreHit) []memory.Lore {

@@ -24,12 +24,12 @@ type recalled struct {
 	dialogue  // what was said before the question
 	Prompt    builder.Prompt
 	shown     manifest
-	result    search.Result           // but for what the gate left out
-	left      []search.Hit            // that it did
-	said      map[spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
-	summaries []search.SummaryHit     // of the channel's earlier sessions, best first
-	files     []attachment            // of the question, as the model was told of them
-	sought    string                  // what is searched for: the question, or what was made of it
+	result    search.Result                  // but for what the gate left out
+	left      []search.Hit                   // that it did
+	said      map[memory.Spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
+	summaries []search.SummaryHit            // of the channel's earlier sessions, best first
+	files     []attachment                   // of the question, as the model was told of them
+	sought    string                         // what is searched for: the question, or what was made of it
 	mode      Mode
 	voice     voice
 	unlogged  bool       // whether the session isn't from the log
@@ -40,12 +40,6 @@ type recalled struct {
 	ledger    *ledger
 	started   time.Time
 	search    time.Duration
-}
-
-// spot is where a message is.
-type spot struct {
-	channel memory.ChannelID
-	id      memory.MessageID
 }
 
 // reach is what may be used in an answer at this moment.
@@ -242,10 +236,10 @@ func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result sea
 // places are messages to be looked at, by channel, each once.
 type places map[memory.ChannelID][]memory.MessageID
 
-func (p places) add(spots ...spot) {
+func (p places) add(spots ...memory.Spot) {
 	for _, at := range spots {
-		if at.id != 0 && !slices.Contains(p[at.channel], at.id) {
-			p[at.channel] = append(p[at.channel], at.id)
+		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
+			p[at.Channel] = append(p[at.Channel], at.Message)
 		}
 	}
 }
@@ -383,7 +377,7 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 
 // toldLore are those of lore that may be told within a reach, by name, and what they were said in.
 func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore,
-	map[spot]memory.Message, error) {
+	map[memory.Spot]memory.Message, error) {
 	r := &recalled{reach: now}
 	r.result.Lore = digest.Each(lore, func(l memory.Lore) search.LoreHit { return search.LoreHit{Lore: l} })
 	if err := e.settle(ctx, r); err != nil {

@@ -47,9 +47,9 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		members := len(slices.DeleteFunc(by, func(id memory.UserID) bool { return id == 0 }))
 		common[term] = common[term] || members > sharedBy
 	}
-	cited, told := map[spot]bool{}, map[spot]bool{} // told are messages that are repeated by way of something else
+	cited, told := map[memory.Spot]bool{}, map[memory.Spot]bool{} // told are messages that are repeated by way of something else
 	for _, s := range a.Sources {
-		cited[spot{s.Channel, s.Message}] = true
+		cited[memory.Spot{Channel: s.Channel, Message: s.Message}] = true
 	}
 	for i := range all {
 		s := &all[i]
@@ -61,7 +61,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		}
 	}
 	for _, m := range shown.files { // what they hold isn't known any more
-		told[spot{m.Channel, m.ID}] = true
+		told[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
 	}
 	a.Trace.Sources = q.asSource()
 	for _, s := range all {
@@ -69,7 +69,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	}
 	for i := range a.Trace.Sources {
 		s := &a.Trace.Sources[i]
-		at := spot{s.Channel, memory.MessageID(s.ID)}
+		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || told[at])
 	}
 	a.Trace.Recalled = shown.recalled(cited)

@@ -23,7 +23,7 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 		return err
 	}
 	lost := func(made sourceText) bool {
-		return slices.ContainsFunc(made.from, func(at spot) bool {
+		return slices.ContainsFunc(made.from, func(at memory.Spot) bool {
 			_, there := r.said[at]
 			return !there
 		})

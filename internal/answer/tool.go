@@ -84,7 +84,7 @@ type Outcome struct {
 	hits []hit
 	who  []search.Participant
 	lore []memory.Lore
-	said map[spot]memory.Message // what facts of who, and lore, were said in
+	said map[memory.Spot]memory.Message // what facts of who, and lore, were said in
 }
 
 // hit is a message that a tool found.
