@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/memory"
 	"hark/search"
 )
@@ -134,11 +135,7 @@ type Answer struct {
 }
 
 // Usage is what an answer took of models, over all calls for it.
-type Usage struct {
-	Calls      int
-	Prompt     int // tokens, as the servers count or, where they don't say, as we do
-	Completion int
-}
+type Usage = tools.Usage
 
 // Proposal is lore that the model would like to be remembered. It isn't kept until the asker agrees.
 type Proposal struct {

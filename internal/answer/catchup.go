@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/answer/manifest"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
 	"hark/memory"
@@ -173,7 +175,7 @@ const catchUpInstruction = `You tell somebody what they missed in a chat channel
 // summedUp has the model sum up what was missed. All that it was shown must be as it was when it has written.
 func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp, error) {
 	c := m.CaughtUp
-	r := &recalled{voice: m.voice, ledger: &ledger{}}
+	var log tools.CallLog
 	instruction := fmt.Sprintf(catchUpInstruction, m.voice.builder.Safe(q.Name, nameLength))
 	from, lines, tokens := m.lines(m.voice.builder.MessageTokens(instruction))
 	c.Left = from
@@ -181,8 +183,8 @@ func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp
 		chat.Request{Temperature: m.voice.Temperature, Messages: []chat.Message{
 			{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
 		}})
-	r.count(reply, tokens)
-	c.Usage = r.ledger.usage
+	log.Count(m.voice.builder, reply, tokens)
+	c.Usage = log.Usage
 	if err != nil {
 		return c, err
 	}
@@ -208,7 +210,7 @@ func (m *missing) lines(instruction int) (from int, text string, tokens int) {
 	tokens = instruction
 	for from = len(m.said); from > 0; from-- {
 		s := m.said[from-1]
-		wrote := citation.ReplaceAllString(b.Safe(s.Text(), catchUpShown), "($1)")
+		wrote := manifest.Citation.ReplaceAllString(b.Safe(s.Text(), catchUpShown), "($1)")
 		line := fmt.Sprintf("[%d] [%s] %s: %s", from,
 			s.Time().In(m.reach.settings.Zone).Format("01-02 15:04"), b.Safe(m.reach.names.of(s.Author),
 				nameLength), wrote)
@@ -238,7 +240,7 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 // which were left out.
 func (c *CaughtUp) cite(m *missing, text string) {
 	var cited []int
-	c.Text, cited = withCitations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
+	c.Text, cited = manifest.Citations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
 	for _, n := range cited {
 		c.Sources = append(c.Sources, m.reach.source(n, m.said[n-1]))
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
 	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
@@ -207,12 +208,12 @@ func (r *recalled) sayOnce() {
 
 // agreed reports whether all agree still who are mentioned in what a summary is from.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
-	return now.agree(ctx, s.Guild, digest.Each(ofSummary(s).from, func(at memory.Spot) memory.Message { return r.said[at] }))
+	return now.agree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From, func(at memory.Spot) memory.Message { return r.said[at] }))
 }
 
 // holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
 func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, r *recalled) (bool, error) {
-	summaries := r.shown.summaries
+	summaries := r.shown.Summaries
 	if len(summaries) == 0 {
 		return true, nil
 	}

@@ -2,134 +2,25 @@ package answer
 
 import (
 	"context"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/text"
 	"hark/memory"
 )
 
-// citation is [n], or [n, m] as some models write it.
-var citation = regexp.MustCompile(`\[(\d{1,3}(?:[ \t]*,[ \t]*\d{1,3})*)\]`)
-
-// shownTag is a mention tag as the prompt shows those in what members wrote.
-var shownTag = regexp.MustCompile(`‹@(&?\d{1,20})›`)
-
 // cite is the answer that text makes, with the citations of what was in the prompt.
 func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string) Answer {
-	text, cited := withCitations(text, func(n int) bool { _, known := r.shown.hit(n); return known })
+	text, cited := manifest.Citations(text, func(n int) bool { _, known := r.shown.Hit(n); return known })
 	a := Answer{Text: text, Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	for _, n := range cited {
-		hit, _ := r.shown.hit(n)
+		hit, _ := r.shown.Hit(n)
 		a.Sources = append(a.Sources, r.source(n, hit.Message))
 	}
 	e.trackSources(ctx, q, r, &a, &r.shown)
 	return a
 }
-
-// withCitations is what a model wrote, and what it cites: numbers that are known stay, one to a bracket, and
-// invented ones vanish, with the space before them. Mention tags that the model repeats as it was shown them
-// become Discord's again, which show a name and, in what Hark sends, ping nobody.
-func withCitations(text string, known func(int) bool) (kept string, cited []int) {
-	kept = outsideCode(text, func(prose string) string {
-		return replaceCitations(shownTag.ReplaceAllString(prose, "<@$1>"), func(n int) bool {
-			if known(n) && !slices.Contains(cited, n) {
-				cited = append(cited, n)
-			}
-			return known(n)
-		})
-	})
-	slices.Sort(cited)
-	return strings.TrimSpace(kept), cited
-}
-
-// replaceCitations rewrites the citations in prose: [n] for each number that is known, nothing for the others.
-// A bracket after a letter is an index of something, and one before a parenthesis a link.
-func replaceCitations(prose string, known func(int) bool) string {
-	var b strings.Builder
-	at := 0
-	for _, m := range citation.FindAllStringSubmatchIndex(prose, -1) {
-		if strings.HasPrefix(prose[m[1]:], "(") {
-			continue
-		}
-		var kept strings.Builder
-		for _, digits := range strings.Split(prose[m[2]:m[3]], ",") {
-			if n, _ := strconv.Atoi(strings.TrimSpace(digits)); known(n) {
-				kept.WriteString("[" + strconv.Itoa(n) + "]")
-			}
-		}
-		before := prose[at:m[0]]
-		if kept.Len() == 0 {
-			if before != "" && isNameByte(before[len(before)-1]) {
-				continue
-			}
-			before = strings.TrimRight(before, " ")
-		}
-		b.WriteString(before)
-		b.WriteString(kept.String())
-		at = m[1]
-	}
-	b.WriteString(prose[at:])
-	return b.String()
-}
-
-func isNameByte(c byte) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-// outsideCode applies f to what of Markdown text is neither in a code block nor between backticks.
-func outsideCode(text string, f func(string) string) string {
-	var b strings.Builder
-	at, from := 0, 0
-	for {
-		open := strings.IndexByte(text[from:], '`')
-		if open < 0 {
-			break
-		}
-		open += from
-		width := tickRun(text[open:])
-		end := codeEnd(text, open, width)
-		if end < 0 { // backticks without a partner are text
-			from = open + width
-			continue
-		}
-		b.WriteString(f(text[at:open]))
-		b.WriteString(text[open:end])
-		at, from = end, end
-	}
-	b.WriteString(f(text[at:]))
-	return b.String()
-}
-
-// codeEnd is where the code that width backticks at open begin ends: after as many again, in the same paragraph.
-// Three or more open a block, which may have empty lines and which the text's end closes; fewer may have no
-// partner: -1.
-func codeEnd(text string, open, width int) int {
-	block := width >= 3
-	for i := open + width; i < len(text); i++ {
-		if !block && strings.HasPrefix(text[i:], "\n\n") {
-			return -1
-		}
-		if text[i] != '`' {
-			continue
-		}
-		run := tickRun(text[i:])
-		if run == width || block && run > width {
-			return i + run
-		}
-		i += run - 1
-	}
-	if block {
-		return len(text)
-	}
-	return -1
-}
-
-// tickRun is the number of backticks that s begins with.
-func tickRun(s string) int { return len(s) - len(strings.TrimLeft(s, "`")) }
 
 // source is a message as an answer cites it by n.
 func (now *reach) source(n int, m memory.Message) Source {
@@ -146,14 +37,6 @@ func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,
 		Mode: string(r.mode.Is), Search: r.search, Total: r.elapsed(), TextOnly: r.result.TextOnly,
 	}
-}
-
-// editedAt is when m was last edited, as a trace tells it.
-func editedAt(m memory.Message) int64 {
-	if m.Edited.IsZero() {
-		return 0
-	}
-	return m.Edited.UnixMilli()
 }
 
 // sentences are what Hark itself says in answers, in the languages besides English.
@@ -275,7 +158,7 @@ func escapeName(name string) string {
 // block that would swallow what follows, and numbers in brackets from being taken for citations.
 func quoted(said string) string {
 	said = strings.ReplaceAll(text.Clip(strings.TrimSpace(said), quoteLength), "```", "'''")
-	said = citation.ReplaceAllString(said, `[$1\]`)
+	said = manifest.Citation.ReplaceAllString(said, `[$1\]`)
 	return "> " + strings.Join(strings.FieldsFunc(said, isLineBreak), "\n> ") + "\n"
 }
 

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
 	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
@@ -117,9 +118,9 @@ func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 		"without spaces":              {"锅炉坏了", "为什么很冷?", "因为锅炉有问题", nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			shown := newManifest()
+			shown := manifest.New()
 			for i, words := range append([]string{tt.source}, tt.others...) {
-				shown.add(memory.Message{Channel: lobby, ID: memory.MessageID(i + 1),
+				shown.Add(memory.Message{Channel: lobby, ID: memory.MessageID(i + 1),
 					Author: memory.UserID(i + 1), Content: words})
 			}
 			r := &recalled{reach: reach{scope: memory.Scope{Channels: []memory.ChannelID{vault}}}}
@@ -136,21 +137,21 @@ func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 func TestWhatOneMemberSaidIsNotCommon(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	for name, fill := range map[string]func(m *manifest){
-		"a fact and a summary of it": func(m *manifest) {
-			m.people = []search.Participant{{Person: memory.Person{ID: ben,
+	for name, fill := range map[string]func(m *manifest.Manifest){
+		"a fact and a summary of it": func(m *manifest.Manifest) {
+			m.People = []search.Participant{{Person: memory.Person{ID: ben,
 				Facts: []memory.Fact{{ID: 5, Text: "allergic to peanuts", Channel: lobby, Message: 1}}}}}
-			m.summaries = []memory.Summary{{Channel: lobby, ID: 1, Text: "Ben told of peanuts.",
+			m.Summaries = []memory.Summary{{Channel: lobby, ID: 1, Text: "Ben told of peanuts.",
 				Sources: []memory.SummarySource{{Message: 1}}}}
 		},
-		"an answer, and thanks": func(m *manifest) {
-			m.add(memory.Message{Channel: lobby, ID: 2, Author: oracle, Kind: memory.FromHark,
+		"an answer, and thanks": func(m *manifest.Manifest) {
+			m.Add(memory.Message{Channel: lobby, ID: 2, Author: oracle, Kind: memory.FromHark,
 				Content: "No peanuts [1]."}, memory.Message{
 				Channel: lobby, ID: 3, Author: cleo, Content: "peanuts, thanks"})
 		},
 	} {
-		shown := newManifest()
-		shown.add(memory.Message{Channel: lobby, ID: 1, Author: ben, Content: "I'm allergic to peanuts"})
+		shown := manifest.New()
+		shown.Add(memory.Message{Channel: lobby, ID: 1, Author: ben, Content: "I'm allergic to peanuts"})
 		fill(&shown)
 		a := Answer{Text: "No peanuts."}
 		w.engine.trackSources(t.Context(), Question{Text: "what may Ben not eat?"}, &recalled{}, &a, &shown)
@@ -168,8 +169,8 @@ func TestWhatStandsInAnAnswerIsRepeated(t *testing.T) {
 		said := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,12}`).Filter(func(s string) bool {
 			return len(text.QueryTerms(s)) > 0
 		}).Draw(t, "said")
-		shown := newManifest()
-		shown.add(memory.Message{Channel: lobby, ID: 1, Content: said})
+		shown := manifest.New()
+		shown.Add(memory.Message{Channel: lobby, ID: 1, Content: said})
 		a := Answer{Text: rapid.SampledFrom([]string{"", "I think: ", "Yes, "}).Draw(t, "before") + said +
 			rapid.SampledFrom([]string{"", ".", " [1]"}).Draw(t, "after")}
 		w.engine.trackSources(w.t.Context(), Question{Text: "42?"}, &recalled{}, &a, &shown)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
 	"hark/internal/metrics"
@@ -107,8 +108,7 @@ type Engine struct {
 	builder  *builder.Builder
 	model    Model // nil: answers are extractive
 	options  Options
-	tools    []tool
-	refused  refusals
+	tools    *tools.Set
 	now      func() time.Time
 	noted    noted
 	missing  sync.Map // models that were told of as missing, by name
@@ -129,19 +129,12 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	if o.CondenseTurns <= 0 {
 		o.CondenseTurns = 32
 	}
-	if o.ToolTime <= 0 {
-		o.ToolTime = time.Minute
-	}
-	if len(o.RecordKey) == 0 {
-		o.RecordKey = newKey()
-	}
 	o.Metrics = metrics.Or(o.Metrics)
 	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
 	e.log = surely{log, e.upstream}
-	e.tools = []tool{searchMemory(), getParticipant(), recallLore(), rememberLore(), currentTime()}
-	if !o.NoRecords {
-		e.tools = append(e.tools, e.conversationHistory())
-	}
+	e.tools = tools.New(tools.Options{Rounds: o.ToolRounds, Tokens: o.ToolTokens, Time: o.ToolTime,
+		RecordKey: o.RecordKey, NoRecords: o.NoRecords, Metrics: o.Metrics,
+		Now: func() time.Time { return e.now() }})
 	return e
 }
 
@@ -158,7 +151,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	defer cancel()
 	r, err := e.recall(ctx, q)
 	if err != nil {
-		return Answer{Usage: r.ledger.usage}, fmt.Errorf("%w: %w", ErrRecall, err)
+		return Answer{Usage: r.log.Usage}, fmt.Errorf("%w: %w", ErrRecall, err)
 	}
 	e.recordQuestion(q, r)
 	a, err := e.write(ctx, q, r, stream)
@@ -166,8 +159,8 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 		e.countHeldBack(ctx, r, &a.Trace)
 		e.noticeLong(q, r)
 	}
-	e.recordAnswer(q, r, a, err)
-	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.ledger.records, r.ledger.usage, r.ledger.failed, r.ledger.calls
+	e.recordAnswer(r, a, err)
+	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.log.Records, r.log.Usage, r.log.Failed, r.log.Calls
 	return a, err
 }
 
@@ -188,8 +181,8 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		if recallErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, recallErr)
 		}
-		again.started, again.ledger = r.started, r.ledger
-		r.ledger.begunAnew()
+		again.started, again.log = r.started, r.log
+		r.log.Restart()
 		*r = *again
 		if !slices.Equal(was.Messages, r.Prompt.Messages) {
 			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused,
@@ -201,7 +194,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		if checkErr != nil { // what nobody could look at again isn't shown
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
-		r.ledger.begunAnew()
+		r.log.Restart()
 		return Answer{Text: r.voice.say(withdrawn), Away: err,
 			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
 				Sources: q.asSource(), Asker: q.Asker}}, nil
@@ -212,13 +205,14 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 		if quoteErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
-		r.ledger.begunAnew()
+		r.log.Restart()
 		a, quoteErr := e.quote(ctx, q, again, modelAway)
 		a.Away = err
 		return a, quoteErr
 	}
 	a := e.cite(ctx, q, r, full)
-	a.Shortened, a.Proposals = shortened, r.told.proposals
+	a.Shortened = shortened
+	a.Proposals = digest.Each(r.talk.Proposals, func(l memory.Lore) Proposal { return Proposal{l} })
 	if a.Model, a.Instead = r.voice.model.Name(), r.reply.Instead; a.Instead != nil {
 		a.Model = r.reply.Model
 	}
@@ -230,6 +224,17 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	}
 	return a, err
 }
+
+// ask has the model write the answer. What it wrote is returned even with an error.
+func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (text string, err error) {
+	e.countPrompt(r.Prompt.Report)
+	r.result = r.result.Only() // a model may write for minutes
+	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), stream)
+	return text, err
+}
+
+// sentTokens returns how many tokens the model was sent last.
+func (r *recalled) sentTokens() int { return r.Prompt.Report.Tokens + r.talk.SentTokens() }
 
 // asMessages is a prompt as a model is asked it.
 func asMessages(prompt []builder.ChatMessage) []chat.Message {
@@ -243,10 +248,10 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	ctx = withLookUps(ctx)
 	r, err := e.recall(ctx, q)
 	if err != nil {
-		return Recalled{Usage: r.ledger.usage}, fmt.Errorf("recall: %w", err)
+		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
 	}
 	out := Recalled{Result: r.result, Left: r.left, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
-		Settings: r.voice.Settings, Usage: r.ledger.usage}
+		Settings: r.voice.Settings, Usage: r.log.Usage}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed
 	}

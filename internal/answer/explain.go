@@ -97,7 +97,7 @@ func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, err
 		}
 		told = append(told, Explained{
 			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark &&
-				editedAt(m) != hit.Edited,
+				m.AsSource(false).Version != hit.Edited,
 			Source: now.source(hit.Number, m),
 		})
 	}

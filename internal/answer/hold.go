@@ -37,16 +37,16 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	if ok, err := now.holdsPeople(ctx, r.shown.people); !ok || err != nil {
+	if ok, err := now.holdsPeople(ctx, r.shown.People); !ok || err != nil {
 		return false, err
 	}
-	if !now.holdsLore(r.shown.lore) {
+	if !now.holdsLore(r.shown.Lore) {
 		return false, nil
 	}
 	if ok, err := e.holdsEarlier(ctx, &now, q.Channel, r); !ok || err != nil {
 		return false, err
 	}
-	session, condensed := r.shown.session, r.shown.condensed
+	session, condensed := r.shown.Session, r.shown.Condensed
 	if (len(session) > 0 && !r.unlogged || len(condensed) > 0) && !now.here {
 		return false, nil
 	}
@@ -59,7 +59,7 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 	if slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID < now.attended }) {
 		return false, nil
 	}
-	for channel, sent := range r.shown.byChannel() {
+	for channel, sent := range r.shown.ByChannel() {
 		was := map[memory.MessageID]memory.Message{}
 		for _, m := range sent {
 			was[m.ID] = m

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/text"
 	"hark/memory"
@@ -44,11 +45,11 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 	case r.voice.Mode != "":
 		return Mode{Is: r.voice.Mode, By: ModeChannel}, nil
 	}
-	tools, err := e.usedBefore(ctx, q, r)
+	used, err := e.usedBefore(ctx, q, r)
 	if err != nil {
 		return Mode{}, err
 	}
-	own, why := builder.InferMode(q.Text, tools)
+	own, why := builder.InferMode(q.Text, used)
 	mode := Mode{own, ModeQuestion, why}
 	if own != builder.ModeGeneral || !goesOn(q.Text) || q.Asker == 0 {
 		return mode, nil
@@ -75,8 +76,8 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 }
 
 // usedBefore are the tools that Hark's last answer in the session took, as far as it is on record.
-func (e *Engine) usedBefore(ctx context.Context, q Question, r *recalled) (tools []string, err error) {
-	if r.unlogged || r.voice.model == nil || e.options.ToolRounds <= 0 {
+func (e *Engine) usedBefore(ctx context.Context, q Question, r *recalled) (used []string, err error) {
+	if r.unlogged || r.voice.model == nil || e.tools.Rounds <= 0 {
 		return nil, nil
 	}
 	for _, m := range slices.Backward(r.session) {
@@ -88,11 +89,11 @@ func (e *Engine) usedBefore(ctx context.Context, q Question, r *recalled) (tools
 			continue
 		}
 		for _, c := range trace.Calls {
-			if c.Outcome == callOK {
-				tools = append(tools, c.Tool)
+			if c.Outcome == tools.OK {
+				used = append(used, c.Tool)
 			}
 		}
-		return tools, err
+		return used, err
 	}
 	return nil, nil
 }
@@ -142,7 +143,7 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 	reply, err := model.Chat(ctx, chat.Request{Messages: []chat.Message{
 		{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
 	}}, func(string) {})
-	r.count(reply, r.voice.builder.MessageTokens(rewriteTask)+r.voice.builder.MessageTokens(b.String()))
+	r.log.Count(r.voice.builder, reply, r.voice.builder.MessageTokens(rewriteTask)+r.voice.builder.MessageTokens(b.String()))
 	made := strings.TrimSpace(reply.Text)
 	if err != nil || utf8.RuneCountInString(made) > maxRewritten || len(text.QueryTerms(made)) == 0 {
 		return q.Text

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/digest"
 	"hark/internal/text"
 	"hark/memory"
@@ -46,18 +47,18 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	a.Trace.Mode = ""
 	var b strings.Builder
-	shown := newManifest() // the answer isn't made from the prompt
+	shown := manifest.New() // the answer isn't made from the prompt
 	e.quoteLore(&b, r, &shown)
-	shown.hits = hits
+	shown.Hits = hits
 	for _, hit := range hits {
 		for _, m := range r.completed(q, hit) {
-			if shown.numbers[m.ID] > 0 {
+			if shown.Number(m.ID) > 0 {
 				continue
 			}
 			s := r.source(len(a.Sources)+1, m)
 			a.Sources = append(a.Sources, s)
-			shown.numbers[m.ID] = s.Number
-			shown.add(m)
+			shown.SetNumber(m.ID, s.Number)
+			shown.Add(m)
 			said := m.Text()
 			if m.ID == hit.Message.ID {
 				said = passage(hit, quoteLength)
@@ -66,7 +67,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
-	quotes := len(hits)+len(shown.lore) > 0
+	quotes := len(hits)+len(shown.Lore) > 0
 	switch {
 	case quotes:
 	case r.result.SmallTalk():
@@ -124,14 +125,14 @@ type noteAt struct {
 }
 
 // quoteLore quotes the lore that the question speaks of.
-func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
+func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Manifest) {
 	called := len(r.result.Lore) > 0 && r.result.Lore[0].Why != "words" // which is the surest
 	for _, hit := range r.result.Lore {
 		l := hit.Lore
-		if called && hit.Why == "words" || len(shown.lore) == maxLoreQuotes {
+		if called && hit.Why == "words" || len(shown.Lore) == maxLoreQuotes {
 			break
 		}
-		shown.lore = append(shown.lore, l)
+		shown.Lore = append(shown.Lore, l)
 		b.WriteString(quoted(l.Name + ": " + l.Text))
 		by := ""
 		if l.By != 0 {
@@ -139,7 +140,7 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
 		}
 		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(r.settings.Zone).Format("2 Jan 2006 15:04"))
 	}
-	shown.addOrigins(r.said, digest.Each(shown.lore, ofLore))
+	shown.AddSources(r.said, digest.Each(shown.Lore, manifest.OfLore))
 }
 
 // quotable are the hits to quote: the best, and a second that is hardly worse and adds something. It adds words of the
@@ -253,8 +254,4 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 // standsBeside reports whether what has relevance is likely enough the answer to be quoted beside the best.
 func standsBeside(relevance, best float64) bool {
 	return odds*relevance*(1-best) >= best*(1-relevance)
-}
-
-func reasonKinds(h search.Hit) []string {
-	return digest.Each(h.Why, func(w search.Reason) string { return w.Kind })
 }

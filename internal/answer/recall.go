@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
 	"hark/memory"
@@ -23,7 +25,7 @@ type recalled struct {
 	reach
 	dialogue  // what was said before the question
 	Prompt    builder.Prompt
-	shown     manifest
+	shown     manifest.Manifest
 	result    search.Result                  // but for what the gate left out
 	left      []search.Hit                   // that it did
 	said      map[memory.Spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
@@ -35,9 +37,8 @@ type recalled struct {
 	unlogged  bool       // whether the session isn't from the log
 	most      int        // tokens of the prompt; 0: as the builder has it
 	reply     chat.Reply // what the model said last
-	offer     offer
-	told      outcomes
-	ledger    *ledger
+	talk      tools.Talk
+	log       *tools.CallLog
 	started   time.Time
 	search    time.Duration
 }
@@ -68,7 +69,9 @@ func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 // recallFor is recall, but searches for sought in the place of the question, unless it is empty, and has the prompt
 // built with at most so many tokens, unless that is 0. With an error it tells what was taken of models before that.
 func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
-	r := &recalled{started: time.Now(), unlogged: q.Session != nil, most: most, ledger: &ledger{}}
+	now := time.Now()
+	r := &recalled{started: now, unlogged: q.Session != nil, most: most,
+		log: &tools.CallLog{Question: q.forTools(), Started: now}}
 	var err error
 	if r.reach, err = e.readable(ctx, q); err != nil {
 		return r, err
@@ -83,7 +86,7 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	if r.sought = sought; sought == "" {
 		r.sought = e.rewritten(ctx, q, r)
 	}
-	if r.offer, err = e.offered(ctx, q, r); err != nil {
+	if r.talk, err = e.offer(ctx, q, r); err != nil {
 		return r, err
 	}
 	// What the prompt has no room for as the session may be found like anything else.
@@ -94,15 +97,23 @@ func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most 
 	if err := e.build(ctx, q, r, fits); err != nil {
 		return r, err
 	}
-	if len(r.shown.session) != len(fits) { // what was found took the room, or left some
-		if r.result, r.left, err = e.findAgain(ctx, q, r, append(digest.IDs(r.shown.session), q.ID)); err != nil {
+	if len(r.shown.Session) != len(fits) { // what was found took the room, or left some
+		if r.result, r.left, err = e.findAgain(ctx, q, r, append(digest.IDs(r.shown.Session), q.ID)); err != nil {
 			return r, err
 		}
-		if err := e.build(ctx, q, r, r.shown.session); err != nil {
+		if err := e.build(ctx, q, r, r.shown.Session); err != nil {
 			return r, err
 		}
 	}
 	return r, nil
+}
+
+// offer returns the tools that the model may call; none where the prompt had to be made smaller.
+func (e *Engine) offer(ctx context.Context, q Question, r *recalled) (tools.Talk, error) {
+	if r.voice.model == nil || !r.voice.Tools || r.most > 0 {
+		return tools.Talk{}, nil
+	}
+	return e.tools.Offer(ctx, e.turn(q, r))
 }
 
 // turnsOf are the messages of the session, and of what it goes back to, that a prompt shows.
@@ -145,7 +156,7 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	r.names.name(in.History)
 	in.Now = q.Now.In(r.settings.Zone)
 	in.Persona = r.voice.Persona
-	in.MaxTokens, in.Tools = e.promptMost(r), r.offer.names()
+	in.MaxTokens, in.Tools = cmp.Or(r.talk.PromptTokens(r.voice.builder), r.most), r.talk.Names()
 	in.PreviousContext = asEarlier(r.summaries)
 	in.Mode = r.mode.Is
 	in.Session = r.asTurns(q, r.names)

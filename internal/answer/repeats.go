@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -28,17 +29,17 @@ const (
 // rare term. Words of the question don't count. A term that three members or more have said tells of none of
 // them. Of fewer, each counts as repeated: after one has gone nobody can tell any more that the other gave it
 // away too. A message counts as repeated with the fact, the lore or the summary that was made from it.
-func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest) {
-	all, said, asked := shown.sources(), wordsOf(a.Text), wordsOf(q.Text)
+func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest.Manifest) {
+	all, said, asked := shown.Sources(), wordsOf(a.Text), wordsOf(q.Text)
 	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))
 	for i, s := range all {
-		for _, term := range termsOf(s.text) {
+		for _, term := range termsOf(s.Text) {
 			if !said.terms[term] || asked.terms[term] {
 				continue
 			}
 			shared[i] = append(shared[i], term)
-			if by := saidBy[term]; s.by == 0 || !slices.Contains(by, s.by) {
-				saidBy[term] = append(by, s.by)
+			if by := saidBy[term]; s.By == 0 || !slices.Contains(by, s.By) {
+				saidBy[term] = append(by, s.By)
 			}
 		}
 	}
@@ -54,13 +55,13 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	for i := range all {
 		s := &all[i]
 		rare := func(term string) bool { return !common[term] }
-		if s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.text, asked); s.Repeats {
-			for _, at := range s.from {
+		if s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.Text, asked); s.Repeats {
+			for _, at := range s.From {
 				told[at] = true
 			}
 		}
 	}
-	for _, m := range shown.files { // what they hold isn't known any more
+	for _, m := range shown.Files { // what they hold isn't known any more
 		told[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
 	}
 	a.Trace.Sources = q.asSource()
@@ -72,7 +73,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || told[at])
 	}
-	a.Trace.Recalled = shown.recalled(cited)
+	a.Trace.Recalled = shown.TraceHits(cited)
 }
 
 // asSource is the question as a source of its answer. A slash command's is no message.

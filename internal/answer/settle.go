@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
@@ -16,29 +17,29 @@ import (
 // and leaves out what has lost one, and lore that may not be used.
 func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	wanted := places{}
-	for _, made := range madeOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
-		wanted.add(made.from...)
+	for _, made := range manifest.SourcesOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
+		wanted.add(made.From...)
 	}
 	if err := e.lookUp(ctx, r, wanted); err != nil {
 		return err
 	}
-	lost := func(made sourceText) bool {
-		return slices.ContainsFunc(made.from, func(at memory.Spot) bool {
+	lost := func(made manifest.Source) bool {
+		return slices.ContainsFunc(made.From, func(at memory.Spot) bool {
 			_, there := r.said[at]
 			return !there
 		})
 	}
 	for i := range r.result.People {
 		facts := &r.result.People[i].Person.Facts
-		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool { return lost(ofFact(f)) })
+		*facts = slices.DeleteFunc(slices.Clone(*facts), func(f memory.Fact) bool { return lost(manifest.OfFact(f)) })
 	}
 	r.result.Lore = slices.DeleteFunc(r.result.Lore, func(hit search.LoreHit) bool {
-		return !r.usable(hit.Lore) || lost(ofLore(hit.Lore))
+		return !r.usable(hit.Lore) || lost(manifest.OfLore(hit.Lore))
 	})
 	var err error
 	r.summaries, err = digest.Keep(r.summaries, func(hit search.SummaryHit) (bool, error) {
 		ok, err := r.agreed(ctx, r.consents, hit.Summary)
-		return ok && !lost(ofSummary(hit.Summary)), err
+		return ok && !lost(manifest.OfSummary(hit.Summary)), err
 	})
 	return err
 }

@@ -1,10 +1,9 @@
-package answer
+package tools
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -30,8 +29,8 @@ const (
 // may be repeated. No text is in them: what their messages say is looked up at that moment, so that what was
 // forgotten is gone. Records hold which times and calls the model asked for, so that they tell whether it
 // goes through them piece by piece.
-func (e *Engine) conversationHistory() tool {
-	t := newTool("conversation_history",
+func (s *Set) conversationHistory() Tool {
+	t := NewTool("conversation_history",
 		"Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, "+
 			"who asked, which tools were called with which arguments, and how it came out. Prefer it to guessing.",
 		`{"type":"object","additionalProperties":false,"properties":{`+
@@ -48,23 +47,16 @@ func (e *Engine) conversationHistory() tool {
 			`"limit":{"type":"integer","minimum":1,"maximum":50,"description":"how many at most; 10 if left out"}}}`,
 		(*Turn).conversationHistory)
 	filter := t.schema.Properties["filter"].Properties
-	filter["from"].keep, filter["until"].keep, filter["method"].keep = keepTime, keepTime, e.keepMethod
+	filter["from"].keep, filter["until"].keep, filter["method"].keep = keepTime, keepTime, s.keepMethod
 	return t
 }
 
-// tellable is a record that may perhaps be told, with the messages that it points to, if they are there and their
-// authors haven't opted out.
-type tellable struct {
-	memory.Record
-	question, answer *memory.Message
-}
-
 func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Outcome, error) {
-	if err := asked.read(t.Zone()); err != nil {
+	if err := asked.read(t.Answer.Zone()); err != nil {
 		return Outcome{}, err
 	}
 	if asked.Filter.Asker != "" {
-		people, err := t.e.peopleCalled(ctx, t, asked.Filter.Asker)
+		people, err := t.peopleCalled(ctx, asked.Filter.Asker)
 		if err != nil {
 			return Outcome{}, err
 		}
@@ -75,84 +67,15 @@ func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Out
 			asked.askers = append(asked.askers, p.Person.ID)
 		}
 	}
-	records, more, err := t.e.findRecords(ctx, t.Question, asked)
+	records, more, err := t.Answer.Records(ctx, asked.records(), asked.matches, asked.Limit)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("read the history: %w", err)
 	}
 	return t.tellRecords(asked, records, more)
 }
 
-// findRecords are the records that were asked for, and whether there are more of them.
-func (e *Engine) findRecords(ctx context.Context, q Question, asked historyQuery) (found []tellable,
-	more bool, err error) {
-	now, err := e.readable(ctx, q) // as it is now: the question may have been asked a minute ago
-	if err != nil || !now.here || !slices.Contains(now.asked.Channels, q.Channel) {
-		return nil, false, err
-	}
-	query := asked.records(now.asked)
-	query.Channels, query.Limit = []memory.ChannelID{q.Channel}, historyLooked+1
-	all, err := e.log.Records(ctx, query)
-	if err != nil {
-		return nil, false, err
-	}
-	if more = len(all) > historyLooked; more {
-		all = all[:historyLooked]
-	}
-	wanted := places{}
-	for _, r := range all {
-		wanted.add(memory.Spot{Channel: q.Channel, Message: r.Question}, memory.Spot{Channel: q.Channel, Message: r.Answer})
-	}
-	there, err := now.consents.there(ctx, wanted, nil)
-	if err != nil {
-		return nil, false, err
-	}
-	said := func(id memory.MessageID) *memory.Message {
-		if m, is := there[memory.Spot{Channel: q.Channel, Message: id}]; is {
-			return &m
-		}
-		return nil
-	}
-	audience := now.derivation(q.Channel, math.MaxInt64)
-	for _, r := range all {
-		at := tellable{r, said(r.Question), said(r.Answer)}
-		if len(now.asked.Authors) > 0 && !slices.Contains(now.asked.Authors, r.Asker) || !asked.matches(at) {
-			continue
-		}
-		if ok, err := mayTell(ctx, audience, at); err != nil {
-			return nil, false, err
-		} else if !ok {
-			continue
-		}
-		if len(found) == asked.Limit {
-			return found, true, nil
-		}
-		found = append(found, at)
-	}
-	return found, more, nil
-}
-
-// mayTell reports whether a record may be told. It carries the audience of all that its answer was made from,
-// which the answer's trace names: an outcome counts them, and arguments may name them. Of what came to no
-// answer nobody knows that, but for the question itself. And it must point to a message, by which what is
-// made from it is found when that goes.
-func mayTell(ctx context.Context, audience *derivation, r tellable) (bool, error) {
-	if r.Question != 0 && r.question == nil || r.question == nil && r.answer == nil {
-		return false, nil
-	}
-	if ok, err := audience.consents.agrees(ctx, r.Guild, r.Asker); !ok || err != nil {
-		return false, err
-	}
-	if r.Answer == 0 {
-		return r.Speaker == memory.SpeakerUser, nil
-	}
-	if r.answer == nil {
-		return false, nil
-	}
-	return audience.mayRepeat(ctx, r.Answer)
-}
-
 // tellRecords lays records out, a line of JSON each, as far as there is room.
-func (t *Turn) tellRecords(asked historyQuery, records []tellable, more bool) (Outcome, error) {
+func (t *Turn) tellRecords(asked historyQuery, records []Record, more bool) (Outcome, error) {
 	var out Outcome
 	var b strings.Builder
 	shown := map[memory.MessageID]bool{}
@@ -168,7 +91,7 @@ func (t *Turn) tellRecords(asked historyQuery, records []tellable, more bool) (O
 		}
 		b.WriteString(line + "\n")
 		n++
-		for _, m := range []*memory.Message{r.question, r.answer} {
+		for _, m := range []*memory.Message{r.Question, r.Answer} {
 			if m != nil && !shown[m.ID] {
 				shown[m.ID] = true
 				out.Shown = append(out.Shown, *m)
@@ -183,12 +106,12 @@ func (t *Turn) tellRecords(asked historyQuery, records []tellable, more bool) (O
 	case more:
 		b.WriteString(`{"more":true}`)
 	}
-	out.Text, out.Summary = strings.TrimSuffix(b.String(), "\n"), plural(n, "record")
+	out.Text, out.Summary = strings.TrimSuffix(b.String(), "\n"), Plural(n, "record")
 	return out, nil
 }
 
 // line is a record with the fields that were asked for.
-func (t *Turn) line(asked historyQuery, r tellable) (string, error) {
+func (t *Turn) line(asked historyQuery, r Record) (string, error) {
 	whole, err := json.Marshal(r.Record)
 	if err != nil {
 		return "", err
@@ -205,12 +128,12 @@ func (t *Turn) line(asked historyQuery, r tellable) (string, error) {
 		value := fields[name]
 		switch name {
 		case askerField:
-			if r.question == nil { // by which what is made of the name is found when whoever asked is forgotten
+			if r.Question == nil { // by which what is made of the name is found when whoever asked is forgotten
 				continue
 			}
-			value, err = plainJSON(t.named(r.question.Author))
+			value, err = plainJSON(t.named(r.Question.Author))
 		case textField:
-			value, err = plainJSON(t.e.texts(r))
+			value, err = plainJSON(t.texts(r))
 		}
 		if err != nil {
 			return "", err
@@ -225,17 +148,17 @@ func (t *Turn) line(asked historyQuery, r tellable) (string, error) {
 
 // named is the name that somebody goes by, made harmless as in a prompt, and their tag.
 func (t *Turn) named(id memory.UserID) string {
-	name := t.r.names.of(id)
-	if name == tag(id) {
+	name, tag := t.Answer.People().Name(id), "<@"+id.String()+">"
+	if name == tag {
 		return name
 	}
-	return t.e.builder.Safe(name, len(name)) + " " + tag(id)
+	return t.Builder.Safe(name, len(name)) + " " + tag
 }
 
 // texts is what the messages say that a record points to, cut where they are long and made harmless as in a prompt.
-func (e *Engine) texts(r tellable) map[string]string {
+func (t *Turn) texts(r Record) map[string]string {
 	texts := map[string]string{}
-	for name, m := range map[string]*memory.Message{"question": r.question, "answer": r.answer} {
+	for name, m := range map[string]*memory.Message{"question": r.Question, "answer": r.Answer} {
 		if m == nil {
 			continue
 		}
@@ -243,7 +166,7 @@ func (e *Engine) texts(r tellable) map[string]string {
 		if len(said) > historyExcerpt {
 			said = append(said[:historyExcerpt:historyExcerpt], '…')
 		}
-		texts[name] = e.builder.Safe(string(said), len(said))
+		texts[name] = t.Builder.Safe(string(said), len(said))
 	}
 	return texts
 }

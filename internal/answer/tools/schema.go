@@ -1,4 +1,4 @@
-package answer
+package tools
 
 import (
 	"bytes"

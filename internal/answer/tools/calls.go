@@ -1,4 +1,4 @@
-package answer
+package tools
 
 import (
 	"context"
@@ -22,9 +22,9 @@ const (
 	mostProposals = 3    // of one answer
 )
 
-// How calls come out, as traces, records and counters tell it.
+// How calls come out, in traces, records and counters.
 const (
-	callOK       = "ok"
+	OK           = "ok" // the call was made
 	callBad      = "bad arguments"
 	callUnknown  = "unknown tool"
 	callRepeated = "asked already"
@@ -32,6 +32,12 @@ const (
 	callLate     = "no time"
 	callNoRoom   = "no room"
 	callFailed   = "failed"
+)
+
+// The methods of the calls that a question and an answer are, in records.
+const (
+	MethodAsk    = "ask"
+	MethodAnswer = "answer"
 )
 
 // unknownTool stands for whatever the model called that is no tool: it may be anybody's words.
@@ -45,16 +51,16 @@ const (
 	thenAnswer   = " Answer the query now, with what you have."
 )
 
-// answer answers a reply's calls, all that are made of it. Only ctx's end is an error.
-func (l *loop) answer(ctx context.Context, reply chat.Reply) error {
+// answer answers the calls of the last reply. Only ctx's end is an error.
+func (l *loop) answer(ctx context.Context) error {
 	l.rounds++
-	l.r.ledger.rounds = l.rounds
+	l.t.Log.Rounds = l.rounds
 	if l.begun.IsZero() {
-		l.begun = l.e.now()
+		l.begun = l.set.Now()
 	}
-	calls := l.cleaned(reply.Calls)
-	said := chat.Message{Role: chat.Assistant, Content: reply.Text, Calls: calls}
-	if l.left()-l.r.tokensOf(said)-len(calls)*leastOutcome < 0 {
+	calls := l.cleaned(l.reply.Calls)
+	said := chat.Message{Role: chat.Assistant, Content: l.reply.Text, Calls: calls}
+	if l.left()-l.t.tokensOf(said)-len(calls)*leastOutcome < 0 {
 		for i, c := range calls {
 			l.note(i, c, made{outcome: callNoRoom})
 		}
@@ -62,10 +68,7 @@ func (l *loop) answer(ctx context.Context, reply chat.Reply) error {
 		return ctx.Err()
 	}
 	l.tell(said)
-	now, err := l.e.readable(ctx, l.q) // who may read what can have changed while the model wrote
-	if err == nil {
-		l.r.reach = now
-	}
+	err := l.t.Answer.Refresh(ctx) // who may read what can have changed while the model wrote
 	for i, c := range calls {
 		m, room := made{outcome: callFailed, text: failedText, err: err},
 			max(leastOutcome, (l.left()-(len(calls)-i-1)*leastOutcome)/2)
@@ -75,7 +78,7 @@ func (l *loop) answer(ctx context.Context, reply chat.Reply) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		m.text = l.r.fitted(m.text, room-builder.MessageOverhead)
+		m.text = l.t.fitted(m.text, room-builder.MessageOverhead)
 		l.note(i, c, m)
 		l.tell(chat.Message{Role: chat.FromTool, CallID: c.ID, Content: m.text})
 	}
@@ -84,7 +87,7 @@ func (l *loop) answer(ctx context.Context, reply chat.Reply) error {
 		l.end(noMoreRoom)
 	case l.late() <= 0:
 		l.end(noMoreTime)
-	case l.rounds >= l.e.options.ToolRounds:
+	case l.rounds >= l.set.Rounds:
 		l.end(noMoreRounds)
 	}
 	return nil
@@ -112,8 +115,8 @@ func (l *loop) tell(m chat.Message) {
 			m.Calls[i].Arguments = "{}"
 		}
 	}
-	l.r.told.messages = append(l.r.told.messages, m)
-	l.r.told.tokens += l.r.tokensOf(m)
+	l.t.Talk.Messages = append(l.t.Talk.Messages, m)
+	l.t.Talk.Tokens += l.t.tokensOf(m)
 }
 
 // end says to the model that there are no tools any more.
@@ -123,20 +126,22 @@ func (l *loop) end(why string) {
 }
 
 // left is how many tokens calls and outcomes may have still, but for what end takes.
-func (l *loop) left() int { return l.e.toolRoom(l.r) - l.r.told.tokens - leastOutcome }
+func (l *loop) left() int {
+	return l.set.Ceiling(l.t.Talk, l.t.Builder, l.t.Prompt.Report.Tokens) - l.t.Talk.Tokens - leastOutcome
+}
 
 // late is how long tools may take still.
 func (l *loop) late() time.Duration {
-	return l.e.options.ToolTime - l.e.now().Sub(l.begun)
+	return l.set.Time - l.set.Now().Sub(l.begun)
 }
 
 // tokensOf is how many tokens a message has.
-func (r *recalled) tokensOf(m chat.Message) int {
-	tokens := r.voice.builder.MessageTokens(m.Content)
+func (t *Turn) tokensOf(m chat.Message) int {
+	tokens := t.Builder.MessageTokens(m.Content)
 	for _, c := range m.Calls {
-		tokens += r.voice.builder.Tokens(c.Name) + callOverhead
+		tokens += t.Builder.Tokens(c.Name) + callOverhead
 		if len(c.Arguments) <= mostArguments {
-			tokens += r.voice.builder.Tokens(c.Arguments)
+			tokens += t.Builder.Tokens(c.Arguments)
 		}
 	}
 	return tokens
@@ -157,8 +162,8 @@ const failedText = "The tool failed. Answer without it."
 
 // make makes a call, whose outcome may have so many tokens.
 func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
-	o := l.r.offer
-	at := slices.Index(o.names(), c.Name)
+	offered := l.t.Talk.offered
+	at := slices.Index(l.t.Talk.Names(), c.Name)
 	switch {
 	case i >= mostCalls:
 		return made{outcome: callTooMany,
@@ -168,39 +173,40 @@ func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
 		return made{outcome: callLate, text: noMoreTime}
 	case at < 0:
 		return made{outcome: callUnknown, text: "There is no tool of that name. There are: " +
-			strings.Join(o.names(), ", ") + "."}
+			strings.Join(l.t.Talk.Names(), ", ") + "."}
 	case len(c.Arguments) > mostArguments:
 		return made{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", mostArguments)}
 	}
-	args, err := o.tools[at].schema.arguments(c.Arguments)
+	args, err := offered[at].schema.arguments(c.Arguments)
 	if err != nil {
 		return made{outcome: callBad, text: l.mended(err)}
 	}
-	m := made{outcome: callRepeated, args: l.e.redactedFields(o.tools[at].schema, args)}
+	m := made{outcome: callRepeated, args: l.set.redactedFields(offered[at].schema, args)}
 	if before, asked := l.asked[keyOf(c.Name, args)]; asked {
 		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, still holds.", before)
 		return m
 	}
-	if l.q.Using != nil {
-		l.q.Using(c.Name)
+	if l.t.Question.Using != nil {
+		l.t.Question.Using(c.Name)
 	}
-	begun := l.e.now()
-	l.run(ctx, o.tools[at], args, room, &m)
-	m.took = l.e.now().Sub(begun)
-	if m.outcome == callOK || m.outcome == callBad {
+	begun := l.set.Now()
+	l.run(ctx, offered[at], args, room, &m)
+	m.took = l.set.Now().Sub(begun)
+	if m.outcome == OK || m.outcome == callBad {
 		l.asked[keyOf(c.Name, args)] = l.made + 1
 	}
 	return m
 }
 
 // run has a tool do what args say.
-func (l *loop) run(ctx context.Context, tool tool, args map[string]any, room int, m *made) {
+func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int, m *made) {
 	within, cancel := context.WithTimeout(ctx, l.late())
 	defer cancel()
 	body, err := json.Marshal(args)
 	var out Outcome
 	if err == nil {
-		out, err = tool.call(&Turn{Question: l.q, r: l.r, e: l.e, room: room}, within, body)
+		l.t.Room = room
+		out, err = tool.Call(l.t, within, body)
 	}
 	var mend Mend
 	switch {
@@ -214,15 +220,15 @@ func (l *loop) run(ctx context.Context, tool tool, args map[string]any, room int
 		m.outcome, m.text, m.err = callFailed, failedText, err
 		return
 	}
-	l.r.shown.take(out)
-	l.r.told.proposals = append(l.r.told.proposals, out.Proposals...)
-	m.outcome, m.summary, m.shown = callOK, out.Summary, len(out.Shown)
+	l.t.Shown.Emit(out.Emission)
+	l.t.Talk.Proposals = append(l.t.Talk.Proposals, out.Proposals...)
+	m.outcome, m.summary, m.shown = OK, out.Summary, len(out.Shown)
 	m.text = strings.TrimLeft(strings.TrimRight(out.Text, "\n "), "\n") // the first line keeps its indentation
 }
 
 // mended is what the model is told of a call that it can mend. It may repeat what the model wrote, and that
 // what members did.
-func (l *loop) mended(err error) string { return l.r.voice.builder.Safe(err.Error(), 400) }
+func (l *loop) mended(err error) string { return l.t.Builder.Safe(err.Error(), 400) }
 
 const (
 	nothingTold = "Nothing."
@@ -230,11 +236,11 @@ const (
 )
 
 // fitted is as much of a tool's text as so many tokens hold, in whole lines as far as it has some.
-func (r *recalled) fitted(text string, tokens int) string {
+func (t *Turn) fitted(text string, tokens int) string {
 	if text == "" {
 		return nothingTold
 	}
-	if r.voice.builder.Tokens(text) <= tokens {
+	if t.Builder.Tokens(text) <= tokens {
 		return text
 	}
 	for keep := len(text) * 9 / 10; keep > 0; keep = keep * 9 / 10 {
@@ -242,7 +248,7 @@ func (r *recalled) fitted(text string, tokens int) string {
 		if at := strings.LastIndexByte(cut, '\n'); at > 0 {
 			cut = cut[:at]
 		}
-		if cut += cutShort; r.voice.builder.Tokens(cut) <= tokens {
+		if cut += cutShort; t.Builder.Tokens(cut) <= tokens {
 			return cut
 		}
 	}
@@ -253,27 +259,29 @@ func (r *recalled) fitted(text string, tokens int) string {
 func (l *loop) note(i int, c chat.Call, m made) {
 	l.made++
 	name := unknownTool
-	if slices.Contains(l.r.offer.names(), c.Name) {
+	if slices.Contains(l.t.Talk.Names(), c.Name) {
 		name = c.Name
 	}
-	g := l.r.ledger
-	if m.err != nil && g.failed == nil {
-		g.failed = fmt.Errorf("tool %s: %w", name, m.err)
+	g := l.t.Log
+	if m.err != nil && g.Failed == nil {
+		g.Failed = fmt.Errorf("tool %s: %w", name, m.err)
 	}
-	l.e.options.Metrics.ToolCalls.WithLabelValues(name, m.outcome).Inc()
+	l.set.Metrics.ToolCalls.WithLabelValues(name, m.outcome).Inc()
 	tokens := 0
 	if m.text != "" {
-		tokens = l.r.voice.builder.MessageTokens(m.text)
+		tokens = l.t.Builder.MessageTokens(m.text)
 	}
-	g.calls = append(g.calls, memory.TraceCall{Tool: name, Outcome: m.outcome, Round: l.rounds,
+	g.Calls = append(g.Calls, memory.TraceCall{Tool: name, Outcome: m.outcome, Round: l.rounds,
 		Shown: m.shown, Tokens: tokens, Took: m.took})
-	rec := memory.Record{Timestamp: l.e.now(), Speaker: memory.SpeakerTool, Method: name, Outcome: m.outcome,
-		More: took(m.took)}
+	rec := memory.Record{Timestamp: l.set.Now(), Speaker: memory.SpeakerTool, Method: name, Outcome: m.outcome,
+		More: Took(m.took)}
 	if m.summary != "" {
 		rec.Outcome = m.summary
 	}
 	if rec.Kwargs = m.args; m.args == nil {
-		rec.Kwargs = map[string]any{"arguments": l.e.print(c.Arguments)}
+		rec.Kwargs = map[string]any{"arguments": l.set.Print(c.Arguments)}
 	}
-	l.e.record(l.q, l.r, l.rounds, i, rec)
+	if l.t.Answer.KeepsRecords() {
+		g.Record(l.rounds, i, rec)
+	}
 }

@@ -1,4 +1,4 @@
-package answer
+package tools
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -19,8 +20,8 @@ import (
 // all messages that the model was shown. Those are mostly more than memory.MaxLoreSources. Then it names the
 // question and the messages that the model says it is from, and may say nothing that isn't in these: each of
 // its words has to be there.
-func rememberLore() tool {
-	t := newTool("remember",
+func rememberLore() Tool {
+	t := NewTool("remember",
 		"Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. "+
 			"Use the words of the query and of the messages that it is from, and name these by their numbers.",
 		`{"type":"object","properties":{`+
@@ -30,7 +31,7 @@ func rememberLore() tool {
 			`"sources":{"type":"array","maxItems":19,"items":{"type":"integer","minimum":1},"description":"the numbers of the messages that it is from"}},`+
 			`"required":["name","text"]}`,
 		(*Turn).rememberLore)
-	t.offered = (*Turn).mayRemember
+	t.offered = func(t *Turn, ctx context.Context) (bool, error) { return t.Answer.MayRemember(ctx) }
 	return t
 }
 
@@ -40,18 +41,8 @@ type rememberArguments struct {
 	Sources    []int
 }
 
-// mayRemember reports whether something may be remembered here, of somebody who can be asked and agreed to be
-// remembered.
-func (t *Turn) mayRemember(ctx context.Context) (bool, error) {
-	q := t.Question
-	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || t.r.unlogged || !t.r.here {
-		return false, nil
-	}
-	return t.r.consents.agrees(ctx, q.Guild, q.Asker)
-}
-
 func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, error) {
-	if len(t.r.told.proposals) >= mostProposals {
+	if len(t.Talk.Proposals) >= mostProposals {
 		return Outcome{}, mendf("No more than %d things are proposed in one answer.", mostProposals)
 	}
 	q := t.Question
@@ -59,9 +50,9 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	if err != nil {
 		return Outcome{}, err
 	}
-	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: plainly(a.Name), Text: plainly(a.Text)}
+	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: manifest.Uncited(a.Name), Text: manifest.Uncited(a.Text)}
 	for _, alias := range a.Aliases {
-		lore.Own = append(lore.Own, plainly(alias))
+		lore.Own = append(lore.Own, manifest.Uncited(alias))
 	}
 	if all, small := t.allShown(); small {
 		sources = all
@@ -80,21 +71,16 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	lore.ID, lore.At = 0, time.Time{}
 	return Outcome{
 		Text:      "The asker is asked, below your answer, whether to remember it. It isn't remembered yet.",
-		Summary:   "proposed, " + plural(len(lore.Sources), "source"),
-		Proposals: []Proposal{{Lore: lore}},
+		Summary:   "proposed, " + Plural(len(lore.Sources), "source"),
+		Proposals: []memory.Lore{lore},
 	}, nil
-}
-
-// plainly is a text without the numbers of a prompt, and with Discord's own mention tags.
-func plainly(s string) string {
-	return replaceCitations(shownTag.ReplaceAllString(s, "<@$1>"), func(int) bool { return false })
 }
 
 // sourcesOf are the messages of these numbers.
 func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	var sources []memory.Message
 	for _, n := range numbers {
-		hit, there := t.r.shown.hit(n)
+		hit, there := t.Shown.Hit(n)
 		if !there {
 			return nil, mendf("There is no message with the number %d.", n)
 		}
@@ -107,15 +93,15 @@ func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 // nothing was shown but messages of members': what was made of some has sources of its own, or none that are
 // known.
 func (t *Turn) allShown() ([]memory.Message, bool) {
-	if len(t.r.shown.lore)+len(t.r.shown.summaries) > 0 {
+	if len(t.Shown.Lore)+len(t.Shown.Summaries) > 0 {
 		return nil, false
 	}
-	for _, p := range t.r.shown.people {
+	for _, p := range t.Shown.People {
 		if len(p.Person.Facts) > 0 {
 			return nil, false
 		}
 	}
-	all := slices.Clone(t.r.shown.messages)
+	all := slices.Clone(t.Shown.Messages)
 	if slices.ContainsFunc(all, func(m memory.Message) bool { return m.Kind == memory.FromHark }) {
 		return nil, false
 	}
@@ -140,10 +126,10 @@ func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []str
 		named, times = append(append(named, m.Author), m.Mentions...), append(times, m.ID)
 	}
 	for _, id := range named {
-		hear(t.r.names.of(id))
+		hear(t.Answer.People().Name(id))
 	}
 	for _, id := range times {
-		at := id.Time().In(t.Zone())
+		at := id.Time().In(t.Answer.Zone())
 		hear(fmt.Sprint(at.Format("Monday 2 January 2006 2006-01-02 01-02 02.01.2006 15:04"), " ", at.Day(),
 			" ", int(at.Month())))
 	}

@@ -1,0 +1,96 @@
+package answer
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"hark/builder"
+	"hark/internal/text"
+	"hark/memory"
+	"hark/search"
+)
+
+// bestShown is how many characters of what was found the builder makes room for before it adds more.
+const bestShown = 400
+
+// History is the part of a prompt's input that comes from a recall, for an answer in the channel at, with
+// days as they are in zone. Excerpts overlap: each message is shown where it stands best, and a hit that stands in a
+// better one's excerpt needs none of its own. Of a long message that was found, what is before its passage may be left
+// out.
+func History(result search.Result, at memory.ChannelID, zone *time.Location, channelName func(memory.ChannelID) string,
+	personName func(memory.UserID) string) builder.Input {
+	var in builder.Input
+	for _, p := range result.People {
+		in.Participants = append(in.Participants, builder.Participant{
+			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person,
+				zone, personName), Main: p.Main,
+		})
+	}
+	for _, hit := range result.Lore {
+		in.Lore = append(in.Lore, hit.Lore.Name+": "+dated(hit.Lore.Text, hit.Lore.At, zone))
+	}
+	shown := map[memory.MessageID]bool{}
+	for _, hit := range result.Hits {
+		if shown[hit.Message.ID] {
+			continue
+		}
+		item := builder.Item{Relevance: hit.Relevance}
+		if hit.Message.Channel != at && channelName != nil {
+			item.Channel = channelName(hit.Message.Channel)
+		}
+		for _, m := range hit.Excerpt {
+			if shown[m.ID] {
+				continue
+			}
+			shown[m.ID] = true
+			if m.ID == hit.Message.ID {
+				item.Hit = len(item.Lines)
+			}
+			line := builder.Line{Message: m.ID, Author: m.Author, Time: m.Time(), Content: m.Text(), Tokens: m.Tokens,
+				Starred: m.Starred}
+			if m.ID == hit.Message.ID {
+				if said := passage(hit, bestShown); said != line.Content {
+					line.Content, line.Tokens = said, 0
+				}
+			}
+			if personName != nil {
+				if name := personName(m.Author); name != tag(m.Author) {
+					line.Name = name
+				}
+			}
+			item.Lines = append(item.Lines, line)
+		}
+		in.History = append(in.History, item)
+	}
+	return in
+}
+
+// told is what is known of p, as one text. What somebody else told says so.
+func told(p memory.Person, zone *time.Location, name func(memory.UserID) string) string {
+	var texts []string
+	if aliases := p.Aliases(); len(aliases) > 0 {
+		texts = append(texts, "also called "+strings.Join(aliases, ", "))
+	}
+	for _, f := range p.Facts {
+		said := dated(f.Text, cmp.Or(f.Message, memory.MessageID(f.ID)).Time(), zone)
+		switch {
+		case f.Alias: // told above
+		case f.By == p.ID || f.By == 0:
+			texts = append(texts, said)
+		case name == nil:
+			texts = append(texts, said+" (said by "+tag(f.By)+")")
+		default:
+			texts = append(texts, said+" (said by "+name(f.By)+")")
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
+// dated is s, with the day that it was said on where it speaks of a time that is relative to that.
+func dated(s string, at time.Time, zone *time.Location) string {
+	if at.IsZero() || !text.SpeaksOfNow(s) {
+		return s
+	}
+	return s + " (said on " + at.In(zone).Format(time.DateOnly) + ")"
+}
