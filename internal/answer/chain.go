@@ -1,17 +1,12 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
-	"strings"
 
-	"hark/builder"
-	"hark/internal/answer/manifest"
 	"hark/internal/digest"
 	"hark/memory"
-	"hark/search"
 )
 
 // What a session goes back to: the chain of replies that the question ends, those that end in the session,
@@ -134,101 +129,4 @@ func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chai
 		chain, id = append(chain, before[i]), before[i].ReplyTo
 	}
 	return inOrder(chain)
-}
-
-// maxEarlier bounds the summaries that are looked at for one prompt, which has hardly room for more.
-const maxEarlier = 8
-
-// earlier are the summaries of the channel's earlier sessions that may be used in an answer there, best first. They are
-// told in their own channel only, and not where the session alone may be.
-func (e *Engine) earlier(ctx context.Context, q Question, r *recalled,
-	shown []memory.Message) ([]search.SummaryHit, error) {
-	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.asked.Authors) > 0 ||
-		!slices.Contains(r.asked.Channels, q.Channel) {
-		return nil, nil
-	}
-	all, err := e.log.Summaries(ctx, q.Channel)
-	if err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(slices.Clone(q.Filter.Summaries.SummariesOf(all)), func(s memory.Summary) bool {
-		unseen := func(source memory.SummarySource) bool { return !digest.Has(shown, source.Message) }
-		before, after := s.From().Before(r.asked.Since), !r.asked.Until.IsZero() && !s.To().Before(r.asked.Until)
-		return before || after || !slices.ContainsFunc(s.Sources, unseen) // the session itself is shown
-	})
-	hits := search.RankSummaries(r.sought, q.Now.In(r.settings.Zone), all)
-	return hits[:min(len(hits), maxEarlier)], nil
-}
-
-// asEarlier are the summaries as the builder takes them, oldest first.
-func asEarlier(hits []search.SummaryHit) []builder.Earlier {
-	in := make([]builder.Earlier, len(hits))
-	order := make([]int, len(hits))
-	for rank := range hits {
-		order[rank] = rank
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hits[a].Summary.ID, hits[b].Summary.ID) })
-	for i, rank := range order {
-		s := hits[rank].Summary
-		in[i] = builder.Earlier{Text: s.Text, Time: s.To(), Relevance: float64(len(hits) - rank)}
-	}
-	return in
-}
-
-// quotedLeast is how many bytes of a message repeat it where something else has them word for word.
-const (
-	quotedLeast = 20
-	quotedMost  = 150 // characters of a message that are compared
-	quotedHits  = 5   // so many have room in any prompt
-)
-
-// sayOnce leaves out of what was found whatever has the same words as a better message, and the summaries and the lore
-// that quote one: the plain layout has no room to say it twice.
-func (r *recalled) sayOnce() {
-	var said []string
-	r.result.Hits = slices.DeleteFunc(slices.Clone(r.result.Hits), func(h search.Hit) bool {
-		words := oneLine(h.Message.Text(), quotedMost)
-		twice := len(words) >= quotedLeast && slices.Contains(said, words)
-		said = append(said, words)
-		return twice
-	})
-	quotes := func(s string) bool {
-		s = strings.Join(strings.Fields(s), " ")
-		return slices.ContainsFunc(said[:min(len(said), quotedHits)], func(words string) bool {
-			return len(words) >= quotedLeast && strings.Contains(s, words)
-		})
-	}
-	r.summaries = slices.DeleteFunc(slices.Clone(r.summaries), func(h search.SummaryHit) bool {
-		return quotes(h.Summary.Text)
-	})
-	r.result.Lore = slices.DeleteFunc(slices.Clone(r.result.Lore), func(h search.LoreHit) bool {
-		return quotes(h.Lore.Text)
-	})
-}
-
-// agreed reports whether all agree still who are mentioned in what a summary is from.
-func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
-	return now.agree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From, func(at memory.Spot) memory.Message { return r.said[at] }))
-}
-
-// holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
-func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, r *recalled) (bool, error) {
-	summaries := r.shown.Summaries
-	if len(summaries) == 0 {
-		return true, nil
-	}
-	if !now.here || !slices.Contains(now.scope.Channels, channel) {
-		return false, nil
-	}
-	for _, s := range summaries {
-		if ok, err := r.agreed(ctx, now.consents, s); !ok || err != nil {
-			return false, err
-		}
-	}
-	all, err := e.log.Summaries(ctx, channel)
-	return !slices.ContainsFunc(summaries, func(s memory.Summary) bool {
-		return !slices.ContainsFunc(all, func(known memory.Summary) bool {
-			return known.ID == s.ID && known.Made.Equal(s.Made)
-		})
-	}), err
 }

@@ -236,13 +236,6 @@ func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(t
 // sentTokens returns how many tokens the model was sent last.
 func (r *recalled) sentTokens() int { return r.Prompt.Report.Tokens + r.talk.SentTokens() }
 
-// asMessages is a prompt as a model is asked it.
-func asMessages(prompt []builder.ChatMessage) []chat.Message {
-	return digest.Each(prompt, func(m builder.ChatMessage) chat.Message {
-		return chat.Message{Role: m.Role, Content: m.Content}
-	})
-}
-
 // Recall is what would go into an answer to q. With an error it tells what it took of models all the same.
 func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	ctx = withLookUps(ctx)

@@ -323,3 +323,10 @@ func withoutFiles(p memory.Prompt) memory.Prompt {
 	}
 	return p
 }
+
+// asMessages is a prompt as a model is asked it.
+func asMessages(prompt []builder.ChatMessage) []chat.Message {
+	return digest.Each(prompt, func(m builder.ChatMessage) chat.Message {
+		return chat.Message{Role: m.Role, Content: m.Content}
+	})
+}

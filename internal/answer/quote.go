@@ -8,25 +8,12 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"hark/internal/answer/manifest"
 	"hark/internal/digest"
 	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
-)
-
-// What an extractive answer says of itself, when it found nothing, and to small talk. All are notes: text.OwnWords
-// leaves them out, so that no follow-up is searched with their words.
-const (
-	noModel     = "*No language model is configured, so I quote what was said.*"
-	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
-	noTokens    = "*There are no tokens left for the language model, so I quote what was said.*"
-	foundNone   = "*I found nothing about that in what everyone here may read; other words, a name or a rough date may help.*"
-	onlyYouNone = "*I found nothing about that in what you may read; other words, a name or a rough date may help.*"
-	cantChat    = "*I can't chat without a language model, but I can look up what was said here: just ask.*"
 )
 
 const (
@@ -169,22 +156,6 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 		return hits[:1], nil
 	}
 	return []search.Hit{best, hits[1+second]}, nil
-}
-
-// passage is what the message of a hit says, from where so many characters hold the passage that was found. All of it
-// is there if they hold it from the beginning.
-func passage(hit search.Hit, characters int) string {
-	said := hit.Message.Text()
-	before, found := []rune(said[:hit.From]), utf8.RuneCountInString(said[hit.From:hit.To])
-	if len(before)+found <= characters {
-		return said
-	}
-	room := max(0, characters-found-2) // besides what marks that something is left out
-	before = before[len(before)-room:]
-	if i := slices.IndexFunc(before, unicode.IsSpace); i >= 0 { // a word isn't cut
-		before = before[i:]
-	}
-	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
 }
 
 // wantedIn are a question's terms but for those that only ask.

@@ -3,12 +3,7 @@ package answer
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"maps"
-	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"hark/builder"
@@ -41,22 +36,6 @@ type recalled struct {
 	log       *tools.CallLog
 	started   time.Time
 	search    time.Duration
-}
-
-// reach is what may be used in an answer at this moment.
-type reach struct {
-	guilds   []memory.GuildID
-	scope    memory.Scope
-	asked    memory.Scope // what of it the question is about
-	channels map[memory.ChannelID]memory.Channel
-	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
-	here     bool               // whether what was logged of the channel asked in may be used at all
-	attended memory.MessageID   // what was said there before this is used as any other past, and isn't of the session
-	names    names
-	consents consents
-	lore     map[int64]memory.Lore // what the guilds were told, by id
-	hidden   map[int64]bool        // facts that may not be told
-	settings Settings              // of the channel asked in
 }
 
 func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
@@ -244,17 +223,6 @@ func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result sea
 	return result, left, err
 }
 
-// places are messages to be looked at, by channel, each once.
-type places map[memory.ChannelID][]memory.MessageID
-
-func (p places) add(spots ...memory.Spot) {
-	for _, at := range spots {
-		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
-			p[at.Channel] = append(p[at.Channel], at.Message)
-		}
-	}
-}
-
 func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
 	now := q.Now
 	if asked := q.ID.Time().Add(time.Millisecond); q.ID != 0 && asked.After(now) {
@@ -269,163 +237,3 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		}),
 	}
 }
-
-// readable is what may be used in an answer to q, and the names of who and what is there. Of a guild that removed Hark
-// it is nothing.
-func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
-	if q.Settled != nil {
-		if err := q.Settled(ctx); err != nil {
-			return reach{}, err
-		}
-	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(),
-		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
-	if q.Everywhere && q.Operator {
-		var err error
-		if now.guilds, err = e.log.Guilds(ctx); err != nil {
-			return reach{}, err
-		}
-	}
-	if q.Guild == memory.DirectGuild {
-		now.attended = 0
-	}
-	all := map[memory.ChannelID]memory.Channel{}
-	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
-	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
-	for _, id := range now.guilds {
-		g, err := e.log.Guild(ctx, id)
-		if errors.Is(err, memory.ErrNotFound) {
-			continue // nothing was said there yet
-		}
-		if err != nil {
-			return reach{}, err
-		}
-		if left[id] = !g.Left.IsZero(); left[id] {
-			continue
-		}
-		list, err := e.log.People(ctx, id)
-		if err != nil {
-			return reach{}, err
-		}
-		now.names.add(g, list)
-		if id == q.Guild {
-			now.settings = now.settings.Set(g, q.Channel)
-		}
-		channels := digest.ByID(g)
-		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) &&
-			!channels[q.Channel].Shut
-		readable := map[memory.ChannelID]bool{}
-		for _, c := range readableIn(g, q, now.names) {
-			readable[c] = true
-		}
-		switch {
-		case id != q.Guild:
-		case readable[q.Channel]:
-			now.attended = 0
-		case q.Attended != nil:
-			now.attended = q.Attended(g, q.Channel)
-		}
-		for _, c := range g.Channels {
-			all[c.ID] = c
-			switch {
-			case !e.remembered(q, g, channels[c.ID], channels):
-			case readable[c.ID]:
-				now.scope.Channels = append(now.scope.Channels, c.ID)
-			case c.Kind != memory.DirectChannel:
-				now.closed = append(now.closed, c.ID)
-			}
-		}
-	}
-	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
-	now.channels = all
-	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
-	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
-	return now, e.readLore(ctx, &now)
-}
-
-// hiddenFacts are the facts about people that were said or told in none of channels.
-func hiddenFacts(channels []memory.ChannelID, people memory.People) map[int64]bool {
-	hidden := map[int64]bool{}
-	for _, guild := range people {
-		for i := range guild {
-			for _, f := range guild[i].Facts {
-				if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
-					hidden[f.ID] = true
-				}
-			}
-		}
-	}
-	return hidden
-}
-
-func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
-	if q.Everywhere && q.Operator {
-		return digest.Each(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
-	}
-	place := search.Place{Channel: q.Channel, Operator: q.Operator}
-	if q.OnlyAsker {
-		place.Viewer, place.Roles = q.Asker, q.Roles
-	}
-	if q.Sets != nil {
-		place.Sets = q.Sets(g)
-	}
-	return search.Readable(g, place, n.person)
-}
-
-// Lore is the lore of q's guild that may be told to those who will read an answer to q, by name.
-func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
-	ctx = withLookUps(ctx)
-	now, err := e.readable(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("read lore: %w", err)
-	}
-	here := slices.DeleteFunc(slices.Collect(maps.Values(now.lore)), func(l memory.Lore) bool {
-		return l.Guild != q.Guild
-	})
-	told, _, err := e.toldLore(ctx, now, here)
-	return told, err
-}
-
-// toldLore are those of lore that may be told within a reach, by name, and what they were said in.
-func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore,
-	map[memory.Spot]memory.Message, error) {
-	r := &recalled{reach: now}
-	r.result.Lore = digest.Each(lore, func(l memory.Lore) search.LoreHit { return search.LoreHit{Lore: l} })
-	if err := e.settle(ctx, r); err != nil {
-		return nil, nil, fmt.Errorf("read what lore is from: %w", err)
-	}
-	told := loreOf(r.result.Lore)
-	slices.SortFunc(told, func(a, b memory.Lore) int {
-		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
-	})
-	return told, r.said, nil
-}
-
-// names are those of the people and channels that an answer may speak of.
-type names struct {
-	people   memory.People
-	channels map[memory.ChannelID]string
-	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
-}
-
-func newNames() names {
-	return names{channels: map[memory.ChannelID]string{},
-		unplaced: map[memory.ChannelID]bool{}}
-}
-
-func (n *names) add(g *memory.Guild, people []memory.Person) {
-	n.people = append(n.people, people)
-	for _, c := range g.Channels {
-		n.channels[c.ID] = c.Name
-		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
-	}
-}
-
-func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
-
-// of is the name somebody goes by; of somebody unknown, their tag.
-func (n names) of(id memory.UserID) string { return n.people.Name(id) }
-
-func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
-
-func (n names) channel(id memory.ChannelID) string { return n.channels[id] }

@@ -1,17 +1,14 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"hark/builder"
 	"hark/internal/digest"
-	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -192,136 +189,4 @@ func asTurn(messages []memory.Message, n names) builder.Turn {
 		turn.Content, turn.Tokens = strings.Join(digest.Each(messages, memory.Message.Text), "\n"), 0
 	}
 	return turn
-}
-
-// spoken is what m says, or the turn that it begins, as a model is to read it: of Hark's own only the words, and with
-// the name of Hark, or of another bot, in the place of a mention.
-func (n names) spoken(m memory.Message, said string) string {
-	if m.Kind == memory.FromHark {
-		if said = text.OwnWords(said); said == "" {
-			return m.Text() // it was nothing else
-		}
-	}
-	if !strings.Contains(said, "<@") {
-		return said
-	}
-	return mentioned.ReplaceAllStringFunc(said, func(tag string) string {
-		id, _ := strconv.ParseInt(strings.Trim(tag, "<@!>"), 10, 64)
-		if p, known := n.person(memory.UserID(id)); known && p.Bot && p.DisplayName() != "" {
-			return "@" + p.DisplayName()
-		}
-		return tag
-	})
-}
-
-// name puts the names of bots in the place of their mentions in items.
-func (n names) name(items []builder.Item) {
-	for _, item := range items {
-		for i := range item.Lines {
-			line := &item.Lines[i]
-			if said := n.spoken(memory.Message{}, line.Content); said != line.Content {
-				line.Content, line.Tokens = said, 0
-			}
-		}
-	}
-}
-
-// inOrder sorts messages by their ids, which is by time.
-func inOrder(messages []memory.Message) []memory.Message {
-	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
-	return messages
-}
-
-// askedOfHark is what tells of a message that it is a question to Hark by what it says itself; nil where the question
-// is what Hark was asked.
-func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
-	if asksWhatWasAsked(q.Text) {
-		return nil
-	}
-	return func(m *memory.Message) bool { return r.addressed(*m) && bids(*m) }
-}
-
-var askedBefore = pattern.Of(`(?i)\b(?:did|do|does)\b.*\bask\b.*\b(?:you|hark)\b|` +
-	`\b(?:asked|asking|(?:i|we) (?:told|tell)|questions|requests)\b.*\b(?:you|hark)\b|` +
-	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
-
-// asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
-func asksWhatWasAsked(question string) bool {
-	return text.Asks(question) && askedBefore().MatchString(text.WithoutHark(question))
-}
-
-var (
-	// bidding are words that what is asked of Hark begins with, besides an English question's.
-	bidding = text.SetOf("tell show find give write make explain summarize summarise list search look translate " +
-		"draft say sing help recap sag zeig such schreib dis montre cherche dime busca " +
-		"wer wen wem wann wo wohin woher warum wie wieso welche welcher welches " +
-		"qui quoi quand ou comment pourquoi combien quel quelle quien que cuando donde como cual cuanto")
-	courtesies = text.SetOf("thanks thank thx hi hello hey good ok okay please " +
-		"danke hallo bitte merci bonjour salut gracias hola")
-	asksUnspaced = pattern.Of(`[か吗嗎呢][。\s]*$`)
-	sentencesOf  = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
-)
-
-// bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A
-// message that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to
-// Hark, and people make lists and notes there: only a question or thanks bid.
-func bids(m memory.Message) bool {
-	said := text.WithoutHark(m.Content)
-	direct := m.Guild == memory.DirectGuild
-	switch words := text.Words(said); {
-	case len(words) == 0:
-		return text.SpeaksToHark(m.Content)
-	case len(words) == 1 && len(text.QueryTerms(said)) < 2 && m.ReplyTo == 0 && !direct: // a topic, and no answer
-		return !strings.ContainsAny(words[0], "0123456789")
-	}
-	is := false
-	for _, sentence := range sentencesOf().FindAllString(said, -1) {
-		words := text.Words(sentence)
-		all := len(words)
-		for len(words) > 0 && courtesies[words[0]] {
-			words = words[1:]
-		}
-		rest := strings.Join(words, " ")
-		own := text.QueryTerms(rest)
-		switch {
-		case text.Asks(sentence), text.Asks(rest), asksUnspaced().MatchString(sentence):
-			is = true
-		case len(words) > 0 && bidding[words[0]] && !direct:
-			is = true
-		case all > len(words) && len(own) == 0: // no more than polite
-			is = true
-		case len(own) > 1:
-			return false
-		}
-	}
-	return is
-}
-
-// putToHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.
-func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	if !bids(m) {
-		return false, nil
-	}
-	return e.saidToHark(ctx, r, m)
-}
-
-// addressed reports whether m is addressed to Hark or another bot by what it says itself.
-func (r *recalled) addressed(m memory.Message) bool {
-	return m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) ||
-		slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
-			p, ok := r.names.person(id)
-			return ok && p.Bot
-		})
-}
-
-// saidToHark reports whether m was said to Hark or another bot.
-func (e *Engine) saidToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	if r.addressed(m) {
-		return true, nil
-	}
-	if m.ReplyTo == 0 {
-		return false, nil
-	}
-	replied, err := e.log.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
-	return len(replied) == 1 && replied[0].Kind == memory.FromHark, err
 }

@@ -54,31 +54,6 @@ func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted places) (err er
 	return err
 }
 
-// readLore reads the lore that may be used in the scope: told by nobody who has opted out.
-func (e *Engine) readLore(ctx context.Context, now *reach) error {
-	now.lore = map[int64]memory.Lore{}
-	for _, guild := range now.guilds {
-		all, err := e.log.Lore(ctx, guild)
-		if err != nil {
-			return err
-		}
-		for _, l := range search.LoreIn(now.scope, all) {
-			if ok, err := now.consents.agrees(ctx, guild, l.By); err != nil {
-				return err
-			} else if ok {
-				now.lore[l.ID] = l
-			}
-		}
-	}
-	return nil
-}
-
-// usable reports whether lore may be used, as it is.
-func (now *reach) usable(l memory.Lore) bool {
-	known, ok := now.lore[l.ID]
-	return ok && known.Guild == l.Guild && known.At.Equal(l.At)
-}
-
 // holdsLore reports whether all of the lore may still be used, and nothing of it has changed.
 func (now *reach) holdsLore(lore []memory.Lore) bool {
 	return !slices.ContainsFunc(lore, func(l memory.Lore) bool { return !now.usable(l) })

@@ -12,9 +12,6 @@ import (
 	"hark/search"
 )
 
-// withdrawn is said in the place of an answer that mustn't be given any more.
-const withdrawn = "While I was answering, something that I relied on was deleted, changed, or closed to some of you, so I take my answer back. Please ask me again."
-
 // lookAgain is how long looking again at what an answer was made from may take.
 const lookAgain = 2 * time.Second
 

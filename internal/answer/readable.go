@@ -1,0 +1,258 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/builder"
+	"hark/internal/digest"
+	"hark/internal/text"
+	"hark/memory"
+	"hark/search"
+)
+
+// spoken is what m says, or the turn that it begins, as a model is to read it: of Hark's own only the words, and with
+// the name of Hark, or of another bot, in the place of a mention.
+func (n names) spoken(m memory.Message, said string) string {
+	if m.Kind == memory.FromHark {
+		if said = text.OwnWords(said); said == "" {
+			return m.Text() // it was nothing else
+		}
+	}
+	if !strings.Contains(said, "<@") {
+		return said
+	}
+	return mentioned.ReplaceAllStringFunc(said, func(tag string) string {
+		id, _ := strconv.ParseInt(strings.Trim(tag, "<@!>"), 10, 64)
+		if p, known := n.person(memory.UserID(id)); known && p.Bot && p.DisplayName() != "" {
+			return "@" + p.DisplayName()
+		}
+		return tag
+	})
+}
+
+// name puts the names of bots in the place of their mentions in items.
+func (n names) name(items []builder.Item) {
+	for _, item := range items {
+		for i := range item.Lines {
+			line := &item.Lines[i]
+			if said := n.spoken(memory.Message{}, line.Content); said != line.Content {
+				line.Content, line.Tokens = said, 0
+			}
+		}
+	}
+}
+
+// inOrder sorts messages by their ids, which is by time.
+func inOrder(messages []memory.Message) []memory.Message {
+	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return messages
+}
+
+// reach is what may be used in an answer at this moment.
+type reach struct {
+	guilds   []memory.GuildID
+	scope    memory.Scope
+	asked    memory.Scope // what of it the question is about
+	channels map[memory.ChannelID]memory.Channel
+	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
+	here     bool               // whether what was logged of the channel asked in may be used at all
+	attended memory.MessageID   // what was said there before this is used as any other past, and isn't of the session
+	names    names
+	consents consents
+	lore     map[int64]memory.Lore // what the guilds were told, by id
+	hidden   map[int64]bool        // facts that may not be told
+	settings Settings              // of the channel asked in
+}
+
+// places are messages to be looked at, by channel, each once.
+type places map[memory.ChannelID][]memory.MessageID
+
+func (p places) add(spots ...memory.Spot) {
+	for _, at := range spots {
+		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
+			p[at.Channel] = append(p[at.Channel], at.Message)
+		}
+	}
+}
+
+// readable is what may be used in an answer to q, and the names of who and what is there. Of a guild that removed Hark
+// it is nothing.
+func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
+	if q.Settled != nil {
+		if err := q.Settled(ctx); err != nil {
+			return reach{}, err
+		}
+	}
+	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(),
+		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
+	if q.Everywhere && q.Operator {
+		var err error
+		if now.guilds, err = e.log.Guilds(ctx); err != nil {
+			return reach{}, err
+		}
+	}
+	if q.Guild == memory.DirectGuild {
+		now.attended = 0
+	}
+	all := map[memory.ChannelID]memory.Channel{}
+	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
+	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
+	for _, id := range now.guilds {
+		g, err := e.log.Guild(ctx, id)
+		if errors.Is(err, memory.ErrNotFound) {
+			continue // nothing was said there yet
+		}
+		if err != nil {
+			return reach{}, err
+		}
+		if left[id] = !g.Left.IsZero(); left[id] {
+			continue
+		}
+		list, err := e.log.People(ctx, id)
+		if err != nil {
+			return reach{}, err
+		}
+		now.names.add(g, list)
+		if id == q.Guild {
+			now.settings = now.settings.Set(g, q.Channel)
+		}
+		channels := digest.ByID(g)
+		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) &&
+			!channels[q.Channel].Shut
+		readable := map[memory.ChannelID]bool{}
+		for _, c := range readableIn(g, q, now.names) {
+			readable[c] = true
+		}
+		switch {
+		case id != q.Guild:
+		case readable[q.Channel]:
+			now.attended = 0
+		case q.Attended != nil:
+			now.attended = q.Attended(g, q.Channel)
+		}
+		for _, c := range g.Channels {
+			all[c.ID] = c
+			switch {
+			case !e.remembered(q, g, channels[c.ID], channels):
+			case readable[c.ID]:
+				now.scope.Channels = append(now.scope.Channels, c.ID)
+			case c.Kind != memory.DirectChannel:
+				now.closed = append(now.closed, c.ID)
+			}
+		}
+	}
+	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
+	now.channels = all
+	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
+	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
+	return now, e.readLore(ctx, &now)
+}
+
+// hiddenFacts are the facts about people that were said or told in none of channels.
+func hiddenFacts(channels []memory.ChannelID, people memory.People) map[int64]bool {
+	hidden := map[int64]bool{}
+	for _, guild := range people {
+		for i := range guild {
+			for _, f := range guild[i].Facts {
+				if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
+					hidden[f.ID] = true
+				}
+			}
+		}
+	}
+	return hidden
+}
+
+func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
+	if q.Everywhere && q.Operator {
+		return digest.Each(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
+	}
+	place := search.Place{Channel: q.Channel, Operator: q.Operator}
+	if q.OnlyAsker {
+		place.Viewer, place.Roles = q.Asker, q.Roles
+	}
+	if q.Sets != nil {
+		place.Sets = q.Sets(g)
+	}
+	return search.Readable(g, place, n.person)
+}
+
+// names are those of the people and channels that an answer may speak of.
+type names struct {
+	people   memory.People
+	channels map[memory.ChannelID]string
+	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
+}
+
+func newNames() names {
+	return names{channels: map[memory.ChannelID]string{},
+		unplaced: map[memory.ChannelID]bool{}}
+}
+
+func (n *names) add(g *memory.Guild, people []memory.Person) {
+	n.people = append(n.people, people)
+	for _, c := range g.Channels {
+		n.channels[c.ID] = c.Name
+		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
+	}
+}
+
+func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
+
+// of is the name somebody goes by; of somebody unknown, their tag.
+func (n names) of(id memory.UserID) string { return n.people.Name(id) }
+
+func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
+
+func (n names) channel(id memory.ChannelID) string { return n.channels[id] }
+
+// readLore reads the lore that may be used in the scope: told by nobody who has opted out.
+func (e *Engine) readLore(ctx context.Context, now *reach) error {
+	now.lore = map[int64]memory.Lore{}
+	for _, guild := range now.guilds {
+		all, err := e.log.Lore(ctx, guild)
+		if err != nil {
+			return err
+		}
+		for _, l := range search.LoreIn(now.scope, all) {
+			if ok, err := now.consents.agrees(ctx, guild, l.By); err != nil {
+				return err
+			} else if ok {
+				now.lore[l.ID] = l
+			}
+		}
+	}
+	return nil
+}
+
+// usable reports whether lore may be used, as it is.
+func (now *reach) usable(l memory.Lore) bool {
+	known, ok := now.lore[l.ID]
+	return ok && known.Guild == l.Guild && known.At.Equal(l.At)
+}
+
+// remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
+// asked is the operator's own, as long as nobody has decided otherwise. channels are g's.
+func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
+	channels map[memory.ChannelID]*memory.Channel) bool {
+	policy := e.options.Policy
+	if c != nil && q.Operator && c.Unplaced && !g.Asked {
+		policy.Ask = false
+	}
+	return digest.Remembers(policy, g, c, channels)
+}
+
+// source is a message as an answer cites it by n.
+func (now *reach) source(n int, m memory.Message) Source {
+	return Source{
+		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
+		Place: now.names.channel(m.Channel),
+		Time:  m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
+	}
+}

@@ -1,0 +1,79 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"hark/builder"
+	"hark/internal/answer/manifest"
+	"hark/internal/digest"
+	"hark/memory"
+	"hark/search"
+)
+
+// maxEarlier bounds the summaries that are looked at for one prompt, which has hardly room for more.
+const maxEarlier = 8
+
+// earlier are the summaries of the channel's earlier sessions that may be used in an answer there, best first. They are
+// told in their own channel only, and not where the session alone may be.
+func (e *Engine) earlier(ctx context.Context, q Question, r *recalled,
+	shown []memory.Message) ([]search.SummaryHit, error) {
+	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.asked.Authors) > 0 ||
+		!slices.Contains(r.asked.Channels, q.Channel) {
+		return nil, nil
+	}
+	all, err := e.log.Summaries(ctx, q.Channel)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(slices.Clone(q.Filter.Summaries.SummariesOf(all)), func(s memory.Summary) bool {
+		unseen := func(source memory.SummarySource) bool { return !digest.Has(shown, source.Message) }
+		before, after := s.From().Before(r.asked.Since), !r.asked.Until.IsZero() && !s.To().Before(r.asked.Until)
+		return before || after || !slices.ContainsFunc(s.Sources, unseen) // the session itself is shown
+	})
+	hits := search.RankSummaries(r.sought, q.Now.In(r.settings.Zone), all)
+	return hits[:min(len(hits), maxEarlier)], nil
+}
+
+// asEarlier are the summaries as the builder takes them, oldest first.
+func asEarlier(hits []search.SummaryHit) []builder.Earlier {
+	in := make([]builder.Earlier, len(hits))
+	order := make([]int, len(hits))
+	for rank := range hits {
+		order[rank] = rank
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(hits[a].Summary.ID, hits[b].Summary.ID) })
+	for i, rank := range order {
+		s := hits[rank].Summary
+		in[i] = builder.Earlier{Text: s.Text, Time: s.To(), Relevance: float64(len(hits) - rank)}
+	}
+	return in
+}
+
+// agreed reports whether all agree still who are mentioned in what a summary is from.
+func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
+	return now.agree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From, func(at memory.Spot) memory.Message { return r.said[at] }))
+}
+
+// holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
+func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, r *recalled) (bool, error) {
+	summaries := r.shown.Summaries
+	if len(summaries) == 0 {
+		return true, nil
+	}
+	if !now.here || !slices.Contains(now.scope.Channels, channel) {
+		return false, nil
+	}
+	for _, s := range summaries {
+		if ok, err := r.agreed(ctx, now.consents, s); !ok || err != nil {
+			return false, err
+		}
+	}
+	all, err := e.log.Summaries(ctx, channel)
+	return !slices.ContainsFunc(summaries, func(s memory.Summary) bool {
+		return !slices.ContainsFunc(all, func(known memory.Summary) bool {
+			return known.ID == s.ID && known.Made.Equal(s.Made)
+		})
+	}), err
+}
