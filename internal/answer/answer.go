@@ -6,7 +6,6 @@ package answer
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"hark/builder"
@@ -83,32 +82,6 @@ type File struct {
 	// Load fetches its data, if it has at most so many bytes; it is called once, while it is searched. What
 	// it fails with is ErrFileGone, ErrFileTooLarge, or anything else. nil: nothing but the name is known.
 	Load func(ctx context.Context, most int) ([]byte, error)
-}
-
-// Filter says of what is recalled when, by whom and where it was said. It never widens what may be read.
-type Filter struct {
-	Since, Until time.Time            // from Since on, and before Until; zero: without a bound
-	From         []memory.UserID      // only what they said; empty: what anybody said
-	In           []memory.ChannelID   // only there and in the threads there; empty: everywhere
-	Summaries    search.SummaryFilter // of earlier sessions only those; messages are recalled all the same
-}
-
-// narrow is what of scope the filter leaves; channels are those of the scope's guilds.
-func (f Filter) narrow(scope memory.Scope, channels map[memory.ChannelID]memory.Channel) memory.Scope {
-	scope.Since, scope.Until, scope.Authors = f.Since, f.Until, f.From
-	scope.Channels = f.channels(scope.Channels, channels)
-	return scope
-}
-
-// channels are those of ids that the filter leaves.
-func (f Filter) channels(ids []memory.ChannelID, channels map[memory.ChannelID]memory.Channel) []memory.ChannelID {
-	if len(f.In) == 0 {
-		return ids
-	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id memory.ChannelID) bool {
-		c := channels[id]
-		return !slices.Contains(f.In, id) && (!c.Kind.IsThread() || !slices.Contains(f.In, c.Parent))
-	})
 }
 
 // Answer is what Hark says.

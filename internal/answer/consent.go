@@ -135,3 +135,14 @@ func hitsLeft(ctx context.Context, hits []search.Hit,
 	}
 	return kept, err
 }
+
+// places are messages to be looked at, by channel, each once.
+type places map[memory.ChannelID][]memory.MessageID
+
+func (p places) add(spots ...memory.Spot) {
+	for _, at := range spots {
+		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
+			p[at.Channel] = append(p[at.Channel], at.Message)
+		}
+	}
+}

@@ -293,37 +293,6 @@ func (e *Engine) sees(m Model) bool {
 	return e.options.Vision
 }
 
-// fileSources are the messages of the log, but for the question's, of which the model was shown files.
-func (r *recalled) fileSources() []memory.Message {
-	if r.unlogged {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(r.session), func(m memory.Message) bool {
-		return !slices.ContainsFunc(r.files, func(f attachment) bool { return f.Message == m.ID })
-	})
-}
-
-// filesMark stands in a kept prompt where the contents of files were.
-const filesMark = "[The files' contents aren't kept.]"
-
-// withoutFiles is a prompt to be kept without the contents of files, of which nothing but the model knows.
-func withoutFiles(p memory.Prompt) memory.Prompt {
-	for i, b := range p.Boundaries {
-		if b.Section != string(builder.SectionFiles) {
-			continue
-		}
-		content := p.Messages[b.Message].Content
-		p.Messages[b.Message].Content = content[:b.Start] + filesMark + content[b.End:]
-		shift := len(filesMark) - (b.End - b.Start)
-		p.Boundaries[i].End += shift
-		for j := i + 1; j < len(p.Boundaries) && p.Boundaries[j].Message == b.Message; j++ {
-			p.Boundaries[j].Start += shift
-			p.Boundaries[j].End += shift
-		}
-	}
-	return p
-}
-
 // asMessages is a prompt as a model is asked it.
 func asMessages(prompt []builder.ChatMessage) []chat.Message {
 	return digest.Each(prompt, func(m builder.ChatMessage) chat.Message {

@@ -52,3 +52,31 @@ func loreOf(hits []search.LoreHit) []memory.Lore {
 func summariesOf(hits []search.SummaryHit) []memory.Summary {
 	return digest.Each(hits, func(h search.SummaryHit) memory.Summary { return h.Summary })
 }
+
+// turnsOf are the messages of the session, and of what it goes back to, that a prompt shows.
+func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
+	for _, i := range p.Turns {
+		session = append(session, r.turns[i]...)
+	}
+	return session
+}
+
+// included is how many items of a section are in the prompt.
+func (r *recalled) included(section builder.SectionType) int {
+	for _, s := range r.Prompt.Report.Sections {
+		if s.Type == section {
+			return s.Included
+		}
+	}
+	return 0
+}
+
+// fileSources are the messages of the log, but for the question's, of which the model was shown files.
+func (r *recalled) fileSources() []memory.Message {
+	if r.unlogged {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(r.session), func(m memory.Message) bool {
+		return !slices.ContainsFunc(r.files, func(f attachment) bool { return f.Message == m.ID })
+	})
+}

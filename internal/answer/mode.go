@@ -150,8 +150,3 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 	}
 	return made
 }
-
-// oneLine is at most n characters of s, on one line.
-func oneLine(s string, n int) string {
-	return text.Cut(strings.Join(strings.Fields(s), " "), n)
-}

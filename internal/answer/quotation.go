@@ -75,3 +75,10 @@ func passage(hit search.Hit, characters int) string {
 	}
 	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
 }
+
+func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
+
+// oneLine is at most n characters of s, on one line.
+func oneLine(s string, n int) string {
+	return text.Cut(strings.Join(strings.Fields(s), " "), n)
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,17 +69,6 @@ type reach struct {
 	lore     map[int64]memory.Lore // what the guilds were told, by id
 	hidden   map[int64]bool        // facts that may not be told
 	settings Settings              // of the channel asked in
-}
-
-// places are messages to be looked at, by channel, each once.
-type places map[memory.ChannelID][]memory.MessageID
-
-func (p places) add(spots ...memory.Spot) {
-	for _, at := range spots {
-		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
-			p[at.Channel] = append(p[at.Channel], at.Message)
-		}
-	}
 }
 
 // readable is what may be used in an answer to q, and the names of who and what is there. Of a guild that removed Hark
@@ -208,8 +198,6 @@ func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.
 // of is the name somebody goes by; of somebody unknown, their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 
-func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
-
 func (n names) channel(id memory.ChannelID) string { return n.channels[id] }
 
 // readLore reads the lore that may be used in the scope: told by nobody who has opted out.
@@ -256,3 +244,6 @@ func (now *reach) source(n int, m memory.Message) Source {
 		Time:  m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
 	}
 }
+
+// mentioned is the tag of somebody.
+var mentioned = regexp.MustCompile(`<@!?(\d+)>`)

@@ -38,8 +38,6 @@ type recalled struct {
 	search    time.Duration
 }
 
-func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }
-
 // recall gathers what an answer to q is made from and has the prompt built.
 func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 	return e.recallFor(ctx, q, "", 0)
@@ -95,14 +93,6 @@ func (e *Engine) offer(ctx context.Context, q Question, r *recalled) (tools.Talk
 	return e.tools.Offer(ctx, e.turn(q, r))
 }
 
-// turnsOf are the messages of the session, and of what it goes back to, that a prompt shows.
-func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
-	for _, i := range p.Turns {
-		session = append(session, r.turns[i]...)
-	}
-	return session
-}
-
 // build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this
 // one.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) (err error) {
@@ -144,96 +134,4 @@ func (e *Engine) input(q Question, r *recalled) builder.Input {
 	}
 	in.Query = builder.Turn{Speaker: q.Name, Role: builder.RoleUser, Author: q.Asker, Time: q.Now, Content: q.Text}
 	return in
-}
-
-// presentIn are those of people who have written in the direct message asked in: nobody is told who else writes to
-// Hark.
-func presentIn(people []search.Participant, asker memory.UserID) []search.Participant {
-	return slices.DeleteFunc(people, func(p search.Participant) bool {
-		return p.Person.ID != asker && p.Presence.Messages == 0
-	})
-}
-
-// included is how many items of a section are in the prompt.
-func (r *recalled) included(section builder.SectionType) int {
-	for _, s := range r.Prompt.Report.Sections {
-		if s.Type == section {
-			return s.Included
-		}
-	}
-	return 0
-}
-
-// find searches, and tells what of that is worth using, and the hits that aren't. It leaves out whoever has opted out.
-// Lore is there only where it is called, or holds half of what is asked.
-func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope,
-	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
-	if result, err = e.search.Search(ctx, e.query(q, r, scope, skip)); err != nil {
-		return search.Result{}, nil, err
-	}
-	return e.mayUse(ctx, q, r, result, search.Result.Worth)
-}
-
-// sureHits are the hits of a result that may be quoted: what too little was found of isn't an answer.
-func sureHits(result search.Result) []search.Hit {
-	if result.Declined {
-		return nil
-	}
-	return result.Hits
-}
-
-// findAgain is what was found, with other messages skipped, and without those that were deleted since.
-func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
-	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
-	there := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) { // as far as is known here
-		return hitsLeft(ctx, hits, consents{e.log.Log, r.consents.in}.still)
-	}
-	if result, err = e.search.Again(ctx, r.result, skip, there); err != nil {
-		return search.Result{}, nil, err
-	}
-	return e.mayUse(ctx, q, r, result, search.Result.Worth)
-}
-
-// mayUse is what may be used of a result, and of its hits those worth using, as they are now. The others are left as
-// they were, and nowhere looked up.
-func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result,
-	worth func(search.Result) (worth, left []search.Hit)) (_ search.Result, left []search.Hit, err error) {
-	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
-		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
-	}
-	if result, err = r.consents.of(ctx, result); err != nil {
-		return search.Result{}, nil, err
-	}
-	ofHark := asksWhatWasAsked(q.Text)
-	result.Declined = result.Declined && !ofHark          // its words aren't those that were used
-	if result.Hits, left = worth(result); len(left) > 0 { // whoever wrote only what isn't used isn't introduced
-		result.People = slices.DeleteFunc(slices.Clone(result.People), func(p search.Participant) bool {
-			return !p.Main && !slices.ContainsFunc(result.Hits,
-				func(h search.Hit) bool { return h.Message.Author == p.Person.ID })
-		})
-	}
-	result.Hits, err = hitsLeft(ctx, result.Hits, e.upstream.now)
-	if err != nil || ofHark {
-		return result, left, err
-	}
-	result.Hits, err = digest.Keep(result.Hits, func(h search.Hit) (bool, error) {
-		put, err := e.putToHark(ctx, r, h.Message)
-		return !put, err
-	})
-	return result, left, err
-}
-
-func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memory.MessageID) search.Query {
-	now := q.Now
-	if asked := q.ID.Time().Add(time.Millisecond); q.ID != 0 && asked.After(now) {
-		now = asked // our clock is behind that of whoever gave out the id
-	}
-	return search.Query{
-		Text: r.sought, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
-		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
-		Seeks: r.mode.Is == builder.ModeSearch, Behind: r.askedOfHark(q),
-		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
-			return !slices.Contains(r.scope.Channels, c)
-		}),
-	}
 }

@@ -193,3 +193,26 @@ func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Even
 	}
 	return events
 }
+
+// filesMark stands in a kept prompt where the contents of files were.
+const filesMark = "[The files' contents aren't kept.]"
+
+// withoutFiles is a prompt to be kept without the contents of files, of which nothing but the model knows.
+func withoutFiles(p memory.Prompt) memory.Prompt {
+	for i, b := range p.Boundaries {
+		if b.Section != string(builder.SectionFiles) {
+			continue
+		}
+		content := p.Messages[b.Message].Content
+		p.Messages[b.Message].Content = content[:b.Start] + filesMark + content[b.End:]
+		shift := len(filesMark) - (b.End - b.Start)
+		p.Boundaries[i].End += shift
+		for j := i + 1; j < len(p.Boundaries) && p.Boundaries[j].Message == b.Message; j++ {
+			p.Boundaries[j].Start += shift
+			p.Boundaries[j].End += shift
+		}
+	}
+	return p
+}
+
+func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }

@@ -120,9 +120,6 @@ func wordsOf(s string) words {
 // figure is a number, however it is grouped.
 var figure = regexp.MustCompile(`\d(?:[ .,'’/:-]?\d)+`)
 
-// mentioned is the tag of somebody.
-var mentioned = regexp.MustCompile(`<@!?(\d+)>`)
-
 // termsOf are the terms of a text, its figures without what groups them, and who is mentioned.
 func termsOf(s string) []string {
 	terms := text.QueryTerms(s)
