@@ -10,13 +10,13 @@ import (
 	"hark/memory"
 )
 
-// askedOfHark is what tells of a message that it is a question to Hark by what it says itself; nil where the question
+// requestToHark is what tells of a message that it is a question to Hark by what it says itself; nil where the question
 // is what Hark was asked.
-func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
+func (r *recalled) requestToHark(q Question) func(*memory.Message) bool {
 	if asksWhatWasAsked(q.Text) {
 		return nil
 	}
-	return func(m *memory.Message) bool { return r.addressed(*m) && bids(*m) }
+	return func(m *memory.Message) bool { return r.addressesHark(*m) && isRequest(*m) }
 }
 
 var askedBefore = pattern.Of(`(?i)\b(?:did|do|does)\b.*\bask\b.*\b(?:you|hark)\b|` +
@@ -43,7 +43,7 @@ var (
 // bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A
 // message that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to
 // Hark, and people make lists and notes there: only a question or thanks bid.
-func bids(m memory.Message) bool {
+func isRequest(m memory.Message) bool {
 	said := text.WithoutHark(m.Content)
 	direct := m.Guild == memory.DirectGuild
 	switch words := text.Words(said); {
@@ -75,16 +75,16 @@ func bids(m memory.Message) bool {
 	return is
 }
 
-// putToHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.
-func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	if !bids(m) {
+// asksHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.
+func (e *Engine) asksHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
+	if !isRequest(m) {
 		return false, nil
 	}
-	return e.saidToHark(ctx, r, m)
+	return e.isToHark(ctx, r, m)
 }
 
 // addressed reports whether m is addressed to Hark or another bot by what it says itself.
-func (r *recalled) addressed(m memory.Message) bool {
+func (r *recalled) addressesHark(m memory.Message) bool {
 	return m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) ||
 		slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
 			p, ok := r.names.person(id)
@@ -92,9 +92,9 @@ func (r *recalled) addressed(m memory.Message) bool {
 		})
 }
 
-// saidToHark reports whether m was said to Hark or another bot.
-func (e *Engine) saidToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	if r.addressed(m) {
+// isToHark reports whether m was said to Hark or another bot.
+func (e *Engine) isToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
+	if r.addressesHark(m) {
 		return true, nil
 	}
 	if m.ReplyTo == 0 {

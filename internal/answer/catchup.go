@@ -28,8 +28,8 @@ const (
 	catchUpShown    = 500         // characters of a message that the model is shown
 	catchUpQuoted   = 1200        // characters that are quoted without one
 	catchUpQuotes   = 3           // messages
-	// catchUpLeast is how many tokens of messages the model is shown, however small its prompts are to be.
-	catchUpLeast = 200
+	// minCatchUpTokens is how many tokens of messages the model is shown, however small its prompts are to be.
+	minCatchUpTokens = 200
 )
 
 // What a channel can't be caught up with by. There is nothing to try again.
@@ -67,11 +67,11 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 		}
 	}()
 	operator := q.Operator
-	ctx, q = withLookUps(ctx), alone(q)
+	ctx, q = withLookUps(ctx), forAskerAlone(q)
 	q.OnlyAsker, q.Operator = !operator, operator
 	m, err := e.missed(ctx, q, since)
-	if err == nil && len(m.said) > 0 && m.voice.model != nil && !q.NoModel {
-		c, err := e.summedUp(ctx, q, m)
+	if err == nil && len(m.said) > 0 && m.resolved.model != nil && !q.NoModel {
+		c, err := e.summarise(ctx, q, m)
 		if err == nil || ctx.Err() != nil {
 			return c, err
 		}
@@ -90,18 +90,18 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 }
 
 // missing is what somebody missed, being told.
-type missing struct {
+type catchUp struct {
 	CaughtUp
-	reach reach
-	voice voice
-	said  []memory.Message // oldest first
+	reach    readableScope
+	resolved resolvedSettings
+	said     []memory.Message // oldest first
 }
 
 // missed reads what was said in q's channel from since on, or since the asker last wrote there.
-func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*missing, error) {
-	m := &missing{}
+func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catchUp, error) {
+	m := &catchUp{}
 	var err error
-	if m.reach, err = e.readable(ctx, q); err != nil {
+	if m.reach, err = e.readScope(ctx, q); err != nil {
 		return m, err
 	}
 	switch {
@@ -110,7 +110,7 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*miss
 	case !slices.Contains(m.reach.scope.Channels, q.Channel):
 		return m, ErrNotReadable
 	}
-	m.voice = e.voice(m.reach.settings)
+	m.resolved = e.resolve(m.reach.settings)
 	here := memory.Scope{Channels: []memory.ChannelID{q.Channel}}
 	presence, err := e.log.Presence(ctx, here, []memory.UserID{q.Asker})
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*miss
 }
 
 // readMissed reads the messages since m.Since. What was written when the asker wrote last is that.
-func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
+func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 	const newest = memory.MessageID(math.MaxInt64) // Discord's clock may be ahead of ours
 	read, err := e.log.Around(ctx, q.Channel, []memory.MessageID{newest}, CatchUpMost+1, 0)
 	if err != nil {
@@ -148,19 +148,19 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 	read = slices.DeleteFunc(read, func(s memory.Message) bool {
 		return !s.Kind.Recalled() || strings.TrimSpace(s.Text()) == ""
 	})
-	m.said, err = m.reach.consents.given(ctx, read)
+	m.said, err = m.reach.consents.withConsent(ctx, read)
 	m.Messages = len(m.said)
 	return err
 }
 
 // quote tells the messages that tell most.
-func (m *missing) quote() {
+func (m *catchUp) quote() {
 	var b strings.Builder
 	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, catchUpQuotes) {
 		source := m.reach.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here
-		fmt.Fprintf(&b, "%s— %s [%d]\n", quoted(s.Text), who(source, s.Author), source.Number)
+		fmt.Fprintf(&b, "%s— %s [%d]\n", blockQuote(s.Text), attribution(source, s.Author), source.Number)
 	}
 	m.Text = strings.TrimSpace(b.String())
 }
@@ -172,18 +172,18 @@ const catchUpInstruction = `You tell somebody what they missed in a chat channel
 	`Write three to eight short bullet points in the chat's language, 1,500 characters at most, and end each with the numbers of the messages that it is from, such as [3] or [3][7]. ` +
 	`Answer with nothing but these bullet points.`
 
-// summedUp has the model sum up what was missed. All that it was shown must be as it was when it has written.
-func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp, error) {
+// summarise has the model sum up what was missed. All that it was shown must be as it was when it has written.
+func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtUp, error) {
 	c := m.CaughtUp
 	var log tools.CallLog
-	instruction := fmt.Sprintf(catchUpInstruction, m.voice.builder.Safe(q.Name, nameLength))
-	from, lines, tokens := m.lines(m.voice.builder.MessageTokens(instruction))
+	instruction := fmt.Sprintf(catchUpInstruction, m.resolved.builder.Safe(q.Name, nameLength))
+	from, lines, tokens := m.lines(m.resolved.builder.MessageTokens(instruction))
 	c.Left = from
-	reply, err := digest.Ask(ctx, m.voice.model, "a summary", catchUpPatience,
-		chat.Request{Temperature: m.voice.Temperature, Messages: []chat.Message{
+	reply, err := digest.Ask(ctx, m.resolved.model, "a summary", catchUpPatience,
+		chat.Request{Temperature: m.resolved.Temperature, Messages: []chat.Message{
 			{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
 		}})
-	log.Count(m.voice.builder, reply, tokens)
+	log.Count(m.resolved.builder, reply, tokens)
 	c.Usage = log.Usage
 	if err != nil {
 		return c, err
@@ -195,7 +195,7 @@ func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp
 	if c.Text == "" {
 		return c, ErrEmpty
 	}
-	if c.Model, c.Instead = m.voice.model.Name(), reply.Instead; c.Instead != nil {
+	if c.Model, c.Instead = m.resolved.model.Name(), reply.Instead; c.Instead != nil {
 		c.Model = reply.Model
 	}
 	return c, nil
@@ -203,9 +203,9 @@ func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp
 
 // lines are the messages as the model is shown them, the newest that there is room for, from which on of those of m
 // that is, and about how many tokens it takes with the instruction.
-func (m *missing) lines(instruction int) (from int, text string, tokens int) {
-	b := m.voice.builder
-	room := max(catchUpLeast, b.MaxTokens()-instruction)
+func (m *catchUp) lines(instruction int) (from int, text string, tokens int) {
+	b := m.resolved.builder
+	room := max(minCatchUpTokens, b.MaxTokens()-instruction)
 	var lines []string
 	tokens = instruction
 	for from = len(m.said); from > 0; from-- {
@@ -226,19 +226,19 @@ func (m *missing) lines(instruction int) (from int, text string, tokens int) {
 
 // stillSaid reports whether the asker may still read q's channel, and messages of it are as they were.
 func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Message) (bool, error) {
-	now, err := e.readable(ctx, q)
+	now, err := e.readScope(ctx, q)
 	if err != nil || !slices.Contains(now.scope.Channels, q.Channel) {
 		return false, err
 	}
 	there, err := now.consents.messages(ctx, q.Channel, digest.IDs(messages))
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool {
-		return was.ID == is.ID && !isAnother(was, is)
+		return was.ID == is.ID && !changed(was, is)
 	}), err
 }
 
 // cite takes what the model wrote, with the citations of messages that it was shown: those after the first,
 // which were left out.
-func (c *CaughtUp) cite(m *missing, text string) {
+func (c *CaughtUp) cite(m *catchUp, text string) {
 	var cited []int
 	c.Text, cited = manifest.Citations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
 	for _, n := range cited {

@@ -19,7 +19,7 @@ const (
 
 // olderThan are the messages that those shown go back to, oldest first. What was said before the session may
 // be read again only where its channel's past may be.
-func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogue,
+func (e *Engine) olderThan(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	if !now.here {
 		return nil, nil
@@ -35,7 +35,7 @@ func (e *Engine) olderThan(ctx context.Context, q Question, now reach, t dialogu
 // chains are the messages that the question is a reply to, one after the other, and then, as far as there is
 // room, those that the messages shown reply to, the newest first. What the session's summary tells of is
 // looked up for the question only.
-func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue,
+func (e *Engine) chains(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	known := map[memory.MessageID]bool{}
 	for _, m := range shown {
@@ -78,23 +78,23 @@ func (e *Engine) chains(ctx context.Context, q Question, now reach, t dialogue,
 	if err := follow(slices.Compact(rest)); err != nil {
 		return nil, err
 	}
-	return now.derivation(q.Channel, t.from).usable(ctx, inOrder(found))
+	return now.audienceIn(q.Channel, t.from).usable(ctx, sortByID(found))
 }
 
 // usable are those of the channel's messages, which are in order, that somebody said who agrees, and that may be
 // said again.
-func (d *derivation) usable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+func (d *answerAudience) usable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	messages = slices.DeleteFunc(messages, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
-	messages, err := d.consents.given(ctx, messages)
+	messages, err := d.consents.withConsent(ctx, messages)
 	if err != nil {
 		return nil, err
 	}
-	return d.allowed(ctx, messages)
+	return d.repeatable(ctx, messages)
 }
 
 // starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be
 // read there, or, of a forum's post, the first of the thread itself. Both have the thread's id.
-func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
+func (e *Engine) starter(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	thread, id := now.channels[q.Channel], memory.MessageID(q.Channel)
 	if !thread.Kind.IsThread() {
@@ -109,7 +109,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now reach, t dialogue,
 		}
 		found, err := e.log.Around(ctx, channel, []memory.MessageID{id}, 0, 0)
 		if err == nil {
-			found, err = now.derivation(channel, math.MaxInt64).usable(ctx, found)
+			found, err = now.audienceIn(channel, math.MaxInt64).usable(ctx, found)
 		}
 		if len(found) > 0 || err != nil {
 			return found, err
@@ -128,5 +128,5 @@ func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chai
 		}
 		chain, id = append(chain, before[i]), before[i].ReplyTo
 	}
-	return inOrder(chain)
+	return sortByID(chain)
 }

@@ -53,7 +53,7 @@ func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 				shown.Add(memory.Message{Channel: lobby, ID: memory.MessageID(i + 1),
 					Author: memory.UserID(i + 1), Content: words})
 			}
-			r := &recalled{reach: reach{scope: memory.Scope{Channels: []memory.ChannelID{vault}}}}
+			r := &recalled{readableScope: readableScope{scope: memory.Scope{Channels: []memory.ChannelID{vault}}}}
 			a := Answer{Text: tt.answer}
 			w.engine.trackSources(t.Context(), Question{Text: tt.question}, r, &a, &shown)
 			if got := a.Trace.Sources[0].Repeats; got != tt.want {

@@ -37,7 +37,7 @@ func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.
 }
 
 // agree reports whether all agree who are mentioned in messages.
-func (c consents) agree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
+func (c consents) mentionsAgree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
 	for _, m := range messages {
 		for _, who := range m.Mentions {
 			if ok, err := c.agrees(ctx, guild, who); !ok || err != nil {
@@ -49,7 +49,7 @@ func (c consents) agree(ctx context.Context, guild memory.GuildID, messages []me
 }
 
 // given are those of messages whose authors haven't opted out.
-func (c consents) given(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+func (c consents) withConsent(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	return digest.Keep(messages, func(m memory.Message) (bool, error) { return c.agrees(ctx, m.Guild, m.Author) })
 }
 
@@ -60,21 +60,21 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 	if err != nil {
 		return nil, err
 	}
-	return c.given(ctx, found)
+	return c.withConsent(ctx, found)
 }
 
 // still are those of messages that are there yet, as they are now.
-func (c consents) still(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
-	wanted := places{}
+func (c consents) existing(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	wanted := messageSet{}
 	for _, m := range messages {
 		wanted.add(memory.Spot{Channel: m.Channel, Message: m.ID})
 	}
-	there, err := c.there(ctx, wanted, nil)
+	there, err := c.lookUp(ctx, wanted, nil)
 	return slices.Collect(maps.Values(there)), err
 }
 
 // there are the wanted messages that are there, and whose authors haven't opted out, as far as they are allowed.
-func (c consents) there(ctx context.Context, wanted places,
+func (c consents) lookUp(ctx context.Context, wanted messageSet,
 	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.Spot]memory.Message, error) {
 	there := map[memory.Spot]memory.Message{}
 	for channel, ids := range wanted {
@@ -93,9 +93,9 @@ func (c consents) there(ctx context.Context, wanted places,
 }
 
 // of is what is left of a result without those who have opted out.
-func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
+func (c consents) filter(ctx context.Context, result search.Result) (search.Result, error) {
 	var err error
-	if result.Hits, err = hitsLeft(ctx, result.Hits, c.given); err != nil {
+	if result.Hits, err = keepHits(ctx, result.Hits, c.withConsent); err != nil {
 		return search.Result{}, err
 	}
 	result.People, err = digest.Keep(result.People, func(p search.Participant) (bool, error) {
@@ -104,8 +104,8 @@ func (c consents) of(ctx context.Context, result search.Result) (search.Result, 
 	return result, err
 }
 
-// hitsLeft are hits with those of their messages that are left, as they are.
-func hitsLeft(ctx context.Context, hits []search.Hit,
+// keepHits are hits with those of their messages that are left, as they are.
+func keepHits(ctx context.Context, hits []search.Hit,
 	leave func(context.Context, []memory.Message) ([]memory.Message, error)) (kept []search.Hit, err error) {
 	var all []memory.Message
 	for _, hit := range hits {
@@ -137,9 +137,9 @@ func hitsLeft(ctx context.Context, hits []search.Hit,
 }
 
 // places are messages to be looked at, by channel, each once.
-type places map[memory.ChannelID][]memory.MessageID
+type messageSet map[memory.ChannelID][]memory.MessageID
 
-func (p places) add(spots ...memory.Spot) {
+func (p messageSet) add(spots ...memory.Spot) {
 	for _, at := range spots {
 		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
 			p[at.Channel] = append(p[at.Channel], at.Message)

@@ -103,14 +103,14 @@ type Options struct {
 
 // Engine answers questions.
 type Engine struct {
-	log      surely
+	log      checkedLog
 	search   Searcher
 	builder  *builder.Builder
 	model    Model // nil: answers are extractive
 	options  Options
 	tools    *tools.Set
 	now      func() time.Time
-	noted    noted
+	noted    noteDays
 	missing  sync.Map // models that were told of as missing, by name
 	upstream *upstream
 }
@@ -131,7 +131,7 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	}
 	o.Metrics = metrics.Or(o.Metrics)
 	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
-	e.log = surely{log, e.upstream}
+	e.log = checkedLog{log, e.upstream}
 	e.tools = tools.New(tools.Options{Rounds: o.ToolRounds, Tokens: o.ToolTokens, Time: o.ToolTime,
 		RecordKey: o.RecordKey, NoRecords: o.NoRecords, Metrics: o.Metrics,
 		Now: func() time.Time { return e.now() }})
@@ -166,7 +166,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 
 // write has the answer written, by the model or without one.
 func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
-	if r.voice.model == nil {
+	if r.resolved.model == nil {
 		return e.quote(ctx, q, r, noModel)
 	}
 	if q.NoModel {
@@ -177,7 +177,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	if most := smaller(r.sentTokens(), err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
 		// All is looked at again: of what the first prompt held, nothing was shown to anybody.
-		again, recallErr := e.recallFor(ctx, q, r.sought, most)
+		again, recallErr := e.recallFor(ctx, q, r.searchText, most)
 		if recallErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, recallErr)
 		}
@@ -190,18 +190,18 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			full, err = e.ask(ctx, q, r, stream)
 		}
 	}
-	if ok, checkErr := e.stillHolds(ctx, q, r); !ok {
+	if ok, checkErr := e.revalidate(ctx, q, r); !ok {
 		if checkErr != nil { // what nobody could look at again isn't shown
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
 		r.log.Restart()
-		return Answer{Text: r.voice.say(withdrawn), Away: err,
+		return Answer{Text: r.resolved.say(withdrawn), Away: err,
 			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
 				Sources: q.asSource(), Asker: q.Asker}}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
-		again, quoteErr := e.recallFor(ctx, q, r.sought, 0)
+		again, quoteErr := e.recallFor(ctx, q, r.searchText, 0)
 		if quoteErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
@@ -213,11 +213,11 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	a := e.cite(ctx, q, r, full)
 	a.Shortened = shortened
 	a.Proposals = digest.Each(r.talk.Proposals, func(l memory.Lore) Proposal { return Proposal{l} })
-	if a.Model, a.Instead = r.voice.model.Name(), r.reply.Instead; a.Instead != nil {
+	if a.Model, a.Instead = r.resolved.model.Name(), r.reply.Instead; a.Instead != nil {
 		a.Model = r.reply.Model
 	}
 	a.Trace.Model = a.Model
-	e.tellPrompt(&a.Trace, q, r)
+	e.tracePrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
 	if err == nil && strings.TrimSpace(a.Text) == "" {
 		err = ErrEmpty
@@ -243,8 +243,8 @@ func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	if err != nil {
 		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
 	}
-	out := Recalled{Result: r.result, Left: r.left, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
-		Settings: r.voice.Settings, Usage: r.log.Usage}
+	out := Recalled{Result: r.result, Left: r.weak, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
+		Settings: r.resolved.Settings, Usage: r.log.Usage}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed
 	}

@@ -401,7 +401,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	} {
 		calls := &faulty{Log: x.stored, n: 1 << 20}
 		searches.n = 1 << 20
-		x.engine.model, x.engine.log = nil, surely{calls, x.engine.upstream}
+		x.engine.model, x.engine.log = nil, checkedLog{calls, x.engine.upstream}
 		if err := c.do(); errors.Is(err, errDisk) {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -51,7 +51,7 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	}()
 	ctx = withLookUps(ctx)
 	q.OnlyAsker, q.Everywhere, q.Filter = !q.Operator, q.Operator && q.Everywhere, Filter{}
-	now, err := e.readable(ctx, q)
+	now, err := e.readScope(ctx, q)
 	if err != nil {
 		return x, err
 	}
@@ -73,19 +73,19 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 			lore = append(lore, l)
 		}
 	}
-	x.Lore, _, err = e.toldLore(ctx, now, lore)
+	x.Lore, _, err = e.verifyLore(ctx, now, lore)
 	return x, err
 }
 
 // explained are the messages of a trace that may be told within a reach, in its order.
-func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
-	wanted := places{}
+func explained(ctx context.Context, now readableScope, t memory.Trace) ([]Explained, error) {
+	wanted := messageSet{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
 			wanted.add(memory.Spot{Channel: hit.Channel, Message: hit.Message})
 		}
 	}
-	there, err := now.consents.there(ctx, wanted, nil)
+	there, err := now.consents.lookUp(ctx, wanted, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type Seen struct {
 }
 
 // alone is q with what holds where nobody but the asker sees what comes of it.
-func alone(q Question) Question {
+func forAskerAlone(q Question) Question {
 	q.OnlyAsker, q.Operator, q.Everywhere, q.Session = true, false, false, nil
 	return q
 }
@@ -44,10 +44,10 @@ func alone(q Question) Question {
 // and what is being talked about just now is found like anything else. Where q has an ID it is the message of
 // that id that more is sought of: neither it nor what stands right before and after it is found.
 func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
-	ctx, q = withLookUps(ctx), alone(q)
-	r := &recalled{sought: q.Text, mode: Mode{Is: builder.ModeSearch}}
+	ctx, q = withLookUps(ctx), forAskerAlone(q)
+	r := &recalled{searchText: q.Text, mode: Mode{Is: builder.ModeSearch}}
 	var err error
-	if r.reach, err = e.readable(ctx, q); err != nil {
+	if r.readableScope, err = e.readScope(ctx, q); err != nil {
 		return Finding{}, fmt.Errorf("find: %w", err)
 	}
 	var skip []memory.MessageID
@@ -58,11 +58,11 @@ func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 		}
 		skip = append(digest.IDs(around), q.ID)
 	}
-	result, err := e.search.Search(ctx, e.query(q, r, r.asked, skip))
+	result, err := e.search.Search(ctx, e.query(q, r, r.narrowed, skip))
 	if err != nil {
 		return Finding{}, fmt.Errorf("find: %w", err)
 	}
-	result, left, err := e.mayUse(ctx, q, r, result, func(result search.Result) (shown, left []search.Hit) {
+	result, left, err := e.usable(ctx, q, r, result, func(result search.Result) (shown, left []search.Hit) {
 		for _, hit := range result.Hits {
 			switch {
 			case len(hit.Why) == 0: // it is there because nothing better is
@@ -99,16 +99,16 @@ func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, e
 	ctx = withLookUps(ctx)
 	r := &recalled{}
 	var err error
-	if r.reach, err = e.readable(ctx, alone(q)); err != nil {
+	if r.readableScope, err = e.readScope(ctx, forAskerAlone(q)); err != nil {
 		return nil, fmt.Errorf("look at what was found: %w", err)
 	}
-	wanted := places{}
+	wanted := messageSet{}
 	for _, f := range found {
 		if slices.Contains(r.scope.Channels, f.Channel) {
 			wanted.add(memory.Spot{Channel: f.Channel, Message: f.Message}, memory.Spot{Channel: f.Channel, Message: f.Before})
 		}
 	}
-	if err := e.lookUp(ctx, r, wanted); err != nil {
+	if err := e.readSources(ctx, r, wanted); err != nil {
 		return nil, fmt.Errorf("look at what was found: %w", err)
 	}
 	var seen []Seen

@@ -23,12 +23,12 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 	var in builder.Input
 	for _, p := range result.People {
 		in.Participants = append(in.Participants, builder.Participant{
-			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: told(p.Person,
+			ID: p.Person.ID, Name: p.Person.DisplayName(), LastActive: p.Presence.Last, Data: personData(p.Person,
 				zone, personName), Main: p.Main,
 		})
 	}
 	for _, hit := range result.Lore {
-		in.Lore = append(in.Lore, hit.Lore.Name+": "+dated(hit.Lore.Text, hit.Lore.At, zone))
+		in.Lore = append(in.Lore, hit.Lore.Name+": "+withDate(hit.Lore.Text, hit.Lore.At, zone))
 	}
 	shown := map[memory.MessageID]bool{}
 	for _, hit := range result.Hits {
@@ -67,13 +67,13 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 }
 
 // told is what is known of p, as one text. What somebody else told says so.
-func told(p memory.Person, zone *time.Location, name func(memory.UserID) string) string {
+func personData(p memory.Person, zone *time.Location, name func(memory.UserID) string) string {
 	var texts []string
 	if aliases := p.Aliases(); len(aliases) > 0 {
 		texts = append(texts, "also called "+strings.Join(aliases, ", "))
 	}
 	for _, f := range p.Facts {
-		said := dated(f.Text, cmp.Or(f.Message, memory.MessageID(f.ID)).Time(), zone)
+		said := withDate(f.Text, cmp.Or(f.Message, memory.MessageID(f.ID)).Time(), zone)
 		switch {
 		case f.Alias: // told above
 		case f.By == p.ID || f.By == 0:
@@ -88,7 +88,7 @@ func told(p memory.Person, zone *time.Location, name func(memory.UserID) string)
 }
 
 // dated is s, with the day that it was said on where it speaks of a time that is relative to that.
-func dated(s string, at time.Time, zone *time.Location) string {
+func withDate(s string, at time.Time, zone *time.Location) string {
 	if at.IsZero() || !text.SpeaksOfNow(s) {
 		return s
 	}

@@ -32,21 +32,21 @@ func (e *Engine) LookUpBy(lookUp LookUp) { e.upstream.lookUp = lookUp }
 type upstream struct{ lookUp LookUp }
 
 // surely is a Log whose messages are looked up.
-type surely struct {
+type checkedLog struct {
 	Log
 	upstream *upstream
 }
 
-func (l surely) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
+func (l checkedLog) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
 	before, after int) ([]memory.Message, error) {
 	found, err := l.Log.Around(ctx, channel, ids, before, after)
 	if err != nil {
 		return nil, err
 	}
-	return l.upstream.now(ctx, found)
+	return l.upstream.current(ctx, found)
 }
 
-func (l *upstream) now(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+func (l *upstream) current(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	if l.lookUp == nil || len(messages) == 0 {
 		return messages, nil
 	}

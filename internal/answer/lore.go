@@ -16,23 +16,23 @@ import (
 // Lore is the lore of q's guild that may be told to those who will read an answer to q, by name.
 func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	ctx = withLookUps(ctx)
-	now, err := e.readable(ctx, q)
+	now, err := e.readScope(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("read lore: %w", err)
 	}
 	here := slices.DeleteFunc(slices.Collect(maps.Values(now.lore)), func(l memory.Lore) bool {
 		return l.Guild != q.Guild
 	})
-	told, _, err := e.toldLore(ctx, now, here)
+	told, _, err := e.verifyLore(ctx, now, here)
 	return told, err
 }
 
-// toldLore are those of lore that may be told within a reach, by name, and what they were said in.
-func (e *Engine) toldLore(ctx context.Context, now reach, lore []memory.Lore) ([]memory.Lore,
+// verifyLore are those of lore that may be told within a reach, by name, and what they were said in.
+func (e *Engine) verifyLore(ctx context.Context, now readableScope, lore []memory.Lore) ([]memory.Lore,
 	map[memory.Spot]memory.Message, error) {
-	r := &recalled{reach: now}
+	r := &recalled{readableScope: now}
 	r.result.Lore = digest.Each(lore, func(l memory.Lore) search.LoreHit { return search.LoreHit{Lore: l} })
-	if err := e.settle(ctx, r); err != nil {
+	if err := e.verifySources(ctx, r); err != nil {
 		return nil, nil, fmt.Errorf("read what lore is from: %w", err)
 	}
 	told := loreOf(r.result.Lore)

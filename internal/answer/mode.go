@@ -42,8 +42,8 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 	switch {
 	case q.Mode != "":
 		return Mode{Is: q.Mode, By: ModeAsked}, nil
-	case r.voice.Mode != "":
-		return Mode{Is: r.voice.Mode, By: ModeChannel}, nil
+	case r.resolved.Mode != "":
+		return Mode{Is: r.resolved.Mode, By: ModeChannel}, nil
 	}
 	used, err := e.usedBefore(ctx, q, r)
 	if err != nil {
@@ -51,14 +51,14 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 	}
 	own, why := builder.InferMode(q.Text, used)
 	mode := Mode{own, ModeQuestion, why}
-	if own != builder.ModeGeneral || !goesOn(q.Text) || q.Asker == 0 {
+	if own != builder.ModeGeneral || !continues(q.Text) || q.Asker == 0 {
 		return mode, nil
 	}
 	for _, m := range slices.Backward(r.session) {
 		if m.Author != q.Asker || m.Kind == memory.FromHark {
 			continue
 		}
-		put, err := e.saidToHark(ctx, r, m)
+		put, err := e.isToHark(ctx, r, m)
 		if err != nil {
 			return Mode{}, err
 		}
@@ -68,7 +68,7 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 		if earlier, why := builder.InferMode(m.Content, nil); earlier != builder.ModeGeneral {
 			return Mode{earlier, ModeEarlier, why}, nil
 		}
-		if !goesOn(m.Content) {
+		if !continues(m.Content) {
 			break
 		}
 	}
@@ -77,7 +77,7 @@ func (e *Engine) modeOf(ctx context.Context, q Question, r *recalled) (Mode, err
 
 // usedBefore are the tools that Hark's last answer in the session took, as far as it is on record.
 func (e *Engine) usedBefore(ctx context.Context, q Question, r *recalled) (used []string, err error) {
-	if r.unlogged || r.voice.model == nil || e.tools.Rounds <= 0 {
+	if r.unlogged || r.resolved.model == nil || e.tools.Rounds <= 0 {
 		return nil, nil
 	}
 	for _, m := range slices.Backward(r.session) {
@@ -104,9 +104,9 @@ var continuing = strings.Fields("and or but und oder aber et ou mais y e o pero"
 // continuingWords is how many words a question has at most that goes on from another by the first of them.
 const continuingWords = 8
 
-// goesOn reports whether a question is to be understood from the one before it: "and in june?", "what about the second
+// continues reports whether a question is to be understood from the one before it: "and in june?", "what about the second
 // one?".
-func goesOn(question string) bool {
+func continues(question string) bool {
 	if !text.Asks(question) {
 		return false
 	}
@@ -129,7 +129,7 @@ const rewriteTask = "You are given the end of a conversation and a question that
 // rewritten is what to search for in the place of a question that refers back: what the model makes of it, if
 // it is to be asked and answers in time, else the question as it is.
 func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string {
-	session, model := r.session, r.voice.model
+	session, model := r.session, r.resolved.model
 	if !e.options.Rewrite || model == nil || q.NoModel || len(session) == 0 || !search.RefersBack(q.Text) {
 		return q.Text
 	}
@@ -143,7 +143,7 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 	reply, err := model.Chat(ctx, chat.Request{Messages: []chat.Message{
 		{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
 	}}, func(string) {})
-	r.log.Count(r.voice.builder, reply, r.voice.builder.MessageTokens(rewriteTask)+r.voice.builder.MessageTokens(b.String()))
+	r.log.Count(r.resolved.builder, reply, r.resolved.builder.MessageTokens(rewriteTask)+r.resolved.builder.MessageTokens(b.String()))
 	made := strings.TrimSpace(reply.Text)
 	if err != nil || utf8.RuneCountInString(made) > maxRewritten || len(text.QueryTerms(made)) == 0 {
 		return q.Text

@@ -18,7 +18,7 @@ const (
 )
 
 // who is the author and the place of a quote. Somebody whose name isn't known is shown by their tag.
-func who(s Source, author memory.UserID) string {
+func attribution(s Source, author memory.UserID) string {
 	name := escapeName(s.Author)
 	if s.Author == tag(author) {
 		name = s.Author
@@ -50,7 +50,7 @@ func escapeName(name string) string {
 
 // quoted is what was said as a Markdown quotation, shortened where it is long. Fences are kept from opening a
 // block that would swallow what follows, and numbers in brackets from being taken for citations.
-func quoted(said string) string {
+func blockQuote(said string) string {
 	said = strings.ReplaceAll(text.Clip(strings.TrimSpace(said), quoteLength), "```", "'''")
 	said = manifest.Citation.ReplaceAllString(said, `[$1\]`)
 	return "> " + strings.Join(strings.FieldsFunc(said, isLineBreak), "\n> ") + "\n"

@@ -38,7 +38,7 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	e.quoteLore(&b, r, &shown)
 	shown.Hits = hits
 	for _, hit := range hits {
-		for _, m := range r.completed(q, hit) {
+		for _, m := range r.withNeighbour(q, hit) {
 			if shown.Number(m.ID) > 0 {
 				continue
 			}
@@ -50,22 +50,22 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 			if m.ID == hit.Message.ID {
 				said = passage(hit, quoteLength)
 			}
-			b.WriteString(quoted(r.names.spoken(m, said)))
-			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
+			b.WriteString(blockQuote(r.names.modelText(m, said)))
+			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", attribution(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
 	quotes := len(hits)+len(shown.Lore) > 0
 	switch {
 	case quotes:
 	case r.result.SmallTalk():
-		b.WriteString(r.voice.say(cantChat) + "\n\n")
+		b.WriteString(r.resolved.say(cantChat) + "\n\n")
 	case q.OnlyAsker:
-		b.WriteString(r.voice.say(onlyYouNone) + "\n\n")
+		b.WriteString(r.resolved.say(onlyYouNone) + "\n\n")
 	default:
-		b.WriteString(r.voice.say(foundNone) + "\n\n")
+		b.WriteString(r.resolved.say(foundNone) + "\n\n")
 	}
 	if note != noModel || quotes && e.noteIsDue(q) {
-		b.WriteString(r.voice.say(note))
+		b.WriteString(r.resolved.say(note))
 	}
 	a.Text = strings.TrimSpace(b.String())
 	e.trackSources(ctx, q, r, &a, &shown)
@@ -87,14 +87,14 @@ func (e *Engine) noteIsDue(q Question) bool {
 }
 
 // noted is where the note on the missing model was seen today. Nothing of it outlasts the day.
-type noted struct {
+type noteDays struct {
 	mu   sync.Mutex
 	day  string
 	seen map[noteAt]bool
 }
 
 // due reports whether the note wasn't seen there on that day, and notes that it is now.
-func (n *noted) due(at noteAt, day string) bool {
+func (n *noteDays) due(at noteAt, day string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.day != day {
@@ -120,10 +120,10 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Mani
 			break
 		}
 		shown.Lore = append(shown.Lore, l)
-		b.WriteString(quoted(l.Name + ": " + l.Text))
+		b.WriteString(blockQuote(l.Name + ": " + l.Text))
 		by := ""
 		if l.By != 0 {
-			by = ", told by " + who(Source{Author: r.names.of(l.By)}, l.By)
+			by = ", told by " + attribution(Source{Author: r.names.of(l.By)}, l.By)
 		}
 		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(r.settings.Zone).Format("2 Jan 2006 15:04"))
 	}
@@ -147,9 +147,9 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 		return hits, nil
 	}
 	best := hits[0]
-	lacks := lacking(wantedIn(q.Text), r.completed(q, best)...)
+	lacks := lacking(askedTerms(q.Text), r.withNeighbour(q, best)...)
 	second := slices.IndexFunc(hits[1:], func(h search.Hit) bool {
-		return standsBeside(h.Relevance, best.Relevance) && (h.Message.ID > best.Message.ID ||
+		return closeTo(h.Relevance, best.Relevance) && (h.Message.ID > best.Message.ID ||
 			h.Message.ID == q.ReplyTo || len(lacking(lacks, h.Message)) < len(lacks))
 	})
 	if second < 0 {
@@ -158,8 +158,8 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	return []search.Hit{best, hits[1+second]}, nil
 }
 
-// wantedIn are a question's terms but for those that only ask.
-func wantedIn(question string) []string {
+// askedTerms are a question's terms but for those that only ask.
+func askedTerms(question string) []string {
 	return slices.DeleteFunc(text.QueryTerms(question), search.OnlyAsks)
 }
 
@@ -175,15 +175,15 @@ func lacking(terms []string, messages ...memory.Message) []string {
 // completed is a hit's message with the neighbour that completes it, in the order in which they were said. That is what
 // it replies to or what replies to it, else the answer to what it asks, the question that it answers or what is said to
 // its author, else what has a word of the question that it lacks.
-func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
-	asks, lacks := text.Asks(h.Message.Content), lacking(wantedIn(q.Text), h.Message)
+func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
+	asks, lacks := text.Asks(h.Message.Content), lacking(askedTerms(q.Text), h.Message)
 	var other memory.Message
 	best := 0
 	for _, m := range h.Excerpt {
 		after, others := m.ID > h.Message.ID, m.Author != h.Message.Author
 		fit := 0
 		switch {
-		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", bids(m) && r.addressed(m):
+		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", isRequest(m) && r.addressesHark(m):
 		case m.ReplyTo == h.Message.ID || h.Message.ReplyTo == m.ID:
 			fit = 3
 		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)),
@@ -199,30 +199,30 @@ func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 	if best == 0 {
 		return []memory.Message{h.Message}
 	}
-	return inOrder([]memory.Message{h.Message, other})
+	return sortByID([]memory.Message{h.Message, other})
 }
 
 // findQuotes searches for what to quote. What is being said right now may be quoted to those present even where
 // the channel's past can't be read by all of them.
 func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	if len(r.session) == 0 || r.unlogged {
-		return slices.Clone(sureHits(r.result)), nil
+		return slices.Clone(confidentHits(r.result)), nil
 	}
 	skip := []memory.MessageID{q.ID}
 	if slices.Contains(r.scope.Channels, q.Channel) {
 		result, _, err := e.findAgain(ctx, q, r, skip) // with the session's words where it refers back
-		return sureHits(result), err
+		return confidentHits(result), err
 	}
-	scope := r.asked
+	scope := r.narrowed
 	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel},
 		r.channels); scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
 	present, _, err := e.find(ctx, q, r, scope, skip)
-	return slices.Concat(sureHits(present), sureHits(r.result)), err
+	return slices.Concat(confidentHits(present), confidentHits(r.result)), err
 }
 
-// standsBeside reports whether what has relevance is likely enough the answer to be quoted beside the best.
-func standsBeside(relevance, best float64) bool {
+// closeTo reports whether what has relevance is likely enough the answer to be quoted beside the best.
+func closeTo(relevance, best float64) bool {
 	return odds*relevance*(1-best) >= best*(1-relevance)
 }

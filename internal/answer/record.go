@@ -63,17 +63,17 @@ func (e *Engine) recordAnswer(r *recalled, a Answer, err error) {
 // toolSection is what the calls of tools and their outcomes are in a trace, as if they were a section of the prompt.
 const toolSection = "tools"
 
-// tellPrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is
+// tracePrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is
 // to be kept, as it was sent: not in direct messages, which are nobody's else to look at, nor where the
 // session isn't from the log, in which nothing would tell that something of it is gone.
-func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
+func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer,
 		report.Window, string(r.Prompt.Layout())
 	t.Sections = SectionUses(report)
 	if len(r.talk.Messages) > 0 {
 		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.talk.Tokens,
-			Ceiling: e.tools.Ceiling(&r.talk, r.voice.builder, r.Prompt.Report.Tokens), Included: len(r.talk.Messages)})
+			Ceiling: e.tools.Ceiling(&r.talk, r.resolved.builder, r.Prompt.Report.Tokens), Included: len(r.talk.Messages)})
 	}
 	if r.unlogged {
 		return

@@ -12,45 +12,45 @@ import (
 	"hark/search"
 )
 
-// lookAgain is how long looking again at what an answer was made from may take.
-const lookAgain = 2 * time.Second
+// revalidateTime is how long looking again at what an answer was made from may take.
+const revalidateTime = 2 * time.Second
 
-// stillHolds is holds, also for what is left of an answer that was stopped or that took too long.
-func (e *Engine) stillHolds(ctx context.Context, q Question, r *recalled) (bool, error) {
+// revalidate is holds, also for what is left of an answer that was stopped or that took too long.
+func (e *Engine) revalidate(ctx context.Context, q Question, r *recalled) (bool, error) {
 	ctx = withLookUps(ctx)
-	ok, err := e.holds(ctx, q, r)
+	ok, err := e.revalidateOnce(ctx, q, r)
 	if ctx.Err() == nil {
 		return ok, err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookAgain)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revalidateTime)
 	defer cancel()
-	return e.holds(ctx, q, r)
+	return e.revalidateOnce(ctx, q, r)
 }
 
 // holds reports whether all that the model was shown is still as it was, and may still be read by everybody who
 // will read the answer: writing one can take minutes.
-func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, error) {
-	now, err := e.readable(ctx, q)
+func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (bool, error) {
+	now, err := e.readScope(ctx, q)
 	if err != nil {
 		return false, err
 	}
-	if ok, err := now.holdsPeople(ctx, r.shown.People); !ok || err != nil {
+	if ok, err := now.samePeople(ctx, r.shown.People); !ok || err != nil {
 		return false, err
 	}
-	if !now.holdsLore(r.shown.Lore) {
+	if !now.sameLore(r.shown.Lore) {
 		return false, nil
 	}
-	if ok, err := e.holdsEarlier(ctx, &now, q.Channel, r); !ok || err != nil {
+	if ok, err := e.sameSummaries(ctx, &now, q.Channel, r); !ok || err != nil {
 		return false, err
 	}
 	session, condensed := r.shown.Session, r.shown.Condensed
 	if (len(session) > 0 && !r.unlogged || len(condensed) > 0) && !now.here {
 		return false, nil
 	}
-	if ok, err := now.consents.agree(ctx, q.Guild, condensed); !ok || err != nil {
+	if ok, err := now.consents.mentionsAgree(ctx, q.Guild, condensed); !ok || err != nil {
 		return false, err
 	}
-	if given, err := now.consents.given(ctx, session); len(given) < len(session) || err != nil {
+	if given, err := now.consents.withConsent(ctx, session); len(given) < len(session) || err != nil {
 		return false, err
 	}
 	if slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID < now.attended }) {
@@ -70,32 +70,32 @@ func (e *Engine) holds(ctx context.Context, q Question, r *recalled) (bool, erro
 			present = max(r.from, now.attended)
 		}
 		// Hark's own answers among them are judged by what they were made from, which may have been closed since.
-		allowed, err := now.derivation(channel, present).allowed(ctx, inOrder(slices.Clone(found)))
+		allowed, err := now.audienceIn(channel, present).repeatable(ctx, sortByID(slices.Clone(found)))
 		if len(allowed) < len(found) || err != nil {
 			return false, err
 		}
 		for _, m := range found {
-			if isAnother(was[m.ID], m) || m.ID < present && !slices.Contains(now.scope.Channels, channel) {
+			if changed(was[m.ID], m) || m.ID < present && !slices.Contains(now.scope.Channels, channel) {
 				return false, nil
 			}
 		}
 	}
-	r.reach = now
+	r.readableScope = now
 	return true, nil
 }
 
-// isAnother reports whether a message doesn't say any more what it said when the model was shown it. Hark's
+// changed reports whether a message doesn't say any more what it said when the model was shown it. Hark's
 // own answers grow while they are sent; one that is taken back isn't in the log any more, and one that is
 // written anew begins differently.
-func isAnother(was, now memory.Message) bool {
+func changed(was, now memory.Message) bool {
 	if now.Kind == memory.FromHark {
 		return !strings.HasPrefix(now.Text(), was.Text())
 	}
 	return now.Text() != was.Text()
 }
 
-// holdsPeople reports whether nobody of people has opted out, and all that was told of them is still so.
-func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) (bool, error) {
+// samePeople reports whether nobody of people has opted out, and all that was told of them is still so.
+func (now *readableScope) samePeople(ctx context.Context, people []search.Participant) (bool, error) {
 	for _, p := range people {
 		if ok, err := now.consents.agrees(ctx, p.Person.Guild, p.Person.ID); !ok || err != nil {
 			return false, err
@@ -111,8 +111,8 @@ func (now *reach) holdsPeople(ctx context.Context, people []search.Participant) 
 }
 
 const (
-	heldAmong     = 10  // the best hits of all that is remembered, among which what was held back is counted
-	heldRelevance = 0.2 // from which on one counts as mattering
+	heldBackHits      = 10  // the best hits of all that is remembered, among which what was held back is counted
+	heldBackRelevance = 0.2 // from which on one counts as mattering
 )
 
 // countHeldBack notes in the trace of an answer how much of what matters to the question its readers may not
@@ -123,13 +123,13 @@ func (e *Engine) countHeldBack(ctx context.Context, r *recalled, t *memory.Trace
 	if len(r.closed) == 0 {
 		return
 	}
-	hits, err := e.search.Beside(ctx, r.result, r.closed, heldAmong)
+	hits, err := e.search.Beside(ctx, r.result, r.closed, heldBackHits)
 	if err != nil {
 		return
 	}
 	for _, hit := range hits {
 		agrees, err := r.consents.agrees(ctx, hit.Message.Guild, hit.Message.Author)
-		if agrees && err == nil && hit.Relevance >= heldRelevance {
+		if agrees && err == nil && hit.Relevance >= heldBackRelevance {
 			t.HeldBack++
 		}
 	}

@@ -26,11 +26,11 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	if result, err = e.search.Search(ctx, e.query(q, r, scope, skip)); err != nil {
 		return search.Result{}, nil, err
 	}
-	return e.mayUse(ctx, q, r, result, search.Result.Worth)
+	return e.usable(ctx, q, r, result, search.Result.Worth)
 }
 
-// sureHits are the hits of a result that may be quoted: what too little was found of isn't an answer.
-func sureHits(result search.Result) []search.Hit {
+// confidentHits are the hits of a result that may be quoted: what too little was found of isn't an answer.
+func confidentHits(result search.Result) []search.Hit {
 	if result.Declined {
 		return nil
 	}
@@ -41,22 +41,22 @@ func sureHits(result search.Result) []search.Hit {
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
 	there := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) { // as far as is known here
-		return hitsLeft(ctx, hits, consents{e.log.Log, r.consents.in}.still)
+		return keepHits(ctx, hits, consents{e.log.Log, r.consents.in}.existing)
 	}
 	if result, err = e.search.Again(ctx, r.result, skip, there); err != nil {
 		return search.Result{}, nil, err
 	}
-	return e.mayUse(ctx, q, r, result, search.Result.Worth)
+	return e.usable(ctx, q, r, result, search.Result.Worth)
 }
 
-// mayUse is what may be used of a result, and of its hits those worth using, as they are now. The others are left as
+// usable is what may be used of a result, and of its hits those worth using, as they are now. The others are left as
 // they were, and nowhere looked up.
-func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result search.Result,
+func (e *Engine) usable(ctx context.Context, q Question, r *recalled, result search.Result,
 	worth func(search.Result) (worth, left []search.Hit)) (_ search.Result, left []search.Hit, err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there
 		result.Lore = slices.DeleteFunc(result.Lore, func(hit search.LoreHit) bool { return hit.Lore.Channel == 0 })
 	}
-	if result, err = r.consents.of(ctx, result); err != nil {
+	if result, err = r.consents.filter(ctx, result); err != nil {
 		return search.Result{}, nil, err
 	}
 	ofHark := asksWhatWasAsked(q.Text)
@@ -67,12 +67,12 @@ func (e *Engine) mayUse(ctx context.Context, q Question, r *recalled, result sea
 				func(h search.Hit) bool { return h.Message.Author == p.Person.ID })
 		})
 	}
-	result.Hits, err = hitsLeft(ctx, result.Hits, e.upstream.now)
+	result.Hits, err = keepHits(ctx, result.Hits, e.upstream.current)
 	if err != nil || ofHark {
 		return result, left, err
 	}
 	result.Hits, err = digest.Keep(result.Hits, func(h search.Hit) (bool, error) {
-		put, err := e.putToHark(ctx, r, h.Message)
+		put, err := e.asksHark(ctx, r, h.Message)
 		return !put, err
 	})
 	return result, left, err
@@ -84,9 +84,9 @@ func (e *Engine) query(q Question, r *recalled, scope memory.Scope, skip []memor
 		now = asked // our clock is behind that of whoever gave out the id
 	}
 	return search.Query{
-		Text: r.sought, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
+		Text: r.searchText, Now: now.In(r.settings.Zone), Asker: q.Asker, Mentions: q.Mentions,
 		Guilds: r.guilds, Scope: scope, Skip: skip, Session: r.session, Limit: q.Limit, Local: q.Local,
-		Seeks: r.mode.Is == builder.ModeSearch, Behind: r.askedOfHark(q),
+		Seeks: r.mode.Is == builder.ModeSearch, Behind: r.requestToHark(q),
 		Opened: slices.ContainsFunc(scope.Channels, func(c memory.ChannelID) bool {
 			return !slices.Contains(r.scope.Channels, c)
 		}),

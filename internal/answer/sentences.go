@@ -70,7 +70,7 @@ var sentences = map[string]map[string]string{
 }
 
 // say is one of Hark's own sentences in the language that is set; what has no translation is English.
-func (v voice) say(english string) string {
+func (v resolvedSettings) say(english string) string {
 	if said, there := sentences[v.Language][english]; there {
 		return said
 	}

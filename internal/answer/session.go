@@ -40,17 +40,17 @@ type dialogue struct {
 	from      memory.MessageID  // the first of the session: everybody present has seen what was said from here on
 }
 
-// dialogueBefore is what was said before the question: since the last silence, the newest of it, and what
+// dialogueFor is what was said before the question: since the last silence, the newest of it, and what
 // that goes back to. An operator sees no direct messages.
-func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dialogue, error) {
+func (e *Engine) dialogueFor(ctx context.Context, q Question, now readableScope) (dialogue, error) {
 	if q.Operator && q.Guild == memory.DirectGuild {
 		return dialogue{}, nil
 	}
-	before, sitting, err := e.sittingBefore(ctx, q, now)
+	before, sitting, err := e.sessionBefore(ctx, q, now)
 	if err != nil {
 		return dialogue{}, err
 	}
-	t, said, err := e.saidIn(ctx, q, now, sitting)
+	t, said, err := e.dialogueIn(ctx, q, now, sitting)
 	if err != nil {
 		return dialogue{}, err
 	}
@@ -80,10 +80,10 @@ func askedAt(q Question) memory.MessageID {
 	return q.ID
 }
 
-// sittingBefore are the last messages before the question that may be in a session, oldest first, and those
+// sessionBefore are the last messages before the question that may be in a session, oldest first, and those
 // of them since the last silence: of the question's own session where nothing is logged, else of the log, if
 // it may be used. All who will read the answer could read them.
-func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (before, sitting []memory.Message,
+func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScope) (before, sitting []memory.Message,
 	err error) {
 	asked := askedAt(q)
 	before = slices.Clone(q.Session)
@@ -98,13 +98,13 @@ func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (befo
 		late := m.Kind == memory.FromHark && m.ReplyTo != 0 && m.ReplyTo < asked
 		return m.ID == asked || m.ID > asked && !late || m.Kind == memory.FromSystem || m.ID < now.attended
 	})
-	before, err = now.consents.given(ctx, before[max(0, len(before)-sessionMessages):])
+	before, err = now.consents.withConsent(ctx, before[max(0, len(before)-sessionMessages):])
 	return before, before[digest.LastSession(before, q.Now, e.options.SessionGap):], err
 }
 
-// saidIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its
+// dialogueIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its
 // summary doesn't tell of.
-func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []memory.Message) (t dialogue,
+func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, sitting []memory.Message) (t dialogue,
 	said []memory.Message, err error) {
 	t.from = askedAt(q)
 	if q.Session != nil {
@@ -118,11 +118,11 @@ func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []me
 		return t, nil, err
 	}
 	if t.condensed == nil {
-		own = now.derivation(q.Channel, t.from)
+		own = now.audienceIn(q.Channel, t.from)
 	} else {
 		sitting = digest.After(sitting, t.condensed.Until)
 	}
-	said, err = own.allowed(ctx, sitting)
+	said, err = own.repeatable(ctx, sitting)
 	return t, said, err
 }
 
@@ -162,7 +162,7 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {
 		turns[i] = asTurn(messages, n)
-		if own := n.spoken(messages[0], turns[i].Content); own != turns[i].Content {
+		if own := n.modelText(messages[0], turns[i].Content); own != turns[i].Content {
 			turns[i].Content, turns[i].Tokens = own, 0
 		}
 		turns[i].Replied = q.ReplyTo != 0 && digest.Has(messages, q.ReplyTo)

@@ -256,11 +256,11 @@ func BenchmarkDialogue(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		now, err := w.engine.readable(b.Context(), q)
+		now, err := w.engine.readScope(b.Context(), q)
 		if err != nil {
 			b.Fatal(err)
 		}
-		d, err := w.engine.dialogueBefore(b.Context(), q, now)
+		d, err := w.engine.dialogueFor(b.Context(), q, now)
 		if err != nil || d.condensed == nil {
 			b.Fatal(d.condensed, err)
 		}
@@ -299,8 +299,8 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		if len(searches.texts) != 2 { // the answer's and the recall's
 			t.Errorf("%d searches", len(searches.texts)-1)
 		}
-		alone := &recalled{reach: r.reach, dialogue: r.dialogue, voice: r.voice, mode: r.mode}
-		fits := len(r.turnsOf(r.voice.builder.Build(w.engine.input(q, alone))))
+		alone := &recalled{readableScope: r.readableScope, dialogue: r.dialogue, resolved: r.resolved, mode: r.mode}
+		fits := len(r.turnsOf(r.resolved.builder.Build(w.engine.input(q, alone))))
 		if len(r.shown.Session) == fits {
 			t.Error("what was found took nothing of the session's room, which proves nothing")
 		}

@@ -138,8 +138,8 @@ func (c Choices) In(g *memory.Guild, channel memory.ChannelID) Settings {
 	return s
 }
 
-// mostLike is how many models are named where one was meant that there isn't.
-const mostLike = 5
+// maxLike is how many models are named where one was meant that there isn't.
+const maxLike = 5
 
 // like names models whose names have a text in them, or else any.
 func (c Choices) like(text string) string {
@@ -150,8 +150,8 @@ func (c Choices) like(text string) string {
 	if len(names) == 0 {
 		names = slices.Clone(c.Models)
 	}
-	if len(names) > mostLike {
-		names = append(names[:mostLike], "…")
+	if len(names) > maxLike {
+		names = append(names[:maxLike], "…")
 	}
 	return strings.Join(names, ", ")
 }
@@ -240,15 +240,15 @@ func (e *Engine) settings() Settings {
 }
 
 // voice is what answers a question: a model, and what was set of how it does.
-type voice struct {
+type resolvedSettings struct {
 	Settings
 	model   Model // nil: answers are extractive
 	builder *builder.Builder
 }
 
 // voice is what answers by s. A model that isn't there is told of once, and the engine's own answers.
-func (e *Engine) voice(s Settings) voice {
-	v := voice{Settings: s, model: e.model, builder: e.builder}
+func (e *Engine) resolve(s Settings) resolvedSettings {
+	v := resolvedSettings{Settings: s, model: e.model, builder: e.builder}
 	if s.Model != "" {
 		if m, there := e.options.Models[s.Model]; there {
 			v.model = m

@@ -12,15 +12,15 @@ import (
 	"hark/search"
 )
 
-// maxEarlier bounds the summaries that are looked at for one prompt, which has hardly room for more.
-const maxEarlier = 8
+// maxSummaries bounds the summaries that are looked at for one prompt, which has hardly room for more.
+const maxSummaries = 8
 
 // earlier are the summaries of the channel's earlier sessions that may be used in an answer there, best first. They are
 // told in their own channel only, and not where the session alone may be.
-func (e *Engine) earlier(ctx context.Context, q Question, r *recalled,
+func (e *Engine) earlierSummaries(ctx context.Context, q Question, r *recalled,
 	shown []memory.Message) ([]search.SummaryHit, error) {
-	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.asked.Authors) > 0 ||
-		!slices.Contains(r.asked.Channels, q.Channel) {
+	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.narrowed.Authors) > 0 ||
+		!slices.Contains(r.narrowed.Channels, q.Channel) {
 		return nil, nil
 	}
 	all, err := e.log.Summaries(ctx, q.Channel)
@@ -29,15 +29,15 @@ func (e *Engine) earlier(ctx context.Context, q Question, r *recalled,
 	}
 	all = slices.DeleteFunc(slices.Clone(q.Filter.Summaries.SummariesOf(all)), func(s memory.Summary) bool {
 		unseen := func(source memory.SummarySource) bool { return !digest.Has(shown, source.Message) }
-		before, after := s.From().Before(r.asked.Since), !r.asked.Until.IsZero() && !s.To().Before(r.asked.Until)
+		before, after := s.From().Before(r.narrowed.Since), !r.narrowed.Until.IsZero() && !s.To().Before(r.narrowed.Until)
 		return before || after || !slices.ContainsFunc(s.Sources, unseen) // the session itself is shown
 	})
-	hits := search.RankSummaries(r.sought, q.Now.In(r.settings.Zone), all)
-	return hits[:min(len(hits), maxEarlier)], nil
+	hits := search.RankSummaries(r.searchText, q.Now.In(r.settings.Zone), all)
+	return hits[:min(len(hits), maxSummaries)], nil
 }
 
-// asEarlier are the summaries as the builder takes them, oldest first.
-func asEarlier(hits []search.SummaryHit) []builder.Earlier {
+// asPreviousContext are the summaries as the builder takes them, oldest first.
+func asPreviousContext(hits []search.SummaryHit) []builder.Earlier {
 	in := make([]builder.Earlier, len(hits))
 	order := make([]int, len(hits))
 	for rank := range hits {
@@ -53,11 +53,11 @@ func asEarlier(hits []search.SummaryHit) []builder.Earlier {
 
 // agreed reports whether all agree still who are mentioned in what a summary is from.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
-	return now.agree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From, func(at memory.Spot) memory.Message { return r.said[at] }))
+	return now.mentionsAgree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From, func(at memory.Spot) memory.Message { return r.said[at] }))
 }
 
-// holdsEarlier reports whether all of the summaries in the prompt may still be used, and are as they were.
-func (e *Engine) holdsEarlier(ctx context.Context, now *reach, channel memory.ChannelID, r *recalled) (bool, error) {
+// sameSummaries reports whether all of the summaries in the prompt may still be used, and are as they were.
+func (e *Engine) sameSummaries(ctx context.Context, now *readableScope, channel memory.ChannelID, r *recalled) (bool, error) {
 	summaries := r.shown.Summaries
 	if len(summaries) == 0 {
 		return true, nil

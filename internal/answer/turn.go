@@ -19,7 +19,7 @@ import (
 // replaced.
 func (e *Engine) turn(q Question, r *recalled) *tools.Turn {
 	return &tools.Turn{
-		Question: q.forTools(), Model: r.voice.model, Builder: r.voice.builder, Temperature: r.voice.Temperature,
+		Question: q.forTools(), Model: r.resolved.model, Builder: r.resolved.builder, Temperature: r.resolved.Temperature,
 		Prompt: &r.Prompt, Shown: &r.shown, Talk: &r.talk, Log: r.log, Answer: &turn{e, q, r},
 	}
 }
@@ -41,15 +41,15 @@ func (t *turn) HasImages() bool          { return t.r.hasImages() }
 
 func (t *turn) LayOut(withoutImages bool) {
 	if withoutImages {
-		t.q.fetched.blind = true
+		t.q.fetched.noImages = true
 	}
-	t.e.lay(t.q, t.r)
+	t.e.layOut(t.q, t.r)
 }
 
 func (t *turn) Refresh(ctx context.Context) error {
-	now, err := t.e.readable(ctx, t.q)
+	now, err := t.e.readScope(ctx, t.q)
 	if err == nil {
-		t.r.reach = now
+		t.r.readableScope = now
 	}
 	return err
 }
@@ -66,7 +66,7 @@ func (t *turn) MayRemember(ctx context.Context) (bool, error) {
 }
 
 func (t *turn) Zone() *time.Location  { return cmp.Or(t.r.settings.Zone, time.UTC) }
-func (t *turn) Scope() memory.Scope   { return t.r.asked }
+func (t *turn) Scope() memory.Scope   { return t.r.narrowed }
 func (t *turn) People() memory.People { return t.r.names.people }
 
 func (t *turn) Channels() map[memory.ChannelID]memory.Channel { return t.r.channels }
@@ -84,7 +84,7 @@ func (t *turn) Search(ctx context.Context, q search.Query) (search.Result, error
 	if err != nil {
 		return result, err
 	}
-	return t.r.consents.of(ctx, result)
+	return t.r.consents.filter(ctx, result)
 }
 
 func (t *turn) Introduce(ctx context.Context, q search.Query) ([]search.Participant, error) {
@@ -92,7 +92,7 @@ func (t *turn) Introduce(ctx context.Context, q search.Query) ([]search.Particip
 	if err != nil {
 		return nil, err
 	}
-	result, err := t.r.consents.of(ctx, search.Result{People: people})
+	result, err := t.r.consents.filter(ctx, search.Result{People: people})
 	if err != nil {
 		return nil, err
 	}
@@ -104,29 +104,29 @@ func (t *turn) Introduce(ctx context.Context, q search.Query) ([]search.Particip
 
 func (t *turn) Facts(ctx context.Context, people []search.Participant) ([]search.Participant,
 	map[memory.Spot]memory.Message, error) {
-	found := &recalled{reach: t.r.reach, result: search.Result{People: people}}
-	err := t.e.settle(ctx, found)
+	found := &recalled{readableScope: t.r.readableScope, result: search.Result{People: people}}
+	err := t.e.verifySources(ctx, found)
 	return found.result.People, found.said, err
 }
 
 func (t *turn) HasLore() bool { return len(t.lore()) > 0 }
 
 func (t *turn) Lore(ctx context.Context) ([]memory.Lore, map[memory.Spot]memory.Message, error) {
-	return t.e.toldLore(ctx, t.r.reach, t.lore())
+	return t.e.verifyLore(ctx, t.r.readableScope, t.lore())
 }
 
 // lore returns the lore that the question is about.
 func (t *turn) lore() []memory.Lore {
-	return slices.DeleteFunc(search.LoreIn(t.r.asked, slices.Collect(maps.Values(t.r.reach.lore))),
+	return slices.DeleteFunc(search.LoreIn(t.r.narrowed, slices.Collect(maps.Values(t.r.readableScope.lore))),
 		func(l memory.Lore) bool {
 			elsewhere := len(t.q.Filter.In) > 0 && l.Channel == 0 // what is for the whole guild wasn't said there
-			return elsewhere || len(t.r.asked.Authors) > 0 && !slices.Contains(t.r.asked.Authors, l.By)
+			return elsewhere || len(t.r.narrowed.Authors) > 0 && !slices.Contains(t.r.narrowed.Authors, l.By)
 		})
 }
 
 func (t *turn) Input(result search.Result) builder.Input {
 	in := History(result, t.q.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
-	t.r.names.name(in.History)
+	t.r.names.nameBots(in.History)
 	in.Now = t.q.Now.In(t.Zone())
 	return in
 }
@@ -135,14 +135,14 @@ func (t *turn) Input(result search.Result) builder.Input {
 func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches func(tools.Record) bool,
 	limit int) (found []tools.Record, more bool, err error) {
 	here := t.q.Channel
-	now, err := t.e.readable(ctx, t.q) // as it is now: the question may have been asked a minute ago
-	if err != nil || !now.here || !slices.Contains(now.asked.Channels, here) {
+	now, err := t.e.readScope(ctx, t.q) // as it is now: the question may have been asked a minute ago
+	if err != nil || !now.here || !slices.Contains(now.narrowed.Channels, here) {
 		return nil, false, err
 	}
-	if now.asked.Since.After(query.Since) {
-		query.Since = now.asked.Since
+	if now.narrowed.Since.After(query.Since) {
+		query.Since = now.narrowed.Since
 	}
-	if until := now.asked.Until; !until.IsZero() && (query.Until.IsZero() || until.Before(query.Until)) {
+	if until := now.narrowed.Until; !until.IsZero() && (query.Until.IsZero() || until.Before(query.Until)) {
 		query.Until = until
 	}
 	most := query.Limit
@@ -154,11 +154,11 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 	if more = len(all) > most; more {
 		all = all[:most]
 	}
-	wanted := places{}
+	wanted := messageSet{}
 	for _, r := range all {
 		wanted.add(memory.Spot{Channel: here, Message: r.Question}, memory.Spot{Channel: here, Message: r.Answer})
 	}
-	there, err := now.consents.there(ctx, wanted, nil)
+	there, err := now.consents.lookUp(ctx, wanted, nil)
 	if err != nil {
 		return nil, false, err
 	}
@@ -168,10 +168,10 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 		}
 		return nil
 	}
-	audience := now.derivation(here, math.MaxInt64)
+	audience := now.audienceIn(here, math.MaxInt64)
 	for _, r := range all {
 		rec := tools.Record{Record: r, Question: said(r.Question), Answer: said(r.Answer)}
-		if len(now.asked.Authors) > 0 && !slices.Contains(now.asked.Authors, r.Asker) || !matches(rec) {
+		if len(now.narrowed.Authors) > 0 && !slices.Contains(now.narrowed.Authors, r.Asker) || !matches(rec) {
 			continue
 		}
 		if ok, err := audience.mayTell(ctx, rec); err != nil {
@@ -191,7 +191,7 @@ func (t *turn) Records(ctx context.Context, query memory.RecordQuery, matches fu
 // which the answer's trace names: an outcome counts them, and arguments may name them. Without an answer nobody
 // knows that, except of the question itself. And it must point to a message, so that what is made from it is
 // found when that goes.
-func (d *derivation) mayTell(ctx context.Context, r tools.Record) (bool, error) {
+func (d *answerAudience) mayTell(ctx context.Context, r tools.Record) (bool, error) {
 	if r.Record.Question != 0 && r.Question == nil || r.Question == nil && r.Answer == nil {
 		return false, nil
 	}

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	mostCalls     = 5    // of one reply, that are made
-	mostAnswered  = 16   // of one reply, that are answered at all
-	mostArguments = 4000 // bytes
-	leastOutcome  = 60   // tokens that each call's outcome has at least
-	mostProposals = 3    // of one answer
+	maxCalls         = 5    // of one reply, that are made
+	maxAnswered      = 16   // of one reply, that are answered at all
+	maxArgumentBytes = 4000 // bytes
+	minOutcomeTokens = 60   // tokens that each call's outcome has at least
+	maxProposals     = 3    // of one answer
 )
 
 // How calls come out, in traces, records and counters.
@@ -55,37 +55,37 @@ const (
 func (l *loop) answer(ctx context.Context) error {
 	l.rounds++
 	l.t.Log.Rounds = l.rounds
-	if l.begun.IsZero() {
-		l.begun = l.set.Now()
+	if l.started.IsZero() {
+		l.started = l.set.Now()
 	}
-	calls := l.cleaned(l.reply.Calls)
+	calls := l.withIDs(l.reply.Calls)
 	said := chat.Message{Role: chat.Assistant, Content: l.reply.Text, Calls: calls}
-	if l.left()-l.t.tokensOf(said)-len(calls)*leastOutcome < 0 {
+	if l.tokensLeft()-l.t.tokensOf(said)-len(calls)*minOutcomeTokens < 0 {
 		for i, c := range calls {
-			l.note(i, c, made{outcome: callNoRoom})
+			l.record(i, c, callResult{outcome: callNoRoom})
 		}
 		l.end(noMoreRoom)
 		return ctx.Err()
 	}
-	l.tell(said)
+	l.append(said)
 	err := l.t.Answer.Refresh(ctx) // who may read what can have changed while the model wrote
 	for i, c := range calls {
-		m, room := made{outcome: callFailed, text: failedText, err: err},
-			max(leastOutcome, (l.left()-(len(calls)-i-1)*leastOutcome)/2)
+		m, room := callResult{outcome: callFailed, text: failedText, err: err},
+			max(minOutcomeTokens, (l.tokensLeft()-(len(calls)-i-1)*minOutcomeTokens)/2)
 		if err == nil {
-			m = l.make(ctx, i, c, room)
+			m = l.call(ctx, i, c, room)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		m.text = l.t.fitted(m.text, room-builder.MessageOverhead)
-		l.note(i, c, m)
-		l.tell(chat.Message{Role: chat.FromTool, CallID: c.ID, Content: m.text})
+		m.text = l.t.truncated(m.text, room-builder.MessageOverhead)
+		l.record(i, c, m)
+		l.append(chat.Message{Role: chat.FromTool, CallID: c.ID, Content: m.text})
 	}
 	switch {
-	case l.left() < leastRoom/2:
+	case l.tokensLeft() < minRoom/2:
 		l.end(noMoreRoom)
-	case l.late() <= 0:
+	case l.timeLeft() <= 0:
 		l.end(noMoreTime)
 	case l.rounds >= l.set.Rounds:
 		l.end(noMoreRounds)
@@ -95,8 +95,8 @@ func (l *loop) answer(ctx context.Context) error {
 
 // cleaned are calls as they are sent back: with ids of their own, since some servers begin to count anew with
 // each reply.
-func (l *loop) cleaned(calls []chat.Call) []chat.Call {
-	calls = slices.Clone(calls[:min(len(calls), mostAnswered)])
+func (l *loop) withIDs(calls []chat.Call) []chat.Call {
+	calls = slices.Clone(calls[:min(len(calls), maxAnswered)])
 	for i := range calls {
 		c := &calls[i]
 		if c.ID == "" || l.ids[c.ID] {
@@ -108,9 +108,9 @@ func (l *loop) cleaned(calls []chat.Call) []chat.Call {
 }
 
 // tell adds a message to what the model is told beside the prompt.
-func (l *loop) tell(m chat.Message) {
+func (l *loop) append(m chat.Message) {
 	for i, c := range m.Calls { // of a copy: what the model wrote is looked at still
-		if !isObject(c.Arguments) || len(c.Arguments) > mostArguments {
+		if !isObject(c.Arguments) || len(c.Arguments) > maxArgumentBytes {
 			m.Calls = slices.Clone(m.Calls)
 			m.Calls[i].Arguments = "{}"
 		}
@@ -121,18 +121,18 @@ func (l *loop) tell(m chat.Message) {
 
 // end says to the model that there are no tools any more.
 func (l *loop) end(why string) {
-	l.last = why
-	l.tell(chat.Message{Role: chat.User, Content: why + thenAnswer})
+	l.ended = why
+	l.append(chat.Message{Role: chat.User, Content: why + thenAnswer})
 }
 
 // left is how many tokens calls and outcomes may have still, but for what end takes.
-func (l *loop) left() int {
-	return l.set.Ceiling(l.t.Talk, l.t.Builder, l.t.Prompt.Report.Tokens) - l.t.Talk.Tokens - leastOutcome
+func (l *loop) tokensLeft() int {
+	return l.set.Ceiling(l.t.Talk, l.t.Builder, l.t.Prompt.Report.Tokens) - l.t.Talk.Tokens - minOutcomeTokens
 }
 
 // late is how long tools may take still.
-func (l *loop) late() time.Duration {
-	return l.set.Time - l.set.Now().Sub(l.begun)
+func (l *loop) timeLeft() time.Duration {
+	return l.set.Time - l.set.Now().Sub(l.started)
 }
 
 // tokensOf is how many tokens a message has.
@@ -140,7 +140,7 @@ func (t *Turn) tokensOf(m chat.Message) int {
 	tokens := t.Builder.MessageTokens(m.Content)
 	for _, c := range m.Calls {
 		tokens += t.Builder.Tokens(c.Name) + callOverhead
-		if len(c.Arguments) <= mostArguments {
+		if len(c.Arguments) <= maxArgumentBytes {
 			tokens += t.Builder.Tokens(c.Arguments)
 		}
 	}
@@ -148,7 +148,7 @@ func (t *Turn) tokensOf(m chat.Message) int {
 }
 
 // made is a call that was made.
-type made struct {
+type callResult struct {
 	outcome string
 	text    string         // for the model
 	summary string         // for the record
@@ -161,28 +161,28 @@ type made struct {
 const failedText = "The tool failed. Answer without it."
 
 // make makes a call, whose outcome may have so many tokens.
-func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
+func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResult {
 	offered := l.t.Talk.offered
 	at := slices.Index(l.t.Talk.Names(), c.Name)
 	switch {
-	case i >= mostCalls:
-		return made{outcome: callTooMany,
+	case i >= maxCalls:
+		return callResult{outcome: callTooMany,
 			text: fmt.Sprintf("Too many calls at once: at most %d are made. Call again what you still need.",
-				mostCalls)}
-	case l.late() <= 0:
-		return made{outcome: callLate, text: noMoreTime}
+				maxCalls)}
+	case l.timeLeft() <= 0:
+		return callResult{outcome: callLate, text: noMoreTime}
 	case at < 0:
-		return made{outcome: callUnknown, text: "There is no tool of that name. There are: " +
+		return callResult{outcome: callUnknown, text: "There is no tool of that name. There are: " +
 			strings.Join(l.t.Talk.Names(), ", ") + "."}
-	case len(c.Arguments) > mostArguments:
-		return made{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", mostArguments)}
+	case len(c.Arguments) > maxArgumentBytes:
+		return callResult{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", maxArgumentBytes)}
 	}
 	args, err := offered[at].schema.arguments(c.Arguments)
 	if err != nil {
-		return made{outcome: callBad, text: l.mended(err)}
+		return callResult{outcome: callBad, text: l.callErrorText(err)}
 	}
-	m := made{outcome: callRepeated, args: l.set.redactedFields(offered[at].schema, args)}
-	if before, asked := l.asked[keyOf(c.Name, args)]; asked {
+	m := callResult{outcome: callRepeated, args: l.set.redactedFields(offered[at].schema, args)}
+	if before, asked := l.answered[keyOf(c.Name, args)]; asked {
 		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, still holds.", before)
 		return m
 	}
@@ -193,14 +193,14 @@ func (l *loop) make(ctx context.Context, i int, c chat.Call, room int) made {
 	l.run(ctx, offered[at], args, room, &m)
 	m.took = l.set.Now().Sub(begun)
 	if m.outcome == OK || m.outcome == callBad {
-		l.asked[keyOf(c.Name, args)] = l.made + 1
+		l.answered[keyOf(c.Name, args)] = l.count + 1
 	}
 	return m
 }
 
 // run has a tool do what args say.
-func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int, m *made) {
-	within, cancel := context.WithTimeout(ctx, l.late())
+func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int, m *callResult) {
+	within, cancel := context.WithTimeout(ctx, l.timeLeft())
 	defer cancel()
 	body, err := json.Marshal(args)
 	var out Outcome
@@ -208,10 +208,10 @@ func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int
 		l.t.Room = room
 		out, err = tool.Call(l.t, within, body)
 	}
-	var mend Mend
+	var mend CallError
 	switch {
 	case errors.As(err, &mend):
-		m.outcome, m.text = callBad, l.mended(mend)
+		m.outcome, m.text = callBad, l.callErrorText(mend)
 		return
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
 		m.outcome, m.text = callLate, "The tool took too long. Answer without it."
@@ -228,7 +228,7 @@ func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int
 
 // mended is what the model is told of a call that it can mend. It may repeat what the model wrote, and that
 // what members did.
-func (l *loop) mended(err error) string { return l.t.Builder.Safe(err.Error(), 400) }
+func (l *loop) callErrorText(err error) string { return l.t.Builder.Safe(err.Error(), 400) }
 
 const (
 	nothingTold = "Nothing."
@@ -236,7 +236,7 @@ const (
 )
 
 // fitted is as much of a tool's text as so many tokens hold, in whole lines as far as it has some.
-func (t *Turn) fitted(text string, tokens int) string {
+func (t *Turn) truncated(text string, tokens int) string {
 	if text == "" {
 		return nothingTold
 	}
@@ -256,8 +256,8 @@ func (t *Turn) fitted(text string, tokens int) string {
 }
 
 // note tells of a call in the trace, the records and the counters.
-func (l *loop) note(i int, c chat.Call, m made) {
-	l.made++
+func (l *loop) record(i int, c chat.Call, m callResult) {
+	l.count++
 	name := unknownTool
 	if slices.Contains(l.t.Talk.Names(), c.Name) {
 		name = c.Name

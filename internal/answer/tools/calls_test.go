@@ -15,7 +15,7 @@ func TestFittedWithoutRoomForALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	turn := &Turn{Builder: b}
-	if got := turn.fitted(strings.Repeat("x", 100), 2); got != strings.TrimSpace(cutShort) {
+	if got := turn.truncated(strings.Repeat("x", 100), 2); got != strings.TrimSpace(cutShort) {
 		t.Errorf("cut to %q", got)
 	}
 }

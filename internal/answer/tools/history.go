@@ -12,7 +12,7 @@ import (
 
 const (
 	historyLimit   = 10   // records, unless the model says otherwise
-	historyLooked  = 1000 // records that are looked at for one call
+	historyScanned = 1000 // records that are looked at for one call
 	historyBytes   = 8000 // of an outcome, about
 	historyExcerpt = 300  // runes of a message
 )
@@ -61,7 +61,7 @@ func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Out
 			return Outcome{}, err
 		}
 		if len(people) == 0 {
-			return Outcome{}, mendf(`Nobody of that name is known. Leave "filter.asker" out for what anybody asked.`)
+			return Outcome{}, callErrorf(`Nobody of that name is known. Leave "filter.asker" out for what anybody asked.`)
 		}
 		for _, p := range people {
 			asked.askers = append(asked.askers, p.Person.ID)
@@ -71,11 +71,11 @@ func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Out
 	if err != nil {
 		return Outcome{}, fmt.Errorf("read the history: %w", err)
 	}
-	return t.tellRecords(asked, records, more)
+	return t.writeRecords(asked, records, more)
 }
 
-// tellRecords lays records out, a line of JSON each, as far as there is room.
-func (t *Turn) tellRecords(asked historyQuery, records []Record, more bool) (Outcome, error) {
+// writeRecords lays records out, a line of JSON each, as far as there is room.
+func (t *Turn) writeRecords(asked historyQuery, records []Record, more bool) (Outcome, error) {
 	var out Outcome
 	var b strings.Builder
 	shown := map[memory.MessageID]bool{}
@@ -100,7 +100,7 @@ func (t *Turn) tellRecords(asked historyQuery, records []Record, more bool) (Out
 	}
 	switch {
 	case n == 0 && more:
-		fmt.Fprintf(&b, "None of the %d records that were looked at matches. Others may: bound the time by filter.from and filter.until.", historyLooked)
+		fmt.Fprintf(&b, "None of the %d records that were looked at matches. Others may: bound the time by filter.from and filter.until.", historyScanned)
 	case n == 0:
 		b.WriteString("No record matches. A wider filter may find some.")
 	case more:

@@ -28,7 +28,7 @@ type historyQuery struct {
 	words       []string        // of Filter.Text, folded
 }
 
-// read reads what JSON alone doesn't tell, with times in zone unless they name one. A Mend tells of a time
+// read reads what JSON alone doesn't tell, with times in zone unless they name one. A CallError tells of a time
 // that is none.
 func (q *historyQuery) read(zone *time.Location) (err error) {
 	q.Limit = cmp.Or(q.Limit, historyLimit)
@@ -39,7 +39,7 @@ func (q *historyQuery) read(zone *time.Location) (err error) {
 		return err
 	}
 	if !q.from.IsZero() && !q.until.IsZero() && !q.from.Before(q.until) {
-		return Mend("filter.from is to be before filter.until")
+		return CallError("filter.from is to be before filter.until")
 	}
 	q.words = strings.Fields(strings.ToLower(q.Filter.Text))
 	if len(q.Fields) == 0 {
@@ -69,7 +69,7 @@ func historyTime(name, s string, zone *time.Location, days int) (time.Time, erro
 	}
 	t, err := time.ParseInLocation(time.DateOnly, s, zone)
 	if err != nil {
-		return t, mendf("%s is a day such as 2024-05-31 or a time such as 2024-05-31T18:00:00Z", name)
+		return t, callErrorf("%s is a day such as 2024-05-31 or a time such as 2024-05-31T18:00:00Z", name)
 	}
 	return t.AddDate(0, 0, days), nil
 }
@@ -96,7 +96,7 @@ func (s *Set) keepMethod(name string) (string, bool) {
 // records is what q asks of the store.
 func (q *historyQuery) records() memory.RecordQuery {
 	return memory.RecordQuery{Speaker: q.Filter.Speaker, Method: q.Filter.Method, Since: q.from, Until: q.until,
-		Oldest: q.Order == "oldest", Limit: historyLooked}
+		Oldest: q.Order == "oldest", Limit: historyScanned}
 }
 
 // matches reports whether one of those asked who are looked for, and whether a message that a record points to holds

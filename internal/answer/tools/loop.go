@@ -19,25 +19,25 @@ type (
 // loop asks a model about one prompt until it answers. What the model writes before it calls tools begins its
 // answer: it was shown already, and what was shown stays.
 type loop struct {
-	set    *Set
-	t      *Turn
-	stream func(text string)
-	text   string     // of the answer so far
-	reply  chat.Reply // the last
-	last   string     // why no tools are to be had any more; empty: they are
-	rounds int
-	begun  time.Time       // when the first call came
-	asked  map[string]int  // the calls that were answered, by number
-	made   int             // calls
-	ids    map[string]bool // of calls
+	set      *Set
+	t        *Turn
+	stream   func(text string)
+	text     string     // of the answer so far
+	reply    chat.Reply // the last
+	ended    string     // why no tools are to be had any more; empty: they are
+	rounds   int
+	started  time.Time       // when the first call came
+	answered map[string]int  // the calls that were answered, by number
+	count    int             // calls
+	ids      map[string]bool // of calls
 }
 
 // Ask has the model go on after the prompt, and answers its calls. It returns the text of the answer so far even
 // with an error, and the model's last reply. stream is called with the whole text so far.
 func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (string, chat.Reply, error) {
-	l := &loop{set: s, t: t, stream: stream, asked: map[string]int{}, ids: map[string]bool{}}
+	l := &loop{set: s, t: t, stream: stream, answered: map[string]int{}, ids: map[string]bool{}}
 	for {
-		err := l.say(ctx)
+		err := l.ask(ctx)
 		if err != nil || len(l.reply.Calls) == 0 || !l.mayCall() {
 			return l.text, l.reply, err
 		}
@@ -48,13 +48,13 @@ func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (strin
 }
 
 // mayCall reports whether the model may call tools.
-func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.last == "" }
+func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "" }
 
 // say has the model say something. What it can't take is left out, and it is asked again.
-func (l *loop) say(ctx context.Context) error {
+func (l *loop) ask(ctx context.Context) error {
 	before := l.text
 	for {
-		err := l.sayOnce(ctx)
+		err := l.askOnce(ctx)
 		var tools noTools
 		var images noImages
 		switch {
@@ -75,7 +75,7 @@ func (l *loop) say(ctx context.Context) error {
 	}
 }
 
-func (l *loop) sayOnce(ctx context.Context) error {
+func (l *loop) askOnce(ctx context.Context) error {
 	request := chat.Request{Temperature: l.t.Temperature, Messages: append(l.t.Answer.Messages(), l.t.Talk.Messages...)}
 	if l.mayCall() {
 		for _, t := range l.t.Talk.offered {
@@ -86,17 +86,17 @@ func (l *loop) sayOnce(ctx context.Context) error {
 	var fresh strings.Builder
 	reply, err := l.t.Model.Chat(ctx, request, func(delta string) {
 		fresh.WriteString(delta)
-		if text := goneOn(before, fresh.String()); text != before {
+		if text := joinText(before, fresh.String()); text != before {
 			l.stream(text)
 		}
 	})
-	l.text, l.reply = goneOn(before, reply.Text), reply
+	l.text, l.reply = joinText(before, reply.Text), reply
 	l.t.Log.Count(l.t.Builder, reply, l.t.Prompt.Report.Tokens+l.t.Talk.SentTokens())
 	return err
 }
 
-// goneOn is what was written before, and, in a paragraph of its own, what was written then.
-func goneOn(before, then string) string {
+// joinText is what was written before, and, in a paragraph of its own, what was written then.
+func joinText(before, then string) string {
 	then = strings.TrimLeftFunc(then, unicode.IsSpace)
 	switch {
 	case before == "" || then == "" || strings.HasSuffix(before, "\n\n"):

@@ -42,8 +42,8 @@ type rememberArguments struct {
 }
 
 func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, error) {
-	if len(t.Talk.Proposals) >= mostProposals {
-		return Outcome{}, mendf("No more than %d things are proposed in one answer.", mostProposals)
+	if len(t.Talk.Proposals) >= maxProposals {
+		return Outcome{}, callErrorf("No more than %d things are proposed in one answer.", maxProposals)
 	}
 	q := t.Question
 	sources, err := t.sourcesOf(a.Sources)
@@ -56,8 +56,8 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	}
 	if all, small := t.allShown(); small {
 		sources = all
-	} else if strange := t.unsaid(lore, sources); len(strange) > 0 {
-		return Outcome{}, mendf("These words are neither in the query nor in the messages that you named as sources: %s. "+
+	} else if strange := t.missingTerms(lore, sources); len(strange) > 0 {
+		return Outcome{}, callErrorf("These words are neither in the query nor in the messages that you named as sources: %s. "+
 			"Name the messages that they are from, or use the words that are there. What isn't in a message can't be remembered.", strings.Join(strange, ", "))
 	}
 	lore.Sources = []memory.Spot{{Channel: q.Channel, Message: q.ID}}
@@ -66,7 +66,7 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	}
 	lore.ID, lore.At = 1, q.Now // of the one who agrees, later
 	if lore, err = lore.Checked(); err != nil {
-		return Outcome{}, Mend(err.Error() + ".")
+		return Outcome{}, CallError(err.Error() + ".")
 	}
 	lore.ID, lore.At = 0, time.Time{}
 	return Outcome{
@@ -82,7 +82,7 @@ func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	for _, n := range numbers {
 		hit, there := t.Shown.Hit(n)
 		if !there {
-			return nil, mendf("There is no message with the number %d.", n)
+			return nil, callErrorf("There is no message with the number %d.", n)
 		}
 		sources = append(sources, hit.Message)
 	}
@@ -110,7 +110,7 @@ func (t *Turn) allShown() ([]memory.Message, bool) {
 }
 
 // unsaid are the terms of lore that neither the query has nor sources: what is said there, by whom, of whom and when.
-func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []string) {
+func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange []string) {
 	said := map[string]bool{}
 	hear := func(s string) {
 		for _, term := range text.Terms(s) {
@@ -138,8 +138,8 @@ func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []str
 			strange = append(strange, term)
 		}
 	}
-	return strange[:min(len(strange), mostStrange)]
+	return strange[:min(len(strange), maxMissing)]
 }
 
-// mostStrange is how many words the model is told that it may not use.
-const mostStrange = 20
+// maxMissing is how many words the model is told that it may not use.
+const maxMissing = 20

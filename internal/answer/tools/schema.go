@@ -78,25 +78,25 @@ func tighten(schema any) {
 	tighten(s["items"])
 }
 
-// arguments are those that a model wrote, if they fit s, without what is null. The error is a Mend.
+// arguments are those that a model wrote, if they fit s, without what is null. The error is a CallError.
 func (s *schema) arguments(written string) (map[string]any, error) {
 	if strings.TrimSpace(written) == "" {
 		written = "{}" // as some models write that there are none
 	}
 	var args map[string]any
 	if json.Unmarshal([]byte(written), &args) != nil || args == nil {
-		return nil, mendf("The arguments aren't a JSON object. %s", s.takes())
+		return nil, callErrorf("The arguments aren't a JSON object. %s", s.fieldList())
 	}
 	withoutNull(args)
 	err := s.validator.Validate(args)
 	if misfit, is := errors.AsType[*jsonschema.ValidationError](err); is {
-		return nil, mendf("The arguments don't fit: %s. %s", strings.Join(faults(misfit), "; "), s.takes())
+		return nil, callErrorf("The arguments don't fit: %s. %s", strings.Join(problems(misfit), "; "), s.fieldList())
 	}
 	return args, err
 }
 
 // takes says which fields there may be.
-func (s *schema) takes() string {
+func (s *schema) fieldList() string {
 	if len(s.Properties) == 0 {
 		return "It takes none."
 	}
@@ -114,9 +114,9 @@ func withoutNull(fields map[string]any) {
 }
 
 // faults are what doesn't fit, each with where it is.
-func faults(of *jsonschema.ValidationError) (all []string) {
+func problems(of *jsonschema.ValidationError) (all []string) {
 	for _, cause := range of.Causes {
-		all = append(all, faults(cause)...)
+		all = append(all, problems(cause)...)
 	}
 	if len(of.Causes) == 0 {
 		why := of.ErrorKind.LocalizedString(message.NewPrinter(language.English))

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -73,12 +72,12 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 		}
 	}
 	if a.Since != "" && a.Until != "" && a.Until < a.Since {
-		return scope, mendf(`"until" is before "since".`)
+		return scope, callErrorf(`"until" is before "since".`)
 	}
 	if a.Channel != "" {
 		in := t.channelsCalled(a.Channel)
 		if len(in) == 0 {
-			return scope, mendf(`There is no channel of that name that everybody may read who reads the answer. Leave "channel" out to search all that may be used.`)
+			return scope, callErrorf(`There is no channel of that name that everybody may read who reads the answer. Leave "channel" out to search all that may be used.`)
 		}
 		scope.Channels = t.Answer.In(scope.Channels, in)
 	}
@@ -88,7 +87,7 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 			return scope, err
 		}
 		if len(people) == 0 {
-			return scope, mendf(`Nobody of that name is known. Leave "author" out to search what anybody said.`)
+			return scope, callErrorf(`Nobody of that name is known. Leave "author" out to search what anybody said.`)
 		}
 		var ids []memory.UserID
 		for _, p := range people {
@@ -194,19 +193,4 @@ func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 		}
 	}
 	return people
-}
-
-// personTag is a mention tag, as Discord has it and as the prompt shows it.
-var personTag = pattern.Of(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
-
-// peopleCalled are those whom a name or a tag calls, as a prompt may introduce them. Who has opted out isn't
-// called by any.
-func (t *Turn) peopleCalled(ctx context.Context, name string) ([]search.Participant, error) {
-	q := t.Answer.Query(t.Answer.Scope(), nil)
-	q.Text, q.Mentions, q.Session = name, nil, nil
-	if m := personTag().FindStringSubmatch(strings.TrimSpace(name)); m != nil {
-		id, _ := strconv.ParseInt(m[1], 10, 64)
-		q.Text, q.Mentions = "", []memory.UserID{memory.UserID(id)}
-	}
-	return t.Answer.Introduce(ctx, q)
 }

@@ -23,7 +23,7 @@ type Talk struct {
 }
 
 const (
-	leastRoom    = 500 // tokens for calls and outcomes: below it no tool is offered
+	minRoom      = 500 // tokens for calls and outcomes: below it no tool is offered
 	callOverhead = 12  // tokens that servers write round a call and a tool's description
 )
 
@@ -50,7 +50,7 @@ func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
 		talk.offeredTokens += callOverhead
 	}
 	prompt, window, answer := t.Builder.Room()
-	if window > 0 && window-answer-talk.offeredTokens-leastRoom < prompt/2 {
+	if window > 0 && window-answer-talk.offeredTokens-minRoom < prompt/2 {
 		return Talk{}, nil
 	}
 	return talk, nil
@@ -64,10 +64,10 @@ func (t *Talk) Names() []string {
 // PromptTokens returns how many tokens the prompt may have beside what is offered; 0: as b has it.
 func (t *Talk) PromptTokens(b *builder.Builder) int {
 	prompt, window, answer := b.Room()
-	if len(t.offered) == 0 || window == 0 || window-answer-t.offeredTokens-leastRoom >= prompt {
+	if len(t.offered) == 0 || window == 0 || window-answer-t.offeredTokens-minRoom >= prompt {
 		return 0
 	}
-	return window - answer - t.offeredTokens - leastRoom
+	return window - answer - t.offeredTokens - minRoom
 }
 
 // SentTokens returns how many tokens the model is sent besides the prompt.

@@ -136,7 +136,7 @@ type Tool struct {
 	// offered reports whether the model is shown it in an answer; nil: always.
 	offered func(*Turn, context.Context) (bool, error)
 	// Call does what arguments say: a JSON object that fits the schema, without nulls. The model is shown a
-	// Mend, and may call again. Of another error it is told only that there was one; that is for the log.
+	// CallError, and may call again. Of another error it is told only that there was one; that is for the log.
 	Call func(t *Turn, ctx context.Context, arguments json.RawMessage) (Outcome, error)
 }
 
@@ -160,13 +160,13 @@ func NewTool[A any](name, description, parameters string, call func(*Turn, conte
 	}
 }
 
-// Mend is what is wrong with a call, in words by which a model can mend it. It holds nothing except what is in
+// CallError is what is wrong with a call, in words by which a model can mend it. It holds nothing except what is in
 // the call or whoever reads the answer may know.
-type Mend string
+type CallError string
 
-func (m Mend) Error() string { return string(m) }
+func (m CallError) Error() string { return string(m) }
 
-func mendf(format string, args ...any) error { return Mend(fmt.Sprintf(format, args...)) }
+func callErrorf(format string, args ...any) error { return CallError(fmt.Sprintf(format, args...)) }
 
 // Outcome is what a tool's call came to.
 type Outcome struct {

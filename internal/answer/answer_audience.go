@@ -11,24 +11,24 @@ import (
 
 // derivation tells which of Hark's own answers in a channel may be repeated there. An answer carries the audience
 // of all that it was made from, and that may have shrunk since; one whose sources aren't known is not repeated.
-type derivation struct {
-	reach
+type answerAudience struct {
+	readableScope
 	channel memory.ChannelID
 	present memory.MessageID // from here on everybody present has seen what was said
 	// answers that were judged, and messages that may be used, as was found already: answers of one dialogue share
 	// their sources
-	judged, fine map[memory.Spot]bool
-	traces       map[memory.Spot]memory.Trace // by each message of their answers, as far as they were read; empty: none is kept
+	judged, usableAt map[memory.Spot]bool
+	traces           map[memory.Spot]memory.Trace // by each message of their answers, as far as they were read; empty: none is kept
 }
 
 // derivation is for a channel in which everybody present has seen what was said from a message on.
-func (now reach) derivation(channel memory.ChannelID, present memory.MessageID) *derivation {
-	return &derivation{now, channel, present, map[memory.Spot]bool{}, map[memory.Spot]bool{}, map[memory.Spot]memory.Trace{}}
+func (now readableScope) audienceIn(channel memory.ChannelID, present memory.MessageID) *answerAudience {
+	return &answerAudience{now, channel, present, map[memory.Spot]bool{}, map[memory.Spot]bool{}, map[memory.Spot]memory.Trace{}}
 }
 
 // allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers
 // that mustn't be repeated.
-func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	var answers []memory.MessageID
 	for _, m := range messages {
 		if m.Kind == memory.FromHark {
@@ -42,13 +42,13 @@ func (d *derivation) allowed(ctx context.Context, messages []memory.Message) ([]
 		if ok = m.Kind != memory.FromHark; !ok {
 			ok, err = d.mayRepeat(ctx, m.ID)
 		}
-		d.fine[memory.Spot{Channel: d.channel, Message: m.ID}] = ok
+		d.usableAt[memory.Spot{Channel: d.channel, Message: m.ID}] = ok
 		return ok, err
 	})
 }
 
 // readTraces reads what answers were made from, unless that was read.
-func (d *derivation) readTraces(ctx context.Context, answers ...memory.MessageID) error {
+func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.MessageID) error {
 	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
 		_, read := d.traces[memory.Spot{Channel: d.channel, Message: id}]
 		return read
@@ -69,7 +69,7 @@ func (d *derivation) readTraces(ctx context.Context, answers ...memory.MessageID
 }
 
 // mayRepeat judges an answer. The further messages of a long one are judged with its first, which is seen before.
-func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
+func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
 	if ok, judged := d.judged[memory.Spot{Channel: d.channel, Message: answer}]; judged {
 		return ok, nil
 	}
@@ -89,8 +89,8 @@ func (d *derivation) mayRepeat(ctx context.Context, answer memory.MessageID) (bo
 }
 
 // sourcesReadable reports whether all that an answer was made from may be used again.
-func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
-	used := places{}
+func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
+	used := messageSet{}
 	for _, s := range trace.Sources {
 		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
 		switch s.Kind {
@@ -110,13 +110,13 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 			if !seen && !slices.Contains(d.scope.Channels, at.Channel) {
 				return false, nil
 			}
-			if !d.fine[at] {
+			if !d.usableAt[at] {
 				used.add(at)
 			}
 		}
 	}
 	for channel, ids := range used {
-		if ok, err := d.allGiven(ctx, channel, ids); !ok || err != nil {
+		if ok, err := d.allUsable(ctx, channel, ids); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -124,7 +124,7 @@ func (d *derivation) sourcesReadable(ctx context.Context, trace memory.Trace) (b
 }
 
 // in is the derivation for a channel: what was said in another one isn't being said to anybody now.
-func (d *derivation) in(channel memory.ChannelID) *derivation {
+func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
 	if channel == d.channel {
 		return d
 	}
@@ -133,12 +133,12 @@ func (d *derivation) in(channel memory.ChannelID) *derivation {
 	return &other
 }
 
-// allGiven reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
+// allUsable reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
 // be repeated.
-func (d *derivation) allGiven(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
+func (d *answerAudience) allUsable(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
 	sources, err := d.consents.messages(ctx, channel, ids)
 	if err == nil {
-		sources, err = d.in(channel).allowed(ctx, sources)
+		sources, err = d.in(channel).repeatable(ctx, sources)
 	}
 	return len(sources) == len(ids) && err == nil, err
 }

@@ -56,12 +56,12 @@ func (w *world) history(q Question, arguments string) tools.Outcome {
 }
 
 func (e *Engine) history(ctx context.Context, q Question, arguments string) (tools.Outcome, error) {
-	now, err := e.readable(ctx, q)
+	now, err := e.readScope(ctx, q)
 	if err != nil {
 		return tools.Outcome{}, err
 	}
 	at := slices.IndexFunc(e.tools.Tools, func(t tools.Tool) bool { return t.Name == "conversation_history" })
-	turn := e.turn(q, &recalled{reach: now, voice: e.voice(now.settings)})
+	turn := e.turn(q, &recalled{readableScope: now, resolved: e.resolve(now.settings)})
 	return e.tools.Tools[at].Call(turn, ctx, json.RawMessage(cmp.Or(arguments, "{}")))
 }
 

@@ -14,9 +14,9 @@ const (
 	quotedHits  = 5   // so many have room in any prompt
 )
 
-// sayOnce leaves out of what was found whatever has the same words as a better message, and the summaries and the lore
+// askOnce leaves out of what was found whatever has the same words as a better message, and the summaries and the lore
 // that quote one: the plain layout has no room to say it twice.
-func (r *recalled) sayOnce() {
+func (r *recalled) dedupe() {
 	var said []string
 	r.result.Hits = slices.DeleteFunc(slices.Clone(r.result.Hits), func(h search.Hit) bool {
 		words := oneLine(h.Message.Text(), quotedMost)

@@ -19,7 +19,7 @@ import (
 
 // spoken is what m says, or the turn that it begins, as a model is to read it: of Hark's own only the words, and with
 // the name of Hark, or of another bot, in the place of a mention.
-func (n names) spoken(m memory.Message, said string) string {
+func (n names) modelText(m memory.Message, said string) string {
 	if m.Kind == memory.FromHark {
 		if said = text.OwnWords(said); said == "" {
 			return m.Text() // it was nothing else
@@ -38,28 +38,28 @@ func (n names) spoken(m memory.Message, said string) string {
 }
 
 // name puts the names of bots in the place of their mentions in items.
-func (n names) name(items []builder.Item) {
+func (n names) nameBots(items []builder.Item) {
 	for _, item := range items {
 		for i := range item.Lines {
 			line := &item.Lines[i]
-			if said := n.spoken(memory.Message{}, line.Content); said != line.Content {
+			if said := n.modelText(memory.Message{}, line.Content); said != line.Content {
 				line.Content, line.Tokens = said, 0
 			}
 		}
 	}
 }
 
-// inOrder sorts messages by their ids, which is by time.
-func inOrder(messages []memory.Message) []memory.Message {
+// sortByID sorts messages by their ids, which is by time.
+func sortByID(messages []memory.Message) []memory.Message {
 	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
 	return messages
 }
 
 // reach is what may be used in an answer at this moment.
-type reach struct {
+type readableScope struct {
 	guilds   []memory.GuildID
 	scope    memory.Scope
-	asked    memory.Scope // what of it the question is about
+	narrowed memory.Scope // what of it the question is about
 	channels map[memory.ChannelID]memory.Channel
 	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
 	here     bool               // whether what was logged of the channel asked in may be used at all
@@ -73,18 +73,18 @@ type reach struct {
 
 // readable is what may be used in an answer to q, and the names of who and what is there. Of a guild that removed Hark
 // it is nothing.
-func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
+func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, error) {
 	if q.Settled != nil {
 		if err := q.Settled(ctx); err != nil {
-			return reach{}, err
+			return readableScope{}, err
 		}
 	}
-	now := reach{guilds: []memory.GuildID{q.Guild}, names: newNames(),
+	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: newNames(),
 		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
 	if q.Everywhere && q.Operator {
 		var err error
 		if now.guilds, err = e.log.Guilds(ctx); err != nil {
-			return reach{}, err
+			return readableScope{}, err
 		}
 	}
 	if q.Guild == memory.DirectGuild {
@@ -99,14 +99,14 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 			continue // nothing was said there yet
 		}
 		if err != nil {
-			return reach{}, err
+			return readableScope{}, err
 		}
 		if left[id] = !g.Left.IsZero(); left[id] {
 			continue
 		}
 		list, err := e.log.People(ctx, id)
 		if err != nil {
-			return reach{}, err
+			return readableScope{}, err
 		}
 		now.names.add(g, list)
 		if id == q.Guild {
@@ -140,7 +140,7 @@ func (e *Engine) readable(ctx context.Context, q Question) (reach, error) {
 	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
 	now.channels = all
 	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
-	now.asked, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
+	now.narrowed, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
 	return now, e.readLore(ctx, &now)
 }
 
@@ -201,7 +201,7 @@ func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 func (n names) channel(id memory.ChannelID) string { return n.channels[id] }
 
 // readLore reads the lore that may be used in the scope: told by nobody who has opted out.
-func (e *Engine) readLore(ctx context.Context, now *reach) error {
+func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
 	now.lore = map[int64]memory.Lore{}
 	for _, guild := range now.guilds {
 		all, err := e.log.Lore(ctx, guild)
@@ -220,7 +220,7 @@ func (e *Engine) readLore(ctx context.Context, now *reach) error {
 }
 
 // usable reports whether lore may be used, as it is.
-func (now *reach) usable(l memory.Lore) bool {
+func (now *readableScope) usable(l memory.Lore) bool {
 	known, ok := now.lore[l.ID]
 	return ok && known.Guild == l.Guild && known.At.Equal(l.At)
 }
@@ -237,7 +237,7 @@ func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 }
 
 // source is a message as an answer cites it by n.
-func (now *reach) source(n int, m memory.Message) Source {
+func (now *readableScope) source(n int, m memory.Message) Source {
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
 		Place: now.names.channel(m.Channel),

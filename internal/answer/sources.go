@@ -15,12 +15,12 @@ import (
 
 // settle looks up the messages that the facts of a result's people, its lore and the summaries were said in,
 // and leaves out what has lost one, and lore that may not be used.
-func (e *Engine) settle(ctx context.Context, r *recalled) error {
-	wanted := places{}
+func (e *Engine) verifySources(ctx context.Context, r *recalled) error {
+	wanted := messageSet{}
 	for _, made := range manifest.SourcesOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
 		wanted.add(made.From...)
 	}
-	if err := e.lookUp(ctx, r, wanted); err != nil {
+	if err := e.readSources(ctx, r, wanted); err != nil {
 		return err
 	}
 	lost := func(made manifest.Source) bool {
@@ -44,17 +44,17 @@ func (e *Engine) settle(ctx context.Context, r *recalled) error {
 	return err
 }
 
-// lookUp reads what facts, lore and summaries were said in. What Hark said is judged by what it was made from,
+// readSources reads what facts, lore and summaries were said in. What Hark said is judged by what it was made from,
 // wherever it was said.
-func (e *Engine) lookUp(ctx context.Context, r *recalled, wanted places) (err error) {
-	r.said, err = r.consents.there(ctx, wanted, func(channel memory.ChannelID,
+func (e *Engine) readSources(ctx context.Context, r *recalled, wanted messageSet) (err error) {
+	r.said, err = r.consents.lookUp(ctx, wanted, func(channel memory.ChannelID,
 		messages []memory.Message) ([]memory.Message, error) {
-		return r.derivation(channel, math.MaxInt64).allowed(ctx, inOrder(messages))
+		return r.audienceIn(channel, math.MaxInt64).repeatable(ctx, sortByID(messages))
 	})
 	return err
 }
 
-// holdsLore reports whether all of the lore may still be used, and nothing of it has changed.
-func (now *reach) holdsLore(lore []memory.Lore) bool {
+// sameLore reports whether all of the lore may still be used, and nothing of it has changed.
+func (now *readableScope) sameLore(lore []memory.Lore) bool {
 	return !slices.ContainsFunc(lore, func(l memory.Lore) bool { return !now.usable(l) })
 }
