@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// requestToHark is what tells of a message that it is a question to Hark by what it says itself; nil where the question
-// is what Hark was asked.
+// requestToHark returns a test for messages that ask Hark by what they say themselves; nil if the question is
+// about what Hark was asked.
 func (r *recalled) requestToHark(q Question) func(*memory.Message) bool {
 	if asksWhatWasAsked(q.Text) {
 		return nil
@@ -23,7 +23,7 @@ var askedBefore = pattern.Of(`(?i)\b(?:did|do|does)\b.*\bask\b.*\b(?:you|hark)\b
 	`\b(?:asked|asking|(?:i|we) (?:told|tell)|questions|requests)\b.*\b(?:you|hark)\b|` +
 	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
 
-// asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
+// asksWhatWasAsked reports whether a question is about questions to Hark: "what did I ask you yesterday?".
 func asksWhatWasAsked(question string) bool {
 	return text.Asks(question) && askedBefore().MatchString(text.WithoutHark(question))
 }
@@ -40,9 +40,9 @@ var (
 	sentencesOf  = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
 )
 
-// bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A
-// message that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to
-// Hark, and people make lists and notes there: only a question or thanks bid.
+// isRequest reports whether m, if said to Hark, only asks, is polite, or is no more than a name. "Thanks! The
+// barbecue is on Sunday." tells more. In direct messages all is said to Hark, and people make lists and notes:
+// only a question or thanks count.
 func isRequest(m memory.Message) bool {
 	said := text.WithoutHark(m.Content)
 	direct := m.Guild == memory.DirectGuild
@@ -75,7 +75,7 @@ func isRequest(m memory.Message) bool {
 	return is
 }
 
-// asksHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.
+// asksHark reports whether m only asks something of Hark or another bot.
 func (e *Engine) asksHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
 	if !isRequest(m) {
 		return false, nil
@@ -83,7 +83,7 @@ func (e *Engine) asksHark(ctx context.Context, r *recalled, m memory.Message) (b
 	return e.isToHark(ctx, r, m)
 }
 
-// addressed reports whether m is addressed to Hark or another bot by what it says itself.
+// addressesHark reports whether m names Hark or another bot itself.
 func (r *recalled) addressesHark(m memory.Message) bool {
 	return m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) ||
 		slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
@@ -92,7 +92,7 @@ func (r *recalled) addressesHark(m memory.Message) bool {
 		})
 }
 
-// isToHark reports whether m was said to Hark or another bot.
+// isToHark reports whether m was said to Hark or another bot, or replies to Hark.
 func (e *Engine) isToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
 	if r.addressesHark(m) {
 		return true, nil

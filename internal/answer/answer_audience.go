@@ -9,8 +9,8 @@ import (
 	"hark/memory"
 )
 
-// derivation tells which of Hark's own answers in a channel may be repeated there. An answer carries the audience
-// of all that it was made from, and that may have shrunk since; one whose sources aren't known is not repeated.
+// answerAudience decides which of Hark's answers may be repeated in a channel. An answer carries the audience
+// of all its sources, which may have shrunk since. An answer without known sources isn't repeated.
 type answerAudience struct {
 	readableScope
 	channel memory.ChannelID
@@ -21,13 +21,13 @@ type answerAudience struct {
 	traces           map[memory.Spot]memory.Trace // by each message of their answers, as far as they were read; empty: none is kept
 }
 
-// derivation is for a channel in which everybody present has seen what was said from a message on.
+// audienceIn is for a channel in which everybody present has seen what was said since present.
 func (now readableScope) audienceIn(channel memory.ChannelID, present memory.MessageID) *answerAudience {
 	return &answerAudience{now, channel, present, map[memory.Spot]bool{}, map[memory.Spot]bool{}, map[memory.Spot]memory.Trace{}}
 }
 
-// allowed are messages, of the derivation's channel and in order, whose authors agree, without the answers
-// that mustn't be repeated.
+// repeatable removes the answers that mustn't be repeated. messages are of the channel, in order, and with
+// consent.
 func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	var answers []memory.MessageID
 	for _, m := range messages {
@@ -47,7 +47,7 @@ func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Messa
 	})
 }
 
-// readTraces reads what answers were made from, unless that was read.
+// readTraces reads the traces of answers that weren't read yet.
 func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.MessageID) error {
 	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
 		_, read := d.traces[memory.Spot{Channel: d.channel, Message: id}]
@@ -68,7 +68,7 @@ func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.Messa
 	return err
 }
 
-// mayRepeat judges an answer. The further messages of a long one are judged with its first, which is seen before.
+// mayRepeat judges an answer. All messages of a long answer are judged together.
 func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
 	if ok, judged := d.judged[memory.Spot{Channel: d.channel, Message: answer}]; judged {
 		return ok, nil
@@ -88,7 +88,7 @@ func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID)
 	return ok, err
 }
 
-// sourcesReadable reports whether all that an answer was made from may be used again.
+// sourcesReadable reports whether all sources of an answer may be used again.
 func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
 	used := messageSet{}
 	for _, s := range trace.Sources {
@@ -123,7 +123,7 @@ func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace
 	return true, nil
 }
 
-// in is the derivation for a channel: what was said in another one isn't being said to anybody now.
+// in is for another channel: what was said there isn't being said to anybody now.
 func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
 	if channel == d.channel {
 		return d
@@ -133,8 +133,7 @@ func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
 	return &other
 }
 
-// allUsable reports whether the messages ids are all there still, their authors agree, and those that are Hark's own may
-// be repeated.
+// allUsable reports whether all of ids exist, with consent, and answers among them may be repeated.
 func (d *answerAudience) allUsable(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
 	sources, err := d.consents.messages(ctx, channel, ids)
 	if err == nil {

@@ -57,9 +57,9 @@ type CaughtUp struct {
 	Usage   Usage
 }
 
-// CatchUp tells the asker what was said in q's channel since they last wrote there, or, unless that is zero,
-// from since on. Nothing of it is kept. With an error it tells what it took of models all the same. At the
-// command line, with Operator, it is told what the operator may read.
+// CatchUp tells the asker what was said in q's channel since then, or, if since is zero, since they last wrote
+// there. Nothing of it is kept. Usage is set even with an error. With Operator it tells what the operator may
+// read.
 func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c CaughtUp, err error) {
 	defer func() {
 		if err != nil {
@@ -97,7 +97,7 @@ type catchUp struct {
 	said     []memory.Message // oldest first
 }
 
-// missed reads what was said in q's channel from since on, or since the asker last wrote there.
+// missed reads what was said since then, or since the asker last wrote.
 func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catchUp, error) {
 	m := &catchUp{}
 	var err error
@@ -129,7 +129,7 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catc
 	return m, e.readMissed(ctx, q, m)
 }
 
-// readMissed reads the messages since m.Since. What was written when the asker wrote last is that.
+// readMissed reads the messages after m.Since.
 func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 	const newest = memory.MessageID(math.MaxInt64) // Discord's clock may be ahead of ours
 	read, err := e.log.Around(ctx, q.Channel, []memory.MessageID{newest}, CatchUpMost+1, 0)
@@ -172,7 +172,7 @@ const catchUpInstruction = `You tell somebody what they missed in a chat channel
 	`Write three to eight short bullet points in the chat's language, 1,500 characters at most, and end each with the numbers of the messages that it is from, such as [3] or [3][7]. ` +
 	`Answer with nothing but these bullet points.`
 
-// summarise has the model sum up what was missed. All that it was shown must be as it was when it has written.
+// summarise has the model sum up what was missed. All that it was shown must be unchanged afterwards.
 func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtUp, error) {
 	c := m.CaughtUp
 	var log tools.CallLog
@@ -201,8 +201,8 @@ func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtU
 	return c, nil
 }
 
-// lines are the messages as the model is shown them, the newest that there is room for, from which on of those of m
-// that is, and about how many tokens it takes with the instruction.
+// lines returns the newest messages that there is room for as the model is shown them, the index of the first,
+// and the estimated tokens with the instruction.
 func (m *catchUp) lines(instruction int) (from int, text string, tokens int) {
 	b := m.resolved.builder
 	room := max(minCatchUpTokens, b.MaxTokens()-instruction)
@@ -224,7 +224,7 @@ func (m *catchUp) lines(instruction int) (from int, text string, tokens int) {
 	return from, strings.Join(lines, "\n"), tokens
 }
 
-// stillSaid reports whether the asker may still read q's channel, and messages of it are as they were.
+// stillSaid reports whether the asker may read the channel, and messages are unchanged.
 func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Message) (bool, error) {
 	now, err := e.readScope(ctx, q)
 	if err != nil || !slices.Contains(now.scope.Channels, q.Channel) {
@@ -236,8 +236,7 @@ func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Me
 	}), err
 }
 
-// cite takes what the model wrote, with the citations of messages that it was shown: those after the first,
-// which were left out.
+// cite takes the model's text, with the citations of messages that it was shown.
 func (c *CaughtUp) cite(m *catchUp, text string) {
 	var cited []int
 	c.Text, cited = manifest.Citations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })

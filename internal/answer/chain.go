@@ -17,8 +17,8 @@ const (
 	starterShown = 600 // graphemes of what a thread began from
 )
 
-// olderThan are the messages that those shown go back to, oldest first. What was said before the session may
-// be read again only where its channel's past may be.
+// olderThan returns the messages that those shown go back to, oldest first. Messages before the session are
+// read only if the channel's past may be.
 func (e *Engine) olderThan(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	if !now.here {
@@ -32,9 +32,8 @@ func (e *Engine) olderThan(ctx context.Context, q Question, now readableScope, t
 	return append(starter, older...), err
 }
 
-// chains are the messages that the question is a reply to, one after the other, and then, as far as there is
-// room, those that the messages shown reply to, the newest first. What the session's summary tells of is
-// looked up for the question only.
+// chains returns the replies that the question ends, and then, if there is room, those that the messages shown
+// end, newest first. What is condensed is looked up for the question only.
 func (e *Engine) chains(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	known := map[memory.MessageID]bool{}
@@ -81,8 +80,7 @@ func (e *Engine) chains(ctx context.Context, q Question, now readableScope, t di
 	return now.audienceIn(q.Channel, t.from).usable(ctx, sortByID(found))
 }
 
-// usable are those of the channel's messages, which are in order, that somebody said who agrees, and that may be
-// said again.
+// usable keeps, of the channel's messages, those with consent that may be repeated.
 func (d *answerAudience) usable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	messages = slices.DeleteFunc(messages, func(m memory.Message) bool { return m.Kind == memory.FromSystem })
 	messages, err := d.consents.withConsent(ctx, messages)
@@ -92,8 +90,8 @@ func (d *answerAudience) usable(ctx context.Context, messages []memory.Message) 
 	return d.repeatable(ctx, messages)
 }
 
-// starter is the message that a thread began from, if it isn't shown: one of the parent channel that may be
-// read there, or, of a forum's post, the first of the thread itself. Both have the thread's id.
+// starter returns the message that a thread began from, if it isn't shown: in the parent channel, or a forum
+// post's first. Both have the thread's id.
 func (e *Engine) starter(ctx context.Context, q Question, now readableScope, t dialogue,
 	shown []memory.Message) ([]memory.Message, error) {
 	thread, id := now.channels[q.Channel], memory.MessageID(q.Channel)
@@ -118,7 +116,7 @@ func (e *Engine) starter(ctx context.Context, q Question, now readableScope, t d
 	return nil, nil
 }
 
-// unloggedChain is the chain of replies that the question ends, of what is known of before where nothing is logged.
+// unloggedChain returns the replies that the question ends, from before, where nothing is logged.
 func (e *Engine) unloggedChain(q Question, before, shown []memory.Message) (chain []memory.Message) {
 	id := q.ReplyTo
 	for range chainDepth {

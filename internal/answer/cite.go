@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// cite is the answer that text makes, with the citations of what was in the prompt.
+// cite returns the answer with this text, and its citations of what was shown.
 func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string) Answer {
 	text, cited := manifest.Citations(text, func(n int) bool { _, known := r.shown.Hit(n); return known })
 	a := Answer{Text: text, Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
@@ -19,7 +19,7 @@ func (e *Engine) cite(ctx context.Context, q Question, r *recalled, text string)
 	return a
 }
 
-// trace is how an answer to q comes about, as far as it is known before the model has written.
+// trace returns what is known of an answer before it is written.
 func (e *Engine) trace(q Question, r *recalled) memory.Trace {
 	return memory.Trace{
 		Guild: q.Guild, Channel: q.Channel, Question: q.ID, Asker: q.Asker,

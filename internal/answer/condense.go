@@ -18,8 +18,7 @@ const (
 	condenseTenths = 4
 )
 
-// noticeLong tells of the session that an answer was given in, if it may have grown too long with that. Of the
-// question it keeps nothing that anybody wrote.
+// noticeLong reports the session as long, if it may have grown too long. It keeps no text of the question.
 func (e *Engine) noticeLong(q Question, r *recalled) {
 	if e.options.Long == nil || r.resolved.model == nil || q.NoModel || q.Session != nil || !r.here ||
 		!e.isDue(r.resolved, r.turns[r.older:], r.names) {
@@ -30,8 +29,7 @@ func (e *Engine) noticeLong(q Question, r *recalled) {
 	e.options.Long(q.Channel, func(ctx context.Context) (*digest.Part, error) { return e.longPart(ctx, at) })
 }
 
-// isDue reports whether there are so many turns that the oldest are to be condensed, or they take 70 % of the tokens
-// that a session may have.
+// isDue reports whether there are CondenseTurns, or the turns take 70 % of the session's tokens.
 func (e *Engine) isDue(v resolvedSettings, turns [][]memory.Message, n names) bool {
 	if due := e.options.CondenseTurns; len(turns) >= due || len(turns) < minCondensed {
 		return len(turns) >= due
@@ -41,8 +39,8 @@ func (e *Engine) isDue(v resolvedSettings, turns [][]memory.Message, n names) bo
 	return 10*tokens >= dueTenths*room
 }
 
-// olderPart are the messages of the oldest turns, that a session is to lose: 40 % of them, or, where there are more
-// than due, as many as leave what would be left then. Of more than are condensed at once it is the oldest.
+// olderPart returns the oldest 40 % of the turns, or as many as leave what would be left at due turns; at most
+// digest.PartMost messages.
 func olderPart(turns [][]memory.Message, due int) []memory.Message {
 	n := min(len(turns), due)
 	kept := n - n*condenseTenths/10
@@ -50,8 +48,8 @@ func olderPart(turns [][]memory.Message, due int) []memory.Message {
 	return part[:min(len(part), digest.PartMost)]
 }
 
-// longPart is the part of a channel's session that is to be condensed by the model that answers there; nil if it
-// isn't long. All that this is made from is what a public answer there may be made from.
+// longPart returns the part of a session to condense with the model that answers there; nil if it isn't long.
+// It is made only from what a public answer there may use.
 func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error) {
 	now, err := e.readScope(ctx, q)
 	v := e.resolve(now.settings)
@@ -82,8 +80,8 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 	}, nil
 }
 
-// findCondensed looks up what the older part of the sitting was condensed to, if all that it was made from may be
-// used, and returns what judged that.
+// findCondensed looks up what the older part of the session was condensed to, if all its sources may be used,
+// and returns the audience that judged that.
 func (e *Engine) findCondensed(ctx context.Context, q Question, now readableScope, sitting []memory.Message,
 	t *dialogue) (*answerAudience, error) {
 	if e.options.Long == nil || len(sitting) == 0 {

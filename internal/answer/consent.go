@@ -10,8 +10,8 @@ import (
 	"hark/search"
 )
 
-// consents asks again, before anything is used, for what was asked before it was logged: the store drops what nobody
-// agreed to, and this is the second lock on the same door.
+// consents checks again, before use, what was checked before logging: the store drops what opted-out members
+// write.
 type consents struct {
 	log Log
 	in  map[member]bool // who hasn't opted out, as far as it was asked
@@ -36,7 +36,7 @@ func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.
 	return !out, nil
 }
 
-// agree reports whether all agree who are mentioned in messages.
+// mentionsAgree reports whether nobody mentioned in messages has opted out.
 func (c consents) mentionsAgree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
 	for _, m := range messages {
 		for _, who := range m.Mentions {
@@ -48,12 +48,12 @@ func (c consents) mentionsAgree(ctx context.Context, guild memory.GuildID, messa
 	return true, nil
 }
 
-// given are those of messages whose authors haven't opted out.
+// withConsent keeps the messages whose authors haven't opted out.
 func (c consents) withConsent(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	return digest.Keep(messages, func(m memory.Message) (bool, error) { return c.agrees(ctx, m.Guild, m.Author) })
 }
 
-// messages are those of a channel that are there, and whose authors haven't opted out.
+// messages returns a channel's messages that exist, with consent.
 func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) ([]memory.Message, error) {
 	found, err := c.log.Around(ctx, channel, ids, 0, 0)
@@ -63,7 +63,7 @@ func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 	return c.withConsent(ctx, found)
 }
 
-// still are those of messages that are there yet, as they are now.
+// existing returns messages that still exist, as they are now.
 func (c consents) existing(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	wanted := messageSet{}
 	for _, m := range messages {
@@ -73,7 +73,8 @@ func (c consents) existing(ctx context.Context, messages []memory.Message) ([]me
 	return slices.Collect(maps.Values(there)), err
 }
 
-// there are the wanted messages that are there, and whose authors haven't opted out, as far as they are allowed.
+// lookUp returns the wanted messages that exist, with consent, and as far as allowed, which may be nil,
+// permits.
 func (c consents) lookUp(ctx context.Context, wanted messageSet,
 	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.Spot]memory.Message, error) {
 	there := map[memory.Spot]memory.Message{}
@@ -92,7 +93,7 @@ func (c consents) lookUp(ctx context.Context, wanted messageSet,
 	return there, nil
 }
 
-// of is what is left of a result without those who have opted out.
+// filter removes opted-out people from a result.
 func (c consents) filter(ctx context.Context, result search.Result) (search.Result, error) {
 	var err error
 	if result.Hits, err = keepHits(ctx, result.Hits, c.withConsent); err != nil {
@@ -104,7 +105,7 @@ func (c consents) filter(ctx context.Context, result search.Result) (search.Resu
 	return result, err
 }
 
-// keepHits are hits with those of their messages that are left, as they are.
+// keepHits returns hits with the messages that keep returns.
 func keepHits(ctx context.Context, hits []search.Hit,
 	leave func(context.Context, []memory.Message) ([]memory.Message, error)) (kept []search.Hit, err error) {
 	var all []memory.Message
@@ -136,7 +137,7 @@ func keepHits(ctx context.Context, hits []search.Hit,
 	return kept, err
 }
 
-// places are messages to be looked at, by channel, each once.
+// messageSet is messages by channel, each once.
 type messageSet map[memory.ChannelID][]memory.MessageID
 
 func (p messageSet) add(spots ...memory.Spot) {

@@ -7,15 +7,15 @@ import (
 	"hark/search"
 )
 
-// quotedLeast is how many bytes of a message repeat it where something else has them word for word.
+// Messages count as repeated where something else has this much of them word for word.
 const (
 	quotedLeast = 20
 	quotedMost  = 150 // characters of a message that are compared
 	quotedHits  = 5   // so many have room in any prompt
 )
 
-// askOnce leaves out of what was found whatever has the same words as a better message, and the summaries and the lore
-// that quote one: the plain layout has no room to say it twice.
+// dedupe removes hits with the words of a better hit, and summaries and lore that quote one: the plain layout
+// has no room to say it twice.
 func (r *recalled) dedupe() {
 	var said []string
 	r.result.Hits = slices.DeleteFunc(slices.Clone(r.result.Hits), func(h search.Hit) bool {

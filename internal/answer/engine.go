@@ -115,7 +115,7 @@ type Engine struct {
 	upstream *upstream
 }
 
-// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
+// New returns an engine. model may be nil.
 func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options) *Engine {
 	if o.Zone == nil {
 		o.Zone = time.UTC
@@ -138,9 +138,9 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	return e
 }
 
-// Answer answers q. While the model writes, stream, if not nil, is called with the whole text so far. When the
-// model fails before it wrote anything, the answer is extractive and Away says why; when it fails in the middle,
-// the error is returned with the part that came.
+// Answer answers q. stream, if not nil, is called with the whole text so far while the model writes. If the
+// model fails before it wrote anything, the answer quotes and Away says why; if it fails later, Answer returns
+// the error with the text so far.
 func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string)) (Answer, error) {
 	if stream == nil {
 		stream = func(string) {}
@@ -164,7 +164,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	return a, err
 }
 
-// write has the answer written, by the model or without one.
+// write writes the answer, by the model or without one.
 func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
 	if r.resolved.model == nil {
 		return e.quote(ctx, q, r, noModel)
@@ -225,7 +225,7 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	return a, err
 }
 
-// ask has the model write the answer. What it wrote is returned even with an error.
+// ask has the model write the answer. It returns the text so far even with an error.
 func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (text string, err error) {
 	e.countPrompt(r.Prompt.Report)
 	r.result = r.result.Only() // a model may write for minutes
@@ -236,7 +236,7 @@ func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(t
 // sentTokens returns how many tokens the model was sent last.
 func (r *recalled) sentTokens() int { return r.Prompt.Report.Tokens + r.talk.SentTokens() }
 
-// Recall is what would go into an answer to q. With an error it tells what it took of models all the same.
+// Recall returns what would go into an answer to q. Its Usage is set even with an error.
 func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	ctx = withLookUps(ctx)
 	r, err := e.recall(ctx, q)

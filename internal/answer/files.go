@@ -67,7 +67,7 @@ type attachments struct {
 	noImages bool // the model has refused images
 }
 
-// fetch begins to fetch what the model can use of a question's files. It ends when ctx does, or filesTime is over.
+// fetch begins to fetch the files that the model can use, until ctx ends or filesTime is over.
 func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	a := &attachments{}
 	left := map[fileUse]int{useImage: maxImages, useText: maxTexts}
@@ -92,7 +92,7 @@ func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	return a
 }
 
-// classify is what a file can be by its name and by what its sender says, and why it isn't more.
+// classify returns what a file can be by its name and declared type, and why it isn't more.
 func (e *Engine) classify(f File) (is fileUse, problem string) {
 	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
 	ending, loads := strings.ToLower(path.Ext(f.Name)), e.model != nil && f.Load != nil
@@ -111,7 +111,7 @@ func (e *Engine) classify(f File) (is fileUse, problem string) {
 	return is, ""
 }
 
-// isImage reports whether a file is an image by its name or by what its sender says.
+// isImage reports whether a file is an image by its name or declared type.
 func isImage(f File) bool {
 	ending := strings.ToLower(path.Ext(f.Name))
 	return strings.HasPrefix(strings.ToLower(f.Type), "image/") && ending != ".svg" ||
@@ -135,7 +135,7 @@ func sizeOf(u fileUse) int {
 	return textBytes
 }
 
-// load fetches a file and looks at what it really is.
+// load fetches a file and checks what it really is.
 func (a *attachment) load(ctx context.Context) {
 	data, err := a.Load(ctx, sizeOf(a.use))
 	if err == nil && len(data) > sizeOf(a.use) {
@@ -165,7 +165,7 @@ func (a *attachment) load(ctx context.Context) {
 	}
 }
 
-// loadProblem is what the model is told of a file that couldn't be fetched. An error's own words may hold its address.
+// loadProblem returns what the model is told. An error's own words may hold the file's address.
 func loadProblem(err error) string {
 	switch {
 	case errors.Is(err, ErrFileGone):
@@ -198,8 +198,8 @@ func imageTokens(width, height int) int {
 	return min(maxImageTokens, imageBase+imageTile*tiles(w)*tiles(h))
 }
 
-// wait returns the files of which the model may be told, once they are there: those of the question, and
-// those of what it replies to if that is in the session, and so may be used.
+// wait returns the files of which the model may be told, once they are there: the question's, and those of the
+// message it replies to if that is in the session.
 func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	if a == nil {
 		return nil
@@ -210,7 +210,7 @@ func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	})
 }
 
-// withFiles has the prompt built with the files of a question. What the prompt has no room for the model is told.
+// withFiles builds the prompt with the question's files. The model is told what the prompt has no room for.
 func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 	files := q.fetched.wait(q, r.session)
 	if !e.canSee(r.resolved.model) || q.fetched != nil && q.fetched.noImages {
@@ -250,7 +250,7 @@ func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 	}
 }
 
-// line is what stands in the question for a file: "[image: cat.png: my cat]".
+// line stands in the question for a file: "[image: cat.png: my cat]".
 func (a *attachment) line(q Question) string {
 	kind := "file"
 	if isImage(a.File) {
@@ -269,7 +269,7 @@ func (a *attachment) line(q Question) string {
 	return "[" + strings.Join(strings.Fields(text), " ") + "]"
 }
 
-// messages are the prompt as a model is asked it, with its images beside the last message.
+// messages returns the prompt as sent, its images beside the last message.
 func (r *recalled) messages() []chat.Message {
 	all := asMessages(r.Prompt.Messages)
 	for _, f := range r.files {
@@ -280,12 +280,11 @@ func (r *recalled) messages() []chat.Message {
 	return all
 }
 
-// hasImages reports whether the model is shown any.
 func (r *recalled) hasImages() bool {
 	return slices.ContainsFunc(r.files, func(f attachment) bool { return f.use == useImage })
 }
 
-// sees reports whether a model is shown images: as it says, or else as Options.Vision says of all.
+// canSee reports whether a model is shown images: as it says, or else Options.Vision.
 func (e *Engine) canSee(m Model) bool {
 	if one, tells := m.(interface{ CanSee() bool }); tells {
 		return one.CanSee()

@@ -34,15 +34,15 @@ type Seen struct {
 	Before    *memory.Message // nil if there is none that may be read
 }
 
-// alone is q with what holds where nobody but the asker sees what comes of it.
+// forAskerAlone returns q for what only its asker sees.
 func forAskerAlone(q Question) Question {
 	q.OnlyAsker, q.Operator, q.Everywhere, q.Session = true, false, false, nil
 	return q
 }
 
-// Find searches what the asker may read for what matters to q, as q.Filter narrows it down. It asks no model,
-// and what is being talked about just now is found like anything else. Where q has an ID it is the message of
-// that id that more is sought of: neither it nor what stands right before and after it is found.
+// Find searches what the asker may read, as q.Filter narrows it down. It asks no model, and finds what is
+// being said now too. With q.ID it searches for more like that message, and finds neither it nor its
+// neighbours.
 func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 	ctx, q = withLookUps(ctx), forAskerAlone(q)
 	r := &recalled{searchText: q.Text, mode: Mode{Is: builder.ModeSearch}}
@@ -94,7 +94,7 @@ func foundIn(hit search.Hit, skip []memory.MessageID) Found {
 	return f
 }
 
-// Look is what of found whoever asks by q may read at this moment, as it is now, in the same order.
+// Look returns what of found the asker may read now, as it is now, in the same order.
 func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, error) {
 	ctx = withLookUps(ctx)
 	r := &recalled{}

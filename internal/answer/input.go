@@ -14,10 +14,9 @@ import (
 // bestShown is how many characters of what was found the builder makes room for before it adds more.
 const bestShown = 400
 
-// History is the part of a prompt's input that comes from a recall, for an answer in the channel at, with
-// days as they are in zone. Excerpts overlap: each message is shown where it stands best, and a hit that stands in a
-// better one's excerpt needs none of its own. Of a long message that was found, what is before its passage may be left
-// out.
+// History returns the part of a prompt's input that comes from a recall, for an answer in the channel at, with
+// days in zone. Excerpts overlap: each message is shown where it stands best. The beginning of a long message
+// may be left out.
 func History(result search.Result, at memory.ChannelID, zone *time.Location, channelName func(memory.ChannelID) string,
 	personName func(memory.UserID) string) builder.Input {
 	var in builder.Input
@@ -66,7 +65,7 @@ func History(result search.Result, at memory.ChannelID, zone *time.Location, cha
 	return in
 }
 
-// told is what is known of p, as one text. What somebody else told says so.
+// personData returns what is known of p as one text, with who said it if not p.
 func personData(p memory.Person, zone *time.Location, name func(memory.UserID) string) string {
 	var texts []string
 	if aliases := p.Aliases(); len(aliases) > 0 {
@@ -87,7 +86,7 @@ func personData(p memory.Person, zone *time.Location, name func(memory.UserID) s
 	return strings.Join(texts, "; ")
 }
 
-// dated is s, with the day that it was said on where it speaks of a time that is relative to that.
+// withDate adds the day it was said to text that speaks of a relative time.
 func withDate(s string, at time.Time, zone *time.Location) string {
 	if at.IsZero() || !text.SpeaksOfNow(s) {
 		return s

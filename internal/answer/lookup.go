@@ -8,30 +8,29 @@ import (
 	"hark/memory"
 )
 
-// LookUp is what there is of messages that are about to be used, as it is at their source now, in the same
-// order. It takes no longer than patience, and leaves out what it couldn't look up by then.
+// LookUp returns messages as they are at their source now, in the same order, without those that it couldn't
+// look up within patience.
 type LookUp func(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error)
 
-// lookUpTime is how long messages may be looked up for one answer, and again before it is sent.
+// lookUpTime bounds all look-ups for one answer, and again those before it is sent.
 const lookUpTime = 8 * time.Second
 
-// lookUpLeft is the key of how much of lookUpTime is left, in nanoseconds.
+// lookUpLeft is the key of what is left of lookUpTime, in nanoseconds.
 type lookUpLeft struct{}
 
-// withLookUps gives what is asked with a context lookUpTime for all of it.
+// withLookUps returns a context with lookUpTime for all look-ups.
 func withLookUps(ctx context.Context) context.Context {
 	left := &atomic.Int64{}
 	left.Store(int64(lookUpTime))
 	return context.WithValue(ctx, lookUpLeft{}, left)
 }
 
-// LookUpBy has all messages be looked up before they are used. It is called before anything is asked.
+// LookUpBy sets how messages are looked up before use. Call it before the first question.
 func (e *Engine) LookUpBy(lookUp LookUp) { e.upstream.lookUp = lookUp }
 
-// upstream is where messages are looked up.
 type upstream struct{ lookUp LookUp }
 
-// surely is a Log whose messages are looked up.
+// checkedLog is a Log whose messages are looked up.
 type checkedLog struct {
 	Log
 	upstream *upstream

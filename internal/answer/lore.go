@@ -13,7 +13,7 @@ import (
 	"hark/search"
 )
 
-// Lore is the lore of q's guild that may be told to those who will read an answer to q, by name.
+// Lore returns the lore of q's guild that readers of an answer to q may know, by name.
 func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	ctx = withLookUps(ctx)
 	now, err := e.readScope(ctx, q)
@@ -27,7 +27,7 @@ func (e *Engine) Lore(ctx context.Context, q Question) ([]memory.Lore, error) {
 	return told, err
 }
 
-// verifyLore are those of lore that may be told within a reach, by name, and what they were said in.
+// verifyLore returns the lore whose sources may all be used, by name, and these sources.
 func (e *Engine) verifyLore(ctx context.Context, now readableScope, lore []memory.Lore) ([]memory.Lore,
 	map[memory.Spot]memory.Message, error) {
 	r := &recalled{readableScope: now}

@@ -10,7 +10,7 @@ import (
 	"hark/search"
 )
 
-// manifestOf is what r.Prompt shows.
+// manifestOf returns what r.Prompt shows.
 func manifestOf(r *recalled) manifest.Manifest {
 	m := manifest.New()
 	m.Hits = slices.Clone(r.result.Hits)
@@ -53,7 +53,7 @@ func summariesOf(hits []search.SummaryHit) []memory.Summary {
 	return digest.Each(hits, func(h search.SummaryHit) memory.Summary { return h.Summary })
 }
 
-// turnsOf are the messages of the session, and of what it goes back to, that a prompt shows.
+// turnsOf returns the messages of the session, and those it goes back to, that a prompt shows.
 func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 	for _, i := range p.Turns {
 		session = append(session, r.turns[i]...)
@@ -61,7 +61,7 @@ func (r *recalled) turnsOf(p builder.Prompt) (session []memory.Message) {
 	return session
 }
 
-// included is how many items of a section are in the prompt.
+// included returns how many items of a section are in the prompt.
 func (r *recalled) included(section builder.SectionType) int {
 	for _, s := range r.Prompt.Report.Sections {
 		if s.Type == section {
@@ -71,7 +71,7 @@ func (r *recalled) included(section builder.SectionType) int {
 	return 0
 }
 
-// fileSources are the messages of the log, but for the question's, of which the model was shown files.
+// fileSources returns the logged messages, except the question, whose files the model was shown.
 func (r *recalled) fileSources() []memory.Message {
 	if r.unlogged {
 		return nil

@@ -17,7 +17,7 @@ const (
 	nameLength  = 64  // of a name
 )
 
-// who is the author and the place of a quote. Somebody whose name isn't known is shown by their tag.
+// attribution returns the author and place of a quote; a tag for an unknown author.
 func attribution(s Source, author memory.UserID) string {
 	name := escapeName(s.Author)
 	if s.Author == tag(author) {
@@ -29,8 +29,8 @@ func attribution(s Source, author memory.UserID) string {
 	return "**" + name + "** in #" + escapeName(s.Place)
 }
 
-// escapeName makes a name one line that Markdown shows as it is: no markup, mention or link, and nothing that
-// turns the direction of what follows.
+// escapeName makes a name one line that Markdown shows as it is: no markup, mentions, links or changes of
+// direction.
 func escapeName(name string) string {
 	var b strings.Builder
 	for _, r := range text.Clip(strings.Join(strings.Fields(name), " "), nameLength) {
@@ -48,8 +48,8 @@ func escapeName(name string) string {
 	return b.String()
 }
 
-// quoted is what was said as a Markdown quotation, shortened where it is long. Fences are kept from opening a
-// block that would swallow what follows, and numbers in brackets from being taken for citations.
+// blockQuote returns a Markdown quotation, shortened. Fences can't open a block, and numbers in brackets
+// aren't citations.
 func blockQuote(said string) string {
 	said = strings.ReplaceAll(text.Clip(strings.TrimSpace(said), quoteLength), "```", "'''")
 	said = manifest.Citation.ReplaceAllString(said, `[$1\]`)
@@ -60,8 +60,8 @@ func isLineBreak(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029'
 }
 
-// passage is what the message of a hit says, from where so many characters hold the passage that was found. All of it
-// is there if they hold it from the beginning.
+// passage returns a hit's message, from where so many characters hold the passage that was found; all of it if
+// they hold it from the beginning.
 func passage(hit search.Hit, characters int) string {
 	said := hit.Message.Text()
 	before, found := []rune(said[:hit.From]), utf8.RuneCountInString(said[hit.From:hit.To])
@@ -78,7 +78,7 @@ func passage(hit search.Hit, characters int) string {
 
 func tag(id memory.UserID) string { return "<@" + id.String() + ">" }
 
-// oneLine is at most n characters of s, on one line.
+// oneLine returns at most n characters of s, on one line.
 func oneLine(s string, n int) string {
 	return text.Cut(strings.Join(strings.Fields(s), " "), n)
 }

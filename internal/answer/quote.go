@@ -24,8 +24,8 @@ const (
 	odds = 2.0
 )
 
-// quote is the answer that consists of the lore that the question speaks of and the best message itself, with the
-// neighbour that completes it.
+// quote answers with the lore that the question names and the best message, with the neighbour that completes
+// it.
 func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string) (Answer, error) {
 	hits, err := e.quotable(ctx, q, r)
 	if err != nil {
@@ -76,8 +76,8 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	return a, nil
 }
 
-// noteIsDue reports whether the answer is the first of a day in its channel, or for its asker alone there: what never
-// changes is said no more often.
+// noteIsDue reports whether the answer is the first of a day in its channel, or for its asker alone there:
+// what never changes is said no more often.
 func (e *Engine) noteIsDue(q Question) bool {
 	at := noteAt{channel: q.Channel}
 	if q.OnlyAsker {
@@ -86,14 +86,14 @@ func (e *Engine) noteIsDue(q Question) bool {
 	return e.noted.due(at, q.Now.UTC().Format(time.DateOnly))
 }
 
-// noted is where the note on the missing model was seen today. Nothing of it outlasts the day.
+// noteDays is where the note on the missing model was shown today.
 type noteDays struct {
 	mu   sync.Mutex
 	day  string
 	seen map[noteAt]bool
 }
 
-// due reports whether the note wasn't seen there on that day, and notes that it is now.
+// due reports whether the note wasn't shown there on that day, and marks it as shown.
 func (n *noteDays) due(at noteAt, day string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -105,13 +105,12 @@ func (n *noteDays) due(at noteAt, day string) bool {
 	return !seen
 }
 
-// noteAt is where a note was seen, and by whom alone; 0: by all there.
+// noteAt is where a note was shown, and to whom alone; 0: to all.
 type noteAt struct {
 	channel memory.ChannelID
 	asker   memory.UserID
 }
 
-// quoteLore quotes the lore that the question speaks of.
 func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Manifest) {
 	called := len(r.result.Lore) > 0 && r.result.Lore[0].Why != "words" // which is the surest
 	for _, hit := range r.result.Lore {
@@ -130,8 +129,8 @@ func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Mani
 	shown.AddSources(r.said, digest.Each(shown.Lore, manifest.OfLore))
 }
 
-// quotable are the hits to quote: the best, and a second that is hardly worse and adds something. It adds words of the
-// question, what was said later, or what the question replies to.
+// quotable returns the best hit, and a second that is hardly worse and adds words of the question, what was
+// said later, or what the question replies to.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	hits, err := e.findQuotes(ctx, q, r)
 	if err != nil {
@@ -158,12 +157,12 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	return []search.Hit{best, hits[1+second]}, nil
 }
 
-// askedTerms are a question's terms but for those that only ask.
+// askedTerms returns a question's terms, except those that only ask.
 func askedTerms(question string) []string {
 	return slices.DeleteFunc(text.QueryTerms(question), search.OnlyAsks)
 }
 
-// lacking are those of terms that none of messages has.
+// lacking returns the terms that none of messages has.
 func lacking(terms []string, messages ...memory.Message) []string {
 	var held []string
 	for _, m := range messages {
@@ -172,9 +171,9 @@ func lacking(terms []string, messages ...memory.Message) []string {
 	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return slices.Contains(held, t) })
 }
 
-// completed is a hit's message with the neighbour that completes it, in the order in which they were said. That is what
-// it replies to or what replies to it, else the answer to what it asks, the question that it answers or what is said to
-// its author, else what has a word of the question that it lacks.
+// withNeighbour returns a hit's message with the neighbour that completes it, in order: what it replies to or
+// what replies to it, else its answer, its question or what is said to its author, else what has a word of the
+// question that it lacks.
 func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
 	asks, lacks := text.Asks(h.Message.Content), lacking(askedTerms(q.Text), h.Message)
 	var other memory.Message
@@ -202,8 +201,8 @@ func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
 	return sortByID([]memory.Message{h.Message, other})
 }
 
-// findQuotes searches for what to quote. What is being said right now may be quoted to those present even where
-// the channel's past can't be read by all of them.
+// findQuotes searches for what to quote. What is being said now may be quoted to those present even if not all
+// can read the channel's past.
 func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	if len(r.session) == 0 || r.unlogged {
 		return slices.Clone(confidentHits(r.result)), nil
@@ -222,7 +221,7 @@ func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]sea
 	return slices.Concat(confidentHits(present), confidentHits(r.result)), err
 }
 
-// closeTo reports whether what has relevance is likely enough the answer to be quoted beside the best.
+// closeTo reports whether a hit is likely enough the answer to be quoted beside the best.
 func closeTo(relevance, best float64) bool {
 	return odds*relevance*(1-best) >= best*(1-relevance)
 }

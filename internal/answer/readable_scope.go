@@ -17,8 +17,8 @@ import (
 	"hark/search"
 )
 
-// spoken is what m says, or the turn that it begins, as a model is to read it: of Hark's own only the words, and with
-// the name of Hark, or of another bot, in the place of a mention.
+// modelText returns what m says, or the turn that it begins, as a model reads it: of Hark's messages only its
+// own words, and bots' names instead of their mentions.
 func (n names) modelText(m memory.Message, said string) string {
 	if m.Kind == memory.FromHark {
 		if said = text.OwnWords(said); said == "" {
@@ -37,7 +37,7 @@ func (n names) modelText(m memory.Message, said string) string {
 	})
 }
 
-// name puts the names of bots in the place of their mentions in items.
+// nameBots replaces mentions of bots by their names.
 func (n names) nameBots(items []builder.Item) {
 	for _, item := range items {
 		for i := range item.Lines {
@@ -55,7 +55,7 @@ func sortByID(messages []memory.Message) []memory.Message {
 	return messages
 }
 
-// reach is what may be used in an answer at this moment.
+// readableScope is what an answer may use at this moment.
 type readableScope struct {
 	guilds   []memory.GuildID
 	scope    memory.Scope
@@ -71,8 +71,8 @@ type readableScope struct {
 	settings Settings              // of the channel asked in
 }
 
-// readable is what may be used in an answer to q, and the names of who and what is there. Of a guild that removed Hark
-// it is nothing.
+// readScope returns what an answer to q may use now, with the names of people and channels; nothing of a guild
+// that removed Hark.
 func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, error) {
 	if q.Settled != nil {
 		if err := q.Settled(ctx); err != nil {
@@ -144,7 +144,7 @@ func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, erro
 	return now, e.readLore(ctx, &now)
 }
 
-// hiddenFacts are the facts about people that were said or told in none of channels.
+// hiddenFacts returns the facts that were said or told outside channels.
 func hiddenFacts(channels []memory.ChannelID, people memory.People) map[int64]bool {
 	hidden := map[int64]bool{}
 	for _, guild := range people {
@@ -173,7 +173,7 @@ func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
 	return search.Readable(g, place, n.person)
 }
 
-// names are those of the people and channels that an answer may speak of.
+// names are those of the people and channels that an answer may name.
 type names struct {
 	people   memory.People
 	channels map[memory.ChannelID]string
@@ -195,12 +195,12 @@ func (n *names) add(g *memory.Guild, people []memory.Person) {
 
 func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
 
-// of is the name somebody goes by; of somebody unknown, their tag.
+// of returns the name somebody goes by, or else their tag.
 func (n names) of(id memory.UserID) string { return n.people.Name(id) }
 
 func (n names) channel(id memory.ChannelID) string { return n.channels[id] }
 
-// readLore reads the lore that may be used in the scope: told by nobody who has opted out.
+// readLore reads the lore of the scope, without what opted-out people told.
 func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
 	now.lore = map[int64]memory.Lore{}
 	for _, guild := range now.guilds {
@@ -219,14 +219,14 @@ func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
 	return nil
 }
 
-// usable reports whether lore may be used, as it is.
+// usable reports whether lore may be used and is unchanged.
 func (now *readableScope) usable(l memory.Lore) bool {
 	known, ok := now.lore[l.ID]
 	return ok && known.Guild == l.Guild && known.At.Equal(l.At)
 }
 
-// remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
-// asked is the operator's own, as long as nobody has decided otherwise. channels are g's.
+// remembered reports whether messages of c may be recalled for q. Imports of a guild that was never asked are
+// the operator's own, until somebody decides otherwise. channels are g's.
 func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 	channels map[memory.ChannelID]*memory.Channel) bool {
 	policy := e.options.Policy
@@ -236,7 +236,7 @@ func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
 	return digest.Remembers(policy, g, c, channels)
 }
 
-// source is a message as an answer cites it by n.
+// source returns m as the source that [n] cites.
 func (now *readableScope) source(n int, m memory.Message) Source {
 	return Source{
 		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
@@ -245,5 +245,5 @@ func (now *readableScope) source(n int, m memory.Message) Source {
 	}
 }
 
-// mentioned is the tag of somebody.
+// mentioned matches a mention tag.
 var mentioned = regexp.MustCompile(`<@!?(\d+)>`)

@@ -38,13 +38,13 @@ type recalled struct {
 	search     time.Duration
 }
 
-// recall gathers what an answer to q is made from and has the prompt built.
+// recall gathers what an answer to q is made from, and builds the prompt.
 func (e *Engine) recall(ctx context.Context, q Question) (*recalled, error) {
 	return e.recallFor(ctx, q, "", 0)
 }
 
-// recallFor is recall, but searches for sought in the place of the question, unless it is empty, and has the prompt
-// built with at most so many tokens, unless that is 0. With an error it tells what was taken of models before that.
+// recallFor is recall with a text to search for and a bound on the prompt in tokens, unless they are empty or
+// 0. The log of calls is set even with an error.
 func (e *Engine) recallFor(ctx context.Context, q Question, sought string, most int) (*recalled, error) {
 	now := time.Now()
 	r := &recalled{started: now, unlogged: q.Session != nil, maxTokens: most,
@@ -93,8 +93,7 @@ func (e *Engine) offer(ctx context.Context, q Question, r *recalled) (tools.Talk
 	return e.tools.Offer(ctx, e.turn(q, r))
 }
 
-// build has the prompt built of what was found, and of the channel's earlier sessions but for what is shown of this
-// one.
+// build builds the prompt from what was found and from earlier summaries, except of the messages shown.
 func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []memory.Message) (err error) {
 	if r.summaries, err = e.earlierSummaries(ctx, q, r, slices.Concat(r.sources, shown)); err != nil {
 		return err
@@ -110,13 +109,12 @@ func (e *Engine) build(ctx context.Context, q Question, r *recalled, shown []mem
 	return nil
 }
 
-// lay has the prompt built of what was found.
 func (e *Engine) layOut(q Question, r *recalled) {
 	e.withFiles(e.input(q, r), q, r)
 	r.shown = manifestOf(r)
 }
 
-// input is what the prompt is built of, but for files.
+// input returns what the prompt is built from, without files.
 func (e *Engine) input(q Question, r *recalled) builder.Input {
 	if r.resolved.builder.Layout() == builder.LayoutPlain {
 		r.dedupe()

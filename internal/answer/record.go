@@ -23,8 +23,7 @@ func (r *recalled) record(round int, rec memory.Record) {
 	}
 }
 
-// recordQuestion adds the record of the question. How much was found it doesn't say: what the prompt shows of
-// that isn't known yet, and nothing tells whom the rest may be told to.
+// recordQuestion records the question. How much was found isn't in it: nothing says who may know of that.
 func (e *Engine) recordQuestion(q Question, r *recalled) {
 	r.record(0, memory.Record{
 		Timestamp: q.Now, Speaker: memory.SpeakerUser, Method: tools.MethodAsk,
@@ -32,7 +31,6 @@ func (e *Engine) recordQuestion(q Question, r *recalled) {
 	})
 }
 
-// recordAnswer adds the record of the answer.
 func (e *Engine) recordAnswer(r *recalled, a Answer, err error) {
 	l := r.log
 	rec := memory.Record{
@@ -60,12 +58,12 @@ func (e *Engine) recordAnswer(r *recalled, a Answer, err error) {
 	r.record(l.Rounds+1, rec)
 }
 
-// toolSection is what the calls of tools and their outcomes are in a trace, as if they were a section of the prompt.
+// toolSection is the section of tools' calls and outcomes in a trace.
 const toolSection = "tools"
 
-// tracePrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is
-// to be kept, as it was sent: not in direct messages, which are nobody's else to look at, nor where the
-// session isn't from the log, in which nothing would tell that something of it is gone.
+// tracePrompt adds to a trace what the model was sent, in numbers and, with KeepPrompts, as it was sent. Not
+// so in direct messages, which are nobody else's to look at, nor where the session isn't logged: nothing would
+// say that a part of it is gone.
 func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer,
@@ -96,7 +94,7 @@ func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	t.Prompt = &p
 }
 
-// KeptPrompt is p as traces keep it, but for when it was built.
+// KeptPrompt returns p as traces keep it, without the time it was built.
 func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 	for _, m := range p.Messages {
 		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
@@ -108,7 +106,7 @@ func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 	return kept
 }
 
-// SectionUses is what a report says of sections as traces tell it, in the order of the prompt.
+// SectionUses returns a report's sections as traces hold them, in order.
 func SectionUses(r builder.Report) []memory.TraceUse {
 	return digest.Each(r.Sections, func(s builder.SectionReport) memory.TraceUse {
 		return memory.TraceUse{
@@ -118,8 +116,8 @@ func SectionUses(r builder.Report) []memory.TraceUse {
 	})
 }
 
-// namedIn are all whom the prompt names, or may: the asker, those whom the question is about, whoever told something of
-// them, and the authors of all that it shows or was made from, with those whom they mention.
+// namedIn returns all whom the prompt may name: the asker, the people it is about and their sources, and the
+// authors of all that it shows, with their mentions.
 func (r *recalled) namedIn(q Question) []memory.UserID {
 	named := slices.Concat([]memory.UserID{q.Asker}, q.Mentions, r.shown.Named)
 	for _, p := range slices.Concat(r.result.People, r.shown.People) {
@@ -135,7 +133,6 @@ func (r *recalled) namedIn(q Question) []memory.UserID {
 	return slices.DeleteFunc(slices.Compact(named), func(id memory.UserID) bool { return id == 0 })
 }
 
-// countPrompt counts a prompt that is sent to a model.
 func (e *Engine) countPrompt(r builder.Report) {
 	m := e.options.Metrics
 	m.Prompts.Inc()
@@ -154,14 +151,12 @@ func (e *Engine) countPrompt(r builder.Report) {
 // MethodAsk is the method of the call that a question is.
 const MethodAsk = tools.MethodAsk
 
-// notAnswered is how a question came out that came to no answer.
+// notAnswered is the outcome of a question without an answer.
 const notAnswered = "not answered"
 
-// Called are the events by which the records of an answer are kept with it: those of t's answer, which has
-// its id by now, made at a time unless they say when. What can't be kept is left out, so that the answer is.
-//
-// Of a question that wasn't answered, so that nothing tells what the calls for it were made from, t tells the
-// question alone and no answer; then only the question's own record is kept, with nothing but its id.
+// Called returns the events that keep an answer's records with it, once t has the answer's id. Records without
+// a time get at. What can't be kept is left out. For a question without an answer, t has no answer, and only
+// the question's own record is kept, with its id alone: nothing says what the calls were made from.
 func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Event {
 	var events []memory.Event
 	asked, known := false, map[string]bool{}
@@ -194,10 +189,10 @@ func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Even
 	return events
 }
 
-// filesMark stands in a kept prompt where the contents of files were.
+// filesMark replaces the contents of files in a kept prompt.
 const filesMark = "[The files' contents aren't kept.]"
 
-// withoutFiles is a prompt to be kept without the contents of files, of which nothing but the model knows.
+// withoutFiles removes the contents of files, which only the model may know.
 func withoutFiles(p memory.Prompt) memory.Prompt {
 	for i, b := range p.Boundaries {
 		if b.Section != string(builder.SectionFiles) {

@@ -23,12 +23,12 @@ const (
 	sharedBy = 2
 )
 
-// trackSources puts into the trace of an answer what it was made from, and which of that its text repeats.
+// trackSources puts into an answer's trace what it was made from, and which of that its text repeats.
 //
-// An answer repeats a source that it cites, of which it has four words in a row, or with which it shares a
-// rare term. Words of the question don't count. A term that three members or more have said tells of none of
-// them. Of fewer, each counts as repeated: after one has gone nobody can tell any more that the other gave it
-// away too. A message counts as repeated with the fact, the lore or the summary that was made from it.
+// An answer repeats a source that it cites, has four words in a row from, or shares a rare term with. Words of
+// the question don't count. A term that three members or more have said tells of none of them. Of fewer, each
+// counts: after one has gone nobody knows that another gave it away too. A message counts as repeated with the
+// fact, lore or summary made from it.
 func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest.Manifest) {
 	all, said, asked := shown.Sources(), wordsOf(a.Text), wordsOf(q.Text)
 	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))
@@ -76,7 +76,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	a.Trace.Recalled = shown.TraceHits(cited)
 }
 
-// asSource is the question as a source of its answer. A slash command's is no message.
+// asSource returns the question as a source; none for a slash command, which is no message.
 func (q Question) asSource() []memory.Source {
 	if q.ID == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (q Question) asSource() []memory.Source {
 	return []memory.Source{memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)}
 }
 
-// commonTerms are those of terms that so many messages have that they tell of none. If they can't be counted, none is.
+// commonTerms returns which terms so many messages have that they tell of none; none if they can't be counted.
 func (e *Engine) commonTerms(ctx context.Context, r *recalled, terms []string) map[string]bool {
 	common := map[string]bool{}
 	const most = 1000
@@ -120,7 +120,7 @@ func wordsOf(s string) words {
 // figure is a number, however it is grouped.
 var figure = regexp.MustCompile(`\d(?:[ .,'’/:-]?\d)+`)
 
-// termsOf are the terms of a text, its figures without what groups them, and who is mentioned.
+// termsOf returns a text's terms, its figures without grouping, and mentions.
 func termsOf(s string) []string {
 	terms := text.QueryTerms(s)
 	for _, f := range figure.FindAllString(s, -1) {
@@ -137,7 +137,7 @@ func termsOf(s string) []string {
 	return terms
 }
 
-// hasRun reports whether runWords words of a text, of which one says anything, stand in w as they do there, and not in other.
+// hasRun reports whether runWords words of s in a row, not all stop words, are in w and not in other.
 func (w words) hasRun(s string, other words) bool {
 	all := text.Words(emphasis.Replace(s))
 	for i := range len(all) - runWords + 1 {

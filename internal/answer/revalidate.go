@@ -12,10 +12,10 @@ import (
 	"hark/search"
 )
 
-// revalidateTime is how long looking again at what an answer was made from may take.
+// revalidateTime bounds revalidating what is left of an answer that was stopped.
 const revalidateTime = 2 * time.Second
 
-// revalidate is holds, also for what is left of an answer that was stopped or that took too long.
+// revalidate is revalidateOnce, also for an answer that was stopped or took too long.
 func (e *Engine) revalidate(ctx context.Context, q Question, r *recalled) (bool, error) {
 	ctx = withLookUps(ctx)
 	ok, err := e.revalidateOnce(ctx, q, r)
@@ -27,8 +27,8 @@ func (e *Engine) revalidate(ctx context.Context, q Question, r *recalled) (bool,
 	return e.revalidateOnce(ctx, q, r)
 }
 
-// holds reports whether all that the model was shown is still as it was, and may still be read by everybody who
-// will read the answer: writing one can take minutes.
+// revalidateOnce reports whether all that the model was shown is unchanged, and everybody who will read the
+// answer may still read it: writing one can take minutes.
 func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (bool, error) {
 	now, err := e.readScope(ctx, q)
 	if err != nil {
@@ -84,9 +84,8 @@ func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (b
 	return true, nil
 }
 
-// changed reports whether a message doesn't say any more what it said when the model was shown it. Hark's
-// own answers grow while they are sent; one that is taken back isn't in the log any more, and one that is
-// written anew begins differently.
+// changed reports whether a message was edited since the model was shown it. Hark's own answers grow while
+// they are sent; one that is rewritten begins differently.
 func changed(was, now memory.Message) bool {
 	if now.Kind == memory.FromHark {
 		return !strings.HasPrefix(now.Text(), was.Text())
@@ -94,7 +93,7 @@ func changed(was, now memory.Message) bool {
 	return now.Text() != was.Text()
 }
 
-// samePeople reports whether nobody of people has opted out, and all that was told of them is still so.
+// samePeople reports whether nobody has opted out, and all facts are unchanged.
 func (now *readableScope) samePeople(ctx context.Context, people []search.Participant) (bool, error) {
 	for _, p := range people {
 		if ok, err := now.consents.agrees(ctx, p.Person.Guild, p.Person.ID); !ok || err != nil {
@@ -115,10 +114,8 @@ const (
 	heldBackRelevance = 0.2 // from which on one counts as mattering
 )
 
-// countHeldBack notes in the trace of an answer how much of what matters to the question its readers may not
-// read: of the best hits, had all been searched that is remembered there, those in channels that were closed to it. It
-// is a number and no more, and no server is given a text for it. Counting comes after the answer is written, and an
-// answer is worth more than the count, so that a failure leaves it at 0.
+// countHeldBack counts in the trace how many of the best hits are in channels closed to the readers. It is a
+// number only, and no server is given a text for it. If counting fails it stays 0: the answer is worth more.
 func (e *Engine) countHeldBack(ctx context.Context, r *recalled, t *memory.Trace) {
 	if len(r.closed) == 0 {
 		return

@@ -11,16 +11,14 @@ import (
 	"hark/search"
 )
 
-// presentIn are those of people who have written in the direct message asked in: nobody is told who else writes to
-// Hark.
+// presentIn keeps those who have written in the direct message: nobody is told who else writes to Hark.
 func presentIn(people []search.Participant, asker memory.UserID) []search.Participant {
 	return slices.DeleteFunc(people, func(p search.Participant) bool {
 		return p.Person.ID != asker && p.Presence.Messages == 0
 	})
 }
 
-// find searches, and tells what of that is worth using, and the hits that aren't. It leaves out whoever has opted out.
-// Lore is there only where it is called, or holds half of what is asked.
+// find searches, and returns what is worth using and the hits that aren't.
 func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory.Scope,
 	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
 	if result, err = e.search.Search(ctx, e.query(q, r, scope, skip)); err != nil {
@@ -29,7 +27,7 @@ func (e *Engine) find(ctx context.Context, q Question, r *recalled, scope memory
 	return e.usable(ctx, q, r, result, search.Result.Worth)
 }
 
-// confidentHits are the hits of a result that may be quoted: what too little was found of isn't an answer.
+// confidentHits returns the hits that may be quoted; none where too little was found.
 func confidentHits(result search.Result) []search.Hit {
 	if result.Declined {
 		return nil
@@ -37,7 +35,7 @@ func confidentHits(result search.Result) []search.Hit {
 	return result.Hits
 }
 
-// findAgain is what was found, with other messages skipped, and without those that were deleted since.
+// findAgain is the last search with other messages skipped, without those deleted since.
 func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	skip []memory.MessageID) (result search.Result, left []search.Hit, err error) {
 	there := func(ctx context.Context, hits []search.Hit) ([]search.Hit, error) { // as far as is known here
@@ -49,8 +47,8 @@ func (e *Engine) findAgain(ctx context.Context, q Question, r *recalled,
 	return e.usable(ctx, q, r, result, search.Result.Worth)
 }
 
-// usable is what may be used of a result, and of its hits those worth using, as they are now. The others are left as
-// they were, and nowhere looked up.
+// usable returns what may be used of a result, and the hits that aren't worth it, which aren't looked up. Lore
+// is left only where it is called, or holds half of what is asked.
 func (e *Engine) usable(ctx context.Context, q Question, r *recalled, result search.Result,
 	worth func(search.Result) (worth, left []search.Hit)) (_ search.Result, left []search.Hit, err error) {
 	if len(q.Filter.In) > 0 { // what was told for the whole guild wasn't said there

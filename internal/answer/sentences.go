@@ -6,8 +6,8 @@ import (
 	"hark/memory"
 )
 
-// What an extractive answer says of itself, when it found nothing, and to small talk. All are notes: text.OwnWords
-// leaves them out, so that no follow-up is searched with their words.
+// What an answer without a model says of itself, if it found nothing, and to small talk. text.OwnWords leaves
+// these notes out, so no follow-up is searched with their words.
 const (
 	noModel     = "*No language model is configured, so I quote what was said.*"
 	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
@@ -17,10 +17,10 @@ const (
 	cantChat    = "*I can't chat without a language model, but I can look up what was said here: just ask.*"
 )
 
-// withdrawn is said in the place of an answer that mustn't be given any more.
+// withdrawn replaces an answer that mustn't be given any more.
 const withdrawn = "While I was answering, something that I relied on was deleted, changed, or closed to some of you, so I take my answer back. Please ask me again."
 
-// sentences are what Hark itself says in answers, in the languages besides English.
+// sentences are Hark's own, in the languages besides English.
 var sentences = map[string]map[string]string{
 	"de": {
 		noModel:     "*Es ist kein Sprachmodell eingerichtet, deshalb zitiere ich, was gesagt wurde.*",
@@ -69,7 +69,7 @@ var sentences = map[string]map[string]string{
 	},
 }
 
-// say is one of Hark's own sentences in the language that is set; what has no translation is English.
+// say translates a sentence; without a translation it stays English.
 func (v resolvedSettings) say(english string) string {
 	if said, there := sentences[v.Language][english]; there {
 		return said
@@ -77,7 +77,7 @@ func (v resolvedSettings) say(english string) string {
 	return english
 }
 
-// notices are what Hark says itself, in all languages.
+// notices are all sentences in all languages.
 var notices = func() map[string]bool {
 	all := map[string]bool{}
 	for _, english := range []string{noModel, modelAway, noTokens, foundNone, onlyYouNone, cantChat, withdrawn} {
@@ -89,7 +89,7 @@ var notices = func() map[string]bool {
 	return all
 }()
 
-// isNotice reports whether m is an answer of Hark's that consists of notices.
+// isNotice reports whether m is an answer of nothing but notices.
 func isNotice(m memory.Message) bool {
 	for line := range strings.Lines(m.Text()) {
 		if line = strings.TrimSpace(line); line != "" && !notices[line] {

@@ -40,8 +40,8 @@ type dialogue struct {
 	from      memory.MessageID  // the first of the session: everybody present has seen what was said from here on
 }
 
-// dialogueFor is what was said before the question: since the last silence, the newest of it, and what
-// that goes back to. An operator sees no direct messages.
+// dialogueFor returns what was said before the question since the last silence, and what that goes back to. An
+// operator sees no direct messages.
 func (e *Engine) dialogueFor(ctx context.Context, q Question, now readableScope) (dialogue, error) {
 	if q.Operator && q.Guild == memory.DirectGuild {
 		return dialogue{}, nil
@@ -72,7 +72,7 @@ func (e *Engine) dialogueFor(ctx context.Context, q Question, now readableScope)
 	return t, nil
 }
 
-// askedAt is the id that what was said before the question is smaller than.
+// askedAt returns an id above those of all earlier messages.
 func askedAt(q Question) memory.MessageID {
 	if q.ID == 0 {
 		return memory.FirstMessageID(q.Now)
@@ -80,9 +80,9 @@ func askedAt(q Question) memory.MessageID {
 	return q.ID
 }
 
-// sessionBefore are the last messages before the question that may be in a session, oldest first, and those
-// of them since the last silence: of the question's own session where nothing is logged, else of the log, if
-// it may be used. All who will read the answer could read them.
+// sessionBefore returns the last messages before the question, oldest first, and those since the last silence:
+// of the question's own session if nothing is logged, else of the log if it may be used. All readers of the
+// answer could read them.
 func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScope) (before, sitting []memory.Message,
 	err error) {
 	asked := askedAt(q)
@@ -102,8 +102,8 @@ func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScop
 	return before, before[digest.LastSession(before, q.Now, e.options.SessionGap):], err
 }
 
-// dialogueIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its
-// summary doesn't tell of.
+// dialogueIn returns a dialogue without its turns, and the messages that its condensed part doesn't cover and
+// that may be shown.
 func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, sitting []memory.Message) (t dialogue,
 	said []memory.Message, err error) {
 	t.from = askedAt(q)
@@ -126,8 +126,8 @@ func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, 
 	return t, said, err
 }
 
-// joined are messages as turns. Those that follow one another in the sitting, of one author and within a few
-// minutes, are one, but for a reply to somebody else.
+// joined groups messages into turns: consecutive ones of one author within minutes, except replies to somebody
+// else.
 func joined(messages, sitting []memory.Message) [][]memory.Message {
 	follows := make(map[memory.MessageID]memory.MessageID, len(sitting))
 	authors := make(map[memory.MessageID]memory.UserID, len(sitting))
@@ -157,7 +157,7 @@ func joined(messages, sitting []memory.Message) [][]memory.Message {
 	return turns
 }
 
-// asTurns are the turns as the builder takes them.
+// asTurns returns the turns as the builder takes them.
 func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {
@@ -175,7 +175,7 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	return turns
 }
 
-// asTurn is a turn of messages of one author.
+// asTurn returns messages of one author as a turn.
 func asTurn(messages []memory.Message, n names) builder.Turn {
 	first := messages[0]
 	turn := builder.Turn{

@@ -8,10 +8,9 @@ type tooLong interface {
 	TooLong() (room, asked int, is bool)
 }
 
-// smaller is how many tokens a prompt may have after err refused one of sent tokens; 0 if it wasn't refused for its
-// length. The model's tokens aren't ours, so what it counted tells how many of ours it takes; a tenth less than
-// that leaves room for what it adds to each message. If it doesn't tell what it counted, a quarter less than it takes
-// leaves room for tokens that are smaller than ours too. Where it tells nothing, half must do.
+// smaller returns how many tokens a prompt may have after err refused one of sent tokens for its length; else
+// 0. Our tokens aren't the model's: with its count of both, the ratio less a tenth for what it adds to each
+// message; with its limit alone, that less a quarter; else half.
 func smaller(sent int, err error) int {
 	var refused tooLong
 	if !errors.As(err, &refused) {

@@ -13,8 +13,8 @@ import (
 
 // Facts, lore and summaries come from messages, whose audience and fate they share.
 
-// settle looks up the messages that the facts of a result's people, its lore and the summaries were said in,
-// and leaves out what has lost one, and lore that may not be used.
+// verifySources reads the messages that facts, lore and summaries were made from. It removes those that lost
+// one, and lore that may not be used.
 func (e *Engine) verifySources(ctx context.Context, r *recalled) error {
 	wanted := messageSet{}
 	for _, made := range manifest.SourcesOf(r.result.People, loreOf(r.result.Lore), summariesOf(r.summaries)) {
@@ -44,8 +44,7 @@ func (e *Engine) verifySources(ctx context.Context, r *recalled) error {
 	return err
 }
 
-// readSources reads what facts, lore and summaries were said in. What Hark said is judged by what it was made from,
-// wherever it was said.
+// readSources reads messages. Hark's own are judged by what they were made from, wherever they are.
 func (e *Engine) readSources(ctx context.Context, r *recalled, wanted messageSet) (err error) {
 	r.said, err = r.consents.lookUp(ctx, wanted, func(channel memory.ChannelID,
 		messages []memory.Message) ([]memory.Message, error) {
@@ -54,7 +53,7 @@ func (e *Engine) readSources(ctx context.Context, r *recalled, wanted messageSet
 	return err
 }
 
-// sameLore reports whether all of the lore may still be used, and nothing of it has changed.
+// sameLore reports whether all of the lore may be used and is unchanged.
 func (now *readableScope) sameLore(lore []memory.Lore) bool {
 	return !slices.ContainsFunc(lore, func(l memory.Lore) bool { return !now.usable(l) })
 }

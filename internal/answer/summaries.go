@@ -12,11 +12,11 @@ import (
 	"hark/search"
 )
 
-// maxSummaries bounds the summaries that are looked at for one prompt, which has hardly room for more.
+// maxSummaries bounds the summaries looked at for a prompt, which has hardly room for more.
 const maxSummaries = 8
 
-// earlier are the summaries of the channel's earlier sessions that may be used in an answer there, best first. They are
-// told in their own channel only, and not where the session alone may be.
+// earlierSummaries returns the channel's earlier summaries, best first. They are shown in their own channel
+// only, and only if its past may be.
 func (e *Engine) earlierSummaries(ctx context.Context, q Question, r *recalled,
 	shown []memory.Message) ([]search.SummaryHit, error) {
 	if e.options.NoSummaries || q.Session != nil || !r.here || len(r.narrowed.Authors) > 0 ||
@@ -36,7 +36,7 @@ func (e *Engine) earlierSummaries(ctx context.Context, q Question, r *recalled,
 	return hits[:min(len(hits), maxSummaries)], nil
 }
 
-// asPreviousContext are the summaries as the builder takes them, oldest first.
+// asPreviousContext returns summaries as the builder takes them, oldest first.
 func asPreviousContext(hits []search.SummaryHit) []builder.Earlier {
 	in := make([]builder.Earlier, len(hits))
 	order := make([]int, len(hits))
@@ -51,12 +51,12 @@ func asPreviousContext(hits []search.SummaryHit) []builder.Earlier {
 	return in
 }
 
-// agreed reports whether all agree still who are mentioned in what a summary is from.
+// agreed reports whether nobody mentioned in a summary's sources has opted out.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
 	return now.mentionsAgree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From, func(at memory.Spot) memory.Message { return r.said[at] }))
 }
 
-// sameSummaries reports whether all of the summaries in the prompt may still be used, and are as they were.
+// sameSummaries reports whether all summaries in the prompt may be used and are unchanged.
 func (e *Engine) sameSummaries(ctx context.Context, now *readableScope, channel memory.ChannelID, r *recalled) (bool, error) {
 	summaries := r.shown.Summaries
 	if len(summaries) == 0 {

@@ -15,8 +15,7 @@ import (
 	"hark/search"
 )
 
-// turn lets the model write the answer to q, and tools use what it may be made from. It holds as long as *r isn't
-// replaced.
+// turn returns q's answer for the model and its tools. It is valid until *r is replaced.
 func (e *Engine) turn(q Question, r *recalled) *tools.Turn {
 	return &tools.Turn{
 		Question: q.forTools(), Model: r.resolved.model, Builder: r.resolved.builder, Temperature: r.resolved.Temperature,
