@@ -268,11 +268,9 @@ func (e *Engine) resolve(s Settings) resolvedSettings {
 	return v
 }
 
-// zoneList has the names of the time zones that there are in the world, one a line, in order; without the old
-// names that some of them have as well.
+// zoneList has the IANA names of time zones, one a line, in order, without old aliases.
 //
 //go:embed zones.txt
-// zoneList has the IANA names of time zones, one a line, in order, without old aliases.
 var zoneList string
 
 var zoneNames = strings.Fields(zoneList)

@@ -40,7 +40,7 @@ const (
 	MethodAnswer = "answer"
 )
 
-// unknownTool stands for whatever the model called that is no tool: it may be anybody's words.
+// unknownTool replaces the name of a tool that doesn't exist: it may be anybody's words.
 const unknownTool = "unknown"
 
 // Why there are no tools any more, as the model is told.
@@ -93,8 +93,7 @@ func (l *loop) answer(ctx context.Context) error {
 	return nil
 }
 
-// cleaned are calls as they are sent back: with ids of their own, since some servers begin to count anew with
-// each reply.
+// withIDs returns calls with unique ids: some servers count anew with each reply.
 func (l *loop) withIDs(calls []chat.Call) []chat.Call {
 	calls = slices.Clone(calls[:min(len(calls), maxAnswered)])
 	for i := range calls {
@@ -107,7 +106,7 @@ func (l *loop) withIDs(calls []chat.Call) []chat.Call {
 	return calls
 }
 
-// tell adds a message to what the model is told beside the prompt.
+// append adds a message after the prompt.
 func (l *loop) append(m chat.Message) {
 	for i, c := range m.Calls { // of a copy: what the model wrote is looked at still
 		if !isObject(c.Arguments) || len(c.Arguments) > maxArgumentBytes {
@@ -119,23 +118,21 @@ func (l *loop) append(m chat.Message) {
 	l.t.Talk.Tokens += l.t.tokensOf(m)
 }
 
-// end says to the model that there are no tools any more.
+// end tells the model that there are no tools any more.
 func (l *loop) end(why string) {
 	l.ended = why
 	l.append(chat.Message{Role: chat.User, Content: why + thenAnswer})
 }
 
-// left is how many tokens calls and outcomes may have still, but for what end takes.
+// tokensLeft returns the tokens for further calls and outcomes, without those of end.
 func (l *loop) tokensLeft() int {
 	return l.set.Ceiling(l.t.Talk, l.t.Builder, l.t.Prompt.Report.Tokens) - l.t.Talk.Tokens - minOutcomeTokens
 }
 
-// late is how long tools may take still.
 func (l *loop) timeLeft() time.Duration {
 	return l.set.Time - l.set.Now().Sub(l.started)
 }
 
-// tokensOf is how many tokens a message has.
 func (t *Turn) tokensOf(m chat.Message) int {
 	tokens := t.Builder.MessageTokens(m.Content)
 	for _, c := range m.Calls {
@@ -147,7 +144,6 @@ func (t *Turn) tokensOf(m chat.Message) int {
 	return tokens
 }
 
-// made is a call that was made.
 type callResult struct {
 	outcome string
 	text    string         // for the model
@@ -160,7 +156,7 @@ type callResult struct {
 
 const failedText = "The tool failed. Answer without it."
 
-// make makes a call, whose outcome may have so many tokens.
+// call makes a call, with so many tokens for its outcome.
 func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResult {
 	offered := l.t.Talk.offered
 	at := slices.Index(l.t.Talk.Names(), c.Name)
@@ -198,7 +194,6 @@ func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResul
 	return m
 }
 
-// run has a tool do what args say.
 func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int, m *callResult) {
 	within, cancel := context.WithTimeout(ctx, l.timeLeft())
 	defer cancel()
@@ -226,8 +221,7 @@ func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int
 	m.text = strings.TrimLeft(strings.TrimRight(out.Text, "\n "), "\n") // the first line keeps its indentation
 }
 
-// mended is what the model is told of a call that it can mend. It may repeat what the model wrote, and that
-// what members did.
+// callErrorText escapes an error, which may repeat the model's or members' words.
 func (l *loop) callErrorText(err error) string { return l.t.Builder.Safe(err.Error(), 400) }
 
 const (
@@ -235,7 +229,7 @@ const (
 	cutShort    = "\n(The rest is left out: there is no room for it.)"
 )
 
-// fitted is as much of a tool's text as so many tokens hold, in whole lines as far as it has some.
+// truncated cuts a tool's text to so many tokens, at a line if it has several.
 func (t *Turn) truncated(text string, tokens int) string {
 	if text == "" {
 		return nothingTold
@@ -255,7 +249,7 @@ func (t *Turn) truncated(text string, tokens int) string {
 	return strings.TrimSpace(cutShort)
 }
 
-// note tells of a call in the trace, the records and the counters.
+// record adds a call to the trace, the records and the counters.
 func (l *loop) record(i int, c chat.Call, m callResult) {
 	l.count++
 	name := unknownTool

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// currentTime tells the time at which the question was asked, which is now for the answer.
+// currentTime shows when the question was asked, which is now for the answer.
 func currentTime() Tool {
 	return NewTool("current_time", "The date, the weekday and the time now.",
 		`{"type":"object","properties":{`+

@@ -24,11 +24,9 @@ const (
 	textField  = "text"
 )
 
-// conversationHistory lets the model read the records of the calls made in the channel asked in, as far as
-// everybody who will read the answer may know of them: those whose question is in the log, and whose answer
-// may be repeated. No text is in them: what their messages say is looked up at that moment, so that what was
-// forgotten is gone. Records hold which times and calls the model asked for, so that they tell whether it
-// goes through them piece by piece.
+// conversationHistory reads the records of calls in the question's channel that all readers of the answer may
+// know of. Records hold no text: messages are looked up now, so what was forgotten is gone. Times and methods
+// that the model asks for are recorded as they are, which shows whether it pages through the records.
 func (s *Set) conversationHistory() Tool {
 	t := NewTool("conversation_history",
 		"Reads the records of this channel's earlier questions, answers and tool calls, one JSON object a line: what was asked when, "+
@@ -74,7 +72,7 @@ func (t *Turn) conversationHistory(ctx context.Context, asked historyQuery) (Out
 	return t.writeRecords(asked, records, more)
 }
 
-// writeRecords lays records out, a line of JSON each, as far as there is room.
+// writeRecords writes a line of JSON for each record, as far as there is room.
 func (t *Turn) writeRecords(asked historyQuery, records []Record, more bool) (Outcome, error) {
 	var out Outcome
 	var b strings.Builder
@@ -110,7 +108,7 @@ func (t *Turn) writeRecords(asked historyQuery, records []Record, more bool) (Ou
 	return out, nil
 }
 
-// line is a record with the fields that were asked for.
+// line writes the fields that were asked for.
 func (t *Turn) line(asked historyQuery, r Record) (string, error) {
 	whole, err := json.Marshal(r.Record)
 	if err != nil {
@@ -146,7 +144,7 @@ func (t *Turn) line(asked historyQuery, r Record) (string, error) {
 	return "{" + b.String() + "}", nil
 }
 
-// named is the name that somebody goes by, made harmless as in a prompt, and their tag.
+// named returns somebody's escaped name and their tag.
 func (t *Turn) named(id memory.UserID) string {
 	name, tag := t.Answer.People().Name(id), "<@"+id.String()+">"
 	if name == tag {
@@ -155,7 +153,7 @@ func (t *Turn) named(id memory.UserID) string {
 	return t.Builder.Safe(name, len(name)) + " " + tag
 }
 
-// texts is what the messages say that a record points to, cut where they are long and made harmless as in a prompt.
+// texts returns the text of a record's question and answer, escaped and cut.
 func (t *Turn) texts(r Record) map[string]string {
 	texts := map[string]string{}
 	for name, m := range map[string]*memory.Message{"question": r.Question, "answer": r.Answer} {

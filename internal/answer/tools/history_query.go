@@ -28,8 +28,7 @@ type historyQuery struct {
 	words       []string        // of Filter.Text, folded
 }
 
-// read reads what JSON alone doesn't tell, with times in zone unless they name one. A CallError tells of a time
-// that is none.
+// read sets what JSON alone doesn't say; zone is that of times without one. The error is a CallError.
 func (q *historyQuery) read(zone *time.Location) (err error) {
 	q.Limit = cmp.Or(q.Limit, historyLimit)
 	if q.from, err = historyTime("filter.from", q.Filter.From, zone, 0); err != nil {
@@ -51,10 +50,9 @@ func (q *historyQuery) read(zone *time.Location) (err error) {
 	return nil
 }
 
-// localTime is the form of a time that names no zone.
 const localTime = "2006-01-02T15:04:05"
 
-// historyTime reads a time, or a day, of which days later is meant.
+// historyTime parses a time, or a day, to which it adds days.
 func historyTime(name, s string, zone *time.Location, days int) (time.Time, error) {
 	if s == "" {
 		return time.Time{}, nil
@@ -74,8 +72,8 @@ func historyTime(name, s string, zone *time.Location, days int) (time.Time, erro
 	return t.AddDate(0, 0, days), nil
 }
 
-// keepTime is a day as it is, and a time in one form, without a space: in UTC if it names its zone, and else
-// without one, as the guild's may become another.
+// keepTime returns a day as it is, and a time in one form without a space: in UTC, or without a zone if it
+// names none, because the guild's may change.
 func keepTime(s string) (string, bool) {
 	if _, err := time.Parse(time.DateOnly, s); err == nil {
 		return s, true
@@ -87,20 +85,19 @@ func keepTime(s string) (string, bool) {
 	return at.Format(localTime), err == nil && s != ""
 }
 
-// keepMethod is the name of a method that there is: any other may be anybody's words.
+// keepMethod returns the name of a known method: any other may be anybody's words.
 func (s *Set) keepMethod(name string) (string, bool) {
 	known := func(t Tool) bool { return t.Name == name }
 	return name, name == MethodAsk || name == MethodAnswer || name == unknownTool || slices.ContainsFunc(s.Tools, known)
 }
 
-// records is what q asks of the store.
 func (q *historyQuery) records() memory.RecordQuery {
 	return memory.RecordQuery{Speaker: q.Filter.Speaker, Method: q.Filter.Method, Since: q.from, Until: q.until,
 		Oldest: q.Order == "oldest", Limit: historyScanned}
 }
 
-// matches reports whether one of those asked who are looked for, and whether a message that a record points to holds
-// all the words.
+// matches reports whether the asker is one of those asked for, and one of the record's messages holds all
+// words.
 func (q *historyQuery) matches(r Record) bool {
 	if len(q.askers) > 0 && (r.Question == nil || !slices.Contains(q.askers, r.Question.Author)) {
 		return false

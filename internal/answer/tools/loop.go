@@ -10,7 +10,7 @@ import (
 	"hark/internal/chat"
 )
 
-// noTools and noImages are errors by which a model refuses what it can't take.
+// noTools and noImages are errors by which a model refuses them.
 type (
 	noTools  interface{ NoTools() bool }
 	noImages interface{ NoImages() bool }
@@ -47,10 +47,9 @@ func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (strin
 	}
 }
 
-// mayCall reports whether the model may call tools.
 func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "" }
 
-// say has the model say something. What it can't take is left out, and it is asked again.
+// ask has the model go on. What it can't take is left out, and it is asked again.
 func (l *loop) ask(ctx context.Context) error {
 	before := l.text
 	for {
@@ -95,7 +94,7 @@ func (l *loop) askOnce(ctx context.Context) error {
 	return err
 }
 
-// joinText is what was written before, and, in a paragraph of its own, what was written then.
+// joinText adds what was written then in a paragraph of its own.
 func joinText(before, then string) string {
 	then = strings.TrimLeftFunc(then, unicode.IsSpace)
 	switch {

@@ -8,8 +8,7 @@ import (
 	"hark/search"
 )
 
-// recallLore tells what was told to be remembered under a name, or which names there are. It is offered where
-// there is lore.
+// recallLore shows the lore of a name, or which names there are.
 func recallLore() Tool {
 	t := NewTool("recall_lore", "What Hark was told to remember under a name (lore). Without a name: which names there are.",
 		`{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":100}}}`, (*Turn).recallLore)

@@ -11,7 +11,7 @@ import (
 	"hark/search"
 )
 
-// getParticipant tells of a person what the prompt's participants section would.
+// getParticipant shows a person as the prompt's participants section would.
 func getParticipant() Tool {
 	return NewTool("get_participant",
 		"What is known of a person who isn't introduced, or more of one who is: names, when they were last active, what was told of them.",
@@ -41,11 +41,10 @@ func (t *Turn) getParticipant(ctx context.Context, a struct{ Name string }) (Out
 	return o, nil
 }
 
-// personTag is a mention tag, as Discord has it and as the prompt shows it.
+// personTag matches a mention tag, as Discord and as the prompt shows it.
 var personTag = pattern.Of(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
 
-// peopleCalled are those whom a name or a tag calls, as a prompt may introduce them. Who has opted out isn't
-// called by any.
+// peopleCalled returns those whom a name or a tag names.
 func (t *Turn) peopleCalled(ctx context.Context, name string) ([]search.Participant, error) {
 	q := t.Answer.Query(t.Answer.Scope(), nil)
 	q.Text, q.Mentions, q.Session = name, nil, nil

@@ -15,11 +15,10 @@ import (
 
 // rememberLore proposes lore, which is kept only if the asker agrees.
 //
-// Lore has to name every message that it is from: it may be told only where all of them may be read, and goes
-// with each. It names the question and, as long as nothing else went into the prompt that they could be from,
-// all messages that the model was shown. Those are mostly more than memory.MaxLoreSources. Then it names the
-// question and the messages that the model says it is from, and may say nothing that isn't in these: each of
-// its words has to be there.
+// Lore must name every message it is from: only who may read all of them may know it, and it goes with each.
+// It names the question and all messages that the model was shown, if nothing else was shown. Those are mostly
+// more than memory.MaxLoreSources. Then it names the question and the messages that the model names, and each
+// of its words must be in these.
 func rememberLore() Tool {
 	t := NewTool("remember",
 		"Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. "+
@@ -76,7 +75,7 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	}, nil
 }
 
-// sourcesOf are the messages of these numbers.
+// sourcesOf returns the messages of these numbers.
 func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	var sources []memory.Message
 	for _, n := range numbers {
@@ -89,9 +88,8 @@ func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	return sources, nil
 }
 
-// allShown are all messages that the model was shown, if they are few enough to be the sources of lore and
-// nothing was shown but messages of members': what was made of some has sources of its own, or none that are
-// known.
+// allShown returns all messages shown, if they are few enough to be sources of lore and nothing but members'
+// messages was shown: what was made from messages has sources of its own, or unknown ones.
 func (t *Turn) allShown() ([]memory.Message, bool) {
 	if len(t.Shown.Lore)+len(t.Shown.Summaries) > 0 {
 		return nil, false
@@ -109,7 +107,8 @@ func (t *Turn) allShown() ([]memory.Message, bool) {
 	return all, len(all) < memory.MaxLoreSources
 }
 
-// unsaid are the terms of lore that neither the query has nor sources: what is said there, by whom, of whom and when.
+// missingTerms returns the terms of lore that neither the query nor sources have: what is said there, by whom,
+// of whom and when.
 func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange []string) {
 	said := map[string]bool{}
 	hear := func(s string) {
@@ -141,5 +140,5 @@ func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange
 	return strange[:min(len(strange), maxMissing)]
 }
 
-// maxMissing is how many words the model is told that it may not use.
+// maxMissing bounds the words that the model is told it may not use.
 const maxMissing = 20

@@ -56,7 +56,7 @@ func (t *Turn) searchMemory(ctx context.Context, a searchArguments) (Outcome, er
 	return t.outcome(result.Hits), nil
 }
 
-// scope is where a call searches: in what the answer may be made from, narrowed down.
+// scope narrows down what the answer may be made from.
 func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, error) {
 	scope := t.Answer.Scope()
 	day := func(date string) time.Time {
@@ -104,7 +104,7 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 
 var channelTag = pattern.Of(`^<?#(\d{1,20})>?$`)
 
-// channelsCalled are the channels of that name, tag or id among those that may be used.
+// channelsCalled returns the usable channels of that name, tag or id.
 func (t *Turn) channelsCalled(name string) (ids []memory.ChannelID) {
 	name = strings.TrimSpace(name)
 	if m := channelTag().FindStringSubmatch(name); m != nil {
@@ -120,7 +120,7 @@ func (t *Turn) channelsCalled(name string) (ids []memory.ChannelID) {
 	return ids
 }
 
-// part lays hits out as the prompt does, with the numbers that go on from its own.
+// part lays hits out as the prompt does, and goes on with its numbers.
 func (t *Turn) part(hits []search.Hit) builder.Part {
 	in := t.Answer.Input(search.Result{Hits: hits})
 	in.FirstNumber = t.Shown.Next()
@@ -128,7 +128,7 @@ func (t *Turn) part(hits []search.Hit) builder.Part {
 	return t.Builder.Part(in, t.Room)
 }
 
-// outcome tells of hits, where there isn't room for as much as one with its neighbours without these.
+// outcome shows hits, without their neighbours if there is no room for one with them.
 func (t *Turn) outcome(hits []search.Hit) Outcome {
 	part := t.part(hits)
 	if len(part.Shown) == 0 {
@@ -172,8 +172,8 @@ func (t *Turn) outcome(hits []search.Hit) Outcome {
 	return o
 }
 
-// strangers are the authors of items of whom the model doesn't know what they are called, by name alone. The
-// plain layout tells it beside what they said.
+// strangers returns the authors of items whose names the model doesn't know, by name alone. The plain layout
+// shows names with the text.
 func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 	known := map[memory.UserID]bool{}
 	if t.Prompt.Layout() != builder.LayoutPlain {
