@@ -15,15 +15,15 @@ type answerAudience struct {
 	readableScope
 	channel memory.ChannelID
 	present memory.MessageID // from here on everybody present has seen what was said
-	// answers that were judged, and messages that may be used, as was found already: answers of one dialogue share
-	// their sources
+	// judged answers and usable messages: answers of one dialogue share their sources
 	judged, usableAt map[memory.Spot]bool
-	traces           map[memory.Spot]memory.Trace // by each message of their answers, as far as they were read; empty: none is kept
+	traces           map[memory.Spot]memory.Trace // that were read, by each message of their answers; empty: none is kept
 }
 
 // audienceIn is for a channel in which everybody present has seen what was said since present.
 func (now readableScope) audienceIn(channel memory.ChannelID, present memory.MessageID) *answerAudience {
-	return &answerAudience{now, channel, present, map[memory.Spot]bool{}, map[memory.Spot]bool{}, map[memory.Spot]memory.Trace{}}
+	return &answerAudience{readableScope: now, channel: channel, present: present, judged: map[memory.Spot]bool{},
+		usableAt: map[memory.Spot]bool{}, traces: map[memory.Spot]memory.Trace{}}
 }
 
 // repeatable removes the answers that mustn't be repeated. messages are of the channel, in order, and with
@@ -134,7 +134,8 @@ func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
 }
 
 // allUsable reports whether all of ids exist, with consent, and answers among them may be repeated.
-func (d *answerAudience) allUsable(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (bool, error) {
+func (d *answerAudience) allUsable(ctx context.Context, channel memory.ChannelID,
+	ids []memory.MessageID) (bool, error) {
 	sources, err := d.consents.messages(ctx, channel, ids)
 	if err == nil {
 		sources, err = d.in(channel).repeatable(ctx, sources)

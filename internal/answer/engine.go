@@ -69,35 +69,33 @@ type Options struct {
 	Rewrite bool
 	// NoSummaries leaves the summaries of earlier sessions out.
 	NoSummaries bool
-	// Long has the older part of a channel's session condensed, if that has grown long. It is called after an
-	// answer there, and must not wait; nil: sessions are cut off where there is no room.
+	// Long condenses the older part of a long session. It is called after an answer, and must not wait; nil:
+	// sessions are cut off where there is no room.
 	Long func(memory.ChannelID, digest.Long)
 	// KeepPrompts has traces hold the prompt as it was sent.
 	KeepPrompts bool
 	Language    string // of the builder's labels, and of Hark's own sentences where admins set no other; empty: English
-	// Models are those that admins may set, by name. What isn't among them, or no longer, is as if it weren't
-	// set, and Missing, if not nil, is told of it once. It may be called from several goroutines.
+	// Models are those that admins may set, by name. Another that was set is ignored, and Missing, if not nil,
+	// is called with it once. It may be called from several goroutines.
 	Models  map[string]Model
 	Missing func(model string)
-	// Builder, if not nil, is the builder of prompts for one of Models, or "" for the engine's own, in a
-	// language, which is empty where Options.Language is and nothing was set; nil: the engine's own builder.
+	// Builder, if not nil, returns the builder for one of Models, or "" for the engine's own, in a language,
+	// which may be empty; nil: the engine's own builder.
 	Builder func(model, language string) *builder.Builder
 
 	// ToolRounds is how often at most the model may call tools for one answer; 0: there are none.
 	ToolRounds int
-	// ToolTokens are those that calls and outcomes may have, all together, as far as the model's window has
-	// room for them; 0: as many as a prompt.
+	// ToolTokens bounds calls and outcomes, all together, within the model's window; 0: as many as a prompt.
 	ToolTokens int
 	// ToolTime is how long after the first call tools may be called; 0 means a minute.
 	ToolTime time.Duration
-	// RecordKey is the key of the fingerprints in records: without it, one that lasts as long as the engine.
+	// RecordKey is the key of fingerprints in records; empty: one that lasts as long as the engine.
 	RecordKey []byte
-	// NoRecords says that records of calls aren't kept, so that the model is given none to read.
+	// NoRecords gives the model no records to read, because none are kept.
 	NoRecords bool
 	// Metrics count what is done; nil: nobody wants to know.
 	Metrics *metrics.Metrics
-	// Vision says that images are fetched, since there is a model that can see; a Model with a method
-	// CanSee() bool says itself whether it is one, of others it is taken as said.
+	// Vision has images fetched. A Model's method CanSee() bool, if it has one, overrides it for that model.
 	Vision bool
 }
 

@@ -12,7 +12,7 @@ import (
 	"hark/search"
 )
 
-// Filter says of what is recalled when, by whom and where it was said. It never widens what may be read.
+// Filter narrows what is recalled down by time, author and place. It never widens what may be read.
 type Filter struct {
 	Since, Until time.Time            // from Since on, and before Until; zero: without a bound
 	From         []memory.UserID      // only what they said; empty: what anybody said
@@ -20,14 +20,14 @@ type Filter struct {
 	Summaries    search.SummaryFilter // of earlier sessions only those; messages are recalled all the same
 }
 
-// narrow is what of scope the filter leaves; channels are those of the scope's guilds.
+// narrow filters scope; channels are those of its guilds.
 func (f Filter) narrow(scope memory.Scope, channels map[memory.ChannelID]memory.Channel) memory.Scope {
 	scope.Since, scope.Until, scope.Authors = f.Since, f.Until, f.From
 	scope.Channels = f.channels(scope.Channels, channels)
 	return scope
 }
 
-// channels are those of ids that the filter leaves.
+// channels filters ids.
 func (f Filter) channels(ids []memory.ChannelID, channels map[memory.ChannelID]memory.Channel) []memory.ChannelID {
 	if len(f.In) == 0 {
 		return ids

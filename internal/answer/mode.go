@@ -142,7 +142,8 @@ func (e *Engine) rewritten(ctx context.Context, q Question, r *recalled) string 
 	reply, err := model.Chat(ctx, chat.Request{Messages: []chat.Message{
 		{Role: chat.System, Content: rewriteTask}, {Role: chat.User, Content: b.String()},
 	}}, func(string) {})
-	r.log.Count(r.resolved.builder, reply, r.resolved.builder.MessageTokens(rewriteTask)+r.resolved.builder.MessageTokens(b.String()))
+	built := r.resolved.builder
+	r.log.Count(built, reply, built.MessageTokens(rewriteTask)+built.MessageTokens(b.String()))
 	made := strings.TrimSpace(reply.Text)
 	if err != nil || utf8.RuneCountInString(made) > maxRewritten || len(text.QueryTerms(made)) == 0 {
 		return q.Text

@@ -23,7 +23,7 @@ type recalled struct {
 	shown      manifest.Manifest
 	result     search.Result                  // but for what the gate left out
 	weak       []search.Hit                   // that it did
-	said       map[memory.Spot]memory.Message // what the facts of the result's people, its lore and the summaries were said in
+	said       map[memory.Spot]memory.Message // sources of facts, lore and summaries
 	summaries  []search.SummaryHit            // of the channel's earlier sessions, best first
 	files      []attachment                   // of the question, as the model was told of them
 	searchText string                         // what is searched for: the question, or what was made of it

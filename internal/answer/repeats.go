@@ -48,7 +48,8 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		members := len(slices.DeleteFunc(by, func(id memory.UserID) bool { return id == 0 }))
 		common[term] = common[term] || members > sharedBy
 	}
-	cited, told := map[memory.Spot]bool{}, map[memory.Spot]bool{} // told are messages that are repeated by way of something else
+	// derived are messages that are repeated by what was made from them.
+	cited, derived := map[memory.Spot]bool{}, map[memory.Spot]bool{}
 	for _, s := range a.Sources {
 		cited[memory.Spot{Channel: s.Channel, Message: s.Message}] = true
 	}
@@ -57,12 +58,12 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		rare := func(term string) bool { return !common[term] }
 		if s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.Text, asked); s.Repeats {
 			for _, at := range s.From {
-				told[at] = true
+				derived[at] = true
 			}
 		}
 	}
 	for _, m := range shown.Files { // what they hold isn't known any more
-		told[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
+		derived[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
 	}
 	a.Trace.Sources = q.asSource()
 	for _, s := range all {
@@ -71,7 +72,7 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	for i := range a.Trace.Sources {
 		s := &a.Trace.Sources[i]
 		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
-		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || told[at])
+		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || derived[at])
 	}
 	a.Trace.Recalled = shown.TraceHits(cited)
 }

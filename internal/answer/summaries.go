@@ -53,11 +53,13 @@ func asPreviousContext(hits []search.SummaryHit) []builder.Earlier {
 
 // agreed reports whether nobody mentioned in a summary's sources has opted out.
 func (r *recalled) agreed(ctx context.Context, now consents, s memory.Summary) (bool, error) {
-	return now.mentionsAgree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From, func(at memory.Spot) memory.Message { return r.said[at] }))
+	return now.mentionsAgree(ctx, s.Guild, digest.Each(manifest.OfSummary(s).From,
+		func(at memory.Spot) memory.Message { return r.said[at] }))
 }
 
 // sameSummaries reports whether all summaries in the prompt may be used and are unchanged.
-func (e *Engine) sameSummaries(ctx context.Context, now *readableScope, channel memory.ChannelID, r *recalled) (bool, error) {
+func (e *Engine) sameSummaries(ctx context.Context, now *readableScope, channel memory.ChannelID,
+	r *recalled) (bool, error) {
 	summaries := r.shown.Summaries
 	if len(summaries) == 0 {
 		return true, nil

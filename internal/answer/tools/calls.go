@@ -171,7 +171,8 @@ func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResul
 		return callResult{outcome: callUnknown, text: "There is no tool of that name. There are: " +
 			strings.Join(l.t.Talk.Names(), ", ") + "."}
 	case len(c.Arguments) > maxArgumentBytes:
-		return callResult{outcome: callBad, text: fmt.Sprintf("The arguments are too long: at most %d bytes.", maxArgumentBytes)}
+		return callResult{outcome: callBad,
+			text: fmt.Sprintf("The arguments are too long: at most %d bytes.", maxArgumentBytes)}
 	}
 	args, err := offered[at].schema.arguments(c.Arguments)
 	if err != nil {

@@ -89,7 +89,8 @@ func (s *Set) Ceiling(t *Talk, b *builder.Builder, promptTokens int) int {
 // known returns the messages that the model has before it, and the question.
 func (t *Turn) known() []memory.MessageID {
 	shown := digest.Each(t.Prompt.Shown, func(s builder.Shown) memory.MessageID { return s.Message })
-	return slices.Concat([]memory.MessageID{t.Question.ID}, shown, digest.IDs(t.Shown.Session), digest.IDs(t.Shown.Emitted))
+	return slices.Concat([]memory.MessageID{t.Question.ID}, shown, digest.IDs(t.Shown.Session),
+		digest.IDs(t.Shown.Emitted))
 }
 
 // refusedFor is how long a model that refused tools is offered none: its server may be given another model of
