@@ -55,7 +55,7 @@ func SourcesOf(messages []Message) []SummarySource {
 	return sources
 }
 
-// inOrder are sources by id, each once.
+// sortByID are sources by id, each once.
 func inOrder(sources []SummarySource) []SummarySource {
 	sources = slices.SortedFunc(slices.Values(sources), func(a, b SummarySource) int {
 		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Edited, b.Edited))

@@ -115,7 +115,7 @@ func newAudience(g *memory.Guild, people People) *audience {
 	return a
 }
 
-// mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.
+// usable reports whether what was said in c may be used in an answer at p, which is in the channel at.
 func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	if c.Shut {
 		return false

@@ -178,7 +178,7 @@ func (f *formatted) pairMarks() {
 	}
 }
 
-// goesOn reports whether span i begins a line of the quotation of which span block begins the line before.
+// continues reports whether span i begins a line of the quotation of which span block begins the line before.
 func (f *formatted) goesOn(block, i int) bool {
 	a, b := &f.spans[block], &f.spans[i]
 	return a.line == "> " && b.kind == tokenBegin && b.line == a.line &&

@@ -1,15 +1,17 @@
 // Package answer turns a question into an answer: it recalls what everybody who will read the answer may read,
 // has the prompt built, asks the model, and keeps how the answer came about. It knows nothing of Discord.
 //
-// Without a model, or while the model is away, the answer quotes what was recalled.
+// Without a model, or while the model is away, the answer quotes what was recalled. Begin with Engine.Answer; files
+// follow a question: recall, session, search, turn, revalidate, cite, record. What may be used at all is in
+// readable_scope.go, consent.go and answer_audience.go.
 package answer
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/memory"
 	"hark/search"
 )
@@ -26,47 +28,41 @@ type Question struct {
 	ReplyTo  memory.MessageID
 	Edited   time.Time // of the version of the message that is answered; zero if it was never edited
 	Now      time.Time
-	// Session is what was said in the channel before, oldest first, where nothing is logged; nil where the log
-	// tells. It is of this moment only: nothing of it is recalled or kept.
+	// Session is what was said in the channel before, oldest first, where nothing is logged; nil: read the log.
+	// Nothing of it is recalled or kept.
 	Session []memory.Message
-	// Settled, if not nil, is called before it is decided what may be used, and returns once it is known who may read
-	// what in Guild.
+	// Settled, if not nil, waits until it is known who may read what in Guild.
 	Settled func(context.Context) error
-	// Attended is from which message on all who can read a channel could read what was said there. Where not
-	// all of them may read its past, what was said before counts for nothing. nil: that isn't known of any.
-	// See search.Attendance.
+	// Attended returns since which message all who can read a channel could read what was said there. Where not
+	// all of them may read its past, earlier messages aren't used. nil: unknown. See search.Attendance.
 	Attended func(*memory.Guild, memory.ChannelID) memory.MessageID
-	// Sets are the sets of roles that members of a guild have, or nil where not all are known. nil: of none are
-	// they. See search.MemberRoles.
+	// Sets returns the sets of roles that members of a guild have; nil if not all are known. See
+	// search.MemberRoles.
 	Sets func(*memory.Guild) *search.RoleSets
-	// Files came with the question, and with the message that it replies to: what the model may be shown of them. They
-	// are of this moment only: nothing of their contents is recalled or kept.
+	// Files came with the question, and with the message that it replies to. Nothing of their contents is
+	// recalled or kept.
 	Files []File
-	// Using, if not nil, is told the name of each tool that the model uses, before it does its work.
+	// Using, if not nil, is called with each tool that the model calls, before it runs.
 	Using func(tool string)
 	// fetched are the files while an answer is being made.
 	fetched *attachments
-	// OnlyAsker is set when nobody but the asker will see the answer.
+	// OnlyAsker is set if nobody else will see the answer.
 	OnlyAsker bool
-	// Roles are the asker's, as Discord told them with the question; nil if it didn't. They count where
-	// OnlyAsker is set.
+	// Roles are the asker's, if Discord sent them with the question. They count with OnlyAsker.
 	Roles []memory.RoleID
-	// Operator is set at the command line, where whoever holds the files reads the answer, and may read what
-	// Discord hasn't placed.
+	// Operator is set at the command line: who holds the files may read what Discord hasn't placed.
 	Operator bool
-	// Everywhere lets the operator's question reach all guilds at once. Direct messages stay among those who
-	// wrote them.
+	// Everywhere lets the operator's question reach all guilds, without direct messages of others.
 	Everywhere bool
-	// Confirms is set with Operator where the asker is there to agree to what the model would have
-	// remembered. Else nothing is proposed to the operator.
+	// Confirms is set with Operator if the asker can agree to proposals. Else none are made.
 	Confirms bool
-	// Filter narrows down what is recalled. The zero Filter leaves it as it is.
+	// Filter narrows down what is recalled.
 	Filter Filter
-	// NoModel is set where the model isn't to be asked: the answer quotes, and says that there are no tokens left.
+	// NoModel has the answer quote, and say that there are no tokens left.
 	NoModel bool
-	// Mode is the mode to answer in; empty: the one chosen for the channel, or else one that is inferred.
+	// Mode is the mode to answer in; empty: the channel's, or else inferred.
 	Mode builder.Mode
-	// Local keeps the text within this process where it is searched for: no server is given it.
+	// Local keeps the text from servers when it is searched for.
 	Local bool
 	// Limit is how many hits are found; 0 means search.DefaultLimit.
 	Limit int
@@ -82,32 +78,6 @@ type File struct {
 	// Load fetches its data, if it has at most so many bytes; it is called once, while it is searched. What
 	// it fails with is ErrFileGone, ErrFileTooLarge, or anything else. nil: nothing but the name is known.
 	Load func(ctx context.Context, most int) ([]byte, error)
-}
-
-// Filter says of what is recalled when, by whom and where it was said. It never widens what may be read.
-type Filter struct {
-	Since, Until time.Time            // from Since on, and before Until; zero: without a bound
-	From         []memory.UserID      // only what they said; empty: what anybody said
-	In           []memory.ChannelID   // only there and in the threads there; empty: everywhere
-	Summaries    search.SummaryFilter // of earlier sessions only those; messages are recalled all the same
-}
-
-// narrow is what of scope the filter leaves; channels are those of the scope's guilds.
-func (f Filter) narrow(scope memory.Scope, channels map[memory.ChannelID]memory.Channel) memory.Scope {
-	scope.Since, scope.Until, scope.Authors = f.Since, f.Until, f.From
-	scope.Channels = f.channels(scope.Channels, channels)
-	return scope
-}
-
-// channels are those of ids that the filter leaves.
-func (f Filter) channels(ids []memory.ChannelID, channels map[memory.ChannelID]memory.Channel) []memory.ChannelID {
-	if len(f.In) == 0 {
-		return ids
-	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id memory.ChannelID) bool {
-		c := channels[id]
-		return !slices.Contains(f.In, id) && (!c.Kind.IsThread() || !slices.Contains(f.In, c.Parent))
-	})
 }
 
 // Answer is what Hark says.
@@ -134,11 +104,7 @@ type Answer struct {
 }
 
 // Usage is what an answer took of models, over all calls for it.
-type Usage struct {
-	Calls      int
-	Prompt     int // tokens, as the servers count or, where they don't say, as we do
-	Completion int
-}
+type Usage = tools.Usage
 
 // Proposal is lore that the model would like to be remembered. It isn't kept until the asker agrees.
 type Proposal struct {

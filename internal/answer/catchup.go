@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/answer/manifest"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
 	"hark/memory"
@@ -26,8 +28,8 @@ const (
 	catchUpShown    = 500         // characters of a message that the model is shown
 	catchUpQuoted   = 1200        // characters that are quoted without one
 	catchUpQuotes   = 3           // messages
-	// catchUpLeast is how many tokens of messages the model is shown, however small its prompts are to be.
-	catchUpLeast = 200
+	// minCatchUpTokens is how many tokens of messages the model is shown, however small its prompts are to be.
+	minCatchUpTokens = 200
 )
 
 // What a channel can't be caught up with by. There is nothing to try again.
@@ -55,9 +57,9 @@ type CaughtUp struct {
 	Usage   Usage
 }
 
-// CatchUp tells the asker what was said in q's channel since they last wrote there, or, unless that is zero,
-// from since on. Nothing of it is kept. With an error it tells what it took of models all the same. At the
-// command line, with Operator, it is told what the operator may read.
+// CatchUp tells the asker what was said in q's channel since then, or, if since is zero, since they last wrote
+// there. Nothing of it is kept. Usage is set even with an error. With Operator it tells what the operator may
+// read.
 func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c CaughtUp, err error) {
 	defer func() {
 		if err != nil {
@@ -65,11 +67,11 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 		}
 	}()
 	operator := q.Operator
-	ctx, q = withLookUps(ctx), alone(q)
+	ctx, q = withLookUps(ctx), forAskerAlone(q)
 	q.OnlyAsker, q.Operator = !operator, operator
 	m, err := e.missed(ctx, q, since)
-	if err == nil && len(m.said) > 0 && m.voice.model != nil && !q.NoModel {
-		c, err := e.summedUp(ctx, q, m)
+	if err == nil && len(m.said) > 0 && m.resolved.model != nil && !q.NoModel {
+		c, err := e.summarise(ctx, q, m)
 		if err == nil || ctx.Err() != nil {
 			return c, err
 		}
@@ -88,18 +90,18 @@ func (e *Engine) CatchUp(ctx context.Context, q Question, since time.Time) (c Ca
 }
 
 // missing is what somebody missed, being told.
-type missing struct {
+type catchUp struct {
 	CaughtUp
-	reach reach
-	voice voice
-	said  []memory.Message // oldest first
+	reach    readableScope
+	resolved resolvedSettings
+	said     []memory.Message // oldest first
 }
 
-// missed reads what was said in q's channel from since on, or since the asker last wrote there.
-func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*missing, error) {
-	m := &missing{}
+// missed reads what was said since then, or since the asker last wrote.
+func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*catchUp, error) {
+	m := &catchUp{}
 	var err error
-	if m.reach, err = e.readable(ctx, q); err != nil {
+	if m.reach, err = e.readScope(ctx, q); err != nil {
 		return m, err
 	}
 	switch {
@@ -108,7 +110,7 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*miss
 	case !slices.Contains(m.reach.scope.Channels, q.Channel):
 		return m, ErrNotReadable
 	}
-	m.voice = e.voice(m.reach.settings)
+	m.resolved = e.resolve(m.reach.settings)
 	here := memory.Scope{Channels: []memory.ChannelID{q.Channel}}
 	presence, err := e.log.Presence(ctx, here, []memory.UserID{q.Asker})
 	if err != nil {
@@ -127,8 +129,8 @@ func (e *Engine) missed(ctx context.Context, q Question, since time.Time) (*miss
 	return m, e.readMissed(ctx, q, m)
 }
 
-// readMissed reads the messages since m.Since. What was written when the asker wrote last is that.
-func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
+// readMissed reads the messages after m.Since.
+func (e *Engine) readMissed(ctx context.Context, q Question, m *catchUp) error {
 	const newest = memory.MessageID(math.MaxInt64) // Discord's clock may be ahead of ours
 	read, err := e.log.Around(ctx, q.Channel, []memory.MessageID{newest}, CatchUpMost+1, 0)
 	if err != nil {
@@ -146,19 +148,19 @@ func (e *Engine) readMissed(ctx context.Context, q Question, m *missing) error {
 	read = slices.DeleteFunc(read, func(s memory.Message) bool {
 		return !s.Kind.Recalled() || strings.TrimSpace(s.Text()) == ""
 	})
-	m.said, err = m.reach.consents.given(ctx, read)
+	m.said, err = m.reach.consents.withConsent(ctx, read)
 	m.Messages = len(m.said)
 	return err
 }
 
 // quote tells the messages that tell most.
-func (m *missing) quote() {
+func (m *catchUp) quote() {
 	var b strings.Builder
 	for i, s := range digest.Quotes(m.said, m.reach.names.people, catchUpQuoted, catchUpQuotes) {
 		source := m.reach.source(i+1, s.Message)
 		m.Sources = append(m.Sources, source)
 		source.Place = "" // it is here
-		fmt.Fprintf(&b, "%s— %s [%d]\n", quoted(s.Text), who(source, s.Author), source.Number)
+		fmt.Fprintf(&b, "%s— %s [%d]\n", blockQuote(s.Text), attribution(source, s.Author), source.Number)
 	}
 	m.Text = strings.TrimSpace(b.String())
 }
@@ -170,19 +172,19 @@ const catchUpInstruction = `You tell somebody what they missed in a chat channel
 	`Write three to eight short bullet points in the chat's language, 1,500 characters at most, and end each with the numbers of the messages that it is from, such as [3] or [3][7]. ` +
 	`Answer with nothing but these bullet points.`
 
-// summedUp has the model sum up what was missed. All that it was shown must be as it was when it has written.
-func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp, error) {
+// summarise has the model sum up what was missed. All that it was shown must be unchanged afterwards.
+func (e *Engine) summarise(ctx context.Context, q Question, m *catchUp) (CaughtUp, error) {
 	c := m.CaughtUp
-	r := &recalled{voice: m.voice, ledger: &ledger{}}
-	instruction := fmt.Sprintf(catchUpInstruction, m.voice.builder.Safe(q.Name, nameLength))
-	from, lines, tokens := m.lines(m.voice.builder.MessageTokens(instruction))
+	var log tools.CallLog
+	instruction := fmt.Sprintf(catchUpInstruction, m.resolved.builder.Safe(q.Name, nameLength))
+	from, lines, tokens := m.lines(m.resolved.builder.MessageTokens(instruction))
 	c.Left = from
-	reply, err := digest.Ask(ctx, m.voice.model, "a summary", catchUpPatience,
-		chat.Request{Temperature: m.voice.Temperature, Messages: []chat.Message{
+	reply, err := digest.Ask(ctx, m.resolved.model, "a summary", catchUpPatience,
+		chat.Request{Temperature: m.resolved.Temperature, Messages: []chat.Message{
 			{Role: chat.System, Content: instruction}, {Role: chat.User, Content: lines},
 		}})
-	r.count(reply, tokens)
-	c.Usage = r.ledger.usage
+	log.Count(m.resolved.builder, reply, tokens)
+	c.Usage = log.Usage
 	if err != nil {
 		return c, err
 	}
@@ -193,22 +195,22 @@ func (e *Engine) summedUp(ctx context.Context, q Question, m *missing) (CaughtUp
 	if c.Text == "" {
 		return c, ErrEmpty
 	}
-	if c.Model, c.Instead = m.voice.model.Name(), reply.Instead; c.Instead != nil {
+	if c.Model, c.Instead = m.resolved.model.Name(), reply.Instead; c.Instead != nil {
 		c.Model = reply.Model
 	}
 	return c, nil
 }
 
-// lines are the messages as the model is shown them, the newest that there is room for, from which on of those of m
-// that is, and about how many tokens it takes with the instruction.
-func (m *missing) lines(instruction int) (from int, text string, tokens int) {
-	b := m.voice.builder
-	room := max(catchUpLeast, b.MaxTokens()-instruction)
+// lines returns the newest messages that there is room for as the model is shown them, the index of the first,
+// and the estimated tokens with the instruction.
+func (m *catchUp) lines(instruction int) (from int, text string, tokens int) {
+	b := m.resolved.builder
+	room := max(minCatchUpTokens, b.MaxTokens()-instruction)
 	var lines []string
 	tokens = instruction
 	for from = len(m.said); from > 0; from-- {
 		s := m.said[from-1]
-		wrote := citation.ReplaceAllString(b.Safe(s.Text(), catchUpShown), "($1)")
+		wrote := manifest.Citation.ReplaceAllString(b.Safe(s.Text(), catchUpShown), "($1)")
 		line := fmt.Sprintf("[%d] [%s] %s: %s", from,
 			s.Time().In(m.reach.settings.Zone).Format("01-02 15:04"), b.Safe(m.reach.names.of(s.Author),
 				nameLength), wrote)
@@ -222,23 +224,22 @@ func (m *missing) lines(instruction int) (from int, text string, tokens int) {
 	return from, strings.Join(lines, "\n"), tokens
 }
 
-// stillSaid reports whether the asker may still read q's channel, and messages of it are as they were.
+// stillSaid reports whether the asker may read the channel, and messages are unchanged.
 func (e *Engine) stillSaid(ctx context.Context, q Question, messages []memory.Message) (bool, error) {
-	now, err := e.readable(ctx, q)
+	now, err := e.readScope(ctx, q)
 	if err != nil || !slices.Contains(now.scope.Channels, q.Channel) {
 		return false, err
 	}
 	there, err := now.consents.messages(ctx, q.Channel, digest.IDs(messages))
 	return err == nil && slices.EqualFunc(messages, there, func(was, is memory.Message) bool {
-		return was.ID == is.ID && !isAnother(was, is)
+		return was.ID == is.ID && !changed(was, is)
 	}), err
 }
 
-// cite takes what the model wrote, with the citations of messages that it was shown: those after the first,
-// which were left out.
-func (c *CaughtUp) cite(m *missing, text string) {
+// cite takes the model's text, with the citations of messages that it was shown.
+func (c *CaughtUp) cite(m *catchUp, text string) {
 	var cited []int
-	c.Text, cited = withCitations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
+	c.Text, cited = manifest.Citations(text, func(n int) bool { return n > c.Left && n <= len(m.said) })
 	for _, n := range cited {
 		c.Sources = append(c.Sources, m.reach.source(n, m.said[n-1]))
 	}

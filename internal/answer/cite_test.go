@@ -2,85 +2,16 @@ package answer
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
 	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
 )
-
-// cited is what replaceCitations makes of text where 1 to 3 are known, and the numbers it was asked for.
-func cited(text string) (string, []int) {
-	var kept []int
-	got := outsideCode(text, func(prose string) string {
-		return replaceCitations(prose, func(n int) bool {
-			ok := 1 <= n && n <= 3
-			if ok {
-				kept = append(kept, n)
-			}
-			return ok
-		})
-	})
-	return got, kept
-}
-
-func TestCitations(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		text, want string
-		kept       []int
-	}{
-		{"So [1].", "So [1].", []int{1}},
-		{"So[2][3].", "So[2][3].", []int{2, 3}},
-		{"So [7].", "So.", nil},
-		{"So  [7] it is", "So it is", nil},
-		{"So\n[7] it is", "So\n it is", nil},
-		{"[7]", "", nil},
-		{"So [1, 2].", "So [1][2].", []int{1, 2}},
-		{"So [1,9 , 3].", "So [1][3].", []int{1, 3}},
-		{"So [8, 9].", "So.", nil},
-		{"So [1] [8] [2].", "So [1] [2].", []int{1, 2}},
-		{"So [0] [00].", "So.", nil},
-		{"So [1000].", "So [1000].", nil},
-		{"So [1a] [x] [].", "So [1a] [x] [].", nil},
-		{"It's arr[7], arr[0] and m_2[9].", "It's arr[7], arr[0] and m_2[9].", nil},
-		{"見た[7]。", "見た。", nil},
-		{"See [1](http://x) and [7](http://x).", "See [1](http://x) and [7](http://x).", nil},
-		{"`x [7]` [7]", "`x [7]`", nil},
-		{"``x ` [7]`` [7] [1]", "``x ` [7]`` [1]", []int{1}},
-		{"```go\na [7]\n\n``\n``` so [7] [2]", "```go\na [7]\n\n``\n``` so [2]", []int{2}},
-		{"````\n``` [7]\n```` [7]", "````\n``` [7]\n````", nil},
-		{"```\na [7]", "```\na [7]", nil},
-		{"A ` alone [7] [1].", "A ` alone [1].", []int{1}},
-		{"A ` alone [7]\n\nand ` [8] another.", "A ` alone\n\nand ` another.", nil},
-		{"`` [7] ` [8]", "`` `", nil},
-	}
-	for _, tt := range tests {
-		if got, kept := cited(tt.text); got != tt.want || !slices.Equal(kept, tt.kept) {
-			t.Errorf("%q became %q citing %v, want %q citing %v", tt.text, got, kept, tt.want, tt.kept)
-		}
-	}
-}
-
-func TestCitationsChangeNothingElse(t *testing.T) {
-	t.Parallel()
-	letters := []string{"[1]", "[9]", "[2, 8]", " ", "`", "```", "\n", "\n\n", "(", "word", "é", "[", "]"}
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(letters)).Draw(t, "text"), "")
-		got, _ := cited(text)
-		if again, _ := cited(got); len(again) > len(got) {
-			t.Fatalf("%q became %q, then %q", text, got, again)
-		}
-		bare := strings.NewReplacer("[1]", "", "[9]", "", "[2, 8]", "", "[2]", "", " ", "")
-		if bare.Replace(got) != bare.Replace(text) {
-			t.Fatalf("%q became %q", text, got)
-		}
-	})
-}
 
 func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 	t.Parallel()
@@ -117,12 +48,12 @@ func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 		"without spaces":              {"锅炉坏了", "为什么很冷?", "因为锅炉有问题", nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			shown := newManifest()
+			shown := manifest.New()
 			for i, words := range append([]string{tt.source}, tt.others...) {
-				shown.add(memory.Message{Channel: lobby, ID: memory.MessageID(i + 1),
+				shown.Add(memory.Message{Channel: lobby, ID: memory.MessageID(i + 1),
 					Author: memory.UserID(i + 1), Content: words})
 			}
-			r := &recalled{reach: reach{scope: memory.Scope{Channels: []memory.ChannelID{vault}}}}
+			r := &recalled{readableScope: readableScope{scope: memory.Scope{Channels: []memory.ChannelID{vault}}}}
 			a := Answer{Text: tt.answer}
 			w.engine.trackSources(t.Context(), Question{Text: tt.question}, r, &a, &shown)
 			if got := a.Trace.Sources[0].Repeats; got != tt.want {
@@ -136,21 +67,21 @@ func TestAnAnswerRepeatsWhatItCitesOrHasWordsOf(t *testing.T) {
 func TestWhatOneMemberSaidIsNotCommon(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	for name, fill := range map[string]func(m *manifest){
-		"a fact and a summary of it": func(m *manifest) {
-			m.people = []search.Participant{{Person: memory.Person{ID: ben,
+	for name, fill := range map[string]func(m *manifest.Manifest){
+		"a fact and a summary of it": func(m *manifest.Manifest) {
+			m.People = []search.Participant{{Person: memory.Person{ID: ben,
 				Facts: []memory.Fact{{ID: 5, Text: "allergic to peanuts", Channel: lobby, Message: 1}}}}}
-			m.summaries = []memory.Summary{{Channel: lobby, ID: 1, Text: "Ben told of peanuts.",
+			m.Summaries = []memory.Summary{{Channel: lobby, ID: 1, Text: "Ben told of peanuts.",
 				Sources: []memory.SummarySource{{Message: 1}}}}
 		},
-		"an answer, and thanks": func(m *manifest) {
-			m.add(memory.Message{Channel: lobby, ID: 2, Author: oracle, Kind: memory.FromHark,
+		"an answer, and thanks": func(m *manifest.Manifest) {
+			m.Add(memory.Message{Channel: lobby, ID: 2, Author: oracle, Kind: memory.FromHark,
 				Content: "No peanuts [1]."}, memory.Message{
 				Channel: lobby, ID: 3, Author: cleo, Content: "peanuts, thanks"})
 		},
 	} {
-		shown := newManifest()
-		shown.add(memory.Message{Channel: lobby, ID: 1, Author: ben, Content: "I'm allergic to peanuts"})
+		shown := manifest.New()
+		shown.Add(memory.Message{Channel: lobby, ID: 1, Author: ben, Content: "I'm allergic to peanuts"})
 		fill(&shown)
 		a := Answer{Text: "No peanuts."}
 		w.engine.trackSources(t.Context(), Question{Text: "what may Ben not eat?"}, &recalled{}, &a, &shown)
@@ -168,8 +99,8 @@ func TestWhatStandsInAnAnswerIsRepeated(t *testing.T) {
 		said := rapid.StringMatching(`[a-z]{1,9}( [a-z]{1,9}){0,12}`).Filter(func(s string) bool {
 			return len(text.QueryTerms(s)) > 0
 		}).Draw(t, "said")
-		shown := newManifest()
-		shown.add(memory.Message{Channel: lobby, ID: 1, Content: said})
+		shown := manifest.New()
+		shown.Add(memory.Message{Channel: lobby, ID: 1, Content: said})
 		a := Answer{Text: rapid.SampledFrom([]string{"", "I think: ", "Yes, "}).Draw(t, "before") + said +
 			rapid.SampledFrom([]string{"", ".", " [1]"}).Draw(t, "after")}
 		w.engine.trackSources(w.t.Context(), Question{Text: "42?"}, &recalled{}, &a, &shown)

@@ -9,7 +9,7 @@ import (
 	"hark/memory"
 )
 
-const condenseLeast = 4 // turns, below which nothing is condensed however long they are
+const minCondensed = 4 // turns, below which nothing is condensed however long they are
 
 // Of the tokens that a session may have, from dueTenths on it is condensed, and the oldest condenseTenths of it are
 // what becomes a summary.
@@ -18,11 +18,10 @@ const (
 	condenseTenths = 4
 )
 
-// noticeLong tells of the session that an answer was given in, if it may have grown too long with that. Of the
-// question it keeps nothing that anybody wrote.
+// noticeLong reports the session as long, if it may have grown too long. It keeps no text of the question.
 func (e *Engine) noticeLong(q Question, r *recalled) {
-	if e.options.Long == nil || r.voice.model == nil || q.NoModel || q.Session != nil || !r.here ||
-		!e.isDue(r.voice, r.turns[r.older:], r.names) {
+	if e.options.Long == nil || r.resolved.model == nil || q.NoModel || q.Session != nil || !r.here ||
+		!e.isDue(r.resolved, r.turns[r.older:], r.names) {
 		return
 	}
 	at := Question{ID: q.ID, Guild: q.Guild, Channel: q.Channel, Now: q.Now, Settled: q.Settled, Attended: q.Attended,
@@ -30,10 +29,9 @@ func (e *Engine) noticeLong(q Question, r *recalled) {
 	e.options.Long(q.Channel, func(ctx context.Context) (*digest.Part, error) { return e.longPart(ctx, at) })
 }
 
-// isDue reports whether there are so many turns that the oldest are to be condensed, or they take 70 % of the tokens
-// that a session may have.
-func (e *Engine) isDue(v voice, turns [][]memory.Message, n names) bool {
-	if due := e.options.CondenseTurns; len(turns) >= due || len(turns) < condenseLeast {
+// isDue reports whether there are CondenseTurns, or the turns take 70 % of the session's tokens.
+func (e *Engine) isDue(v resolvedSettings, turns [][]memory.Message, n names) bool {
+	if due := e.options.CondenseTurns; len(turns) >= due || len(turns) < minCondensed {
 		return len(turns) >= due
 	}
 	in := digest.Each(turns, func(messages []memory.Message) builder.Turn { return asTurn(messages, n) })
@@ -41,8 +39,8 @@ func (e *Engine) isDue(v voice, turns [][]memory.Message, n names) bool {
 	return 10*tokens >= dueTenths*room
 }
 
-// olderPart are the messages of the oldest turns, that a session is to lose: 40 % of them, or, where there are more
-// than due, as many as leave what would be left then. Of more than are condensed at once it is the oldest.
+// olderPart returns the oldest 40 % of the turns, or as many as leave what would be left at due turns; at most
+// digest.PartMost messages.
 func olderPart(turns [][]memory.Message, due int) []memory.Message {
 	n := min(len(turns), due)
 	kept := n - n*condenseTenths/10
@@ -50,19 +48,19 @@ func olderPart(turns [][]memory.Message, due int) []memory.Message {
 	return part[:min(len(part), digest.PartMost)]
 }
 
-// longPart is the part of a channel's session that is to be condensed by the model that answers there; nil if it
-// isn't long. All that this is made from is what a public answer there may be made from.
+// longPart returns the part of a session to condense with the model that answers there; nil if it isn't long.
+// It is made only from what a public answer there may use.
 func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error) {
-	now, err := e.readable(ctx, q)
-	v := e.voice(now.settings)
+	now, err := e.readScope(ctx, q)
+	v := e.resolve(now.settings)
 	if err != nil || !now.here || v.model == nil { // another was set since
 		return nil, err
 	}
-	_, sitting, err := e.sittingBefore(ctx, q, now)
+	_, sitting, err := e.sessionBefore(ctx, q, now)
 	if err != nil {
 		return nil, err
 	}
-	t, said, err := e.saidIn(ctx, q, now, sitting)
+	t, said, err := e.dialogueIn(ctx, q, now, sitting)
 	turns := joined(said, sitting)
 	if err != nil || !e.isDue(v, turns, now.names) {
 		return nil, err
@@ -72,20 +70,20 @@ func (e *Engine) longPart(ctx context.Context, q Question) (*digest.Part, error)
 		Before: t.condensed, Sources: t.sources,
 		Name: now.names.of, Model: v.model, Builder: v.builder,
 		Holds: func(ctx context.Context, messages []memory.Message) (bool, error) {
-			now, err := e.readable(ctx, q)
+			now, err := e.readScope(ctx, q)
 			if err != nil || !now.here {
 				return false, err
 			}
-			left, err := now.derivation(q.Channel, t.from).usable(ctx, slices.Clone(messages))
+			left, err := now.audienceIn(q.Channel, t.from).usable(ctx, slices.Clone(messages))
 			return len(left) == len(messages), err
 		},
 	}, nil
 }
 
-// findCondensed looks up what the older part of the sitting was condensed to, if all that it was made from may be
-// used, and returns what judged that.
-func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitting []memory.Message,
-	t *dialogue) (*derivation, error) {
+// findCondensed looks up what the older part of the session was condensed to, if all its sources may be used,
+// and returns the audience that judged that.
+func (e *Engine) findCondensed(ctx context.Context, q Question, now readableScope, sitting []memory.Message,
+	t *dialogue) (*answerAudience, error) {
 	if e.options.Long == nil || len(sitting) == 0 {
 		return nil, nil
 	}
@@ -103,12 +101,12 @@ func (e *Engine) findCondensed(ctx context.Context, q Question, now reach, sitti
 		return nil, err
 	}
 	from := min(t.from, ids[0])
-	own := now.derivation(q.Channel, from)
+	own := now.audienceIn(q.Channel, from)
 	sources, err = own.usable(ctx, slices.Clone(sources))
 	if err != nil || !slices.Equal(memory.SourcesOf(sources), c.Sources) {
 		return nil, err
 	}
-	if ok, err := now.consents.agree(ctx, q.Guild, sources); !ok || err != nil {
+	if ok, err := now.consents.mentionsAgree(ctx, q.Guild, sources); !ok || err != nil {
 		return nil, err
 	}
 	t.condensed, t.sources, t.from = &c, sources, from

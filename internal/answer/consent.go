@@ -4,16 +4,14 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"sync/atomic"
-	"time"
 
 	"hark/internal/digest"
 	"hark/memory"
 	"hark/search"
 )
 
-// consents asks again, before anything is used, for what was asked before it was logged: the store drops what nobody
-// agreed to, and this is the second lock on the same door.
+// consents checks again, before use, what was checked before logging: the store drops what opted-out members
+// write.
 type consents struct {
 	log Log
 	in  map[member]bool // who hasn't opted out, as far as it was asked
@@ -38,8 +36,8 @@ func (c consents) agrees(ctx context.Context, guild memory.GuildID, user memory.
 	return !out, nil
 }
 
-// agree reports whether all agree who are mentioned in messages.
-func (c consents) agree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
+// mentionsAgree reports whether nobody mentioned in messages has opted out.
+func (c consents) mentionsAgree(ctx context.Context, guild memory.GuildID, messages []memory.Message) (bool, error) {
 	for _, m := range messages {
 		for _, who := range m.Mentions {
 			if ok, err := c.agrees(ctx, guild, who); !ok || err != nil {
@@ -50,35 +48,36 @@ func (c consents) agree(ctx context.Context, guild memory.GuildID, messages []me
 	return true, nil
 }
 
-// given are those of messages whose authors haven't opted out.
-func (c consents) given(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+// withConsent keeps the messages whose authors haven't opted out.
+func (c consents) withConsent(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
 	return digest.Keep(messages, func(m memory.Message) (bool, error) { return c.agrees(ctx, m.Guild, m.Author) })
 }
 
-// messages are those of a channel that are there, and whose authors haven't opted out.
+// messages returns a channel's messages that exist, with consent.
 func (c consents) messages(ctx context.Context, channel memory.ChannelID,
 	ids []memory.MessageID) ([]memory.Message, error) {
 	found, err := c.log.Around(ctx, channel, ids, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	return c.given(ctx, found)
+	return c.withConsent(ctx, found)
 }
 
-// still are those of messages that are there yet, as they are now.
-func (c consents) still(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
-	wanted := places{}
+// existing returns messages that still exist, as they are now.
+func (c consents) existing(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	wanted := messageSet{}
 	for _, m := range messages {
-		wanted.add(spot{m.Channel, m.ID})
+		wanted.add(memory.Spot{Channel: m.Channel, Message: m.ID})
 	}
-	there, err := c.there(ctx, wanted, nil)
+	there, err := c.lookUp(ctx, wanted, nil)
 	return slices.Collect(maps.Values(there)), err
 }
 
-// there are the wanted messages that are there, and whose authors haven't opted out, as far as they are allowed.
-func (c consents) there(ctx context.Context, wanted places,
-	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[spot]memory.Message, error) {
-	there := map[spot]memory.Message{}
+// lookUp returns the wanted messages that exist, with consent, and as far as allowed, which may be nil,
+// permits.
+func (c consents) lookUp(ctx context.Context, wanted messageSet,
+	allowed func(memory.ChannelID, []memory.Message) ([]memory.Message, error)) (map[memory.Spot]memory.Message, error) {
+	there := map[memory.Spot]memory.Message{}
 	for channel, ids := range wanted {
 		messages, err := c.messages(ctx, channel, ids)
 		if err == nil && allowed != nil {
@@ -88,16 +87,16 @@ func (c consents) there(ctx context.Context, wanted places,
 			return nil, err
 		}
 		for _, m := range messages {
-			there[spot{channel, m.ID}] = m
+			there[memory.Spot{Channel: channel, Message: m.ID}] = m
 		}
 	}
 	return there, nil
 }
 
-// of is what is left of a result without those who have opted out.
-func (c consents) of(ctx context.Context, result search.Result) (search.Result, error) {
+// filter removes opted-out people from a result.
+func (c consents) filter(ctx context.Context, result search.Result) (search.Result, error) {
 	var err error
-	if result.Hits, err = hitsLeft(ctx, result.Hits, c.given); err != nil {
+	if result.Hits, err = keepHits(ctx, result.Hits, c.withConsent); err != nil {
 		return search.Result{}, err
 	}
 	result.People, err = digest.Keep(result.People, func(p search.Participant) (bool, error) {
@@ -106,26 +105,26 @@ func (c consents) of(ctx context.Context, result search.Result) (search.Result, 
 	return result, err
 }
 
-// hitsLeft are hits with those of their messages that are left, as they are.
-func hitsLeft(ctx context.Context, hits []search.Hit,
+// keepHits returns hits with the messages that keep returns.
+func keepHits(ctx context.Context, hits []search.Hit,
 	leave func(context.Context, []memory.Message) ([]memory.Message, error)) (kept []search.Hit, err error) {
 	var all []memory.Message
 	for _, hit := range hits {
 		all = append(append(all, hit.Message), hit.Excerpt...)
 	}
 	left, err := leave(ctx, all)
-	is := map[spot]memory.Message{}
+	is := map[memory.Spot]memory.Message{}
 	for _, m := range left {
-		is[spot{m.Channel, m.ID}] = m
+		is[memory.Spot{Channel: m.Channel, Message: m.ID}] = m
 	}
 	for _, hit := range hits {
-		m, there := is[spot{hit.Message.Channel, hit.Message.ID}]
+		m, there := is[memory.Spot{Channel: hit.Message.Channel, Message: hit.Message.ID}]
 		if !there {
 			continue
 		}
 		var excerpt []memory.Message
 		for _, e := range hit.Excerpt {
-			if e, there := is[spot{e.Channel, e.ID}]; there {
+			if e, there := is[memory.Spot{Channel: e.Channel, Message: e.ID}]; there {
 				excerpt = append(excerpt, e)
 			}
 		}
@@ -138,64 +137,13 @@ func hitsLeft(ctx context.Context, hits []search.Hit,
 	return kept, err
 }
 
-// remembered reports whether what was logged of c may be recalled for q. What was imported of a guild that was never
-// asked is the operator's own, as long as nobody has decided otherwise. channels are g's.
-func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
-	channels map[memory.ChannelID]*memory.Channel) bool {
-	policy := e.options.Policy
-	if c != nil && q.Operator && c.Unplaced && !g.Asked {
-		policy.Ask = false
+// messageSet is messages by channel, each once.
+type messageSet map[memory.ChannelID][]memory.MessageID
+
+func (p messageSet) add(spots ...memory.Spot) {
+	for _, at := range spots {
+		if at.Message != 0 && !slices.Contains(p[at.Channel], at.Message) {
+			p[at.Channel] = append(p[at.Channel], at.Message)
+		}
 	}
-	return digest.Remembers(policy, g, c, channels)
-}
-
-// LookUp is what there is of messages that are about to be used, as it is at their source now, in the same
-// order. It takes no longer than patience, and leaves out what it couldn't look up by then.
-type LookUp func(ctx context.Context, messages []memory.Message, patience time.Duration) ([]memory.Message, error)
-
-// lookUpTime is how long messages may be looked up for one answer, and again before it is sent.
-const lookUpTime = 8 * time.Second
-
-// lookUpLeft is the key of how much of lookUpTime is left, in nanoseconds.
-type lookUpLeft struct{}
-
-// withLookUps gives what is asked with a context lookUpTime for all of it.
-func withLookUps(ctx context.Context) context.Context {
-	left := &atomic.Int64{}
-	left.Store(int64(lookUpTime))
-	return context.WithValue(ctx, lookUpLeft{}, left)
-}
-
-// LookUpBy has all messages be looked up before they are used. It is called before anything is asked.
-func (e *Engine) LookUpBy(lookUp LookUp) { e.upstream.lookUp = lookUp }
-
-// upstream is where messages are looked up.
-type upstream struct{ lookUp LookUp }
-
-// surely is a Log whose messages are looked up.
-type surely struct {
-	Log
-	upstream *upstream
-}
-
-func (l surely) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
-	before, after int) ([]memory.Message, error) {
-	found, err := l.Log.Around(ctx, channel, ids, before, after)
-	if err != nil {
-		return nil, err
-	}
-	return l.upstream.now(ctx, found)
-}
-
-func (l *upstream) now(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
-	if l.lookUp == nil || len(messages) == 0 {
-		return messages, nil
-	}
-	left, limited := ctx.Value(lookUpLeft{}).(*atomic.Int64)
-	if !limited {
-		return l.lookUp(ctx, messages, lookUpTime)
-	}
-	started := time.Now()
-	defer func() { left.Add(-int64(time.Since(started))) }()
-	return l.lookUp(ctx, messages, max(time.Duration(left.Load()), 0))
 }

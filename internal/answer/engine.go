@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
 	"hark/internal/metrics"
@@ -68,54 +69,51 @@ type Options struct {
 	Rewrite bool
 	// NoSummaries leaves the summaries of earlier sessions out.
 	NoSummaries bool
-	// Long has the older part of a channel's session condensed, if that has grown long. It is called after an
-	// answer there, and must not wait; nil: sessions are cut off where there is no room.
+	// Long condenses the older part of a long session. It is called after an answer, and must not wait; nil:
+	// sessions are cut off where there is no room.
 	Long func(memory.ChannelID, digest.Long)
 	// KeepPrompts has traces hold the prompt as it was sent.
 	KeepPrompts bool
 	Language    string // of the builder's labels, and of Hark's own sentences where admins set no other; empty: English
-	// Models are those that admins may set, by name. What isn't among them, or no longer, is as if it weren't
-	// set, and Missing, if not nil, is told of it once. It may be called from several goroutines.
+	// Models are those that admins may set, by name. Another that was set is ignored, and Missing, if not nil,
+	// is called with it once. It may be called from several goroutines.
 	Models  map[string]Model
 	Missing func(model string)
-	// Builder, if not nil, is the builder of prompts for one of Models, or "" for the engine's own, in a
-	// language, which is empty where Options.Language is and nothing was set; nil: the engine's own builder.
+	// Builder, if not nil, returns the builder for one of Models, or "" for the engine's own, in a language,
+	// which may be empty; nil: the engine's own builder.
 	Builder func(model, language string) *builder.Builder
 
 	// ToolRounds is how often at most the model may call tools for one answer; 0: there are none.
 	ToolRounds int
-	// ToolTokens are those that calls and outcomes may have, all together, as far as the model's window has
-	// room for them; 0: as many as a prompt.
+	// ToolTokens bounds calls and outcomes, all together, within the model's window; 0: as many as a prompt.
 	ToolTokens int
 	// ToolTime is how long after the first call tools may be called; 0 means a minute.
 	ToolTime time.Duration
-	// RecordKey is the key of the fingerprints in records: without it, one that lasts as long as the engine.
+	// RecordKey is the key of fingerprints in records; empty: one that lasts as long as the engine.
 	RecordKey []byte
-	// NoRecords says that records of calls aren't kept, so that the model is given none to read.
+	// NoRecords gives the model no records to read, because none are kept.
 	NoRecords bool
 	// Metrics count what is done; nil: nobody wants to know.
 	Metrics *metrics.Metrics
-	// Vision says that images are fetched, since there is a model that can see; a Model with a method
-	// CanSee() bool says itself whether it is one, of others it is taken as said.
+	// Vision has images fetched. A Model's method CanSee() bool, if it has one, overrides it for that model.
 	Vision bool
 }
 
 // Engine answers questions.
 type Engine struct {
-	log      surely
+	log      checkedLog
 	search   Searcher
 	builder  *builder.Builder
 	model    Model // nil: answers are extractive
 	options  Options
-	tools    []tool
-	refused  refusals
+	tools    *tools.Set
 	now      func() time.Time
-	noted    noted
+	noted    noteDays
 	missing  sync.Map // models that were told of as missing, by name
 	upstream *upstream
 }
 
-// New is an engine that recalls from log by searcher, builds with b, and asks model, which may be nil.
+// New returns an engine. model may be nil.
 func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options) *Engine {
 	if o.Zone == nil {
 		o.Zone = time.UTC
@@ -129,25 +127,18 @@ func New(log Log, searcher Searcher, b *builder.Builder, model Model, o Options)
 	if o.CondenseTurns <= 0 {
 		o.CondenseTurns = 32
 	}
-	if o.ToolTime <= 0 {
-		o.ToolTime = time.Minute
-	}
-	if len(o.RecordKey) == 0 {
-		o.RecordKey = newKey()
-	}
 	o.Metrics = metrics.Or(o.Metrics)
 	e := &Engine{search: searcher, builder: b, model: model, options: o, now: time.Now, upstream: &upstream{}}
-	e.log = surely{log, e.upstream}
-	e.tools = []tool{searchMemory(), getParticipant(), recallLore(), rememberLore(), currentTime()}
-	if !o.NoRecords {
-		e.tools = append(e.tools, e.conversationHistory())
-	}
+	e.log = checkedLog{log, e.upstream}
+	e.tools = tools.New(tools.Options{Rounds: o.ToolRounds, Tokens: o.ToolTokens, Time: o.ToolTime,
+		RecordKey: o.RecordKey, NoRecords: o.NoRecords, Metrics: o.Metrics,
+		Now: func() time.Time { return e.now() }})
 	return e
 }
 
-// Answer answers q. While the model writes, stream, if not nil, is called with the whole text so far. When the
-// model fails before it wrote anything, the answer is extractive and Away says why; when it fails in the middle,
-// the error is returned with the part that came.
+// Answer answers q. stream, if not nil, is called with the whole text so far while the model writes. If the
+// model fails before it wrote anything, the answer quotes and Away says why; if it fails later, Answer returns
+// the error with the text so far.
 func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string)) (Answer, error) {
 	if stream == nil {
 		stream = func(string) {}
@@ -158,7 +149,7 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 	defer cancel()
 	r, err := e.recall(ctx, q)
 	if err != nil {
-		return Answer{Usage: r.ledger.usage}, fmt.Errorf("%w: %w", ErrRecall, err)
+		return Answer{Usage: r.log.Usage}, fmt.Errorf("%w: %w", ErrRecall, err)
 	}
 	e.recordQuestion(q, r)
 	a, err := e.write(ctx, q, r, stream)
@@ -166,14 +157,14 @@ func (e *Engine) Answer(ctx context.Context, q Question, stream func(text string
 		e.countHeldBack(ctx, r, &a.Trace)
 		e.noticeLong(q, r)
 	}
-	e.recordAnswer(q, r, a, err)
-	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.ledger.records, r.ledger.usage, r.ledger.failed, r.ledger.calls
+	e.recordAnswer(r, a, err)
+	a.Records, a.Usage, a.ToolFailed, a.Trace.Calls = r.log.Records, r.log.Usage, r.log.Failed, r.log.Calls
 	return a, err
 }
 
-// write has the answer written, by the model or without one.
+// write writes the answer, by the model or without one.
 func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func(text string)) (Answer, error) {
-	if r.voice.model == nil {
+	if r.resolved.model == nil {
 		return e.quote(ctx, q, r, noModel)
 	}
 	if q.NoModel {
@@ -184,12 +175,12 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	if most := smaller(r.sentTokens(), err); most > 0 && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		was, refused := r.Prompt, err
 		// All is looked at again: of what the first prompt held, nothing was shown to anybody.
-		again, recallErr := e.recallFor(ctx, q, r.sought, most)
+		again, recallErr := e.recallFor(ctx, q, r.searchText, most)
 		if recallErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, recallErr)
 		}
-		again.started, again.ledger = r.started, r.ledger
-		r.ledger.begunAnew()
+		again.started, again.log = r.started, r.log
+		r.log.Restart()
 		*r = *again
 		if !slices.Equal(was.Messages, r.Prompt.Messages) {
 			shortened = fmt.Errorf("%w; the prompt of %d tokens was made again with %d", refused,
@@ -197,33 +188,34 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 			full, err = e.ask(ctx, q, r, stream)
 		}
 	}
-	if ok, checkErr := e.stillHolds(ctx, q, r); !ok {
+	if ok, checkErr := e.revalidate(ctx, q, r); !ok {
 		if checkErr != nil { // what nobody could look at again isn't shown
 			err = fmt.Errorf("look again at what an answer is made from: %w", checkErr)
 		}
-		r.ledger.begunAnew()
-		return Answer{Text: r.voice.say(withdrawn), Away: err,
+		r.log.Restart()
+		return Answer{Text: r.resolved.say(withdrawn), Away: err,
 			Trace: memory.Trace{Guild: q.Guild, Channel: q.Channel, Question: q.ID,
 				Sources: q.asSource(), Asker: q.Asker}}, nil
 	}
 	if err != nil && strings.TrimSpace(full) == "" && ctx.Err() == nil {
 		// What was found and not sent wasn't looked at again: it may be gone, or closed, since.
-		again, quoteErr := e.recallFor(ctx, q, r.sought, 0)
+		again, quoteErr := e.recallFor(ctx, q, r.searchText, 0)
 		if quoteErr != nil {
 			return Answer{}, fmt.Errorf("%w: %w", ErrRecall, quoteErr)
 		}
-		r.ledger.begunAnew()
+		r.log.Restart()
 		a, quoteErr := e.quote(ctx, q, again, modelAway)
 		a.Away = err
 		return a, quoteErr
 	}
 	a := e.cite(ctx, q, r, full)
-	a.Shortened, a.Proposals = shortened, r.told.proposals
-	if a.Model, a.Instead = r.voice.model.Name(), r.reply.Instead; a.Instead != nil {
+	a.Shortened = shortened
+	a.Proposals = digest.Each(r.talk.Proposals, func(l memory.Lore) Proposal { return Proposal{l} })
+	if a.Model, a.Instead = r.resolved.model.Name(), r.reply.Instead; a.Instead != nil {
 		a.Model = r.reply.Model
 	}
 	a.Trace.Model = a.Model
-	e.tellPrompt(&a.Trace, q, r)
+	e.tracePrompt(&a.Trace, q, r)
 	a.Trace.Total = r.elapsed()
 	if err == nil && strings.TrimSpace(a.Text) == "" {
 		err = ErrEmpty
@@ -231,22 +223,26 @@ func (e *Engine) write(ctx context.Context, q Question, r *recalled, stream func
 	return a, err
 }
 
-// asMessages is a prompt as a model is asked it.
-func asMessages(prompt []builder.ChatMessage) []chat.Message {
-	return digest.Each(prompt, func(m builder.ChatMessage) chat.Message {
-		return chat.Message{Role: m.Role, Content: m.Content}
-	})
+// ask has the model write the answer. It returns the text so far even with an error.
+func (e *Engine) ask(ctx context.Context, q Question, r *recalled, stream func(text string)) (text string, err error) {
+	e.countPrompt(r.Prompt.Report)
+	r.result = r.result.Only() // a model may write for minutes
+	text, r.reply, err = e.tools.Ask(ctx, e.turn(q, r), stream)
+	return text, err
 }
 
-// Recall is what would go into an answer to q. With an error it tells what it took of models all the same.
+// sentTokens returns how many tokens the model was sent last.
+func (r *recalled) sentTokens() int { return r.Prompt.Report.Tokens + r.talk.SentTokens() }
+
+// Recall returns what would go into an answer to q. Its Usage is set even with an error.
 func (e *Engine) Recall(ctx context.Context, q Question) (Recalled, error) {
 	ctx = withLookUps(ctx)
 	r, err := e.recall(ctx, q)
 	if err != nil {
-		return Recalled{Usage: r.ledger.usage}, fmt.Errorf("recall: %w", err)
+		return Recalled{Usage: r.log.Usage}, fmt.Errorf("recall: %w", err)
 	}
-	out := Recalled{Result: r.result, Left: r.left, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
-		Settings: r.voice.Settings, Usage: r.ledger.usage}
+	out := Recalled{Result: r.result, Left: r.weak, Prompt: r.Prompt, Earlier: r.summaries, Mode: r.mode,
+		Settings: r.resolved.Settings, Usage: r.log.Usage}
 	if r.Prompt.Condensed {
 		out.Condensed = r.condensed
 	}

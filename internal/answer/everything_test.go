@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"hark/internal/answer/manifest"
+	"hark/internal/answer/tools"
 	"hark/memory"
 )
 
@@ -97,11 +99,11 @@ func newEverything(t *testing.T) *everything {
 
 	x.q = x.asks(thread, "What is the walnut lighthouse password in Project X?")
 	x.q.ReplyTo, x.q.Mentions = x.from["replied to"].ID, []memory.UserID{bystander, fact.Author}
-	tool := echo("", func(_ *Turn, ctx context.Context) (Outcome, error) {
+	tool := echo("", func(_ *tools.Turn, ctx context.Context) (tools.Outcome, error) {
 		shown, err := x.store.Around(ctx, further.Channel, []memory.MessageID{further.ID}, 0, 0)
 		answers, more := x.store.Around(ctx, thread, []memory.MessageID{older}, 0, 0)
-		return Outcome{Text: "something about oil", Shown: append(shown, answers...),
-			Named: []memory.UserID{bystander + 3}}, errors.Join(err, more)
+		return tools.Outcome{Text: "something about oil", Emission: manifest.Emission{
+			Shown: append(shown, answers...), Named: []memory.UserID{bystander + 3}}}, errors.Join(err, more)
 	})
 	x.model = &caller{steps: []step{
 		uses("search_memory", `{"query":"zebras oats","limit":1}`, "get_participant", `{"name":"`+
@@ -109,7 +111,7 @@ func newEverything(t *testing.T) *everything {
 		first(func() { x.happens() }, writes("So it is.")),
 	}}
 	x.stored = x.alter(x.model, Options{Long: x.notice, ToolRounds: 2, ToolTokens: 4000, KeepPrompts: true})
-	x.engine.tools = append(x.engine.tools, tool)
+	x.engine.tools.Tools = append(x.engine.tools.Tools, tool)
 	x.stored.restore()
 	return x
 }
@@ -337,7 +339,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	answer := x.gives(x.q, -time.Minute)
 	x.model.steps = slices.Insert(x.model.steps, 1, uses("conversation_history", `{}`, "search_memory",
 		`{"query":"oats","author":"Ben"}`))
-	x.engine.options.ToolRounds = 3
+	x.engine.tools.Rounds = 3
 	goesOn := x.q
 	goesOn.Text, goesOn.Operator, goesOn.Everywhere = "and in Project X?", true, true
 	answered := func(q Question, model Model) func() error {
@@ -399,7 +401,7 @@ func TestFailuresOfTheStoreAreReported(t *testing.T) {
 	} {
 		calls := &faulty{Log: x.stored, n: 1 << 20}
 		searches.n = 1 << 20
-		x.engine.model, x.engine.log = nil, surely{calls, x.engine.upstream}
+		x.engine.model, x.engine.log = nil, checkedLog{calls, x.engine.upstream}
 		if err := c.do(); errors.Is(err, errDisk) {
 			t.Fatalf("%s: %v", name, err)
 		}

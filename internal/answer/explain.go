@@ -39,10 +39,9 @@ func (noTrace) Sentence() string {
 	return "I keep no trace of how this came about: it isn't an answer that I remember, or something that it was made from was changed or forgotten since."
 }
 
-// Explain is how the answer came about of which id is a message, for whoever asks by q: its Guild, Channel,
-// Asker and Roles say who that is and where, who alone will see it; or Operator, and Everywhere, that it is
-// the operator. Of what was recalled it tells what they may read at this moment; nothing tells of the rest.
-// ErrNoTrace if it isn't known.
+// Explain returns how the answer came about that id is a message of. q's Guild, Channel, Asker and Roles say
+// who asks and where, and alone sees it; or Operator and Everywhere. It tells only what they may read now.
+// Without a trace the error is ErrNoTrace.
 func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (x Explanation, err error) {
 	defer func() {
 		if err != nil && err != ErrNoTrace {
@@ -51,7 +50,7 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 	}()
 	ctx = withLookUps(ctx)
 	q.OnlyAsker, q.Everywhere, q.Filter = !q.Operator, q.Operator && q.Everywhere, Filter{}
-	now, err := e.readable(ctx, q)
+	now, err := e.readScope(ctx, q)
 	if err != nil {
 		return x, err
 	}
@@ -73,31 +72,31 @@ func (e *Engine) Explain(ctx context.Context, q Question, id memory.MessageID) (
 			lore = append(lore, l)
 		}
 	}
-	x.Lore, _, err = e.toldLore(ctx, now, lore)
+	x.Lore, _, err = e.verifyLore(ctx, now, lore)
 	return x, err
 }
 
-// explained are the messages of a trace that may be told within a reach, in its order.
-func explained(ctx context.Context, now reach, t memory.Trace) ([]Explained, error) {
-	wanted := places{}
+// explained returns a trace's messages that may be read now, in its order.
+func explained(ctx context.Context, now readableScope, t memory.Trace) ([]Explained, error) {
+	wanted := messageSet{}
 	for _, hit := range t.Recalled {
 		if slices.Contains(now.scope.Channels, hit.Channel) {
-			wanted.add(spot{hit.Channel, hit.Message})
+			wanted.add(memory.Spot{Channel: hit.Channel, Message: hit.Message})
 		}
 	}
-	there, err := now.consents.there(ctx, wanted, nil)
+	there, err := now.consents.lookUp(ctx, wanted, nil)
 	if err != nil {
 		return nil, err
 	}
 	var told []Explained
 	for _, hit := range t.Recalled {
-		m, ok := there[spot{hit.Channel, hit.Message}]
+		m, ok := there[memory.Spot{Channel: hit.Channel, Message: hit.Message}]
 		if !ok {
 			continue
 		}
 		told = append(told, Explained{
 			TraceHit: hit, Author: m.Author, Text: m.Text(), Changed: m.Kind != memory.FromHark &&
-				editedAt(m) != hit.Edited,
+				m.AsSource(false).Version != hit.Edited,
 			Source: now.source(hit.Number, m),
 		})
 	}

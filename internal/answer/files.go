@@ -24,16 +24,16 @@ import (
 )
 
 const (
-	// mostImages and mostTexts are how many files of a question are fetched for the model.
-	mostImages, mostTexts = 4, 4
+	// maxImages and maxTexts are how many files of a question are fetched for the model.
+	maxImages, maxTexts = 4, 4
 	// imageBytes and textBytes are how large each may be.
 	imageBytes, textBytes = 4 << 20, 64 << 10
 	// filesTime is how long the answer waits for files at the most, beside the search.
 	filesTime = 5 * time.Second
 )
 
-// noEyes is what a model that can't see is told of an image.
-const noEyes = "you are shown no images"
+// noVision is what a model that can't see is told of an image.
+const noVision = "you are shown no images"
 
 // What a File's Load may fail with that the model is told in words of their own.
 var (
@@ -42,18 +42,18 @@ var (
 )
 
 // use is what a file can be for the model.
-type use int
+type fileUse int
 
 const (
-	useName  use = iota // nothing but its name
-	useImage            // it is looked at
-	useText             // it is read
+	useName  fileUse = iota // nothing but its name
+	useImage                // it is looked at
+	useText                 // it is read
 )
 
 // attachment is a file of a question, as far as the model may have it.
 type attachment struct {
 	File
-	use     use
+	use     fileUse
 	text    string
 	image   chat.Image
 	tokens  int    // of the image
@@ -62,18 +62,18 @@ type attachment struct {
 
 // attachments are the files of a question while they are being fetched.
 type attachments struct {
-	all   []attachment
-	done  sync.WaitGroup
-	blind bool // the model has refused images
+	all      []attachment
+	done     sync.WaitGroup
+	noImages bool // the model has refused images
 }
 
-// fetch begins to fetch what the model can use of a question's files. It ends when ctx does, or filesTime is over.
+// fetch begins to fetch the files that the model can use, until ctx ends or filesTime is over.
 func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	a := &attachments{}
-	left := map[use]int{useImage: mostImages, useText: mostTexts}
+	left := map[fileUse]int{useImage: maxImages, useText: maxTexts}
 	for _, f := range files {
 		one := attachment{File: f}
-		if one.use, one.problem = e.useOf(f); one.use != useName {
+		if one.use, one.problem = e.classify(f); one.use != useName {
 			if left[one.use]--; left[one.use] < 0 {
 				one.use, one.problem = useName, "there are too many"
 			}
@@ -92,26 +92,26 @@ func (e *Engine) fetch(ctx context.Context, files []File) *attachments {
 	return a
 }
 
-// useOf is what a file can be by its name and by what its sender says, and why it isn't more.
-func (e *Engine) useOf(f File) (is use, problem string) {
+// classify returns what a file can be by its name and declared type, and why it isn't more.
+func (e *Engine) classify(f File) (is fileUse, problem string) {
 	kind, _, _ := strings.Cut(strings.ToLower(f.Type), ";")
 	ending, loads := strings.ToLower(path.Ext(f.Name)), e.model != nil && f.Load != nil
 	switch {
 	case isImage(f) && loads && e.options.Vision:
 		is = useImage
 	case isImage(f):
-		return useName, noEyes
+		return useName, noVision
 	case loads && (strings.HasPrefix(kind, "text/") || slices.Contains(textTypes, kind) ||
 		slices.Contains(textEndings, ending) || slices.Contains(textNames, strings.ToLower(f.Name))):
 		is = useText
 	}
 	if is != useName && f.Size > sizeOf(is) {
-		return useName, problemOf(ErrFileTooLarge)
+		return useName, loadProblem(ErrFileTooLarge)
 	}
 	return is, ""
 }
 
-// isImage reports whether a file is an image by its name or by what its sender says.
+// isImage reports whether a file is an image by its name or declared type.
 func isImage(f File) bool {
 	ending := strings.ToLower(path.Ext(f.Name))
 	return strings.HasPrefix(strings.ToLower(f.Type), "image/") && ending != ".svg" ||
@@ -128,21 +128,21 @@ var (
 	textNames = []string{"dockerfile", "makefile", "readme", "license", "changelog"}
 )
 
-func sizeOf(u use) int {
+func sizeOf(u fileUse) int {
 	if u == useImage {
 		return imageBytes
 	}
 	return textBytes
 }
 
-// load fetches a file and looks at what it really is.
+// load fetches a file and checks what it really is.
 func (a *attachment) load(ctx context.Context) {
 	data, err := a.Load(ctx, sizeOf(a.use))
 	if err == nil && len(data) > sizeOf(a.use) {
 		err = ErrFileTooLarge
 	}
 	if err != nil {
-		a.use, a.problem = useName, problemOf(err)
+		a.use, a.problem = useName, loadProblem(err)
 		return
 	}
 	if a.use == useText {
@@ -159,14 +159,14 @@ func (a *attachment) load(ctx context.Context) {
 		a.use, a.problem = useName, "it is no image of a known kind"
 		return
 	}
-	a.image, a.tokens = chat.Image{Type: kind, Data: data}, mostImageTokens
+	a.image, a.tokens = chat.Image{Type: kind, Data: data}, maxImageTokens
 	if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil {
 		a.tokens = imageTokens(c.Width, c.Height)
 	}
 }
 
-// problemOf is what the model is told of a file that couldn't be fetched. An error's own words may hold its address.
-func problemOf(err error) string {
+// loadProblem returns what the model is told. An error's own words may hold the file's address.
+func loadProblem(err error) string {
 	switch {
 	case errors.Is(err, ErrFileGone):
 		return "it is gone"
@@ -183,7 +183,7 @@ func problemOf(err error) string {
 // other models take fewer.
 const (
 	imageBase, imageTile = 85, 170
-	mostImageTokens      = imageBase + 8*imageTile // 2048 by 768
+	maxImageTokens       = imageBase + 8*imageTile // 2048 by 768
 )
 
 func imageTokens(width, height int) int {
@@ -195,11 +195,11 @@ func imageTokens(width, height int) int {
 		w, h = w*scale, h*scale
 	}
 	tiles := func(side float64) int { return max(1, (int(side+0.999)+511)/512) }
-	return min(mostImageTokens, imageBase+imageTile*tiles(w)*tiles(h))
+	return min(maxImageTokens, imageBase+imageTile*tiles(w)*tiles(h))
 }
 
-// wait returns the files of which the model may be told, once they are there: those of the question, and
-// those of what it replies to if that is in the session, and so may be used.
+// wait returns the files of which the model may be told, once they are there: the question's, and those of the
+// message it replies to if that is in the session.
 func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	if a == nil {
 		return nil
@@ -210,13 +210,13 @@ func (a *attachments) wait(q Question, session []memory.Message) []attachment {
 	})
 }
 
-// withFiles has the prompt built with the files of a question. What the prompt has no room for the model is told.
+// withFiles builds the prompt with the question's files. The model is told what the prompt has no room for.
 func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 	files := q.fetched.wait(q, r.session)
-	if !e.sees(r.voice.model) || q.fetched != nil && q.fetched.blind {
+	if !e.canSee(r.resolved.model) || q.fetched != nil && q.fetched.noImages {
 		for i := range files {
 			if files[i].use == useImage {
-				files[i].use, files[i].problem = useName, noEyes
+				files[i].use, files[i].problem = useName, noVision
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 			}
 		}
 		in.Query.Content, in.Files = strings.Join(lines, "\n"), payload
-		r.Prompt, r.files = r.voice.builder.Build(in), files
+		r.Prompt, r.files = r.resolved.builder.Build(in), files
 		shown := r.included(builder.SectionFiles)
 		if shown == len(payload) {
 			return
@@ -250,7 +250,7 @@ func (e *Engine) withFiles(in builder.Input, q Question, r *recalled) {
 	}
 }
 
-// line is what stands in the question for a file: "[image: cat.png: my cat]".
+// line stands in the question for a file: "[image: cat.png: my cat]".
 func (a *attachment) line(q Question) string {
 	kind := "file"
 	if isImage(a.File) {
@@ -269,7 +269,7 @@ func (a *attachment) line(q Question) string {
 	return "[" + strings.Join(strings.Fields(text), " ") + "]"
 }
 
-// messages are the prompt as a model is asked it, with its images beside the last message.
+// messages returns the prompt as sent, its images beside the last message.
 func (r *recalled) messages() []chat.Message {
 	all := asMessages(r.Prompt.Messages)
 	for _, f := range r.files {
@@ -280,46 +280,21 @@ func (r *recalled) messages() []chat.Message {
 	return all
 }
 
-// hasImages reports whether the model is shown any.
 func (r *recalled) hasImages() bool {
 	return slices.ContainsFunc(r.files, func(f attachment) bool { return f.use == useImage })
 }
 
-// sees reports whether a model is shown images: as it says, or else as Options.Vision says of all.
-func (e *Engine) sees(m Model) bool {
+// canSee reports whether a model is shown images: as it says, or else Options.Vision.
+func (e *Engine) canSee(m Model) bool {
 	if one, tells := m.(interface{ CanSee() bool }); tells {
 		return one.CanSee()
 	}
 	return e.options.Vision
 }
 
-// fileSources are the messages of the log, but for the question's, of which the model was shown files.
-func (r *recalled) fileSources() []memory.Message {
-	if r.unlogged {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(r.session), func(m memory.Message) bool {
-		return !slices.ContainsFunc(r.files, func(f attachment) bool { return f.Message == m.ID })
+// asMessages is a prompt as a model is asked it.
+func asMessages(prompt []builder.ChatMessage) []chat.Message {
+	return digest.Each(prompt, func(m builder.ChatMessage) chat.Message {
+		return chat.Message{Role: m.Role, Content: m.Content}
 	})
-}
-
-// filesMark stands in a kept prompt where the contents of files were.
-const filesMark = "[The files' contents aren't kept.]"
-
-// withoutFiles is a prompt to be kept without the contents of files, of which nothing but the model knows.
-func withoutFiles(p memory.Prompt) memory.Prompt {
-	for i, b := range p.Boundaries {
-		if b.Section != string(builder.SectionFiles) {
-			continue
-		}
-		content := p.Messages[b.Message].Content
-		p.Messages[b.Message].Content = content[:b.Start] + filesMark + content[b.End:]
-		shift := len(filesMark) - (b.End - b.Start)
-		p.Boundaries[i].End += shift
-		for j := i + 1; j < len(p.Boundaries) && p.Boundaries[j].Message == b.Message; j++ {
-			p.Boundaries[j].Start += shift
-			p.Boundaries[j].End += shift
-		}
-	}
-	return p
 }

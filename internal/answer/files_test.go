@@ -142,7 +142,7 @@ func TestFilesAreBounded(t *testing.T) {
 		}
 	}
 	w.answer(q)
-	if n := len(model.last().Images); n != mostImages || loads.Load() != mostImages+mostTexts {
+	if n := len(model.last().Images); n != maxImages || loads.Load() != maxImages+maxTexts {
 		t.Errorf("%d images, %d files fetched", n, loads.Load())
 	}
 	golden.Seen(t, model.told())
@@ -194,7 +194,7 @@ func TestImageTokens(t *testing.T) {
 	for _, c := range []struct{ width, height, want int }{
 		{1, 1, 255}, {512, 512, 255}, {513, 512, 425}, {1024, 1024, 765}, {2048, 4096, 1105}, {4096, 4096,
 			765}, {4000, 1000, 85 + 4*170}, {0, 0, 255},
-		{2048, 768, mostImageTokens}, {100000, 37500, mostImageTokens},
+		{2048, 768, maxImageTokens}, {100000, 37500, maxImageTokens},
 	} {
 		if got := imageTokens(c.width, c.height); got != c.want {
 			t.Errorf("%d by %d take %d, want %d", c.width, c.height, got, c.want)

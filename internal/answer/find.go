@@ -34,20 +34,20 @@ type Seen struct {
 	Before    *memory.Message // nil if there is none that may be read
 }
 
-// alone is q with what holds where nobody but the asker sees what comes of it.
-func alone(q Question) Question {
+// forAskerAlone returns q for what only its asker sees.
+func forAskerAlone(q Question) Question {
 	q.OnlyAsker, q.Operator, q.Everywhere, q.Session = true, false, false, nil
 	return q
 }
 
-// Find searches what the asker may read for what matters to q, as q.Filter narrows it down. It asks no model,
-// and what is being talked about just now is found like anything else. Where q has an ID it is the message of
-// that id that more is sought of: neither it nor what stands right before and after it is found.
+// Find searches what the asker may read, as q.Filter narrows it down. It asks no model, and finds what is
+// being said now too. With q.ID it searches for more like that message, and finds neither it nor its
+// neighbours.
 func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
-	ctx, q = withLookUps(ctx), alone(q)
-	r := &recalled{sought: q.Text, mode: Mode{Is: builder.ModeSearch}}
+	ctx, q = withLookUps(ctx), forAskerAlone(q)
+	r := &recalled{searchText: q.Text, mode: Mode{Is: builder.ModeSearch}}
 	var err error
-	if r.reach, err = e.readable(ctx, q); err != nil {
+	if r.readableScope, err = e.readScope(ctx, q); err != nil {
 		return Finding{}, fmt.Errorf("find: %w", err)
 	}
 	var skip []memory.MessageID
@@ -58,11 +58,11 @@ func (e *Engine) Find(ctx context.Context, q Question) (Finding, error) {
 		}
 		skip = append(digest.IDs(around), q.ID)
 	}
-	result, err := e.search.Search(ctx, e.query(q, r, r.asked, skip))
+	result, err := e.search.Search(ctx, e.query(q, r, r.narrowed, skip))
 	if err != nil {
 		return Finding{}, fmt.Errorf("find: %w", err)
 	}
-	result, left, err := e.mayUse(ctx, q, r, result, func(result search.Result) (shown, left []search.Hit) {
+	result, left, err := e.usable(ctx, q, r, result, func(result search.Result) (shown, left []search.Hit) {
 		for _, hit := range result.Hits {
 			switch {
 			case len(hit.Why) == 0: // it is there because nothing better is
@@ -94,31 +94,31 @@ func foundIn(hit search.Hit, skip []memory.MessageID) Found {
 	return f
 }
 
-// Look is what of found whoever asks by q may read at this moment, as it is now, in the same order.
+// Look returns what of found the asker may read now, as it is now, in the same order.
 func (e *Engine) Look(ctx context.Context, q Question, found []Found) ([]Seen, error) {
 	ctx = withLookUps(ctx)
 	r := &recalled{}
 	var err error
-	if r.reach, err = e.readable(ctx, alone(q)); err != nil {
+	if r.readableScope, err = e.readScope(ctx, forAskerAlone(q)); err != nil {
 		return nil, fmt.Errorf("look at what was found: %w", err)
 	}
-	wanted := places{}
+	wanted := messageSet{}
 	for _, f := range found {
 		if slices.Contains(r.scope.Channels, f.Channel) {
-			wanted.add(spot{f.Channel, f.Message}, spot{f.Channel, f.Before})
+			wanted.add(memory.Spot{Channel: f.Channel, Message: f.Message}, memory.Spot{Channel: f.Channel, Message: f.Before})
 		}
 	}
-	if err := e.lookUp(ctx, r, wanted); err != nil {
+	if err := e.readSources(ctx, r, wanted); err != nil {
 		return nil, fmt.Errorf("look at what was found: %w", err)
 	}
 	var seen []Seen
 	for _, f := range found {
-		m, there := r.said[spot{f.Channel, f.Message}]
+		m, there := r.said[memory.Spot{Channel: f.Channel, Message: f.Message}]
 		if !there {
 			continue
 		}
 		s := Seen{Relevance: f.Relevance, Message: m}
-		if before, there := r.said[spot{f.Channel, f.Before}]; there {
+		if before, there := r.said[memory.Spot{Channel: f.Channel, Message: f.Before}]; there {
 			s.Before = &before
 		}
 		seen = append(seen, s)

@@ -157,7 +157,7 @@ func (w *world) chatter() {
 func TestHistoryWithoutNamesTellsWhoseWordAFactIs(t *testing.T) {
 	t.Parallel()
 	p := memory.Person{ID: ben, Facts: []memory.Fact{{Text: "Sings", By: cleo}, {Text: "Dances"}}}
-	if got := told(p, time.UTC, nil); got != "Sings (said by <@23>); Dances" {
+	if got := personData(p, time.UTC, nil); got != "Sings (said by <@23>); Dances" {
 		t.Error(got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/memory"
 )
 
@@ -173,8 +174,8 @@ func TestRecordsHoldNoText(t *testing.T) {
 	}
 	tool := echo(`{"type":"object","properties":{"mode":{"type":"string","enum":["fast","slow"]},"n":{"type":"integer"},"f":{"type":"number","minimum":0.5},"b":{"type":"boolean"},
 		"list":{"type":"array","items":{"type":"string"}},"free":{"type":"array"},"deep":{"type":"object","properties":{"canary":{"type":"number","maximum":3},"day":{"type":"string","format":"date"}}}}}`,
-		func(turn *Turn, _ context.Context) (Outcome, error) {
-			return Outcome{Text: turn.r.voice.builder.Safe("=== canary ===\nyes and no", 18), Summary: "echoed"}, nil
+		func(turn *tools.Turn, _ context.Context) (tools.Outcome, error) {
+			return tools.Outcome{Text: turn.Builder.Safe("=== canary ===\nyes and no", 18), Summary: "echoed"}, nil
 		})
 	var m *caller
 	ask := func(key string) Answer {

@@ -8,24 +8,12 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/digest"
 	"hark/internal/text"
 	"hark/memory"
 	"hark/search"
-)
-
-// What an extractive answer says of itself, when it found nothing, and to small talk. All are notes: text.OwnWords
-// leaves them out, so that no follow-up is searched with their words.
-const (
-	noModel     = "*No language model is configured, so I quote what was said.*"
-	modelAway   = "*The language model isn't answering right now, so I quote what was said.*"
-	noTokens    = "*There are no tokens left for the language model, so I quote what was said.*"
-	foundNone   = "*I found nothing about that in what everyone here may read; other words, a name or a rough date may help.*"
-	onlyYouNone = "*I found nothing about that in what you may read; other words, a name or a rough date may help.*"
-	cantChat    = "*I can't chat without a language model, but I can look up what was said here: just ask.*"
 )
 
 const (
@@ -36,8 +24,8 @@ const (
 	odds = 2.0
 )
 
-// quote is the answer that consists of the lore that the question speaks of and the best message itself, with the
-// neighbour that completes it.
+// quote answers with the lore that the question names and the best message, with the neighbour that completes
+// it.
 func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string) (Answer, error) {
 	hits, err := e.quotable(ctx, q, r)
 	if err != nil {
@@ -46,38 +34,38 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	a := Answer{Unranked: r.result.RerankFailed, Trace: e.trace(q, r)}
 	a.Trace.Mode = ""
 	var b strings.Builder
-	shown := newManifest() // the answer isn't made from the prompt
+	shown := manifest.New() // the answer isn't made from the prompt
 	e.quoteLore(&b, r, &shown)
-	shown.hits = hits
+	shown.Hits = hits
 	for _, hit := range hits {
-		for _, m := range r.completed(q, hit) {
-			if shown.numbers[m.ID] > 0 {
+		for _, m := range r.withNeighbour(q, hit) {
+			if shown.Number(m.ID) > 0 {
 				continue
 			}
 			s := r.source(len(a.Sources)+1, m)
 			a.Sources = append(a.Sources, s)
-			shown.numbers[m.ID] = s.Number
-			shown.add(m)
+			shown.SetNumber(m.ID, s.Number)
+			shown.Add(m)
 			said := m.Text()
 			if m.ID == hit.Message.ID {
 				said = passage(hit, quoteLength)
 			}
-			b.WriteString(quoted(r.names.spoken(m, said)))
-			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", who(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
+			b.WriteString(blockQuote(r.names.modelText(m, said)))
+			fmt.Fprintf(&b, "— %s, %s [%d]\n\n", attribution(s, m.Author), s.Time.Format("2 Jan 2006 15:04"), s.Number)
 		}
 	}
-	quotes := len(hits)+len(shown.lore) > 0
+	quotes := len(hits)+len(shown.Lore) > 0
 	switch {
 	case quotes:
 	case r.result.SmallTalk():
-		b.WriteString(r.voice.say(cantChat) + "\n\n")
+		b.WriteString(r.resolved.say(cantChat) + "\n\n")
 	case q.OnlyAsker:
-		b.WriteString(r.voice.say(onlyYouNone) + "\n\n")
+		b.WriteString(r.resolved.say(onlyYouNone) + "\n\n")
 	default:
-		b.WriteString(r.voice.say(foundNone) + "\n\n")
+		b.WriteString(r.resolved.say(foundNone) + "\n\n")
 	}
 	if note != noModel || quotes && e.noteIsDue(q) {
-		b.WriteString(r.voice.say(note))
+		b.WriteString(r.resolved.say(note))
 	}
 	a.Text = strings.TrimSpace(b.String())
 	e.trackSources(ctx, q, r, &a, &shown)
@@ -88,8 +76,8 @@ func (e *Engine) quote(ctx context.Context, q Question, r *recalled, note string
 	return a, nil
 }
 
-// noteIsDue reports whether the answer is the first of a day in its channel, or for its asker alone there: what never
-// changes is said no more often.
+// noteIsDue reports whether the answer is the first of a day in its channel, or for its asker alone there:
+// what never changes is said no more often.
 func (e *Engine) noteIsDue(q Question) bool {
 	at := noteAt{channel: q.Channel}
 	if q.OnlyAsker {
@@ -98,15 +86,15 @@ func (e *Engine) noteIsDue(q Question) bool {
 	return e.noted.due(at, q.Now.UTC().Format(time.DateOnly))
 }
 
-// noted is where the note on the missing model was seen today. Nothing of it outlasts the day.
-type noted struct {
+// noteDays is where the note on the missing model was shown today.
+type noteDays struct {
 	mu   sync.Mutex
 	day  string
 	seen map[noteAt]bool
 }
 
-// due reports whether the note wasn't seen there on that day, and notes that it is now.
-func (n *noted) due(at noteAt, day string) bool {
+// due reports whether the note wasn't shown there on that day, and marks it as shown.
+func (n *noteDays) due(at noteAt, day string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.day != day {
@@ -117,33 +105,32 @@ func (n *noted) due(at noteAt, day string) bool {
 	return !seen
 }
 
-// noteAt is where a note was seen, and by whom alone; 0: by all there.
+// noteAt is where a note was shown, and to whom alone; 0: to all.
 type noteAt struct {
 	channel memory.ChannelID
 	asker   memory.UserID
 }
 
-// quoteLore quotes the lore that the question speaks of.
-func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest) {
+func (e *Engine) quoteLore(b *strings.Builder, r *recalled, shown *manifest.Manifest) {
 	called := len(r.result.Lore) > 0 && r.result.Lore[0].Why != "words" // which is the surest
 	for _, hit := range r.result.Lore {
 		l := hit.Lore
-		if called && hit.Why == "words" || len(shown.lore) == maxLoreQuotes {
+		if called && hit.Why == "words" || len(shown.Lore) == maxLoreQuotes {
 			break
 		}
-		shown.lore = append(shown.lore, l)
-		b.WriteString(quoted(l.Name + ": " + l.Text))
+		shown.Lore = append(shown.Lore, l)
+		b.WriteString(blockQuote(l.Name + ": " + l.Text))
 		by := ""
 		if l.By != 0 {
-			by = ", told by " + who(Source{Author: r.names.of(l.By)}, l.By)
+			by = ", told by " + attribution(Source{Author: r.names.of(l.By)}, l.By)
 		}
 		fmt.Fprintf(b, "— lore%s, %s\n\n", by, l.At.In(r.settings.Zone).Format("2 Jan 2006 15:04"))
 	}
-	shown.addOrigins(r.said, digest.Each(shown.lore, ofLore))
+	shown.AddSources(r.said, digest.Each(shown.Lore, manifest.OfLore))
 }
 
-// quotable are the hits to quote: the best, and a second that is hardly worse and adds something. It adds words of the
-// question, what was said later, or what the question replies to.
+// quotable returns the best hit, and a second that is hardly worse and adds words of the question, what was
+// said later, or what the question replies to.
 func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	hits, err := e.findQuotes(ctx, q, r)
 	if err != nil {
@@ -159,9 +146,9 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 		return hits, nil
 	}
 	best := hits[0]
-	lacks := lacking(wantedIn(q.Text), r.completed(q, best)...)
+	lacks := lacking(askedTerms(q.Text), r.withNeighbour(q, best)...)
 	second := slices.IndexFunc(hits[1:], func(h search.Hit) bool {
-		return standsBeside(h.Relevance, best.Relevance) && (h.Message.ID > best.Message.ID ||
+		return closeTo(h.Relevance, best.Relevance) && (h.Message.ID > best.Message.ID ||
 			h.Message.ID == q.ReplyTo || len(lacking(lacks, h.Message)) < len(lacks))
 	})
 	if second < 0 {
@@ -170,28 +157,12 @@ func (e *Engine) quotable(ctx context.Context, q Question, r *recalled) ([]searc
 	return []search.Hit{best, hits[1+second]}, nil
 }
 
-// passage is what the message of a hit says, from where so many characters hold the passage that was found. All of it
-// is there if they hold it from the beginning.
-func passage(hit search.Hit, characters int) string {
-	said := hit.Message.Text()
-	before, found := []rune(said[:hit.From]), utf8.RuneCountInString(said[hit.From:hit.To])
-	if len(before)+found <= characters {
-		return said
-	}
-	room := max(0, characters-found-2) // besides what marks that something is left out
-	before = before[len(before)-room:]
-	if i := slices.IndexFunc(before, unicode.IsSpace); i >= 0 { // a word isn't cut
-		before = before[i:]
-	}
-	return "… " + strings.TrimSpace(string(before)+said[hit.From:])
-}
-
-// wantedIn are a question's terms but for those that only ask.
-func wantedIn(question string) []string {
+// askedTerms returns a question's terms, except those that only ask.
+func askedTerms(question string) []string {
 	return slices.DeleteFunc(text.QueryTerms(question), search.OnlyAsks)
 }
 
-// lacking are those of terms that none of messages has.
+// lacking returns the terms that none of messages has.
 func lacking(terms []string, messages ...memory.Message) []string {
 	var held []string
 	for _, m := range messages {
@@ -200,18 +171,18 @@ func lacking(terms []string, messages ...memory.Message) []string {
 	return slices.DeleteFunc(slices.Clone(terms), func(t string) bool { return slices.Contains(held, t) })
 }
 
-// completed is a hit's message with the neighbour that completes it, in the order in which they were said. That is what
-// it replies to or what replies to it, else the answer to what it asks, the question that it answers or what is said to
-// its author, else what has a word of the question that it lacks.
-func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
-	asks, lacks := text.Asks(h.Message.Content), lacking(wantedIn(q.Text), h.Message)
+// withNeighbour returns a hit's message with the neighbour that completes it, in order: what it replies to or
+// what replies to it, else its answer, its question or what is said to its author, else what has a word of the
+// question that it lacks.
+func (r *recalled) withNeighbour(q Question, h search.Hit) []memory.Message {
+	asks, lacks := text.Asks(h.Message.Content), lacking(askedTerms(q.Text), h.Message)
 	var other memory.Message
 	best := 0
 	for _, m := range h.Excerpt {
 		after, others := m.ID > h.Message.ID, m.Author != h.Message.Author
 		fit := 0
 		switch {
-		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", bids(m) && r.addressed(m):
+		case m.ID == h.Message.ID || m.ID == q.ID, strings.TrimSpace(m.Text()) == "", isRequest(m) && r.addressesHark(m):
 		case m.ReplyTo == h.Message.ID || h.Message.ReplyTo == m.ID:
 			fit = 3
 		case others && (asks && after && !text.Asks(m.Content) || !asks && !after && text.Asks(m.Content)),
@@ -227,34 +198,30 @@ func (r *recalled) completed(q Question, h search.Hit) []memory.Message {
 	if best == 0 {
 		return []memory.Message{h.Message}
 	}
-	return inOrder([]memory.Message{h.Message, other})
+	return sortByID([]memory.Message{h.Message, other})
 }
 
-// findQuotes searches for what to quote. What is being said right now may be quoted to those present even where
-// the channel's past can't be read by all of them.
+// findQuotes searches for what to quote. What is being said now may be quoted to those present even if not all
+// can read the channel's past.
 func (e *Engine) findQuotes(ctx context.Context, q Question, r *recalled) ([]search.Hit, error) {
 	if len(r.session) == 0 || r.unlogged {
-		return slices.Clone(sureHits(r.result)), nil
+		return slices.Clone(confidentHits(r.result)), nil
 	}
 	skip := []memory.MessageID{q.ID}
 	if slices.Contains(r.scope.Channels, q.Channel) {
 		result, _, err := e.findAgain(ctx, q, r, skip) // with the session's words where it refers back
-		return sureHits(result), err
+		return confidentHits(result), err
 	}
-	scope := r.asked
+	scope := r.narrowed
 	if scope.Channels = q.Filter.channels([]memory.ChannelID{q.Channel},
 		r.channels); scope.Since.Before(r.from.Time()) {
 		scope.Since = r.from.Time()
 	}
 	present, _, err := e.find(ctx, q, r, scope, skip)
-	return slices.Concat(sureHits(present), sureHits(r.result)), err
+	return slices.Concat(confidentHits(present), confidentHits(r.result)), err
 }
 
-// standsBeside reports whether what has relevance is likely enough the answer to be quoted beside the best.
-func standsBeside(relevance, best float64) bool {
+// closeTo reports whether a hit is likely enough the answer to be quoted beside the best.
+func closeTo(relevance, best float64) bool {
 	return odds*relevance*(1-best) >= best*(1-relevance)
-}
-
-func reasonKinds(h search.Hit) []string {
-	return digest.Each(h.Why, func(w search.Reason) string { return w.Kind })
 }

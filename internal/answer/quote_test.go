@@ -119,7 +119,7 @@ func TestWhatIsAskedOfHark(t *testing.T) {
 			tt.m.Guild, tt.m.Channel = guild, lobby
 		}
 		r := w.recall(Question{Guild: guild, Channel: lobby, Now: noon})
-		if got, err := w.engine.putToHark(t.Context(), r, tt.m); got != tt.want || err != nil {
+		if got, err := w.engine.asksHark(t.Context(), r, tt.m); got != tt.want || err != nil {
 			t.Errorf("%+v: %v, %v", tt.m, got, err)
 		}
 	}
@@ -203,7 +203,7 @@ func TestThePassageIsShown(t *testing.T) {
 	hit := w.recalled(q).Result.Hits[0]
 	m := hit.Message
 	m.Content = "The boathouse lock opens with 1717 now"
-	if left, err := hitsLeft(t.Context(), []search.Hit{hit}, func(context.Context, []memory.Message) ([]memory.Message,
+	if left, err := keepHits(t.Context(), []search.Hit{hit}, func(context.Context, []memory.Message) ([]memory.Message,
 		error) {
 		return []memory.Message{m}, nil
 	}); err != nil || passage(left[0], 10) != m.Content {

@@ -2,123 +2,46 @@ package answer
 
 import (
 	"crypto/rand"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/digest"
 	"hark/memory"
 )
 
-// ledger is what an answer took, however often it was begun anew.
-type ledger struct {
-	usage   Usage
-	calls   []memory.TraceCall
-	records []memory.Record
-	rounds  int
-	failed  error // what a tool failed with, the first of them
-	anew    bool  // whether records were left out since the answer isn't made from what their calls told
-}
+// keepsRecords reports whether records of the question may be kept.
+func (r *recalled) keepsRecords() bool { return !r.unlogged && r.here }
 
-// newKey is a key for fingerprints that lasts as long as the process.
-func newKey() []byte {
-	key := make([]byte, memory.FingerprintKeyBytes)
-	rand.Read(key) // never fails
-	return key
-}
-
-// print is what a record tells of a text: how long it is, and a fingerprint by which the same text is known
-// again, but for capitals and spaces, without telling what it was.
-func (e *Engine) print(text string) map[string]any {
-	return map[string]any{
-		"chars": utf8.RuneCountInString(text), "words": len(strings.Fields(text)), "fingerprint": memory.FingerprintOf(e.options.RecordKey, text),
+// record adds the record of a question or an answer, unless none may be kept.
+func (r *recalled) record(round int, rec memory.Record) {
+	if r.keepsRecords() {
+		r.log.Record(round, 0, rec)
 	}
 }
 
-// redacted are arguments as a record holds them: numbers, times and what can be one of a few words as they
-// are, any other text as its print.
-func (e *Engine) redacted(s *schema, v any) any {
-	switch v := v.(type) {
-	case string:
-		if len(s.Enum) > 0 || s.Format == "date" {
-			return v
-		}
-		if s.keep != nil {
-			if kept, ok := s.keep(v); ok {
-				return kept
-			}
-		}
-		return e.print(v)
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = item
-			if s.Items != nil {
-				list[i] = e.redacted(s.Items, item)
-			}
-		}
-		return list
-	case map[string]any:
-		return e.redactedFields(s, v)
-	}
-	return v
-}
-
-func (e *Engine) redactedFields(s *schema, v map[string]any) map[string]any {
-	fields := map[string]any{}
-	for name, field := range v {
-		fields[name] = e.redacted(s.Properties[name], field)
-	}
-	return fields
-}
-
-// record adds a record of a call at index of a round to the ledger, unless nothing of the question may be kept.
-func (e *Engine) record(q Question, r *recalled, round, index int, rec memory.Record) {
-	if r.unlogged || !r.here {
-		return
-	}
-	// A question may be answered again, and a slash command's has no id.
-	rec.CallID = fmt.Sprintf("%d-%s-%d-%d", q.ID, strconv.FormatInt(r.started.UnixNano(), 36), round, index)
-	rec.Guild, rec.Channel, rec.Question, rec.Asker = q.Guild, q.Channel, q.ID, q.Asker
-	rec.Args = []any{} // all calls are by name
-	r.ledger.records = append(r.ledger.records, rec)
-}
-
-// begunAnew leaves of the records that of the question: what the calls so far told isn't among what the
-// answer is made from, so that its trace couldn't say whom to tell of them.
-func (l *ledger) begunAnew() {
-	n := len(l.records)
-	l.records = slices.DeleteFunc(l.records, func(r memory.Record) bool { return r.Speaker == memory.SpeakerTool })
-	l.anew = l.anew || len(l.records) < n
-}
-
-// recordQuestion adds the record of the question. How much was found it doesn't say: what the prompt shows of
-// that isn't known yet, and nothing tells whom the rest may be told to.
+// recordQuestion records the question. How much was found isn't in it: nothing says who may know of that.
 func (e *Engine) recordQuestion(q Question, r *recalled) {
-	e.record(q, r, 0, 0, memory.Record{
-		Timestamp: q.Now, Speaker: memory.SpeakerUser, Method: MethodAsk,
-		Kwargs: map[string]any{"text": e.print(q.Text), "mode": string(r.mode.Is), "mode_by": string(r.mode.By)},
+	r.record(0, memory.Record{
+		Timestamp: q.Now, Speaker: memory.SpeakerUser, Method: tools.MethodAsk,
+		Kwargs: map[string]any{"text": e.tools.Print(q.Text), "mode": string(r.mode.Is), "mode_by": string(r.mode.By)},
 	})
 }
 
-// recordAnswer adds the record of the answer.
-func (e *Engine) recordAnswer(q Question, r *recalled, a Answer, err error) {
-	l := r.ledger
+func (e *Engine) recordAnswer(r *recalled, a Answer, err error) {
+	l := r.log
 	rec := memory.Record{
-		Timestamp: e.now(), Speaker: memory.SpeakerAgent, Method: methodAnswer, More: took(r.elapsed()),
-		Kwargs:  map[string]any{"text": e.print(a.Text)},
-		Outcome: "answered, " + plural(len(a.Sources), "source"),
+		Timestamp: e.now(), Speaker: memory.SpeakerAgent, Method: tools.MethodAnswer, More: tools.Took(r.elapsed()),
+		Kwargs:  map[string]any{"text": e.tools.Print(a.Text)},
+		Outcome: "answered, " + tools.Plural(len(a.Sources), "source"),
 	}
-	if !l.anew {
+	if !l.Restarted {
 		maps.Copy(rec.Kwargs, map[string]any{
-			"rounds": l.rounds, "tool_calls": len(l.calls), "model_calls": l.usage.Calls,
-			"prompt_tokens": l.usage.Prompt, "completion_tokens": l.usage.Completion,
+			"rounds": l.Rounds, "tool_calls": len(l.Calls), "model_calls": l.Usage.Calls,
+			"prompt_tokens": l.Usage.Prompt, "completion_tokens": l.Usage.Completion,
 		})
 	}
 	if a.Model != "" {
@@ -130,38 +53,25 @@ func (e *Engine) recordAnswer(q Question, r *recalled, a Answer, err error) {
 	case a.Text == withdrawn:
 		rec.Outcome = "taken back"
 	case a.Model == "":
-		rec.Outcome = "quoted, " + plural(len(a.Sources), "source")
+		rec.Outcome = "quoted, " + tools.Plural(len(a.Sources), "source")
 	}
-	e.record(q, r, l.rounds+1, 0, rec)
+	r.record(l.Rounds+1, rec)
 }
 
-// took is how long something took, as records have it beside the arguments.
-func took(d time.Duration) map[string]json.RawMessage {
-	return map[string]json.RawMessage{"duration_ms": json.RawMessage(strconv.FormatInt(d.Milliseconds(), 10))}
-}
-
-// plural is "1 message", or "3 messages".
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
-
-// toolSection is what the calls of tools and their outcomes are in a trace, as if they were a section of the prompt.
+// toolSection is the section of tools' calls and outcomes in a trace.
 const toolSection = "tools"
 
-// tellPrompt notes in the trace of an answer of the model's what it was sent, in numbers, and, where that is
-// to be kept, as it was sent: not in direct messages, which are nobody's else to look at, nor where the
-// session isn't from the log, in which nothing would tell that something of it is gone.
-func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
+// tracePrompt adds to a trace what the model was sent, in numbers and, with KeepPrompts, as it was sent. Not
+// so in direct messages, which are nobody else's to look at, nor where the session isn't logged: nothing would
+// say that a part of it is gone.
+func (e *Engine) tracePrompt(t *memory.Trace, q Question, r *recalled) {
 	report := r.Prompt.Report
 	t.Tokens, t.MaxTokens, t.Reserved, t.Window, t.Layout = report.Tokens, report.MaxTokens, report.Answer,
 		report.Window, string(r.Prompt.Layout())
 	t.Sections = SectionUses(report)
-	if len(r.told.messages) > 0 {
-		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.told.tokens,
-			Ceiling: e.toolRoom(r), Included: len(r.told.messages)})
+	if len(r.talk.Messages) > 0 {
+		t.Sections = append(t.Sections, memory.TraceUse{Section: toolSection, Tokens: r.talk.Tokens,
+			Ceiling: e.tools.Ceiling(&r.talk, r.resolved.builder, r.Prompt.Report.Tokens), Included: len(r.talk.Messages)})
 	}
 	if r.unlogged {
 		return
@@ -171,7 +81,7 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 		return
 	}
 	p := withoutFiles(KeptPrompt(r.Prompt))
-	for _, m := range r.told.messages {
+	for _, m := range r.talk.Messages {
 		for _, c := range m.Calls {
 			m.Content += "\n" + c.Name + c.Arguments
 		}
@@ -184,7 +94,7 @@ func (e *Engine) tellPrompt(t *memory.Trace, q Question, r *recalled) {
 	t.Prompt = &p
 }
 
-// KeptPrompt is p as traces keep it, but for when it was built.
+// KeptPrompt returns p as traces keep it, without the time it was built.
 func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 	for _, m := range p.Messages {
 		kept.Messages = append(kept.Messages, memory.PromptMessage{Role: m.Role, Content: m.Content})
@@ -196,7 +106,7 @@ func KeptPrompt(p builder.Prompt) (kept memory.Prompt) {
 	return kept
 }
 
-// SectionUses is what a report says of sections as traces tell it, in the order of the prompt.
+// SectionUses returns a report's sections as traces hold them, in order.
 func SectionUses(r builder.Report) []memory.TraceUse {
 	return digest.Each(r.Sections, func(s builder.SectionReport) memory.TraceUse {
 		return memory.TraceUse{
@@ -206,24 +116,23 @@ func SectionUses(r builder.Report) []memory.TraceUse {
 	})
 }
 
-// namedIn are all whom the prompt names, or may: the asker, those whom the question is about, whoever told something of
-// them, and the authors of all that it shows or was made from, with those whom they mention.
+// namedIn returns all whom the prompt may name: the asker, the people it is about and their sources, and the
+// authors of all that it shows, with their mentions.
 func (r *recalled) namedIn(q Question) []memory.UserID {
-	named := slices.Concat([]memory.UserID{q.Asker}, q.Mentions, r.shown.named)
-	for _, p := range slices.Concat(r.result.People, r.shown.people) {
+	named := slices.Concat([]memory.UserID{q.Asker}, q.Mentions, r.shown.Named)
+	for _, p := range slices.Concat(r.result.People, r.shown.People) {
 		named = append(named, p.Person.ID)
 		for _, f := range p.Person.Facts {
 			named = append(named, f.By)
 		}
 	}
-	for _, m := range r.shown.messages {
+	for _, m := range r.shown.Messages {
 		named = append(append(named, m.Author), m.Mentions...)
 	}
 	slices.Sort(named)
 	return slices.DeleteFunc(slices.Compact(named), func(id memory.UserID) bool { return id == 0 })
 }
 
-// countPrompt counts a prompt that is sent to a model.
 func (e *Engine) countPrompt(r builder.Report) {
 	m := e.options.Metrics
 	m.Prompts.Inc()
@@ -240,19 +149,14 @@ func (e *Engine) countPrompt(r builder.Report) {
 }
 
 // MethodAsk is the method of the call that a question is.
-const MethodAsk = "ask"
+const MethodAsk = tools.MethodAsk
 
-// methodAnswer is the method of the call that an answer is.
-const methodAnswer = "answer"
-
-// notAnswered is how a question came out that came to no answer.
+// notAnswered is the outcome of a question without an answer.
 const notAnswered = "not answered"
 
-// Called are the events by which the records of an answer are kept with it: those of t's answer, which has
-// its id by now, made at a time unless they say when. What can't be kept is left out, so that the answer is.
-//
-// Of a question that wasn't answered, so that nothing tells what the calls for it were made from, t tells the
-// question alone and no answer; then only the question's own record is kept, with nothing but its id.
+// Called returns the events that keep an answer's records with it, once t has the answer's id. Records without
+// a time get at. What can't be kept is left out. For a question without an answer, t has no answer, and only
+// the question's own record is kept, with its id alone: nothing says what the calls were made from.
 func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Event {
 	var events []memory.Event
 	asked, known := false, map[string]bool{}
@@ -279,8 +183,31 @@ func Called(records []memory.Record, t memory.Trace, at time.Time) []memory.Even
 		}
 	}
 	if t.Answer == 0 && !asked {
-		keep(memory.Record{Speaker: memory.SpeakerUser, Method: MethodAsk, Args: []any{t.Question},
+		keep(memory.Record{Speaker: memory.SpeakerUser, Method: tools.MethodAsk, Args: []any{t.Question},
 			Outcome: notAnswered})
 	}
 	return events
 }
+
+// filesMark replaces the contents of files in a kept prompt.
+const filesMark = "[The files' contents aren't kept.]"
+
+// withoutFiles removes the contents of files, which only the model may know.
+func withoutFiles(p memory.Prompt) memory.Prompt {
+	for i, b := range p.Boundaries {
+		if b.Section != string(builder.SectionFiles) {
+			continue
+		}
+		content := p.Messages[b.Message].Content
+		p.Messages[b.Message].Content = content[:b.Start] + filesMark + content[b.End:]
+		shift := len(filesMark) - (b.End - b.Start)
+		p.Boundaries[i].End += shift
+		for j := i + 1; j < len(p.Boundaries) && p.Boundaries[j].Message == b.Message; j++ {
+			p.Boundaries[j].Start += shift
+			p.Boundaries[j].End += shift
+		}
+	}
+	return p
+}
+
+func (r *recalled) elapsed() time.Duration { return time.Since(r.started) }

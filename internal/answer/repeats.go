@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -22,23 +23,23 @@ const (
 	sharedBy = 2
 )
 
-// trackSources puts into the trace of an answer what it was made from, and which of that its text repeats.
+// trackSources puts into an answer's trace what it was made from, and which of that its text repeats.
 //
-// An answer repeats a source that it cites, of which it has four words in a row, or with which it shares a
-// rare term. Words of the question don't count. A term that three members or more have said tells of none of
-// them. Of fewer, each counts as repeated: after one has gone nobody can tell any more that the other gave it
-// away too. A message counts as repeated with the fact, the lore or the summary that was made from it.
-func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest) {
-	all, said, asked := shown.sources(), wordsOf(a.Text), wordsOf(q.Text)
+// An answer repeats a source that it cites, has four words in a row from, or shares a rare term with. Words of
+// the question don't count. A term that three members or more have said tells of none of them. Of fewer, each
+// counts: after one has gone nobody knows that another gave it away too. A message counts as repeated with the
+// fact, lore or summary made from it.
+func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *Answer, shown *manifest.Manifest) {
+	all, said, asked := shown.Sources(), wordsOf(a.Text), wordsOf(q.Text)
 	saidBy, shared := map[string][]memory.UserID{}, make([][]string, len(all))
 	for i, s := range all {
-		for _, term := range termsOf(s.text) {
+		for _, term := range termsOf(s.Text) {
 			if !said.terms[term] || asked.terms[term] {
 				continue
 			}
 			shared[i] = append(shared[i], term)
-			if by := saidBy[term]; s.by == 0 || !slices.Contains(by, s.by) {
-				saidBy[term] = append(by, s.by)
+			if by := saidBy[term]; s.By == 0 || !slices.Contains(by, s.By) {
+				saidBy[term] = append(by, s.By)
 			}
 		}
 	}
@@ -47,21 +48,22 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 		members := len(slices.DeleteFunc(by, func(id memory.UserID) bool { return id == 0 }))
 		common[term] = common[term] || members > sharedBy
 	}
-	cited, told := map[spot]bool{}, map[spot]bool{} // told are messages that are repeated by way of something else
+	// derived are messages that are repeated by what was made from them.
+	cited, derived := map[memory.Spot]bool{}, map[memory.Spot]bool{}
 	for _, s := range a.Sources {
-		cited[spot{s.Channel, s.Message}] = true
+		cited[memory.Spot{Channel: s.Channel, Message: s.Message}] = true
 	}
 	for i := range all {
 		s := &all[i]
 		rare := func(term string) bool { return !common[term] }
-		if s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.text, asked); s.Repeats {
-			for _, at := range s.from {
-				told[at] = true
+		if s.Repeats = slices.ContainsFunc(shared[i], rare) || said.hasRun(s.Text, asked); s.Repeats {
+			for _, at := range s.From {
+				derived[at] = true
 			}
 		}
 	}
-	for _, m := range shown.files { // what they hold isn't known any more
-		told[spot{m.Channel, m.ID}] = true
+	for _, m := range shown.Files { // what they hold isn't known any more
+		derived[memory.Spot{Channel: m.Channel, Message: m.ID}] = true
 	}
 	a.Trace.Sources = q.asSource()
 	for _, s := range all {
@@ -69,13 +71,13 @@ func (e *Engine) trackSources(ctx context.Context, q Question, r *recalled, a *A
 	}
 	for i := range a.Trace.Sources {
 		s := &a.Trace.Sources[i]
-		at := spot{s.Channel, memory.MessageID(s.ID)}
-		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || told[at])
+		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
+		s.Repeats = s.Repeats || s.Kind == memory.SourceMessage && (cited[at] || derived[at])
 	}
-	a.Trace.Recalled = shown.recalled(cited)
+	a.Trace.Recalled = shown.TraceHits(cited)
 }
 
-// asSource is the question as a source of its answer. A slash command's is no message.
+// asSource returns the question as a source; none for a slash command, which is no message.
 func (q Question) asSource() []memory.Source {
 	if q.ID == 0 {
 		return nil
@@ -83,7 +85,7 @@ func (q Question) asSource() []memory.Source {
 	return []memory.Source{memory.Message{Channel: q.Channel, ID: q.ID, Edited: q.Edited}.AsSource(true)}
 }
 
-// commonTerms are those of terms that so many messages have that they tell of none. If they can't be counted, none is.
+// commonTerms returns which terms so many messages have that they tell of none; none if they can't be counted.
 func (e *Engine) commonTerms(ctx context.Context, r *recalled, terms []string) map[string]bool {
 	common := map[string]bool{}
 	const most = 1000
@@ -119,10 +121,7 @@ func wordsOf(s string) words {
 // figure is a number, however it is grouped.
 var figure = regexp.MustCompile(`\d(?:[ .,'’/:-]?\d)+`)
 
-// mentioned is the tag of somebody.
-var mentioned = regexp.MustCompile(`<@!?(\d+)>`)
-
-// termsOf are the terms of a text, its figures without what groups them, and who is mentioned.
+// termsOf returns a text's terms, its figures without grouping, and mentions.
 func termsOf(s string) []string {
 	terms := text.QueryTerms(s)
 	for _, f := range figure.FindAllString(s, -1) {
@@ -139,7 +138,7 @@ func termsOf(s string) []string {
 	return terms
 }
 
-// hasRun reports whether runWords words of a text, of which one says anything, stand in w as they do there, and not in other.
+// hasRun reports whether runWords words of s in a row, not all stop words, are in w and not in other.
 func (w words) hasRun(s string, other words) bool {
 	all := text.Words(emphasis.Replace(s))
 	for i := range len(all) - runWords + 1 {

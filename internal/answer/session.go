@@ -1,17 +1,14 @@
 package answer
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"hark/builder"
 	"hark/internal/digest"
-	"hark/internal/pattern"
 	"hark/internal/text"
 	"hark/memory"
 )
@@ -43,17 +40,17 @@ type dialogue struct {
 	from      memory.MessageID  // the first of the session: everybody present has seen what was said from here on
 }
 
-// dialogueBefore is what was said before the question: since the last silence, the newest of it, and what
-// that goes back to. An operator sees no direct messages.
-func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dialogue, error) {
+// dialogueFor returns what was said before the question since the last silence, and what that goes back to. An
+// operator sees no direct messages.
+func (e *Engine) dialogueFor(ctx context.Context, q Question, now readableScope) (dialogue, error) {
 	if q.Operator && q.Guild == memory.DirectGuild {
 		return dialogue{}, nil
 	}
-	before, sitting, err := e.sittingBefore(ctx, q, now)
+	before, sitting, err := e.sessionBefore(ctx, q, now)
 	if err != nil {
 		return dialogue{}, err
 	}
-	t, said, err := e.saidIn(ctx, q, now, sitting)
+	t, said, err := e.dialogueIn(ctx, q, now, sitting)
 	if err != nil {
 		return dialogue{}, err
 	}
@@ -75,7 +72,7 @@ func (e *Engine) dialogueBefore(ctx context.Context, q Question, now reach) (dia
 	return t, nil
 }
 
-// askedAt is the id that what was said before the question is smaller than.
+// askedAt returns an id above those of all earlier messages.
 func askedAt(q Question) memory.MessageID {
 	if q.ID == 0 {
 		return memory.FirstMessageID(q.Now)
@@ -83,10 +80,10 @@ func askedAt(q Question) memory.MessageID {
 	return q.ID
 }
 
-// sittingBefore are the last messages before the question that may be in a session, oldest first, and those
-// of them since the last silence: of the question's own session where nothing is logged, else of the log, if
-// it may be used. All who will read the answer could read them.
-func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (before, sitting []memory.Message,
+// sessionBefore returns the last messages before the question, oldest first, and those since the last silence:
+// of the question's own session if nothing is logged, else of the log if it may be used. All readers of the
+// answer could read them.
+func (e *Engine) sessionBefore(ctx context.Context, q Question, now readableScope) (before, sitting []memory.Message,
 	err error) {
 	asked := askedAt(q)
 	before = slices.Clone(q.Session)
@@ -101,13 +98,13 @@ func (e *Engine) sittingBefore(ctx context.Context, q Question, now reach) (befo
 		late := m.Kind == memory.FromHark && m.ReplyTo != 0 && m.ReplyTo < asked
 		return m.ID == asked || m.ID > asked && !late || m.Kind == memory.FromSystem || m.ID < now.attended
 	})
-	before, err = now.consents.given(ctx, before[max(0, len(before)-sessionMessages):])
+	before, err = now.consents.withConsent(ctx, before[max(0, len(before)-sessionMessages):])
 	return before, before[digest.LastSession(before, q.Now, e.options.SessionGap):], err
 }
 
-// saidIn is a dialogue without its turns, and the messages of the sitting that may be shown: those that its
-// summary doesn't tell of.
-func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []memory.Message) (t dialogue,
+// dialogueIn returns a dialogue without its turns, and the messages that its condensed part doesn't cover and
+// that may be shown.
+func (e *Engine) dialogueIn(ctx context.Context, q Question, now readableScope, sitting []memory.Message) (t dialogue,
 	said []memory.Message, err error) {
 	t.from = askedAt(q)
 	if q.Session != nil {
@@ -121,16 +118,16 @@ func (e *Engine) saidIn(ctx context.Context, q Question, now reach, sitting []me
 		return t, nil, err
 	}
 	if t.condensed == nil {
-		own = now.derivation(q.Channel, t.from)
+		own = now.audienceIn(q.Channel, t.from)
 	} else {
 		sitting = digest.After(sitting, t.condensed.Until)
 	}
-	said, err = own.allowed(ctx, sitting)
+	said, err = own.repeatable(ctx, sitting)
 	return t, said, err
 }
 
-// joined are messages as turns. Those that follow one another in the sitting, of one author and within a few
-// minutes, are one, but for a reply to somebody else.
+// joined groups messages into turns: consecutive ones of one author within minutes, except replies to somebody
+// else.
 func joined(messages, sitting []memory.Message) [][]memory.Message {
 	follows := make(map[memory.MessageID]memory.MessageID, len(sitting))
 	authors := make(map[memory.MessageID]memory.UserID, len(sitting))
@@ -160,12 +157,12 @@ func joined(messages, sitting []memory.Message) [][]memory.Message {
 	return turns
 }
 
-// asTurns are the turns as the builder takes them.
+// asTurns returns the turns as the builder takes them.
 func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	turns := make([]builder.Turn, len(t.turns))
 	for i, messages := range t.turns {
 		turns[i] = asTurn(messages, n)
-		if own := n.spoken(messages[0], turns[i].Content); own != turns[i].Content {
+		if own := n.modelText(messages[0], turns[i].Content); own != turns[i].Content {
 			turns[i].Content, turns[i].Tokens = own, 0
 		}
 		turns[i].Replied = q.ReplyTo != 0 && digest.Has(messages, q.ReplyTo)
@@ -178,7 +175,7 @@ func (t *dialogue) asTurns(q Question, n names) []builder.Turn {
 	return turns
 }
 
-// asTurn is a turn of messages of one author.
+// asTurn returns messages of one author as a turn.
 func asTurn(messages []memory.Message, n names) builder.Turn {
 	first := messages[0]
 	turn := builder.Turn{
@@ -192,136 +189,4 @@ func asTurn(messages []memory.Message, n names) builder.Turn {
 		turn.Content, turn.Tokens = strings.Join(digest.Each(messages, memory.Message.Text), "\n"), 0
 	}
 	return turn
-}
-
-// spoken is what m says, or the turn that it begins, as a model is to read it: of Hark's own only the words, and with
-// the name of Hark, or of another bot, in the place of a mention.
-func (n names) spoken(m memory.Message, said string) string {
-	if m.Kind == memory.FromHark {
-		if said = text.OwnWords(said); said == "" {
-			return m.Text() // it was nothing else
-		}
-	}
-	if !strings.Contains(said, "<@") {
-		return said
-	}
-	return mentioned.ReplaceAllStringFunc(said, func(tag string) string {
-		id, _ := strconv.ParseInt(strings.Trim(tag, "<@!>"), 10, 64)
-		if p, known := n.person(memory.UserID(id)); known && p.Bot && p.DisplayName() != "" {
-			return "@" + p.DisplayName()
-		}
-		return tag
-	})
-}
-
-// name puts the names of bots in the place of their mentions in items.
-func (n names) name(items []builder.Item) {
-	for _, item := range items {
-		for i := range item.Lines {
-			line := &item.Lines[i]
-			if said := n.spoken(memory.Message{}, line.Content); said != line.Content {
-				line.Content, line.Tokens = said, 0
-			}
-		}
-	}
-}
-
-// inOrder sorts messages by their ids, which is by time.
-func inOrder(messages []memory.Message) []memory.Message {
-	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
-	return messages
-}
-
-// askedOfHark is what tells of a message that it is a question to Hark by what it says itself; nil where the question
-// is what Hark was asked.
-func (r *recalled) askedOfHark(q Question) func(*memory.Message) bool {
-	if asksWhatWasAsked(q.Text) {
-		return nil
-	}
-	return func(m *memory.Message) bool { return r.addressed(*m) && bids(*m) }
-}
-
-var askedBefore = pattern.Of(`(?i)\b(?:did|do|does)\b.*\bask\b.*\b(?:you|hark)\b|` +
-	`\b(?:asked|asking|(?:i|we) (?:told|tell)|questions|requests)\b.*\b(?:you|hark)\b|` +
-	`\bmy (?:last |first |previous |earlier )?questions?\b|\b(?:dich|dir)\b.*\bgefragt|\bdemand(?:é|e\b|er\b|ais\b)|\bpregunt\w*|聞いた|問你|问你`)
-
-// asksWhatWasAsked reports whether a question is about what Hark was asked: "what did I ask you yesterday?".
-func asksWhatWasAsked(question string) bool {
-	return text.Asks(question) && askedBefore().MatchString(text.WithoutHark(question))
-}
-
-var (
-	// bidding are words that what is asked of Hark begins with, besides an English question's.
-	bidding = text.SetOf("tell show find give write make explain summarize summarise list search look translate " +
-		"draft say sing help recap sag zeig such schreib dis montre cherche dime busca " +
-		"wer wen wem wann wo wohin woher warum wie wieso welche welcher welches " +
-		"qui quoi quand ou comment pourquoi combien quel quelle quien que cuando donde como cual cuanto")
-	courtesies = text.SetOf("thanks thank thx hi hello hey good ok okay please " +
-		"danke hallo bitte merci bonjour salut gracias hola")
-	asksUnspaced = pattern.Of(`[か吗嗎呢][。\s]*$`)
-	sentencesOf  = pattern.Of(`[^.!?…؟。！？\n]*(?:[.!?…؟]+\S*)?[。！？\n]*`)
-)
-
-// bids reports whether m, if it is said to Hark, only asks for something, is polite, or is no more than a name. A
-// message that tells something besides doesn't: "Thanks! The barbecue is on Sunday." In direct messages all is said to
-// Hark, and people make lists and notes there: only a question or thanks bid.
-func bids(m memory.Message) bool {
-	said := text.WithoutHark(m.Content)
-	direct := m.Guild == memory.DirectGuild
-	switch words := text.Words(said); {
-	case len(words) == 0:
-		return text.SpeaksToHark(m.Content)
-	case len(words) == 1 && len(text.QueryTerms(said)) < 2 && m.ReplyTo == 0 && !direct: // a topic, and no answer
-		return !strings.ContainsAny(words[0], "0123456789")
-	}
-	is := false
-	for _, sentence := range sentencesOf().FindAllString(said, -1) {
-		words := text.Words(sentence)
-		all := len(words)
-		for len(words) > 0 && courtesies[words[0]] {
-			words = words[1:]
-		}
-		rest := strings.Join(words, " ")
-		own := text.QueryTerms(rest)
-		switch {
-		case text.Asks(sentence), text.Asks(rest), asksUnspaced().MatchString(sentence):
-			is = true
-		case len(words) > 0 && bidding[words[0]] && !direct:
-			is = true
-		case all > len(words) && len(own) == 0: // no more than polite
-			is = true
-		case len(own) > 1:
-			return false
-		}
-	}
-	return is
-}
-
-// putToHark reports whether m is something that Hark, or another bot, was asked, or no more than its name.
-func (e *Engine) putToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	if !bids(m) {
-		return false, nil
-	}
-	return e.saidToHark(ctx, r, m)
-}
-
-// addressed reports whether m is addressed to Hark or another bot by what it says itself.
-func (r *recalled) addressed(m memory.Message) bool {
-	return m.Guild == memory.DirectGuild || text.SpeaksToHark(m.Content) ||
-		slices.ContainsFunc(m.Mentions, func(id memory.UserID) bool {
-			p, ok := r.names.person(id)
-			return ok && p.Bot
-		})
-}
-
-// saidToHark reports whether m was said to Hark or another bot.
-func (e *Engine) saidToHark(ctx context.Context, r *recalled, m memory.Message) (bool, error) {
-	if r.addressed(m) {
-		return true, nil
-	}
-	if m.ReplyTo == 0 {
-		return false, nil
-	}
-	replied, err := e.log.Around(ctx, m.Channel, []memory.MessageID{m.ReplyTo}, 0, 0)
-	return len(replied) == 1 && replied[0].Kind == memory.FromHark, err
 }

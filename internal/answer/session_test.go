@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
 	"hark/memory"
 	"hark/search"
 )
@@ -77,14 +78,14 @@ func TestWhatTheSessionHasNoRoomForIsRecalled(t *testing.T) {
 		w.says(28*time.Minute-time.Duration(i)*50*time.Second, lobby, cleo, strings.Repeat("Blah blah and so on. ", 60))
 	}
 	r := w.recall(w.asks(lobby, "What is the lighthouse password?"))
-	if len(r.session) != 31 || len(r.shown.session) >= 31 {
-		t.Fatalf("%d of %d turns sent", len(r.shown.session), len(r.session))
+	if len(r.session) != 31 || len(r.shown.Session) >= 31 {
+		t.Fatalf("%d of %d turns sent", len(r.shown.Session), len(r.session))
 	}
 	if len(r.result.Hits) == 0 || r.result.Hits[0].Message.ID != fact {
 		t.Errorf("hits %+v", r.result.Hits)
 	}
 	for _, hit := range r.result.Hits {
-		for _, m := range r.shown.session {
+		for _, m := range r.shown.Session {
 			if hit.Message.ID == m.ID {
 				t.Errorf("%d is shown twice", m.ID)
 			}
@@ -255,11 +256,11 @@ func BenchmarkDialogue(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		now, err := w.engine.readable(b.Context(), q)
+		now, err := w.engine.readScope(b.Context(), q)
 		if err != nil {
 			b.Fatal(err)
 		}
-		d, err := w.engine.dialogueBefore(b.Context(), q, now)
+		d, err := w.engine.dialogueFor(b.Context(), q, now)
 		if err != nil || d.condensed == nil {
 			b.Fatal(d.condensed, err)
 		}
@@ -298,16 +299,16 @@ func TestAQuestionIsSearchedForOnce(t *testing.T) {
 		if len(searches.texts) != 2 { // the answer's and the recall's
 			t.Errorf("%d searches", len(searches.texts)-1)
 		}
-		alone := &recalled{reach: r.reach, dialogue: r.dialogue, voice: r.voice, mode: r.mode}
-		fits := len(r.turnsOf(r.voice.builder.Build(w.engine.input(q, alone))))
-		if len(r.shown.session) == fits {
+		alone := &recalled{readableScope: r.readableScope, dialogue: r.dialogue, resolved: r.resolved, mode: r.mode}
+		fits := len(r.turnsOf(r.resolved.builder.Build(w.engine.input(q, alone))))
+		if len(r.shown.Session) == fits {
 			t.Error("what was found took nothing of the session's room, which proves nothing")
 		}
-		if !isHit(r.result.Hits, memory.Message{ID: early}) || a.Trace.HeldBack != 1 {
+		if !manifest.IsHit(r.result.Hits, memory.Message{ID: early}) || a.Trace.HeldBack != 1 {
 			t.Errorf("found %v, %d held back", r.result.Hits, a.Trace.HeldBack)
 		}
-		for _, m := range r.shown.session {
-			if isHit(r.result.Hits, m) {
+		for _, m := range r.shown.Session {
+			if manifest.IsHit(r.result.Hits, m) {
 				t.Errorf("%d is shown twice", m.ID)
 			}
 		}

@@ -55,8 +55,8 @@ func (s Settings) PausedAt(now time.Time) (until time.Time, paused bool) {
 	return until, err == nil && now.Before(until)
 }
 
-// Set is s with what was set for a channel of g, or for a thread's channel or the whole guild. What can't be
-// used, such as what only a newer Hark knows, is as if it weren't set.
+// Set returns s with what was set for a channel of g, its parent or the guild. Unusable values, such as a
+// newer Hark's, are ignored.
 func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 	for _, key := range memory.Settings() {
 		value, _ := g.Setting(channel, key)
@@ -89,7 +89,7 @@ func (s Settings) Set(g *memory.Guild, channel memory.ChannelID) Settings {
 	return s
 }
 
-// Value is what s has for a key, as it would be set; empty where that is nothing of its own.
+// Value returns the value of a key, as it would be set; empty if s has none of its own.
 func (s Settings) Value(key memory.Setting) string {
 	switch key {
 	case memory.SettingModel:
@@ -128,7 +128,7 @@ type Choices struct {
 	Temperatures map[string]*float64
 }
 
-// In is what holds in a channel of g, or with the channel 0 in g where a channel has nothing of its own.
+// In returns what holds in a channel of g; with the channel 0, in g.
 func (c Choices) In(g *memory.Guild, channel memory.ChannelID) Settings {
 	s := c.Default.Set(g, channel)
 	own, differs := c.Temperatures[s.Model]
@@ -138,10 +138,10 @@ func (c Choices) In(g *memory.Guild, channel memory.ChannelID) Settings {
 	return s
 }
 
-// mostLike is how many models are named where one was meant that there isn't.
-const mostLike = 5
+// maxLike is how many models are named where one was meant that there isn't.
+const maxLike = 5
 
-// like names models whose names have a text in them, or else any.
+// like names models that contain text, or else any.
 func (c Choices) like(text string) string {
 	text = strings.ToLower(text)
 	names := slices.DeleteFunc(slices.Clone(c.Models), func(name string) bool {
@@ -150,13 +150,14 @@ func (c Choices) like(text string) string {
 	if len(names) == 0 {
 		names = slices.Clone(c.Models)
 	}
-	if len(names) > mostLike {
-		names = append(names[:mostLike], "…")
+	if len(names) > maxLike {
+		names = append(names[:maxLike], "…")
 	}
 	return strings.Join(names, ", ")
 }
 
-// Check is a value as it is kept, "" for SettingDefault. The error is a memory.Complaint that says what can be chosen.
+// Check returns a value as it is kept, "" for SettingDefault. The error is a memory.Complaint that says what
+// can be chosen.
 func (c Choices) Check(key memory.Setting, value string) (string, error) {
 	value = strings.TrimSpace(memory.Clean(value))
 	switch {
@@ -176,7 +177,7 @@ func (c Choices) Check(key memory.Setting, value string) (string, error) {
 	return checkSetting(key, value)
 }
 
-// Values are all that a key can be set to, but for SettingDefault; nil if they can't be listed.
+// Values returns what a key can be set to, except SettingDefault; nil if that can't be listed.
 func (c Choices) Values(key memory.Setting) []string {
 	switch key {
 	case memory.SettingModel:
@@ -239,16 +240,16 @@ func (e *Engine) settings() Settings {
 	return Settings{Persona: e.options.Persona, Tools: true, Language: e.options.Language, Zone: e.options.Zone}
 }
 
-// voice is what answers a question: a model, and what was set of how it does.
-type voice struct {
+// resolvedSettings are settings with their model and builder.
+type resolvedSettings struct {
 	Settings
 	model   Model // nil: answers are extractive
 	builder *builder.Builder
 }
 
-// voice is what answers by s. A model that isn't there is told of once, and the engine's own answers.
-func (e *Engine) voice(s Settings) voice {
-	v := voice{Settings: s, model: e.model, builder: e.builder}
+// resolve returns what answers by s. A missing model is reported once, and the engine's own answers.
+func (e *Engine) resolve(s Settings) resolvedSettings {
+	v := resolvedSettings{Settings: s, model: e.model, builder: e.builder}
 	if s.Model != "" {
 		if m, there := e.options.Models[s.Model]; there {
 			v.model = m
@@ -267,8 +268,7 @@ func (e *Engine) voice(s Settings) voice {
 	return v
 }
 
-// zoneList has the names of the time zones that there are in the world, one a line, in order; without the old
-// names that some of them have as well.
+// zoneList has the IANA names of time zones, one a line, in order, without old aliases.
 //
 //go:embed zones.txt
 var zoneList string
@@ -278,7 +278,7 @@ var zoneNames = strings.Fields(zoneList)
 // Zones are the IANA names of the time zones to choose from, in order.
 func Zones() []string { return slices.Clone(zoneNames) }
 
-// zones are those that were used, by name: to read one takes longer than a question should for it.
+// zones caches the zones that were used, by name: reading one is slow.
 var zones sync.Map
 
 // zoneCalled is the zone of an IANA name; nil if there is none.
@@ -294,7 +294,7 @@ func zoneCalled(name string) *time.Location {
 	return kept.(*time.Location)
 }
 
-// checkZone is the name of a time zone as it is kept. Capitals and blanks needn't be right.
+// checkZone returns the name of a time zone as it is kept. Case and spaces needn't be right.
 func checkZone(value string) (string, error) {
 	if value == "" {
 		return "", nil

@@ -113,7 +113,7 @@ func TestHarksOwnSentencesAreInTheLanguageThatIsSet(t *testing.T) {
 	for _, language := range builder.Languages() {
 		w := newWorld(t, nil)
 		w.apply(sets(0, memory.SettingLanguage, language))
-		v := voice{Settings: Settings{Language: language}}
+		v := resolvedSettings{Settings: Settings{Language: language}}
 		a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
 		if want := v.say(foundNone); a.Text != want {
 			t.Errorf("%s: %q, want %q", language, a.Text, want)

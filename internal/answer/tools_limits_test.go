@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/memory"
 )
@@ -44,7 +45,7 @@ func TestModelsThatTakeNoTools(t *testing.T) {
 	for _, c := range []struct {
 		after  time.Duration
 		offers bool
-	}{{time.Minute, false}, {refusedFor - time.Second, false}, {refusedFor, true}} {
+	}{{time.Minute, false}, {time.Hour - time.Second, false}, {time.Hour, true}} {
 		now = noon.Add(c.after)
 		w.answer(q)
 		if got := len(m.last().Tools) > 0; got != c.offers {
@@ -122,9 +123,9 @@ func TestCallsOutOfTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	now := noon
-	slow := echo(takesNumber, func(*Turn, context.Context) (Outcome, error) {
+	slow := echo(takesNumber, func(*tools.Turn, context.Context) (tools.Outcome, error) {
 		now = now.Add(25 * time.Second)
-		return Outcome{Text: "at last"}, nil
+		return tools.Outcome{Text: "at last"}, nil
 	})
 	m := &caller{steps: []step{
 		uses("echo", `{"n":1}`),
@@ -133,35 +134,35 @@ func TestCallsOutOfTime(t *testing.T) {
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Minute}, slow)
 	w.engine.now = func() time.Time { return now }
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if got := m.outcomes(); !slices.Equal(got, []string{"at last", "at last", noMoreTime}) || a.Text != "Done." {
+	if got := m.outcomes(); !slices.Equal(got, []string{"at last", "at last", "There is no time left for tools."}) || a.Text != "Done." {
 		t.Errorf("told %q, answered %q", got, a.Text)
 	}
 	last := m.last()
-	if told := last.Messages[len(last.Messages)-1].Content; len(last.Tools) > 0 || told != noMoreTime+thenAnswer {
+	if told := last.Messages[len(last.Messages)-1].Content; len(last.Tools) > 0 || told != "There is no time left for tools. Answer the query now, with what you have." {
 		t.Errorf("at last %q is said", told)
 	}
-	if c := a.Trace.Calls; c[1].Took != 25*time.Second || c[2].Outcome != callLate {
+	if c := a.Trace.Calls; c[1].Took != 25*time.Second || c[2].Outcome != "no time" {
 		t.Errorf("calls %+v", c)
 	}
 	if string(a.Records[2].More["duration_ms"]) != "25000" {
 		t.Errorf("recorded %s", a.Records[2].More)
 	}
 	// A tool that never ends is ended, and so is one whose answer nobody waits for.
-	endless := echo("", func(_ *Turn, ctx context.Context) (Outcome, error) {
+	endless := echo("", func(_ *tools.Turn, ctx context.Context) (tools.Outcome, error) {
 		<-ctx.Done()
-		return Outcome{}, ctx.Err()
+		return tools.Outcome{}, ctx.Err()
 	})
 	m = &caller{steps: []step{uses("echo", `{}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9, ToolTime: time.Millisecond}, endless)
 	a = w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if got := m.outcomes(); a.ToolFailed != nil || a.Trace.Calls[0].Outcome != callLate {
+	if got := m.outcomes(); a.ToolFailed != nil || a.Trace.Calls[0].Outcome != "no time" {
 		t.Errorf("told %q, %v", got, a.ToolFailed)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	endless.call = func(_ *Turn, ctx context.Context, _ json.RawMessage) (Outcome, error) {
+	endless.Call = func(_ *tools.Turn, ctx context.Context, _ json.RawMessage) (tools.Outcome, error) {
 		cancel()
 		<-ctx.Done()
-		return Outcome{}, ctx.Err()
+		return tools.Outcome{}, ctx.Err()
 	}
 	m = &caller{steps: []step{usesAfter("Wait.", "echo", `{}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9}, endless)
@@ -175,18 +176,18 @@ func TestToolsThatFail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	tries := 0
-	broken := echo("", func(*Turn, context.Context) (Outcome, error) {
+	broken := echo("", func(*tools.Turn, context.Context) (tools.Outcome, error) {
 		tries++
-		return Outcome{}, fmt.Errorf("read /secret/path: %w", errDisk)
+		return tools.Outcome{}, fmt.Errorf("read /secret/path: %w", errDisk)
 	})
 	m := &caller{steps: []step{uses("echo", ``), uses("echo", `{}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 9}, broken)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if got := m.outcomes(); !slices.Equal(got, []string{failedText, failedText}) || tries != 2 {
+	if got := m.outcomes(); !slices.Equal(got, []string{"The tool failed. Answer without it.", "The tool failed. Answer without it."}) || tries != 2 {
 		t.Errorf("told %q after %d tries", got, tries)
 	}
 	if !errors.Is(a.ToolFailed, errDisk) || a.ToolFailed.Error() != "tool echo: read /secret/path: "+
-		errDisk.Error() || a.Trace.Calls[0].Outcome != callFailed {
+		errDisk.Error() || a.Trace.Calls[0].Outcome != "failed" {
 		t.Errorf("returned %v, %+v", a.ToolFailed, a.Trace.Calls)
 	}
 	if _, err := json.Marshal(a.Records); err != nil || strings.Contains(fmt.Sprint(a.Records), "secret") {

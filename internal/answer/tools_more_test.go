@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/golden"
 	"hark/memory"
@@ -241,9 +242,10 @@ func TestNothingToTell(t *testing.T) {
 	r := w.recall(q)
 	r.Prompt.Shown, r.Prompt.Numbers = nil, nil
 	for i, arguments := range []string{`{"query":"zebras"}`, `{"name":"Ben"}`, `{}`} {
-		tool := w.engine.tools[i]
-		out, err := tool.call(&Turn{Question: q, r: r, e: w.engine, room: 3}, t.Context(), json.RawMessage(arguments))
-		if err != nil || len(out.Shown)+len(out.lore)+len(out.who) > 0 {
+		tool, turn := w.engine.tools.Tools[i], w.engine.turn(q, r)
+		turn.Room = 3
+		out, err := tool.Call(turn, t.Context(), json.RawMessage(arguments))
+		if err != nil || len(out.Shown)+len(out.Lore)+len(out.People) > 0 {
 			t.Errorf("%s told %+v, %v", tool.Name, out, err)
 		}
 		told += out.Text + "\n"
@@ -257,14 +259,12 @@ func TestNothingToTell(t *testing.T) {
 		room  int
 		shown bool
 	}{{100, true}, {10, false}} {
-		out, err := w.engine.tools[0].call(&Turn{Question: q, r: r, e: w.engine, room: c.room}, t.Context(),
-			json.RawMessage(`{"query":"zebras"}`))
+		turn := w.engine.turn(q, r)
+		turn.Room = c.room
+		out, err := w.engine.tools.Tools[0].Call(turn, t.Context(), json.RawMessage(`{"query":"zebras"}`))
 		if err != nil || (len(out.Shown) == 1) != c.shown || c.shown != strings.Contains(out.Text, "zebras") {
 			t.Errorf("in %d tokens told %+v, %v", c.room, out, err)
 		}
-	}
-	if got := r.fitted(strings.Repeat("x", 100), 2); got != strings.TrimSpace(cutShort) {
-		t.Errorf("cut to %q", got)
 	}
 }
 
@@ -274,9 +274,9 @@ func TestOutcomesAreCut(t *testing.T) {
 	w := newWorld(t, nil)
 	w.noise()
 	var rooms []int
-	long := echo(takesNumber, func(turn *Turn, _ context.Context) (Outcome, error) {
-		rooms = append(rooms, turn.room)
-		return Outcome{Text: strings.Repeat("Much is said here.\n", 400)}, nil
+	long := echo(takesNumber, func(turn *tools.Turn, _ context.Context) (tools.Outcome, error) {
+		rooms = append(rooms, turn.Room)
+		return tools.Outcome{Text: strings.Repeat("Much is said here.\n", 400)}, nil
 	})
 	blank := echoes(" ")
 	m := &caller{steps: []step{uses("echo", `{"n":1}`, "echo", `{"n":2}`),
@@ -289,7 +289,7 @@ func TestOutcomesAreCut(t *testing.T) {
 	}
 	for i, room := range rooms {
 		if tokens := w.engine.builder.MessageTokens(got[i]); tokens > room || tokens < room/2 ||
-			!strings.HasSuffix(got[i], "Much is said here."+cutShort) {
+			!strings.HasSuffix(got[i], "Much is said here."+"\n(The rest is left out: there is no room for it.)") {
 			t.Errorf("of %d tokens are used %d: %q", room, tokens, got[i])
 		}
 	}
@@ -299,15 +299,15 @@ func TestOutcomesAreCut(t *testing.T) {
 	m = &caller{steps: []step{uses("echo", `{"n":1}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4}, blank)
 	w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if got := m.outcomes(); got[0] != nothingTold {
+	if got := m.outcomes(); got[0] != "Nothing." {
 		t.Errorf("told %q", got)
 	}
 	// Without room for a single call none is made.
 	m = &caller{steps: []step{uses("echo", `{"n":1}`)}}
 	w.engine = w.over(w.store, m, builder.Options{}, Options{ToolRounds: 4, ToolTokens: 100}, blank)
 	a := w.answer(w.asks(lobby, "What is the lighthouse password?"))
-	if a.Trace.Calls[0].Outcome != callNoRoom || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 ||
-		m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != noMoreRoom+thenAnswer {
+	if a.Trace.Calls[0].Outcome != "no room" || len(m.outcomes()) > 0 || len(m.last().Tools) > 0 ||
+		m.last().Messages[2].Role != chat.User || m.last().Messages[2].Content != "There is no room left for more outcomes of tools. Answer the query now, with what you have." {
 		t.Errorf("calls %+v, told %+v", a.Trace.Calls, m.last().Messages)
 	}
 }

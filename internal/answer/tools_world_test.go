@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/guildtest"
 	"hark/memory"
@@ -111,8 +112,8 @@ func toolNames(r chat.Request) (names []string) {
 }
 
 // echo is a tool that does what a test wants, with parameters or without.
-func echo(parameters string, call func(t *Turn, ctx context.Context) (Outcome, error)) tool {
-	return newTool("echo", "Says it again.", parameters, func(t *Turn, ctx context.Context, _ any) (Outcome,
+func echo(parameters string, call func(t *tools.Turn, ctx context.Context) (tools.Outcome, error)) tools.Tool {
+	return tools.NewTool("echo", "Says it again.", parameters, func(t *tools.Turn, ctx context.Context, _ any) (tools.Outcome,
 		error) {
 		return call(t, ctx)
 	})
@@ -121,8 +122,8 @@ func echo(parameters string, call func(t *Turn, ctx context.Context) (Outcome, e
 const takesNumber = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 
 // echoes is an echo of a text.
-func echoes(text string) tool {
-	return echo(takesNumber, func(*Turn, context.Context) (Outcome, error) { return Outcome{Text: text}, nil })
+func echoes(text string) tools.Tool {
+	return echo(takesNumber, func(*tools.Turn, context.Context) (tools.Outcome, error) { return tools.Outcome{Text: text}, nil })
 }
 
 // checkShape sees to it that a request is one that servers take: each call is answered, in order, right after it.
@@ -258,11 +259,13 @@ func TestTheWindowIsNeverExceeded(t *testing.T) {
 		if err != nil && !errors.Is(err, ErrEmpty) {
 			t.Fatal(err)
 		}
-		rc := &recalled{voice: voice{builder: w.engine.builder}}
 		for i, r := range m.got {
 			tokens := o.Answer + 3
 			for _, message := range r.Messages {
-				tokens += rc.tokensOf(message)
+				tokens += w.engine.builder.MessageTokens(message.Content)
+				for _, c := range message.Calls {
+					tokens += w.engine.builder.Tokens(c.Name) + 12 + w.engine.builder.Tokens(c.Arguments)
+				}
 			}
 			for _, spec := range r.Tools {
 				tokens += w.engine.builder.Tokens(spec.Name) + w.engine.builder.Tokens(spec.Description) +
@@ -272,7 +275,7 @@ func TestTheWindowIsNeverExceeded(t *testing.T) {
 				t.Fatalf("request %d of %d and the answer have %d tokens, the window %d", i+1, len(m.got),
 					tokens, o.Window)
 			}
-			if last := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(last, noMoreRoom) {
+			if last := r.Messages[len(r.Messages)-1].Content; strings.HasPrefix(last, "There is no room left for more outcomes of tools.") {
 				full++
 			}
 		}
@@ -294,7 +297,7 @@ func (c *castle) tellLore() {
 			ID: c.base + int64(c.serial), Guild: c.Guild.ID, Name: fmt.Sprintf("Lantern %d", i), Text: "is " +
 				c.word("lore", ch.ID, known),
 			By: c.speakers()[0], Channel: ch.ID, At: noon.Add(-day), Sources: []memory.Spot{{Channel: from,
-				Message: c.old[from][0].id}},
+				Message: c.old[from][0].Message}},
 		}})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/chat"
 	"hark/internal/digest"
 	"hark/internal/embed"
@@ -86,7 +87,7 @@ func newWorld(t testing.TB, model Model) *world {
 	return w
 }
 
-func (w *world) over(log Log, model Model, b builder.Options, o Options, more ...tool) *Engine {
+func (w *world) over(log Log, model Model, b builder.Options, o Options, more ...tools.Tool) *Engine {
 	w.t.Helper()
 	if o.Policy == (memory.Policy{}) {
 		o.Policy.Direct = true
@@ -96,7 +97,7 @@ func (w *world) over(log Log, model Model, b builder.Options, o Options, more ..
 		w.t.Fatal(err)
 	}
 	e := New(log, search.New(w.store, w.store, embed.Builtin{}), built, model, o)
-	e.tools = append(e.tools, more...)
+	e.tools.Tools = append(e.tools.Tools, more...)
 	return e
 }
 

@@ -22,7 +22,7 @@ func (s *Server) Shows(channelID, user ID, command string) bool {
 	return s.mayUse(c, user, s.registered(c.GuildID, command, slashCommand))
 }
 
-// mayUse is the rule of Discord's: what is decided of a person comes before what is of their roles, of which
+// usable is the rule of Discord's: what is decided of a person comes before what is of their roles, of which
 // one that may is enough, and that before what is of everybody. Administrators may always.
 // https://support.discord.com/hc/en-us/articles/4644915651095-Command-Permissions
 func (s *Server) mayUse(c *channel, user ID, cmd *command) bool {

@@ -21,7 +21,7 @@ func TestThePlainLayoutSaysNothingTwice(t *testing.T) {
 		Lore: []search.LoreHit{{Lore: memory.Lore{ID: 1, Text: budget + "."}}, {Lore: memory.Lore{ID: 2, Text: "a hut"}}},
 	}, summaries: []search.SummaryHit{{Summary: memory.Summary{ID: 1, Text: "Ann: " + budget + " · Ben: ok"}},
 		{Summary: memory.Summary{ID: 2, Text: "They spoke of money."}}}}
-	r.sayOnce()
+	r.dedupe()
 	if len(r.result.Hits) != 3 || len(r.result.Lore) != 1 || len(r.summaries) != 1 || r.summaries[0].Summary.ID != 2 {
 		t.Errorf("%d hits, lore %v, summaries %v", len(r.result.Hits), r.result.Lore, r.summaries)
 	}

@@ -1,4 +1,4 @@
-package answer
+package tools
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/message"
 )
 
-// schema is what a record asks of the JSON schema that a tool's parameters are told in.
+// schema is what records need of a tool's parameters.
 type schema struct {
 	Type       string             `json:"type"`
 	Properties map[string]*schema `json:"properties"`
@@ -28,7 +28,7 @@ type schema struct {
 	validator *jsonschema.Schema // of the whole
 }
 
-// schemaOf reads a tool's parameters.
+// schemaOf parses parameters.
 func schemaOf(parameters json.RawMessage) (*schema, error) {
 	if len(parameters) == 0 {
 		parameters = json.RawMessage(`{"type":"object"}`)
@@ -52,8 +52,8 @@ func schemaOf(parameters json.RawMessage) (*schema, error) {
 	return s, err
 }
 
-// tighten has a schema refuse what no tool takes, without models having to be told: other fields than its properties,
-// nothing but blanks for a text that mustn't be empty, and numbers that fit into no int.
+// tighten refuses what no tool takes, without telling models: unknown fields, blank text where it mustn't be
+// empty, numbers that overflow an int.
 func tighten(schema any) {
 	s, is := schema.(map[string]any)
 	if !is {
@@ -78,25 +78,24 @@ func tighten(schema any) {
 	tighten(s["items"])
 }
 
-// arguments are those that a model wrote, if they fit s, without what is null. The error is a Mend.
+// arguments parses what a model wrote, without nulls. The error is a CallError.
 func (s *schema) arguments(written string) (map[string]any, error) {
 	if strings.TrimSpace(written) == "" {
 		written = "{}" // as some models write that there are none
 	}
 	var args map[string]any
 	if json.Unmarshal([]byte(written), &args) != nil || args == nil {
-		return nil, mendf("The arguments aren't a JSON object. %s", s.takes())
+		return nil, callErrorf("The arguments aren't a JSON object. %s", s.fieldList())
 	}
 	withoutNull(args)
 	err := s.validator.Validate(args)
 	if misfit, is := errors.AsType[*jsonschema.ValidationError](err); is {
-		return nil, mendf("The arguments don't fit: %s. %s", strings.Join(faults(misfit), "; "), s.takes())
+		return nil, callErrorf("The arguments don't fit: %s. %s", strings.Join(problems(misfit), "; "), s.fieldList())
 	}
 	return args, err
 }
 
-// takes says which fields there may be.
-func (s *schema) takes() string {
+func (s *schema) fieldList() string {
 	if len(s.Properties) == 0 {
 		return "It takes none."
 	}
@@ -113,10 +112,10 @@ func withoutNull(fields map[string]any) {
 	}
 }
 
-// faults are what doesn't fit, each with where it is.
-func faults(of *jsonschema.ValidationError) (all []string) {
+// problems returns what doesn't fit, each with where it is.
+func problems(of *jsonschema.ValidationError) (all []string) {
 	for _, cause := range of.Causes {
-		all = append(all, faults(cause)...)
+		all = append(all, problems(cause)...)
 	}
 	if len(of.Causes) == 0 {
 		why := of.ErrorKind.LocalizedString(message.NewPrinter(language.English))
@@ -129,13 +128,13 @@ func faults(of *jsonschema.ValidationError) (all []string) {
 	return all
 }
 
-// isObject reports whether a model's arguments can be sent back to servers, which may read them.
+// isObject reports whether arguments can be sent back to servers, which may parse them.
 func isObject(written string) bool {
 	var args map[string]json.RawMessage
 	return json.Unmarshal([]byte(written), &args) == nil && args != nil
 }
 
-// keyOf is a call in one form, whatever order its arguments are in.
+// keyOf returns the same for a call with its arguments in any order.
 func keyOf(name string, args map[string]any) string {
 	var b bytes.Buffer
 	_ = json.NewEncoder(&b).Encode(args) // what was decoded can be encoded

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/tools"
 	"hark/internal/digest"
 	"hark/internal/golden"
 	"hark/memory"
@@ -44,7 +46,7 @@ func (w *world) recorded(ago time.Duration, channel memory.ChannelID, asker memo
 }
 
 // history calls the tool for a question, as the loop does.
-func (w *world) history(q Question, arguments string) Outcome {
+func (w *world) history(q Question, arguments string) tools.Outcome {
 	w.t.Helper()
 	out, err := w.engine.history(w.t.Context(), q, arguments)
 	if err != nil {
@@ -53,25 +55,18 @@ func (w *world) history(q Question, arguments string) Outcome {
 	return out
 }
 
-func (e *Engine) history(ctx context.Context, q Question, arguments string) (Outcome, error) {
-	tool := e.conversationHistory()
-	args, err := tool.schema.arguments(arguments)
+func (e *Engine) history(ctx context.Context, q Question, arguments string) (tools.Outcome, error) {
+	now, err := e.readScope(ctx, q)
 	if err != nil {
-		return Outcome{}, err
+		return tools.Outcome{}, err
 	}
-	body, err := json.Marshal(args)
-	if err != nil {
-		return Outcome{}, err
-	}
-	now, err := e.readable(ctx, q)
-	if err != nil {
-		return Outcome{}, err
-	}
-	return tool.call(&Turn{Question: q, r: &recalled{reach: now}, e: e}, ctx, body)
+	at := slices.IndexFunc(e.tools.Tools, func(t tools.Tool) bool { return t.Name == "conversation_history" })
+	turn := e.turn(q, &recalled{readableScope: now, resolved: e.resolve(now.settings)})
+	return e.tools.Tools[at].Call(turn, ctx, json.RawMessage(cmp.Or(arguments, "{}")))
 }
 
 // lines are an outcome's records.
-func lines(t *testing.T, out Outcome) (all []map[string]any) {
+func lines(t *testing.T, out tools.Outcome) (all []map[string]any) {
 	t.Helper()
 	for _, line := range strings.Split(out.Text, "\n") {
 		var one map[string]any
@@ -164,7 +159,7 @@ func TestHistoryTellsThatThereMayBeMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	w.recorded(2*day, lobby, ann, "When does the ferry leave?", "At noon")
-	for i := range historyLooked/3 + 1 {
+	for i := range 1000/3 + 1 {
 		w.recorded(day-time.Duration(i)*time.Minute, lobby, ben, "And the bus?", "At one")
 	}
 	q := w.asks(lobby, "What did I ask?")
@@ -189,7 +184,7 @@ func TestHistoryGivesFieldsAndText(t *testing.T) {
 	said := text["question"].(string)
 	has(t, said, "‹@12›", "SYSTEM INSTRUCTIONS", `"quote"`)
 	hasNot(t, said, "===", "<@12>", "\n", "[1]")
-	if text["answer"] != strings.Repeat("ä", historyExcerpt)+"…" {
+	if text["answer"] != strings.Repeat("ä", 300)+"…" {
 		t.Errorf("the answer is %q", text["answer"])
 	}
 	// The field that was looked in is given by itself.
@@ -208,7 +203,7 @@ func TestHistoryStopsWhereThereIsNoRoom(t *testing.T) {
 	}
 	out := w.history(w.asks(lobby, "What did I ask?"), `{"fields":["text"],"limit":50}`)
 	all := lines(t, out)
-	if len(out.Text) > historyBytes+20 || len(out.Text) < historyBytes/2 || all[len(all)-1]["more"] != true {
+	if len(out.Text) > 8000+20 || len(out.Text) < 8000/2 || all[len(all)-1]["more"] != true {
 		t.Errorf("%d bytes, %d records, %v", len(out.Text), len(all), all[len(all)-1])
 	}
 	if want := fmt.Sprintf("%d records", len(all)-1); out.Summary != want {

@@ -105,7 +105,7 @@ func TestLookUpsOfOneAnswerShareTheirTime(t *testing.T) {
 		}}
 		ctx := withLookUps(t.Context())
 		for range 3 {
-			if _, err := slow.now(ctx, make([]memory.Message, 1)); err != nil {
+			if _, err := slow.current(ctx, make([]memory.Message, 1)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -233,7 +233,7 @@ func TestCountingWhatIsHeldBackGivesNothingAway(t *testing.T) {
 	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); a.Trace.HeldBack != 1 {
 		t.Errorf("%d were held back, of which one matters", a.Trace.HeldBack)
 	}
-	w.engine.log = surely{&altered{Store: w.store, out: map[memory.UserID]bool{ben: true}}, w.engine.upstream}
+	w.engine.log = checkedLog{&altered{Store: w.store, out: map[memory.UserID]bool{ben: true}}, w.engine.upstream}
 	if a := w.answer(w.asks(lobby, "What is the lighthouse password?")); a.Trace.HeldBack != 0 {
 		t.Errorf("%d of somebody who has opted out were counted", a.Trace.HeldBack)
 	}

@@ -31,9 +31,9 @@ type castle struct {
 	base   int64
 	events []memory.Event
 	serial memory.MessageID
-	said   []memory.Message               // by members
-	old    map[memory.ChannelID][]spot    // Hark's answers of long ago, and what was said then
-	words  map[string]func(audience) bool // each marked word, and whether who reads an answer may know it
+	said   []memory.Message                   // by members
+	old    map[memory.ChannelID][]memory.Spot // Hark's answers of long ago, and what was said then
+	words  map[string]func(audience) bool     // each marked word, and whether who reads an answer may know it
 }
 
 // audience is a place, and what who is there may know the past of.
@@ -44,7 +44,7 @@ type audience struct {
 
 // origin is what an answer of Hark's was made from.
 type origin struct {
-	spot
+	memory.Spot
 	known func(audience) bool // by who reads it now
 }
 
@@ -60,7 +60,7 @@ func (w *world) castle(t *rapid.T) *castle {
 
 // newCastle fills a drawn guild. Two people talk in all channels, days ago and just now, and tell of themselves.
 func newCastle(t *rapid.T, base int64) *castle {
-	c := &castle{World: guildtest.Draw(t, base, 8), t: t, base: base, old: map[memory.ChannelID][]spot{},
+	c := &castle{World: guildtest.Draw(t, base, 8), t: t, base: base, old: map[memory.ChannelID][]memory.Spot{},
 		words: map[string]func(audience) bool{}}
 	g := c.Guild
 	for i := range g.Channels {
@@ -86,17 +86,17 @@ func newCastle(t *rapid.T, base int64) *castle {
 			word := c.word(fmt.Sprintf("past%d", j), ch.ID, there)
 			id := c.says(time.Duration(2*i+j+2)*day, memory.Message{Channel: ch.ID, Author: who,
 				Content: "The password of the lighthouse, of lantern 0 and of lantern 1, is " + word})
-			past[ch.ID] = origin{spot{ch.ID, id}, there}
-			c.old[ch.ID] = append(c.old[ch.ID], spot{ch.ID, id})
+			past[ch.ID] = origin{memory.Spot{Channel: ch.ID, Message: id}, there}
+			c.old[ch.ID] = append(c.old[ch.ID], memory.Spot{Channel: ch.ID, Message: id})
 			c.fact(who, id, ch.ID, false)
 			c.fact(who, id, ch.ID, true)
 		}
-		c.sums(past[ch.ID].spot)
+		c.sums(past[ch.ID].Spot)
 		seen := func(a audience) bool { return a.at == ch.ID || there(a) }
-		replied := rapid.SampledFrom(c.old[ch.ID]).Draw(c.t, "replied to").id
+		replied := rapid.SampledFrom(c.old[ch.ID]).Draw(c.t, "replied to").Message
 		id := c.says(9*time.Minute, memory.Message{Channel: ch.ID, Author: c.speakers()[0], ReplyTo: replied,
 			Content: "Today's lighthouse password: " + c.word("now", ch.ID, seen)})
-		now[ch.ID] = origin{spot{ch.ID, id}, seen}
+		now[ch.ID] = origin{memory.Spot{Channel: ch.ID, Message: id}, seen}
 	}
 	for i, ch := range g.Channels {
 		c.starts(ch)
@@ -157,11 +157,11 @@ func (c *castle) fact(who memory.UserID, id memory.MessageID, channel memory.Cha
 }
 
 // sums tells of a summary of what was said, which is told in its channel only, where the past of that may be known.
-func (c *castle) sums(source spot) {
-	known := func(a audience) bool { return a.at == source.channel && a.may[source.channel] }
-	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.channel, Until: source.id, Summary: &memory.Summary{
-		ID: source.id, Guild: c.Guild.ID, Channel: source.channel, Text: "The password of the lighthouse was " + c.word("summary", source.channel, known),
-		Kind: memory.SummaryFact, Made: noon, Sources: []memory.SummarySource{{Message: source.id}},
+func (c *castle) sums(source memory.Spot) {
+	known := func(a audience) bool { return a.at == source.Channel && a.may[source.Channel] }
+	c.tell(memory.Summarised{Guild: c.Guild.ID, Channel: source.Channel, Until: source.Message, Summary: &memory.Summary{
+		ID: source.Message, Guild: c.Guild.ID, Channel: source.Channel, Text: "The password of the lighthouse was " + c.word("summary", source.Channel, known),
+		Kind: memory.SummaryFact, Made: noon, Sources: []memory.SummarySource{{Message: source.Message}},
 	}})
 }
 
@@ -182,8 +182,8 @@ func (c *castle) condenses(channel memory.ChannelID, from origin) {
 	said := c.says(11*time.Minute, memory.Message{Channel: channel, Author: c.speakers()[1], Content: "Tell me."})
 	told := c.answers(10*time.Minute, channel, "told", from)
 	c.tell(memory.SessionCondensed{Condensed: memory.Condensed{
-		Guild: c.Guild.ID, Channel: channel, Until: told.id, Text: "The password of the lighthouse was said to be " + c.word("condensed", channel, func(a audience) bool { return a.at == channel && told.known(a) }),
-		Made: noon, Model: "toy", Sources: []memory.SummarySource{{Message: said}, {Message: told.id}},
+		Guild: c.Guild.ID, Channel: channel, Until: told.Message, Text: "The password of the lighthouse was said to be " + c.word("condensed", channel, func(a audience) bool { return a.at == channel && told.known(a) }),
+		Made: noon, Model: "toy", Sources: []memory.SummarySource{{Message: said}, {Message: told.Message}},
 	}})
 }
 
@@ -204,18 +204,18 @@ func (c *castle) answers(ago time.Duration, channel memory.ChannelID, kind strin
 			95), Kind: memory.FromHark, Content: "The password of the lighthouse is " + c.word(kind, channel, known)})
 	trace := memory.Trace{Guild: c.Guild.ID, Channel: channel, Answer: id, Asker: c.speakers()[0]}
 	for _, o := range from {
-		trace.Sources = append(trace.Sources, source(o.channel, o.id))
+		trace.Sources = append(trace.Sources, source(o.Channel, o.Message))
 	}
 	if len(from) > 0 {
 		unread := rapid.SampledFrom(c.Guild.Channels).Draw(c.t, "found, and not shown to the model").ID
-		trace.Recalled = append(trace.Recalled, memory.TraceHit{Channel: unread, Message: c.old[unread][0].id})
+		trace.Recalled = append(trace.Recalled, memory.TraceHit{Channel: unread, Message: c.old[unread][0].Message})
 		c.tell(memory.Answered{Trace: trace})
 	}
 	c.calls(trace, func(a audience) bool { return known(a) && a.at == channel && a.may[channel] })
 	if !recent {
-		c.old[channel] = append(c.old[channel], spot{channel, id})
+		c.old[channel] = append(c.old[channel], memory.Spot{Channel: channel, Message: id})
 	}
-	return origin{spot{channel, id}, known}
+	return origin{memory.Spot{Channel: channel, Message: id}, known}
 }
 
 // calls is the record of a call that an answer took. It counts what the answer was made from, and is told in
@@ -254,7 +254,7 @@ func (c *castle) question(at memory.ChannelID, viewer *guildtest.Member) Questio
 	}
 	q.ID = memory.FirstMessageID(noon)
 	if rapid.Bool().Draw(c.t, "reply") {
-		q.ReplyTo = rapid.SampledFrom(c.old[at]).Draw(c.t, "to").id
+		q.ReplyTo = rapid.SampledFrom(c.old[at]).Draw(c.t, "to").Message
 	}
 	return q
 }

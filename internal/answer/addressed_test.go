@@ -175,7 +175,7 @@ func TestAnUnreadablePastDecidesNothing(t *testing.T) {
 			q := w.asks(kiosk, question)
 			q.Attended = attendedSince(from)
 			r := w.recall(q)
-			scope := r.asked
+			scope := r.narrowed
 			scope.Channels, scope.Since = []memory.ChannelID{kiosk}, r.from.Time()
 			found, _, err := w.engine.find(t.Context(), q, r, scope, []memory.MessageID{q.ID})
 			if err != nil {
@@ -219,7 +219,7 @@ func TestTheSessionHasWordsAndNames(t *testing.T) {
 	hasNot(t, w.prompt(q), "I found nothing", "language model") // it would be imitated
 	q.ReplyTo = none
 	has(t, w.prompt(q), "I found nothing")
-	if got := w.recall(q).names.spoken(memory.Message{Kind: memory.FromHark, Content: notes}, notes); got != notes {
+	if got := w.recall(q).names.modelText(memory.Message{Kind: memory.FromHark, Content: notes}, notes); got != notes {
 		t.Errorf("of an answer of nothing but notes is left %q", got)
 	}
 	if got := text.OwnWords("*yes* and **no**\n* a\n-# foot"); got != "*yes* and **no**\n* a" {

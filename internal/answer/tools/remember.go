@@ -1,4 +1,4 @@
-package answer
+package tools
 
 import (
 	"cmp"
@@ -8,19 +8,19 @@ import (
 	"strings"
 	"time"
 
+	"hark/internal/answer/manifest"
 	"hark/internal/text"
 	"hark/memory"
 )
 
 // rememberLore proposes lore, which is kept only if the asker agrees.
 //
-// Lore has to name every message that it is from: it may be told only where all of them may be read, and goes
-// with each. It names the question and, as long as nothing else went into the prompt that they could be from,
-// all messages that the model was shown. Those are mostly more than memory.MaxLoreSources. Then it names the
-// question and the messages that the model says it is from, and may say nothing that isn't in these: each of
-// its words has to be there.
-func rememberLore() tool {
-	t := newTool("remember",
+// Lore must name every message it is from: only who may read all of them may know it, and it goes with each.
+// It names the question and all messages that the model was shown, if nothing else was shown. Those are mostly
+// more than memory.MaxLoreSources. Then it names the question and the messages that the model names, and each
+// of its words must be in these.
+func rememberLore() Tool {
+	t := NewTool("remember",
 		"Propose to remember something under a name, when the asker wants it remembered. The asker is asked before it is kept. "+
 			"Use the words of the query and of the messages that it is from, and name these by their numbers.",
 		`{"type":"object","properties":{`+
@@ -30,7 +30,7 @@ func rememberLore() tool {
 			`"sources":{"type":"array","maxItems":19,"items":{"type":"integer","minimum":1},"description":"the numbers of the messages that it is from"}},`+
 			`"required":["name","text"]}`,
 		(*Turn).rememberLore)
-	t.offered = (*Turn).mayRemember
+	t.offered = func(t *Turn, ctx context.Context) (bool, error) { return t.Answer.MayRemember(ctx) }
 	return t
 }
 
@@ -40,33 +40,23 @@ type rememberArguments struct {
 	Sources    []int
 }
 
-// mayRemember reports whether something may be remembered here, of somebody who can be asked and agreed to be
-// remembered.
-func (t *Turn) mayRemember(ctx context.Context) (bool, error) {
-	q := t.Question
-	if q.ID == 0 || q.Asker == 0 || q.Operator && !q.Confirms || t.r.unlogged || !t.r.here {
-		return false, nil
-	}
-	return t.r.consents.agrees(ctx, q.Guild, q.Asker)
-}
-
 func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, error) {
-	if len(t.r.told.proposals) >= mostProposals {
-		return Outcome{}, mendf("No more than %d things are proposed in one answer.", mostProposals)
+	if len(t.Talk.Proposals) >= maxProposals {
+		return Outcome{}, callErrorf("No more than %d things are proposed in one answer.", maxProposals)
 	}
 	q := t.Question
 	sources, err := t.sourcesOf(a.Sources)
 	if err != nil {
 		return Outcome{}, err
 	}
-	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: plainly(a.Name), Text: plainly(a.Text)}
+	lore := memory.Lore{Guild: q.Guild, Channel: q.Channel, Name: manifest.Uncited(a.Name), Text: manifest.Uncited(a.Text)}
 	for _, alias := range a.Aliases {
-		lore.Own = append(lore.Own, plainly(alias))
+		lore.Own = append(lore.Own, manifest.Uncited(alias))
 	}
 	if all, small := t.allShown(); small {
 		sources = all
-	} else if strange := t.unsaid(lore, sources); len(strange) > 0 {
-		return Outcome{}, mendf("These words are neither in the query nor in the messages that you named as sources: %s. "+
+	} else if strange := t.missingTerms(lore, sources); len(strange) > 0 {
+		return Outcome{}, callErrorf("These words are neither in the query nor in the messages that you named as sources: %s. "+
 			"Name the messages that they are from, or use the words that are there. What isn't in a message can't be remembered.", strings.Join(strange, ", "))
 	}
 	lore.Sources = []memory.Spot{{Channel: q.Channel, Message: q.ID}}
@@ -75,47 +65,41 @@ func (t *Turn) rememberLore(_ context.Context, a rememberArguments) (Outcome, er
 	}
 	lore.ID, lore.At = 1, q.Now // of the one who agrees, later
 	if lore, err = lore.Checked(); err != nil {
-		return Outcome{}, Mend(err.Error() + ".")
+		return Outcome{}, CallError(err.Error() + ".")
 	}
 	lore.ID, lore.At = 0, time.Time{}
 	return Outcome{
 		Text:      "The asker is asked, below your answer, whether to remember it. It isn't remembered yet.",
-		Summary:   "proposed, " + plural(len(lore.Sources), "source"),
-		Proposals: []Proposal{{Lore: lore}},
+		Summary:   "proposed, " + Plural(len(lore.Sources), "source"),
+		Proposals: []memory.Lore{lore},
 	}, nil
 }
 
-// plainly is a text without the numbers of a prompt, and with Discord's own mention tags.
-func plainly(s string) string {
-	return replaceCitations(shownTag.ReplaceAllString(s, "<@$1>"), func(int) bool { return false })
-}
-
-// sourcesOf are the messages of these numbers.
+// sourcesOf returns the messages of these numbers.
 func (t *Turn) sourcesOf(numbers []int) ([]memory.Message, error) {
 	var sources []memory.Message
 	for _, n := range numbers {
-		hit, there := t.r.shown.hit(n)
+		hit, there := t.Shown.Hit(n)
 		if !there {
-			return nil, mendf("There is no message with the number %d.", n)
+			return nil, callErrorf("There is no message with the number %d.", n)
 		}
 		sources = append(sources, hit.Message)
 	}
 	return sources, nil
 }
 
-// allShown are all messages that the model was shown, if they are few enough to be the sources of lore and
-// nothing was shown but messages of members': what was made of some has sources of its own, or none that are
-// known.
+// allShown returns all messages shown, if they are few enough to be sources of lore and nothing but members'
+// messages was shown: what was made from messages has sources of its own, or unknown ones.
 func (t *Turn) allShown() ([]memory.Message, bool) {
-	if len(t.r.shown.lore)+len(t.r.shown.summaries) > 0 {
+	if len(t.Shown.Lore)+len(t.Shown.Summaries) > 0 {
 		return nil, false
 	}
-	for _, p := range t.r.shown.people {
+	for _, p := range t.Shown.People {
 		if len(p.Person.Facts) > 0 {
 			return nil, false
 		}
 	}
-	all := slices.Clone(t.r.shown.messages)
+	all := slices.Clone(t.Shown.Messages)
 	if slices.ContainsFunc(all, func(m memory.Message) bool { return m.Kind == memory.FromHark }) {
 		return nil, false
 	}
@@ -123,8 +107,9 @@ func (t *Turn) allShown() ([]memory.Message, bool) {
 	return all, len(all) < memory.MaxLoreSources
 }
 
-// unsaid are the terms of lore that neither the query has nor sources: what is said there, by whom, of whom and when.
-func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []string) {
+// missingTerms returns the terms of lore that neither the query nor sources have: what is said there, by whom,
+// of whom and when.
+func (t *Turn) missingTerms(lore memory.Lore, sources []memory.Message) (strange []string) {
 	said := map[string]bool{}
 	hear := func(s string) {
 		for _, term := range text.Terms(s) {
@@ -140,10 +125,10 @@ func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []str
 		named, times = append(append(named, m.Author), m.Mentions...), append(times, m.ID)
 	}
 	for _, id := range named {
-		hear(t.r.names.of(id))
+		hear(t.Answer.People().Name(id))
 	}
 	for _, id := range times {
-		at := id.Time().In(t.Zone())
+		at := id.Time().In(t.Answer.Zone())
 		hear(fmt.Sprint(at.Format("Monday 2 January 2006 2006-01-02 01-02 02.01.2006 15:04"), " ", at.Day(),
 			" ", int(at.Month())))
 	}
@@ -152,8 +137,8 @@ func (t *Turn) unsaid(lore memory.Lore, sources []memory.Message) (strange []str
 			strange = append(strange, term)
 		}
 	}
-	return strange[:min(len(strange), mostStrange)]
+	return strange[:min(len(strange), maxMissing)]
 }
 
-// mostStrange is how many words the model is told that it may not use.
-const mostStrange = 20
+// maxMissing bounds the words that the model is told it may not use.
+const maxMissing = 20

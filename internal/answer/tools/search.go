@@ -1,14 +1,14 @@
-package answer
+package tools
 
 import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"hark/builder"
+	"hark/internal/answer/manifest"
 	"hark/internal/pattern"
 	"hark/memory"
 	"hark/search"
@@ -17,8 +17,8 @@ import (
 const searchLimit = 10 // hits of a call that doesn't say
 
 // searchMemory searches what was said, as for the prompt.
-func searchMemory() tool {
-	return newTool("search_memory",
+func searchMemory() Tool {
+	return NewTool("search_memory",
 		"Search what was said here before, for what the history shown doesn't have. "+
 			"Each result has a number to cite it by. What was shown already isn't shown again.",
 		`{"type":"object","properties":{`+
@@ -41,29 +41,26 @@ func (t *Turn) searchMemory(ctx context.Context, a searchArguments) (Outcome, er
 	if err != nil {
 		return Outcome{}, err
 	}
-	knows := t.r.knows(t.Question)
-	q := t.e.query(t.Question, t.r, scope, knows)
+	known := t.known()
+	q := t.Answer.Query(scope, known)
 	q.Text, q.Mentions, q.Session, q.Limit = a.Query, nil, nil, cmp.Or(a.Limit, searchLimit)
-	result, err := t.e.search.Search(ctx, q)
-	if err == nil {
-		result, err = t.r.consents.of(ctx, result)
-	}
+	result, err := t.Answer.Search(ctx, q)
 	if err != nil {
 		return Outcome{}, err
 	}
 	for i := range result.Hits {
 		result.Hits[i].Excerpt = slices.DeleteFunc(slices.Clone(result.Hits[i].Excerpt), func(m memory.Message) bool {
-			return slices.Contains(knows, m.ID)
+			return slices.Contains(known, m.ID)
 		})
 	}
 	return t.outcome(result.Hits), nil
 }
 
-// scope is where a call searches: in what the answer may be made from, narrowed down.
+// scope narrows down what the answer may be made from.
 func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, error) {
-	scope := t.r.asked
+	scope := t.Answer.Scope()
 	day := func(date string) time.Time {
-		at, _ := time.ParseInLocation(time.DateOnly, date, t.Zone())
+		at, _ := time.ParseInLocation(time.DateOnly, date, t.Answer.Zone())
 		return at
 	}
 	if a.Since != "" && (scope.Since.IsZero() || day(a.Since).After(scope.Since)) {
@@ -75,22 +72,22 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 		}
 	}
 	if a.Since != "" && a.Until != "" && a.Until < a.Since {
-		return scope, mendf(`"until" is before "since".`)
+		return scope, callErrorf(`"until" is before "since".`)
 	}
 	if a.Channel != "" {
-		in := t.r.channelsCalled(a.Channel)
+		in := t.channelsCalled(a.Channel)
 		if len(in) == 0 {
-			return scope, mendf(`There is no channel of that name that everybody may read who reads the answer. Leave "channel" out to search all that may be used.`)
+			return scope, callErrorf(`There is no channel of that name that everybody may read who reads the answer. Leave "channel" out to search all that may be used.`)
 		}
-		scope.Channels = Filter{In: in}.channels(scope.Channels, t.r.channels)
+		scope.Channels = t.Answer.In(scope.Channels, in)
 	}
 	if a.Author != "" {
-		people, err := t.e.peopleCalled(ctx, t, a.Author)
+		people, err := t.peopleCalled(ctx, a.Author)
 		if err != nil {
 			return scope, err
 		}
 		if len(people) == 0 {
-			return scope, mendf(`Nobody of that name is known. Leave "author" out to search what anybody said.`)
+			return scope, callErrorf(`Nobody of that name is known. Leave "author" out to search what anybody said.`)
 		}
 		var ids []memory.UserID
 		for _, p := range people {
@@ -107,30 +104,31 @@ func (t *Turn) scope(ctx context.Context, a searchArguments) (memory.Scope, erro
 
 var channelTag = pattern.Of(`^<?#(\d{1,20})>?$`)
 
-// channelsCalled are the channels of that name, tag or id among those that may be used.
-func (r *recalled) channelsCalled(name string) (ids []memory.ChannelID) {
+// channelsCalled returns the usable channels of that name, tag or id.
+func (t *Turn) channelsCalled(name string) (ids []memory.ChannelID) {
 	name = strings.TrimSpace(name)
 	if m := channelTag().FindStringSubmatch(name); m != nil {
 		name = m[1]
 	}
 	name = strings.ReplaceAll(strings.TrimLeft(name, "# "), " ", "-") // as the prompt has it
-	for _, id := range r.asked.Channels {
-		if strings.EqualFold(strings.ReplaceAll(r.names.channel(id), " ", "-"), name) || id.String() == name {
+	channels := t.Answer.Channels()
+	for _, id := range t.Answer.Scope().Channels {
+		if strings.EqualFold(strings.ReplaceAll(channels[id].Name, " ", "-"), name) || id.String() == name {
 			ids = append(ids, id)
 		}
 	}
 	return ids
 }
 
-// part lays hits out as the prompt does, with the numbers that go on from its own.
+// part lays hits out as the prompt does, and goes on with its numbers.
 func (t *Turn) part(hits []search.Hit) builder.Part {
-	in := t.e.historyOf(t, search.Result{Hits: hits})
-	in.FirstNumber = t.r.shown.next
+	in := t.Answer.Input(search.Result{Hits: hits})
+	in.FirstNumber = t.Shown.Next()
 	in.Participants = t.strangers(in.History)
-	return t.r.voice.builder.Part(in, t.room)
+	return t.Builder.Part(in, t.Room)
 }
 
-// outcome tells of hits, where there isn't room for as much as one with its neighbours without these.
+// outcome shows hits, without their neighbours if there is no room for one with them.
 func (t *Turn) outcome(hits []search.Hit) Outcome {
 	part := t.part(hits)
 	if len(part.Shown) == 0 {
@@ -161,72 +159,38 @@ func (t *Turn) outcome(hits []search.Hit) Outcome {
 			}
 		}
 		if some {
-			o.hits = append(o.hits, hit{h, numbers[h.Message.ID]})
+			o.Hits = append(o.Hits, manifest.NumberedHit{Hit: h, Number: numbers[h.Message.ID]})
 		}
 	}
 	switch {
 	case len(hits) == 0:
 		o.Text = "Nothing was found that isn't shown already."
 	case len(o.Shown) == 0:
-		o.Text = plural(len(hits), "message") + " found, but there is no room to show any."
+		o.Text = Plural(len(hits), "message") + " found, but there is no room to show any."
 	}
-	o.Summary = plural(len(o.Shown), "message")
+	o.Summary = Plural(len(o.Shown), "message")
 	return o
 }
 
-// historyOf is what was recalled as the builder takes it.
-func (e *Engine) historyOf(t *Turn, result search.Result) builder.Input {
-	in := History(result, t.Question.Channel, t.Zone(), t.r.names.channel, t.r.names.of)
-	t.r.names.name(in.History)
-	in.Now = t.Question.Now.In(t.Zone())
-	return in
-}
-
-// strangers are the authors of items of whom the model doesn't know what they are called, by name alone. The
-// plain layout tells it beside what they said.
+// strangers returns the authors of items whose names the model doesn't know, by name alone. The plain layout
+// shows names with the text.
 func (t *Turn) strangers(items []builder.Item) (people []builder.Participant) {
 	known := map[memory.UserID]bool{}
-	if t.r.Prompt.Layout() != builder.LayoutPlain {
-		for _, p := range t.r.shown.people {
+	if t.Prompt.Layout() != builder.LayoutPlain {
+		for _, p := range t.Shown.People {
 			known[p.Person.ID] = true
 		}
-		for _, m := range t.r.shown.told {
+		for _, m := range t.Shown.Emitted {
 			known[m.Author] = true
 		}
 	}
 	for _, item := range items {
 		for _, line := range item.Lines {
-			if p, there := t.r.names.person(line.Author); there && !known[line.Author] {
+			if p, there := t.Answer.People().Of(line.Author); there && !known[line.Author] {
 				known[line.Author] = true
 				people = append(people, builder.Participant{ID: p.ID, Name: p.DisplayName()})
 			}
 		}
 	}
 	return people
-}
-
-// personTag is a mention tag, as Discord has it and as the prompt shows it.
-var personTag = pattern.Of(`^[<‹]?@?!?(\d{1,20})[>›]?$`)
-
-// peopleCalled are those whom a name or a tag calls, as a prompt may introduce them. Who has opted out isn't
-// called by any.
-func (e *Engine) peopleCalled(ctx context.Context, t *Turn, name string) ([]search.Participant, error) {
-	q := e.query(t.Question, t.r, t.r.asked, nil)
-	q.Text, q.Mentions, q.Session = name, nil, nil
-	if m := personTag().FindStringSubmatch(strings.TrimSpace(name)); m != nil {
-		id, _ := strconv.ParseInt(m[1], 10, 64)
-		q.Text, q.Mentions = "", []memory.UserID{memory.UserID(id)}
-	}
-	people, err := e.search.Introduce(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	result, err := t.r.consents.of(ctx, search.Result{People: people})
-	if err != nil {
-		return nil, err
-	}
-	if t.Question.Guild == memory.DirectGuild {
-		result.People = presentIn(result.People, t.Question.Asker)
-	}
-	return result.People, nil
 }

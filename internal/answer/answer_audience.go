@@ -1,0 +1,144 @@
+package answer
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"hark/internal/digest"
+	"hark/memory"
+)
+
+// answerAudience decides which of Hark's answers may be repeated in a channel. An answer carries the audience
+// of all its sources, which may have shrunk since. An answer without known sources isn't repeated.
+type answerAudience struct {
+	readableScope
+	channel memory.ChannelID
+	present memory.MessageID // from here on everybody present has seen what was said
+	// judged answers and usable messages: answers of one dialogue share their sources
+	judged, usableAt map[memory.Spot]bool
+	traces           map[memory.Spot]memory.Trace // that were read, by each message of their answers; empty: none is kept
+}
+
+// audienceIn is for a channel in which everybody present has seen what was said since present.
+func (now readableScope) audienceIn(channel memory.ChannelID, present memory.MessageID) *answerAudience {
+	return &answerAudience{readableScope: now, channel: channel, present: present, judged: map[memory.Spot]bool{},
+		usableAt: map[memory.Spot]bool{}, traces: map[memory.Spot]memory.Trace{}}
+}
+
+// repeatable removes the answers that mustn't be repeated. messages are of the channel, in order, and with
+// consent.
+func (d *answerAudience) repeatable(ctx context.Context, messages []memory.Message) ([]memory.Message, error) {
+	var answers []memory.MessageID
+	for _, m := range messages {
+		if m.Kind == memory.FromHark {
+			answers = append(answers, m.ID)
+		}
+	}
+	if err := d.readTraces(ctx, answers...); err != nil {
+		return nil, err
+	}
+	return digest.Keep(messages, func(m memory.Message) (ok bool, err error) {
+		if ok = m.Kind != memory.FromHark; !ok {
+			ok, err = d.mayRepeat(ctx, m.ID)
+		}
+		d.usableAt[memory.Spot{Channel: d.channel, Message: m.ID}] = ok
+		return ok, err
+	})
+}
+
+// readTraces reads the traces of answers that weren't read yet.
+func (d *answerAudience) readTraces(ctx context.Context, answers ...memory.MessageID) error {
+	answers = slices.DeleteFunc(answers, func(id memory.MessageID) bool {
+		_, read := d.traces[memory.Spot{Channel: d.channel, Message: id}]
+		return read
+	})
+	if len(answers) == 0 {
+		return nil
+	}
+	traces, err := d.consents.log.Traces(ctx, memory.TraceQuery{Channel: d.channel, Answers: answers})
+	for _, id := range answers {
+		d.traces[memory.Spot{Channel: d.channel, Message: id}] = memory.Trace{} // unless there is one
+	}
+	for _, t := range traces {
+		for _, id := range append(t.Parts, t.Answer) {
+			d.traces[memory.Spot{Channel: d.channel, Message: id}] = t
+		}
+	}
+	return err
+}
+
+// mayRepeat judges an answer. All messages of a long answer are judged together.
+func (d *answerAudience) mayRepeat(ctx context.Context, answer memory.MessageID) (bool, error) {
+	if ok, judged := d.judged[memory.Spot{Channel: d.channel, Message: answer}]; judged {
+		return ok, nil
+	}
+	d.judged[memory.Spot{Channel: d.channel, Message: answer}] = false
+	if err := d.readTraces(ctx, answer); err != nil {
+		return false, err
+	}
+	trace := d.traces[memory.Spot{Channel: d.channel, Message: answer}]
+	if trace.Answer == 0 {
+		return false, nil
+	}
+	ok, err := d.sourcesReadable(ctx, trace)
+	for _, id := range append(trace.Parts, answer) {
+		d.judged[memory.Spot{Channel: d.channel, Message: id}] = ok
+	}
+	return ok, err
+}
+
+// sourcesReadable reports whether all sources of an answer may be used again.
+func (d *answerAudience) sourcesReadable(ctx context.Context, trace memory.Trace) (bool, error) {
+	used := messageSet{}
+	for _, s := range trace.Sources {
+		at := memory.Spot{Channel: s.Channel, Message: memory.MessageID(s.ID)}
+		switch s.Kind {
+		case memory.SourceLore:
+			if _, ok := d.lore[s.ID]; !ok {
+				return false, nil
+			}
+		case memory.SourceFact:
+			if d.hidden[s.ID] {
+				return false, nil
+			}
+		case memory.SourceMessage:
+			if at.Message == trace.Question && at.Channel == trace.Channel {
+				continue
+			}
+			seen := at.Channel == d.channel && at.Message >= d.present
+			if !seen && !slices.Contains(d.scope.Channels, at.Channel) {
+				return false, nil
+			}
+			if !d.usableAt[at] {
+				used.add(at)
+			}
+		}
+	}
+	for channel, ids := range used {
+		if ok, err := d.allUsable(ctx, channel, ids); !ok || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// in is for another channel: what was said there isn't being said to anybody now.
+func (d *answerAudience) in(channel memory.ChannelID) *answerAudience {
+	if channel == d.channel {
+		return d
+	}
+	other := *d
+	other.channel, other.present = channel, math.MaxInt64
+	return &other
+}
+
+// allUsable reports whether all of ids exist, with consent, and answers among them may be repeated.
+func (d *answerAudience) allUsable(ctx context.Context, channel memory.ChannelID,
+	ids []memory.MessageID) (bool, error) {
+	sources, err := d.consents.messages(ctx, channel, ids)
+	if err == nil {
+		sources, err = d.in(channel).repeatable(ctx, sources)
+	}
+	return len(sources) == len(ids) && err == nil, err
+}

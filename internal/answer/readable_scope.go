@@ -1,0 +1,249 @@
+package answer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hark/builder"
+	"hark/internal/digest"
+	"hark/internal/text"
+	"hark/memory"
+	"hark/search"
+)
+
+// modelText returns what m says, or the turn that it begins, as a model reads it: of Hark's messages only its
+// own words, and bots' names instead of their mentions.
+func (n names) modelText(m memory.Message, said string) string {
+	if m.Kind == memory.FromHark {
+		if said = text.OwnWords(said); said == "" {
+			return m.Text() // it was nothing else
+		}
+	}
+	if !strings.Contains(said, "<@") {
+		return said
+	}
+	return mentioned.ReplaceAllStringFunc(said, func(tag string) string {
+		id, _ := strconv.ParseInt(strings.Trim(tag, "<@!>"), 10, 64)
+		if p, known := n.person(memory.UserID(id)); known && p.Bot && p.DisplayName() != "" {
+			return "@" + p.DisplayName()
+		}
+		return tag
+	})
+}
+
+// nameBots replaces mentions of bots by their names.
+func (n names) nameBots(items []builder.Item) {
+	for _, item := range items {
+		for i := range item.Lines {
+			line := &item.Lines[i]
+			if said := n.modelText(memory.Message{}, line.Content); said != line.Content {
+				line.Content, line.Tokens = said, 0
+			}
+		}
+	}
+}
+
+// sortByID sorts messages by their ids, which is by time.
+func sortByID(messages []memory.Message) []memory.Message {
+	slices.SortFunc(messages, func(a, b memory.Message) int { return cmp.Compare(a.ID, b.ID) })
+	return messages
+}
+
+// readableScope is what an answer may use at this moment.
+type readableScope struct {
+	guilds   []memory.GuildID
+	scope    memory.Scope
+	narrowed memory.Scope // what of it the question is about
+	channels map[memory.ChannelID]memory.Channel
+	closed   []memory.ChannelID // what is remembered beyond scope, as far as the question is about it
+	here     bool               // whether what was logged of the channel asked in may be used at all
+	attended memory.MessageID   // what was said there before this is used as any other past, and isn't of the session
+	names    names
+	consents consents
+	lore     map[int64]memory.Lore // what the guilds were told, by id
+	hidden   map[int64]bool        // facts that may not be told
+	settings Settings              // of the channel asked in
+}
+
+// readScope returns what an answer to q may use now, with the names of people and channels; nothing of a guild
+// that removed Hark.
+func (e *Engine) readScope(ctx context.Context, q Question) (readableScope, error) {
+	if q.Settled != nil {
+		if err := q.Settled(ctx); err != nil {
+			return readableScope{}, err
+		}
+	}
+	now := readableScope{guilds: []memory.GuildID{q.Guild}, names: newNames(),
+		consents: consents{log: e.log, in: map[member]bool{}}, settings: e.settings(), attended: math.MaxInt64}
+	if q.Everywhere && q.Operator {
+		var err error
+		if now.guilds, err = e.log.Guilds(ctx); err != nil {
+			return readableScope{}, err
+		}
+	}
+	if q.Guild == memory.DirectGuild {
+		now.attended = 0
+	}
+	all := map[memory.ChannelID]memory.Channel{}
+	left := map[memory.GuildID]bool{memory.DirectGuild: q.Operator}
+	now.guilds = slices.DeleteFunc(slices.Clone(now.guilds), func(id memory.GuildID) bool { return left[id] })
+	for _, id := range now.guilds {
+		g, err := e.log.Guild(ctx, id)
+		if errors.Is(err, memory.ErrNotFound) {
+			continue // nothing was said there yet
+		}
+		if err != nil {
+			return readableScope{}, err
+		}
+		if left[id] = !g.Left.IsZero(); left[id] {
+			continue
+		}
+		list, err := e.log.People(ctx, id)
+		if err != nil {
+			return readableScope{}, err
+		}
+		now.names.add(g, list)
+		if id == q.Guild {
+			now.settings = now.settings.Set(g, q.Channel)
+		}
+		channels := digest.ByID(g)
+		now.here = now.here || id == q.Guild && e.remembered(q, g, channels[q.Channel], channels) &&
+			!channels[q.Channel].Shut
+		readable := map[memory.ChannelID]bool{}
+		for _, c := range readableIn(g, q, now.names) {
+			readable[c] = true
+		}
+		switch {
+		case id != q.Guild:
+		case readable[q.Channel]:
+			now.attended = 0
+		case q.Attended != nil:
+			now.attended = q.Attended(g, q.Channel)
+		}
+		for _, c := range g.Channels {
+			all[c.ID] = c
+			switch {
+			case !e.remembered(q, g, channels[c.ID], channels):
+			case readable[c.ID]:
+				now.scope.Channels = append(now.scope.Channels, c.ID)
+			case c.Kind != memory.DirectChannel:
+				now.closed = append(now.closed, c.ID)
+			}
+		}
+	}
+	now.guilds = slices.DeleteFunc(now.guilds, func(id memory.GuildID) bool { return left[id] })
+	now.channels = all
+	now.hidden = hiddenFacts(now.scope.Channels, now.names.people)
+	now.narrowed, now.closed = q.Filter.narrow(now.scope, all), q.Filter.channels(now.closed, all)
+	return now, e.readLore(ctx, &now)
+}
+
+// hiddenFacts returns the facts that were said or told outside channels.
+func hiddenFacts(channels []memory.ChannelID, people memory.People) map[int64]bool {
+	hidden := map[int64]bool{}
+	for _, guild := range people {
+		for i := range guild {
+			for _, f := range guild[i].Facts {
+				if f.Channel != 0 && !slices.Contains(channels, f.Channel) {
+					hidden[f.ID] = true
+				}
+			}
+		}
+	}
+	return hidden
+}
+
+func readableIn(g *memory.Guild, q Question, n names) []memory.ChannelID {
+	if q.Everywhere && q.Operator {
+		return digest.Each(g.Channels, func(c memory.Channel) memory.ChannelID { return c.ID })
+	}
+	place := search.Place{Channel: q.Channel, Operator: q.Operator}
+	if q.OnlyAsker {
+		place.Viewer, place.Roles = q.Asker, q.Roles
+	}
+	if q.Sets != nil {
+		place.Sets = q.Sets(g)
+	}
+	return search.Readable(g, place, n.person)
+}
+
+// names are those of the people and channels that an answer may name.
+type names struct {
+	people   memory.People
+	channels map[memory.ChannelID]string
+	unplaced map[memory.ChannelID]bool // channels that Discord, as far as is known, doesn't have
+}
+
+func newNames() names {
+	return names{channels: map[memory.ChannelID]string{},
+		unplaced: map[memory.ChannelID]bool{}}
+}
+
+func (n *names) add(g *memory.Guild, people []memory.Person) {
+	n.people = append(n.people, people)
+	for _, c := range g.Channels {
+		n.channels[c.ID] = c.Name
+		n.unplaced[c.ID] = c.Unplaced || c.Kind == memory.LocalChannel
+	}
+}
+
+func (n names) person(id memory.UserID) (memory.Person, bool) { return n.people.Of(id) }
+
+// of returns the name somebody goes by, or else their tag.
+func (n names) of(id memory.UserID) string { return n.people.Name(id) }
+
+func (n names) channel(id memory.ChannelID) string { return n.channels[id] }
+
+// readLore reads the lore of the scope, without what opted-out people told.
+func (e *Engine) readLore(ctx context.Context, now *readableScope) error {
+	now.lore = map[int64]memory.Lore{}
+	for _, guild := range now.guilds {
+		all, err := e.log.Lore(ctx, guild)
+		if err != nil {
+			return err
+		}
+		for _, l := range search.LoreIn(now.scope, all) {
+			if ok, err := now.consents.agrees(ctx, guild, l.By); err != nil {
+				return err
+			} else if ok {
+				now.lore[l.ID] = l
+			}
+		}
+	}
+	return nil
+}
+
+// usable reports whether lore may be used and is unchanged.
+func (now *readableScope) usable(l memory.Lore) bool {
+	known, ok := now.lore[l.ID]
+	return ok && known.Guild == l.Guild && known.At.Equal(l.At)
+}
+
+// remembered reports whether messages of c may be recalled for q. Imports of a guild that was never asked are
+// the operator's own, until somebody decides otherwise. channels are g's.
+func (e *Engine) remembered(q Question, g *memory.Guild, c *memory.Channel,
+	channels map[memory.ChannelID]*memory.Channel) bool {
+	policy := e.options.Policy
+	if c != nil && q.Operator && c.Unplaced && !g.Asked {
+		policy.Ask = false
+	}
+	return digest.Remembers(policy, g, c, channels)
+}
+
+// source returns m as the source that [n] cites.
+func (now *readableScope) source(n int, m memory.Message) Source {
+	return Source{
+		Number: n, Guild: m.Guild, Channel: m.Channel, Message: m.ID, Author: now.names.of(m.Author),
+		Place: now.names.channel(m.Channel),
+		Time:  m.Time().In(now.settings.Zone), Unplaced: now.names.unplaced[m.Channel],
+	}
+}
+
+// mentioned matches a mention tag.
+var mentioned = regexp.MustCompile(`<@!?(\d+)>`)

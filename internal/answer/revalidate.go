@@ -1,0 +1,133 @@
+package answer
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/internal/digest"
+	"hark/memory"
+	"hark/search"
+)
+
+// revalidateTime bounds revalidating what is left of an answer that was stopped.
+const revalidateTime = 2 * time.Second
+
+// revalidate is revalidateOnce, also for an answer that was stopped or took too long.
+func (e *Engine) revalidate(ctx context.Context, q Question, r *recalled) (bool, error) {
+	ctx = withLookUps(ctx)
+	ok, err := e.revalidateOnce(ctx, q, r)
+	if ctx.Err() == nil {
+		return ok, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), revalidateTime)
+	defer cancel()
+	return e.revalidateOnce(ctx, q, r)
+}
+
+// revalidateOnce reports whether all that the model was shown is unchanged, and everybody who will read the
+// answer may still read it: writing one can take minutes.
+func (e *Engine) revalidateOnce(ctx context.Context, q Question, r *recalled) (bool, error) {
+	now, err := e.readScope(ctx, q)
+	if err != nil {
+		return false, err
+	}
+	if ok, err := now.samePeople(ctx, r.shown.People); !ok || err != nil {
+		return false, err
+	}
+	if !now.sameLore(r.shown.Lore) {
+		return false, nil
+	}
+	if ok, err := e.sameSummaries(ctx, &now, q.Channel, r); !ok || err != nil {
+		return false, err
+	}
+	session, condensed := r.shown.Session, r.shown.Condensed
+	if (len(session) > 0 && !r.unlogged || len(condensed) > 0) && !now.here {
+		return false, nil
+	}
+	if ok, err := now.consents.mentionsAgree(ctx, q.Guild, condensed); !ok || err != nil {
+		return false, err
+	}
+	if given, err := now.consents.withConsent(ctx, session); len(given) < len(session) || err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(session, func(m memory.Message) bool { return m.ID < now.attended }) {
+		return false, nil
+	}
+	for channel, sent := range r.shown.ByChannel() {
+		was := map[memory.MessageID]memory.Message{}
+		for _, m := range sent {
+			was[m.ID] = m
+		}
+		found, err := now.consents.messages(ctx, channel, digest.IDs(sent))
+		if len(found) < len(sent) || err != nil {
+			return false, err
+		}
+		present := memory.MessageID(math.MaxInt64) // nobody has seen it for being there
+		if channel == q.Channel {
+			present = max(r.from, now.attended)
+		}
+		// Hark's own answers among them are judged by what they were made from, which may have been closed since.
+		allowed, err := now.audienceIn(channel, present).repeatable(ctx, sortByID(slices.Clone(found)))
+		if len(allowed) < len(found) || err != nil {
+			return false, err
+		}
+		for _, m := range found {
+			if changed(was[m.ID], m) || m.ID < present && !slices.Contains(now.scope.Channels, channel) {
+				return false, nil
+			}
+		}
+	}
+	r.readableScope = now
+	return true, nil
+}
+
+// changed reports whether a message was edited since the model was shown it. Hark's own answers grow while
+// they are sent; one that is rewritten begins differently.
+func changed(was, now memory.Message) bool {
+	if now.Kind == memory.FromHark {
+		return !strings.HasPrefix(now.Text(), was.Text())
+	}
+	return now.Text() != was.Text()
+}
+
+// samePeople reports whether nobody has opted out, and all facts are unchanged.
+func (now *readableScope) samePeople(ctx context.Context, people []search.Participant) (bool, error) {
+	for _, p := range people {
+		if ok, err := now.consents.agrees(ctx, p.Person.Guild, p.Person.ID); !ok || err != nil {
+			return false, err
+		}
+		known, _ := now.names.person(p.Person.ID)
+		for _, f := range p.Person.Facts {
+			if !slices.Contains(known.Facts, f) || now.hidden[f.ID] {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+const (
+	heldBackHits      = 10  // the best hits of all that is remembered, among which what was held back is counted
+	heldBackRelevance = 0.2 // from which on one counts as mattering
+)
+
+// countHeldBack counts in the trace how many of the best hits are in channels closed to the readers. It is a
+// number only, and no server is given a text for it. If counting fails it stays 0: the answer is worth more.
+func (e *Engine) countHeldBack(ctx context.Context, r *recalled, t *memory.Trace) {
+	if len(r.closed) == 0 {
+		return
+	}
+	hits, err := e.search.Beside(ctx, r.result, r.closed, heldBackHits)
+	if err != nil {
+		return
+	}
+	for _, hit := range hits {
+		agrees, err := r.consents.agrees(ctx, hit.Message.Guild, hit.Message.Author)
+		if agrees && err == nil && hit.Relevance >= heldBackRelevance {
+			t.HeldBack++
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package tools
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/memory"
+)
+
+// Usage is what an answer took of models, over all calls for it.
+type Usage struct {
+	Calls      int
+	Prompt     int // tokens, as the servers count, or else estimated
+	Completion int
+}
+
+// CallLog is what the calls of models and tools for an answer took, and their records, however often the
+// answer was restarted.
+type CallLog struct {
+	Question Question
+	Started  time.Time
+
+	Usage     Usage
+	Calls     []memory.TraceCall
+	Records   []memory.Record
+	Rounds    int
+	Failed    error // of the first tool that failed
+	Restarted bool  // whether records were left out because the answer isn't made from what their calls showed
+}
+
+// Count adds a model's reply. sent is how many tokens the model was sent, as b counts.
+func (l *CallLog) Count(b *builder.Builder, reply chat.Reply, sent int) {
+	l.Usage.Calls++
+	written := b.Tokens(reply.Text)
+	for _, c := range reply.Calls {
+		written += b.Tokens(c.Name) + b.Tokens(c.Arguments)
+	}
+	switch {
+	case reply.PromptTokens > 0:
+		sent = reply.PromptTokens
+	case written == 0: // it may never have come to it
+		sent = 0
+	}
+	if reply.CompletionTokens > 0 {
+		written = reply.CompletionTokens
+	}
+	l.Usage.Prompt, l.Usage.Completion = l.Usage.Prompt+sent, l.Usage.Completion+written
+}
+
+// Record adds the record of the call at index of a round.
+func (l *CallLog) Record(round, index int, rec memory.Record) {
+	q := l.Question
+	// A question may be answered again, and a slash command's has no id.
+	rec.CallID = fmt.Sprintf("%d-%s-%d-%d", q.ID, strconv.FormatInt(l.Started.UnixNano(), 36), round, index)
+	rec.Guild, rec.Channel, rec.Question, rec.Asker = q.Guild, q.Channel, q.ID, q.Asker
+	rec.Args = []any{} // all calls are by name
+	l.Records = append(l.Records, rec)
+}
+
+// Restart drops the records of tools: what their calls showed isn't among what the answer is made from, so its
+// trace couldn't say who may know of them.
+func (l *CallLog) Restart() {
+	n := len(l.Records)
+	l.Records = slices.DeleteFunc(l.Records, func(r memory.Record) bool { return r.Speaker == memory.SpeakerTool })
+	l.Restarted = l.Restarted || len(l.Records) < n
+}
+
+// Print returns what a record holds of a text: its length, and a keyed fingerprint that is the same for the
+// same text, except for capitals and spaces.
+func (s *Set) Print(text string) map[string]any {
+	return map[string]any{
+		"chars": utf8.RuneCountInString(text), "words": len(strings.Fields(text)),
+		"fingerprint": memory.FingerprintOf(s.RecordKey, text),
+	}
+}
+
+// redacted returns an argument as a record holds it: numbers, times and enumerated words as they are, any
+// other text as its print.
+func (s *Set) redacted(as *schema, v any) any {
+	switch v := v.(type) {
+	case string:
+		if len(as.Enum) > 0 || as.Format == "date" {
+			return v
+		}
+		if as.keep != nil {
+			if kept, ok := as.keep(v); ok {
+				return kept
+			}
+		}
+		return s.Print(v)
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = item
+			if as.Items != nil {
+				list[i] = s.redacted(as.Items, item)
+			}
+		}
+		return list
+	case map[string]any:
+		return s.redactedFields(as, v)
+	}
+	return v
+}
+
+func (s *Set) redactedFields(as *schema, v map[string]any) map[string]any {
+	fields := map[string]any{}
+	for name, field := range v {
+		fields[name] = s.redacted(as.Properties[name], field)
+	}
+	return fields
+}
+
+// Took returns a duration as records hold it beside the arguments.
+func Took(d time.Duration) map[string]json.RawMessage {
+	return map[string]json.RawMessage{"duration_ms": json.RawMessage(strconv.FormatInt(d.Milliseconds(), 10))}
+}
+
+// Plural returns "1 message", or "3 messages".
+func Plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}

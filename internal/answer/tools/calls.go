@@ -1,0 +1,282 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/memory"
+)
+
+const (
+	maxCalls         = 5    // of one reply, that are made
+	maxAnswered      = 16   // of one reply, that are answered at all
+	maxArgumentBytes = 4000 // bytes
+	minOutcomeTokens = 60   // tokens that each call's outcome has at least
+	maxProposals     = 3    // of one answer
+)
+
+// How calls come out, in traces, records and counters.
+const (
+	OK           = "ok" // the call was made
+	callBad      = "bad arguments"
+	callUnknown  = "unknown tool"
+	callRepeated = "asked already"
+	callTooMany  = "too many at once"
+	callLate     = "no time"
+	callNoRoom   = "no room"
+	callFailed   = "failed"
+)
+
+// The methods of the calls that a question and an answer are, in records.
+const (
+	MethodAsk    = "ask"
+	MethodAnswer = "answer"
+)
+
+// unknownTool replaces the name of a tool that doesn't exist: it may be anybody's words.
+const unknownTool = "unknown"
+
+// Why there are no tools any more, as the model is told.
+const (
+	noMoreRounds = "That was the last time that tools could be called for this answer."
+	noMoreRoom   = "There is no room left for more outcomes of tools."
+	noMoreTime   = "There is no time left for tools."
+	thenAnswer   = " Answer the query now, with what you have."
+)
+
+// answer answers the calls of the last reply. Only ctx's end is an error.
+func (l *loop) answer(ctx context.Context) error {
+	l.rounds++
+	l.t.Log.Rounds = l.rounds
+	if l.started.IsZero() {
+		l.started = l.set.Now()
+	}
+	calls := l.withIDs(l.reply.Calls)
+	said := chat.Message{Role: chat.Assistant, Content: l.reply.Text, Calls: calls}
+	if l.tokensLeft()-l.t.tokensOf(said)-len(calls)*minOutcomeTokens < 0 {
+		for i, c := range calls {
+			l.record(i, c, callResult{outcome: callNoRoom})
+		}
+		l.end(noMoreRoom)
+		return ctx.Err()
+	}
+	l.append(said)
+	err := l.t.Answer.Refresh(ctx) // who may read what can have changed while the model wrote
+	for i, c := range calls {
+		m, room := callResult{outcome: callFailed, text: failedText, err: err},
+			max(minOutcomeTokens, (l.tokensLeft()-(len(calls)-i-1)*minOutcomeTokens)/2)
+		if err == nil {
+			m = l.call(ctx, i, c, room)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		m.text = l.t.truncated(m.text, room-builder.MessageOverhead)
+		l.record(i, c, m)
+		l.append(chat.Message{Role: chat.FromTool, CallID: c.ID, Content: m.text})
+	}
+	switch {
+	case l.tokensLeft() < minRoom/2:
+		l.end(noMoreRoom)
+	case l.timeLeft() <= 0:
+		l.end(noMoreTime)
+	case l.rounds >= l.set.Rounds:
+		l.end(noMoreRounds)
+	}
+	return nil
+}
+
+// withIDs returns calls with unique ids: some servers count anew with each reply.
+func (l *loop) withIDs(calls []chat.Call) []chat.Call {
+	calls = slices.Clone(calls[:min(len(calls), maxAnswered)])
+	for i := range calls {
+		c := &calls[i]
+		if c.ID == "" || l.ids[c.ID] {
+			c.ID = fmt.Sprintf("call_%d_%d", l.rounds, i+1)
+		}
+		l.ids[c.ID] = true
+	}
+	return calls
+}
+
+// append adds a message after the prompt.
+func (l *loop) append(m chat.Message) {
+	for i, c := range m.Calls { // of a copy: what the model wrote is looked at still
+		if !isObject(c.Arguments) || len(c.Arguments) > maxArgumentBytes {
+			m.Calls = slices.Clone(m.Calls)
+			m.Calls[i].Arguments = "{}"
+		}
+	}
+	l.t.Talk.Messages = append(l.t.Talk.Messages, m)
+	l.t.Talk.Tokens += l.t.tokensOf(m)
+}
+
+// end tells the model that there are no tools any more.
+func (l *loop) end(why string) {
+	l.ended = why
+	l.append(chat.Message{Role: chat.User, Content: why + thenAnswer})
+}
+
+// tokensLeft returns the tokens for further calls and outcomes, without those of end.
+func (l *loop) tokensLeft() int {
+	return l.set.Ceiling(l.t.Talk, l.t.Builder, l.t.Prompt.Report.Tokens) - l.t.Talk.Tokens - minOutcomeTokens
+}
+
+func (l *loop) timeLeft() time.Duration {
+	return l.set.Time - l.set.Now().Sub(l.started)
+}
+
+func (t *Turn) tokensOf(m chat.Message) int {
+	tokens := t.Builder.MessageTokens(m.Content)
+	for _, c := range m.Calls {
+		tokens += t.Builder.Tokens(c.Name) + callOverhead
+		if len(c.Arguments) <= maxArgumentBytes {
+			tokens += t.Builder.Tokens(c.Arguments)
+		}
+	}
+	return tokens
+}
+
+type callResult struct {
+	outcome string
+	text    string         // for the model
+	summary string         // for the record
+	args    map[string]any // for the record; nil: they fit no tool
+	shown   int
+	took    time.Duration
+	err     error
+}
+
+const failedText = "The tool failed. Answer without it."
+
+// call makes a call, with so many tokens for its outcome.
+func (l *loop) call(ctx context.Context, i int, c chat.Call, room int) callResult {
+	offered := l.t.Talk.offered
+	at := slices.Index(l.t.Talk.Names(), c.Name)
+	switch {
+	case i >= maxCalls:
+		return callResult{outcome: callTooMany,
+			text: fmt.Sprintf("Too many calls at once: at most %d are made. Call again what you still need.",
+				maxCalls)}
+	case l.timeLeft() <= 0:
+		return callResult{outcome: callLate, text: noMoreTime}
+	case at < 0:
+		return callResult{outcome: callUnknown, text: "There is no tool of that name. There are: " +
+			strings.Join(l.t.Talk.Names(), ", ") + "."}
+	case len(c.Arguments) > maxArgumentBytes:
+		return callResult{outcome: callBad,
+			text: fmt.Sprintf("The arguments are too long: at most %d bytes.", maxArgumentBytes)}
+	}
+	args, err := offered[at].schema.arguments(c.Arguments)
+	if err != nil {
+		return callResult{outcome: callBad, text: l.callErrorText(err)}
+	}
+	m := callResult{outcome: callRepeated, args: l.set.redactedFields(offered[at].schema, args)}
+	if before, asked := l.answered[keyOf(c.Name, args)]; asked {
+		m.text = fmt.Sprintf("You have asked that already; what you were told then, by call %d of this answer, still holds.", before)
+		return m
+	}
+	if l.t.Question.Using != nil {
+		l.t.Question.Using(c.Name)
+	}
+	begun := l.set.Now()
+	l.run(ctx, offered[at], args, room, &m)
+	m.took = l.set.Now().Sub(begun)
+	if m.outcome == OK || m.outcome == callBad {
+		l.answered[keyOf(c.Name, args)] = l.count + 1
+	}
+	return m
+}
+
+func (l *loop) run(ctx context.Context, tool Tool, args map[string]any, room int, m *callResult) {
+	within, cancel := context.WithTimeout(ctx, l.timeLeft())
+	defer cancel()
+	body, err := json.Marshal(args)
+	var out Outcome
+	if err == nil {
+		l.t.Room = room
+		out, err = tool.Call(l.t, within, body)
+	}
+	var mend CallError
+	switch {
+	case errors.As(err, &mend):
+		m.outcome, m.text = callBad, l.callErrorText(mend)
+		return
+	case err != nil && within.Err() != nil && ctx.Err() == nil:
+		m.outcome, m.text = callLate, "The tool took too long. Answer without it."
+		return
+	case err != nil:
+		m.outcome, m.text, m.err = callFailed, failedText, err
+		return
+	}
+	l.t.Shown.Emit(out.Emission)
+	l.t.Talk.Proposals = append(l.t.Talk.Proposals, out.Proposals...)
+	m.outcome, m.summary, m.shown = OK, out.Summary, len(out.Shown)
+	m.text = strings.TrimLeft(strings.TrimRight(out.Text, "\n "), "\n") // the first line keeps its indentation
+}
+
+// callErrorText escapes an error, which may repeat the model's or members' words.
+func (l *loop) callErrorText(err error) string { return l.t.Builder.Safe(err.Error(), 400) }
+
+const (
+	nothingTold = "Nothing."
+	cutShort    = "\n(The rest is left out: there is no room for it.)"
+)
+
+// truncated cuts a tool's text to so many tokens, at a line if it has several.
+func (t *Turn) truncated(text string, tokens int) string {
+	if text == "" {
+		return nothingTold
+	}
+	if t.Builder.Tokens(text) <= tokens {
+		return text
+	}
+	for keep := len(text) * 9 / 10; keep > 0; keep = keep * 9 / 10 {
+		cut := strings.ToValidUTF8(text[:keep], "")
+		if at := strings.LastIndexByte(cut, '\n'); at > 0 {
+			cut = cut[:at]
+		}
+		if cut += cutShort; t.Builder.Tokens(cut) <= tokens {
+			return cut
+		}
+	}
+	return strings.TrimSpace(cutShort)
+}
+
+// record adds a call to the trace, the records and the counters.
+func (l *loop) record(i int, c chat.Call, m callResult) {
+	l.count++
+	name := unknownTool
+	if slices.Contains(l.t.Talk.Names(), c.Name) {
+		name = c.Name
+	}
+	g := l.t.Log
+	if m.err != nil && g.Failed == nil {
+		g.Failed = fmt.Errorf("tool %s: %w", name, m.err)
+	}
+	l.set.Metrics.ToolCalls.WithLabelValues(name, m.outcome).Inc()
+	tokens := 0
+	if m.text != "" {
+		tokens = l.t.Builder.MessageTokens(m.text)
+	}
+	g.Calls = append(g.Calls, memory.TraceCall{Tool: name, Outcome: m.outcome, Round: l.rounds,
+		Shown: m.shown, Tokens: tokens, Took: m.took})
+	rec := memory.Record{Timestamp: l.set.Now(), Speaker: memory.SpeakerTool, Method: name, Outcome: m.outcome,
+		More: Took(m.took)}
+	if m.summary != "" {
+		rec.Outcome = m.summary
+	}
+	if rec.Kwargs = m.args; m.args == nil {
+		rec.Kwargs = map[string]any{"arguments": l.set.Print(c.Arguments)}
+	}
+	if l.t.Answer.KeepsRecords() {
+		g.Record(l.rounds, i, rec)
+	}
+}

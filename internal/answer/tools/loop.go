@@ -1,0 +1,107 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+
+	"hark/internal/chat"
+)
+
+// noTools and noImages are errors by which a model refuses them.
+type (
+	noTools  interface{ NoTools() bool }
+	noImages interface{ NoImages() bool }
+)
+
+// loop asks a model about one prompt until it answers. What the model writes before it calls tools begins its
+// answer: it was shown already, and what was shown stays.
+type loop struct {
+	set      *Set
+	t        *Turn
+	stream   func(text string)
+	text     string     // of the answer so far
+	reply    chat.Reply // the last
+	ended    string     // why no tools are to be had any more; empty: they are
+	rounds   int
+	started  time.Time       // when the first call came
+	answered map[string]int  // the calls that were answered, by number
+	count    int             // calls
+	ids      map[string]bool // of calls
+}
+
+// Ask has the model go on after the prompt, and answers its calls. It returns the text of the answer so far even
+// with an error, and the model's last reply. stream is called with the whole text so far.
+func (s *Set) Ask(ctx context.Context, t *Turn, stream func(text string)) (string, chat.Reply, error) {
+	l := &loop{set: s, t: t, stream: stream, answered: map[string]int{}, ids: map[string]bool{}}
+	for {
+		err := l.ask(ctx)
+		if err != nil || len(l.reply.Calls) == 0 || !l.mayCall() {
+			return l.text, l.reply, err
+		}
+		if err := l.answer(ctx); err != nil {
+			return l.text, l.reply, err
+		}
+	}
+}
+
+func (l *loop) mayCall() bool { return len(l.t.Talk.offered) > 0 && l.ended == "" }
+
+// ask has the model go on. What it can't take is left out, and it is asked again.
+func (l *loop) ask(ctx context.Context) error {
+	before := l.text
+	for {
+		err := l.askOnce(ctx)
+		var tools noTools
+		var images noImages
+		switch {
+		case err == nil || ctx.Err() != nil || l.text != before:
+			return err
+		case errors.As(err, &tools) && tools.NoTools() && len(l.t.Talk.offered) > 0:
+			// So no tool showed it anything, and there is nothing to go on from.
+			if l.reply.Instead == nil { // not one that only stands in
+				l.set.refused.remember(l.t.Model.Name(), l.set.Now())
+			}
+			*l.t.Talk = Talk{Proposals: l.t.Talk.Proposals}
+			l.t.Answer.LayOut(false)
+		case errors.As(err, &images) && images.NoImages() && l.t.Answer.HasImages():
+			l.t.Answer.LayOut(true)
+		default:
+			return err
+		}
+	}
+}
+
+func (l *loop) askOnce(ctx context.Context) error {
+	request := chat.Request{Temperature: l.t.Temperature, Messages: append(l.t.Answer.Messages(), l.t.Talk.Messages...)}
+	if l.mayCall() {
+		for _, t := range l.t.Talk.offered {
+			request.Tools = append(request.Tools, t.Tool)
+		}
+	}
+	before := l.text
+	var fresh strings.Builder
+	reply, err := l.t.Model.Chat(ctx, request, func(delta string) {
+		fresh.WriteString(delta)
+		if text := joinText(before, fresh.String()); text != before {
+			l.stream(text)
+		}
+	})
+	l.text, l.reply = joinText(before, reply.Text), reply
+	l.t.Log.Count(l.t.Builder, reply, l.t.Prompt.Report.Tokens+l.t.Talk.SentTokens())
+	return err
+}
+
+// joinText adds what was written then in a paragraph of its own.
+func joinText(before, then string) string {
+	then = strings.TrimLeftFunc(then, unicode.IsSpace)
+	switch {
+	case before == "" || then == "" || strings.HasSuffix(before, "\n\n"):
+		return before + then
+	case strings.HasSuffix(before, "\n"):
+		return before + "\n" + then
+	}
+	return before + "\n\n" + then
+}

@@ -1,0 +1,108 @@
+package tools
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"hark/builder"
+	"hark/internal/chat"
+	"hark/internal/digest"
+	"hark/memory"
+)
+
+// Talk is what the model is offered and shown beside the prompt.
+type Talk struct {
+	Messages  []chat.Message // the calls and their outcomes
+	Tokens    int            // of Messages
+	Proposals []memory.Lore
+
+	offered       []Tool
+	offeredTokens int // of the tools' descriptions
+}
+
+const (
+	minRoom      = 500 // tokens for calls and outcomes: below it no tool is offered
+	callOverhead = 12  // tokens that servers write round a call and a tool's description
+)
+
+// Offer returns the tools that the model may call for an answer, as a Talk without messages. There are none
+// where tools are off, where the model refuses them, and where its window has no room for them beside half of
+// the longest prompt.
+func (s *Set) Offer(ctx context.Context, t *Turn) (Talk, error) {
+	var talk Talk
+	if s.Rounds <= 0 || s.refused.remembers(t.Model.Name(), s.Now()) {
+		return talk, nil
+	}
+	for _, tool := range s.Tools {
+		if tool.offered != nil {
+			if ok, err := tool.offered(t, ctx); err != nil {
+				return Talk{}, err
+			} else if !ok {
+				continue
+			}
+		}
+		talk.offered = append(talk.offered, tool)
+		for _, part := range []string{tool.Name, tool.Description, string(tool.Parameters)} {
+			talk.offeredTokens += t.Builder.Tokens(part)
+		}
+		talk.offeredTokens += callOverhead
+	}
+	prompt, window, answer := t.Builder.Room()
+	if window > 0 && window-answer-talk.offeredTokens-minRoom < prompt/2 {
+		return Talk{}, nil
+	}
+	return talk, nil
+}
+
+// Names returns the names of the tools that are offered.
+func (t *Talk) Names() []string {
+	return digest.Each(t.offered, func(t Tool) string { return t.Name })
+}
+
+// PromptTokens returns how many tokens the prompt may have beside what is offered; 0: as b has it.
+func (t *Talk) PromptTokens(b *builder.Builder) int {
+	prompt, window, answer := b.Room()
+	if len(t.offered) == 0 || window == 0 || window-answer-t.offeredTokens-minRoom >= prompt {
+		return 0
+	}
+	return window - answer - t.offeredTokens - minRoom
+}
+
+// SentTokens returns how many tokens the model is sent besides the prompt.
+func (t *Talk) SentTokens() int { return t.offeredTokens + t.Tokens }
+
+// Ceiling returns how many tokens calls and outcomes may have beside a prompt of so many.
+func (s *Set) Ceiling(t *Talk, b *builder.Builder, promptTokens int) int {
+	prompt, window, answer := b.Room()
+	room := s.Tokens
+	if room <= 0 {
+		room = prompt
+	}
+	if window > 0 {
+		room = min(room, window-answer-t.offeredTokens-promptTokens)
+	}
+	return room
+}
+
+// known returns the messages that the model has before it, and the question.
+func (t *Turn) known() []memory.MessageID {
+	shown := digest.Each(t.Prompt.Shown, func(s builder.Shown) memory.MessageID { return s.Message })
+	return slices.Concat([]memory.MessageID{t.Question.ID}, shown, digest.IDs(t.Shown.Session),
+		digest.IDs(t.Shown.Emitted))
+}
+
+// refusedFor is how long a model that refused tools is offered none: its server may be given another model of
+// that name.
+const refusedFor = time.Hour
+
+// refusals are the models that refused tools, and when.
+type refusals struct{ at sync.Map }
+
+func (r *refusals) remember(model string, now time.Time) { r.at.Store(model, now) }
+
+func (r *refusals) remembers(model string, now time.Time) bool {
+	at, refused := r.at.Load(model)
+	return refused && now.Sub(at.(time.Time)) < refusedFor
+}
