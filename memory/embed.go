@@ -21,7 +21,7 @@ const (
 type Embedder interface {
 	// Space returns the space of the vectors. It doesn't change.
 	Space() Space
-	// Embed returns one vector for each text, in order: Space().Dimensions finite numbers of length 1
-	// together, or nil for a text in which it finds nothing. It returns all of them or an error.
+	// Embed returns one vector for each text, in order, of length 1 and with Space().Dimensions finite
+	// numbers; nil for a text in which it finds nothing. It returns all of them or an error.
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
