@@ -29,10 +29,10 @@ type House struct {
 	// Failed, if not nil, is called for each failure, with the time until the next try.
 	Failed func(err error, wait time.Duration)
 
-	// seen has each guild's retentions at its last visit. soon is the time between visits.
-	seen   map[GuildID]string
-	soon   time.Duration
-	warned map[GuildID]time.Time // when Waits was last told
+	// seen has each guild's retentions at its last visit. interval is the time between visits.
+	seen     map[GuildID]string
+	interval time.Duration
+	warned   map[GuildID]time.Time // when Waits was last told
 }
 
 // RecordRetention is how long records of calls are kept, and how many of a channel. The newest stay. See
@@ -49,26 +49,26 @@ func (r RecordRetention) At(now time.Time) RecordLimits {
 }
 
 const (
-	lookEvery  = 5 * time.Second // for what others have begun to forget
-	roundEvery = time.Hour       // through the guilds
+	lookEvery  = 5 * time.Second // for Forgettings that others have begun
+	deleteEvery = time.Hour       // through the guilds
 )
 
 // Run works until ctx is done; then it returns nil.
 func (h *House) Run(ctx context.Context) error {
-	var round time.Time // when the next is due
+	var due time.Time // when to call deleteExpired next
 	for failures := 0; ctx.Err() == nil; {
 		err := errors.Join(h.resume(ctx), h.Store.Erase(ctx, false))
-		if now := time.Now(); !now.Before(round) {
-			h.soon = min(roundEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
-			failed := h.round(ctx, now)
+		if now := time.Now(); !now.Before(due) {
+			h.interval = min(deleteEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
+			failed := h.deleteExpired(ctx, now)
 			if failed == nil {
-				round = now.Add(h.soon)
+				due = now.Add(h.interval)
 			}
 			err = errors.Join(err, failed)
 		} else {
 			err = errors.Join(err, h.visitAll(ctx, now, true))
-			if next := now.Add(h.soon); next.Before(round) {
-				round = next
+			if next := now.Add(h.interval); next.Before(due) {
+				due = next
 			}
 		}
 		wait := lookEvery
@@ -108,8 +108,8 @@ func (h *House) resume(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// round deletes old prompts, records and spending, then visits every guild.
-func (h *House) round(ctx context.Context, now time.Time) error {
+// deleteExpired deletes old prompts, records and spending, then visits every guild.
+func (h *House) deleteExpired(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays: a question from before midnight may come late.
 	today, _ := Day(now)
 	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now),
@@ -158,7 +158,7 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bo
 	if !g.Left.IsZero() && now.Sub(g.Left) >= LeftFor {
 		return h.done(h.Store.Forget(ctx, Forgetting{Guild: id, Why: WhyLeft, At: now}, nil))
 	}
-	if err := h.forgetOutdated(ctx, g, now); err != nil {
+	if err := h.forgetExpired(ctx, g, now); err != nil {
 		return err
 	}
 	if h.seen == nil {
@@ -168,11 +168,11 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bo
 	return nil
 }
 
-// forgetOutdated forgets what has expired in g, unless it waits.
-func (h *House) forgetOutdated(ctx context.Context, g *Guild, now time.Time) error {
+// forgetExpired forgets what has expired in g, unless it waits.
+func (h *House) forgetExpired(ctx context.Context, g *Guild, now time.Time) error {
 	var outdated []Forgetting
 	for _, f := range g.Outdated(now, h.Retention) {
-		h.soon = min(h.soon, step(now.Sub(f.Before)))
+		h.interval = min(h.interval, step(now.Sub(f.Before)))
 		some, err := h.hasBefore(ctx, g, f)
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	if keep <= 0 {
 		return nil
 	}
-	h.soon = min(h.soon, step(keep))
+	h.interval = min(h.interval, step(keep))
 	f := Forgetting{Guild: g.ID, Before: KeptSince(now, keep), Why: WhyAge, At: now}
 	lore, err := h.Store.Lore(ctx, g.ID)
 	if err != nil {

@@ -78,7 +78,7 @@ type RecordLimits struct {
 }
 
 // tagged is a Record without its methods, so that encoding/json uses the tags.
-type tagged Record
+type plainRecord Record
 
 // recordFields are the names of a record's fields in written order; alwaysThere are those that every record
 // has.
@@ -109,7 +109,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	if r.Kwargs == nil {
 		r.Kwargs = map[string]any{}
 	}
-	b, err := json.Marshal(tagged(r))
+	b, err := json.Marshal(plainRecord(r))
 	more := maps.Clone(r.More)
 	maps.DeleteFunc(more, isOwn)
 	if err != nil || len(more) == 0 {
@@ -140,7 +140,7 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	if len(more) > 0 {
 		r.More = more
 	}
-	return decode(b, (*tagged)(r))
+	return decode(b, (*plainRecord)(r))
 }
 
 func decode(b []byte, to any) error {

@@ -86,12 +86,12 @@ func serialised(v any) any {
 	if err := decode(b, &back); err != nil {
 		return notSerialised
 	}
-	return textless(back, 0)
+	return withoutText(back, 0)
 }
 
 // textless replaces every string in a JSON value that may be more than a name or a number by its length.
 // Callers already do so, with a fingerprint; this is a second check.
-func textless(v any, depth int) any {
+func withoutText(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
 		if slices.Contains([]string{notSerialised, tooLarge, tooDeep, nameless}, v) {
@@ -107,14 +107,14 @@ func textless(v any, depth int) any {
 			return tooDeep
 		}
 		for i := range v {
-			v[i] = textless(v[i], depth+1)
+			v[i] = withoutText(v[i], depth+1)
 		}
 	case map[string]any:
 		if depth >= deepest {
 			return tooDeep
 		}
 		for name := range v {
-			v[name] = textless(v[name], depth+1)
+			v[name] = withoutText(v[name], depth+1)
 		}
 		return nameOnly(v)
 	}

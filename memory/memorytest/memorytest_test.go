@@ -70,7 +70,7 @@ func (b buggy) Summaries(ctx context.Context, channel memory.ChannelID) ([]memor
 	return append(all, b.known[channel][min(len(all), len(b.known[channel])):]...), err
 }
 
-// Each of these bugs is caught by the promise that it breaks.
+// The test case of a property catches a bug that breaks it.
 func TestTheSuiteCatches(t *testing.T) {
 	t.Parallel()
 	for says, bug := range map[string]buggy{
@@ -118,8 +118,8 @@ func TestTheSuiteCatches(t *testing.T) {
 			b := bug
 			b.Store = closed(t, s)
 			fails := failure(func(f fataler) {
-				i := slices.IndexFunc(promises(), func(p promise) bool { return strings.HasPrefix(p.says, says) })
-				promises()[i].check(newTrial(f, t.Context(), b))
+				i := slices.IndexFunc(testCases(), func(p testCase) bool { return strings.HasPrefix(p.says, says) })
+				testCases()[i].check(newHarness(f, t.Context(), b))
 			})
 			if t.Log(fails); fails == "" {
 				t.Error("the store passes")
