@@ -49,7 +49,7 @@ func (r RecordRetention) At(now time.Time) RecordLimits {
 }
 
 const (
-	lookEvery  = 5 * time.Second // for Forgettings that others have begun
+	lookEvery   = 5 * time.Second // for Forgettings that others have begun
 	deleteEvery = time.Hour       // through the guilds
 )
 

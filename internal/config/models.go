@@ -38,7 +38,8 @@ func (l LLM) All() []Model {
 		return nil
 	}
 	return append([]Model{{
-		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window, Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
+		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window,
+		Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
 	}}, l.Models...)
 }
 

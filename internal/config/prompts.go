@@ -41,9 +41,9 @@ type Labels map[string]string
 // names are the builder's labels, in order.
 func (Labels) names() []string {
 	return []string{
-		"condensed", "data", "data_mark", "day", "days", "earlier", "earlier_mark", "high", "history", "hour", "hours", "involved",
-		"just_now", "last_active", "lore", "low", "medium", "minute", "minutes", "more", "more_one", "neighbour", "no_text", "nothing",
-		"participants", "person", "recent", "starred",
+		"condensed", "data", "data_mark", "day", "days", "earlier", "earlier_mark", "high", "history", "hour",
+		"hours", "involved", "just_now", "last_active", "lore", "low", "medium", "minute", "minutes", "more",
+		"more_one", "neighbour", "no_text", "nothing", "participants", "person", "recent", "starred",
 	}
 }
 

@@ -118,7 +118,8 @@ func unplaced(c memory.Channel) memory.Channel {
 var events = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []memory.Event{
-		memory.Forgetting{}, memory.Opted{}, memory.GuildNamed{}, memory.ChannelSeen{}, memory.Chose{}, memory.SettingChosen{}, memory.Deleted{}, memory.FactTold{}, memory.LoreTold{},
+		memory.Forgetting{}, memory.Opted{}, memory.GuildNamed{}, memory.ChannelSeen{}, memory.Chose{},
+		memory.SettingChosen{}, memory.Deleted{}, memory.FactTold{}, memory.LoreTold{},
 	} {
 		types[EventName(e)] = reflect.TypeOf(e)
 	}
