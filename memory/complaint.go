@@ -2,8 +2,8 @@ package memory
 
 import "fmt"
 
-// Complaint is what is wrong with something that somebody gave, in words for them. Its parts are apart, so
-// that it can be told in other languages.
+// Complaint is an error in what a user entered, in words for that user. Format and Args are separate, so that
+// it can be translated.
 type Complaint struct {
 	Format string // as fmt.Sprintf has it, in English: a sentence without its full stop
 	Args   []any
@@ -11,5 +11,5 @@ type Complaint struct {
 
 func (c Complaint) Error() string { return fmt.Sprintf(c.Format, c.Args...) }
 
-// Complain is a Complaint.
+// Complain returns a Complaint.
 func Complain(format string, args ...any) error { return Complaint{format, args} }

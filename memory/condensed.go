@@ -14,12 +14,12 @@ const (
 	MaxCondensedSources = 150
 )
 
-// Condensed tells of the older part of a session that goes on, in the place of its messages. A channel has
-// one at most: the next is made from it and from what was said since, and has the sources of both. It isn't
-// for later: once the session is over, a Summary tells of it.
+// Condensed stands for the older part of a running session, in place of its messages. A channel has at most
+// one: the next is made from it and the messages since, and has the sources of both. Once the session is over,
+// a Summary replaces it.
 //
-// It may be told only where its session may. It is forgotten with any of its sources, and when the text of
-// one changes.
+// It may be told only where its session may be read. It goes with any of its sources, and when the text of one
+// changes.
 type Condensed struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -31,13 +31,13 @@ type Condensed struct {
 }
 
 type (
-	// SessionCondensed puts a text in the place of the older part of a channel's session, and of the text
-	// there was before. It is refused if it isn't as Condensed.Checked has it, and not kept if a source isn't
-	// there, or isn't as it was any more, or if that of a later Made is there.
+	// SessionCondensed replaces the older part of a channel's session, and any earlier Condensed, with a
+	// text. It is refused unless Condensed.Checked accepts it. It isn't kept if a source is gone or has
+	// changed, or if one with a later Made exists.
 	SessionCondensed struct{ Condensed Condensed }
 
-	// CondensedGone says that a channel's session is over of which a text tells up to Until or to an earlier
-	// message, and takes that away.
+	// CondensedGone means that a channel's session up to Until is over. It removes the Condensed, if that
+	// doesn't go beyond Until.
 	CondensedGone struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -48,7 +48,8 @@ type (
 func (SessionCondensed) isEvent() {}
 func (CondensedGone) isEvent()    {}
 
-// Checked is c as it can be stored: its text clean, no source twice, the sources by id. The error says what can't be.
+// Checked returns c as it can be stored: its text clean, its sources by id, each once. The error says why it
+// can't be.
 func (c Condensed) Checked() (Condensed, error) {
 	c.Text, c.Model = strings.TrimSpace(Clean(c.Text)), Clean(c.Model)
 	c.Sources, c.Made = inOrder(c.Sources), c.Made.Truncate(time.Millisecond)

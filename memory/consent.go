@@ -1,6 +1,6 @@
 package memory
 
-// Choice is what has been decided about remembering a guild, a category, a channel or a thread.
+// Choice is a decision whether to remember a guild, a category, a channel or a thread.
 type Choice uint8
 
 const (
@@ -11,17 +11,16 @@ const (
 	Ignore                // nothing
 )
 
-// Policy is what the operator has decided about remembering, for all guilds.
+// Policy is the operator's decision what to remember, for all guilds.
 type Policy struct {
 	Ask        bool // whether a guild that hasn't decided is to be asked first, rather than remembered
 	AgeLimited bool // whether age-restricted channels are remembered like others
 	Direct     bool // whether direct messages are remembered
 }
 
-// Remembers reports whether what is said in a channel of g is to be logged, and whether what was logged of it may be
-// recalled. What was chosen for a thread, its channel or the category goes before what was chosen for the guild, the
-// nearest first. A channel that isn't known is remembered only where
-// everything is: it may be a thread of any other.
+// Remembers reports whether messages in a channel of g are logged and may be recalled. A choice for a thread,
+// its channel or the category, the nearest first, overrides the choice for the guild. An unknown channel is
+// remembered only where every channel is, because it may be a thread of any of them.
 func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	switch g.ID {
 	case LocalGuild:
@@ -32,7 +31,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	at := g.Channel(id)
 	var rules *Channel // the one whose overwrites and age restriction count
 	choice := Undecided
-	// A thread lies in a channel, and that in a category: what claims to lie deeper may lie in itself.
+	// A thread is in a channel, and a channel in a category. Anything deeper may be a cycle.
 	for c, depth := at, 0; c != nil && choice == Undecided && depth < 3; c, depth = g.Channel(c.Parent), depth+1 {
 		choice = c.Choice
 	}
@@ -60,7 +59,7 @@ func (p Policy) Remembers(g *Guild, id ChannelID) bool {
 	return false
 }
 
-// restricts reports whether any channel of g isn't remembered, so that one that isn't known may be a thread of it.
+// restricts reports whether any channel of g isn't remembered: an unknown channel may be a thread of it.
 func (g *Guild) restricts(p Policy) bool {
 	for i := range g.Channels {
 		if c := &g.Channels[i]; c.Choice == Ignore || c.AgeLimited && !p.AgeLimited {
@@ -70,7 +69,7 @@ func (g *Guild) restricts(p Policy) bool {
 	return false
 }
 
-// Channel is a channel of g by its id, or nil.
+// Channel returns the channel of g with that id, or nil.
 func (g *Guild) Channel(id ChannelID) *Channel {
 	for i := range g.Channels {
 		if g.Channels[i].ID == id {

@@ -1,8 +1,10 @@
-// Package memory is what was said: messages and the events that change them, the people and the structure of
-// the guilds they were written in, the contract of the store that keeps them, and the work that makes segments
-// and vectors of them.
+// Package memory defines what Hark remembers: messages and the events that change them, people, the structure
+// of guilds, and who may read what. Start with Store, the contract of the database, then Event.
 //
-// The log of messages is the truth. Segments, vectors and full text are made from it, change in the same
-// commit as it does or wait in a durable queue, and can be made again: losing them loses only time. What is
-// deleted goes from all of them.
+// The log of messages is the truth. Everything else (segments, vectors, full text, summaries, traces) derives
+// from it, changes in the same commit or through a durable queue, and goes when its source is deleted. Segments,
+// vectors and full text can be rebuilt at any time.
+//
+// The package also has what works on any Store: Indexer embeds segments, House deletes what has expired. It
+// imports internal/text only, and knows neither SQL nor Discord's API.
 package memory

@@ -2,14 +2,14 @@ package memory
 
 import "context"
 
-// Space names what makes vectors comparable: two vectors may be compared only if their spaces are equal.
+// Space identifies a vector space: two vectors may be compared only if their spaces are equal.
 type Space struct {
 	Name       string // of the model
 	Version    int    // of the built-in model's features; 0 for others
 	Dimensions int
 }
 
-// Purpose is what a text is embedded for. Some models treat the two differently.
+// Purpose is what a text is embedded for. Some models distinguish the two.
 type Purpose uint8
 
 const (
@@ -19,9 +19,9 @@ const (
 
 // Embedder turns texts into vectors.
 type Embedder interface {
-	// Space is where the vectors lie. It doesn't change.
+	// Space returns the space of the vectors. It doesn't change.
 	Space() Space
-	// Embed returns one vector for each text, in their order, each of Space().Dimensions finite numbers and
-	// of length 1, or, for a text in which it finds nothing, nil. It returns all of them or an error.
+	// Embed returns one vector for each text, in order, of length 1 and with Space().Dimensions finite
+	// numbers; nil for a text in which it finds nothing. It returns all of them or an error.
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }

@@ -2,32 +2,33 @@ package memory
 
 import "time"
 
-// Event is something that happened to what is remembered. Events may arrive twice and late: applying them
-// in any order ends in the same log.
+// Event is a change to what is remembered. Events may arrive twice and late: applied in any order, they give
+// the same log.
 type Event interface{ isEvent() }
 
 type (
 	// Posted is a message as it is now: just sent, or after an edit. Of two versions the one edited last
-	// stays. Its channel, if it was never seen, is unplaced. With Live, Discord told of it as it happened, and it
-	// counts as heard. Stars are told by Starred only.
+	// stays. A channel that was never seen is created unplaced. Live means that Discord sent it as it
+	// happened: it counts as heard. Only Starred sets stars.
 	//
-	// A message whose author has opted out, or that falls under a Forgetting, only counts as heard: nothing is
-	// kept of it.
+	// If the author has opted out, or a Forgetting covers the message, it only counts as heard: nothing of it
+	// is kept.
 	Posted struct {
 		Message Message
 		Live    bool
 	}
 
-	// Heard says that a message was told of live that isn't to be logged, so that nobody takes it for missing.
+	// Heard is a live message that isn't to be logged. It keeps the message from counting as missing.
 	Heard struct {
 		Guild   GuildID
 		Channel ChannelID
 		ID      MessageID
 	}
 
-	// Edited is an edit that tells the new text only: the rest stays that of the newest Posted. It may come
-	// before its message, and is kept for it, as a Starred is; unless the message was heard, is in no gap and isn't
-	// there, in a guild where somebody has opted out or is forgotten: it may have been theirs.
+	// Edited is an edit with the new text only: the rest stays as in the newest Posted. It may come before
+	// its message and is kept for it, like a Starred. Exception: it isn't kept in a guild where somebody has
+	// opted out or is forgotten if the message was heard, is in no gap and isn't there, because it may have
+	// been theirs.
 	Edited struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -36,28 +37,28 @@ type (
 		At      time.Time
 	}
 
-	// Deleted removes messages for good: one that arrives later under a deleted id is dropped. Nothing need be
-	// kept of one that was dropped because of its author: it is dropped again.
+	// Deleted removes messages for good: one that arrives later under a deleted id is dropped. A store
+	// needn't keep the id of a message that was dropped because of its author: it is dropped again.
 	Deleted struct {
 		Guild   GuildID
 		Channel ChannelID
 		IDs     []MessageID
-		// Unlogged says that the channel isn't remembered: no message of it is on its way, and nothing is kept
-		// of those that aren't known.
+		// Unlogged means that the channel isn't remembered: no message of it is on its way, and nothing is
+		// kept of unknown ids.
 		Unlogged bool
 	}
 
-	// Named keeps what a message is called outside Discord, as in the file it was imported from, one name for
-	// one message of a channel: the first given of either stays. It goes with its message, and one that isn't
-	// there gets none.
+	// Named keeps a message's name outside Discord, such as its id in an imported file. A channel has one
+	// name for a message and one message for a name: the first of either stays. The name goes with its
+	// message; a message that isn't there gets none.
 	Named struct {
 		Channel ChannelID
 		ID      MessageID
 		Name    string
 	}
 
-	// Starred marks a message as important, or takes the mark away. Of several the last by At holds, also if
-	// the message comes later or is edited.
+	// Starred marks a message as important, or removes the mark. The last by At holds, also if the message
+	// comes later or is edited.
 	Starred struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -66,71 +67,73 @@ type (
 		At      time.Time
 	}
 
-	// Answered is how an answer came about, told together with the answer's own Posted. It takes the place of
-	// an earlier one.
+	// Answered is the trace of an answer, applied together with the answer's own Posted. It replaces an
+	// earlier one.
 	//
 	// The answer is deleted with any of its Sources, and when one of them changes, also if that happened
-	// before; an answer of Hark's may grow, as it does while it is sent. A source in a channel that isn't known
-	// counts as deleted. The messages of a summary that is a source are sources as well. The answer also goes
-	// when its Asker or one of Named is forgotten as a whole. Nothing is kept of what was answered to somebody
-	// who has opted out.
+	// before. An answer of Hark's that is a source may grow, as it does while it is sent. A source in an
+	// unknown channel counts as deleted. The messages of a summary that is a source are sources too. The
+	// answer also goes when its Asker or one of Named is forgotten as a whole. Nothing is kept of an answer
+	// to somebody who has opted out.
 	//
-	// Withdrawn tells of an answer that is deleted if the source is its question or one that it Repeats, or
-	// if a person, a channel or a guild is forgotten as a whole; of one made from an answer that goes, if both
-	// repeat.
+	// Withdrawn lists a deleted answer if the source is its question or one that it Repeats, or if a person,
+	// a channel or a guild is forgotten as a whole; an answer made from a deleted one, if both repeat.
 	//
 	// The trace's Prompt is kept with it if the question is among its Sources, all Sources are in the log as
-	// they were used, and none of Named (in LocalGuild: of any guild) has opted out or has been forgotten as a
-	// whole since it was built. It goes with its trace, when the text of an answer of Hark's in it changes, and
-	// when a fact in it is told anew.
+	// they were used, and none of Named (in LocalGuild: of any guild) has opted out or been forgotten as a
+	// whole since it was built. It goes with its trace, when the text of one of Hark's answers in it changes,
+	// and when a fact in it is told anew.
 	Answered struct{ Trace Trace }
 
-	// Rewritten says that messages of Hark's in Discord are written anew. It is told before what they became.
-	// Their trace goes, and so do facts, lore, summaries and condensed turns that were made from them, the
-	// records of calls that came to them, and their messages that aren't among IDs. Answers that were made from
-	// them stay, and have what they were made from for sources as well; one that is being
-	// made from them isn't kept. Those that went with a source or their question may be logged again, and
-	// aren't withdrawn any more; those that were deleted themselves, or forgotten, stay gone.
+	// Rewritten means that messages of Hark's in Discord are being rewritten. It is applied before their new
+	// text. It deletes their trace, the facts, lore, summaries and condensed turns made from them, the
+	// records of calls that led to them, and their messages that aren't among IDs. Answers made from them
+	// stay and take over their sources; one that is still being made from them isn't kept. Messages that went
+	// with a source or their question may be logged again and are no longer Withdrawn. Those that were
+	// themselves deleted or forgotten stay gone.
 	Rewritten struct {
 		Guild   GuildID
 		Channel ChannelID
 		IDs     []MessageID
 	}
 
-	// GuildSeen is a guild's whole structure. Channels that it doesn't list become unplaced, except threads of
-	// those that it lists, and so do those it lists as unplaced: of them Discord told too little. What was chosen
-	// stays. At of the first, and of the first after the guild was left, is from when on Hark listens there.
+	// GuildSeen is a guild's whole structure. Channels that it doesn't list become unplaced, except threads
+	// of those that it lists; so do those that it lists as unplaced, because Discord sent too little about
+	// them. What was chosen stays. At of the first, and of the first after the guild was left, is when Hark
+	// began to listen there.
 	GuildSeen struct {
 		Guild Guild
 		At    time.Time
 	}
 
-	// GuildNamed is a guild's name as an old file tells it. It changes nothing where a name is known.
+	// GuildNamed is a guild's name from an old file. A name that is known stays.
 	GuildNamed struct {
 		Guild GuildID
 		Name  string
 	}
 
-	// GuildLeft says that Hark was removed from a guild. All its channels become unplaced; whoever keeps house
-	// forgets it when it has been gone for LeftFor.
+	// GuildLeft means that Hark was removed from a guild. All its channels become unplaced. A House forgets
+	// the guild after LeftFor.
 	GuildLeft struct {
 		Guild GuildID
 		At    time.Time
 	}
 
-	// ChannelSeen is a channel that is new, has changed, or that messages are about to be imported into. With
-	// Unplaced set it is from an old file, and changes only a channel that is known merely by its messages. An
+	// ChannelSeen is a channel that is new, has changed, or is about to get imported messages. With Unplaced
+	// set it comes from an old file, and changes only a channel that is known merely by its messages. An
 	// empty name changes none.
 	ChannelSeen struct{ Channel Channel }
 
-	// ChannelGone makes a channel unplaced. Its threads stay as they are: nobody is known to read them while it is.
+	// ChannelGone makes a channel unplaced. Its threads stay as they are: as long as it is unplaced, nobody
+	// counts as able to read them.
 	ChannelGone struct {
 		Guild   GuildID
 		Channel ChannelID
 	}
 
-	// ChannelDeleted says that a channel was deleted in Discord. It and its threads become unplaced and lose
-	// their names, and a Forgetting of all that was said there is begun, which somebody has to carry out.
+	// ChannelDeleted means that a channel was deleted in Discord. It and its threads become unplaced and lose
+	// their names. It begins a Forgetting of all their messages, which the caller or a House has to carry
+	// out.
 	ChannelDeleted struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -149,41 +152,42 @@ type (
 		Role  RoleID
 	}
 
-	// PersonSeen is what is known of somebody now. Empty texts and unknown roles leave what was known, but for
-	// the nickname: with roles known, an empty one says that there is none.
+	// PersonSeen is what is known of a person now. Empty texts and unknown roles leave what was known.
+	// Exception: if roles are known, an empty nickname means that there is none.
 	//
-	// Nothing is kept of somebody who has opted out. What Person says of facts and aliases is ignored: FactTold
-	// tells them.
+	// Nothing is kept of somebody who has opted out. Facts and aliases in Person are ignored: FactTold sets
+	// them.
 	//
-	// Said, if not 0, is the message that told of them, which may be from long ago: if that is forgotten, so is this.
+	// Said, if not 0, is the message that this comes from, which may be old: it is forgotten with that
+	// message.
 	PersonSeen struct {
 		Person Person
 		Said   MessageID
 	}
 
-	// PersonLeft says that somebody is no longer in the guild: their roles and nickname aren't known any more.
+	// PersonLeft means that a person has left the guild: their roles and nickname are no longer known.
 	PersonLeft struct {
 		Guild GuildID
 		User  UserID
 	}
 
-	// FactTold adds something to what is known of somebody, or changes the fact with that id.
+	// FactTold adds a fact about a person, or changes the fact with that id.
 	FactTold struct {
 		Guild GuildID
 		User  UserID
 		Fact  Fact
 	}
 
-	// FactGone takes a fact away for good.
+	// FactGone removes a fact for good.
 	FactGone struct {
 		Guild GuildID
 		User  UserID
 		Fact  int64
 	}
 
-	// Chose is what was decided about remembering a guild, or, with Channel set, a channel or a category. Of
-	// several the last by At holds. Where more may be remembered than before, what was said until At doesn't
-	// count as missing, and what is remembered from before is compared, as after an Absent.
+	// Chose is the decision whether to remember a guild, or, with Channel set, a channel or a category. The
+	// last by At holds. If it allows more than before, messages until At don't count as missing, and those
+	// remembered from before are compared, as after an Absent.
 	Chose struct {
 		Guild   GuildID
 		Channel ChannelID
@@ -191,16 +195,16 @@ type (
 		At      time.Time
 	}
 
-	// Asked says that a guild's admins were asked what to remember, by that message.
+	// Asked means that Message asked a guild's admins what to remember.
 	Asked struct {
 		Guild   GuildID
 		Channel ChannelID
 		Message MessageID
 	}
 
-	// Opted is somebody's decision about themselves in a guild: Out, and nothing of theirs is logged any more. Of
-	// several the last by At holds. A Forgetting of what was logged before is begun, which somebody has to carry
-	// out; opting in again begins another, so that what was said meanwhile doesn't come back.
+	// Opted is a user's decision about themselves in a guild. With Out, none of their messages are logged.
+	// The last by At holds. Opting out begins a Forgetting of what was logged before, which the caller or a
+	// House has to carry out. Opting in begins another, so that messages from meanwhile don't come back.
 	Opted struct {
 		Guild GuildID
 		User  UserID
@@ -208,43 +212,43 @@ type (
 		At    time.Time
 	}
 
-	// GapFound is a stretch of a channel that has to be fetched.
+	// GapFound adds a stretch of a channel that has to be fetched.
 	GapFound struct{ Gap Gap }
 
-	// GapFilled says that a gap was fetched, or compared, up to and with Through; wholly if that isn't before
-	// the gap's Until.
+	// GapFilled means that a gap was fetched, or compared, up to and including Through; completely if Through
+	// reaches the gap's Until.
 	GapFilled struct {
 		Gap     Gap
 		Through MessageID
 	}
 
-	// Absent says that nobody told Hark of edits and deletions in a guild, or in a channel and what lies in it,
-	// until At. What is remembered there from before is to be compared with Discord, as Store.Gaps tells.
+	// Absent means that Hark may have missed edits and deletions in a guild, or in a channel with its threads
+	// or channels, until At. Messages remembered from before are to be compared with Discord; see Store.Gaps.
 	Absent struct {
 		Guild   GuildID
 		Channel ChannelID
 		At      time.Time
 	}
 
-	// ShutOut says that Hark can't read a channel any more. The channel is Shut until all of it is compared
-	// after an Absent, which is told when Hark can read it again.
+	// ShutOut means that Hark can no longer read a channel. The channel is Shut until all of it is compared
+	// after an Absent, which is applied when Hark can read it again.
 	ShutOut struct {
 		Guild   GuildID
 		Channel ChannelID
 	}
 
-	// QuestionOpened says that a message asks Hark something that it hasn't answered yet. It is told with the
-	// message's own Posted, so that a question survives the process, and again to have it answered anew.
+	// QuestionOpened means that a message asks Hark something. It is applied with the message's own Posted,
+	// so that the question survives a restart, and again to have it answered anew.
 	QuestionOpened struct{ Question OpenQuestion }
 
-	// QuestionClosed says that a question was answered, told with the answer's own Posted, or won't be. Of
-	// QuestionOpened and QuestionClosed the one applied last holds.
+	// QuestionClosed means that a question was answered or won't be. In the first case it is applied with the
+	// answer's own Posted. Of QuestionOpened and QuestionClosed the last one applied holds.
 	QuestionClosed struct {
 		Channel ChannelID
 		ID      MessageID
 	}
 
-	// Marked says that Discord shows of a withdrawn answer that it was withdrawn, or shows it no more.
+	// Marked means that Discord shows a withdrawn answer as withdrawn, or no longer shows it.
 	Marked struct {
 		Channel ChannelID
 		Message MessageID
@@ -282,6 +286,6 @@ func (QuestionOpened) isEvent() {}
 func (QuestionClosed) isEvent() {}
 func (Marked) isEvent()         {}
 
-// A Forgetting is an event where another store had it on record: it is begun, as an Opted begins one, unless
-// one that covers as much is.
+// A Forgetting is an event when another store had it on record. It is begun, as by an Opted, unless one that
+// covers as much exists.
 func (Forgetting) isEvent() {}

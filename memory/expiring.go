@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Expiring says that a guild holds more that is too old than goes by itself: a retention may be mistyped, or
-// a clock wrong. It is forgotten once somebody agrees, or ExpiringFor after it was noticed.
+// Expiring means that more of a guild's messages have expired than are deleted without asking: a retention may
+// be mistyped, or a clock wrong. They are forgotten once an admin agrees, or ExpiringFor after it was noticed.
 type Expiring struct {
 	Since time.Time // when it was noticed
 	Goes  int       // messages that were too old then
 	Kept  int       // messages that were remembered then, those included
 }
 
-// ExpiringFor is how long what is Expiring waits.
+// ExpiringFor is how long Expiring messages wait.
 const ExpiringFor = 72 * time.Hour
 
 const (
@@ -22,10 +22,10 @@ const (
 	expiringLeast = 1000 // fewer messages never wait: a quiet guild reaches a tenth of what it keeps in a day
 )
 
-// expiringAgreed is the value of SettingExpiring when somebody has agreed, until the House has been there.
+// expiringAgreed is the value of SettingExpiring from an admin's agreement until a House has acted on it.
 const expiringAgreed = "agreed"
 
-// Expiring is what waits to be forgotten of g because of its age, if anything does.
+// Expiring returns what waits in g, if anything does.
 func (g *Guild) Expiring() (e Expiring, waits bool) {
 	var since int64
 	_, err := fmt.Sscanf(g.Settings[SettingExpiring], "%d %d %d", &since, &e.Goes, &e.Kept)
@@ -33,18 +33,18 @@ func (g *Guild) Expiring() (e Expiring, waits bool) {
 	return e, err == nil
 }
 
-// setting is the event that keeps e.
+// setting returns the event that stores e.
 func (e Expiring) setting(guild GuildID, now time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring,
 		Value: fmt.Sprintf("%d %d %d", e.Since.UnixMilli(), e.Goes, e.Kept), At: now}
 }
 
-// AgreeToExpiring has a House forget what is too old in a guild, however much it is.
+// AgreeToExpiring returns the event that lets a House forget what has expired in a guild, however much it is.
 func AgreeToExpiring(guild GuildID, at time.Time) SettingChosen {
 	return SettingChosen{Guild: guild, Key: SettingExpiring, Value: expiringAgreed, At: at}
 }
 
-// CountOutdated counts the messages that forgettings of one guild take, as Outdated gives them.
+// CountOutdated counts the messages that the forgettings from Guild.Outdated delete.
 func CountOutdated(ctx context.Context, store Store, outdated []Forgetting) (n int, err error) {
 	var whole time.Time // what is before that goes in all channels
 	for _, f := range outdated {
@@ -66,7 +66,7 @@ func CountOutdated(ctx context.Context, store Store, outdated []Forgetting) (n i
 	return n, nil
 }
 
-// waits reports whether what is outdated in g is so much that it waits, and keeps since when it does.
+// waits reports whether so much has expired in g that it waits, and stores since when.
 func (h *House) waits(ctx context.Context, g *Guild, outdated []Forgetting, now time.Time) (bool, error) {
 	if len(outdated) == 0 || g.Settings[SettingExpiring] == expiringAgreed {
 		return false, nil

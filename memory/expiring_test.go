@@ -45,7 +45,7 @@ func TestMuchThatIsTooOldWaits(t *testing.T) {
 		if len(f.forgotten) > 0 || len(*again) != 2 || !(*again)[1].Since.Equal(began.Truncate(time.Millisecond)) {
 			t.Fatalf("after a start forgot %+v, told %+v", f.forgotten, *again)
 		}
-		pass(roundEvery + time.Minute)
+		pass(deleteEvery + time.Minute)
 		if _, waits := f.guilds[2].Expiring(); len(f.messages[20]) != expiringLeast || waits {
 			t.Errorf("in the end left %d, settings %v", len(f.messages[20]), f.guilds[2].Settings)
 		}

@@ -2,37 +2,36 @@ package memory
 
 import "time"
 
-// LeftFor is how long a guild that removed Hark is kept, in case that was a mistake.
+// LeftFor is how long the data of a guild that removed Hark is kept, in case that was a mistake.
 const LeftFor = 30 * 24 * time.Hour
 
-// Everywhere means all guilds, as the guild of a Forgetting.
+// Everywhere stands for all guilds, where a method or a Forgetting allows it.
 const Everywhere GuildID = -1
 
-// Forgetting is what is to be forgotten: every message for which all that is set here holds. It stays on
-// record, without any text, so that what is fetched, imported or restored later is forgotten again.
+// Forgetting selects what to forget: every message that matches all fields that are set. It stays on record,
+// without any text, so that what is fetched, imported or restored later is forgotten again.
 //
-// What goes with a message: its full text, its segment's vector, what it was called, Hark's answers made from
-// it and their traces, the records of calls that are about it, the facts, the lore and the summaries that it
-// is a source of. Lore is forgotten by itself as well, as a message would be that was written by whoever told
-// it, where and when they did. With all of a channel or a guild (User and Before not set) go the settings
-// that were chosen for it, but see Setting.StaysWithChannel. With somebody's messages (User set) go the names
-// of threads that they made, and with all of them (Channel and Before not set) goes what is known of the
-// person. With a whole guild (neither Channel, User nor Before set) go its people, and if Hark isn't there
-// any more, or Why is WhyLeft, its structure and what was chosen in it.
+// With a message go its full text, its segment's vector, its name, Hark's answers made from it and their
+// traces, the records of calls about it, and the facts, lore and summaries that it is a source of. Lore is
+// also selected itself, like a message by its teller, where and when they told it. A Forgetting of a whole
+// channel or guild (without User and Before) takes the settings chosen for it, except those of
+// Setting.StaysWithChannel. One of a person (User set) takes the names of threads that they made; of the whole
+// person (without Channel and Before), all that is known of them. One of a whole guild (only Guild set) takes
+// its people, and if Hark has left it, or Why is WhyLeft, its structure and its choices.
 type Forgetting struct {
 	ID      int64     // given by the store
 	Guild   GuildID   // or Everywhere
 	Channel ChannelID // with its threads; 0 for all channels
 	User    UserID    // who wrote; 0 for everybody
-	// Before is the end, exclusive; zero for the time at which it was begun, At, which is the end as well if
-	// Before is later: what isn't said yet can't be forgotten. Where a whole channel was deleted it holds for
-	// what comes later too.
+	// Before is the end, exclusive; zero means At, when it was begun. At is also the end if Before is later,
+	// because what isn't said yet can't be forgotten. Exception: where a whole channel was deleted, it covers
+	// later messages too.
 	Before time.Time
 	Why    Why
 	At     time.Time
 }
 
-// Why is what made something be forgotten.
+// Why is the reason for a Forgetting.
 type Why string
 
 const (
@@ -44,7 +43,7 @@ const (
 	WhyAge     Why = "age"     // the retention's end
 )
 
-// Receipt is what a Forgetting took away, in numbers. As JSON it is the numbers alone.
+// Receipt counts what a Forgetting deleted. Its JSON has the counts only.
 type Receipt struct {
 	Forgetting Forgetting `json:"-"`
 	Messages   int        `json:"messages"` // with the text of edits that came before their message
@@ -53,13 +52,13 @@ type Receipt struct {
 	Answers    int        `json:"answers"` // of Hark's, that used what was forgotten
 	Facts      int        `json:"facts"`
 	Lore       int        `json:"lore"`
-	// of which what is left is summed up again, and what sessions that go on were condensed to
+	// with condensed sessions; what is left of them is summed up again
 	Summaries int `json:"summaries"`
 	Records   int `json:"records"` // of calls
 	People    int `json:"people"`
 }
 
-// Extent is how much there is to be forgotten.
+// Extent counts what would be forgotten.
 type Extent struct {
 	Messages  int
 	Channels  int // that they lie in
@@ -74,16 +73,16 @@ func (e Extent) without(o Extent) Extent {
 		e.Summaries - o.Summaries, e.Answers - o.Answers}
 }
 
-// ExtentQuery says what an Extent counts.
+// ExtentQuery selects what an Extent counts.
 type ExtentQuery struct {
 	Forgetting             // Why doesn't matter
 	Messages   []MessageID // if not nil, only these of Channel, as if they were deleted
-	// Within, if not nil, leaves out what lies in other channels, or was made from what does.
+	// Within, if not nil, leaves out what is in other channels or was made from them.
 	Within []ChannelID
 }
 
-// Withdrawn is a message of Hark's that repeats what was forgotten, or what was edited since. It is gone from
-// the log, but Discord still shows it.
+// Withdrawn is a message of Hark's that repeats what was forgotten or edited. It is gone from the log, but
+// Discord still shows it.
 type Withdrawn struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -92,7 +91,7 @@ type Withdrawn struct {
 	Unasked bool // whether it is because the question was deleted, told of the first message only
 }
 
-// Expiry says what is too old.
+// Expiry says what is too old to keep.
 type Expiry struct {
 	Prompts  time.Time // prompts built before
 	Spending time.Time // what was spent on questions asked before

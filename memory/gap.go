@@ -2,20 +2,20 @@ package memory
 
 import "time"
 
-// OpenQuestion is a message that asks Hark something and isn't answered yet. A store keeps its ids only.
+// OpenQuestion is a message that asks Hark something and isn't answered yet. A store keeps only its ids.
 type OpenQuestion struct {
 	Guild   GuildID
 	Channel ChannelID
 	ID      MessageID
 }
 
-// SweptFirst is how far back messages are compared with Discord first, after a time in which Hark wasn't told
-// of changes.
+// SweptFirst is the age of messages that are compared with Discord first, after a time in which Hark couldn't
+// hear of changes.
 const SweptFirst = 7 * 24 * time.Hour
 
-// Gap is a stretch of a channel, After < id <= Until, that Hark is to fetch: it hasn't heard what was said
-// there, or, if Sweep, it has the messages, and some may have been edited or deleted since without its being
-// told. Channel, Until and Sweep name it; After moves on as it is filled.
+// Gap is a stretch of a channel, After < id <= Until, to fetch because Hark hasn't heard its messages; or, if
+// Sweep, to compare, because some of its messages may have been edited or deleted since. Channel, Until and
+// Sweep identify it; After moves on as it is filled.
 type Gap struct {
 	Guild   GuildID
 	Channel ChannelID

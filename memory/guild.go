@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Guild is the structure of a Discord server, as far as it decides who may read what. A Guild that a store
-// hands out is shared: treat it as read-only.
+// Guild is the structure of a Discord server, as far as it decides who may read what. A Guild from a store is
+// shared: don't change it.
 type Guild struct {
 	ID       GuildID
 	Name     string
@@ -16,8 +16,8 @@ type Guild struct {
 	Roles    []Role // with @everyone, whose id is the guild's
 	Channels []Channel
 
-	// The store knows what follows by Chose, Asked, SettingChosen, GuildSeen and GuildLeft, not by what a
-	// GuildSeen's Guild says.
+	// The events Chose, Asked, SettingChosen, GuildSeen and GuildLeft set the fields below. In a GuildSeen's
+	// Guild they are ignored.
 	Choice Choice
 	Asked  bool      // whether its admins were asked what to remember
 	Since  MessageID // nothing said up to here counts as missing
@@ -25,7 +25,7 @@ type Guild struct {
 	Learn  time.Time // since when facts may be learned, known by Learn; zero: they may not
 	// Settings are those of the whole guild; none of them is empty.
 	Settings map[Setting]string
-	// Limits are those that were chosen, by role; known by LimitChosen.
+	// Limits are those chosen, by role; see LimitChosen.
 	Limits []RoleLimit
 }
 
@@ -37,7 +37,7 @@ type Role struct {
 	Bot         UserID // the one bot that the role belongs to; 0 for the roles that people can have
 }
 
-// ChannelKind is what a channel is, as far as it matters to who may read it.
+// ChannelKind is the kind of a channel, as far as it matters to who may read it.
 type ChannelKind uint8
 
 const (
@@ -51,7 +51,7 @@ const (
 	LocalChannel                       // imported or spoken in a terminal: read at the command line only
 )
 
-// IsThread reports whether the channel lives in a parent, whose overwrites and age restriction are its own.
+// IsThread reports whether the channel is a thread: its parent's overwrites and age restriction apply.
 func (k ChannelKind) IsThread() bool { return k == PublicThread || k == PrivateThread }
 
 // Channel is a place where messages are written.
@@ -66,11 +66,11 @@ type Channel struct {
 	Owner      UserID // who made a thread; 0 if that isn't known
 	AgeLimited bool   // Discord's nsfw
 	Overwrites []Overwrite
-	// Unplaced is set while Discord hasn't told us of the channel, or has told us that it is gone. What was
-	// said there may be read at the command line only.
+	// Unplaced is set until Discord sends the channel, and again when the channel is gone. Its messages can
+	// then be read on the command line only.
 	Unplaced bool
 	// Shut is set while what is remembered of the channel may be out of date because Hark couldn't read it;
-	// known by ShutOut and Absent.
+	// see ShutOut and Absent.
 	Shut    bool
 	Choice  Choice    // known by Chose
 	Learned MessageID // up to here what was said has been looked at for facts; known by Learned
@@ -78,7 +78,7 @@ type Channel struct {
 	Settings map[Setting]string
 }
 
-// Overwrite changes the permissions of a role or of one person in one channel.
+// Overwrite changes the permissions of a role or a person in one channel.
 type Overwrite struct {
 	Role  RoleID // or
 	User  UserID
@@ -86,7 +86,7 @@ type Overwrite struct {
 	Deny  Permissions
 }
 
-// Person is somebody of a guild, by the names they go by.
+// Person is a member of a guild, or was one, with the names they use.
 type Person struct {
 	ID         UserID
 	Guild      GuildID
@@ -100,10 +100,10 @@ type Person struct {
 	Learn      time.Time // since when facts may be learned from what they say, known by Learn; zero: they may not
 }
 
-// People are the persons of guilds, those of each by id.
+// People are the persons of several guilds, by id within each.
 type People [][]Person
 
-// Of is somebody, as the last of the guilds that knows them does; false if none does.
+// Of returns a person as the last guild that knows them does; false if none does.
 func (p People) Of(id UserID) (Person, bool) {
 	for _, guild := range slices.Backward(p) {
 		at, known := slices.BinarySearchFunc(guild, id, func(p Person, id UserID) int { return cmp.Compare(p.ID, id) })
@@ -114,7 +114,7 @@ func (p People) Of(id UserID) (Person, bool) {
 	return Person{}, false
 }
 
-// Name is the name somebody goes by; of somebody unknown, their tag.
+// Name returns the name a person uses, or their mention if they aren't known.
 func (p People) Name(id UserID) string {
 	if known, _ := p.Of(id); known.DisplayName() != "" {
 		return known.DisplayName()
@@ -122,26 +122,26 @@ func (p People) Name(id UserID) string {
 	return "<@" + id.String() + ">"
 }
 
-// IsBot reports whether somebody is known to be a bot.
+// IsBot reports whether a person is known to be a bot.
 func (p People) IsBot(id UserID) bool {
 	known, _ := p.Of(id)
 	return known.Bot
 }
 
-// Fact is something about a person that they told Hark, or an admin did.
+// Fact is something about a person that they, or an admin, told Hark.
 type Fact struct {
 	ID    int64  // unique in the guild; that of the interaction or message that told it
 	Text  string // valid UTF-8 without NUL; see Clean
 	Alias bool   // whether Text is another name that the person goes by
 	By    UserID // who told it
-	// Channel is where it was said, or told by a command: it may be told only where that may be read. 0:
-	// anywhere in the guild.
+	// Channel is where it was said, or told by a command: it may be told only where that channel may be read.
+	// 0: anywhere in the guild.
 	Channel ChannelID
-	// Message, if not 0, is what it was learned from: the fact goes with it, or when its text changes.
+	// Message, if not 0, is the message it was learned from: the fact goes with it, or when its text changes.
 	Message MessageID
 }
 
-// Aliases are the other names that the person goes by, as they were told.
+// Aliases returns the person's other names.
 func (p Person) Aliases() []string {
 	var names []string
 	for _, f := range p.Facts {
@@ -152,7 +152,7 @@ func (p Person) Aliases() []string {
 	return names
 }
 
-// DisplayName is the name the guild sees.
+// DisplayName returns the name that the guild sees.
 func (p Person) DisplayName() string {
 	switch {
 	case p.Nick != "":

@@ -9,68 +9,66 @@ import (
 	"time"
 )
 
-// House keeps a store's promises about time: what is to be forgotten is taken out, also when whoever began
-// that is no more, what was removed leaves nothing in the file, what has grown too old goes, and so do guilds
-// that removed Hark long ago.
+// House does what is due because of time: it finishes interrupted Forgettings, erases deleted data from the
+// file, and deletes expired data and guilds that removed Hark long ago.
 type House struct {
 	Store Store
-	// Retention is how long messages and lore are remembered at the most; 0 means without end. A guild's
-	// admins may set less with SettingRetention. What isn't Discord's stays.
+	// Retention is the longest that messages and lore are remembered; 0 means no limit. A guild's admins may
+	// set less with SettingRetention. It doesn't apply to LocalGuild.
 	Retention time.Duration
-	// Prompts is how long prompts are kept; 0 means that none are. Those of the command line's go as well.
+	// Prompts is how long prompts are kept, LocalGuild's included; 0 means that none are.
 	Prompts time.Duration
-	// Records is how much is kept of the records of calls.
 	Records RecordRetention
-	// Done, if not nil, is told what was taken away.
+	// Done, if not nil, is called after each deletion.
 	Done func(Receipt)
-	// Waits, if not nil, is told of each guild in which so much is too old that it waits, at first and once a
-	// day. See Expiring.
+	// Waits, if not nil, is called for each guild whose expired data waits, at first and once a day. See
+	// Expiring.
 	Waits func(*Guild, Expiring)
-	// Progress, if not nil, is called after each look.
+	// Progress, if not nil, is called after each check.
 	Progress func()
-	// Failed, if not nil, is told of each failure and of how long the next try waits.
+	// Failed, if not nil, is called for each failure, with the time until the next try.
 	Failed func(err error, wait time.Duration)
 
-	// seen is, by guild, what its admins had set of retentions when it was visited last; soon is how far
-	// apart visits are.
-	seen   map[GuildID]string
-	soon   time.Duration
-	warned map[GuildID]time.Time // when Waits was last told
+	// seen has each guild's retentions at its last visit. interval is the time between visits.
+	seen     map[GuildID]string
+	interval time.Duration
+	warned   map[GuildID]time.Time // when Waits was last told
 }
 
-// RecordRetention is how long records of calls are kept, and how many of a channel: the newest. See RecordLimits.
+// RecordRetention is how long records of calls are kept, and how many of a channel. The newest stay. See
+// RecordLimits.
 type RecordRetention struct {
 	Age    time.Duration // 0: none are kept
 	Count  int           // 0: without a bound
 	Tokens int           // 0: without a bound
 }
 
-// At are the limits at a moment.
+// At returns the limits at now.
 func (r RecordRetention) At(now time.Time) RecordLimits {
 	return RecordLimits{Before: now.Add(-r.Age), Count: r.Count, Tokens: r.Tokens}
 }
 
 const (
-	lookEvery  = 5 * time.Second // for what others have begun to forget
-	roundEvery = time.Hour       // through the guilds
+	lookEvery   = 5 * time.Second // for Forgettings that others have begun
+	deleteEvery = time.Hour       // through the guilds
 )
 
-// Run keeps house until ctx is done; then it returns nil.
+// Run works until ctx is done; then it returns nil.
 func (h *House) Run(ctx context.Context) error {
-	var round time.Time // when the next is due
+	var due time.Time // when to call deleteExpired next
 	for failures := 0; ctx.Err() == nil; {
 		err := errors.Join(h.resume(ctx), h.Store.Erase(ctx, false))
-		if now := time.Now(); !now.Before(round) {
-			h.soon = min(roundEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
-			failed := h.round(ctx, now)
+		if now := time.Now(); !now.Before(due) {
+			h.interval = min(deleteEvery, step(h.Retention), step(h.Prompts), step(h.Records.Age))
+			failed := h.deleteExpired(ctx, now)
 			if failed == nil {
-				round = now.Add(h.soon)
+				due = now.Add(h.interval)
 			}
 			err = errors.Join(err, failed)
 		} else {
 			err = errors.Join(err, h.visitAll(ctx, now, true))
-			if next := now.Add(h.soon); next.Before(round) {
-				round = next
+			if next := now.Add(h.interval); next.Before(due) {
+				due = next
 			}
 		}
 		wait := lookEvery
@@ -91,8 +89,7 @@ func (h *House) Run(ctx context.Context) error {
 	return nil
 }
 
-// resume goes on with what was begun to be forgotten: by the deletion of a channel, or by somebody who didn't come to
-// the end of it.
+// resume continues Forgettings that an event began or that were interrupted.
 func (h *House) resume(ctx context.Context) error {
 	begun, err := h.Store.Forgettings(ctx, Everywhere, 0)
 	if err != nil {
@@ -111,9 +108,8 @@ func (h *House) resume(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// round forgets old prompts and records, and what was spent before yesterday, and begins what else is to be
-// forgotten because time has passed, guild by guild.
-func (h *House) round(ctx context.Context, now time.Time) error {
+// deleteExpired deletes old prompts, records and spending, then visits every guild.
+func (h *House) deleteExpired(ctx context.Context, now time.Time) error {
 	// Yesterday's spending stays: a question from before midnight may come late.
 	today, _ := Day(now)
 	err := h.Store.Expire(ctx, Expiry{Prompts: now.Add(-h.Prompts), Records: h.Records.At(now),
@@ -124,7 +120,7 @@ func (h *House) round(ctx context.Context, now time.Time) error {
 	return errors.Join(err, h.visitAll(ctx, now, false))
 }
 
-// visitAll visits the guilds, or only those of which another retention was set since they were visited.
+// visitAll visits the guilds; if changed, only those whose retention was set since their last visit.
 func (h *House) visitAll(ctx context.Context, now time.Time, changed bool) error {
 	guilds, err := h.Store.Guilds(ctx)
 	if err != nil {
@@ -145,7 +141,7 @@ func (h *House) visitAll(ctx context.Context, now time.Time, changed bool) error
 	return errors.Join(errs...)
 }
 
-// visit forgets a guild that is long gone, or of another what is too old; if changed, only where another
+// visit forgets a guild that was left long ago, and what has expired in any other; if changed, only if its
 // retention was set.
 func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bool) error {
 	g, err := h.Store.Guild(ctx, id)
@@ -162,7 +158,7 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bo
 	if !g.Left.IsZero() && now.Sub(g.Left) >= LeftFor {
 		return h.done(h.Store.Forget(ctx, Forgetting{Guild: id, Why: WhyLeft, At: now}, nil))
 	}
-	if err := h.forgetOutdated(ctx, g, now); err != nil {
+	if err := h.forgetExpired(ctx, g, now); err != nil {
 		return err
 	}
 	if h.seen == nil {
@@ -172,11 +168,11 @@ func (h *House) visit(ctx context.Context, id GuildID, now time.Time, changed bo
 	return nil
 }
 
-// forgetOutdated forgets what is too old in g, unless it waits.
-func (h *House) forgetOutdated(ctx context.Context, g *Guild, now time.Time) error {
+// forgetExpired forgets what has expired in g, unless it waits.
+func (h *House) forgetExpired(ctx context.Context, g *Guild, now time.Time) error {
 	var outdated []Forgetting
 	for _, f := range g.Outdated(now, h.Retention) {
-		h.soon = min(h.soon, step(now.Sub(f.Before)))
+		h.interval = min(h.interval, step(now.Sub(f.Before)))
 		some, err := h.hasBefore(ctx, g, f)
 		if err != nil {
 			return err
@@ -199,14 +195,14 @@ func (h *House) forgetOutdated(ctx context.Context, g *Guild, now time.Time) err
 	return h.Store.Apply(ctx, SettingChosen{Guild: g.ID, Key: SettingExpiring, At: now})
 }
 
-// forgetLore forgets the lore that was told for the whole guild before what the guild keeps: where a channel
-// keeps what was said for longer, no forgetting covers that. Lore from messages goes with them.
+// forgetLore forgets expired lore of the whole guild. Where a channel has a longer retention, no Forgetting
+// covers it. Lore from messages goes with them.
 func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	keep, _, _ := g.Retention(0, h.Retention)
 	if keep <= 0 {
 		return nil
 	}
-	h.soon = min(h.soon, step(keep))
+	h.interval = min(h.interval, step(keep))
 	f := Forgetting{Guild: g.ID, Before: KeptSince(now, keep), Why: WhyAge, At: now}
 	lore, err := h.Store.Lore(ctx, g.ID)
 	if err != nil {
@@ -224,8 +220,8 @@ func (h *House) forgetLore(ctx context.Context, g *Guild, now time.Time) error {
 	return h.done(Receipt{Forgetting: f, Lore: len(gone)}, h.Store.Apply(ctx, gone...))
 }
 
-// retentions are what admins have set of how long messages are remembered, and whether they agreed to what
-// waits, in one text.
+// retentions returns the retentions that admins have set, and whether they agreed to what waits, as one string
+// to compare.
 func (g *Guild) retentions() string {
 	set := g.Settings[SettingRetention]
 	for i := range g.Channels {
@@ -239,7 +235,7 @@ func (g *Guild) retentions() string {
 	return set
 }
 
-// hasBefore reports whether anything is remembered of g that f would forget.
+// hasBefore reports whether g has anything that f would forget.
 func (h *House) hasBefore(ctx context.Context, g *Guild, f Forgetting) (bool, error) {
 	end, where := FirstMessageID(f.Before), g.Channels
 	if f.Channel != 0 {

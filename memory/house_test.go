@@ -299,7 +299,7 @@ func TestHouseForgetsGuildsThatAreLongGone(t *testing.T) {
 				g.Channel != 0 || g.User != 0 {
 				t.Errorf("forgot %+v", g)
 			}
-			pass(roundEvery + lookEvery)
+			pass(deleteEvery + lookEvery)
 			if len(f.forgotten) != 2 || f.forgotten[1].Guild != 3 {
 				t.Errorf("later it forgot %+v", f.forgotten)
 			}

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Indexer gives segments their vectors: it takes them from a queue, has them embedded, and puts the vectors
-// back. While the embedder is down they wait in the queue, and recall goes on by full text.
+// Indexer takes segments from the store's queue, has them embedded, and stores their vectors. While the
+// embedder is down they wait in the queue, and recall uses full text.
 type Indexer struct {
 	Queue    Store
 	Embedder Embedder
-	// Failed, if not nil, is told of each failure and of how long the next try waits; 0 if there is none, since
-	// the embedder refuses a segment while it takes other texts.
+	// Failed, if not nil, is called for each failure, with the time until the next try; 0 if there is none,
+	// because the embedder refuses one segment but accepts other texts.
 	Failed func(err error, wait time.Duration)
-	// Progress, if not nil, is told of a long fill: after its first batch, every half minute, and when it is done
-	// (done is total). left is an estimate of how long the rest takes.
+	// Progress, if not nil, reports a long fill: after its first batch, every half minute, and at the end,
+	// when done is total. left is an estimate.
 	Progress func(done, total int, left time.Duration)
 }
 
 const (
 	indexBatch = 256 // segments embedded at a time
-	// readAtOnce is how many are read at a time: of a busy channel the segments overlap.
+	// readAtOnce segments are read at a time: in a busy channel they overlap.
 	readAtOnce = 4 * indexBatch
-	// gatherFor is how long Run lets segments grow, each of which it embeds as a whole.
+	// gatherFor is how long Run lets segments grow, because each is embedded as a whole.
 	gatherFor = 2 * time.Second
 	firstWait = time.Second
 	longWait  = 5 * time.Minute
@@ -34,7 +34,7 @@ const (
 	tellEvery = 30 * time.Second
 )
 
-// Run indexes what is pending, and what becomes so, until ctx is done; then it returns nil.
+// Run indexes pending segments until ctx is done; then it returns nil.
 func (x *Indexer) Run(ctx context.Context) error {
 	var fill fill
 	for wait := firstWait; ctx.Err() == nil; {
@@ -70,7 +70,7 @@ func (x *Indexer) Run(ctx context.Context) error {
 	return nil
 }
 
-// gather waits for gatherFor, or until so many segments wait that most of them won't grow any more.
+// gather waits for gatherFor, or until so many segments wait that most of them won't grow.
 func (x *Indexer) gather(ctx context.Context) {
 	enough, cancel := context.WithTimeout(ctx, gatherFor)
 	defer cancel()
@@ -86,7 +86,7 @@ func (x *Indexer) gather(ctx context.Context) {
 	}
 }
 
-// fill is a stretch of work without a pause.
+// fill is the progress of work without a pause.
 type fill struct {
 	began, told time.Time // zero before the first batch, or before Progress was told
 	done        int       // segments
@@ -98,7 +98,7 @@ func (f *fill) begin() {
 	}
 }
 
-// tell notes that n more segments are done, none if nothing is left, and tells Progress when it is time to.
+// tell counts n more segments as done, 0 if none are left, and calls Progress when due.
 func (x *Indexer) tell(ctx context.Context, f *fill, n int) {
 	f.done += n
 	if x.Progress == nil || n > 0 && !f.told.IsZero() && time.Since(f.told) < tellEvery {
@@ -120,7 +120,7 @@ func (x *Indexer) tell(ctx context.Context, f *fill, n int) {
 	x.Progress(f.done, f.done+waiting, left)
 }
 
-// retryAfter is how long to wait at least, where the embedder says so.
+// retryAfter returns the least time to wait that the embedder asks for, or 0.
 func retryAfter(err error) time.Duration {
 	var e interface{ RetryAfter() time.Duration }
 	if errors.As(err, &e) {
@@ -129,8 +129,8 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// Drain indexes what is pending, tells progress how many segments it has done, and returns when nothing is
-// left or at the first error.
+// Drain indexes pending segments until none are left, or until the first error. It calls progress with the
+// number done.
 func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	done := 0
 	for {
@@ -145,8 +145,8 @@ func (x *Indexer) Drain(ctx context.Context, progress func(done int)) error {
 	}
 }
 
-// step indexes some of what is pending, tells did of each batch, and returns how many segments that were, also
-// where the next failed.
+// step indexes some pending segments, calls did for each batch, and returns how many it indexed, also on
+// error.
 func (x *Indexer) step(ctx context.Context, did func(n int)) (done int, err error) {
 	segments, err := x.Queue.Pending(ctx, readAtOnce)
 	if err != nil {
@@ -166,8 +166,8 @@ func (x *Indexer) step(ctx context.Context, did func(n int)) (done int, err erro
 	return done, nil
 }
 
-// index gives segments their vectors. Those that the embedder refuses together it halves until the culprit is
-// alone, which then goes without: one text mustn't keep all others from being found.
+// index embeds segments. If the embedder refuses a batch, index halves it until the culprit is alone and goes
+// without a vector: one text mustn't keep the others from being found.
 func (x *Indexer) index(ctx context.Context, segments []Segment) error {
 	vectors, err := x.embed(ctx, segments)
 	if err != nil && len(segments) == 1 && x.answers(ctx) {
@@ -203,16 +203,16 @@ func (x *Indexer) embed(ctx context.Context, segments []Segment) ([][]float32, e
 	return vectors, nil
 }
 
-// harmless is a text that no embedder refuses.
+// harmless is a text that every embedder accepts.
 const harmless = "hello"
 
-// answers reports whether the embedder works, whatever else it refuses.
+// answers reports whether the embedder works at all.
 func (x *Indexer) answers(ctx context.Context) bool {
 	_, err := x.Embedder.Embed(ctx, ForStorage, []string{harmless})
 	return err == nil && ctx.Err() == nil
 }
 
-// Text is what of a segment is embedded: the text of its messages, a line each.
+// Text returns what is embedded: the text of the segment's messages, a line each.
 func (s Segment) Text() string {
 	var b strings.Builder
 	for _, m := range s.Messages {
@@ -222,7 +222,7 @@ func (s Segment) Text() string {
 	return b.String()
 }
 
-// sleep waits for d and reports whether ctx was still alive at the end.
+// sleep waits for d, and returns false if ctx is done first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -3,9 +3,9 @@ package memory
 import "time"
 
 type (
-	// Learn switches the learning of facts on or off: with User set for what that member says of themselves, else
-	// for the guild. Facts are learned only where both have it on, and only from what was said since both had. Of
-	// several the last by At holds; switching off takes away no fact, FactGone does.
+	// Learn switches the learning of facts on or off: with User set for what that member says about
+	// themselves, else for the guild. Facts are learned only where both are on, and only from messages after
+	// both were. The last by At holds. Switching it off removes no fact; FactGone does.
 	Learn struct {
 		Guild GuildID
 		User  UserID
@@ -13,7 +13,7 @@ type (
 		At    time.Time
 	}
 
-	// Learned says that what was said in a channel up to and with Until needs no more looking at for facts. The
+	// Learned means that a channel's messages up to and including Until have been searched for facts. The
 	// newest Until holds.
 	Learned struct {
 		Guild   GuildID

@@ -11,29 +11,29 @@ const (
 	AsConfigured = -1 // nothing was chosen
 )
 
-// Limit is how much may be asked of Hark: a number above 0, Unlimited or AsConfigured.
+// Limit is how much may be asked: each field is above 0, Unlimited or AsConfigured.
 type Limit struct {
 	Messages int // questions within any minute
 	Tokens   int // that models read and write for them, in a day of UTC
 }
 
-// RoleLimit is the limit of each member who has a role. That of @everyone, whose id is the guild's, is every
-// member's for whom no other holds; that of role 0 is the whole guild's, together.
+// RoleLimit is the limit of each member with a role. That of @everyone, whose id is the guild's, applies to
+// members without another; that of role 0 applies to the whole guild together.
 type RoleLimit struct {
 	Role RoleID
 	Limit
 }
 
-// LimitChosen is the limit that was chosen for a role, as RoleLimit tells them. Of several the last by At holds.
+// LimitChosen sets the limit of a role; see RoleLimit. The last by At holds.
 type LimitChosen struct {
 	Guild GuildID
 	RoleLimit
 	At time.Time
 }
 
-// Spent is how many tokens models took for a question so far, however often it is told: the most that was
-// told counts. Of somebody who has opted out, or has been forgotten as a whole since they asked, only the
-// guild's part is kept, and of a guild that was forgotten since nothing.
+// Spent is how many tokens models took for a question so far. Of several for one question the largest counts.
+// If the user has opted out, or was forgotten as a whole since they asked, only the guild's total is kept; if
+// the guild was forgotten since, nothing.
 type Spent struct {
 	Guild    GuildID
 	User     UserID    // who asked
@@ -44,7 +44,7 @@ type Spent struct {
 func (LimitChosen) isEvent() {}
 func (Spent) isEvent()       {}
 
-// Check tells what keeps a limit from being one.
+// Check returns an error if l isn't a valid limit.
 func (l Limit) Check() error {
 	if l.Messages < AsConfigured || l.Tokens < AsConfigured {
 		return errors.New("a limit is a number above 0, or 0 for none")
@@ -52,7 +52,7 @@ func (l Limit) Check() error {
 	return nil
 }
 
-// LimitOf is what was chosen for a role, as RoleLimit tells them.
+// LimitOf returns the limit chosen for a role; see RoleLimit.
 func (g *Guild) LimitOf(role RoleID) Limit {
 	for _, l := range g.Limits {
 		if l.Role == role {
@@ -62,7 +62,7 @@ func (g *Guild) LimitOf(role RoleID) Limit {
 	return Limit{AsConfigured, AsConfigured}
 }
 
-// Day is the day, in UTC, that t is of.
+// Day returns the UTC day of t.
 func Day(t time.Time) (from, until time.Time) {
 	year, month, day := t.UTC().Date()
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC), time.Date(year, month, day+1, 0, 0, 0, 0, time.UTC)

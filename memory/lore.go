@@ -20,10 +20,10 @@ const (
 	MaxLoreSources = 20
 )
 
-// Lore is something that a guild was told to remember, under a name.
+// Lore is something that a guild told Hark to remember, under a name.
 //
-// It may be told only where Channel and the channels of all its sources may be read. It is forgotten as a message would
-// be that By had written in Channel at At, and with any of its sources, or when the text of one changes.
+// It may be told only where Channel and the channels of all its sources may be read. It is forgotten like a
+// message that By wrote in Channel at At, and goes with any of its sources, or when the text of one changes.
 type Lore struct {
 	ID      int64 // unique; that of the interaction or message that told it
 	Guild   GuildID
@@ -43,13 +43,13 @@ type Spot struct {
 }
 
 type (
-	// LoreTold adds lore, or changes that with its id: of several versions the last by At holds, of several
-	// of one moment the first told. It is refused if it isn't as Lore.Checked has it. Nothing is kept of
-	// somebody who has opted out, nor what falls under a Forgetting; with a source that is gone, it is gone
-	// for good.
+	// LoreTold adds lore, or changes the lore with its id. Of several versions the last by At holds, of
+	// several with one At the first applied. It is refused unless Lore.Checked accepts it. Nothing is kept of
+	// somebody who has opted out, nor what a Forgetting covers. If a source is gone, so is the lore, for
+	// good.
 	LoreTold struct{ Lore Lore }
 
-	// LoreGone takes lore away for good, with the answers that used it.
+	// LoreGone removes lore for good, with the answers that used it.
 	LoreGone struct {
 		Guild GuildID
 		ID    int64
@@ -59,8 +59,8 @@ type (
 func (LoreTold) isEvent() {}
 func (LoreGone) isEvent() {}
 
-// Checked is l as it can be stored: its texts clean and without spaces round them, no alias or source twice. The error
-// says, in words for whoever tells it, what can't be.
+// Checked returns l as it can be stored: its texts clean and trimmed, no alias or source twice. The error
+// says, in words for the user, why it can't be.
 func (l Lore) Checked() (Lore, error) {
 	l.Name, l.Text = strings.Join(strings.Fields(Clean(l.Name)), " "), strings.TrimSpace(Clean(l.Text))
 	var own []string
@@ -106,9 +106,9 @@ func (l Lore) check() error {
 	return nil
 }
 
-// Aliases are other names that a name is found by, made of its words: the first one last ("x project"), with an article
-// before it, the words with hyphens and in one, and the initials, in capitals, which say little and are to be used only
-// where they can't mean anything else. A name of one word has none.
+// Aliases returns further names made from a name's words: the first word last ("x project"), the same with an
+// article, the words hyphenated, the words joined, and the initials in capitals, to be used only if they are
+// unambiguous. A name of one word has none.
 func Aliases(name string) []string {
 	words := text.Words(name)
 	if len(words) > 1 && IsDeterminer(words[0]) {
@@ -122,7 +122,6 @@ func Aliases(name string) []string {
 	return append(all, initials(words))
 }
 
-// initials are the first letters of words, in capitals.
 func initials(words []string) string {
 	var b strings.Builder
 	for _, w := range words {
@@ -132,8 +131,8 @@ func initials(words []string) string {
 	return strings.ToUpper(b.String())
 }
 
-// IsDeterminer reports whether a word, as text.Words gives it, merely points at the thing that is named after it, as in
-// "my migration plan".
+// IsDeterminer reports whether a word from text.Words is an article or a possessive, as in "my migration
+// plan".
 func IsDeterminer(word string) bool {
 	switch word {
 	case "a", "an", "the", "this", "that", "these", "those", "my", "our", "your", "his", "her", "its", "their":
@@ -142,8 +141,8 @@ func IsDeterminer(word string) bool {
 	return false
 }
 
-// LoreCalled are those of lore with that name or id, or, if there are none, those that go by that name, be it
-// given by hand or made of their own. Capitals and spaces round it don't matter.
+// LoreCalled returns the lore with that name or id, or, if there is none, with that alias, given or derived.
+// Capitals and surrounding spaces don't matter.
 func LoreCalled(lore []Lore, name string) []Lore {
 	is := func(other string) bool { return strings.EqualFold(other, strings.TrimSpace(name)) }
 	for _, matches := range []func(Lore) bool{

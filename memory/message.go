@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says who speaks in a message.
+// Kind is the kind of a message's author.
 type Kind uint8
 
 const (
@@ -33,8 +33,8 @@ type Message struct {
 	Tokens   int  // of Text by o200k, whatever model answers, as the store counted them; 0 until stored
 }
 
-// File is an attachment as it is remembered: its name and what its sender wrote about it, never its URL,
-// which expires.
+// File is an attachment as remembered: its name and its sender's description. Its URL isn't kept, because it
+// expires.
 type File struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
@@ -43,7 +43,7 @@ type File struct {
 // Time is when the message was sent.
 func (m Message) Time() time.Time { return m.ID.Time() }
 
-// Text is what is indexed, embedded and shown: the content, then a bracketed line for each file.
+// Text returns what is indexed, embedded and shown: the content, then a bracketed line for each file.
 func (m Message) Text() string {
 	if len(m.Files) == 0 {
 		return m.Content
@@ -65,7 +65,7 @@ func (m Message) Text() string {
 	return b.String()
 }
 
-// Clean makes s storable and changes nothing else: bytes that aren't UTF-8 become U+FFFD, NUL goes.
+// Clean makes s storable: bytes that aren't UTF-8 become U+FFFD, NUL is removed, the rest stays.
 func Clean(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 {
 		return s
@@ -73,6 +73,6 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "")
 }
 
-// Recalled reports whether what k says can be found later: what people, other bots and webhooks said can;
-// Hark's own answers and Discord's notices are in the log, but neither indexed nor part of a segment.
+// Recalled reports whether messages of kind k can be found later. Those of people, other bots and webhooks
+// can. Hark's own answers and Discord's notices are in the log, but neither indexed nor part of a segment.
 func (k Kind) Recalled() bool { return k == FromMember || k == FromBot || k == FromWebhook }

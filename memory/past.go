@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// WithThreads are a channel of g, by its id, and its threads, as far as they are known.
+// WithThreads returns a channel of g and its known threads.
 func (g *Guild) WithThreads(id ChannelID) []Channel {
 	var all []Channel
 	for _, c := range g.Channels {
@@ -19,7 +19,7 @@ func (g *Guild) WithThreads(id ChannelID) []Channel {
 	return all
 }
 
-// PastOf are the gaps on the list that were asked for, of a channel and its threads.
+// PastOf returns the requested gaps of a channel and its threads that are still to be fetched.
 func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, error) {
 	gaps, err := store.Gaps(ctx, g.ID, false)
 	if err != nil {
@@ -31,8 +31,9 @@ func PastOf(ctx context.Context, store Store, g *Guild, id ChannelID) ([]Gap, er
 	}), nil
 }
 
-// Unheard are the pasts of a channel and its threads that aren't on the list and that may be fetched, from
-// after on, and until when they last; begun is zero where there is nothing that may.
+// Unheard returns the gaps to request for the past of a channel and its threads from after on: those that may
+// allows and that aren't requested yet. begun is the latest end of them, including empty ones; zero if there
+// are none.
 func Unheard(ctx context.Context, store Store, g *Guild, id ChannelID, after MessageID, now time.Time,
 	may func(Channel) bool) (gaps []Gap, begun time.Time, err error) {
 	listed, err := PastOf(ctx, store, g, id)
@@ -58,9 +59,9 @@ func Unheard(ctx context.Context, store Store, g *Guild, id ChannelID, after Mes
 	return gaps, begun, nil
 }
 
-// pastEnd is the last message that may have been said before Hark began to listen in a channel: before the
-// oldest that it has, or, where older ones were imported, before it came to the guild, or up to where its
-// past was being fetched when that was stopped.
+// pastEnd returns the last message that may be from before Hark began to listen in a channel: before its
+// oldest message; or, if older ones were imported, before Hark came to the guild, or where fetching its past
+// was stopped.
 func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Time) (MessageID, error) {
 	until := FirstMessageID(now)
 	oldest, err := store.Log(ctx, c.ID, 0, until, 1)
@@ -71,8 +72,8 @@ func pastEnd(ctx context.Context, store Store, g *Guild, c Channel, now time.Tim
 	return max(oldest[0].ID-1, g.Since, MessageID(stopped)), nil
 }
 
-// NewPast has all that was said so far in the channels of g that begin to be remembered by a choice be their
-// past, so that it can be asked for also where older messages are known.
+// NewPast returns the events that make all messages so far the past of those channels of g that a choice newly
+// allows, so that they can be fetched even if older messages are known.
 func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	then := *g
 	then.Channels = slices.Clone(g.Channels)
@@ -91,7 +92,7 @@ func NewPast(p Policy, g *Guild, chose Chose, at time.Time) []Event {
 	return events
 }
 
-// BeginPast puts gaps on the list of what is to be fetched.
+// BeginPast returns the events that request gaps.
 func BeginPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {
@@ -101,8 +102,8 @@ func BeginPast(gaps []Gap, at time.Time) []Event {
 	return events
 }
 
-// StopPast takes gaps off the list. It is kept up to where they went, so that what wasn't fetched can be
-// asked for again.
+// StopPast returns the events that withdraw requested gaps. They keep where each ended, so that the rest can
+// be requested again.
 func StopPast(gaps []Gap, at time.Time) []Event {
 	var events []Event
 	for _, gap := range gaps {

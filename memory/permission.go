@@ -16,7 +16,7 @@ const (
 // Has reports whether p holds every permission of q.
 func (p Permissions) Has(q Permissions) bool { return p&q == q }
 
-// Reading is what reading the past of a channel of that kind takes.
+// Reading returns the permissions needed to read the past of a channel of kind k.
 func (k ChannelKind) Reading() Permissions {
 	if k == VoiceChannel {
 		return ViewChannel | ReadMessageHistory | Connect
@@ -24,8 +24,8 @@ func (k ChannelKind) Reading() Permissions {
 	return ViewChannel | ReadMessageHistory
 }
 
-// Rules is the channel whose overwrites and age restriction c has, given its parent or nil: a thread has those of its
-// parent. It is nil if that channel isn't known or can't have threads.
+// Rules returns the channel whose overwrites and age restriction apply to c: for a thread its parent, given
+// here, or nil. It returns nil if that channel isn't known or can't have threads.
 func (c *Channel) Rules(parent *Channel) *Channel {
 	if c.Unplaced || !c.Kind.IsThread() {
 		parent = c
@@ -38,11 +38,11 @@ func (c *Channel) Rules(parent *Channel) *Channel {
 	return parent
 }
 
-// Permissions are those of somebody with roles (@everyone goes without saying) in a channel that has rules'
-// overwrites, in Discord's order: the roles' own; then, of the overwrites, @everyone's, all roles' denials,
-// all roles' grants, and the person's. The owner and administrators may do everything. User 0 is somebody of
-// whom no overwrite tells. Timeouts aren't looked at: Discord doesn't tell Hark of them, and they leave what
-// reading text channels takes. https://discord.com/developers/docs/topics/permissions
+// Permissions computes the permissions of a user with roles (@everyone is implied) in a channel to which the
+// overwrites of rules apply, in Discord's order: the roles' own; then the overwrites of @everyone, the denials
+// of all roles, the grants of all roles, and the user's own. The owner and administrators may do everything.
+// User 0 is somebody without overwrites of their own. Timeouts are ignored: Discord doesn't send them to Hark,
+// and they don't affect reading text channels. https://discord.com/developers/docs/topics/permissions
 func (g *Guild) Permissions(user UserID, roles []RoleID, rules *Channel) Permissions {
 	everyone := RoleID(g.ID)
 	var p Permissions
@@ -73,7 +73,7 @@ func (g *Guild) Permissions(user UserID, roles []RoleID, rules *Channel) Permiss
 	return p
 }
 
-// SelfPermissions are Hark's, which has roles and always the one that came with it.
+// SelfPermissions computes Hark's own, with roles and the role that Discord created for the bot.
 func (g *Guild) SelfPermissions(roles []RoleID, rules *Channel) Permissions {
 	roles = slices.Clone(roles)
 	for _, role := range g.Roles {
@@ -84,8 +84,8 @@ func (g *Guild) SelfPermissions(roles []RoleID, rules *Channel) Permissions {
 	return g.Permissions(g.Self, roles, rules)
 }
 
-// IsPublic reports whether somebody without any role can read a channel with its past, as far as roles and overwrites
-// tell: its age restriction isn't looked at.
+// IsPublic reports whether a member without any role can read a channel and its past, by roles and overwrites.
+// It ignores the age restriction.
 func (g *Guild) IsPublic(id ChannelID) bool {
 	c := g.Channel(id)
 	if c == nil || c.Kind == PrivateThread {

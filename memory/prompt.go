@@ -2,9 +2,9 @@ package memory
 
 import "time"
 
-// Prompt is what a model was sent for an answer, as it was sent. Unlike the rest of a Trace it holds what
-// people said and what they are called, so that it is kept for a time only, apart from the numbers, and goes
-// with any of it.
+// Prompt is what was sent to a model for an answer. Unlike the rest of a Trace it holds what people said and
+// their names. So it is kept for a limited time, apart from the numbers, and goes when any of its contents
+// goes.
 type Prompt struct {
 	Built      time.Time       `json:"-"` // by the clock of whoever keeps it
 	Messages   []PromptMessage `json:"messages"`
@@ -17,7 +17,7 @@ type PromptMessage struct {
 	Content string `json:"content"`
 }
 
-// Boundary is where a section stands: the bytes from Start to End of a message's content.
+// Boundary is the place of a section: the bytes from Start to End of a message's content.
 type Boundary struct {
 	Section string `json:"section"`
 	Message int    `json:"message"` // the index in Prompt.Messages

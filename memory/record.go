@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// Record is one call of the history: who called what, with which arguments, and how it came out. It holds no
-// text that anybody wrote, the model included: messages stand in it by their ids, other texts by their length
-// and a fingerprint (see FingerprintOf).
+// Record is one call of the history: who called what, with which arguments, and the outcome. It holds no text
+// of anybody's, the model included: a message is its id, other text its length and fingerprint (see
+// FingerprintOf).
 //
-// It may be told where its channel may be read and its answer may be repeated, since the answer's trace names
-// all that it was made from. It goes with its question, its answer and whoever asked, when the question's
-// text changes or the answer is written anew, with its channel and guild, and with all of anybody whose id
-// its arguments name.
+// It may be told where its channel may be read and its answer may be repeated, because the answer's trace
+// names all its sources. It goes with its question, its answer and its asker, when the question's text changes
+// or the answer is rewritten, with its channel and guild, and with any person whose id its arguments name.
 //
 // The first seven fields are always written, under exactly these names; the others if they are set.
 type Record struct {
@@ -35,11 +34,11 @@ type Record struct {
 	Asker    UserID    `json:"asker,omitzero"`    // who asked that
 	Answer   MessageID `json:"answer,omitzero"`   // that it came to; 0 if to none
 
-	// More are fields that a newer Hark has written, kept as they are.
+	// More holds the fields that a newer Hark wrote, unchanged.
 	More map[string]json.RawMessage `json:"-"`
 }
 
-// Speaker is who made a call.
+// Speaker is the maker of a call.
 type Speaker string
 
 // The speakers.
@@ -49,40 +48,40 @@ const (
 	SpeakerTool  Speaker = "tool"  // a tool, which the model called
 )
 
-// Called is a call of the history, told together with the answer that it came to, after that. Of several with
-// one CallID the first stays. It isn't kept if its question or its answer is gone, if it falls under a
-// Forgetting, or if whoever asked has opted out.
+// Called adds a call to the history, after the answer that it led to and together with it. Of several with one
+// CallID the first stays. It isn't kept if its question or answer is gone, if a Forgetting covers it, or if
+// the asker has opted out.
 type Called struct{ Record Record }
 
 func (Called) isEvent() {}
 
-// RecordQuery says which records are wanted. All that is set holds for each of them.
+// RecordQuery selects the records that match every field that is set.
 type RecordQuery struct {
 	Channels     []ChannelID // where they were made; none: no records
 	Since, Until time.Time   // from Since on, and before Until; zero: without a bound
 	Speaker      Speaker     // empty: any
 	Method       string      // empty: any
 	Asker        UserID      // 0: anybody
-	// Oldest has the oldest come first, and not the newest. Those of one moment are in the order in which
-	// they were told, or the reverse of that.
+	// Oldest returns the oldest first instead of the newest. Records of one moment are in the order in which
+	// they were applied, or its reverse.
 	Oldest bool
 	Limit  int // 0: all
 }
 
-// RecordLimits bound how many records are kept. Of a channel's the newest stay.
+// RecordLimits bounds how many records are kept. The newest of a channel stay.
 type RecordLimits struct {
 	Before time.Time // those made before it go; zero: none goes for its age
 	Count  int       // of a channel; 0: without a bound
-	// Tokens is what a channel's records may cost the model together, were it shown all of each, in tokens of o200k.
-	// 0: without a bound.
+	// Tokens is the most that a channel's records may cost the model together if it were shown them in full,
+	// in tokens of o200k. 0: no limit.
 	Tokens int
 }
 
-// tagged is a Record as its tags have it written, without More.
-type tagged Record
+// tagged is a Record without its methods, so that encoding/json uses the tags.
+type plainRecord Record
 
-// recordFields are the names of a record's fields in the order in which they are written, each with whether
-// it is always there.
+// recordFields are the names of a record's fields in written order; alwaysThere are those that every record
+// has.
 var recordFields, alwaysThere = func() (all, always []string) {
 	for i := range reflect.TypeFor[Record]().NumField() {
 		name, options, _ := strings.Cut(reflect.TypeFor[Record]().Field(i).Tag.Get("json"), ",")
@@ -96,13 +95,13 @@ var recordFields, alwaysThere = func() (all, always []string) {
 	return all, always
 }()
 
-// RecordFields are the names of the fields that every record has, in the order in which they are written.
+// RecordFields returns the names of the fields that every record has, in written order.
 func RecordFields() []string { return slices.Clone(alwaysThere) }
 
-// isOwn reports whether a record has a field of that name of its own.
+// isOwn reports whether name is a field of Record.
 func isOwn(name string, _ json.RawMessage) bool { return slices.Contains(recordFields, name) }
 
-// MarshalJSON writes r with the fields that a newer Hark has written, if it was read from such a record.
+// MarshalJSON writes r, including More.
 func (r Record) MarshalJSON() ([]byte, error) {
 	if r.Args == nil {
 		r.Args = []any{}
@@ -110,7 +109,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	if r.Kwargs == nil {
 		r.Kwargs = map[string]any{}
 	}
-	b, err := json.Marshal(tagged(r))
+	b, err := json.Marshal(plainRecord(r))
 	more := maps.Clone(r.More)
 	maps.DeleteFunc(more, isOwn)
 	if err != nil || len(more) == 0 {
@@ -123,8 +122,8 @@ func (r Record) MarshalJSON() ([]byte, error) {
 	return append(append(b[:len(b)-1], ','), rest[1:]...), nil
 }
 
-// UnmarshalJSON reads a record and keeps the fields that it doesn't know, also those that differ from its own
-// in their capitals. Numbers stay as they were written.
+// UnmarshalJSON reads a record and keeps unknown fields in More, also those that differ only in capitals.
+// Numbers stay as written.
 func (r *Record) UnmarshalJSON(b []byte) error {
 	var own, more map[string]json.RawMessage
 	if err := json.Unmarshal(b, &more); err != nil {
@@ -141,7 +140,7 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 	if len(more) > 0 {
 		r.More = more
 	}
-	return decode(b, (*tagged)(r))
+	return decode(b, (*plainRecord)(r))
 }
 
 func decode(b []byte, to any) error {

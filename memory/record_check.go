@@ -30,9 +30,9 @@ const (
 	nameless      = "(left out: its name wasn't one)"
 )
 
-// Checked is r as it is kept, or why it can't be: it needs a name of its own, a time, one of the speakers, a
-// method and a channel. What of its arguments can't be written as JSON is replaced by a sentence that says
-// so, and what may be a text by how long it is.
+// Checked returns r as it is kept, or an error: it needs a valid call id, time, speaker, method and channel.
+// Arguments that can't be written as JSON are replaced by a sentence that says so, and possible texts by their
+// lengths.
 func (r Record) Checked() (Record, error) {
 	switch {
 	case !isName(r.CallID):
@@ -68,7 +68,7 @@ func (r Record) Checked() (Record, error) {
 	return r, nil
 }
 
-// isName reports whether s is a name as programs give them, rather than words that somebody wrote.
+// isName reports whether s looks like an identifier rather than words that somebody wrote.
 func isName(s string) bool {
 	return s != "" && len(s) <= longestName && strings.IndexFunc(s, func(c rune) bool {
 		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
@@ -76,7 +76,7 @@ func isName(s string) bool {
 	}) < 0
 }
 
-// serialised is a value as it is read back, or a sentence where it can't be written.
+// serialised returns v as JSON decodes it, or a sentence if it can't be encoded.
 func serialised(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -86,12 +86,12 @@ func serialised(v any) any {
 	if err := decode(b, &back); err != nil {
 		return notSerialised
 	}
-	return textless(back, 0)
+	return withoutText(back, 0)
 }
 
-// textless is a value of JSON with the length in the place of every text that may be more than a name or a
-// number. Whoever makes records does so itself, with a fingerprint: this is the second lock on the same door.
-func textless(v any, depth int) any {
+// textless replaces every string in a JSON value that may be more than a name or a number by its length.
+// Callers already do so, with a fingerprint; this is a second check.
+func withoutText(v any, depth int) any {
 	switch v := v.(type) {
 	case string:
 		if slices.Contains([]string{notSerialised, tooLarge, tooDeep, nameless}, v) {
@@ -107,21 +107,21 @@ func textless(v any, depth int) any {
 			return tooDeep
 		}
 		for i := range v {
-			v[i] = textless(v[i], depth+1)
+			v[i] = withoutText(v[i], depth+1)
 		}
 	case map[string]any:
 		if depth >= deepest {
 			return tooDeep
 		}
 		for name := range v {
-			v[name] = textless(v[name], depth+1)
+			v[name] = withoutText(v[name], depth+1)
 		}
 		return nameOnly(v)
 	}
 	return v
 }
 
-// nameOnly replaces what has no proper name.
+// nameOnly removes the keys that aren't names and says so.
 func nameOnly(v map[string]any) map[string]any {
 	n := len(v)
 	maps.DeleteFunc(v, func(name string, _ any) bool { return !isName(name) })
@@ -138,8 +138,8 @@ func sizeOf(v any) int {
 	return len(b)
 }
 
-// Named are the ids that r's arguments name, of whatever: all whole numbers in them, written as such or as
-// text, also in the forms of Discord's mentions.
+// Named returns the ids of any kind in r's arguments: all whole numbers, also as strings or as Discord
+// mentions.
 func (r Record) Named() []int64 {
 	found := map[int64]bool{}
 	var look func(v any)
@@ -166,5 +166,5 @@ func (r Record) Named() []int64 {
 	return slices.Sorted(maps.Keys(found))
 }
 
-// mention takes the signs off a mention of Discord's.
+// mention strips the syntax of Discord's mentions.
 var mention = strings.NewReplacer("<@!", "", "<@&", "", "<@", "", "<#", "", ">", "")

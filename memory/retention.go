@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// RetentionForever is the value of SettingRetention where messages are remembered as long as the operator allows.
+// RetentionForever is the value of SettingRetention for as long as the operator allows.
 const RetentionForever = "forever"
 
 // Bounds of what can be set as a retention.
@@ -19,8 +19,8 @@ const (
 	MaxRetention = 36500 * 24 * time.Hour
 )
 
-// ParseRetention reads how long messages are to be remembered: days, such as "90" or "90d", or RetentionForever,
-// which is 0. The error says what can be given.
+// ParseRetention reads a retention: days, such as "90" or "90d", or RetentionForever, which is 0. The error
+// says what is allowed.
 func ParseRetention(text string) (time.Duration, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if text == RetentionForever {
@@ -35,8 +35,8 @@ func ParseRetention(text string) (time.Duration, error) {
 	return time.Duration(n) * day, nil
 }
 
-// FormatRetention is what ParseRetention reads as keep. What isn't whole days, as the operator can set it, is
-// in hours, rounded up.
+// FormatRetention returns keep in the form that ParseRetention reads. What isn't whole days, which only the
+// operator can set, is in hours, rounded up.
 func FormatRetention(keep time.Duration) string {
 	switch hours := (keep + time.Hour - 1) / time.Hour; {
 	case keep <= 0:
@@ -48,10 +48,9 @@ func FormatRetention(keep time.Duration) string {
 	}
 }
 
-// Retention is how long what is said in a channel of g is remembered, where the operator keeps nothing for
-// longer than most, and where that was set: in the channel, or, with the place 0, in the guild; set is
-// whether it was. Of either time 0 means without end. A thread is remembered as long as its channel. What
-// can't be read as a retention counts as not set.
+// Retention returns how long messages in a channel of g are remembered, at most most, and where that was set:
+// in the channel, or, with at 0, in the guild; set is false if nowhere. For both times 0 means no limit. A
+// thread has its parent's retention. An invalid value counts as not set.
 func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration, at ChannelID, set bool) {
 	if c := g.Channel(id); c != nil {
 		c = g.keeper(c)
@@ -65,7 +64,7 @@ func (g *Guild) Retention(id ChannelID, most time.Duration) (keep time.Duration,
 	return most, 0, false
 }
 
-// keeper is the channel whose retention c has.
+// keeper returns the channel whose retention applies to c.
 func (g *Guild) keeper(c *Channel) *Channel {
 	if parent := g.Channel(c.Parent); c.Kind.IsThread() && parent != nil {
 		return parent
@@ -73,7 +72,7 @@ func (g *Guild) keeper(c *Channel) *Channel {
 	return c
 }
 
-// shorter is the shorter of two retentions, of which 0 is without end.
+// shorter returns the shorter of two retentions; 0 means no limit.
 func shorter(a, b time.Duration) time.Duration {
 	if a <= 0 || b <= 0 {
 		return max(a, b, 0)
@@ -81,7 +80,7 @@ func shorter(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// longer is the longer of two retentions.
+// longer returns the longer of two retentions.
 func longer(a, b time.Duration) time.Duration {
 	if a <= 0 || b <= 0 {
 		return 0
@@ -89,9 +88,9 @@ func longer(a, b time.Duration) time.Duration {
 	return max(a, b)
 }
 
-// KeptSince is the time before which nothing is remembered at now, where it is for keep: up to a day more
-// than keep ago, so that an active guild isn't gone through every hour, but less where a day matters. Zero if
-// keep is.
+// KeptSince returns the time before which nothing is remembered at now with a retention of keep; zero if keep
+// is. It is up to a day further back than keep, so that an active guild isn't searched every hour, and less
+// with a short retention.
 func KeptSince(now time.Time, keep time.Duration) time.Time {
 	if keep <= 0 {
 		return time.Time{}
@@ -99,7 +98,7 @@ func KeptSince(now time.Time, keep time.Duration) time.Time {
 	return now.Add(-keep).Truncate(step(keep))
 }
 
-// step is how far apart the ends of what is too old lie.
+// step returns the granularity of KeptSince.
 func step(retention time.Duration) time.Duration {
 	const day = 24 * time.Hour
 	if retention <= 0 {
@@ -108,10 +107,9 @@ func step(retention time.Duration) time.Duration {
 	return min(max(retention/24, time.Minute), day)
 }
 
-// Outdated are the forgettings, of WhyAge, by which nothing stays in g at now that is older than it may be,
-// where the operator keeps nothing for longer than most: one for all of the guild if everything is kept
-// equally long. Else that is for what is too old wherever it is, and further ones, by channel, are for those
-// where less is kept. Lore of the whole guild they may leave: a House sees to it.
+// Outdated returns the forgettings, of WhyAge, that remove everything expired from g at now, if the operator
+// allows at most most. The first covers the whole guild with its longest retention; further ones cover
+// channels with a shorter one. They may leave lore of the whole guild, which a House deletes.
 func (g *Guild) Outdated(now time.Time, most time.Duration) []Forgetting {
 	longest, _, _ := g.Retention(0, most)
 	shortened := map[ChannelID]time.Duration{}

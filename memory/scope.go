@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Scope is where and when to look. The zero Scope holds nothing.
+// Scope limits a search to channels, times and authors. The zero Scope matches nothing.
 type Scope struct {
 	Channels []ChannelID // only these; those that don't exist are passed over
 	Since    time.Time   // inclusive; zero: from the beginning
@@ -27,6 +27,6 @@ type VectorHit struct {
 	Similarity float64     // cosine, in [-1, 1]
 }
 
-// ErrNoVectors says that nothing has been embedded yet in the space in use, or isn't ready to be searched, so that only
-// full text can find.
+// ErrNoVectors means that nothing has been embedded yet in the space in use, or that it isn't ready to be
+// searched. Only full text can find messages.
 var ErrNoVectors = errors.New("no vectors yet")

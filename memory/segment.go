@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Segment is a run of messages of one conversation in a channel, the unit that is embedded.
+// Segment is a run of messages of one conversation in a channel: the unit of embedding.
 type Segment struct {
 	ID       int64
 	Channel  ChannelID
@@ -13,19 +13,19 @@ type Segment struct {
 	Messages []Message
 }
 
-// The limits by which a channel's stream is cut into segments. People answer what stands within a few
-// minutes; where several talk at once, the message before is the one answered only one time in three, so
-// that there only a reply, a mention or the author's own last message joins.
+// The limits that cut a channel into segments. People answer messages of the last few minutes. Where several
+// talk at once, only one message in three answers the one before, so there only a reply, a mention or the
+// author's own last message joins.
 const (
 	MaxSegment = 8                // messages in a segment
-	LookBack   = 24               // messages before, among which a segment to join is looked for
+	LookBack   = 24               // messages before, searched for a segment to join
 	ownGap     = 15 * time.Minute // from the author's own last message, or from the one mentioned
 	quietGap   = 5 * time.Minute  // from the last message of a quiet channel
-	quietLast  = 8                // the messages by which it is judged whether a channel is quiet
+	quietLast  = 8                // the messages that show whether a channel is quiet
 	quietCount = 3                // authors in a quiet channel, at most
 )
 
-// Placed is a message that lies in a segment already.
+// Placed is a message that is already in a segment.
 type Placed struct {
 	ID      MessageID
 	Author  UserID
@@ -33,8 +33,8 @@ type Placed struct {
 	Size    int // messages in the segment
 }
 
-// Join is the segment that m continues, given up to LookBack messages before it, oldest first; 0 if m begins
-// a segment of its own. It depends on nothing else, so that a stream is cut the same way whenever it comes.
+// Join returns the segment that m continues, given up to LookBack messages before it, oldest first; 0 if m
+// begins a new one. It depends on nothing else, so a stream is always cut the same way.
 func Join(m Message, before []Placed) int64 {
 	replied := slices.IndexFunc(before, func(p Placed) bool { return p.ID == m.ReplyTo })
 	if m.ReplyTo != 0 && replied >= 0 && before[replied].Size < MaxSegment {

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// Setting is the key of what a guild's admins can set about answers, for the guild or for a channel of it.
+// Setting is the key of what admins can set for a guild or a channel.
 type Setting string
 
-// The settings there are. What their values mean, and which there may be, is known where answers are made: a
-// store keeps any key and value.
+// The settings about how answers are made. A store keeps any key and value; internal/answer checks them.
 const (
 	SettingModel       Setting = "model"
 	SettingPersona     Setting = "persona"
@@ -22,48 +21,43 @@ const (
 	SettingLanguage    Setting = "language"
 )
 
-// The settings that aren't about how answers are made.
+// Other settings.
 const (
-	SettingTimezone Setting = "timezone" // of a guild: the zone of the times that Hark speaks of, by its IANA name
-	// of a guild: "on", or the time until which Hark answers nobody there, as RFC 3339 has it
+	SettingTimezone Setting = "timezone" // of a guild: an IANA time zone name
+	// of a guild: "on", or the time, in RFC 3339, until which Hark answers nobody
 	SettingPaused Setting = "paused"
-	// of a channel, or of a guild for those without: "off" where Hark answers nobody
+	// of a channel, else of the guild: "off" where Hark answers nobody
 	SettingAnswers Setting = "answers"
-	// of a channel, or of a guild for those without: how long messages are remembered, as ParseRetention
-	// reads it; see Guild.Retention
+	// of a channel, else of the guild: the retention, for ParseRetention; see Guild.Retention
 	SettingRetention Setting = "retention"
-	// of a channel: the last message of its past that was still to be fetched when that was stopped; see
-	// StopPast
+	// of a channel: the newest message of its past that wasn't fetched yet when fetching stopped; see StopPast
 	SettingPast     Setting = "past"
-	SettingExpiring Setting = "expiring" // of a guild: what waits to be forgotten because of its age; see Expiring
-	// of a guild: where its notice about what is remembered is, and which words it has, as the bot that keeps
-	// it wrote that
+	SettingExpiring Setting = "expiring" // of a guild: expired messages that wait; see Expiring
+	// of a guild: the place and the words of its notice about what is remembered, as the bot wrote them
 	SettingNotice Setting = "notice"
 )
 
-// AnswerSettings are the keys about how answers are made, in the order in which they are told.
+// AnswerSettings returns the keys about how answers are made, in display order.
 func AnswerSettings() []Setting {
 	return []Setting{SettingModel, SettingPersona, SettingTemperature, SettingTools, SettingMode, SettingLanguage}
 }
 
-// Settings are all keys that admins set, in the order in which they are told.
+// Settings returns all keys that admins set, in display order.
 func Settings() []Setting {
 	return append(AnswerSettings(), SettingTimezone, SettingPaused, SettingAnswers, SettingRetention)
 }
 
-// OfGuild reports whether a key is set for whole guilds only. What is set of it for a channel counts nowhere.
+// OfGuild reports whether a key applies to whole guilds only. Its value for a channel has no effect.
 func (s Setting) OfGuild() bool { return s == SettingTimezone || s == SettingPaused }
 
-// StaysWithChannel reports whether a key that was set for a channel stays when all that was said there is
-// forgotten, unless the channel was deleted: what says whether Hark speaks and how long it remembers there,
-// and is nobody's words.
+// StaysWithChannel reports whether a channel's value stays when the channel is forgotten, unless it was
+// deleted. This holds for whether Hark speaks there and how long it remembers: nobody's text.
 func (s Setting) StaysWithChannel() bool { return s == SettingAnswers || s == SettingRetention }
 
-// SettingChosen is what a setting is from now on, in a channel and its threads, or, with Channel 0, in the
-// whole guild: where a channel has a value of its own, that holds. An empty Value takes back what was set
-// there. Of several the last by At holds. A setting is forgotten as a message would be that was written at At
-// in Channel, when all of a channel or a guild is, but see StaysWithChannel; neither the retention nor the
-// forgetting of a person takes it.
+// SettingChosen sets a key for a channel and its threads, or, with Channel 0, for the guild. A channel's own
+// value overrides the guild's. An empty Value removes it. The last by At holds. Forgetting a whole channel or
+// guild takes it like a message written in Channel at At, except as StaysWithChannel says; the retention, or
+// forgetting a person, doesn't.
 type SettingChosen struct {
 	Guild   GuildID
 	Channel ChannelID
@@ -74,8 +68,8 @@ type SettingChosen struct {
 
 func (SettingChosen) isEvent() {}
 
-// Setting is the value that holds in a channel, and where that was set: there, in the channel that a thread
-// belongs to, or, with the place 0, in the guild. It is empty where nothing was set.
+// Setting returns the value that applies in a channel and where it was set: in that channel, in a thread's
+// parent, or, with channel 0, in the guild. It is empty if none was set.
 func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) {
 	if key.OfGuild() {
 		return g.Settings[key], 0
@@ -90,18 +84,19 @@ func (g *Guild) Setting(id ChannelID, key Setting) (value string, at ChannelID) 
 	return g.Settings[key], 0
 }
 
-// Implied says that whoever has one role has another too: a guild's admins stated that.
+// Implied is an admin's statement that everybody with Role also has Also.
 type Implied struct{ Role, Also RoleID }
 
-// impliedKey begins the keys of what was stated, one each, so that none takes the place of another.
+// impliedKey is the prefix of the keys of these statements. Each has its own key, so that none replaces
+// another.
 const impliedKey = "implied "
 
-// Setting is the key under which it is set, for a whole guild, with any value.
+// Setting returns the guild setting that holds i. Any value counts.
 func (i Implied) Setting() Setting {
 	return Setting(fmt.Sprintf("%s%d %d", impliedKey, i.Role, i.Also))
 }
 
-// Implied is what g's admins stated, of roles that there are and that people can have.
+// Implied returns the statements of g's admins about roles that exist and that people can have.
 func (g *Guild) Implied() (all []Implied) {
 	for key := range g.Settings {
 		rest, is := strings.CutPrefix(string(key), impliedKey)
@@ -119,7 +114,7 @@ func (g *Guild) Implied() (all []Implied) {
 	return all
 }
 
-// MayHave reports whether a role is one that some people have and others don't.
+// MayHave reports whether some people can have a role and others not.
 func (g *Guild) MayHave(role RoleID) bool {
 	return role != RoleID(g.ID) && slices.ContainsFunc(g.Roles, func(r Role) bool { return r.ID == role && r.Bot == 0 })
 }

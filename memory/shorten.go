@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Shortening is that something would be remembered for less long than it is.
+// Shortening is the effect of setting a shorter retention.
 type Shortening struct {
 	Keep  time.Duration // for how long
 	Since time.Time     // what was said before goes at once
 	Goes  Extent        // how much that is
 }
 
-// Shortens tells what comes of it if a channel's retention were set to value, or the guild's with the id 0,
-// where the operator keeps nothing for longer than most; nil if nothing would be remembered for less long. It
-// counts as ExtentQuery.Within says. See SettingRetention.
+// Shortens returns the effect of setting the retention of a channel, or with id 0 of the guild, to value, if
+// the operator allows at most most; nil if nothing would be remembered for a shorter time. It counts what is
+// in within; see ExtentQuery.Within and SettingRetention.
 func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, id ChannelID, value string,
 	most time.Duration, now time.Time) (*Shortening, error) {
 	was, _, _ := g.Retention(id, most)
@@ -45,7 +45,7 @@ func (g *Guild) Shortens(ctx context.Context, store Store, within []ChannelID, i
 	return s, nil
 }
 
-// withRetention is g as if a retention were set.
+// withRetention returns a copy of g with a retention set.
 func (g *Guild) withRetention(id ChannelID, value string) *Guild {
 	set := func(settings map[Setting]string) map[Setting]string {
 		settings = maps.Clone(settings)

@@ -2,7 +2,7 @@ package memory
 
 import "slices"
 
-// SourceKind says what a Source is.
+// SourceKind is the kind of a Source.
 type SourceKind string
 
 // The kinds of sources.
@@ -13,22 +13,22 @@ const (
 	SourceSummary SourceKind = "summary"
 )
 
-// Source is something that a derived thing, such as an answer, was made from: whoever made it has read it.
-// The derived thing goes with any of its sources.
+// Source is what a derived thing, such as an answer, was made from. The derived thing is deleted with any of
+// its sources.
 type Source struct {
 	Kind    SourceKind `json:"kind"`
 	Channel ChannelID  `json:"channel,omitempty"` // of a message or a summary
 	ID      int64      `json:"id"`                // within its kind: of facts in the guild, of summaries in the channel
-	// Version is the version that was read: of a message when its text was last edited, in milliseconds since
+	// Version is the version that was used: of a message when its text was last edited, in milliseconds since
 	// 1970, 0 if never; of lore the first id that a message of its At can have; of a summary when it was
 	// made, in milliseconds since 1970; of a fact 0.
 	Version int64 `json:"version,omitempty"`
-	// Repeats says that the text of the answer cites this source or repeats words of it. When the source
-	// goes, Discord shows the answer no more. Without it, only what Hark keeps of the answer goes.
+	// Repeats means that the answer's text cites this source or repeats words of it: when the source goes,
+	// Discord no longer shows the answer. Otherwise only what Hark keeps of the answer goes.
 	Repeats bool `json:"repeats,omitempty"`
 }
 
-// AsSource is m, as it is, as a source of something.
+// AsSource returns m in its current version as a source.
 func (m Message) AsSource(repeats bool) Source {
 	s := Source{Kind: SourceMessage, Channel: m.Channel, ID: int64(m.ID), Repeats: repeats}
 	if !m.Edited.IsZero() {
@@ -37,12 +37,12 @@ func (m Message) AsSource(repeats bool) Source {
 	return s
 }
 
-// AsSource is l, as it is, as a source of something.
+// AsSource returns l in its current version as a source.
 func (l Lore) AsSource(repeats bool) Source {
 	return Source{Kind: SourceLore, ID: l.ID, Version: int64(FirstMessageID(l.At)), Repeats: repeats}
 }
 
-// IDsOf are the ids of t's sources of a kind.
+// IDsOf returns the ids of t's sources of a kind.
 func (t Trace) IDsOf(kind SourceKind) (ids []int64) {
 	for _, s := range t.Sources {
 		if s.Kind == kind {
@@ -52,7 +52,7 @@ func (t Trace) IDsOf(kind SourceKind) (ids []int64) {
 	return ids
 }
 
-// WithSources is t with further sources, each once.
+// WithSources returns t with further sources, each once.
 func (t Trace) WithSources(further ...Source) Trace {
 	t.Sources = slices.Clone(t.Sources)
 	for _, s := range further {

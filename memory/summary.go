@@ -19,13 +19,13 @@ const (
 	MaxTopic          = 40 // characters
 )
 
-// Summary tells of a session that has ended, or of a part of one that went on for long, in a few sentences. A channel's
-// summaries, in order of time, are its previous context: each session's end adds one, and none is made from another.
+// Summary describes an ended session, or part of a long one, in a few sentences. A channel's summaries, in
+// order of time, are its previous context: each session's end adds one, and none is made from another.
 //
-// It may be told only where its channel may be read. It is forgotten with any of its sources, and when the text of one
+// It may be told only where its channel may be read. It goes with any of its sources, and when the text of one
 // changes.
 type Summary struct {
-	// ID is that of the last message of what it sums up, unique in its channel.
+	// ID is the last message that it covers, unique in its channel.
 	ID      MessageID
 	Guild   GuildID
 	Channel ChannelID
@@ -37,14 +37,14 @@ type Summary struct {
 	Model   string          // that wrote it; empty: its text is what was said
 }
 
-// SummarySource is a message that a summary was made from, in its channel.
+// SummarySource is a message of the channel that a summary was made from.
 type SummarySource struct {
 	Message MessageID
 	// Edited is when the text that was used was last edited, in milliseconds since 1970; 0 if it never was.
 	Edited int64
 }
 
-// SourcesOf are messages as sources.
+// SourcesOf returns messages as sources.
 func SourcesOf(messages []Message) []SummarySource {
 	sources := make([]SummarySource, len(messages))
 	for i, m := range messages {
@@ -55,7 +55,7 @@ func SourcesOf(messages []Message) []SummarySource {
 	return sources
 }
 
-// sortByID are sources by id, each once.
+// inOrder returns sources by id, each once.
 func inOrder(sources []SummarySource) []SummarySource {
 	sources = slices.SortedFunc(slices.Values(sources), func(a, b SummarySource) int {
 		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Edited, b.Edited))
@@ -63,7 +63,7 @@ func inOrder(sources []SummarySource) []SummarySource {
 	return slices.CompactFunc(sources, func(a, b SummarySource) bool { return a.Message == b.Message })
 }
 
-// SummaryKind is what a session mainly was.
+// SummaryKind is the main kind of a session.
 type SummaryKind string
 
 // The kinds of summaries.
@@ -75,27 +75,27 @@ const (
 	SummaryTalk     SummaryKind = "talk"     // all else
 )
 
-// SummaryKinds are all kinds of summaries.
+// SummaryKinds returns all kinds.
 func SummaryKinds() []SummaryKind {
 	return []SummaryKind{SummaryDecision, SummaryPlan, SummaryFact, SummaryQuestion, SummaryTalk}
 }
 
-// Stretch is a part of a channel's log that isn't summed up: what was said after After, up to and with Until.
+// Stretch is a part of a channel's log without a summary: the messages after After, up to and including Until.
 type Stretch struct {
 	Guild        GuildID
 	Channel      ChannelID
 	After, Until MessageID
-	// Again says that its summary was taken away with one of its sources: it is one session, or what is left
-	// of it. Else any number may have begun or ended in it.
+	// Again means that its summary was invalidated by a source: it is what is left of one session. Otherwise
+	// any number of sessions may begin or end in it.
 	Again bool
 }
 
-// Summarised says that what was said in a channel after After, up to and with Until, needs no more summing up: Summary
-// does, whose ID is Until, or there is nothing to be said of it, where that is nil. It is refused if Summary isn't as
-// Summary.Checked has it. Of several versions the last by Made holds.
+// Summarised means that a channel's messages after After, up to and including Until, need no further summary:
+// Summary, whose ID is Until, covers them, or nil if there is nothing to say. It is refused unless
+// Summary.Checked accepts Summary. The last by Made holds.
 //
-// A summary of which a source isn't there, or isn't as it was any more, isn't kept: the stretch is to be summed up
-// again. Evicted are summaries of the channel that make room, unless it isn't kept.
+// If a source of the summary is gone or has changed, the summary isn't kept and the stretch needs one again.
+// Evicted are summaries of the channel that make room for it, if it is kept.
 type Summarised struct {
 	Guild        GuildID
 	Channel      ChannelID
@@ -106,14 +106,14 @@ type Summarised struct {
 
 func (Summarised) isEvent() {}
 
-// From is when the first of what it was made from was said.
+// From returns the time of the first source.
 func (s Summary) From() time.Time { return s.Sources[0].Message.Time() }
 
-// To is when the last of what it was made from was said.
+// To returns the time of the last source.
 func (s Summary) To() time.Time { return s.Sources[len(s.Sources)-1].Message.Time() }
 
-// Checked is s as it can be stored: its texts clean, its topics in small letters, no topic or source twice,
-// the sources by id. The error says what can't be.
+// Checked returns s as it can be stored: its texts clean, its topics in lower case and its sources by id, each
+// once. The error says why it can't be.
 func (s Summary) Checked() (Summary, error) {
 	s.Text = strings.TrimSpace(Clean(s.Text))
 	var topics []string

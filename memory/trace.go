@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Trace is all that went into one answer. But for Prompt it holds ids and numbers, no text: what was said is in the
-// messages it points to, and goes with them. A store gives Sources and Named each once and in order, with those that
-// the answer has since something that it was made from was written anew, or by way of a summary.
+// Trace describes how an answer was made. Except for Prompt it holds ids and numbers, no text: the text is in
+// the messages that it points to, and goes with them. A store returns Sources and Named in order, each once,
+// including those that the answer took over from a rewritten source or through a summary.
 type Trace struct {
 	Guild    GuildID     `json:"guild"`
 	Channel  ChannelID   `json:"channel"`
@@ -20,26 +20,26 @@ type Trace struct {
 	// the name of the mode whose instructions the model had; empty without a model
 	Mode     string     `json:"mode,omitempty"`
 	Recalled []TraceHit `json:"recalled"` // best first
-	// Sources are the question and all that the model was shown, in the versions that it was shown.
+	// Sources are the question and everything shown to the model, in the versions that were shown.
 	Sources []Source `json:"sources,omitempty"`
-	// Named are those whom the prompt names, whether it is kept or not. A store gives the asker among them.
+	// Named are the people whom the prompt names, whether it is kept or not. A store adds the asker.
 	Named    []UserID   `json:"named,omitempty"`
 	Sections []TraceUse `json:"sections"` // in the prompt's order
-	// Tokens are those of the whole prompt, MaxTokens what it might have had, Reserved those kept for the
-	// answer, Window what the model can take in of both, 0 if that isn't known.
+	// Tokens counts the whole prompt, MaxTokens is its limit, Reserved is kept free for the answer, and
+	// Window is the model's limit for both, 0 if unknown.
 	Tokens    int    `json:"tokens,omitempty"`
 	MaxTokens int    `json:"max_tokens,omitempty"`
 	Reserved  int    `json:"reserved,omitempty"`
 	Window    int    `json:"window,omitempty"`
 	Layout    string `json:"layout,omitempty"` // the prompt's form
-	// Prompt is what the model was sent, where it is to be kept. Traces are read with it only where that is asked for.
+	// Prompt is what was sent to the model, if kept. Traces returns it only if asked for.
 	Prompt *Prompt `json:"-"`
-	// Calls are those of tools that the model made, in order.
+	// Calls are the model's tool calls, in order.
 	Calls []TraceCall `json:"calls,omitempty"`
-	// TextOnly says that vectors couldn't be searched, so that only full text found anything.
+	// TextOnly means that vectors couldn't be searched: only full text found anything.
 	TextOnly bool `json:"text_only,omitempty"`
-	// HeldBack is how many of the messages that matter most to the question weren't used, since not everybody who can
-	// read the answer may read them.
+	// HeldBack counts the best-matching messages that weren't used because not everybody who can read the
+	// answer may read them.
 	HeldBack int           `json:"held_back,omitempty"`
 	Search   time.Duration `json:"search"`
 	Total    time.Duration `json:"total"`
@@ -53,13 +53,13 @@ type TraceHit struct {
 	Why       []string  `json:"why"`
 	Number    int       `json:"number,omitempty"` // the [n] it had in the prompt; 0 if it was dropped
 	Cited     bool      `json:"cited,omitempty"`
-	// Context marks a message that the model was shown, under a number of its own or not.
+	// Context marks a message that the model was shown, with or without a number of its own.
 	Context bool `json:"context,omitempty"`
 	// Edited is when the text that was used was last edited, in milliseconds since 1970; 0 if it never was.
 	Edited int64 `json:"edited,omitempty"`
 }
 
-// TraceCall is a call of a tool, without what it was called with and what it told.
+// TraceCall is a tool call, without its arguments and its result.
 type TraceCall struct {
 	// its name; "unknown" if there is no tool of the name that the model called
 	Tool    string        `json:"tool"`
@@ -70,7 +70,7 @@ type TraceCall struct {
 	Took    time.Duration `json:"took,omitempty"`
 }
 
-// TraceUse is what a section of the prompt used, in tokens, and what became of its items.
+// TraceUse is what a section of the prompt used, in tokens, and what happened to its items.
 type TraceUse struct {
 	Section  string `json:"section"`
 	Tokens   int    `json:"tokens"`
@@ -82,13 +82,13 @@ type TraceUse struct {
 	Why      string `json:"why,omitempty"`     // what kept them out or had them cut, in a word
 }
 
-// TraceQuery says which traces are asked for. What is zero doesn't count.
+// TraceQuery selects traces. Zero fields don't count.
 type TraceQuery struct {
-	// Channel and Answer name one answer by the id of any of its messages.
+	// Channel and Answer select one answer by the id of any of its messages.
 	Channel ChannelID
 	Answer  MessageID
-	// Answers name some of Channel, likewise. Of these only the ids of their messages and questions are told, and
-	// Sources without their versions.
+	// Answers selects several answers of Channel likewise. Their traces have only the ids of messages and
+	// questions, and Sources without versions.
 	Answers []MessageID
 	Before  MessageID // those of answers with smaller ids
 	Asker   UserID    // those of answers to their questions
@@ -96,7 +96,7 @@ type TraceQuery struct {
 	Prompts bool // with what the model was sent, where that is kept
 }
 
-// TraceOf is the trace of an answer, by the id of any of its messages; ErrNotFound if none was kept.
+// TraceOf returns the trace of an answer by the id of any of its messages; ErrNotFound if none was kept.
 func TraceOf(ctx context.Context, store interface {
 	Traces(ctx context.Context, q TraceQuery) ([]Trace, error)
 }, channel ChannelID, answer MessageID) (Trace, error) {
@@ -110,8 +110,8 @@ func TraceOf(ctx context.Context, store interface {
 	return all[0], nil
 }
 
-// Use is how much of the model's window the prompt took with what was kept for the answer, from 0 to 1; 0 if
-// the window isn't known.
+// Use returns the part of the model's window that the prompt and the room for the answer take, from 0 to 1; 0
+// if the window is unknown.
 func (t Trace) Use() float64 {
 	if t.Window <= 0 {
 		return 0
@@ -119,5 +119,5 @@ func (t Trace) Use() float64 {
 	return float64(t.Tokens+t.Reserved) / float64(t.Window)
 }
 
-// NearlyFull is the use of a window from which on people are warned.
+// NearlyFull is the Use from which people are warned.
 const NearlyFull = 0.8

@@ -14,7 +14,7 @@ const (
 	FromTool  = "tool"
 )
 
-// Message is one message of a talk with a model.
+// Message is one message of a conversation with a model.
 type Message struct {
 	Role    string
 	Content string
@@ -23,7 +23,7 @@ type Message struct {
 	CallID  string  // of the call whose outcome this is, in a tool's message only
 }
 
-// Image is a picture for a model that can see.
+// Image is a picture for a model with vision.
 type Image struct {
 	Type string // of its data, such as "image/png"
 	Data []byte
@@ -43,17 +43,17 @@ type Call struct {
 	Arguments string // as the model wrote them: a JSON object, if it did well
 }
 
-// Request is what a model is asked.
+// Request is a request to a model.
 type Request struct {
 	Messages    []Message
 	Tools       []Tool   // that it may call; none: it has to answer
 	Temperature *float64 // from 0 to 2; nil: as configured
 }
 
-// Reply is what a model said.
+// Reply is a model's answer.
 type Reply struct {
-	// Text is what members may see. It is all that was streamed, but where a model closes a thought that it never
-	// opened: what it wrote before was the thought, and isn't in Text.
+	// Text is what members may see: everything that was streamed. Exception: if the model closes a thought
+	// that it never opened, the text before that is the thought, and isn't in Text.
 	Text             string
 	Calls            []Call // in the order in which the model made them
 	Model            string // that wrote it, by its server's name for it
@@ -63,13 +63,12 @@ type Reply struct {
 	CompletionTokens int
 }
 
-// Model is one that is asked.
+// Model is a language model.
 type Model interface {
 	Name() string
 	// Chat passes what the model writes to delta, piece by piece, and returns all of it. With an error it
-	// returns what came before. An error with a method TooLong() (room, asked int, is bool) can say that the
-	// prompt was too long: how many tokens of one the model takes and how many it counted in this, 0 if it
-	// doesn't say. One with a method NoTools() bool can say that the model takes no tools, one with
-	// NoImages() bool that it takes no images.
+	// returns what came before. An error may have methods that say why: TooLong() (room, asked int, is bool)
+	// that the prompt was too long, with the tokens that the model accepts and those it counted, 0 if
+	// unknown; NoTools() bool that the model takes no tools; NoImages() bool that it takes no images.
 	Chat(ctx context.Context, r Request, delta func(string)) (Reply, error)
 }

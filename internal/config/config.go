@@ -15,8 +15,8 @@ import (
 // DefaultFile is read when no file is named. It needn't exist.
 const DefaultFile = "config.toml"
 
-// Config is every setting. Default, Example, Reference and the checks are made from the tags. A number is above 0,
-// or 0 for what "zero" says; a time with "such" is above 0.
+// Config holds every setting. Default, Example, Reference and the checks come from the tags. A number is above
+// 0, or 0 for what "zero" says; a time with "such" is above 0.
 type Config struct {
 	Data      string    `toml:"data" default:"./data" help:"Where everything is kept: one directory, created if need be. Back it up and keep it private."`
 	Discord   Discord   `toml:"discord" help:"The bot's account at Discord."`
@@ -31,14 +31,14 @@ type Config struct {
 	Web       Web       `toml:"web" help:"The address for health checks and metrics."`
 }
 
-// Discord is how Hark reaches Discord.
+// Discord is the bot's account.
 type Discord struct {
 	Token  Secret `toml:"token" help:"The bot's token, from the Bot page of the developer portal. It is safer in HARK_DISCORD_TOKEN, or in a file that HARK_DISCORD_TOKEN_FILE names."`
 	APIURL string `toml:"api_url" url:"optional" help:"The address of Discord's API, if you use a proxy. Empty: Discord's own."`
 	// DevGuild is the id of a guild, in decimal, or empty; Guild is the number.
 	DevGuild     string   `toml:"dev_guild" help:"For development: the id of the only server that gets Hark's commands. Changed commands appear there at once. Use a separate application, because other servers and direct messages have no commands while this is set. Once it is empty again, the next start gives the commands to all, and removes that server's own if the bot is in at most 20 servers. Empty: all servers."`
 	AnswerMissed Duration `toml:"answer_missed" default:"10m" help:"After a start, Hark answers questions that it missed or didn't finish, if they are no older than this. 0: it answers none of them."`
-	// Operator is for people to read, as /privacy shows it.
+	// Operator is the text that /privacy shows.
 	Operator string `toml:"operator" help:"Who runs this Hark and how to reach them, in a sentence that \"/privacy\" shows to members: a name, an address or a link. Empty: \"/privacy\" says that it isn't known."`
 }
 
@@ -82,7 +82,7 @@ type Search struct {
 	RerankTimeout Duration `toml:"rerank_timeout" default:"2s" such:"2s" help:"How long the reranker may take. If it takes longer or fails, Hark's own order stays."`
 }
 
-// Memory is what is remembered and how it is cut.
+// Memory is what is remembered, and how it is cut into sessions.
 type Memory struct {
 	Start          string   `toml:"start" default:"ask" one:"ask,on" help:"What happens when Hark comes to a server: \"ask\" its admins what to remember, and remember nothing until they have chosen, or \"on\": remember all channels that Hark can read."`
 	LogBots        bool     `toml:"log_bots" help:"Whether other bots' and webhooks' messages are remembered."`
@@ -103,7 +103,7 @@ type Memory struct {
 	Summaries      string   `toml:"summaries" default:"model" one:"model,extract,off" help:"How ended sessions are summed up for later questions in the same channel. \"model\": the model sums up sessions in which Hark was asked something, with one call for each, and condenses the older part of long sessions after an answer. Other sessions are represented by their most informative messages, which costs nothing. \"extract\": all sessions are, without a model; the older part of a long session is cut off. \"off\": nothing is summed up, and no summary is used."`
 }
 
-// KeepPrompts is how long it is kept what the model was sent; 0 if it isn't.
+// KeepPrompts returns how long prompts are kept; 0 means that none are.
 func (m Memory) KeepPrompts() time.Duration {
 	if m.Retention.Duration > 0 {
 		return min(m.TraceRetention.Duration, m.Retention.Duration)
@@ -111,7 +111,7 @@ func (m Memory) KeepPrompts() time.Duration {
 	return m.TraceRetention.Duration
 }
 
-// KeepRecords is how long records of calls are kept; 0 if they aren't.
+// KeepRecords returns how long records of calls are kept; 0 means that none are.
 func (m Memory) KeepRecords() time.Duration {
 	if m.Retention.Duration > 0 {
 		return min(m.RecordsAge.Duration, m.Retention.Duration)
@@ -142,7 +142,7 @@ type Answer struct {
 	ToolTime   Duration `toml:"tool_time" default:"1m" such:"1m" help:"How long the model may go on calling tools, from its first call. Then it answers with what it has."`
 }
 
-// Asking is how much may be asked.
+// Asking limits how much may be asked.
 type Asking struct {
 	MemberMessages int `toml:"member_messages" default:"10" zero:"no limit" help:"How many questions a member may ask in a minute. Hark doesn't answer more."`
 	MemberTokens   int `toml:"member_tokens" default:"500000" zero:"no limit" help:"How many tokens the model may read and write for a member's questions in a day (UTC). After that, Hark answers with quotes."`
@@ -150,7 +150,7 @@ type Asking struct {
 	GuildTokens    int `toml:"guild_tokens" default:"2000000" zero:"no limit" help:"How many tokens the model may read and write for a whole server in a day (UTC). A question takes about builder.max_tokens plus its answer, and more with tools."`
 }
 
-// Location is the time zone. Load has seen that it exists.
+// Location returns the time zone. Load has checked that it exists.
 func (a Answer) Location() *time.Location {
 	zone, err := time.LoadLocation(a.Timezone)
 	if err != nil {
@@ -170,10 +170,10 @@ type Web struct {
 	Listen string `toml:"listen" default:"127.0.0.1:8765" help:"The host and port that serve /healthz, /readyz and /metrics. With 0.0.0.0 as the host, other machines can ask too. \"off\" or empty: none, and the container's health check fails."`
 }
 
-// Duration is a time.Duration that is written as "90s", "1h30m" or "30d".
+// Duration is a time.Duration written as "90s", "1h30m" or "30d".
 type Duration struct{ time.Duration }
 
-// Default is what holds where nothing else is said: the fields' tags have it.
+// Default returns the defaults from the fields' tags.
 func Default() Config {
 	c := Config{Builder: Builder{Sections: Sections{}, Labels: Labels{}}}
 	for _, f := range variables(&c) {
@@ -184,9 +184,9 @@ func Default() Config {
 	return c
 }
 
-// Load reads the file at path and then the environment, which env looks up as os.LookupEnv does. With path
-// empty it is the file that HARK_CONFIG names, or else DefaultFile if that exists. The error tells all that is
-// wrong, a line each. Load can't see variables it doesn't ask for: CheckEnv finds the misspelt ones.
+// Load reads the file at path and then the environment; env works like os.LookupEnv. An empty path means the
+// file named by HARK_CONFIG, or else DefaultFile if that exists. The error lists every problem, a line each.
+// Load ignores unknown variables; CheckEnv finds them.
 func Load(path string, env func(string) (string, bool)) (Config, error) {
 	path, named := Find(path, env)
 	data, err := os.ReadFile(path)
@@ -199,7 +199,7 @@ func Load(path string, env func(string) (string, bool)) (Config, error) {
 	return LoadText(path, string(data), env)
 }
 
-// LoadText is Load of a file with that name and text.
+// LoadText is Load for a file with that name and text.
 func LoadText(name, text string, env func(string) (string, bool)) (Config, error) {
 	c := Default()
 	s := newSettings(&c)
@@ -216,7 +216,7 @@ func LoadText(name, text string, env func(string) (string, bool)) (Config, error
 	return c, nil
 }
 
-// settings is a configuration while it is read.
+// settings is a configuration being read.
 type settings struct {
 	config   *Config
 	from     map[string]string // by place (see marks): the position or variable that set it
@@ -235,7 +235,7 @@ func (s *settings) problem(where, format string, args ...any) {
 	s.problems = append(s.problems, fmt.Errorf(where+format, args...))
 }
 
-// Find is the file that Load reads, and whether it was named rather than the default. It needn't exist.
+// Find returns the file that Load reads, and whether it was named rather than the default. It may not exist.
 func Find(path string, env func(string) (string, bool)) (file string, named bool) {
 	if path != "" {
 		return path, true

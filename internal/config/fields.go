@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// field is one setting: a place in a Config and its names.
+// field is one setting.
 type field struct {
 	key string            // as in "llm.model"
 	tag reflect.StructTag // empty in a table, which tells of its fields
@@ -17,10 +17,10 @@ type field struct {
 
 func (f field) help() string { return f.tag.Get("help") }
 
-// example is a value for a setting that has no default.
+// example returns a sample value for a setting without a default.
 func (f field) example() string { return f.tag.Get("example") }
 
-// env is the variable that overrides the field.
+// env returns the variable that overrides the field.
 func (f field) env() string {
 	return "HARK_" + strings.ToUpper(strings.ReplaceAll(f.key, ".", "_"))
 }
@@ -30,23 +30,23 @@ func (f field) secret() bool {
 	return is
 }
 
-// secretive is a value that holds secrets, if it is set.
+// secretive is a value that may hold secrets.
 type secretive interface{ IsSet() bool }
 
-// section is a titled group of settings. The first has no name; those within a table have no help.
+// section is a group of settings. The first has no name; those in a table have no help.
 type section struct {
 	name, help, example string
 	list                bool // it may be written any number of times, as [[name]]
 	fields              []field
 }
 
-// table is a map whose keys are known. Its parts have no variables.
+// table is a map with known keys. Its parts have no variables.
 type table interface{ names() []string }
 
-// sectionsOf are the settings of c, in order.
+// sectionsOf returns the settings of c, in order.
 func sectionsOf(c *Config) []section { return sectionsIn(section{}, reflect.ValueOf(c).Elem()) }
 
-// sectionsIn are s, whose settings are those of v, and the sections in it.
+// sectionsIn returns s with the settings of v, and the sections in v.
 func sectionsIn(s section, v reflect.Value) []section {
 	var below []section
 	for of, value := range v.Fields() {
@@ -67,7 +67,7 @@ func sectionsIn(s section, v reflect.Value) []section {
 	return append([]section{s}, below...)
 }
 
-// tableOf are s, a table with parts of that type, and those of its parts that are sections.
+// tableOf returns s as a table with parts of a type, and those of its parts that are sections.
 func tableOf(s section, t table, part reflect.Type) (all []section) {
 	for _, name := range t.names() {
 		if empty := reflect.New(part); isSection(part) {
@@ -79,10 +79,10 @@ func tableOf(s section, t table, part reflect.Type) (all []section) {
 	return append([]section{s}, all...)
 }
 
-// within is the key of a setting in a section.
+// within returns the key of a setting in a section.
 func within(section, name string) string { return strings.TrimPrefix(section+"."+name, ".") }
 
-// documented are the sections of c that tell of themselves and their settings, which those within a table don't.
+// documented returns the sections and settings of c with help, which those in a table don't have.
 func documented(c *Config) []section {
 	all := slices.DeleteFunc(sectionsOf(c), func(s section) bool { return s.name != "" && s.help == "" })
 	for i := range all {
@@ -91,7 +91,7 @@ func documented(c *Config) []section {
 	return all
 }
 
-// variables are the settings of c that have variables, in order.
+// variables returns the settings of c that have variables, in order.
 func variables(c *Config) (fields []field) {
 	for _, s := range documented(c) {
 		if !s.list {
@@ -109,7 +109,7 @@ func isSection(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && t != reflect.TypeFor[Secret]() && t != reflect.TypeFor[Duration]()
 }
 
-// set stores a value as TOML gives it, if it is of the field's type.
+// set stores a TOML value if it has the field's type.
 func (f field) set(value any) (ok bool) {
 	switch to := f.to.(type) {
 	case *string:
@@ -140,7 +140,7 @@ func (f field) set(value any) (ok bool) {
 	return ok
 }
 
-// wants says what values the field has.
+// wants describes the values of the field.
 func (f field) wants() string {
 	switch f.to.(type) {
 	case *bool:
@@ -173,7 +173,7 @@ func duration(value any) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// fromText is text as the TOML value that the field wants, or text itself where it isn't one.
+// fromText returns text as the field's TOML value, or unchanged if it isn't one.
 func (f field) fromText(text string) any {
 	var value any
 	var err error
@@ -193,7 +193,7 @@ func (f field) fromText(text string) any {
 	return value
 }
 
-// toml is the field's present value as TOML writes it; "" if it has none.
+// toml returns the field's value in TOML; "" if it has none.
 func (f field) toml() string {
 	switch to := f.to.(type) {
 	case *string:
@@ -210,7 +210,7 @@ func (f field) toml() string {
 	return ""
 }
 
-// brief is d as people write it: "30m" rather than "30m0s".
+// brief formats d as people write it: "30m" rather than "30m0s".
 func brief(d time.Duration) string {
 	if d > 0 && d%(24*time.Hour) == 0 {
 		return strconv.Itoa(int(d/(24*time.Hour))) + "d"

@@ -32,13 +32,14 @@ type Model struct {
 	Headers     Headers  `toml:"headers" help:"As llm.headers, for its server." example:"{ \"X-Title\" = \"Hark\" }"`
 }
 
-// All are the models that people can choose among, the default first by its own name; none without a default.
+// All returns the models to choose among, the default first under its own name; none without a default.
 func (l LLM) All() []Model {
 	if l.Model == "" {
 		return nil
 	}
 	return append([]Model{{
-		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window, Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
+		Name: l.Model, Model: l.Model, BaseURL: l.BaseURL, APIKey: l.APIKey, Window: l.Window,
+		Vision: l.Vision, Temperature: l.Temperature, Headers: l.Headers,
 	}}, l.Models...)
 }
 
@@ -48,7 +49,7 @@ type Headers map[string]Secret
 // IsSet reports whether there are any.
 func (h Headers) IsSet() bool { return len(h) > 0 }
 
-// Reveal is the headers with their values; nil if there are none.
+// Reveal returns the headers with their values; nil if there are none.
 func (h Headers) Reveal() map[string]string {
 	if len(h) == 0 {
 		return nil
@@ -60,7 +61,7 @@ func (h Headers) Reveal() map[string]string {
 	return all
 }
 
-// headersOf takes a table of texts, or lines such as "X-Title: Hark".
+// headersOf reads a table of strings, or lines such as "X-Title: Hark".
 func headersOf(value any) (Headers, bool) {
 	h := Headers{}
 	switch value := value.(type) {

@@ -35,22 +35,22 @@ func (s *settings) checkSections(all Sections) {
 	}
 }
 
-// Labels are the words and marks of prompts that aren't the language's own, by name.
+// Labels are words and marks that replace the language's own, by name.
 type Labels map[string]string
 
-// names are the builder's labels, in order.
+// names returns the names of the builder's labels, in order.
 func (Labels) names() []string {
 	return []string{
-		"condensed", "data", "data_mark", "day", "days", "earlier", "earlier_mark", "high", "history", "hour", "hours", "involved",
-		"just_now", "last_active", "lore", "low", "medium", "minute", "minutes", "more", "more_one", "neighbour", "no_text", "nothing",
-		"participants", "person", "recent", "starred",
+		"condensed", "data", "data_mark", "day", "days", "earlier", "earlier_mark", "high", "history", "hour",
+		"hours", "involved", "just_now", "last_active", "lore", "low", "medium", "minute", "minutes", "more",
+		"more_one", "neighbour", "no_text", "nothing", "participants", "person", "recent", "starred",
 	}
 }
 
-// languages are those that labels are there in.
+// languages are those with labels.
 var languages = []string{"en", "de", "fr", "es", "ja", "zh-TW"}
 
-// languageOf is the one of languages that name means, or else name.
+// languageOf returns the one of languages that name means, or else name.
 func languageOf(name string) string {
 	code := strings.ReplaceAll(name, "_", "-")
 	if strings.EqualFold(code, "zh-Hant") {

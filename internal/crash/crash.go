@@ -8,15 +8,15 @@ import (
 	"runtime/debug"
 )
 
-// Recover makes an error of a panic.
+// Recover turns a panic into an error. Defer it.
 func Recover(doing string, err *error) {
 	if p := recover(); p != nil {
 		*err = errors.New(Report(doing, p))
 	}
 }
 
-// Report says where something panicked, and for what kind of reason. The value of a panic may quote what
-// somebody wrote, so only that of the runtime's own is told.
+// Report describes a panic and where it happened. A panic's value may quote what somebody wrote, so only a
+// runtime error's is included.
 func Report(doing string, value any) string {
 	if err, ok := value.(runtime.Error); ok {
 		return fmt.Sprintf("%s: panic: %v\n%s", doing, err, debug.Stack())

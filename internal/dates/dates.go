@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrUnknown says that a text tells no time.
+// ErrUnknown means that a text isn't a known form of time.
 var ErrUnknown = errors.New("write a date such as 2024-05-31, today or yesterday, or how long ago, such as 90d, 12h or 3 weeks")
 
 // Today and Yesterday are the days that have names.
@@ -20,13 +20,13 @@ const (
 	Yesterday = "yesterday"
 )
 
-// mostDays is how long ago a time can be, so that none leaves the calendar.
+// mostDays is the longest time ago that is accepted, so that no result leaves the calendar.
 const mostDays = 100_000
 
-// ago is how long ago something was, in one unit.
+// ago matches a number of one unit.
 var ago = regexp.MustCompile(`^(\d{1,6}) ?([a-z]+)( ago)?$`)
 
-// units are those of what was some time ago, by their names: in days or months, or as a duration.
+// units are the names of units, in months, days or as a duration.
 var units = map[string]struct {
 	months, days int
 	time         time.Duration
@@ -39,9 +39,8 @@ var units = map[string]struct {
 	"y": {months: 12}, "year": {months: 12}, "years": {months: 12},
 }
 
-// Parse is the time that text tells, seen from now: a day in zone, from its first moment to the end of it,
-// which is the first moment of the next; or a moment, which ends where it begins. The error is ErrUnknown,
-// with the text before it.
+// Parse reads a time, relative to now: a day in zone, from its first moment to the first of the next day; or a
+// moment, where to equals from. The error is ErrUnknown with the text before it.
 func Parse(text string, now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	written := text
 	text = strings.ToLower(strings.Join(strings.Fields(text), " "))
@@ -72,7 +71,7 @@ func aDay(year int, month time.Month, day int, zone *time.Location) (from, to ti
 	return time.Date(year, month, day, 0, 0, 0, 0, zone), time.Date(year, month, day+1, 0, 0, 0, 0, zone), nil
 }
 
-// before is the time so long before now as text says.
+// before returns now minus what text says.
 func before(text string, now time.Time) (time.Time, bool) {
 	if m := ago.FindStringSubmatch(text); m != nil {
 		n, _ := strconv.Atoi(m[1]) // it is a number that isn't long

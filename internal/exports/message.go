@@ -11,7 +11,7 @@ import (
 	"hark/memory"
 )
 
-// Message is a message as exports tell it, in the form of a recall set's, with what "hark import" needs besides.
+// Message is a message in an export: a recall set's line, with what "hark import" needs besides.
 type Message struct {
 	Type      string           `json:"type,omitempty"`
 	Server    string           `json:"server,omitempty"`
@@ -34,14 +34,14 @@ type Message struct {
 	Starred   bool             `json:"starred,omitempty"`
 }
 
-// Event is something besides messages that another store is to know, as exports tell it.
+// Event is any other event in an export, for another store.
 type Event struct {
 	Type  string       `json:"type"`
 	Event string       `json:"event"`
 	Body  memory.Event `json:"body"`
 }
 
-// EventOf is e as exports tell it.
+// EventOf returns e in the form of an export.
 func EventOf(e memory.Event) Event { return Event{Type: "event", Event: imports.EventName(e), Body: e} }
 
 // Named is somebody who is mentioned.
@@ -50,10 +50,10 @@ type Named struct {
 	Name string        `json:"name,omitempty"`
 }
 
-// People are those of a guild, by id.
+// People are a guild's people by id.
 type People map[memory.UserID]memory.Person
 
-// PeopleOf are people by id.
+// PeopleOf returns people by id.
 func PeopleOf(all []memory.Person) People {
 	people := make(People, len(all))
 	for _, p := range all {
@@ -62,7 +62,7 @@ func PeopleOf(all []memory.Person) People {
 	return people
 }
 
-// Of is m as exports tell it, but for the place.
+// Of returns m in the form of an export, without its place.
 func Of(m memory.Message, people People) Message {
 	e := Message{
 		ChannelID: m.Channel, ID: m.ID.String(), AuthorID: m.Author, Kind: imports.SpeakerWord(m.Kind),
@@ -84,7 +84,7 @@ func Of(m memory.Message, people People) Message {
 	return e
 }
 
-// In is m, which was said in c, as the line of a channel's export tells it.
+// In returns m, which is from c, as a line of a channel's export.
 func In(c memory.Channel, m memory.Message, people People) Message {
 	e := Of(m, people)
 	e.Type, e.Channel = "message", cmp.Or(c.Name, c.ID.String())
@@ -97,7 +97,7 @@ func In(c memory.Channel, m memory.Message, people People) Message {
 	return e
 }
 
-// NewEncoder writes one JSON value a line to w, with text as it is.
+// NewEncoder returns an encoder that writes one JSON value a line, without escaping HTML.
 func NewEncoder(w io.Writer) *json.Encoder {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

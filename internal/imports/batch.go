@@ -18,7 +18,7 @@ const (
 	maxSeen = 100_000
 )
 
-// batch gathers events until they are worth a transaction.
+// batch collects events for a transaction.
 type batch struct {
 	known  Known
 	emit   func([]memory.Event) error
@@ -34,7 +34,7 @@ type batch struct {
 	people   map[memory.GuildID]map[memory.UserID]memory.Person // known
 }
 
-// post is a message on its way. One with a name gets its final id when the batch is full.
+// post is a message in a batch. If it has a name, it gets its final id when the batch is full.
 type post struct {
 	memory.Message
 	name    string
@@ -47,7 +47,7 @@ type personKey struct {
 	user  memory.UserID
 }
 
-// guild tells what a server is called.
+// guild adds a server's name.
 func (b *batch) guild(id memory.GuildID, name string) {
 	if name = strings.TrimSpace(name); name != "" && id != memory.DirectGuild && id != memory.LocalGuild {
 		b.events = append(b.events, memory.GuildNamed{Guild: id, Name: name})
@@ -69,8 +69,8 @@ func (b *batch) channel(c memory.Channel) {
 	b.events = append(b.events, memory.ChannelSeen{Channel: c})
 }
 
-// person tells of somebody, of whom a message said tells, and only what isn't known yet: a file is older than
-// what Discord says. It is told once, and again with messages of later days: the first may be forgotten.
+// person adds a person, from the message said, if anything about them is new: a file is older than Discord's
+// data. It adds them once, and again with messages of later days, because the first message may be forgotten.
 func (b *batch) person(ctx context.Context, p memory.Person, said memory.MessageID) error {
 	const day = memory.MessageID(24*time.Hour/time.Millisecond) << 22
 	key := personKey{p.Guild, p.ID}
@@ -113,7 +113,7 @@ func (b *batch) knownPeople(ctx context.Context, guild memory.GuildID) (map[memo
 	return known, nil
 }
 
-// post adds a message with the people in it, and passes the batch on once it is full.
+// post adds a message with its people, and flushes a full batch.
 func (b *batch) post(ctx context.Context, p *post) error {
 	for i, who := range p.people {
 		if i == 0 {
@@ -137,14 +137,14 @@ func (b *batch) post(ctx context.Context, p *post) error {
 	return b.flush(ctx)
 }
 
-// skip counts a message that can't be read. It is no error.
+// skip counts an unreadable message. That isn't an error.
 func (b *batch) skip(why string, args ...any) error {
 	b.sum.Skipped++
 	b.sum.FirstSkipped = cmp.Or(b.sum.FirstSkipped, fmt.Sprintf(why, args...))
 	return nil
 }
 
-// flush passes on what has been gathered.
+// flush emits the batch.
 func (b *batch) flush(ctx context.Context) error {
 	if ctx.Err() != nil || len(b.events)+len(b.posts) == 0 {
 		return ctx.Err()

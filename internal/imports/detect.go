@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// expected ends the sentence about a file of another kind.
+// expected ends the error about a file of another kind.
 const expected = "expected is a channel export of DiscordChatExporter as JSON (--format Json) or a recall set (JSON lines of type message and question)"
 
 // asJSON ends the sentence about an export of another form.
@@ -21,7 +21,7 @@ var (
 	errNUL     = errors.New("the file holds NUL bytes, so it is damaged or not text: fetch it again; " + expected)
 )
 
-// detect tells what the file is, without consuming any of it.
+// detect returns the file's kind without consuming any of it.
 func detect(src *source) (Kind, error) {
 	peek, err := src.Peek(peekSize)
 	if err != nil && !errors.Is(err, io.EOF) && len(peek) == 0 {
@@ -46,7 +46,7 @@ func detect(src *source) (Kind, error) {
 	return kind, nil
 }
 
-// foreign says what a file is that doesn't begin as the expected ones do.
+// foreign returns an error that names the format of an unknown file.
 func foreign(head []byte) error {
 	start := strings.ToLower(string(head[:min(len(head), 512)]))
 	switch {
@@ -67,7 +67,7 @@ func foreign(head []byte) error {
 	return errNotJSON
 }
 
-// kindOf looks at the first object's keys until they tell what the file is; "" if they don't.
+// kindOf reads the first object's keys until they show the kind; "" if they don't.
 func kindOf(dec *json.Decoder) (Kind, error) {
 	_, err := dec.Token()
 	for err == nil && dec.More() {

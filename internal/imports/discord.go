@@ -68,7 +68,7 @@ type (
 	}
 )
 
-// channelKinds are DiscordChatExporter's names of channel types. What isn't here is a text channel.
+// channelKinds maps DiscordChatExporter's channel types. Any other type is a text channel.
 var channelKinds = map[text]memory.ChannelKind{
 	"GuildTextChat":       memory.TextChannel,
 	"GuildNews":           memory.TextChannel,
@@ -91,7 +91,7 @@ var spoken = map[text]bool{
 	"0": true, "19": true, "20": true, "21": true, "23": true,
 }
 
-// export is an export being read.
+// export reads one export.
 type export struct {
 	dec     *json.Decoder
 	src     *source
@@ -173,7 +173,7 @@ func (e *export) messages(ctx context.Context) error {
 	return e.fault(err)
 }
 
-// locate tells where the messages belong. Discord hasn't confirmed it, so they are unplaced.
+// locate adds the guild and the channel. They are unplaced, because Discord hasn't confirmed them.
 func (e *export) locate() error {
 	if e.guild == nil || e.channel == nil {
 		return errors.New("the file doesn't say its guild and channel before its messages: " + expected)
@@ -189,8 +189,8 @@ func (e *export) locate() error {
 	return nil
 }
 
-// retime gives a message another id where its own isn't one of Discord's, which tell the time: then it says
-// another than the message's time stamp. The file's id becomes its name, as in a recall set.
+// retime gives a message a new id if its own isn't a snowflake of its time stamp. The file's id becomes its
+// name, as in a recall set.
 func (p *post) retime(m exportMessage) error {
 	at := timeOf(m.Time)
 	if at.IsZero() || at.Sub(p.ID.Time()).Abs() <= time.Minute {
@@ -225,7 +225,7 @@ func (e *export) message(ctx context.Context, m exportMessage) error {
 	return e.b.post(ctx, p)
 }
 
-// replyTo is the message that m replies to, if it is in the same channel.
+// replyTo returns the message that m replies to, if it is in the same channel.
 func (e *export) replyTo(m exportMessage) memory.MessageID {
 	channel := idOf[memory.ChannelID](m.Reference.Channel)
 	if channel != 0 && channel != e.place.ID || m.Reference.Type == "Forward" || m.kind() == memory.FromSystem {
@@ -234,7 +234,8 @@ func (e *export) replyTo(m exportMessage) memory.MessageID {
 	return idOf[memory.MessageID](m.Reference.Message)
 }
 
-// kind tells who speaks. Modern accounts have the discriminator 0000 like webhooks, but only those are bots as well.
+// kind returns the kind of author. Modern accounts have the discriminator 0000 like webhooks, but only
+// webhooks are also bots.
 func (m exportMessage) kind() memory.Kind {
 	switch {
 	case !spoken[m.Type]:
@@ -247,7 +248,7 @@ func (m exportMessage) kind() memory.Kind {
 	return memory.FromMember
 }
 
-// text is what m says: its content, else what it forwards or embeds; then its stickers.
+// text returns m's content, else what it forwards or embeds; then its stickers.
 func (m exportMessage) text() string {
 	parts := []string{string(m.Content)}
 	if m.Content == "" {
@@ -303,7 +304,7 @@ func (e *export) more() bool {
 	return e.dec.More()
 }
 
-// decode reads a value. What has another type than it should is missing in it.
+// decode reads a value. A field of the wrong type stays empty.
 func (e *export) decode(v any) error {
 	e.src.item()
 	err := e.dec.Decode(v)
@@ -318,7 +319,7 @@ func (e *export) where() string {
 	return fmt.Sprintf("after message %d, near byte %d of the text", e.count, e.dec.InputOffset())
 }
 
-// fault says what is wrong with the file where err isn't nil.
+// fault returns an error about the file if err isn't nil.
 func (e *export) fault(err error) error {
 	var syntax *json.SyntaxError
 	switch {

@@ -8,8 +8,8 @@ import (
 	"hark/memory"
 )
 
-// exportedLine is what "hark export" tells of a message besides what recall sets do. One with a server is
-// Discord's, and comes back to its place under its own id, unless it was forgotten there.
+// exportedLine is what "hark export" adds to a recall set's message. One with a server is from Discord and
+// returns to its place under its own id, unless it was forgotten there.
 type exportedLine struct {
 	Server    text            `json:"server"`
 	ChannelID text            `json:"channel_id"`
@@ -48,13 +48,13 @@ var (
 	}
 )
 
-// ChannelWord is what exports call a kind of channel.
+// ChannelWord returns the word for a kind of channel in exports.
 func ChannelWord(k memory.ChannelKind) string { return channelWords[k] }
 
-// SpeakerWord is what exports call a kind of message; empty for what people say.
+// SpeakerWord returns the word for a kind of message in exports; empty for people.
 func SpeakerWord(k memory.Kind) string { return speakerWords[k] }
 
-// kindCalled is the kind that words call so; the first of all where none is.
+// kindCalled returns the kind for a word; the zero kind if there is none.
 func kindCalled[K memory.ChannelKind | memory.Kind](words map[K]string, word text) K {
 	for k, w := range words {
 		if w == string(word) {
@@ -64,7 +64,7 @@ func kindCalled[K memory.ChannelKind | memory.Kind](words map[K]string, word tex
 	return 0
 }
 
-// exported adds a message of Discord's.
+// exported adds a message from Discord.
 func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	place := unplaced(memory.Channel{
 		ID: idOf[memory.ChannelID](l.ChannelID), Guild: idOf[memory.GuildID](l.Server),
@@ -105,7 +105,7 @@ func (b *batch) exported(ctx context.Context, number int, l setLine) error {
 	return b.post(ctx, p)
 }
 
-// unplaced is a channel of Discord's as a file tells of it: where it lies Discord hasn't confirmed.
+// unplaced returns a Discord channel from a file, whose place Discord hasn't confirmed.
 func unplaced(c memory.Channel) memory.Channel {
 	if c.Unplaced = true; c.Guild == memory.DirectGuild {
 		c.Kind, c.Parent = memory.DirectChannel, 0
@@ -113,22 +113,22 @@ func unplaced(c memory.Channel) memory.Channel {
 	return c
 }
 
-// events are what "hark export --salvage" tells besides messages: what was decided and forgotten, so that it
-// stays so, and what people told Hark to remember.
+// events are what "hark export --salvage" writes besides messages, so that decisions and forgettings stay
+// valid, and lore and facts stay known.
 var events = func() map[string]reflect.Type {
 	types := map[string]reflect.Type{}
 	for _, e := range []memory.Event{
-		memory.Forgetting{}, memory.Opted{}, memory.GuildNamed{}, memory.ChannelSeen{}, memory.Chose{}, memory.SettingChosen{}, memory.Deleted{}, memory.FactTold{}, memory.LoreTold{},
+		memory.Forgetting{}, memory.Opted{}, memory.GuildNamed{}, memory.ChannelSeen{}, memory.Chose{},
+		memory.SettingChosen{}, memory.Deleted{}, memory.FactTold{}, memory.LoreTold{},
 	} {
 		types[EventName(e)] = reflect.TypeOf(e)
 	}
 	return types
 }()
 
-// EventName is what exports call a kind of event.
+// EventName returns the name of a kind of event in exports.
 func EventName(e memory.Event) string { return reflect.TypeOf(e).Name() }
 
-// event adds an event.
 func (b *batch) event(ctx context.Context, number int, l setLine) error {
 	kind, ok := events[string(l.Event)]
 	if !ok {

@@ -25,18 +25,18 @@ var (
 	latest   = time.Date(2084, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// ChannelID is the id of a recall set's channel, by its name.
+// ChannelID returns the id of a recall set's channel, from its name.
 func ChannelID(name string) memory.ChannelID {
 	return memory.ChannelID(hash63("recall channel " + name))
 }
 
-// UserID is the id of an author in a recall set, by their name.
+// UserID returns the id of a recall set's author, from their name.
 func UserID(name string) memory.UserID {
 	return memory.UserID(hash63("recall user " + name))
 }
 
-// messageID is the id that a set's message wants: its time, then the number its own id ends with, which
-// keeps the file's order within a millisecond, then a hash to tell apart what still falls together.
+// messageID returns the preferred id of a set's message: its time, then the number that its own id ends with,
+// which keeps the file's order within a millisecond, then a hash.
 func messageID(at time.Time, name string) (memory.MessageID, error) {
 	if at.Before(earliest) || !at.Before(latest) {
 		return 0, fmt.Errorf("time %s outside of %d to %d", at.Format(time.RFC3339), earliest.Year(), latest.Year()-1)
@@ -49,7 +49,7 @@ func messageID(at time.Time, name string) (memory.MessageID, error) {
 	return id, nil
 }
 
-// nextID is the next id of the same millisecond; 0, which means "none", is left out.
+// nextID returns the next id of the same millisecond, leaving out 0, which means "none".
 func nextID(id memory.MessageID) memory.MessageID {
 	next := id&^lowMask | (id+1)&lowMask
 	if next == 0 {
@@ -58,7 +58,7 @@ func nextID(id memory.MessageID) memory.MessageID {
 	return next
 }
 
-// trailingNumber is the number that a name ends with, modulo a power of two; 0 if it ends with none.
+// trailingNumber returns the number that a name ends with, modulo a power of two; 0 if there is none.
 func trailingNumber(name string) int64 {
 	var number uint64
 	for i, place := len(name)-1, uint64(1); i >= 0 && name[i] >= '0' && name[i] <= '9'; i-- {
@@ -68,7 +68,7 @@ func trailingNumber(name string) int64 {
 	return int64(number & (1<<63 - 1))
 }
 
-// hash63 is a positive number made from s.
+// hash63 hashes s to a positive number.
 func hash63(s string) int64 {
 	sum := sha256.Sum256([]byte(s))
 	if n := int64(binary.BigEndian.Uint64(sum[:8]) >> 1); n != 0 {

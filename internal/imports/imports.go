@@ -14,7 +14,7 @@ import (
 	"hark/memory"
 )
 
-// Kind is what a file holds.
+// Kind is the format of a file.
 type Kind string
 
 // The kinds of file that can be read.
@@ -23,7 +23,7 @@ const (
 	RecallSet     Kind = "recall set"
 )
 
-// Summary is what a file held. Messages that were there twice count twice.
+// Summary counts what a file held. Duplicate messages count twice.
 type Summary struct {
 	Kind         Kind
 	Channels     int
@@ -36,8 +36,8 @@ type Summary struct {
 	Direct       int    // of the channels those that are direct messages
 }
 
-// Known is what reading needs to know of what is remembered already, so that an import neither gives one id
-// to two messages nor replaces newer names by older. A memory.Store is one.
+// Known is the part of memory.Store that reading asks, so that an import doesn't give two messages one id or
+// replace newer names by older ones.
 type Known interface {
 	MessageNamed(ctx context.Context, channel memory.ChannelID, name string) (memory.MessageID, error)
 	NameOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (map[memory.MessageID]string, error)

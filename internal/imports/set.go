@@ -13,13 +13,13 @@ import (
 	"hark/memory"
 )
 
-// Set is a recall set: conversations, and questions about them with the messages that answer them, by its own ids.
+// Set is a recall set: conversations, and questions with the messages that answer them, by its own ids.
 type Set struct {
 	Messages  map[string]map[string]string // the author of each, or "", by channel and id
 	Questions []SetQuestion
 }
 
-// SetQuestion is a question about a channel of a recall set.
+// SetQuestion is a question about a recall set's channel.
 type SetQuestion struct {
 	Channel  string
 	ID       string
@@ -43,7 +43,7 @@ type setLine struct {
 	exportedLine
 }
 
-// ReadSet reads a recall set, plain or gzipped. Unlike Read it skips nothing: what is measured must be whole.
+// ReadSet reads a recall set, plain or gzipped. Unlike Read it skips nothing: a measurement needs all of it.
 func ReadSet(r io.Reader) (Set, error) {
 	src, err := open(r)
 	if err != nil {
@@ -126,7 +126,7 @@ func (b *batch) setMessage(ctx context.Context, l setLine, id memory.MessageID) 
 	return b.post(ctx, p)
 }
 
-// check says what a line lacks, and when it was said.
+// check returns the line's time, or an error that names what is missing.
 func (l setLine) check() (time.Time, error) {
 	switch {
 	case l.Type != "message" && l.Type != "question":

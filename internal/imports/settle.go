@@ -21,8 +21,8 @@ type (
 	}
 )
 
-// settle gives the named messages of the batch their final ids and resolves their replies. An id that another has,
-// in the store or the batch, moves on to the next of its millisecond, each time the same.
+// settle gives the batch's named messages their final ids and resolves their replies. If an id is taken, in
+// the store or the batch, the next of its millisecond is tried, always in the same order.
 func (b *batch) settle(ctx context.Context) error {
 	taken := map[place]string{}
 	settled := map[called]memory.MessageID{}
@@ -54,7 +54,8 @@ func (b *batch) settle(ctx context.Context) error {
 	return b.resolveReplies(ctx, settled)
 }
 
-// resolveReplies finds what was replied to, in the batch or in the store. What comes later in time is no reply.
+// resolveReplies finds the messages replied to, in the batch or in the store. A message can't reply to a later
+// one.
 func (b *batch) resolveReplies(ctx context.Context, settled map[called]memory.MessageID) error {
 	for _, p := range b.posts {
 		for _, name := range p.answers {

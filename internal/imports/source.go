@@ -23,17 +23,17 @@ const (
 // kept ends the sentence about a file that breaks off.
 const kept = "what was read so far is kept; import the file again when it is whole"
 
-// source is the text of a file, unzipped and without byte order mark.
+// source is the file's text, unzipped and without byte order mark.
 type source struct {
 	*bufio.Reader
 	raw  *counter // below gzip
 	text *counter
 }
 
-// item begins a line or a message, which may be maxItem long.
+// item begins a line or a message of at most maxItem bytes.
 func (s *source) item() { s.text.end = s.text.n + maxItem }
 
-// counter counts what is read and stops at an optional end.
+// counter counts bytes read and stops at an optional end.
 type counter struct {
 	r   io.Reader
 	n   int64

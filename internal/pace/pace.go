@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Wake has whoever waits for wake go on, now or, if nobody waits, at once the next time. It never blocks.
+// Wake wakes whoever waits for wake, or the next to wait. It never blocks.
 func Wake(wake chan<- struct{}) {
 	select {
 	case wake <- struct{}{}:
@@ -14,7 +14,7 @@ func Wake(wake chan<- struct{}) {
 	}
 }
 
-// Every does something whenever wake receives, and every now and then, until ctx ends.
+// Every calls do when wake receives and after each pause, until ctx ends.
 func Every(ctx context.Context, pause time.Duration, wake <-chan struct{}, do func(context.Context)) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -29,7 +29,7 @@ func Every(ctx context.Context, pause time.Duration, wake <-chan struct{}, do fu
 	}
 }
 
-// Sleep waits for d, or returns the error of ctx when that ends.
+// Sleep waits for d, or returns the error of ctx if that ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

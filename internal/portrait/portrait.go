@@ -16,7 +16,7 @@ import (
 	"hark/memory"
 )
 
-// Store is what a portrait is made from. See memory.Store.
+// Store is the part of memory.Store that a portrait reads.
 type Store interface {
 	People(ctx context.Context, guild memory.GuildID, ids ...memory.UserID) ([]memory.Person, error)
 	OptedOut(ctx context.Context, guild memory.GuildID, user memory.UserID) (bool, error)
@@ -32,7 +32,7 @@ type Store interface {
 	Traces(ctx context.Context, q memory.TraceQuery) ([]memory.Trace, error)
 }
 
-// View is who looks at a portrait.
+// View says what the reader of a portrait may see.
 type View struct {
 	Guilds []*memory.Guild // which it is about
 	Now    time.Time
@@ -45,13 +45,13 @@ type View struct {
 	Most int
 }
 
-// ErrNothing is that nothing is kept about somebody.
+// ErrNothing means that nothing is kept about the person.
 var ErrNothing = errors.New("nothing is remembered")
 
-// ErrTooLarge is that there is more than View.Most.
+// ErrTooLarge means that the portrait would exceed View.Most.
 var ErrTooLarge = errors.New("there is too much of it")
 
-// Of is all that is kept about somebody, as far as v looks.
+// Of returns everything kept about a person that v may see.
 func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error) {
 	e := Person{User: user, Exported: v.Now.UTC().Truncate(time.Second), Servers: []Server{},
 		Messages: []exports.Message{}, Questions: []Question{}, Calls: []memory.Record{}}
@@ -105,14 +105,14 @@ func Of(ctx context.Context, s Store, user memory.UserID, v View) (Person, error
 	return e, err
 }
 
-// Write writes it as JSON.
+// Write writes p as JSON.
 func (p Person) Write(w io.Writer) error {
 	encoder := exports.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(p)
 }
 
-// server is what is known of somebody in g, if anything.
+// server returns what is known of a person in g, if anything.
 func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (e Server, known bool,
 	err error) {
 	e = Server{ID: g.ID, Name: v.Guild(g)}
@@ -166,11 +166,11 @@ func (v View) server(ctx context.Context, s Store, g *memory.Guild, user memory.
 	return e, e.OptedOut || len(people)+len(e.Lore)+len(e.Tokens)+len(e.Receipts) > 0, err
 }
 
-// kindGoesOn stands for the kind of a summary of a session that goes on.
+// kindGoesOn is the kind of a running session's summary.
 const kindGoesOn memory.SummaryKind = "session"
 
-// summariesFrom are the summaries of a guild, of sessions that go on too, that somebody's messages are
-// sources of: of those with others' as well no text, no topics and no others' messages.
+// summariesFrom returns a guild's summaries, of running sessions too, that have the person's messages among
+// their sources. If they have others' as well, it leaves out text, topics and the others' messages.
 func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.UserID) (all []Summary, err error) {
 	for _, c := range g.Channels {
 		summaries, err := s.Summaries(ctx, c.ID)
@@ -184,7 +184,8 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 		summaries = slices.Clip(summaries)
 		for _, s := range condensed {
 			summaries = append(summaries, memory.Summary{
-				ID: s.Until, Guild: s.Guild, Channel: s.Channel, Text: s.Text, Kind: kindGoesOn, Sources: s.Sources, Made: s.Made, Model: s.Model})
+				ID: s.Until, Guild: s.Guild, Channel: s.Channel, Text: s.Text, Kind: kindGoesOn,
+				Sources: s.Sources, Made: s.Made, Model: s.Model})
 		}
 		for _, summary := range summaries {
 			var ids, own []memory.MessageID
@@ -216,10 +217,10 @@ func summariesFrom(ctx context.Context, s Store, g *memory.Guild, user memory.Us
 	return all, nil
 }
 
-// room is how many bytes of JSON there is room for.
+// room is how many bytes of JSON are left.
 type room struct{ left int }
 
-// Write counts what is written, and fails with ErrTooLarge where there is no room for it.
+// Write counts bytes, and fails with ErrTooLarge when there is no room for them.
 func (r *room) Write(p []byte) (int, error) {
 	if r.left -= len(p); r.left < 0 {
 		return 0, ErrTooLarge
@@ -227,7 +228,7 @@ func (r *room) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take adds v to one of a Person's lists, if there is room for it.
+// take appends v to a list of a Person if there is room.
 func take[T any](r *room, list *[]T, v T) error {
 	*list = append(*list, v)
 	encoder := exports.NewEncoder(r)

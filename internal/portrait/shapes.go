@@ -8,7 +8,7 @@ import (
 	"hark/memory"
 )
 
-// Person is all about somebody.
+// Person is everything about a person.
 type Person struct {
 	User      memory.UserID     `json:"user,string"`
 	Exported  time.Time         `json:"exported"`
@@ -19,7 +19,7 @@ type Person struct {
 	Calls []memory.Record `json:"calls"`
 }
 
-// Server is what is known of somebody in one server.
+// Server is what is known of a person in one server.
 type Server struct {
 	ID       memory.GuildID `json:"id,string"`
 	Name     string         `json:"name"`
@@ -40,7 +40,7 @@ type Server struct {
 	Receipts []Receipt `json:"receipts,omitempty"`
 }
 
-// Fact is one about somebody. It is told only where Channel may be read; Message is what it was learned from.
+// Fact is one about the person. It may be told only where Channel may be read; Message is its source.
 type Fact struct {
 	Text    string           `json:"text"`
 	Alias   bool             `json:"alias,omitempty"`
@@ -49,7 +49,7 @@ type Fact struct {
 	Message memory.MessageID `json:"message,string,omitempty"`
 }
 
-// Receipt is what was forgotten at a time, in numbers. It stays, without any text, so that what is fetched, imported or
+// Receipt counts what a forgetting deleted. It stays, without any text, so that what is fetched, imported or
 // restored later is forgotten again.
 type Receipt struct {
 	ID        int64     `json:"id,string"`
@@ -64,7 +64,8 @@ type Receipt struct {
 	Records   int       `json:"records"`
 }
 
-// Question is an answer that was given to somebody: its text, as every message of Hark's, is in the channel.
+// Question is a question that the person asked and Hark answered. The answer's text is in the channel, like
+// all of Hark's messages.
 type Question struct {
 	Server   memory.GuildID   `json:"server,string"`
 	Channel  memory.ChannelID `json:"channel,string"`
@@ -73,7 +74,7 @@ type Question struct {
 	Model    string           `json:"model,omitempty"`
 }
 
-// Lore is lore as --json and exports tell it.
+// Lore is lore in the form of --json and exports.
 type Lore struct {
 	ID      int64            `json:"id,string"`
 	Server  memory.GuildID   `json:"server,string"`
@@ -87,14 +88,14 @@ type Lore struct {
 	Sources []Source         `json:"sources"`
 }
 
-// Source is a message that lore is from.
+// Source is a message that lore comes from.
 type Source struct {
 	Channel memory.ChannelID `json:"channel,string"`
 	Message memory.MessageID `json:"message,string"`
 	Link    string           `json:"link,omitempty"` // where Discord has the message
 }
 
-// LoreOf is l as exports tell it.
+// LoreOf returns l in the form of exports.
 func LoreOf(l memory.Lore) Lore {
 	out := Lore{
 		ID: l.ID, Server: l.Guild, Name: l.Name, Text: l.Text, By: l.By, Channel: l.Channel, Time: l.At.UTC(),
@@ -110,7 +111,7 @@ func LoreOf(l memory.Lore) Lore {
 	return out
 }
 
-// Summary is a summary as --json and exports tell it.
+// Summary is a summary in the form of --json and exports.
 type Summary struct {
 	ID      memory.MessageID `json:"id,string"`
 	Server  memory.GuildID   `json:"server,string"`
@@ -125,7 +126,7 @@ type Summary struct {
 	Sources []string         `json:"sources"` // the ids of the messages that it is from
 }
 
-// SummaryOf is s as exports tell it.
+// SummaryOf returns s in the form of exports.
 func SummaryOf(s memory.Summary) Summary {
 	out := Summary{
 		ID: s.ID, Server: s.Guild, Channel: s.Channel, From: s.From(), To: s.To(), Kind: string(s.Kind),

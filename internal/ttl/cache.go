@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Cache is what is known for a time, by key, as of the time that whoever asks gives. If there is too much the oldest
-// goes. An entry isn't known before it was noted either, as after a clock was set back.
+// Cache keeps values by key until they expire. The caller gives the time of each call. A full cache drops its
+// oldest entry. An entry doesn't exist before its own time either, for example after a clock was set back.
 type Cache[K, V comparable] struct {
 	most int
 	mu   sync.Mutex
@@ -24,7 +24,7 @@ func New[K, V comparable](most int) *Cache[K, V] {
 	return &Cache[K, V]{most: most, of: map[K]note[V]{}}
 }
 
-// Get is what is known at a time.
+// Get returns the value of key at a time, if there is one.
 func (n *Cache[K, V]) Get(key K, at time.Time) (value V, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -35,7 +35,7 @@ func (n *Cache[K, V]) Get(key K, at time.Time) (value V, known bool) {
 	return is.value, true
 }
 
-// IsNews reports whether a value isn't known at a time, and then notes it until another.
+// IsNews reports whether key doesn't have value at a time. If so it puts it there until over.
 func (n *Cache[K, V]) IsNews(key K, value V, at, over time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -47,14 +47,14 @@ func (n *Cache[K, V]) IsNews(key K, value V, at, over time.Time) bool {
 	return news
 }
 
-// Put notes a value at a time until another.
+// Put stores a value from at until over.
 func (n *Cache[K, V]) Put(key K, value V, at, over time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.set(key, note[V]{value, at, over})
 }
 
-// set is put, called with mu held.
+// set is Put with mu held.
 func (n *Cache[K, V]) set(key K, is note[V]) {
 	delete(n.of, key)
 	if len(n.of) >= n.most {
@@ -63,14 +63,14 @@ func (n *Cache[K, V]) set(key K, is note[V]) {
 	n.of[key] = is
 }
 
-// Drop forgets an entry.
+// Drop removes an entry.
 func (n *Cache[K, V]) Drop(key K) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.of, key)
 }
 
-// makeRoom forgets what is over, and the oldest entry if nothing is; called with mu held.
+// makeRoom removes expired entries, or the oldest if none is expired; mu is held.
 func (n *Cache[K, V]) makeRoom(at time.Time) {
 	var oldest K
 	for key, is := range n.of {

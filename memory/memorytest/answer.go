@@ -7,25 +7,25 @@ import (
 	"hark/memory"
 )
 
-// answers posts an answer to Ben in general, and tells how it came about.
-func (t *trial) answers(n int, sources ...memory.Source) memory.Trace {
+// answers posts an answer to Ben in general, with its trace.
+func (t *harness) answers(n int, sources ...memory.Source) memory.Trace {
 	t.Helper()
 	trace := memory.Trace{Guild: guild, Channel: general, Answer: id(n), Asker: ben, Sources: sources}
 	t.apply(post(said(general, trace.Answer, hark, "At noon")), memory.Answered{Trace: trace})
 	return trace
 }
 
-// madeOf is answers of one message that was never edited.
-func (t *trial) madeOf(n int, channel memory.ChannelID, source memory.MessageID, repeats bool) memory.Trace {
+// madeOf posts an answer made from one message that was never edited.
+func (t *harness) madeOf(n int, channel memory.ChannelID, source memory.MessageID, repeats bool) memory.Trace {
 	t.Helper()
 	s := shown(channel, source)
 	s.Repeats = repeats
 	return t.answers(n, s)
 }
 
-// answersTwofold posts an answer in two parts to a question, made from a message that it was only shown and
-// another that it repeats: these are its sources, in this order. n is where their ids begin.
-func (t *trial) answersTwofold(n int) memory.Trace {
+// answersTwofold posts a question and an answer in two parts. The sources are the question, a message that the
+// answer was only shown, and one that it repeats. Ids begin at n.
+func (t *harness) answersTwofold(n int) memory.Trace {
 	t.Helper()
 	t.post(said(staff, id(n), ben, "tpyo"), said(staff, id(n+1), ada, "the code is 4711"),
 		said(general, id(n+10), ben, "code?"),
@@ -38,7 +38,7 @@ func (t *trial) answersTwofold(n int) memory.Trace {
 	return trace
 }
 
-// anew writes the first message of an answer anew, so many minutes after the beginning.
+// anew rewrites the first message of an answer, so many minutes after the beginning.
 func anew(trace memory.Trace, minutes int, content string) events {
 	trace.Parts, trace.Recalled, trace.Sources, trace.Prompt = nil, nil, nil, nil
 	return events{memory.Rewritten{Guild: trace.Guild, Channel: trace.Channel, IDs: []memory.MessageID{trace.Answer}},
@@ -55,7 +55,7 @@ const (
 )
 
 // outcome is what became of an answer.
-func (t *trial) outcome(trace memory.Trace) string {
+func (t *harness) outcome(trace memory.Trace) string {
 	t.Helper()
 	all := append([]memory.MessageID{trace.Answer}, trace.Parts...)
 	kept, prompted := false, false
@@ -84,7 +84,7 @@ func (t *trial) outcome(trace memory.Trace) string {
 }
 
 // becomes fails the test unless that became of answers.
-func (t *trial) becomes(what, want string, answers ...memory.Trace) {
+func (t *harness) becomes(what, want string, answers ...memory.Trace) {
 	t.Helper()
 	for _, a := range answers {
 		t.same(what, t.outcome(a), want)
@@ -119,9 +119,9 @@ func whole() (events, memory.Trace) {
 	}
 }
 
-// answerPromises tell what becomes of an answer with what it was made from, and of one that was being written
+// answerCases tell what becomes of an answer with what it was made from, and of one that was being written
 // meanwhile.
-func answerPromises() []promise {
+func answerCases() []testCase {
 	before, trace := whole()
 	forgets := func(f memory.Forgetting) events {
 		if f.Why = memory.WhyPurge; f.Guild == 0 {
@@ -130,7 +130,7 @@ func answerPromises() []promise {
 		f.At = later
 		return events{f}
 	}
-	all := []promise{}
+	all := []testCase{}
 	for _, c := range []struct {
 		what         string
 		happens      events
@@ -209,7 +209,7 @@ func answerPromises() []promise {
 		{"a source that it was shown only and then its channel", slices.Concat(events{deletes(staff, id(3))},
 			forgets(memory.Forgetting{Channel: general})), withdrawn, gone},
 	} {
-		all = append(all, promise{"what becomes of an answer with: " + c.what, nil, func(t *trial) {
+		all = append(all, testCase{"what becomes of an answer with: " + c.what, nil, func(t *harness) {
 			t.apply(append(slices.Clone(before), memory.Answered{Trace: trace})...)
 			t.same("how it came about", got(memory.TraceOf(t.ctx, t.store, general, id(12)))(t).Total, time.Second)
 			t.apply(c.happens...)
@@ -217,7 +217,7 @@ func answerPromises() []promise {
 			t.carryOut()
 			t.compare()
 			t.apply(memory.Answered{Trace: trace}) // once more
-		}}, promise{"what becomes of an answer that was being written, with: " + c.what, nil, func(t *trial) {
+		}}, testCase{"what becomes of an answer that was being written, with: " + c.what, nil, func(t *harness) {
 			t.apply(append(slices.Clone(before), c.happens...)...)
 			t.carryOut()
 			t.apply(memory.Answered{Trace: trace})
@@ -227,8 +227,8 @@ func answerPromises() []promise {
 	return append(all, otherAnswerPromises...)
 }
 
-var otherAnswerPromises = []promise{
-	{"a trace that takes an earlier one's place has its own sources and prompt only", nil, func(t *trial) {
+var otherAnswerPromises = []testCase{
+	{"a trace that takes an earlier one's place has its own sources and prompt only", nil, func(t *harness) {
 		trace := t.answersTwofold(100)
 		for i, prompt := range []*memory.Prompt{sent(built, "When?"), sent(built, "How?"), nil} {
 			trace.Prompt = prompt
@@ -241,7 +241,7 @@ var otherAnswerPromises = []promise{
 		t.becomes("without what it was made from before", bare, trace)
 	}},
 	{"what was made from an answer goes as that does, and is withdrawn if both repeat what goes or a whole person or channel goes", nil,
-		func(t *trial) {
+		func(t *harness) {
 			t.answersTwofold(0)
 			fromPart := t.madeOf(50, general, id(12), true)
 			t.delete(staff, id(1))
@@ -274,7 +274,7 @@ var otherAnswerPromises = []promise{
 			}
 		}},
 	{"an answer that was kept in Discord is no more there to withdraw once it is deleted or written anew",
-		nil, func(t *trial) {
+		nil, func(t *harness) {
 			t.answersTwofold(100)
 			t.apply(deletes(staff, id(100)), deletes(general, id(111)), deletes(staff, id(101)))
 			known := []memory.Withdrawn{{Guild: guild, Channel: general, Message: id(112), First: true}}
@@ -291,7 +291,7 @@ var otherAnswerPromises = []promise{
 					First: true}))
 		}},
 	{"an answer goes from Discord that was being written while a source's author or whom it names was forgotten as a whole", nil,
-		func(t *trial) {
+		func(t *harness) {
 			t.post(said(staff, id(100), ada, "the code is 4711"))
 			t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyAge, At: id(105).Time()})
 			for i, trace := range []memory.Trace{
@@ -305,7 +305,7 @@ var otherAnswerPromises = []promise{
 				t.becomes("it", []string{withdrawn, withdrawn, bare, gone}[i], trace)
 			}
 		}},
-	{"answers are withdrawn, the oldest first, until Discord shows it", nil, func(t *trial) {
+	{"answers are withdrawn, the oldest first, until Discord shows it", nil, func(t *harness) {
 		trace := t.answersTwofold(100)
 		t.delete(staff, id(101))
 		part := memory.Withdrawn{Guild: guild, Channel: general, Message: id(112)}
@@ -316,7 +316,7 @@ var otherAnswerPromises = []promise{
 		t.same("after one was marked", t.withdrawn(), []memory.Withdrawn{part})
 		t.forget(memory.Forgetting{Guild: guild, Channel: staff, Why: memory.WhyPurge, At: later})
 	}},
-	{"an answer that went with a source is written anew, and one that was deleted isn't", nil, func(t *trial) {
+	{"an answer that went with a source is written anew, and one that was deleted isn't", nil, func(t *harness) {
 		trace := t.answersTwofold(100)
 		trace.Question = id(110)
 		t.apply(edits(said(general, id(110), ben, ""), 1, "which code?"))
@@ -340,7 +340,7 @@ var otherAnswerPromises = []promise{
 		t.apply(deletes(general, trace.Answer), rewritten, again)
 		t.same("once it is deleted", t.around(general, []memory.MessageID{trace.Answer}, 0, 0), []memory.Message(nil))
 	}},
-	{"when an answer is written anew, other answers stay, and what else was made from it goes", nil, func(t *trial) {
+	{"when an answer is written anew, other answers stay, and what else was made from it goes", nil, func(t *harness) {
 		trace := t.answersTwofold(100)
 		other, next, fromPart := t.madeOf(200, general, trace.Question, true),
 			t.madeOf(201, general, trace.Answer, true),
@@ -372,7 +372,7 @@ var otherAnswerPromises = []promise{
 			other)
 	}},
 	{"what was made from an answer that was written anew is withdrawn if both repeat what went, also when its trace is told again", nil,
-		func(t *trial) {
+		func(t *harness) {
 			for i, c := range []struct {
 				first, second, again bool
 				became               string
@@ -392,7 +392,7 @@ var otherAnswerPromises = []promise{
 				t.becomes("what it was made from went", c.became, made)
 			}
 		}},
-	{"an answer that was being made from one that was written anew goes when its trace comes", nil, func(t *trial) {
+	{"an answer that was being made from one that was written anew goes when its trace comes", nil, func(t *harness) {
 		trace := t.answers(100)
 		t.apply(anew(trace, 3, "At one")...)
 		repeats := func(n, minutes int) memory.Trace {
@@ -408,7 +408,7 @@ var otherAnswerPromises = []promise{
 		t.becomes("made from what nothing tells how it came about", gone, repeats(204, 4))
 	}},
 	{"a prompt is kept only if its question and all else in it is in the log, and nobody went whom it names",
-		nil, func(t *trial) {
+		nil, func(t *harness) {
 			for i, change := range []func(*memory.Trace){
 				func(*memory.Trace) {}, func(trace *memory.Trace) { trace.Sources = trace.Sources[1:] },
 				func(trace *memory.Trace) {
@@ -433,7 +433,7 @@ var otherAnswerPromises = []promise{
 			}
 		}},
 	{"an answer at the command line goes with people of any guild in its prompt, and with their guild", nil,
-		func(t *trial) {
+		func(t *harness) {
 			for i, f := range []memory.Forgetting{{Guild: guild, User: ben, Why: memory.WhyMember},
 				{Guild: village, Why: memory.WhyLeft}} {
 				t.apply(memory.PersonSeen{Person: memory.Person{ID: 505, Guild: village, Name: "Zoe"}})
@@ -450,7 +450,7 @@ var otherAnswerPromises = []promise{
 			}
 		}},
 	{"a prompt that shows a name that is forgotten goes, and so does one that is old",
-		steps{seenTown, threadOf(staff, thread, ada, "[plans] for *spring*")}, func(t *trial) {
+		steps{seenTown, threadOf(staff, thread, ada, "[plans] for *spring*")}, func(t *harness) {
 			var all []memory.Trace
 			for i, content := range []string{"what is said in [plans] for", "in (plans) for", "in staff"} {
 				trace := t.answersTwofold(100 * (i + 1))
@@ -465,7 +465,7 @@ var otherAnswerPromises = []promise{
 			t.expire(memory.Expiry{Prompts: began.Add(time.Millisecond)})
 			t.becomes("an old one", bare, all...)
 		}},
-	{"the last traces are given, newest first", nil, func(t *trial) {
+	{"the last traces are given, newest first", nil, func(t *harness) {
 		t.answers(10)
 		t.answers(11)
 		t.answers(12)

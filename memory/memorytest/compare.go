@@ -11,7 +11,7 @@ import (
 )
 
 // compare fails the test unless all that the store tells is what the model tells.
-func (t *trial) compare() {
+func (t *harness) compare() {
 	t.Helper()
 	all := append(slices.Collect(maps.Keys(t.model.channels)), nowhere)
 	spoken := slices.Sorted(maps.Keys(t.model.spoken))
@@ -28,7 +28,7 @@ func (t *trial) compare() {
 }
 
 // compareLog compares all of a channel, with what was made from it.
-func (t *trial) compareLog(channel memory.ChannelID) {
+func (t *harness) compareLog(channel memory.ChannelID) {
 	t.Helper()
 	m := t.model
 	log := m.log(channel)
@@ -64,7 +64,7 @@ func (t *trial) compareLog(channel memory.ChannelID) {
 }
 
 // compareGuilds compares what is known of guilds and people, and what was made of what they said.
-func (t *trial) compareGuilds() {
+func (t *harness) compareGuilds() {
 	t.Helper()
 	m := t.model
 	known := got(t.store.Guilds(t.ctx))(t)
@@ -105,7 +105,7 @@ func (t *trial) compareGuilds() {
 }
 
 // compareHeard compares what is to be fetched, compared with Discord, carried out and withdrawn.
-func (t *trial) compareHeard() {
+func (t *harness) compareHeard() {
 	t.Helper()
 	for id := range t.model.guilds {
 		t.same("HeardUntil", t.heard(id), t.model.listened(id))
@@ -119,7 +119,7 @@ func (t *trial) compareHeard() {
 }
 
 // compareUnfinished compares what is to be carried out, and, if nothing is, what Discord is to show no more.
-func (t *trial) compareUnfinished() {
+func (t *harness) compareUnfinished() {
 	t.Helper()
 	t.same("how much is unfinished", len(t.unfinished()), len(t.model.unfinished()))
 	if len(t.model.unfinished()) == 0 {
@@ -128,20 +128,20 @@ func (t *trial) compareUnfinished() {
 }
 
 // compareExtent compares how much a forgetting would take.
-func (t *trial) compareExtent(f memory.Forgetting) {
+func (t *harness) compareExtent(f memory.Forgetting) {
 	t.Helper()
 	f.At = time.Time{} // it takes what is there
 	t.same(fmt.Sprintf("Extent of %+v", f), got(t.store.Extent(t.ctx, memory.ExtentQuery{Forgetting: f}))(t),
 		t.model.extent(f))
 }
 
-func (t *trial) compareRecords(q memory.RecordQuery) {
+func (t *harness) compareRecords(q memory.RecordQuery) {
 	t.Helper()
 	t.same("Records", t.records(q), t.model.recordsFor(q))
 }
 
 // compareFound compares what is found in a scope.
-func (t *trial) compareFound(scope memory.Scope, terms []string, limit int) {
+func (t *harness) compareFound(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	m := t.model
 	t.same("Presence", t.presence(scope, authors...), m.presence(scope, authors))
@@ -163,7 +163,7 @@ func (t *trial) compareFound(scope memory.Scope, terms []string, limit int) {
 }
 
 // compareCounts compares how many messages of a scope hold each of terms.
-func (t *trial) compareCounts(scope memory.Scope, terms []string, limit int) {
+func (t *harness) compareCounts(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	total, counts := t.model.frequencies(scope, terms)
 	n, most, err := t.store.Frequencies(t.ctx, scope, terms, limit)
@@ -185,7 +185,7 @@ type embeddedSegment struct {
 }
 
 // embedded gives the store vectors and notes those that it took.
-func (t *trial) embedded(segments []memory.Segment) {
+func (t *harness) embedded(segments []memory.Segment) {
 	t.Helper()
 	vectors := make([][]float32, len(segments))
 	for i, s := range segments {
@@ -204,7 +204,7 @@ func (t *trial) embedded(segments []memory.Segment) {
 }
 
 // embedAll embeds what is pending.
-func (t *trial) embedAll() {
+func (t *harness) embedAll() {
 	t.Helper()
 	t.embedded(t.pending())
 	t.same("pending after all was embedded", t.pending(), []memory.Segment(nil))
@@ -212,7 +212,7 @@ func (t *trial) embedAll() {
 
 // checkQueue fails the test unless every message lies in exactly one segment, and every segment that isn't
 // pending is as it was when it was embedded.
-func (t *trial) checkQueue() {
+func (t *harness) checkQueue() {
 	t.Helper()
 	where := map[place]int64{}
 	put := func(s memory.Segment) {
@@ -260,7 +260,7 @@ func (t *trial) checkQueue() {
 	}
 }
 
-func (t *trial) pendingByID() map[int64]memory.Segment {
+func (t *harness) pendingByID() map[int64]memory.Segment {
 	t.Helper()
 	pending := map[int64]memory.Segment{}
 	for _, s := range t.pending() {
@@ -280,7 +280,7 @@ type candidate struct {
 
 // compareNearest holds Nearest against all that was embedded. A segment that has grown since may be found by
 // its old vector; one of which something was deleted or changed may not.
-func (t *trial) compareNearest(scope memory.Scope, terms []string, limit int) {
+func (t *harness) compareNearest(scope memory.Scope, terms []string, limit int) {
 	t.Helper()
 	vector := embedTerms(terms)
 	if vector == nil {
@@ -313,7 +313,7 @@ func (t *trial) compareNearest(scope memory.Scope, terms []string, limit int) {
 }
 
 // candidates are the segments with a vector and a message in scope.
-func (t *trial) candidates(scope memory.Scope, vector []float32) []candidate {
+func (t *harness) candidates(scope memory.Scope, vector []float32) []candidate {
 	pending := t.pendingByID()
 	var all []candidate
 	for id, s := range t.segments {

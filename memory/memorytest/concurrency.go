@@ -11,16 +11,16 @@ import (
 	"hark/memory"
 )
 
-// concurrencyPromises are told to the store alone, for the model doesn't know what comes first.
-var concurrencyPromises = []promise{
+// concurrencyCases run without the model, because it doesn't know the order of events.
+var concurrencyCases = []testCase{
 	{"readers see whole batches only, while several write", nil, wholeBatches},
 	{"who begins to read after a forgetting has begun sees nothing of it, while several write", nil,
 		forgetAmongWriters},
 }
 
-// meanwhile has each of others go on, with numbers that grow, while do runs, and then once more. What fails
-// first fails the test.
-func (t *trial) meanwhile(do func() error, others ...func(n int) error) {
+// meanwhile calls each of others repeatedly, with growing numbers, while do runs, and once more after it. The
+// first error fails the test.
+func (t *harness) meanwhile(do func() error, others ...func(n int) error) {
 	t.Helper()
 	var ended atomic.Bool
 	var all sync.WaitGroup
@@ -52,7 +52,7 @@ const (
 )
 
 // wholeBatches has each writer post batches, and delete every second of them, while readers look for halves.
-func wholeBatches(t *trial) {
+func wholeBatches(t *harness) {
 	write := func() error {
 		var writers sync.WaitGroup
 		errs := make([]error, batchWriters)
@@ -95,7 +95,7 @@ func batchIDs(writer, batch int) []memory.MessageID {
 
 func batchWord(writer, batch int) string { return fmt.Sprintf("batch%dx%d", writer, batch) }
 
-func writeBatch(t *trial, writer, batch int) error {
+func writeBatch(t *harness, writer, batch int) error {
 	var events []memory.Event
 	ids := batchIDs(writer, batch)
 	for _, id := range ids {
@@ -109,7 +109,7 @@ func writeBatch(t *trial, writer, batch int) error {
 }
 
 // readBatch says what is wrong with what can be seen of a batch.
-func readBatch(t *trial, writer, batch int) error {
+func readBatch(t *harness, writer, batch int) error {
 	messages, err := t.store.Around(t.ctx, general, batchIDs(writer, batch), 0, 0)
 	if err != nil || len(messages) != 0 && len(messages) != batchSize {
 		return fmt.Errorf("the log has %d of a batch of %d, %v", len(messages), batchSize, err)
@@ -123,7 +123,7 @@ func readBatch(t *trial, writer, batch int) error {
 }
 
 // forgetAmongWriters forgets somebody while others post what they and others say, again and again, and readers look.
-func forgetAmongWriters(t *trial) {
+func forgetAmongWriters(t *harness) {
 	const each, step = 200, 40
 	events := func(from int) []memory.Event {
 		var batch []memory.Event
@@ -160,7 +160,7 @@ func forgetAmongWriters(t *trial) {
 }
 
 // seesOf says what a reader sees of somebody who was forgotten.
-func seesOf(t *trial, user memory.UserID) error {
+func seesOf(t *harness, user memory.UserID) error {
 	theirs := func(m memory.Message) bool { return m.Author == user }
 	log, err := t.store.Log(t.ctx, general, -never, never, 10_000)
 	if err != nil || slices.ContainsFunc(log, theirs) {

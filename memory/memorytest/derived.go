@@ -9,13 +9,13 @@ import (
 	"hark/memory"
 )
 
-var derivedPromises = []promise{
+var derivedCases = []testCase{
 	{"lore is told, changed and taken away for good", steps{post(first),
 		tells(note(7, ada, general, 1, spot(general, first.ID))), tells(note(3, 0, 0, 1)),
 		tells(note(7, ben, square, 1)),
 		tells(note(7, ada, staff, 3)), tells(note(7, ben, general, 2)), memory.LoreGone{Guild: guild, ID: 7},
 		memory.LoreGone{Guild: guild, ID: 11}, tells(note(7, ada, general, 9)), tells(note(11, ada, general, 9)),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("what stays", append(t.lore(guild), t.lore(village)...),
 			[]memory.Lore{note(3, 0, 0, 1), note(7, ben, square, 1)})
 	}},
@@ -27,7 +27,7 @@ var derivedPromises = []promise{
 		tells(note(4, ben, general, 1)), deletes(general, first.ID), edits(second, 5, "changed"),
 		stars(staff, first.ID, true, 1), tells(note(6, ben, general, 1, spot(general, first.ID))),
 		tells(note(1, ben, general, 9)),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("what is left", len(t.lore(guild)), 2)
 	}},
 	{"summaries are kept by channel, of each the last version, and what made room may come again", steps{
@@ -36,27 +36,27 @@ var derivedPromises = []promise{
 		sums(0, summed(general, id(2), 5, id(2))), sums(0, summed(general, id(2), 1, id(1), id(2))),
 		deletes(general, id(1)), memory.Summarised{Guild: guild, Channel: general, After: id(9), Until: id(10),
 			Evicted: []memory.MessageID{id(2), id(77)}}, sums(0, summed(general, id(2), 5, id(2))),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("what is there", t.summaries(general), []memory.Summary{summed(general, id(2), 5, id(2)),
 			summed(general, id(9), 3, id(9))})
 	}},
-	{"what can't be is refused, and other cleaned", steps{post(first)}, func(t *trial) {
+	{"what can't be is refused, and other cleaned", steps{post(first)}, func(t *harness) {
 		l, s, c := note(1, ada, general, 1), summed(general, id(1), 1, id(1)), condenses(general, "one", 1, id(1))
 		l.Name, s.Text, c.Condensed.Text = " ", " ", " "
 		t.refused(tells(l), sums(0, s), c)
-		for _, spoil := range []func(*memory.Summarised){
+		for _, invalidate := range []func(*memory.Summarised){
 			func(e *memory.Summarised) { e.Until++ }, func(e *memory.Summarised) { e.Channel = staff },
 			func(e *memory.Summarised) { e.Channel, e.Summary.Channel = 0, 0 },
 		} {
 			e := sums(0, summed(general, id(1), 1, id(1)))
-			spoil(&e)
+			invalidate(&e)
 			t.refused(e)
 		}
-		for _, spoil := range []func(*memory.Record){
+		for _, invalidate := range []func(*memory.Record){
 			func(r *memory.Record) { r.CallID = "" }, func(r *memory.Record) { r.Channel = 0 },
 		} {
 			e := called("a", general, 0, ada, 1)
-			spoil(&e.Record)
+			invalidate(&e.Record)
 			t.refused(e)
 		}
 		l.Name, l.Text, s.Text, c.Condensed.Text = "X", "clean\x00\xff", "clean\x00\xff", "clean\x00\xff "
@@ -84,7 +84,7 @@ var derivedPromises = []promise{
 			current, again(), sums(0, summed(general, id(3), 9, id(1), id(2))),
 			post(said(general, id(4), ada, "four")), memory.Summarised{Guild: guild, Channel: general, After: id(3),
 				Until: id(4), Evicted: []memory.MessageID{id(3)}, Summary: late()},
-		}, func(t *trial) {
+		}, func(t *harness) {
 			t.same("which one stays", t.summaries(general), []memory.Summary{*current.Summary})
 		}},
 	{"what was said since is to be summed up",
@@ -94,7 +94,7 @@ var derivedPromises = []promise{
 			memory.Summarised{Guild: guild, Channel: staff, Until: id(3)},
 			memory.Summarised{Guild: guild, Channel: nowhere, Until: id(3)}, post(said(staff, id(6), ada, "late")),
 			post(said(staff, id(8), ada, "new")),
-		}, func(t *trial) {
+		}, func(t *harness) {
 			for _, since := range []memory.MessageID{0, id(900)} { // however long ago that is
 				t.same("what is new", t.unsummarised(since),
 					[]memory.Stretch{{Guild: guild, Channel: general, After: id(1),
@@ -107,7 +107,7 @@ var derivedPromises = []promise{
 		condenses(general, "Ada and Ben.", 2, id(1), id(2)), condenses(general, "Ada.", 1, id(1)),
 		condenses(nowhere, "nobody", 1, id(1)), stars(general, id(1), true, 1),
 		condensed("Ada and Ben.", "Ben: four."),
-		func(t *trial) { t.same("of one", len(t.condensed(thread)), 1) },
+		func(t *harness) { t.same("of one", len(t.condensed(thread)), 1) },
 		deletes(general, id(1)), condenses(general, "Ada and Ben.", 2, id(1), id(2)), condensed("Ben: four."),
 		condenses(general, "Ben.", 3, id(2)), condensed("Ben.", "Ben: four."), post(edited(second, 5, "changed")),
 		condenses(general, "Ben, before.", 4, id(2)), condensed("Ben: four."), now(),
@@ -115,7 +115,7 @@ var derivedPromises = []promise{
 		memory.CondensedGone{Guild: guild, Channel: staff, Until: id(9)}, condensed("Ben, now.", "Ben: four."),
 		memory.CondensedGone{Guild: guild, Channel: general, Until: id(2)}, condensed("Ben: four."),
 	}, nil},
-	{"records are found by where, when, who and what", nil, func(t *trial) {
+	{"records are found by where, when, who and what", nil, func(t *harness) {
 		t.settle()
 		t.apply(everything()...)
 		own := called("own", general, 0, ada, 100)
@@ -151,7 +151,7 @@ var derivedPromises = []promise{
 		}
 	}},
 	{"records come back as they were told, of two with one name the first", nil,
-		func(t *trial) {
+		func(t *harness) {
 			e := called("a", general, 0, ada, 1)
 			e.Record.Timestamp = began.Add(1234567 * time.Nanosecond).In(time.FixedZone("", 3600))
 			e.Record.Args = []any{id(5), 1.5, nil, true, []string{"newest"}}
@@ -169,7 +169,7 @@ var derivedPromises = []promise{
 		calls("a b c"), edits(second, 9, "never mind"), calls("a c"), deletes(general, id(1)),
 		answering("a", id(1), 0),
 		calls("c"), deletes(general, id(3)), calls(""),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		trace := t.answersTwofold(100)
 		t.apply(answering("d", trace.Question, trace.Answer))
 		calls("d")(t)
@@ -177,7 +177,7 @@ var derivedPromises = []promise{
 		calls("")(t)
 	}},
 	{"a record goes with all of somebody whom it names, and none is kept of who has opted out", nil,
-		func(t *trial) {
+		func(t *harness) {
 			t.settle()
 			var all events
 			for name, channel := range map[string]memory.ChannelID{"h": general, "i": square, "j": local} {
@@ -209,7 +209,7 @@ var derivedPromises = []promise{
 			t.apply(opts(ben, false, 2), mine)
 			calls("of who is in again", 1)
 		}},
-	{"the key of fingerprints stays the same", nil, func(t *trial) {
+	{"the key of fingerprints stays the same", nil, func(t *harness) {
 		key := got(t.store.FingerprintKey(t.ctx))(t)
 		t.same("its length", len(key), memory.FingerprintKeyBytes)
 		t.forget(memory.Forgetting{Guild: memory.Everywhere, Why: memory.WhyPurge, At: later})
@@ -253,8 +253,8 @@ func now() memory.SessionCondensed {
 }
 
 // again fails the test unless just the summaries of general that end with these messages are to be made again.
-func again(want ...memory.MessageID) func(*trial) {
-	return func(t *trial) {
+func again(want ...memory.MessageID) func(*harness) {
+	return func(t *harness) {
 		t.Helper()
 		var ids []memory.MessageID
 		for _, s := range t.unsummarised(id(9000)) {
@@ -267,8 +267,8 @@ func again(want ...memory.MessageID) func(*trial) {
 }
 
 // condensed fails the test unless sessions were condensed to these texts, by channel.
-func condensed(want ...string) func(*trial) {
-	return func(t *trial) {
+func condensed(want ...string) func(*harness) {
+	return func(t *harness) {
 		t.Helper()
 		var texts []string
 		for _, c := range t.condensed(0) {
@@ -279,8 +279,8 @@ func condensed(want ...string) func(*trial) {
 }
 
 // calls fails the test unless these are the names of the records of general.
-func calls(want string) func(*trial) {
-	return func(t *trial) {
+func calls(want string) func(*harness) {
+	return func(t *harness) {
 		t.Helper()
 		here := memory.RecordQuery{Channels: []memory.ChannelID{general}, Oldest: true}
 		t.same("records", t.calls(here), want)
@@ -288,7 +288,7 @@ func calls(want string) func(*trial) {
 }
 
 // calls are the names of the records that q asks for.
-func (t *trial) calls(q memory.RecordQuery) string {
+func (t *harness) calls(q memory.RecordQuery) string {
 	t.Helper()
 	var names []string
 	for _, r := range t.records(q) {

@@ -37,7 +37,7 @@ func everything() events {
 }
 
 // left is what is left of everything, in a line: messages, lore, what sums up, records, facts, and people of the guild.
-func (t *trial) left() string {
+func (t *harness) left() string {
 	t.Helper()
 	var line strings.Builder
 	add := func(what any) { fmt.Fprintf(&line, "%v ", what) }
@@ -69,9 +69,9 @@ func (t *trial) left() string {
 	return strings.TrimSpace(line.String())
 }
 
-// forgetPromises are one for each kind of forgetting.
-func forgetPromises() []promise {
-	var all []promise
+// forgetCases are one for each kind of forgetting.
+func forgetCases() []testCase {
+	var all []testCase
 	for _, c := range []struct {
 		what string
 		f    memory.Forgetting
@@ -115,8 +115,8 @@ func forgetPromises() []promise {
 		if c.f.At.IsZero() {
 			c.f.At = later
 		}
-		all = append(all, promise{"what is forgotten is gone with what was made of it, and comes not back: " +
-			c.what, nil, func(t *trial) {
+		all = append(all, testCase{"what is forgotten is gone with what was made of it, and comes not back: " +
+			c.what, nil, func(t *harness) {
 			t.settle()
 			t.apply(everything()...)
 			r := t.forget(c.f)
@@ -148,14 +148,14 @@ func forgetPromises() []promise {
 	return append(all, otherForgetPromises...)
 }
 
-var otherForgetPromises = []promise{
+var otherForgetPromises = []testCase{
 	{"a thread that is told of after its channel was forgotten belongs to it", steps{
 		forgot(memory.Forgetting{Guild: guild, Channel: general}), threadOf(general, thread, 0, "thread"),
 		post(said(thread, id(5), ada, "elderberries in a thread")),
 		post(said(thread, memory.FirstMessageID(later)-1, ada, "at the last moment")),
-	}, func(t *trial) { t.same("the log", t.log(thread), []memory.Message(nil)) }},
+	}, func(t *harness) { t.same("the log", t.log(thread), []memory.Message(nil)) }},
 	{"the name of a channel that was deleted is gone, and those of its threads, and they don't come back",
-		nil, func(t *trial) {
+		nil, func(t *harness) {
 			opened, file := threadOf(general, thread, 0, "post"), memory.Channel{ID: general, Guild: guild,
 				Name: "general", Unplaced: true}
 			t.apply(seenTown, opened, memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
@@ -169,7 +169,7 @@ var otherForgetPromises = []promise{
 					memory.ChannelSeen{Channel: town().Channels[0]})
 			}
 		}},
-	{"a thread's name goes with whoever made it, and comes not back", nil, func(t *trial) {
+	{"a thread's name goes with whoever made it, and comes not back", nil, func(t *harness) {
 		threads := events{threadOf(general, memory.ChannelID(id(1)), ada, "ada's"),
 			threadOf(general, memory.ChannelID(id(2)), ben, "ben's"),
 			threadOf(staff, memory.ChannelID(id(3)), ada, "ada's, elsewhere"), threadOf(general,
@@ -200,39 +200,39 @@ var otherForgetPromises = []promise{
 		t.apply(opts(ada, false, 11))
 		named("in again", "", "ben's", "", "ada's, later")
 	}},
-	{"a guild is forgotten with what was chosen in it, but not who opted out", steps{(*trial).settle,
+	{"a guild is forgotten with what was chosen in it, but not who opted out", steps{(*harness).settle,
 		chose(0, memory.Remember, 0), opts(hark, true, 0), memory.Learn{Guild: guild, On: true, At: began},
 		memory.Learn{Guild: guild, User: ada, On: true, At: began}, memory.Learn{Guild: village, On: true, At: began},
 		memory.GapFound{Gap: memory.Gap{Guild: guild, Channel: staff, Until: id(9)}},
-		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), func(t *trial) {
+		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft}), func(t *harness) {
 			t.same("opted out", got(t.store.OptedOut(t.ctx, guild, hark))(t), true)
 		}, memory.GuildSeen{Guild: town(), At: later.Add(time.Hour)}, person(ada, "Ada"),
 		listens(later.Add(time.Hour), general),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		g := t.guild(guild)
 		t.same("when it is seen again", []any{g.Choice, g.Learn.IsZero(), t.people(guild)[0].Learn.IsZero(),
 			t.guild(village).Learn.IsZero()}, []any{memory.Undecided, true, true, false})
 	}},
 	{"a guild is forgotten but for Hark's own roles, as long as Hark is in it", steps{
 		townWith(func(g *memory.Guild) { g.Self = hark }), person(ada, "Ada"), person(hark, "Hark"),
-		forgot(memory.Forgetting{Guild: guild}), func(t *trial) { t.same("who is known", t.people(guild)[0].ID, hark) },
+		forgot(memory.Forgetting{Guild: guild}), func(t *harness) { t.same("who is known", t.people(guild)[0].ID, hark) },
 		forgot(memory.Forgetting{Guild: guild, Why: memory.WhyLeft, At: later.Add(time.Second)}),
-	}, func(t *trial) { t.same("who is known once Hark has left", len(t.people(guild)), 0) }},
+	}, func(t *harness) { t.same("who is known once Hark has left", len(t.people(guild)), 0) }},
 	{"a forgetting of less, later, lets nothing of an earlier one back", steps{
 		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(60).Time(), At: id(90).Time()}),
 		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(10).Time(), At: id(91).Time()}),
 		forgot(memory.Forgetting{Guild: guild, Channel: general, Before: id(11).Time(), At: id(92).Time()}),
 		post(said(general, id(50), ada, "gone")), post(said(general, id(70), ada, "stays")),
-	}, func(t *trial) { t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)}) }},
+	}, func(t *harness) { t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(70)}) }},
 	{"nothing that was said before comes into a channel or guild that was forgotten, nor an edit that overtook it", steps{
 		seenTown, edits(first, 60, "overtook"), forgot(memory.Forgetting{Guild: guild, Channel: general}),
 		forgot(memory.Forgetting{Guild: village, Before: later, Why: memory.WhyAge}),
-		edits(second, 60, "an edit that overtook"), func(t *trial) { t.post(append(scattered(), first)...) },
-	}, func(t *trial) {
+		edits(second, 60, "an edit that overtook"), func(t *harness) { t.post(append(scattered(), first)...) },
+	}, func(t *harness) {
 		t.same("the logs", []int{len(t.log(general)), len(t.log(square)), len(t.log(staff)), len(t.log(local))},
 			[]int{0, 0, 2, 1})
 	}},
-	{"what is carried out can be asked about again", nil, func(t *trial) {
+	{"what is carried out can be asked about again", nil, func(t *harness) {
 		t.settle()
 		r := t.forget(memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later})
 		again := got(t.store.Resume(t.ctx, r.Forgetting.ID, nil))(t)
@@ -243,7 +243,7 @@ var otherForgetPromises = []promise{
 			}
 		}
 	}},
-	{"a forgetting that hasn't begun forgets nothing", steps{post(first)}, func(t *trial) {
+	{"a forgetting that hasn't begun forgets nothing", steps{post(first)}, func(t *harness) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
 		f := memory.Forgetting{Guild: guild, User: ada, Why: memory.WhyMember, At: later}
@@ -252,7 +252,7 @@ var otherForgetPromises = []promise{
 		}
 	}},
 	{"a forgetting that was broken off hides everything, and can be carried on", nil, brokenOff},
-	{"what was said in a channel that is deleted is forgotten from then on", nil, func(t *trial) {
+	{"what was said in a channel that is deleted is forgotten from then on", nil, func(t *harness) {
 		t.settle()
 		t.apply(everything()...)
 		late := said(general, memory.FirstMessageID(later.Add(time.Hour)), ben, "late to be told of")
@@ -268,7 +268,7 @@ var otherForgetPromises = []promise{
 		t.same("what is left then", t.left(), left)
 	}},
 	{"what is said after Hark's answer was taken back with its channel's messages stays", steps{seenTown, post(first),
-		post(second), func(t *trial) {
+		post(second), func(t *harness) {
 			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: second.ID,
 				Question: first.ID, Sources: []memory.Source{first.AsSource(true)}}}, onRecord(time.Hour))
 			late := said(general, memory.FirstMessageID(later), ben, "late")
@@ -277,19 +277,19 @@ var otherForgetPromises = []promise{
 			t.carryOut()
 			t.same("the log after", idsOf(t.log(general)), []memory.MessageID{late.ID})
 		}}, nil},
-	{"what another store had on record is forgotten once, and stays so", steps{(*trial).settle, onRecord(time.Hour),
-		onRecord(time.Hour), onRecord(2 * time.Hour), func(t *trial) {
+	{"what another store had on record is forgotten once, and stays so", steps{(*harness).settle, onRecord(time.Hour),
+		onRecord(time.Hour), onRecord(2 * time.Hour), func(t *harness) {
 			t.same("how much was forgotten", len(t.carryOut()), 1)
 			t.post(scattered()...)
 		}, onRecord(time.Hour),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("the log", len(t.log(general)), 0)
 		t.same("unfinished", t.unfinished(), []memory.Forgetting(nil))
 		t.refused(memory.Forgetting{Guild: guild, Why: memory.WhyPurge})
 	}},
 	{"nothing that is being forgotten is to be embedded",
 		steps{seenTown, post(first), post(said(thread, id(2), ben, "barley")),
-			post(said(staff, id(3), ben, "cinnamon"))}, func(t *trial) {
+			post(said(staff, id(3), ben, "cinnamon"))}, func(t *harness) {
 			before := t.pending()
 			t.apply(memory.ChannelDeleted{Guild: guild, Channel: general, At: later})
 			t.same("pending", len(t.pending()), 1)
@@ -308,7 +308,7 @@ func onRecord(before time.Duration) memory.Forgetting {
 }
 
 // brokenOff breaks off a forgetting as soon as it tells of its progress.
-func brokenOff(t *trial) {
+func brokenOff(t *harness) {
 	const many = 1500
 	var batch []memory.Message
 	for i := range many {

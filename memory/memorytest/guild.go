@@ -30,11 +30,11 @@ var overtaken = said(general, id(401), ada, "late")
 
 var seenTown = memory.GuildSeen{Guild: town(), At: began}
 
-var guildPromises = []promise{
+var guildCases = []testCase{
 	{"a guild comes back as it was seen", steps{memory.GuildNamed{Guild: guild, Name: "Old Town"},
 		memory.GuildNamed{Guild: guild, Name: "Older Town"}, seenTown,
 		memory.GuildNamed{Guild: guild, Name: "Old Town"},
-	}, func(t *trial) {
+	}, func(t *harness) {
 		want := town()
 		want.Since = memory.FirstMessageID(began)
 		t.same("once it is seen", normal(t.guild(guild)), normal(want))
@@ -56,7 +56,7 @@ var guildPromises = []promise{
 	{"an import fills in a channel that is known by its messages, and changes nothing of one that was seen",
 		steps{post(said(staff, id(1), ada, "first")), imported,
 			memory.ChannelSeen{Channel: town().Channels[1]}, imported,
-			memory.ChannelGone{Guild: guild, Channel: staff}, imported}, func(t *trial) {
+			memory.ChannelGone{Guild: guild, Channel: staff}, imported}, func(t *harness) {
 			t.same("as Discord says", t.channel(guild, staff).Name, "staff")
 		}},
 	{"roles come, change and go, and so do overwrites that name one, but for those of @everyone and of members", steps{
@@ -69,7 +69,7 @@ var guildPromises = []promise{
 		memory.RoleSeen{Guild: guild, Role: memory.Role{ID: 960, Name: "guests"}},
 		memory.RoleGone{Guild: guild, Role: 950}, memory.RoleGone{Guild: guild, Role: 900},
 		memory.RoleGone{Guild: guild, Role: 999},
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("the overwrites", t.channel(guild, general).Overwrites,
 			[]memory.Overwrite{{Role: 900, Deny: memory.ViewChannel}, {User: 950, Deny: memory.Connect}})
 	}},
@@ -78,10 +78,10 @@ var guildPromises = []promise{
 			Nick:  "Captain",
 			Roles: []memory.RoleID{950, 900}, RolesKnown: true}}, person(ada, "Ada L."),
 		memory.PersonLeft{Guild: guild, User: ada}, memory.PersonLeft{Guild: guild, User: ben}, hasRoles(950),
-		hasRoles(900), (*trial).compare,
+		hasRoles(900), (*harness).compare,
 		memory.PersonSeen{Person: memory.Person{ID: ada, Guild: guild, Nick: "Skipper"}},
 		hasRoles(),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("who is known to have no nickname", t.people(guild),
 			[]memory.Person{{ID: ada, Guild: guild, Username: "ada", Name: "Ada L.", RolesKnown: true}})
 	}},
@@ -92,7 +92,7 @@ var guildPromises = []promise{
 		facts(ada, 1, "cooks", spot(general, first.ID)), facts(ada, 2, "rows", spot(staff, first.ID)),
 		deletes(general, first.ID, second.ID), facts(ada, 1, "cooks"),
 		facts(ada, 4, "late", spot(general, second.ID)), person(ada, "Ada"),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("facts", t.people(guild)[0].Facts, []memory.Fact{facts(ada, 2, "rows", spot(staff, first.ID)).Fact,
 			facts(ada, 7, "lives in the hills").Fact})
 	}},
@@ -100,7 +100,7 @@ var guildPromises = []promise{
 		memory.Learn{Guild: guild, On: true, At: minute(3)}, memory.Learn{Guild: guild, At: minute(2)},
 		memory.Learn{Guild: guild, User: ada, On: true, At: minute(5)}, person(ada, "Ada"), opts(ada, true, 7),
 		memory.Learn{Guild: guild, User: ada, On: true, At: minute(8)}, opts(ada, false, 9), person(ada, "Ada"),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("since when", []time.Time{t.guild(guild).Learn, t.people(guild)[0].Learn},
 			[]time.Time{minute(3), {}})
 	}},
@@ -110,7 +110,7 @@ var guildPromises = []promise{
 			post(said(general, id(3), ada, "after")), post(edited(first, 10, "changed")), post(second),
 			post(said(local, id(3), ada, "elsewhere")), person(ada, "Ada"), facts(ada, 1, "sails"),
 			memory.LoreTold{Lore: note(1, ada, general, 90)},
-		}, func(t *trial) {
+		}, func(t *harness) {
 			t.same("the log", t.log(general), []memory.Message{second})
 			t.same("elsewhere", len(t.log(local)), 1)
 			f := t.carryOut()[0]
@@ -125,7 +125,7 @@ var guildPromises = []promise{
 			t.same("lore", len(t.lore(guild)), 1)
 		}},
 	{"nothing is kept of a message that is dropped, nor of what is told of it soon after, so that it comes again once it may", nil,
-		func(t *trial) {
+		func(t *harness) {
 			dropped := said(general, id(400), ada, "dropped")
 			t.apply(opts(ada, true, 1), post(dropped), edits(dropped, 60, "edited"),
 				stars(general, dropped.ID, true, 60),
@@ -147,7 +147,7 @@ var guildPromises = []promise{
 				[]memory.RoleLimit{{Role: 951}}
 			g.Channels[0].Settings = map[memory.Setting]string{memory.SettingMode: "modification"}
 		}),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("marked no longer", t.pending()[0].Messages[0].Starred, false)
 		t.same("the mode", t.channel(guild, general).Settings,
 			map[memory.Setting]string{memory.SettingMode: "search"})
@@ -180,7 +180,7 @@ var guildPromises = []promise{
 		steps{ // the beginning is at noon
 			spent(ada, 1, 10), spent(ada, 2, 20), spent(ben, 3, 5), spent(ada, 12, 100), spent(ada, -13, 200),
 			spent(ada, 2, 15), spent(ben, 3, 6), today(map[memory.UserID]int{ada: 30, ben: 6}),
-			func(t *trial) { t.expire(memory.Expiry{Spending: id(2 * 3600).Time()}) },
+			func(t *harness) { t.expire(memory.Expiry{Spending: id(2 * 3600).Time()}) },
 			forgot(memory.Forgetting{Guild: guild, User: ada, Channel: general}),
 			forgot(memory.Forgetting{Guild: guild, User: ada, Before: began.Add(9 * time.Hour)}),
 			forgot(memory.Forgetting{Guild: village, User: ada}), today(map[memory.UserID]int{ada: 20, ben: 6}),
@@ -197,7 +197,7 @@ var guildPromises = []promise{
 			post(said(general, id(9), ben, "fetched")), memory.Heard{Guild: guild, Channel: staff, ID: id(2)},
 			memory.Heard{Guild: guild, Channel: staff, ID: id(1)}, deletes(thread, id(20)),
 			memory.Posted{Message: said(thread, id(20), ben, "deleted"), Live: true},
-		}, func(t *trial) {
+		}, func(t *harness) {
 			t.same("heard", got(t.store.HeardUntil(t.ctx, guild))(t),
 				map[memory.ChannelID]memory.MessageID{general: id(5), staff: id(2), thread: id(20)})
 		}},
@@ -228,14 +228,14 @@ var guildPromises = []promise{
 			memory.GapFilled{Gap: toSweep(general, 0, sweepEnd(1)+1<<22), Through: sweepEnd(1) + 1<<22},
 			memory.GapFilled{Gap: toSweep(general, 0, memory.FirstMessageID(minute(60))), Through: id(1)},
 			memory.Absent{Guild: guild, Channel: general, At: sweepEnd(2).Time()},
-		}, func(t *trial) {
+		}, func(t *harness) {
 			week := memory.FirstMessageID(minute(60))
 			t.same("begun again", t.gaps(guild, true), []memory.Gap{toSweep(general, id(1), sweepEnd(2)+1<<22),
 				toSweep(staff, 0, week), toSweep(general, 0, id(1))})
 		}},
 	{"a channel that Hark couldn't read is shut until all of it is compared",
 		steps{memory.GuildSeen{Guild: town()}, post(first),
-			memory.Absent{Guild: guild, At: minute(60)}}, func(t *trial) {
+			memory.Absent{Guild: guild, At: minute(60)}}, func(t *harness) {
 			shut := func(what string, want bool) { t.Helper(); t.same(what, t.channel(guild, general).Shut, want) }
 			begun := t.gaps(guild, true)[0]
 			t.apply(memory.ShutOut{Guild: guild, Channel: general},
@@ -251,7 +251,7 @@ var guildPromises = []promise{
 			t.apply(memory.ShutOut{Guild: guild, Channel: staff}, memory.Absent{Guild: guild, At: began})
 			t.same("with nothing to compare", t.channel(guild, staff).Shut, false)
 		}},
-	{"a question is open until it is closed, deleted or forgotten", nil, func(t *trial) {
+	{"a question is open until it is closed, deleted or forgotten", nil, func(t *harness) {
 		for n, author := range []memory.UserID{ben, ben, ben, ada, ben, ben} {
 			q := memory.QuestionOpened{Question: memory.OpenQuestion{Guild: guild, Channel: general, ID: id(n)}}
 			t.apply(post(said(general, id(n), author, "when?")), q, q)
@@ -284,8 +284,8 @@ func sweepEnd(hours int) memory.MessageID {
 // Steps that look at what is so then.
 
 // unplaced fails the test unless these are general, staff and thread of the guild.
-func unplaced(want ...bool) func(*trial) {
-	return func(t *trial) {
+func unplaced(want ...bool) func(*harness) {
+	return func(t *harness) {
 		t.Helper()
 		t.same("unplaced", []bool{t.channel(guild, general).Unplaced, t.channel(guild, staff).Unplaced,
 			t.channel(guild, thread).Unplaced}, want)
@@ -293,8 +293,8 @@ func unplaced(want ...bool) func(*trial) {
 }
 
 // settings fails the test unless a channel, or with 0 the guild, has these settings and no others.
-func settings(of memory.ChannelID, want ...memory.Setting) func(*trial) {
-	return func(t *trial) {
+func settings(of memory.ChannelID, want ...memory.Setting) func(*harness) {
+	return func(t *harness) {
 		t.Helper()
 		there := t.guild(guild).Settings
 		if of != 0 {
@@ -305,8 +305,8 @@ func settings(of memory.ChannelID, want ...memory.Setting) func(*trial) {
 }
 
 // today fails the test unless so many tokens were spent on the first day.
-func today(want map[memory.UserID]int) func(*trial) {
-	return func(t *trial) {
+func today(want map[memory.UserID]int) func(*harness) {
+	return func(t *harness) {
 		t.Helper()
 		for _, at := range []time.Time{began, began.Add(11 * time.Hour).In(time.FixedZone("", 12*3600))} {
 			t.same("spent", got(t.store.Spending(t.ctx, guild, at))(t), want)
@@ -315,8 +315,8 @@ func today(want map[memory.UserID]int) func(*trial) {
 }
 
 // listens fails the test unless nothing said in these channels before at counts as missing, and all after it does.
-func listens(at time.Time, channels ...memory.ChannelID) func(*trial) {
-	return func(t *trial) {
+func listens(at time.Time, channels ...memory.ChannelID) func(*harness) {
+	return func(t *harness) {
 		t.Helper()
 		heard := got(t.store.HeardUntil(t.ctx, guild))(t)
 		for _, c := range channels {

@@ -15,8 +15,8 @@ var (
 	second = said(general, id(2), ben, "another one")
 )
 
-var logPromises = []promise{
-	{"a message comes back as it was logged", nil, func(t *trial) {
+var logCases = []testCase{
+	{"a message comes back as it was logged", nil, func(t *harness) {
 		full := memory.Message{
 			ID: id(7), Guild: guild, Channel: general, Author: ada, Kind: memory.FromWebhook, Content: "grüße 你好 \u202e🎉",
 			Files:  []memory.File{{Name: "plan.pdf", Description: "of the lighthouse"}, {Name: "b"}},
@@ -32,17 +32,17 @@ var logPromises = []promise{
 		t.same("found by what a file is called", t.find(in(general), "lighthouse"), []memory.MessageID{full.ID})
 		t.same("found in a script without spaces", t.find(in(general), "東京"), []memory.MessageID{before2015.ID})
 	}},
-	{"no event at all is nothing to fail at", nil, func(t *trial) {
+	{"no event at all is nothing to fail at", nil, func(t *harness) {
 		t.apply()
 		t.apply(deletes(nowhere))
 	}},
 	{"an older version never replaces a newer", steps{post(edited(first, 2, "nine o'clock")), post(first),
-		edits(first, 1, "eight o'clock")}, func(t *trial) {
+		edits(first, 1, "eight o'clock")}, func(t *harness) {
 		t.same("the message", t.log(general), []memory.Message{edited(first, 2, "nine o'clock")})
 	}},
 	{"an edit that overtakes its message waits for it", steps{edits(first, 1, "an earlier text"),
 		edits(first, 2, "the second text")},
-		func(t *trial) {
+		func(t *harness) {
 			t.same("before it comes", t.log(general), []memory.Message(nil))
 			t.post(first)
 			t.same("after it came", t.log(general), []memory.Message{edited(first, 2, "the second text")})
@@ -50,12 +50,12 @@ var logPromises = []promise{
 	{"a delete that overtakes its message wins, in its channel",
 		steps{edits(first, 60, "remorse"), deletes(general, first.ID),
 			post(first), edits(first, 120, "remorse"),
-			post(said(staff, first.ID, ada, "the same id elsewhere"))}, func(t *trial) {
+			post(said(staff, first.ID, ada, "the same id elsewhere"))}, func(t *harness) {
 			t.same("the logs", append(t.log(general), t.log(staff)...),
 				[]memory.Message{said(staff, first.ID, ada, "the same id elsewhere")})
 		}},
 	{"a deleted message is found by nothing, nor is what was said before an edit",
-		steps{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *trial) {
+		steps{post(first), post(second), memory.Named{Channel: general, ID: first.ID, Name: "m1"}}, func(t *harness) {
 			t.apply(memory.Answered{Trace: memory.Trace{Guild: guild, Channel: general, Answer: first.ID}})
 			for _, change := range []memory.Event{edits(first, 1, "we meet at the museum"),
 				deletes(general, first.ID)} {
@@ -71,12 +71,12 @@ var logPromises = []promise{
 		}},
 	{"what Hark answered and what Discord noted is logged, but neither found nor counted", steps{
 		post(said(general, id(1), hark, "the boiler was serviced")), post(notice(id(2))),
-	}, func(t *trial) {
+	}, func(t *harness) {
 		t.same("the log", idsOf(t.log(general)), []memory.MessageID{id(1), id(2)})
 		t.same("found", t.find(in(general), "boiler"), []memory.MessageID(nil))
 		t.same("pending", t.pending(), []memory.Segment(nil))
 	}},
-	{"a batch is applied wholly or not at all", nil, func(t *trial) {
+	{"a batch is applied wholly or not at all", nil, func(t *harness) {
 		ctx, cancel := context.WithCancel(t.ctx)
 		cancel()
 		var batch []memory.Message
@@ -97,7 +97,7 @@ var logPromises = []promise{
 		}
 		t.same("what came with what is refused", t.log(staff), []memory.Message(nil))
 	}},
-	{"direct messages and local ones belong to guilds of their own", nil, func(t *trial) {
+	{"direct messages and local ones belong to guilds of their own", nil, func(t *harness) {
 		direct, reply := said(931, id(1), ada, "between us"), said(931, id(2), ben, "jasmine")
 		direct.Guild, reply.Guild = memory.DirectGuild, memory.DirectGuild
 		t.post(direct, reply, said(general, id(1), ada, "in a guild"), said(local, id(1), ada, "at the terminal"))
@@ -114,12 +114,12 @@ var logPromises = []promise{
 		post(said(staff, first.ID, ada, "elsewhere")), memory.Named{Channel: general, ID: first.ID, Name: "a"},
 		memory.Named{Channel: general, ID: first.ID, Name: "b"}, memory.Named{Channel: general, ID: second.ID,
 			Name: "a"},
-		memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *trial) {
+		memory.Named{Channel: staff, ID: first.ID, Name: "b"}, func(t *harness) {
 			t.same("by name", []memory.MessageID{t.named(general, "a"), t.named(general, "b"), t.named(staff, "b"),
 				t.named(general, "early")}, []memory.MessageID{first.ID, 0, first.ID, 0})
 		}, deletes(general, first.ID), memory.Named{Channel: general, ID: first.ID, Name: "a"},
-	}, func(t *trial) { t.same("of what is gone", t.named(general, "a"), memory.MessageID(0)) }},
-	{"the log comes in pages", nil, func(t *trial) {
+	}, func(t *harness) { t.same("of what is gone", t.named(general, "a"), memory.MessageID(0)) }},
+	{"the log comes in pages", nil, func(t *harness) {
 		var all []memory.Message
 		for i := range 9 {
 			all = append(all, said(general, id(i), ada, "page"))
@@ -139,8 +139,8 @@ var logPromises = []promise{
 	}},
 }
 
-var searchPromises = []promise{
-	{"a scope is of channels, times and authors, and the zero scope holds nothing", nil, func(t *trial) {
+var searchCases = []testCase{
+	{"a scope is of channels, times and authors, and the zero scope holds nothing", nil, func(t *harness) {
 		var all []memory.MessageID
 		for i := range 5 {
 			all = append(all, id(i))
@@ -167,7 +167,7 @@ var searchPromises = []promise{
 			t.compareFound(c.scope, text.QueryTerms("tide"), 100)
 		}
 	}},
-	{"what is starred is found, the newest first", nil, func(t *trial) {
+	{"what is starred is found, the newest first", nil, func(t *harness) {
 		for i, channel := range []memory.ChannelID{general, general, staff, general, general} {
 			t.apply(stars(channel, id(i), true, 2),
 				post(said(channel, id(i), []memory.UserID{ada, ben, ada, ada, hark}[i], "ferry")),
@@ -177,7 +177,7 @@ var searchPromises = []promise{
 		t.same("starred", got(t.store.Starred(t.ctx, in(general, staff), 2))(t),
 			[]memory.Spot{spot(staff, id(2)), spot(general, id(1))})
 	}},
-	{"full text never fails for what the terms are", nil, func(t *trial) {
+	{"full text never fails for what the terms are", nil, func(t *harness) {
 		t.post(said(general, id(1), ada, "AND OR NOT NEAR * ferry"))
 		for _, terms := range [][]string{
 			nil, {}, {""}, {`"`}, {"'"}, {"*"}, {"a*"}, {"AND"}, {"OR",
@@ -194,7 +194,7 @@ var searchPromises = []promise{
 		}
 		t.same("none wanted", got(t.store.FullText(t.ctx, in(general), []string{"ferri"}, 0))(t), []memory.TextHit(nil))
 	}},
-	{"there are no vectors until something is embedded, nor in another space", nil, func(t *trial) {
+	{"there are no vectors until something is embedded, nor in another space", nil, func(t *harness) {
 		t.post(said(general, id(1), ada, "ferry"))
 		near := func(space memory.Space) error {
 			_, err := t.store.Nearest(t.ctx, in(general), space, embedText("ferry"), 5)
@@ -210,7 +210,7 @@ var searchPromises = []promise{
 			t.same("in another", errors.Is(near(other), memory.ErrNoVectors), true)
 		}
 	}},
-	{"the nearest segment is the one that speaks of it", nil, func(t *trial) {
+	{"the nearest segment is the one that speaks of it", nil, func(t *harness) {
 		t.topics()
 		for i, topic := range topics {
 			hits := t.nearest(in(general, staff), topic, 3)
@@ -220,7 +220,7 @@ var searchPromises = []promise{
 			t.compareFound(in(general, staff), text.QueryTerms(topic), 3)
 		}
 	}},
-	{"a segment is pending from the commit that changed it, and the queue wakes", nil, func(t *trial) {
+	{"a segment is pending from the commit that changed it, and the queue wakes", nil, func(t *harness) {
 		for _, change := range []memory.Event{post(first), edits(first, 1, "the ferry leaves at two")} {
 			t.apply(change)
 			select {
@@ -232,7 +232,7 @@ var searchPromises = []promise{
 			t.embedAll()
 		}
 	}},
-	{"what is pending comes the oldest first, as much as is wanted, and counts down to nothing", nil, func(t *trial) {
+	{"what is pending comes the oldest first, as much as is wanted, and counts down to nothing", nil, func(t *harness) {
 		for i := range 6 {
 			t.post(said(general, id(i*7200), ada, topics[i]))
 		}
@@ -246,7 +246,7 @@ var searchPromises = []promise{
 		}
 		t.same("at the end", t.pending(), []memory.Segment(nil))
 	}},
-	{"every message lies in exactly one segment, in order, however late it comes", nil, func(t *trial) {
+	{"every message lies in exactly one segment, in order, however late it comes", nil, func(t *harness) {
 		var all []memory.MessageID
 		for i := range 60 {
 			m := said(general, id(i*70+i/20*3600), authors[i*i%4], topics[i%len(topics)])
@@ -259,7 +259,7 @@ var searchPromises = []promise{
 		t.compare()
 		t.post(said(general, id(35), ben, "this came late"))
 	}},
-	{"a vector of a segment that has changed meanwhile is dropped", steps{post(first)}, func(t *trial) {
+	{"a vector of a segment that has changed meanwhile is dropped", steps{post(first)}, func(t *harness) {
 		stale := t.pending()
 		for _, change := range []memory.Event{edits(first, 1, "never mind"), deletes(general, first.ID)} {
 			t.apply(change)
@@ -267,7 +267,7 @@ var searchPromises = []promise{
 			t.same("near", t.nearest(in(general), "the first text", 5), []memory.VectorHit(nil))
 		}
 	}},
-	{"what is embedded, changed or deleted after somebody has looked is near, or near no more", nil, func(t *trial) {
+	{"what is embedded, changed or deleted after somebody has looked is near, or near no more", nil, func(t *harness) {
 		for _, change := range []memory.Event{post(first), post(said(general, id(7200), ada, "barley")),
 			edits(first, 1, "cinnamon"),
 			edits(first, 2, "?!"), deletes(general, first.ID)} {
@@ -287,7 +287,7 @@ var topics = []string{
 }
 
 // topics posts the texts, an hour apart, in two channels in turn, and embeds them.
-func (t *trial) topics() {
+func (t *harness) topics() {
 	t.Helper()
 	for i, content := range topics {
 		t.post(said([]memory.ChannelID{general, staff}[i%2], id(i*3600), ada, content))

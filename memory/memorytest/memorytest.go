@@ -1,10 +1,9 @@
-// Package memorytest is the suite that every memory.Store passes.
+// Package memorytest is the conformance suite of memory.Store.
 //
-// A store is told events beside a naive model, and all that it tells is compared with the model (compare.go).
-// Run does so for promises that are named by a sentence, and say what the decisive answers are, and for
-// events in any order; Reopen does so for random operations, and across closing and opening again. Concurrent
-// holds a store to what it promises to several at once. A store that passes all three can take the place of
-// any other.
+// The harness applies the same events to a store and to a naive model, and compares everything that the store
+// returns with the model (compare.go). Run does so for named cases, which also state the decisive answers, and
+// for events in any order; Reopen for random operations, and across closing and opening again; Concurrent for
+// several readers and writers at once. A store that passes all three can replace any other. Begin with Run.
 package memorytest
 
 import (
@@ -19,32 +18,32 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Run checks the stores that open returns. Each call of open is to give an empty store of its own, whose
-// space in use is that of Embedder. The suite closes them.
+// Run tests the stores that open returns. Each call of open must return an empty store of its own, opened for
+// the space of Embedder. The suite closes them.
 func Run(t *testing.T, open func(t testing.TB) memory.Store) {
-	each(t, promises(), open, promise.check)
+	each(t, testCases(), open, testCase.check)
 	t.Run("events in any order end in the same log", func(t *testing.T) {
 		t.Parallel()
 		checkOrders(t, open)
 	})
 }
 
-// Concurrent checks what stores promise to several who read and write at once. It is apart from Run, so that
-// it alone can be run with the race detector.
+// Concurrent tests stores with several readers and writers at once. It is separate from Run, so that it alone
+// can run with the race detector.
 func Concurrent(t *testing.T, open func(t testing.TB) memory.Store) {
-	each(t, concurrencyPromises, open, func(p promise, t *trial) { p.then(t) })
+	each(t, concurrencyCases, open, func(c testCase, t *harness) { c.then(t) })
 }
 
-func each(t *testing.T, promises []promise, open func(t testing.TB) memory.Store, check func(promise, *trial)) {
-	for _, p := range promises {
-		t.Run(p.says, func(t *testing.T) {
+func each(t *testing.T, cases []testCase, open func(t testing.TB) memory.Store, check func(testCase, *harness)) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			check(p, newTrial(t, t.Context(), closed(t, open(t))))
+			check(c, newHarness(t, t.Context(), closed(t, open(t))))
 		})
 	}
 }
 
-// closed is a store that is closed when the test ends.
+// closed closes store when the test ends.
 func closed(t *testing.T, store memory.Store) memory.Store {
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
@@ -54,8 +53,8 @@ func closed(t *testing.T, store memory.Store) memory.Store {
 	return store
 }
 
-// Reopen checks that stores are after closing what they were before. Each call of empty is to give a
-// directory of its own, which open opens as an empty store of the space of Embedder, and again as it was
+// Reopen tests that stores keep everything when they are closed and opened again. Each call of empty must
+// return a new directory, which open opens as an empty store for the space of Embedder, and later as it was
 // left.
 func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB, dir string) memory.Store) {
 	t.Run("random operations and reopenings end as in the model", func(t *testing.T) {
@@ -75,12 +74,12 @@ func Reopen(t *testing.T, empty func(testing.TB) string, open func(t testing.TB,
 	})
 }
 
-// Fuzz makes operations of whatever bytes come, as Run makes them of random numbers. open is that of Run.
+// Fuzz runs the operations of Reopen, drawn from the fuzzer's bytes. open is as in Run.
 func Fuzz(f *testing.F, open func(t testing.TB) memory.Store) {
 	FuzzDrawn(f, func(t *testing.T, rt *rapid.T) { operations(t, open, nil)(rt) })
 }
 
-// FuzzDrawn has check draw from whatever bytes come; without fuzzing, from some that suffice for much.
+// FuzzDrawn lets check draw from the fuzzer's bytes; without fuzzing, from seeds long enough for most draws.
 func FuzzDrawn(f *testing.F, check func(*testing.T, *rapid.T)) {
 	for seed := range byte(6) {
 		source, data := rand.NewChaCha8([32]byte{seed}), make([]byte, 256<<10)
@@ -95,23 +94,23 @@ func FuzzDrawn(f *testing.F, check func(*testing.T, *rapid.T)) {
 
 type (
 	events = []memory.Event
-	steps  = []any // events, and func(*trial), which do something or say what is so then
+	steps  = []any // events, and func(*harness), which act or assert
 )
 
-// promise is one sentence that every store keeps: what happens, one by one, and what is so then, if not nil, beside
-// what the model says.
-type promise struct {
-	says  string
+// testCase is one property of every store: given steps, then an assertion, if not nil, besides the comparison
+// with the model.
+type testCase struct {
+	name  string
 	given steps
-	then  func(*trial)
+	then  func(*harness)
 }
 
-func (p promise) check(t *trial) {
-	for _, step := range append(p.given, p.then) {
+func (c testCase) check(t *harness) {
+	for _, step := range append(c.given, c.then) {
 		switch step := step.(type) {
 		case memory.Event:
 			t.apply(step)
-		case func(*trial):
+		case func(*harness):
 			if t.compare(); step != nil {
 				step(t)
 			}
@@ -120,16 +119,16 @@ func (p promise) check(t *trial) {
 	t.compare()
 }
 
-// forgot is the step that has something forgotten: on purpose, and after all that was said, unless f says otherwise.
-func forgot(f memory.Forgetting) func(*trial) {
+// forgot is the step that forgets f; by default with WhyPurge, and after all messages.
+func forgot(f memory.Forgetting) func(*harness) {
 	if f.At.IsZero() {
 		f.At = later
 	}
 	f.Why = cmp.Or(f.Why, memory.WhyPurge)
-	return func(t *trial) { t.Helper(); t.forget(f) }
+	return func(t *harness) { t.Helper(); t.forget(f) }
 }
 
-func promises() []promise {
-	return slices.Concat(logPromises, searchPromises, guildPromises, derivedPromises, answerPromises(),
-		forgetPromises())
+func testCases() []testCase {
+	return slices.Concat(logCases, searchCases, guildCases, derivedCases, answerCases(),
+		forgetCases())
 }

@@ -70,10 +70,10 @@ func (b buggy) Summaries(ctx context.Context, channel memory.ChannelID) ([]memor
 	return append(all, b.known[channel][min(len(all), len(b.known[channel])):]...), err
 }
 
-// Each of these bugs is caught by the promise that it breaks.
+// The test case of a property catches a bug that breaks it.
 func TestTheSuiteCatches(t *testing.T) {
 	t.Parallel()
-	for says, bug := range map[string]buggy{
+	for name, bug := range map[string]buggy{
 		"a deleted message is found by nothing": {apply: func(e memory.Event) memory.Event {
 			if _, ok := e.(memory.Deleted); ok {
 				return nil
@@ -109,7 +109,7 @@ func TestTheSuiteCatches(t *testing.T) {
 			return f
 		}},
 	} {
-		t.Run(says, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s, err := sqlite.Open(t.Context(), t.TempDir(), sqlite.Options{Space: Embedder{}.Space()})
 			if err != nil {
@@ -118,8 +118,8 @@ func TestTheSuiteCatches(t *testing.T) {
 			b := bug
 			b.Store = closed(t, s)
 			fails := failure(func(f fataler) {
-				i := slices.IndexFunc(promises(), func(p promise) bool { return strings.HasPrefix(p.says, says) })
-				promises()[i].check(newTrial(f, t.Context(), b))
+				i := slices.IndexFunc(testCases(), func(c testCase) bool { return strings.HasPrefix(c.name, name) })
+				testCases()[i].check(newHarness(f, t.Context(), b))
 			})
 			if t.Log(fails); fails == "" {
 				t.Error("the store passes")

@@ -28,7 +28,7 @@ func checkOrders(t *testing.T, open func(t testing.TB) memory.Store) {
 		want.apply(events...)
 		for _, order := range [][]memory.Event{events,
 			rapid.Permutation(slices.Concat(events, again)).Draw(rt, "permutation")} {
-			check := newTrial(rt, context.Background(), open(t))
+			check := newHarness(rt, context.Background(), open(t))
 			check.apply(seenTown)
 			for rest := order; len(rest) > 0; {
 				n := between(rt, "batch", 1, len(rest))
@@ -108,7 +108,7 @@ func drawOrderless(t *rapid.T) memory.Event {
 }
 
 // ended fails the test unless the store ended as the model.
-func (t *trial) ended(events []memory.Event) {
+func (t *harness) ended(events []memory.Event) {
 	t.Helper()
 	told := func(is func(memory.Event) bool) bool { return slices.ContainsFunc(events, is) }
 	for _, channel := range channels {

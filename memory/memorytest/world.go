@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// Where and who the promises are about.
+// The places and people of the test cases.
 const (
 	guild   memory.GuildID   = 900
 	general memory.ChannelID = 911
@@ -247,7 +247,7 @@ func scattered() []memory.Message {
 }
 
 // settle has all that scattered says be said, in two guilds with people of whom something is known, and embedded.
-func (t *trial) settle() {
+func (t *harness) settle() {
 	t.Helper()
 	t.apply(memory.GuildSeen{Guild: town(), At: began}, memory.GuildSeen{Guild: memory.Guild{
 		ID: village, Name: "Village", Roles: []memory.Role{{ID: memory.RoleID(village), Name: "@everyone"}},

@@ -13,7 +13,7 @@ import (
 
 // machine does what is drawn to a store and to the model.
 type machine struct {
-	*trial
+	*harness
 	replies []memory.Trace // of answers that were told
 }
 
@@ -21,7 +21,7 @@ type machine struct {
 // a store again that was closed.
 func operations(t testing.TB, open, reopen func(t testing.TB) memory.Store) func(*rapid.T) {
 	return func(rt *rapid.T) {
-		m := &machine{trial: newTrial(rt, context.Background(), open(t))}
+		m := &machine{harness: newHarness(rt, context.Background(), open(t))}
 		defer func() {
 			if err := m.store.Close(); err != nil {
 				t.Errorf("close: %v", err)
@@ -196,7 +196,7 @@ func (m *machine) expireSome(t *rapid.T) {
 // embedSome embeds some of what is pending; now and then something happens before the vectors arrive.
 func (m *machine) embedSome(t *rapid.T) {
 	m.checkQueue()
-	segments := got(m.store.Pending(m.ctx, between(t, "pending", 1, 20)))(m.trial)
+	segments := got(m.store.Pending(m.ctx, between(t, "pending", 1, 20)))(m.harness)
 	if between(t, "meanwhile?", 0, 3) == 0 {
 		if e := drawMessageEvent(t); !m.isUnclear(e) {
 			m.apply(e)
@@ -353,7 +353,7 @@ func (m *machine) compareSomeLog(t *rapid.T) {
 		}
 	}
 	by := map[memory.ChannelID][][]memory.Message{}
-	for _, stretch := range got(m.store.Stretches(m.ctx, reach))(m.trial) {
+	for _, stretch := range got(m.store.Stretches(m.ctx, reach))(m.harness) {
 		by[stretch[0].Channel] = append(by[stretch[0].Channel], stretch)
 	}
 	for _, channel := range channels {

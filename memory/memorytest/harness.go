@@ -21,8 +21,8 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// trial is a store under test, beside a model that is told the same. Its methods fail the test where the store fails.
-type trial struct {
+// harness applies the same events to a store and to a model. Its methods fail the test if the store fails.
+type harness struct {
 	fataler
 	ctx      context.Context
 	store    memory.Store
@@ -31,13 +31,13 @@ type trial struct {
 	replied  int                       // of Hark's, that were posted
 }
 
-func newTrial(t fataler, ctx context.Context, store memory.Store) *trial {
-	return &trial{fataler: t, ctx: ctx, store: store, model: newModel(), segments: map[int64]embeddedSegment{}}
+func newHarness(t fataler, ctx context.Context, store memory.Store) *harness {
+	return &harness{fataler: t, ctx: ctx, store: store, model: newModel(), segments: map[int64]embeddedSegment{}}
 }
 
-// got is what a method of the store gives; an error fails the test.
-func got[T any](v T, err error) func(*trial) T {
-	return func(t *trial) T {
+// got returns the result of a store's method; an error fails the test.
+func got[T any](v T, err error) func(*harness) T {
+	return func(t *harness) T {
 		t.Helper()
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -47,7 +47,7 @@ func got[T any](v T, err error) func(*trial) T {
 }
 
 // apply applies events to the store and to the model.
-func (t *trial) apply(events ...memory.Event) {
+func (t *harness) apply(events ...memory.Event) {
 	t.Helper()
 	if err := t.store.Apply(t.ctx, events...); err != nil {
 		t.Fatalf("Apply(%+v): %v", events, err)
@@ -61,7 +61,7 @@ func (t *trial) apply(events ...memory.Event) {
 }
 
 // refused fails the test unless the store refuses each of events.
-func (t *trial) refused(events ...memory.Event) {
+func (t *harness) refused(events ...memory.Event) {
 	t.Helper()
 	for _, e := range events {
 		if err := t.store.Apply(t.ctx, e); !errors.Is(err, memory.ErrRefused) {
@@ -70,18 +70,18 @@ func (t *trial) refused(events ...memory.Event) {
 	}
 }
 
-func (t *trial) post(messages ...memory.Message) {
+func (t *harness) post(messages ...memory.Message) {
 	t.Helper()
 	t.apply(posted(messages...)...)
 }
 
-func (t *trial) delete(channel memory.ChannelID, ids ...memory.MessageID) {
+func (t *harness) delete(channel memory.ChannelID, ids ...memory.MessageID) {
 	t.Helper()
 	t.apply(memory.Deleted{Guild: guildOf(channel), Channel: channel, IDs: ids})
 }
 
-// forget forgets in the store and in the model, and compares what they say of it.
-func (t *trial) forget(f memory.Forgetting) memory.Receipt {
+// forget runs f in the store and the model, and compares receipts and extents.
+func (t *harness) forget(f memory.Forgetting) memory.Receipt {
 	t.Helper()
 	alone := len(t.model.unfinished()) == 0
 	t.compareExtent(f)
@@ -93,8 +93,8 @@ func (t *trial) forget(f memory.Forgetting) memory.Receipt {
 	return r
 }
 
-// carryOut carries out what is unfinished, and gives the receipts.
-func (t *trial) carryOut() (all []memory.Receipt) {
+// carryOut resumes the unfinished forgettings and returns their receipts.
+func (t *harness) carryOut() (all []memory.Receipt) {
 	t.Helper()
 	unfinished := t.model.unfinished()
 	for i, f := range t.unfinished() {
@@ -106,9 +106,9 @@ func (t *trial) carryOut() (all []memory.Receipt) {
 	return all
 }
 
-// compareReceipt compares what a forgetting took, if it was alone: of what two take either may tell. Whether
-// answers count as messages is a store's own affair.
-func (t *trial) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
+// compareReceipt compares a receipt with the model's if only one forgetting ran: of two, either may count an
+// item. Stores may or may not count answers as messages.
+func (t *harness) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
 	t.Helper()
 	if !alone {
 		return
@@ -122,8 +122,8 @@ func (t *trial) compareReceipt(r memory.Receipt, want *forgetting, alone bool) {
 	}
 }
 
-// unfinished are the forgettings that are to be carried out.
-func (t *trial) unfinished() []memory.Forgetting {
+// unfinished returns the forgettings still to be carried out.
+func (t *harness) unfinished() []memory.Forgetting {
 	t.Helper()
 	var all []memory.Forgetting
 	for _, r := range got(t.store.Forgettings(t.ctx, memory.Everywhere, 0))(t) {
@@ -132,8 +132,8 @@ func (t *trial) unfinished() []memory.Forgetting {
 	return all
 }
 
-// expire takes away what is too old, in the store and in the model.
-func (t *trial) expire(e memory.Expiry) {
+// expire runs e in the store and the model.
+func (t *harness) expire(e memory.Expiry) {
 	t.Helper()
 	if err := t.store.Expire(t.ctx, e); err != nil {
 		t.Fatalf("Expire(%+v): %v", e, err)
@@ -141,14 +141,13 @@ func (t *trial) expire(e memory.Expiry) {
 	t.model.expire(e)
 }
 
-// around is a stretch of a channel.
-func (t *trial) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
+func (t *harness) around(channel memory.ChannelID, ids []memory.MessageID, before, after int) []memory.Message {
 	t.Helper()
 	return got(t.store.Around(t.ctx, channel, ids, before, after))(t)
 }
 
-// log is all of a channel, in pages.
-func (t *trial) log(channel memory.ChannelID) []memory.Message {
+// log returns a channel's messages, read in pages.
+func (t *harness) log(channel memory.ChannelID) []memory.Message {
 	t.Helper()
 	var all []memory.Message
 	for after := -never; ; {
@@ -163,8 +162,8 @@ func (t *trial) log(channel memory.ChannelID) []memory.Message {
 	}
 }
 
-// find are the messages found by the words of a question, by id.
-func (t *trial) find(scope memory.Scope, question string) (ids []memory.MessageID) {
+// find returns the messages that full text finds for a question, by id.
+func (t *harness) find(scope memory.Scope, question string) (ids []memory.MessageID) {
 	t.Helper()
 	for _, h := range got(t.store.FullText(t.ctx, scope, text.QueryTerms(question), 100))(t) {
 		ids = append(ids, h.ID)
@@ -173,8 +172,8 @@ func (t *trial) find(scope memory.Scope, question string) (ids []memory.MessageI
 	return ids
 }
 
-// nearest are the segments nearest to a question; none if there are no vectors.
-func (t *trial) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
+// nearest returns the segments nearest to a question; none if there are no vectors.
+func (t *harness) nearest(scope memory.Scope, question string, limit int) []memory.VectorHit {
 	t.Helper()
 	hits, err := t.store.Nearest(t.ctx, scope, Embedder{}.Space(), embedText(question), limit)
 	if err != nil && !errors.Is(err, memory.ErrNoVectors) {
@@ -183,23 +182,23 @@ func (t *trial) nearest(scope memory.Scope, question string, limit int) []memory
 	return hits
 }
 
-func (t *trial) pending() []memory.Segment {
+func (t *harness) pending() []memory.Segment {
 	t.Helper()
 	return got(t.store.Pending(t.ctx, 1000))(t)
 }
 
-func (t *trial) waiting(guild memory.GuildID) int {
+func (t *harness) waiting(guild memory.GuildID) int {
 	t.Helper()
 	return got(t.store.Waiting(t.ctx, guild))(t)
 }
 
-func (t *trial) guild(id memory.GuildID) memory.Guild {
+func (t *harness) guild(id memory.GuildID) memory.Guild {
 	t.Helper()
 	return *got(t.store.Guild(t.ctx, id))(t)
 }
 
-// channel is the channel as its guild lists it.
-func (t *trial) channel(guild memory.GuildID, id memory.ChannelID) memory.Channel {
+// channel returns a channel as its guild lists it.
+func (t *harness) channel(guild memory.GuildID, id memory.ChannelID) memory.Channel {
 	t.Helper()
 	g := t.guild(guild)
 	i := slices.IndexFunc(g.Channels, func(c memory.Channel) bool { return c.ID == id })
@@ -209,8 +208,8 @@ func (t *trial) channel(guild memory.GuildID, id memory.ChannelID) memory.Channe
 	return g.Channels[i]
 }
 
-// people are all of a guild, who are the same when they are asked for one by one.
-func (t *trial) people(guild memory.GuildID) []memory.Person {
+// people returns a guild's people, and checks that asking for one of them gives the same.
+func (t *harness) people(guild memory.GuildID) []memory.Person {
 	t.Helper()
 	all := got(t.store.People(t.ctx, guild))(t)
 	for _, p := range all {
@@ -220,8 +219,8 @@ func (t *trial) people(guild memory.GuildID) []memory.Person {
 	return all
 }
 
-// trace is how an answer came about, and whether that is kept.
-func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
+// trace returns the trace of an answer, and whether it is kept.
+func (t *harness) trace(channel memory.ChannelID, answer memory.MessageID) (memory.Trace, bool) {
 	t.Helper()
 	trace, err := memory.TraceOf(t.ctx, t.store, channel, answer)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
@@ -230,8 +229,8 @@ func (t *trial) trace(channel memory.ChannelID, answer memory.MessageID) (memory
 	return trace, err == nil
 }
 
-// prompt is what was sent for an answer, and whether that is kept.
-func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
+// prompt returns the prompt of an answer, and whether it is kept.
+func (t *harness) prompt(channel memory.ChannelID, answer memory.MessageID) (memory.Prompt, bool) {
 	t.Helper()
 	for _, trace := range got(t.store.Traces(t.ctx, memory.TraceQuery{Channel: channel, Answer: answer,
 		Prompts: true}))(t) {
@@ -242,48 +241,48 @@ func (t *trial) prompt(channel memory.ChannelID, answer memory.MessageID) (memor
 	return memory.Prompt{}, false
 }
 
-func (t *trial) summaries(channel memory.ChannelID) []memory.Summary {
+func (t *harness) summaries(channel memory.ChannelID) []memory.Summary {
 	t.Helper()
 	return got(t.store.Summaries(t.ctx, channel))(t)
 }
 
-func (t *trial) condensed(channel memory.ChannelID) []memory.Condensed {
+func (t *harness) condensed(channel memory.ChannelID) []memory.Condensed {
 	t.Helper()
 	return got(t.store.Condensed(t.ctx, channel))(t)
 }
 
-func (t *trial) unsummarised(since memory.MessageID) []memory.Stretch {
+func (t *harness) unsummarised(since memory.MessageID) []memory.Stretch {
 	t.Helper()
 	return got(t.store.SummaryBacklog(t.ctx, since))(t)
 }
 
-func (t *trial) lore(guild memory.GuildID) []memory.Lore {
+func (t *harness) lore(guild memory.GuildID) []memory.Lore {
 	t.Helper()
 	return got(t.store.Lore(t.ctx, guild))(t)
 }
 
-func (t *trial) records(q memory.RecordQuery) []memory.Record {
+func (t *harness) records(q memory.RecordQuery) []memory.Record {
 	t.Helper()
 	return got(t.store.Records(t.ctx, q))(t)
 }
 
-func (t *trial) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
+func (t *harness) spending(guild memory.GuildID, day time.Time) map[memory.UserID]int {
 	t.Helper()
 	return got(t.store.Spending(t.ctx, guild, day))(t)
 }
 
-func (t *trial) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
+func (t *harness) heard(guild memory.GuildID) map[memory.ChannelID]memory.MessageID {
 	t.Helper()
 	return got(t.store.HeardUntil(t.ctx, guild))(t)
 }
 
-func (t *trial) presence(scope memory.Scope, users ...memory.UserID) map[memory.UserID]memory.Presence {
+func (t *harness) presence(scope memory.Scope, users ...memory.UserID) map[memory.UserID]memory.Presence {
 	t.Helper()
 	return got(t.store.Presence(t.ctx, scope, users))(t)
 }
 
-// named is the message of a name, or 0.
-func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
+// named returns the message with a name, or 0.
+func (t *harness) named(channel memory.ChannelID, name string) memory.MessageID {
 	t.Helper()
 	id, err := t.store.MessageNamed(t.ctx, channel, name)
 	if err != nil && !errors.Is(err, memory.ErrNotFound) {
@@ -292,13 +291,13 @@ func (t *trial) named(channel memory.ChannelID, name string) memory.MessageID {
 	return id
 }
 
-func (t *trial) gaps(guild memory.GuildID, sweep bool) []memory.Gap {
+func (t *harness) gaps(guild memory.GuildID, sweep bool) []memory.Gap {
 	t.Helper()
 	return got(t.store.Gaps(t.ctx, guild, sweep))(t)
 }
 
-// withdrawn are the messages that Discord is to show no more, by id.
-func (t *trial) withdrawn() []memory.Withdrawn {
+// withdrawn returns the withdrawn messages, by id.
+func (t *harness) withdrawn() []memory.Withdrawn {
 	t.Helper()
 	return byMessage(got(t.store.Withdrawn(t.ctx, 1000))(t))
 }
@@ -307,12 +306,12 @@ func byMessage(all []memory.Withdrawn) []memory.Withdrawn {
 	return sorted(all, func(w memory.Withdrawn) memory.MessageID { return w.Message })
 }
 
-// alike are the differences that two stores may have.
+// alike are the differences that stores may have.
 var alike = gocmp.Options{cmpopts.EquateEmpty(), cmpopts.EquateErrors(),
 	cmpopts.IgnoreFields(memory.Message{}, "Tokens")}
 
-// same fails the test unless got is want, but for what two stores may differ in.
-func (t *trial) same(what string, got, want any) {
+// same fails the test unless got equals want, except for what stores may differ in.
+func (t *harness) same(what string, got, want any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, want) && !gocmp.Equal(got, want, alike) {
 		t.Fatalf("%s (-want +got):\n%s", what, gocmp.Diff(want, got, alike))
