@@ -11,6 +11,7 @@ import (
 	"hark/internal/fixture"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
 
@@ -223,8 +224,8 @@ func TestACheckThatCannotBeNoted(t *testing.T) {
 	must(t, s.Checked(bg))
 	execute(t, other, "COMMIT")
 	apply(t, s, posted(general, 9000, "pears"))
-	s.engine.check.err = errDamaged // as if it had found damage: nobody is told that anything was erased
-	if err := s.Erase(bg, true); !errors.Is(err, errDamaged) {
+	s.engine.check.err = pagefile.ErrDamaged // as if it had found damage: nobody is told that anything was erased
+	if err := s.Erase(bg, true); !errors.Is(err, pagefile.ErrDamaged) {
 		t.Error(err)
 	}
 	closed(t, s)

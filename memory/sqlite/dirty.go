@@ -3,6 +3,7 @@ package sqlite
 import (
 	"encoding/binary"
 	"errors"
+	"hark/memory/sqlite/pagefile"
 	"io"
 	"os"
 )
@@ -11,16 +12,16 @@ import (
 // tells: whatever is written goes there first. Closing a file of our own on the log takes no lock of SQLite's
 // away, as one on the database would. It is used by the holder of the turn only.
 type dirty struct {
-	known bool   // no page but pages holds anything in its unused middle
-	pages pages  // that were written since lost last grew
-	next  uint32 // where to go on looking at them, so that none waits for others that are written all the time
-	lost  int    // how often pages may have been written that weren't noted
+	known bool         // no page but pages holds anything in its unused middle
+	pages pagefile.Set // that were written since lost last grew
+	next  uint32       // where to go on looking at them, so that none waits for others that are written all the time
+	lost  int          // how often pages may have been written that weren't noted
 
-	path string   // of the log
-	log  *os.File // nil until it is there
-	salt uint32   // tells when the log was begun anew: it grows by one each time
-	at   int64    // up to where the log was noted; 0 while it is empty
-	sums logSums  // of the log up to there
+	path string            // of the log
+	log  *os.File          // nil until it is there
+	salt uint32            // tells when the log was begun anew: it grows by one each time
+	at   int64             // up to where the log was noted; 0 while it is empty
+	sums pagefile.Checksum // of the log up to there
 }
 
 // lose says that pages were written that weren't noted.
@@ -62,9 +63,9 @@ func (d *dirty) read() (err error) {
 		if salt != d.salt {
 			d.lose()
 		}
-		d.salt, d.at, d.sums = salt, int64(len(head)), sumsOf(head[:])
+		d.salt, d.at, d.sums = salt, int64(len(head)), pagefile.HeaderChecksum(head[:])
 	}
-	frame, sums := make([]byte, 24+pageSize), d.sums
+	frame, sums := make([]byte, 24+pagefile.Size), d.sums
 	var written []uint32 // by a transaction of which the end wasn't read yet
 	for at := d.at; ; {
 		if _, err := d.log.ReadAt(frame, at); errors.Is(err, io.EOF) || string(frame[8:16]) != string(head[16:24]) {
@@ -76,18 +77,18 @@ func (d *dirty) read() (err error) {
 		// What follows may be left of a commit that failed, or whose process was killed, and be written over later.
 		// Its sums don't follow those of what is before it. They take long, so only those of the ends are looked at.
 		if last || len(written) == 0 {
-			sums.add(frame[:8])
-			if sums.add(frame[24:]); !sums.are(frame[16:24]) {
-				return errDamaged
+			sums.Add(frame[:8])
+			if sums.Add(frame[24:]); !sums.Matches(frame[16:24]) {
+				return pagefile.ErrDamaged
 			}
 		}
 		written = append(written, binary.BigEndian.Uint32(frame))
-		sums.s0, sums.s1 = binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
+		sums.S0, sums.S1 = binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
 		if at += int64(len(frame)); !last {
 			continue
 		}
 		for _, number := range written {
-			d.pages.add(number)
+			d.pages.Add(number)
 		}
 		written, d.at, d.sums = written[:0], at, sums
 	}

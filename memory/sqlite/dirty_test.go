@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"hark/memory/sqlite/pagefile"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -53,7 +54,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 		}
 		known++
 		for _, number := range all {
-			if int(number/64) >= len(d.pages) || !d.pages.has(number) {
+			if int(number/64) >= len(d.pages) || !d.pages.Has(number) {
 				t.Fatalf("page %d is stained, and nobody knows", number)
 			}
 		}
@@ -116,7 +117,7 @@ func TestWhatAFailedCommitLeavesInTheLog(t *testing.T) {
 	log, err := os.OpenFile(d.path, os.O_RDWR, 0)
 	must(t, err)
 	defer log.Close()
-	frame := make([]byte, 24+pageSize)
+	frame := make([]byte, 24+pagefile.Size)
 	_, err = log.ReadAt(frame[8:16], 16)
 	must(t, err)
 	for i := range int64(60) {

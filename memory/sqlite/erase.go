@@ -27,7 +27,7 @@ func (e *engine) Erase(ctx context.Context, wait bool) error {
 	}
 	due := false
 	if err := e.inTurn(ctx, func(w *writer) error {
-		due = !w.scrubbed || !w.dirty.known || w.dirty.pages.count() > manyDirty
+		due = !w.scrubbed || !w.dirty.known || w.dirty.pages.Count() > manyDirty
 		return nil
 	}); err != nil || !due {
 		return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
 
@@ -83,18 +84,18 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 	if s.tables, err = layouts(ctx); err != nil {
 		return nil, err
 	}
-	if s.pages, err = openPages(filepath.Join(dir, FileName)); err != nil {
+	if s.pages, err = pagefile.Open(filepath.Join(dir, FileName)); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	reads := 0
-	s.pages.asked = func() error {
+	s.pages.OnRead = func() error {
 		if reads++; progress != nil && reads%100 == 0 {
-			progress(min(reads, 2*int(s.pages.count)), 2*int(s.pages.count)) // each page is read about twice
+			progress(min(reads, 2*int(s.pages.Count)), 2*int(s.pages.Count)) // each page is read about twice
 		}
 		return ctx.Err()
 	}
-	if s.look(); s.newer && s.pages.version() > len(migrations) {
-		return nil, newerVersion(s.pages.version())
+	if s.look(); s.newer && s.pages.Version() > len(migrations) {
+		return nil, newerVersion(s.pages.Version())
 	}
 	s.read(now, most)
 	return s, ctx.Err()
@@ -104,7 +105,7 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 func (s *Salvage) Close() error {
 	var err error
 	if s.pages != nil {
-		err = s.pages.close()
+		err = s.pages.Close()
 	}
 	return errors.Join(err, s.lock.release())
 }
@@ -128,7 +129,7 @@ func (s *Salvage) read(now time.Time, most time.Duration) {
 	}
 	s.readPeople()
 	s.readTold()
-	if s.pages.logLost || open && !s.pages.hasLog {
+	if s.pages.LogLost || open && !s.pages.HasLog {
 		s.Unsure = append(s.Unsure, FileName+"-wal")
 	}
 	for _, name := range mustTell {
@@ -193,8 +194,8 @@ func (s *Salvage) readPlaces() {
 		c.Settings = set[c.ID]
 		g := s.guild(c.Guild)
 		g.Channels = append(g.Channels, c)
-		s.byNumber[r.row] = &SalvagedPlace{Channel: c, Known: int(r.number("messages"))}
-		s.Places[c.ID] = s.byNumber[r.row]
+		s.byNumber[r.Row] = &SalvagedPlace{Channel: c, Known: int(r.number("messages"))}
+		s.Places[c.ID] = s.byNumber[r.Row]
 	})
 }
 
@@ -229,7 +230,7 @@ func (s *Salvage) readDecisions() (open bool) {
 			deleted = append(deleted, e)
 		}
 	}
-	s.rows("doomed", func(r salvagedRow) { s.doomed[r.row] = true })
+	s.rows("doomed", func(r salvagedRow) { s.doomed[r.Row] = true })
 	s.rows("meta", func(r salvagedRow) { open = open || r.text("key") == openMark })
 	s.Events = slices.Concat(forgotten, s.Events, deleted)
 	return open
@@ -272,7 +273,7 @@ func (s *Salvage) readTold() {
 	sources, lore := map[loreID][]memory.Spot{}, map[int64]loreID{}
 	s.rows("derived", func(r salvagedRow) {
 		if r.number("kind") == sqlstore.LoreKind {
-			lore[r.row] = loreID{memory.GuildID(r.number("guild")), r.number("id")}
+			lore[r.Row] = loreID{memory.GuildID(r.number("guild")), r.number("id")}
 		}
 	})
 	s.rows("source", func(r salvagedRow) {
@@ -317,11 +318,11 @@ func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memo
 // Messages has do take each message that was read and isn't gone, until do fails or ctx is done.
 func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) error {
 	var failed error
-	s.pages.asked = func() error { return cmp.Or(failed, ctx.Err()) }
+	s.pages.OnRead = func() error { return cmp.Or(failed, ctx.Err()) }
 	// those that were read, where a page may be there twice; damage may give two the same row
 	twice := map[[2]int64]bool{}
 	s.rows("message", func(r salvagedRow) {
-		which := [2]int64{r.row, r.number("id")}
+		which := [2]int64{r.Row, r.number("id")}
 		if failed != nil || twice[which] {
 			return
 		}
@@ -329,7 +330,7 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 			twice[which] = true
 		}
 		p := s.byNumber[r.number("channel")]
-		if p == nil || r.row>>sqlstore.SequenceBits != r.number("channel") {
+		if p == nil || r.Row>>sqlstore.SequenceBits != r.number("channel") {
 			s.Left.Nowhere++
 			return
 		}
@@ -340,7 +341,7 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 			return
 		}
 		p.Read++
-		gone := s.doomed[r.row] || s.decided.OptedOut(c.Guild, m.Author) ||
+		gone := s.doomed[r.Row] || s.decided.OptedOut(c.Guild, m.Author) ||
 			s.gone[memory.Spot{Channel: c.ID, Message: m.ID}] || s.decided.Forgotten(c, m.ID, m.Author)
 		if !gone && m.Kind.Recalled() {
 			p.Recalled++

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
 
@@ -16,7 +17,7 @@ type salvageRows struct {
 	// Damaged tells by table how many of its pages can't be read, or not wholly.
 	Damaged map[string]int
 
-	pages   *pageFile
+	pages   *pagefile.File
 	tables  map[string]*layout
 	orphans map[string][]uint32 // pages of tables that their trees don't lead to
 	newer   bool                // whether the file has tables that this Hark doesn't know
@@ -93,11 +94,11 @@ func (s *salvageRows) knows(create string) bool {
 }
 
 // fits reports whether a row may be one of a table's.
-func (l *layout) fits(c cell) bool {
-	if len(c.values) != len(l.shape) {
+func (l *layout) fits(c pagefile.Cell) bool {
+	if len(c.Values) != len(l.shape) {
 		return false
 	}
-	for i, v := range c.values {
+	for i, v := range c.Values {
 		_, text := v.([]byte)
 		if v == nil && !l.shape[i].null || v != nil && text != l.shape[i].text {
 			return false
@@ -108,11 +109,11 @@ func (l *layout) fits(c cell) bool {
 
 // look goes through every tree and finds the pages that none leads to.
 func (s *salvageRows) look() {
-	seen := s.pages.none()
-	s.pages.free(seen)
+	seen := s.pages.NewSet()
+	s.pages.Free(seen)
 	s.roots(seen)
-	for no := uint32(1); no <= s.pages.count; no++ {
-		if seen.has(no) {
+	for no := uint32(1); no <= s.pages.Count; no++ {
+		if seen.Has(no) {
 			continue
 		}
 		if l := s.ownerOf(no); l != nil {
@@ -125,11 +126,11 @@ func (s *salvageRows) look() {
 }
 
 // roots reads where the trees begin, and what they lead to.
-func (s *salvageRows) roots(seen pages) {
+func (s *salvageRows) roots(seen pagefile.Set) {
 	schema := s.tables["sqlite_schema"]
 	roots := map[string]uint32{}
 	indexes := map[string]bool{}
-	note := func(c cell) (fits bool) {
+	note := func(c pagefile.Cell) (fits bool) {
 		if !schema.fits(c) {
 			return false
 		}
@@ -139,10 +140,10 @@ func (s *salvageRows) roots(seen pages) {
 		}
 		return true
 	}
-	if s.pages.walk(1, true, seen, note) > 0 {
-		for no := uint32(2); no <= s.pages.count; no++ {
-			if n, err := s.pages.node(no, true); err == nil && n.kind == tableLeaf {
-				for _, c := range n.cells {
+	if s.pages.Walk(1, true, seen, note) > 0 {
+		for no := uint32(2); no <= s.pages.Count; no++ {
+			if n, err := s.pages.Node(no, true); err == nil && n.Kind == pagefile.TableLeaf {
+				for _, c := range n.Cells {
 					note(c)
 				}
 			}
@@ -152,15 +153,15 @@ func (s *salvageRows) roots(seen pages) {
 		l := s.tables[name]
 		table := l != nil && l.table
 		if l == nil && !indexes[name] {
-			n, err := s.pages.node(root, false)
-			table = err == nil && (n.kind == tableInner || n.kind == tableLeaf)
+			n, err := s.pages.Node(root, false)
+			table = err == nil && (n.Kind == pagefile.TableInner || n.Kind == pagefile.TableLeaf)
 		}
 		read := slices.Contains(wanted, name)
-		var fits func(cell) bool
+		var fits func(pagefile.Cell) bool
 		if read || l != nil && table { // a damaged page may lead to another table's
 			fits = l.fits
 		}
-		if damaged := s.pages.walk(root, table, seen, fits); read {
+		if damaged := s.pages.Walk(root, table, seen, fits); read {
 			l.root = root
 			s.Damaged[name] += damaged
 		}
@@ -174,13 +175,13 @@ func (s *salvageRows) roots(seen pages) {
 
 // ownerOf is the table that a page is of which no tree leads to, if its rows tell.
 func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
-	n, err := s.pages.node(no, true)
-	if err != nil || len(n.cells) == 0 {
+	n, err := s.pages.Node(no, true)
+	if err != nil || len(n.Cells) == 0 {
 		return nil
 	}
 	for _, name := range wanted {
 		l := s.tables[name]
-		if l.table != (n.kind == tableLeaf) || slices.ContainsFunc(n.cells, func(c cell) bool { return !l.fits(c) }) {
+		if l.table != (n.Kind == pagefile.TableLeaf) || slices.ContainsFunc(n.Cells, func(c pagefile.Cell) bool { return !l.fits(c) }) {
 			continue
 		}
 		if slices.Contains(mustTell, name) {
@@ -197,7 +198,7 @@ func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 // rows has do take the rows of a table, in its order, then those that are found apart from it.
 func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 	l := s.tables[table]
-	one := func(c cell) bool {
+	one := func(c pagefile.Cell) bool {
 		fits := l.fits(c)
 		if fits {
 			do(salvagedRow{l, c})
@@ -205,11 +206,11 @@ func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 		return fits
 	}
 	if l.root != 0 {
-		s.pages.walk(l.root, l.table, s.pages.none(), one)
+		s.pages.Walk(l.root, l.table, s.pages.NewSet(), one)
 	}
 	for _, no := range s.orphans[table] {
-		if n, err := s.pages.node(no, true); err == nil {
-			for _, c := range n.cells {
+		if n, err := s.pages.Node(no, true); err == nil {
+			for _, c := range n.Cells {
 				one(c)
 			}
 		}
@@ -219,20 +220,20 @@ func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 // salvagedRow is a row of a table.
 type salvagedRow struct {
 	of *layout
-	cell
+	pagefile.Cell
 }
 
 func (r salvagedRow) number(column string) int64 {
 	i := r.of.columns[column]
 	if i < 0 {
-		return r.row
+		return r.Row
 	}
-	n, _ := r.values[i].(int64)
+	n, _ := r.Values[i].(int64)
 	return n
 }
 
 func (r salvagedRow) text(column string) string {
-	b, _ := r.values[r.of.columns[column]].([]byte)
+	b, _ := r.Values[r.of.columns[column]].([]byte)
 	return string(b)
 }
 
@@ -244,7 +245,7 @@ func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 			case *time.Time:
 				*to = sqlstore.FromMillis(r.number(column))
 			case sql.Scanner:
-				if err := to.Scan(r.values[r.of.columns[column]]); err != nil {
+				if err := to.Scan(r.Values[r.of.columns[column]]); err != nil {
 					return err
 				}
 			default:

@@ -59,7 +59,7 @@ func (e *engine) wipeInSteps(ctx context.Context, write transact) (done bool, er
 	for round, again := 0, true; again && err == nil; {
 		err = write(ctx, func(t *tx) (err error) {
 			if before <= 0 { // few are left, unless they are written faster than they can be looked at
-				if before = e.writer.dirty.pages.count(); round == scrubRounds {
+				if before = e.writer.dirty.pages.Count(); round == scrubRounds {
 					limit = time.Hour
 				}
 				round++
@@ -102,7 +102,7 @@ func (e *engine) learnDirty(ctx context.Context, write transact) error {
 // learn says that of the pages that weren't noted some hold something in their unused middle.
 func (d *dirty) learn(found []uint32) {
 	for d.known = true; len(found) > 0; found = found[1:] {
-		d.pages.add(found[0])
+		d.pages.Add(found[0])
 	}
 }
 
@@ -124,7 +124,7 @@ func (t *tx) wipe(limit time.Duration) (looked int, done bool, err error) {
 	if !w.dirty.known {
 		return 0, false, nil
 	}
-	for number := range w.dirty.pages.from(w.dirty.next) {
+	for number := range w.dirty.pages.From(w.dirty.next) {
 		var page []byte
 		if there, err := sqlstore.Found(t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).
 			Scan(&page)); err != nil {
@@ -138,7 +138,7 @@ func (t *tx) wipe(limit time.Duration) (looked int, done bool, err error) {
 		}
 		looked++
 		w.dirty.next = number + 1
-		if w.dirty.pages.remove(number); time.Now().After(end) {
+		if w.dirty.pages.Remove(number); time.Now().After(end) {
 			return looked, false, nil
 		}
 	}

@@ -86,7 +86,7 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 			e.writer.dirty.lose() // another process has emptied the log at once
 		}
 		for _, number := range t.wiped {
-			e.writer.dirty.pages.remove(number)
+			e.writer.dirty.pages.Remove(number)
 		}
 		err = e.publish(t)
 	}
