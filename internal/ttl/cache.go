@@ -70,7 +70,7 @@ func (n *Cache[K, V]) Drop(key K) {
 	delete(n.of, key)
 }
 
-// makeRoom forgets what is over, and the oldest entry if nothing is; called with mu held.
+// evict forgets what is over, and the oldest entry if nothing is; called with mu held.
 func (n *Cache[K, V]) makeRoom(at time.Time) {
 	var oldest K
 	for key, is := range n.of {

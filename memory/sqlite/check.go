@@ -41,7 +41,7 @@ func (s *Store) openLocked(ctx context.Context) error {
 		if err := removeLeftovers(e.dir); err != nil {
 			return err
 		}
-		unclosed, first, err := readMark(ctx, path)
+		unclosed, first, err := readOpenMark(ctx, path)
 		if unclosed {
 			mark = unchecked
 		}
@@ -52,13 +52,13 @@ func (s *Store) openLocked(ctx context.Context) error {
 				anew, err = true, nil
 			}
 		case err == nil && unclosed:
-			err = quickCheck(ctx, path, slices.Concat(mustTell, []string{"role"})...)
+			err = quickCheck(ctx, path, slices.Concat(deletionTables, []string{"role"})...)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := s.open(ctx, path, patience); err != nil {
+	if err := s.open(ctx, path, busyTimeout); err != nil {
 		return err
 	}
 	if err := sqlstore.RepairText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
@@ -78,11 +78,11 @@ func (s *Store) openLocked(ctx context.Context) error {
 	if err := e.watch.settle(ctx); err != nil {
 		return err
 	}
-	if err := e.lock.share(ctx, patience); err != nil {
+	if err := e.lock.share(ctx, busyTimeout); err != nil {
 		return err
 	}
 	if mark == unchecked {
-		s.checkBeside(path)
+		s.checkInBackground(path)
 	}
 	return nil
 }
@@ -102,8 +102,8 @@ func (c *check) end() {
 	}
 }
 
-// underWay reports whether the check isn't over.
-func (c *check) underWay() bool {
+// running reports whether the check isn't over.
+func (c *check) running() bool {
 	select {
 	case <-c.done:
 		return false
@@ -130,8 +130,8 @@ func (c *check) wait(ctx context.Context) error {
 // Close cuts short has found nothing, and whoever opens the file next begins it again.
 func (s *Store) Checked(ctx context.Context) error { return s.engine.check.wait(ctx) }
 
-// checkBeside begins to check the file. Where only full text is damaged, that is made again.
-func (s *Store) checkBeside(path string) {
+// checkInBackground begins to check the file. Where only full text is damaged, that is made again.
+func (s *Store) checkInBackground(path string) {
 	e := s.engine
 	ctx, stop := context.WithCancel(context.Background())
 	e.check = check{stop: stop, done: make(chan struct{})}
@@ -142,29 +142,29 @@ func (s *Store) checkBeside(path string) {
 			err = sqlstore.RepairText(ctx, s.Store, true, true, e.options.Progress)
 		}
 		if err == nil {
-			_ = e.mark(ctx, sound) // where that fails, as when the disk is full, the next to open it checks it again
+			_ = e.setOpenMark(ctx, sound) // where that fails, as when the disk is full, the next to open it checks it again
 		} else if ctx.Err() == nil {
-			e.check.err = e.refuse(ctx, fmt.Errorf("check %s: %w", path, explain(err)))
+			e.check.err = e.refuseWrites(ctx, fmt.Errorf("check %s: %w", path, explain(err)))
 		}
 	}()
 }
 
 // unsure is err, unless full text is damaged and not checked yet: then it has nothing to tell until it is made again.
-func (e *engine) unsure(err error) error {
-	if isOfFullText(err) && e.check.underWay() {
+func (e *engine) ignoreWhileChecking(err error) error {
+	if isFullTextDamage(err) && e.check.running() {
 		return nil
 	}
 	return err
 }
 
-// isOfFullText reports whether err tells that full text is damaged.
-func isOfFullText(err error) bool {
+// isFullTextDamage reports whether err tells that full text is damaged.
+func isFullTextDamage(err error) bool {
 	damage, ok := errors.AsType[*sqlitedriver.Error](err)
 	return ok && damage.Code() == sqlite3.SQLITE_CORRUPT_VTAB
 }
 
 // mark says in the file what is known of its pages.
-func (e *engine) mark(ctx context.Context, value string) error {
+func (e *engine) setOpenMark(ctx context.Context, value string) error {
 	return e.writing(ctx, func(t *tx) error {
 		return t.exec("UPDATE meta SET value = ? WHERE key = ?", value, openMark)
 	})
@@ -172,27 +172,27 @@ func (e *engine) mark(ctx context.Context, value string) error {
 
 // refuse has all that is written from now on refused because of damage, which it returns. That the file is damaged is
 // the last that is written to it; where that fails, the next to open it finds out as this one did.
-func (e *engine) refuse(ctx context.Context, damage error) error {
-	_ = e.mark(ctx, damaged)
-	if err := e.takeTurn(ctx); err != nil {
+func (e *engine) refuseWrites(ctx context.Context, damage error) error {
+	_ = e.setOpenMark(ctx, damaged)
+	if err := e.acquireWriteLock(ctx); err != nil {
 		return nil // it is being closed
 	}
 	e.writer.damage = damage
-	<-e.writer.turn
+	<-e.writer.lock
 	return damage
 }
 
 // unmark says in the file that it was closed, unless somebody else has it open or a check isn't done. Where that
 // fails, it will be checked.
-func (e *engine) unmark() {
+func (e *engine) clearOpenMark() {
 	if e.opened && e.lock.last() {
 		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ? AND value = ?", openMark, sound)
 	}
 }
 
-// readMark reports whether whoever had the database at path open last didn't close it, and whether all of it is
+// readOpenMark reports whether whoever had the database at path open last didn't close it, and whether all of it is
 // to be checked before it is opened then.
-func readMark(ctx context.Context, path string) (unclosed, first bool, err error) {
+func readOpenMark(ctx context.Context, path string) (unclosed, first bool, err error) {
 	db, err := openReading(path)
 	if err != nil {
 		return false, false, err
@@ -258,5 +258,5 @@ func quickCheck(ctx context.Context, path string, tables ...string) error {
 // openReading opens a database that nothing is written to, not even when it is closed.
 func openReading(path string) (*sql.DB, error) {
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", file, patience/time.Millisecond))
+	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", file, busyTimeout/time.Millisecond))
 }

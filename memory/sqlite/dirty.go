@@ -11,11 +11,11 @@ import (
 // dirty knows which pages were written since their unused middle was last overwritten. The write-ahead log
 // tells: whatever is written goes there first. Closing a file of our own on the log takes no lock of SQLite's
 // away, as one on the database would. It is used by the holder of the turn only.
-type dirty struct {
-	known bool         // no page but pages holds anything in its unused middle
-	pages pagefile.Set // that were written since lost last grew
-	next  uint32       // where to go on looking at them, so that none waits for others that are written all the time
-	lost  int          // how often pages may have been written that weren't noted
+type dirtyPages struct {
+	known  bool         // no page but pages holds anything in its unused middle
+	pages  pagefile.Set // that were written since lost last grew
+	next   uint32       // where to go on looking at them, so that none waits for others that are written all the time
+	misses int          // how often pages may have been written that weren't noted
 
 	path string            // of the log
 	log  *os.File          // nil until it is there
@@ -25,20 +25,20 @@ type dirty struct {
 }
 
 // lose says that pages were written that weren't noted.
-func (d *dirty) lose() {
+func (d *dirtyPages) markUnknown() {
 	d.known, d.pages = false, nil
-	d.lost++
+	d.misses++
 }
 
 // note adds the pages that are in the log and weren't noted yet. It is called after each commit, before the
 // next one can begin the log anew. Another process that did so shows in the salt, or in an empty log.
-func (d *dirty) note() {
+func (d *dirtyPages) note() {
 	if err := d.read(); err != nil {
-		d.lose()
+		d.markUnknown()
 	}
 }
 
-func (d *dirty) read() (err error) {
+func (d *dirtyPages) read() (err error) {
 	if d.log == nil {
 		if d.log, err = os.Open(d.path); err != nil {
 			d.log = nil
@@ -48,7 +48,7 @@ func (d *dirty) read() (err error) {
 	var head [32]byte
 	if _, err := d.log.ReadAt(head[:], 0); errors.Is(err, io.EOF) {
 		if d.at > 0 {
-			d.lose()
+			d.markUnknown()
 			d.at = 0
 		}
 		return nil
@@ -61,7 +61,7 @@ func (d *dirty) read() (err error) {
 			d.salt++
 		}
 		if salt != d.salt {
-			d.lose()
+			d.markUnknown()
 		}
 		d.salt, d.at, d.sums = salt, int64(len(head)), pagefile.HeaderChecksum(head[:])
 	}
@@ -95,12 +95,12 @@ func (d *dirty) read() (err error) {
 }
 
 // emptied says that this process has emptied the log, once it was noted.
-func (d *dirty) emptied() {
+func (d *dirtyPages) logTruncated() {
 	d.salt++
 	d.at = 0
 }
 
-func (d *dirty) close() error {
+func (d *dirtyPages) close() error {
 	if d.log == nil {
 		return nil
 	}

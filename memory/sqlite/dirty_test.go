@@ -19,7 +19,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 	known, lost, said := 0, 0, 0
 	for range 300 {
 		if r.IntN(4) == 0 {
-			must(t, s.engine.learnDirty(bg, s.engine.writing))
+			must(t, s.engine.scanForDirty(bg, s.engine.writing))
 		}
 		switch r.IntN(12) {
 		case 0:
@@ -32,7 +32,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 		case 3:
 			execute(t, s.engine.write, "PRAGMA wal_checkpoint(PASSIVE)")
 		case 4:
-			must(t, s.engine.emptyLog(bg, 0))
+			must(t, s.engine.lockAndTruncateLog(bg, 0))
 		case 5:
 			must(t, s.engine.erase(bg))
 		case 6:
@@ -46,7 +46,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 		must(t, s.engine.writing(bg, func(t *tx) error {
 			return t.exec("UPDATE meta SET value = value WHERE key = 'terms'")
 		}))
-		all, err := stained(bg, s.engine.write)
+		all, err := findNonzero(bg, s.engine.write)
 		must(t, err)
 		if !d.known {
 			lost++
@@ -83,7 +83,7 @@ func TestLogsThatOthersTouchedFirst(t *testing.T) {
 		s := open(t, dir)
 		d, other := &s.engine.writer.dirty, raw(t, dir)
 		apply(t, s, posted(general, 1, "words"), deleted(general, 1))
-		must(t, s.engine.learnDirty(bg, s.engine.writing))
+		must(t, s.engine.scanForDirty(bg, s.engine.writing))
 		if !c.emptied {
 			apply(t, s, posted(general, 2, "words"))
 		}

@@ -11,27 +11,27 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// manyMatches is how many messages are ranked at once: the length of each is read, which takes most of the time.
-const manyMatches = 3000
+// maxRanked is how many messages are ranked at once: the length of each is read, which takes most of the time.
+const maxRanked = 3000
 
 // FindText implements sqlstore.Engine. Where the terms are in too many messages, it ranks those that hold the rarest
 // term, or two others, if they are enough.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	if len(q.Terms) == 3 {
 		few := q
-		few.Limit = manyMatches + 1
+		few.Limit = maxRanked + 1
 		matches, err := e.CountText(ctx, few)
 		if err != nil {
 			return nil, err
 		}
-		if matches > manyMatches {
-			found, err := e.rank(ctx, q, fewerOf(q.Terms))
+		if matches > maxRanked {
+			found, err := e.rank(ctx, q, matchSelective(q.Terms))
 			if err != nil || len(found) == q.Limit {
 				return found, err
 			}
 		}
 	}
-	return e.rank(ctx, q, anyOf(q.Terms))
+	return e.rank(ctx, q, matchAny(q.Terms))
 }
 
 // rank are the best of the messages that match and that q allows.
@@ -53,7 +53,7 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) (
 	}
 	if len(q.Authors) > 0 {
 		query.WriteString(" AND t.author IN (SELECT value FROM json_each(?))")
-		args = append(args, listOf(q.Authors))
+		args = append(args, jsonList(q.Authors))
 	}
 	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?+0) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
 	var found []sqlstore.TextMatch
@@ -63,13 +63,13 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) (
 		found = append(found, m)
 		return err
 	}, query.String(), append(args, q.Limit)...)
-	return found, e.unsure(err)
+	return found, e.ignoreWhileChecking(err)
 }
 
-// anyOf matches what holds any of terms, fewerOf what holds the first or both of the others.
-func anyOf(terms []string) string { return strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ") }
+// matchAny matches what holds any of terms, matchSelective what holds the first or both of the others.
+func matchAny(terms []string) string { return strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ") }
 
-func fewerOf(terms []string) string {
+func matchSelective(terms []string) string {
 	return sqlstore.Hashes(terms[:1]) + " OR " + strings.ReplaceAll(sqlstore.Hashes(terms[1:]), " ", " AND ")
 }
 
@@ -77,11 +77,11 @@ func fewerOf(terms []string) string {
 func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, err error) {
 	var query strings.Builder
 	query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext")
-	args := matching(&query, q, anyOf(q.Terms))
+	args := matching(&query, q, matchAny(q.Terms))
 	query.WriteString(" LIMIT ?+0)")
 	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error { return scan(&n) }, query.String(),
 		append(args, q.Limit)...)
-	return n, e.unsure(err)
+	return n, e.ignoreWhileChecking(err)
 }
 
 // matching appends the condition for the rows of q's channels that match and aren't being forgotten, and gives its
@@ -95,11 +95,11 @@ func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any 
 		return args
 	}
 	fmt.Fprintf(query, " AND fulltext.rowid >> %d IN (SELECT value FROM json_each(?))", sqlstore.SequenceBits)
-	return append(args, listOf(q.Channels))
+	return append(args, jsonList(q.Channels))
 }
 
-// listOf is a list as json_each reads it.
-func listOf[T ~int64](ids []T) string {
+// jsonList is a list as json_each reads it.
+func jsonList[T ~int64](ids []T) string {
 	b, _ := json.Marshal(ids) // never fails
 	return string(b)
 }
@@ -130,15 +130,15 @@ func (e *engine) isUnmerged(ctx context.Context) (bool, error) {
 // RemoveMuch implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message. Without it
 // FTS5 notes that the message is gone, and drops its terms when it merges the parts that full text consists of.
 func (t *tx) RemoveMuch() error {
-	if t.much {
+	if t.inBulk {
 		return nil
 	}
-	t.much = true
-	return errors.Join(t.secureText(false), t.exec(`INSERT INTO meta VALUES ('`+unmergedKey+`', 1)
+	t.inBulk = true
+	return errors.Join(t.setSecureDelete(false), t.exec(`INSERT INTO meta VALUES ('`+unmergedKey+`', 1)
 		ON CONFLICT (key) DO UPDATE SET value = meta.value + 1`))
 }
 
-func (t *tx) secureText(on bool) error {
+func (t *tx) setSecureDelete(on bool) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
 }
 

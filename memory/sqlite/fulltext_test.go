@@ -17,13 +17,13 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	var events []memory.Event
-	for n := range manyMatches {
+	for n := range maxRanked {
 		events = append(events, posted(general, n, []string{"plum", "pear"}[n%2]))
 	}
 	for n := range 5 {
-		events = append(events, posted(general, manyMatches+n, "quince again, as always when it rains"))
+		events = append(events, posted(general, maxRanked+n, "quince again, as always when it rains"))
 	}
-	both := manyMatches + 5
+	both := maxRanked + 5
 	apply(t, s, append(events, posted(general, both, "plum and pear"))...)
 	hits, err := s.FullText(bg, in(general), []string{"quinc", "plum", "pear"}, 6)
 	must(t, err)
@@ -33,7 +33,7 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 	}
 	want := []memory.MessageID{id(both)}
 	for n := range 5 {
-		want = append(want, id(manyMatches+n))
+		want = append(want, id(maxRanked+n))
 	}
 	if slices.Sort(found); !slices.Equal(found, slices.Sorted(slices.Values(want))) {
 		t.Errorf("%d are found, want those with the rarest term and the one with both others", found)
@@ -48,8 +48,8 @@ func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveMuch() }))
-	must(t, s.engine.writing(bg, (*tx).wipeAll))
-	if s.engine.writer.scrubbed {
+	must(t, s.engine.writing(bg, (*tx).zeroAll))
+	if s.engine.writer.zeroed {
 		t.Error("it does")
 	}
 	var secure bool // for what is removed afterwards
@@ -57,7 +57,7 @@ func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	if !secure {
 		t.Error("full text goes on without secure delete")
 	}
-	if must(t, s.engine.erase(bg)); !s.engine.writer.scrubbed {
+	if must(t, s.engine.erase(bg)); !s.engine.writer.zeroed {
 		t.Error("and not afterwards")
 	}
 }

@@ -12,7 +12,7 @@ import (
 // Nearest implements sqlstore.Engine. Vectors that aren't loaded within Options.Patience are not looked at.
 func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
-	if q.Space != e.vectors.inUse() {
+	if q.Space != e.vectors.currentSpace() {
 		return nil, memory.ErrNoVectors
 	}
 	if err := sqlstore.CheckVector(q.Vector, q.Space); err != nil || q.Vector == nil {
@@ -62,13 +62,13 @@ func (e *engine) indexes(ctx context.Context, nos []int64, space memory.Space) (
 	for _, no := range nos { // which are in order
 		if n := len(guilds); n == 0 || guilds[n-1] != sqlstore.GuildOf(no) {
 			guilds = append(guilds, sqlstore.GuildOf(no))
-			e.begin(sqlstore.GuildOf(no), space) // all at once, so that the wait is for the longest
+			e.startLoading(sqlstore.GuildOf(no), space) // all at once, so that the wait is for the longest
 		}
 	}
 	waiting := ctx
 	if patience := e.options.Patience; patience > 0 {
-		if e.vectors.hasMadeRoom(guilds) {
-			patience = max(patience, e.vectors.patience)
+		if e.vectors.wasEvicted(guilds) {
+			patience = max(patience, e.vectors.evictedTimeout)
 		}
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeout(ctx, patience)

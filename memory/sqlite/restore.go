@@ -74,7 +74,7 @@ func restore(ctx context.Context, dir, from string,
 	if err != nil {
 		return r, err
 	}
-	whole, damage := present(ctx, path)
+	whole, damage := inspectExisting(ctx, path)
 	if r.Known, r.Unknown = whole, damage; r.Known {
 		r.Unknown = s.takeOver(ctx, path, &r.Taken)
 		r.Known = r.Unknown == nil
@@ -86,12 +86,12 @@ func restore(ctx context.Context, dir, from string,
 	if s, err = Open(ctx, copied, options); err != nil {
 		return r, err
 	}
-	r.Forgettings, err = s.carryOutAll(ctx, progress)
+	r.Forgettings, err = s.resumeForgettings(ctx, progress)
 	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
 		return r, err
 	}
 	if whole {
-		if err := emptyLogOf(ctx, path); err != nil {
+		if err := checkpoint(ctx, path); err != nil {
 			return r, err
 		}
 	}
@@ -100,7 +100,7 @@ func restore(ctx context.Context, dir, from string,
 
 // takeOver has a restored copy take over what the database at path knows.
 func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken) error {
-	s.engine.writer.turn <- struct{}{}
+	s.engine.writer.lock <- struct{}{}
 	defer s.engine.EndTurn(true)
 	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
 	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
@@ -111,8 +111,8 @@ func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken
 	return errors.Join(err, detached)
 }
 
-// carryOutAll carries out every forgetting that was begun.
-func (s *Store) carryOutAll(ctx context.Context,
+// resumeForgettings carries out every forgetting that was begun.
+func (s *Store) resumeForgettings(ctx context.Context,
 	progress func(what string, done, total int64)) ([]memory.Receipt, error) {
 	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Store) carryOutAll(ctx context.Context,
 }
 
 // present tells whether there is a database at path, and what keeps it from being read.
-func present(ctx context.Context, path string) (whole bool, damage error) {
+func inspectExisting(ctx context.Context, path string) (whole bool, damage error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		return false, nil
@@ -150,8 +150,8 @@ func present(ctx context.Context, path string) (whole bool, damage error) {
 	return err == nil && version > 0, explain(err)
 }
 
-// emptyLogOf moves what the write-ahead log of the database at path holds to its place.
-func emptyLogOf(ctx context.Context, path string) error {
+// checkpoint moves what the write-ahead log of the database at path holds to its place.
+func checkpoint(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		return err

@@ -37,12 +37,12 @@ type Salvage struct {
 	Left   LeftOut
 
 	salvageRows
-	lock     *dirLock
-	byNumber map[int64]*SalvagedPlace
-	decided  *sqlstore.Decisions
-	gone     map[memory.Spot]bool
-	doomed   map[int64]bool
-	kept     map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
+	lock            *dirLock
+	byNumber        map[int64]*SalvagedPlace
+	decisions       *sqlstore.Decisions
+	gone            map[memory.Spot]bool
+	pendingDeletion map[int64]bool
+	retainedFrom    map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
 }
 
 // SalvagedPlace is how much was read of a channel.
@@ -70,8 +70,8 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 		salvageRows: salvageRows{Damaged: map[string]int{}, orphans: map[string][]uint32{}},
 		Places:      map[memory.ChannelID]*SalvagedPlace{}, byNumber: map[int64]*SalvagedPlace{},
 		People: map[memory.GuildID][]memory.Person{}, Names: map[memory.Spot]string{},
-		gone: map[memory.Spot]bool{}, doomed: map[int64]bool{}, kept: map[memory.ChannelID]memory.MessageID{},
-		decided: sqlstore.NewDecisions(),
+		gone: map[memory.Spot]bool{}, pendingDeletion: map[int64]bool{}, retainedFrom: map[memory.ChannelID]memory.MessageID{},
+		decisions: sqlstore.NewDecisions(),
 	}
 	if s.lock, err = lockAlone(dir); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 		}
 		return ctx.Err()
 	}
-	if s.look(); s.newer && s.pages.Version() > len(migrations) {
+	if s.scan(); s.unknownTables && s.pages.Version() > len(migrations) {
 		return nil, newerVersion(s.pages.Version())
 	}
 	s.read(now, most)
@@ -124,15 +124,15 @@ func (s *Salvage) read(now time.Time, most time.Duration) {
 			if !g.Left.IsZero() && now.Sub(g.Left) >= memory.LeftFor {
 				since = math.MaxInt64
 			}
-			s.kept[g.Channels[i].ID] = since
+			s.retainedFrom[g.Channels[i].ID] = since
 		}
 	}
 	s.readPeople()
-	s.readTold()
+	s.readFactsAndLore()
 	if s.pages.LogLost || open && !s.pages.HasLog {
 		s.Unsure = append(s.Unsure, FileName+"-wal")
 	}
-	for _, name := range mustTell {
+	for _, name := range deletionTables {
 		if s.Damaged[name] > 0 {
 			s.Unsure = append(s.Unsure, name)
 		}
@@ -203,7 +203,7 @@ func (s *Salvage) readPlaces() {
 func (s *Salvage) readDecisions() (open bool) {
 	var forgotten, deleted []memory.Event
 	s.rows("forgetting", func(r salvagedRow) {
-		f, _ := s.decided.ReadForgetting(r.scan(sqlstore.ForgettingColumns))
+		f, _ := s.decisions.ReadForgetting(r.scan(sqlstore.ForgettingColumns))
 		if f.ID = 0; !f.At.IsZero() { // else it is damaged
 			forgotten = append(forgotten, f)
 		}
@@ -211,7 +211,7 @@ func (s *Salvage) readDecisions() (open bool) {
 	s.rows("opted", func(r salvagedRow) {
 		var e memory.Opted
 		r.read("guild, user, out, at", &e.Guild, &e.User, &e.Out, &e.At)
-		s.decided.Opt(e.Guild, e.User, e.Out)
+		s.decisions.Opt(e.Guild, e.User, e.Out)
 		forgotten = append(forgotten, e)
 	})
 	ids := map[memory.ChannelID][]memory.MessageID{}
@@ -230,7 +230,7 @@ func (s *Salvage) readDecisions() (open bool) {
 			deleted = append(deleted, e)
 		}
 	}
-	s.rows("doomed", func(r salvagedRow) { s.doomed[r.Row] = true })
+	s.rows("doomed", func(r salvagedRow) { s.pendingDeletion[r.Row] = true })
 	s.rows("meta", func(r salvagedRow) { open = open || r.text("key") == openMark })
 	s.Events = slices.Concat(forgotten, s.Events, deleted)
 	return open
@@ -241,7 +241,7 @@ func (s *Salvage) readPeople() {
 	s.rows("person", func(r salvagedRow) {
 		var p memory.Person
 		r.read("guild, id, username, name, nick, bot", &p.Guild, &p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot)
-		if !s.decided.OptedOut(p.Guild, p.ID) {
+		if !s.decisions.OptedOut(p.Guild, p.ID) {
 			s.People[p.Guild] = append(s.People[p.Guild], p)
 		}
 	})
@@ -252,8 +252,8 @@ func (s *Salvage) readPeople() {
 	})
 }
 
-// readTold reads the facts and the lore that aren't gone.
-func (s *Salvage) readTold() {
+// readFactsAndLore reads the facts and the lore that aren't gone.
+func (s *Salvage) readFactsAndLore() {
 	s.rows("fact", func(r salvagedRow) {
 		var e memory.FactTold
 		var text sql.NullString
@@ -261,7 +261,7 @@ func (s *Salvage) readTold() {
 		r.read("guild, user, id, text, alias, by, channel, message",
 			&e.Guild, &e.User, &f.ID, &text, &f.Alias, &f.By, &f.Channel, &f.Message)
 		f.Text = text.String
-		if text.Valid && !s.decided.OptedOut(e.Guild, e.User) &&
+		if text.Valid && !s.decisions.OptedOut(e.Guild, e.User) &&
 			(f.Message == 0 || !s.isGone(e.Guild, f.Channel, f.Message, 0)) {
 			s.Events = append(s.Events, e)
 		}
@@ -293,7 +293,7 @@ func (s *Salvage) readTold() {
 		r.read("id, guild, name, text, by, channel, at", &l.ID, &l.Guild, &l.Name, &text, &l.By, &l.Channel, &at)
 		l.Text, l.At, l.Sources = text.String, at.Time(), sources[loreID{l.Guild, l.ID}]
 		gone := !text.Valid || json.Unmarshal([]byte(r.text("own")), &l.Own) != nil ||
-			s.decided.OptedOut(l.Guild, l.By) ||
+			s.decisions.OptedOut(l.Guild, l.By) ||
 			s.isGone(l.Guild, l.Channel, at, l.By) ||
 			slices.ContainsFunc(l.Sources, func(from memory.Spot) bool {
 				return s.isGone(l.Guild, from.Channel, from.Message, 0)
@@ -311,8 +311,8 @@ func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memo
 	if p := s.Places[channel]; p != nil {
 		at = p.Channel
 	}
-	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decided.Forgotten(at, id, author) ||
-		id < s.kept[channel]
+	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decisions.Forgotten(at, id, author) ||
+		id < s.retainedFrom[channel]
 }
 
 // Messages has do take each message that was read and isn't gone, until do fails or ctx is done.
@@ -341,15 +341,15 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 			return
 		}
 		p.Read++
-		gone := s.doomed[r.Row] || s.decided.OptedOut(c.Guild, m.Author) ||
-			s.gone[memory.Spot{Channel: c.ID, Message: m.ID}] || s.decided.Forgotten(c, m.ID, m.Author)
+		gone := s.pendingDeletion[r.Row] || s.decisions.OptedOut(c.Guild, m.Author) ||
+			s.gone[memory.Spot{Channel: c.ID, Message: m.ID}] || s.decisions.Forgotten(c, m.ID, m.Author)
 		if !gone && m.Kind.Recalled() {
 			p.Recalled++
 		}
 		switch {
 		case gone:
 			s.Left.Gone++
-		case m.ID < s.kept[c.ID]:
+		case m.ID < s.retainedFrom[c.ID]:
 			s.Left.Expired++
 		case m.Kind == memory.FromHark:
 			s.Left.Answers++

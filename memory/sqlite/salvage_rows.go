@@ -17,10 +17,10 @@ type salvageRows struct {
 	// Damaged tells by table how many of its pages can't be read, or not wholly.
 	Damaged map[string]int
 
-	pages   *pagefile.File
-	tables  map[string]*layout
-	orphans map[string][]uint32 // pages of tables that their trees don't lead to
-	newer   bool                // whether the file has tables that this Hark doesn't know
+	pages         *pagefile.File
+	tables        map[string]*layout
+	orphans       map[string][]uint32 // pages of tables that their trees don't lead to
+	unknownTables bool                // whether the file has tables that this Hark doesn't know
 }
 
 // layout is how a table's rows lie in the file.
@@ -36,11 +36,11 @@ type layout struct {
 type columnKind struct{ text, null bool }
 
 // wanted are the tables that are read, in that order.
-var wanted = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
+var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
 	"opted", "doomed", "fact", "lore", "derived", "source", "message"}
 
-// mustTell are the tables without which nobody knows what must stay gone.
-var mustTell = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
+// deletionTables are the tables without which nobody knows what must stay gone.
+var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
 
 // layouts are those of the tables of this Hark's schema.
 func layouts(ctx context.Context) (map[string]*layout, error) {
@@ -108,7 +108,7 @@ func (l *layout) fits(c pagefile.Cell) bool {
 }
 
 // look goes through every tree and finds the pages that none leads to.
-func (s *salvageRows) look() {
+func (s *salvageRows) scan() {
 	seen := s.pages.NewSet()
 	s.pages.Free(seen)
 	s.roots(seen)
@@ -136,7 +136,7 @@ func (s *salvageRows) roots(seen pagefile.Set) {
 		}
 		if r := (salvagedRow{schema, c}); r.number("rootpage") > 0 {
 			roots[r.text("name")], indexes[r.text("name")] = uint32(r.number("rootpage")), r.text("type") == "index"
-			s.newer = s.newer || r.text("type") == "table" && !s.knows(r.text("sql"))
+			s.unknownTables = s.unknownTables || r.text("type") == "table" && !s.knows(r.text("sql"))
 		}
 		return true
 	}
@@ -156,7 +156,7 @@ func (s *salvageRows) roots(seen pagefile.Set) {
 			n, err := s.pages.Node(root, false)
 			table = err == nil && (n.Kind == pagefile.TableInner || n.Kind == pagefile.TableLeaf)
 		}
-		read := slices.Contains(wanted, name)
+		read := slices.Contains(salvagedTables, name)
 		var fits func(pagefile.Cell) bool
 		if read || l != nil && table { // a damaged page may lead to another table's
 			fits = l.fits
@@ -166,7 +166,7 @@ func (s *salvageRows) roots(seen pagefile.Set) {
 			s.Damaged[name] += damaged
 		}
 	}
-	for _, name := range wanted {
+	for _, name := range salvagedTables {
 		if s.tables[name].root == 0 {
 			s.Damaged[name]++
 		}
@@ -179,12 +179,12 @@ func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 	if err != nil || len(n.Cells) == 0 {
 		return nil
 	}
-	for _, name := range wanted {
+	for _, name := range salvagedTables {
 		l := s.tables[name]
 		if l.table != (n.Kind == pagefile.TableLeaf) || slices.ContainsFunc(n.Cells, func(c pagefile.Cell) bool { return !l.fits(c) }) {
 			continue
 		}
-		if slices.Contains(mustTell, name) {
+		if slices.Contains(deletionTables, name) {
 			s.Damaged[name]++ // it may be this one's
 		}
 		if owner != nil {

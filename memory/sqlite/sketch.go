@@ -9,17 +9,17 @@ import (
 )
 
 // turns is in how many directions a vector is turned for its sketch.
-const turns = 3
+const rotations = 3
 
 // planes is how many bits the weight of a question's number has.
-const planes = 3
+const weightBits = 3
 
 // sketcher makes sketches of vectors: a bit for the sign of each number, after the vector was turned in a
 // direction that was drawn once for all. Few numbers of a hashed vector say most of what it says; turned,
 // each says a little of it, so that signs alone tell how near two vectors are.
 type sketcher struct {
-	width int             // of a vector that was filled up, a power of two
-	flips [turns][]uint32 // the sign bit for each number that changes its sign, else 0
+	width int                 // of a vector that was filled up, a power of two
+	flips [rotations][]uint32 // the sign bit for each number that changes its sign, else 0
 }
 
 func newSketcher(dimensions int) *sketcher {
@@ -40,7 +40,7 @@ func newSketcher(dimensions int) *sketcher {
 func (k *sketcher) dimensions() int { return len(k.flips[0]) }
 
 // turned is v in one of the directions. It overwrites scratch if that is large enough.
-func (k *sketcher) turned(v []float32, turn int, scratch []float32) []float32 {
+func (k *sketcher) rotate(v []float32, turn int, scratch []float32) []float32 {
 	if cap(scratch) < k.width {
 		scratch = make([]float32, k.width)
 	}
@@ -78,10 +78,10 @@ func (k *sketcher) sketch(steps []byte) []byte {
 	for i, b := range steps {
 		v[i] = float32(int8(b))
 	}
-	sketch := make([]byte, 0, turns*k.width/8)
+	sketch := make([]byte, 0, rotations*k.width/8)
 	var turned []float32
-	for turn := range turns {
-		turned = k.turned(v, turn, turned)
+	for turn := range rotations {
+		turned = k.rotate(v, turn, turned)
 		for _, word := range signs(turned) {
 			sketch = binary.LittleEndian.AppendUint64(sketch, word)
 		}
@@ -100,18 +100,18 @@ func signs(turned []float32) []uint64 {
 
 // weights is how much each number of a question that was turned counts, from 0 to 7 where 3 is the mean: of each the
 // lowest bits, then the next, then the highest.
-func weights(turned []float32) [planes][]uint64 {
+func weights(turned []float32) [weightBits][]uint64 {
 	sum := float32(0)
 	for _, x := range turned {
 		sum += max(x, -x)
 	}
 	scale := 3 * float32(len(turned)) / sum
-	var bit [planes][]uint64
+	var bit [weightBits][]uint64
 	for p := range bit {
 		bit[p] = make([]uint64, len(turned)/64)
 	}
 	for i, x := range turned {
-		weight := uint64(min(1<<planes-1, max(x, -x)*scale+0.5))
+		weight := uint64(min(1<<weightBits-1, max(x, -x)*scale+0.5))
 		for p := range bit {
 			bit[p][i/64] |= weight >> p & 1 << (i % 64)
 		}
@@ -120,7 +120,7 @@ func weights(turned []float32) [planes][]uint64 {
 }
 
 // large is a mask of the bits whose weight is 2 at least. By them alone, more can be told than by all bits alike.
-func large(weights *[planes][]uint64) []uint64 {
+func heavyBits(weights *[weightBits][]uint64) []uint64 {
 	mask := slices.Clone(weights[1])
 	for i, x := range weights[2] {
 		mask[i] |= x
@@ -129,7 +129,7 @@ func large(weights *[planes][]uint64) []uint64 {
 }
 
 // differing is how many of the bits of mask differ in two sketches.
-func differing(a, b, mask []uint64) int {
+func hammingDistance(a, b, mask []uint64) int {
 	n := 0
 	for ; len(a) >= 8; a, b, mask = a[8:], b[8:], mask[8:] {
 		x, y, m := (*[8]uint64)(a), (*[8]uint64)(b), (*[8]uint64)(mask)
@@ -145,7 +145,7 @@ func differing(a, b, mask []uint64) int {
 }
 
 // weighed is how much the bits weigh that differ in two sketches.
-func weighed(a, b []uint64, weights *[planes][]uint64) int {
+func weightedDistance(a, b []uint64, weights *[weightBits][]uint64) int {
 	n := 0
 	b, w0, w1, w2 := b[:len(a)], weights[0][:len(a)], weights[1][:len(a)], weights[2][:len(a)]
 	for i, x := range a {

@@ -13,11 +13,11 @@ import (
 func (e *engine) loadSpace(ctx context.Context) error {
 	v := &e.vectors
 	use, _, err := sqlstore.Spaces(ctx, e.read)
-	if err != nil || use != v.inUse() {
+	if err != nil || use != v.currentSpace() {
 		v.reset(use)
 		return err
 	}
-	begun := v.begun()
+	begun := v.all()
 	if len(begun) == 0 {
 		return nil
 	}
@@ -31,13 +31,13 @@ func (e *engine) loadSpace(ctx context.Context) error {
 		err := scan(&guild, &version)
 		versions[guild] = version
 		return err
-	}, "SELECT guild, version FROM vector_version WHERE guild IN (SELECT value FROM json_each(?))", listOf(guilds))
+	}, "SELECT guild, version FROM vector_version WHERE guild IN (SELECT value FROM json_each(?))", jsonList(guilds))
 	if err != nil {
 		v.reset(use)
 		return err
 	}
 	for _, x := range begun {
-		if !x.notice(versions[x.guild]) {
+		if !x.upToDate(versions[x.guild]) {
 			v.drop(x)
 		}
 	}

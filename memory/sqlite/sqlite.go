@@ -66,9 +66,9 @@ type engine struct {
 	opened  bool     // wholly
 	check   check    // of a file that wasn't closed
 
-	rest time.Time // until when Erase, where nobody waits, does nothing
+	eraseAfter time.Time // until when Erase, where nobody waits, does nothing
 
-	vectors    vectors
+	vectors    indexCache
 	statements statements
 
 	// changed is called before a transaction goes on, or a read is answered, when somebody else has written since.
@@ -76,7 +76,7 @@ type engine struct {
 }
 
 // patience is how long a write waits for another process to finish its own.
-const patience = 10 * time.Second
+const busyTimeout = 10 * time.Second
 
 // FileName is the database's name in the data directory.
 const FileName = "hark.db"
@@ -96,7 +96,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(ctx, dir, patience)
+	lock, err := lockDir(ctx, dir, busyTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 }
 
 func newStore(e *engine) *Store {
-	e.writer.turn = make(chan struct{}, 1)
+	e.writer.lock = make(chan struct{}, 1)
 	return &Store{sqlstore.New(e, sqlstore.Options{Space: e.options.Space, Tokens: e.options.Tokens}), e}
 }
 
@@ -141,15 +141,15 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) e
 	if err := sqlstore.Open(ctx, s.Store); err != nil {
 		return err
 	}
-	s.engine.tryEmptyLog()
+	s.engine.tryTruncateLog()
 	return nil
 }
 
 func (e *engine) open(ctx context.Context, path string, patience time.Duration) (err error) {
-	e.vectors.limit, e.vectors.patience, e.vectors.loading = e.options.IndexLimit, evictedPatience,
-		make(chan struct{}, loadsAtOnce)
+	e.vectors.limit, e.vectors.evictedTimeout, e.vectors.loadSlots = e.options.IndexLimit, evictedTimeout,
+		make(chan struct{}, maxLoads)
 	e.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
-	e.writer.name, e.writer.patience = rand.Text(), patience
+	e.writer.name, e.writer.busyTimeout = rand.Text(), patience
 	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
@@ -174,8 +174,8 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if e.watch.version, err = e.watch.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
 		return errors.Join(err, e.watch.conn.Close())
 	}
-	e.writer.scrubbed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
-		scrubbedKey+"'").Scan(new(int)))
+	e.writer.zeroed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
+		zeroedKey+"'").Scan(new(int)))
 	return err
 }
 
@@ -183,22 +183,22 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 // running may fail: cancel them first.
 func (e *engine) Close() error {
 	e.check.end()
-	e.writer.turn <- struct{}{}
-	defer func() { <-e.writer.turn }()
+	e.writer.lock <- struct{}{}
+	defer func() { <-e.writer.lock }()
 	if e.writer.closed {
 		return nil
 	}
-	if e.opened && (!e.writer.removed.IsZero() || !e.writer.scrubbed) {
+	if e.opened && (!e.writer.removed.IsZero() || !e.writer.zeroed) {
 		// Else whoever opens the file next does it, as with a merge, which takes long.
 		unmerged, err := e.isUnmerged(context.Background())
-		if !e.writer.scrubbed && !unmerged && err == nil {
-			_ = e.scrub(context.Background(), e.transact)
+		if !e.writer.zeroed && !unmerged && err == nil {
+			_ = e.zeroFreed(context.Background(), e.transact)
 		}
 		_ = e.truncateLog(context.Background(), 0)
 	}
 	e.writer.closed = true
 	e.vectors.close()
-	e.unmark()
+	e.clearOpenMark()
 	errs := []error{e.watch.close(), e.writer.dirty.close()}
 	if e.read != nil {
 		errs = append(errs, e.read.Close())

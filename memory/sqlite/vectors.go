@@ -13,55 +13,55 @@ import (
 )
 
 // vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
-type vectors struct {
-	limit    int64         // bytes; see Options
-	patience time.Duration // evictedPatience, but in tests
-	loading  chan struct{}
-	loads    sync.WaitGroup // what loads; Close waits for it
+type indexCache struct {
+	limit          int64         // bytes; see Options
+	evictedTimeout time.Duration // evictedTimeout, but in tests
+	loadSlots      chan struct{}
+	loads          sync.WaitGroup // what loads; Close waits for it
 
-	mu     sync.Mutex
-	closed bool             // so that nothing is loaded any more
-	space  memory.Space     // in which they lie
-	guilds map[int64]*index // by guild number
-	uses   int64            // how often any was used
-	made   map[int64]bool   // the guilds that made room for others
+	mu      sync.Mutex
+	closed  bool             // so that nothing is loaded any more
+	space   memory.Space     // in which they lie
+	guilds  map[int64]*index // by guild number
+	clock   int64            // how often any was used
+	evicted map[int64]bool   // the guilds that made room for others
 }
 
-// evictedPatience is how long a search waits at least, where it doesn't wait for as long as it takes, for a
+// evictedTimeout is how long a search waits at least, where it doesn't wait for as long as it takes, for a
 // guild that was loaded and made room for others: or servers that are asked in turn and don't fit together
 // would never be found by meaning.
-const evictedPatience = 3 * time.Second
+const evictedTimeout = 3 * time.Second
 
-// hasMadeRoom reports whether any of guilds was loaded and made room for others.
-func (v *vectors) hasMadeRoom(guilds []int64) bool {
+// wasEvicted reports whether any of guilds was loaded and made room for others.
+func (v *indexCache) wasEvicted(guilds []int64) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.ContainsFunc(guilds, func(guild int64) bool { return v.made[guild] })
+	return slices.ContainsFunc(guilds, func(guild int64) bool { return v.evicted[guild] })
 }
 
-// loadsAtOnce bounds the guilds that are loaded at the same time, so that others' searches find a connection
+// maxLoads bounds the guilds that are loaded at the same time, so that others' searches find a connection
 // to read by.
-const loadsAtOnce = 2
+const maxLoads = 2
 
-// inUse is the space in which what is loaded lies.
-func (v *vectors) inUse() memory.Space {
+// currentSpace is the space in which what is loaded lies.
+func (v *indexCache) currentSpace() memory.Space {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.space
 }
 
 // reset forgets all that is loaded, and ends what loads; what is loaded from now on lies in space.
-func (v *vectors) reset(space memory.Space) {
+func (v *indexCache) reset(space memory.Space) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, x := range v.guilds {
-		x.giveUp()
+		x.cancelLoad()
 	}
 	v.guilds, v.space = nil, space
 }
 
 // close ends what loads, and waits until it has ended.
-func (v *vectors) close() {
+func (v *indexCache) close() {
 	v.mu.Lock()
 	v.closed = true
 	v.mu.Unlock()
@@ -72,7 +72,7 @@ func (v *vectors) close() {
 // begin is a guild's index, which is being loaded unless it is already; nil if space isn't the one in use.
 // Who asks may stop waiting and others go on, so that loading ends with the store and not with a caller's
 // context.
-func (e *engine) begin(guild int64, space memory.Space) *index {
+func (e *engine) startLoading(guild int64, space memory.Space) *index {
 	v := &e.vectors
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -85,15 +85,15 @@ func (e *engine) begin(guild int64, space memory.Space) *index {
 	x, ok := v.guilds[guild]
 	if !ok {
 		ctx, cancel := context.WithCancel(context.Background())
-		x = &index{guild: guild, space: space, giveUp: cancel, loaded: make(chan struct{})}
+		x = &index{guild: guild, space: space, cancelLoad: cancel, loaded: make(chan struct{})}
 		v.guilds[guild] = x
 		v.loads.Go(func() {
 			defer cancel()
 			e.load(ctx, x)
 		})
 	}
-	v.uses++
-	x.used = v.uses
+	v.clock++
+	x.used = v.clock
 	return x
 }
 
@@ -102,21 +102,21 @@ func (e *engine) load(ctx context.Context, x *index) {
 	defer close(x.loaded)
 	v := &e.vectors
 	select {
-	case v.loading <- struct{}{}:
+	case v.loadSlots <- struct{}{}:
 	case <-ctx.Done():
 		x.err = ctx.Err()
 		return
 	}
-	defer func() { <-v.loading }()
+	defer func() { <-v.loadSlots }()
 	if x.err = x.fill(ctx, e); x.err == nil {
-		v.makeRoom()
+		v.evict()
 	}
 }
 
 // index is a guild's index, loaded; nil if space isn't the one in use, or if waiting ends before it is loaded.
 func (e *engine) index(waiting context.Context, guild int64, space memory.Space) (*index, error) {
 	for {
-		x := e.begin(guild, space)
+		x := e.startLoading(guild, space)
 		if x == nil || !x.isLoaded(waiting) {
 			return nil, nil
 		}
@@ -130,7 +130,7 @@ func (e *engine) index(waiting context.Context, guild int64, space memory.Space)
 }
 
 // drop forgets an index, and reports whether it was still to be had.
-func (v *vectors) drop(x *index) bool {
+func (v *indexCache) drop(x *index) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.guilds[x.guild] != x {
@@ -140,9 +140,9 @@ func (v *vectors) drop(x *index) bool {
 	return true
 }
 
-// makeRoom forgets what was used longest ago until the rest is within the limit; what was used last stays. Searches
+// evict forgets what was used longest ago until the rest is within the limit; what was used last stays. Searches
 // that are under way in what is forgotten go on in it.
-func (v *vectors) makeRoom() {
+func (v *indexCache) evict() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.limit <= 0 {
@@ -160,23 +160,23 @@ func (v *vectors) makeRoom() {
 		if n := x.size.Load(); total > v.limit && n > 0 {
 			total -= n
 			delete(v.guilds, x.guild)
-			if v.made == nil {
-				v.made = map[int64]bool{}
+			if v.evicted == nil {
+				v.evicted = map[int64]bool{}
 			}
-			v.made[x.guild] = true
+			v.evicted[x.guild] = true
 		}
 	}
 }
 
 // begun are the indexes that are loaded or being loaded.
-func (v *vectors) begun() []*index {
+func (v *indexCache) all() []*index {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Collect(maps.Values(v.guilds))
 }
 
 // apply brings what is loaded up to date with a commit, which changed the vectors of these guilds.
-func (v *vectors) apply(changes map[int64]vectorChange) {
+func (v *indexCache) apply(changes map[int64]vectorChange) {
 	for guild, c := range changes {
 		v.mu.Lock()
 		x := v.guilds[guild]
@@ -186,6 +186,6 @@ func (v *vectors) apply(changes map[int64]vectorChange) {
 		}
 	}
 	if len(changes) > 0 {
-		v.makeRoom()
+		v.evict()
 	}
 }

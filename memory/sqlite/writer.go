@@ -16,18 +16,18 @@ import (
 
 // writer lets one goroutine write at a time.
 type writer struct {
-	turn     chan struct{} // holds a token while somebody writes
-	name     string        // of this writer among those that have the file open
-	patience time.Duration
-	step     time.Duration // about how long one transaction of long work takes
+	lock        chan struct{} // holds a token while somebody writes
+	name        string        // of this writer among those that have the file open
+	busyTimeout time.Duration
+	step        time.Duration // about how long one transaction of long work takes
 
 	// What follows is used by the holder of turn only.
 	closed     bool
 	damage     error     // a check found it: nothing is written any more
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
-	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
+	zeroed     bool      // no text was removed since what it left in unused parts of pages was overwritten
 	removals   int       // transactions that removed text
-	dirty      dirty
+	dirty      dirtyPages
 	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
 	statements map[string]*sql.Stmt
 	sketcher   *sketcher // that was used last
@@ -42,11 +42,11 @@ func (w *writer) sketcherOf(dimensions int) *sketcher {
 }
 
 // Turn implements sqlstore.Engine.
-func (e *engine) Turn() chan struct{} { return e.writer.turn }
+func (e *engine) Turn() chan struct{} { return e.writer.lock }
 
-func (e *engine) takeTurn(ctx context.Context) error {
+func (e *engine) acquireWriteLock(ctx context.Context) error {
 	select {
-	case e.writer.turn <- struct{}{}:
+	case e.writer.lock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -58,7 +58,7 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := e.takeTurn(ctx); err != nil {
+	if err := e.acquireWriteLock(ctx); err != nil {
 		return err
 	}
 	defer e.EndTurn(true)
@@ -83,9 +83,9 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	err := t.run(f)
 	if err == nil {
 		if e.writer.dirty.note(); t.Text && e.writer.dirty.at == 0 {
-			e.writer.dirty.lose() // another process has emptied the log at once
+			e.writer.dirty.markUnknown() // another process has emptied the log at once
 		}
-		for _, number := range t.wiped {
+		for _, number := range t.zeroed {
 			e.writer.dirty.pages.Remove(number)
 		}
 		err = e.publish(t)
@@ -108,24 +108,24 @@ func (t *tx) run(f func(*tx) error) error {
 			_ = t.exec("ROLLBACK") // fails if SQLite has done so itself, as when the disk is full
 		}
 	}()
-	if err := t.noticeOthers(); err != nil {
+	if err := t.refreshIfChanged(); err != nil {
 		return err
 	}
 	if err := f(t); err != nil {
 		return err
 	}
-	if t.much {
-		if err := t.secureText(true); err != nil {
+	if t.inBulk {
+		if err := t.setSecureDelete(true); err != nil {
 			return err
 		}
 	}
-	if t.Text && t.engine.writer.scrubbed {
-		if err := t.exec("DELETE FROM meta WHERE key = '" + scrubbedKey + "'"); err != nil {
+	if t.Text && t.engine.writer.zeroed {
+		if err := t.exec("DELETE FROM meta WHERE key = '" + zeroedKey + "'"); err != nil {
 			return err
 		}
-		t.engine.writer.scrubbed = false
+		t.engine.writer.zeroed = false
 	}
-	if err := t.countVectors(); err != nil {
+	if err := t.bumpVectorVersions(); err != nil {
 		return err
 	}
 	if err := t.exec("COMMIT"); err != nil {
@@ -135,9 +135,9 @@ func (t *tx) run(f func(*tx) error) error {
 	return nil
 }
 
-// noticeOthers has what is held in memory thrown away if another process has written, and says in the file who
+// refreshIfChanged has what is held in memory thrown away if another process has written, and says in the file who
 // writes now.
-func (t *tx) noticeOthers() error {
+func (t *tx) refreshIfChanged() error {
 	var version int64
 	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
 		return err
@@ -147,10 +147,10 @@ func (t *tx) noticeOthers() error {
 		return nil
 	}
 	e.writer.version = version
-	t.others = true
-	e.writer.dirty.lose()
+	t.othersWrote = true
+	e.writer.dirty.markUnknown()
 	var err error
-	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey +
+	if e.writer.zeroed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + zeroedKey +
 		"'").Scan(new(int))); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (t *tx) noticeOthers() error {
 
 // publish brings what the engine holds in memory up to date after a commit.
 func (e *engine) publish(t *tx) error {
-	if t.Text || t.others {
+	if t.Text || t.othersWrote {
 		if e.writer.removals++; e.writer.removed.IsZero() {
 			e.writer.removed = time.Now()
 		}
@@ -189,7 +189,7 @@ func (w *writer) close() error {
 }
 
 // forget has the next transaction look what others may have written, and what of its own was.
-func (w *writer) forget() { w.version, w.scrubbed = 0, false }
+func (w *writer) forget() { w.version, w.zeroed = 0, false }
 
 // longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
 const longRemoved = 5 * time.Second
@@ -201,13 +201,13 @@ func (e *engine) EndTurn(idle bool) {
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
 		_ = e.truncateLog(context.Background(), 0) // the next to write or to ask for what is pending tries again
 	}
-	<-w.turn
+	<-w.lock
 }
 
-// tryEmptyLog empties the write-ahead log of removed text unless somebody writes, who will do so.
-func (e *engine) tryEmptyLog() {
+// tryTruncateLog empties the write-ahead log of removed text unless somebody writes, who will do so.
+func (e *engine) tryTruncateLog() {
 	select {
-	case e.writer.turn <- struct{}{}:
+	case e.writer.lock <- struct{}{}:
 		e.EndTurn(true)
 	default:
 	}
@@ -217,25 +217,25 @@ func (e *engine) tryEmptyLog() {
 // began to read before; who begins meanwhile is in nobody's way. Where one is, the next to write or to ask for
 // what is pending tries again, and opening the file does it at the latest. The caller holds the turn.
 func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
-	if err := e.beBusy(ctx, wait); err != nil {
+	if err := e.setBusyTimeout(ctx, wait); err != nil {
 		return err
 	}
-	defer func() { _ = e.beBusy(ctx, e.writer.patience) }()
+	defer func() { _ = e.setBusyTimeout(ctx, e.writer.busyTimeout) }()
 	e.writer.dirty.note()
 	var busy, pages, moved int
 	err := e.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 	if err == nil && busy > 0 {
-		err = errReaders
+		err = errLogInUse
 	}
 	if err == nil {
 		e.writer.removed = time.Time{}
-		e.writer.dirty.emptied()
+		e.writer.dirty.logTruncated()
 	}
 	return err
 }
 
-// beBusy sets how long the writer waits for others.
-func (e *engine) beBusy(ctx context.Context, wait time.Duration) error {
+// setBusyTimeout sets how long the writer waits for others.
+func (e *engine) setBusyTimeout(ctx context.Context, wait time.Duration) error {
 	_, err := e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()))
 	return err
 }
@@ -272,7 +272,7 @@ func explain(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		advice = "another process holds the database: stop it or wait"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		if isOfFullText(err) {
+		if isFullTextDamage(err) {
 			return explained{fmt.Errorf("%w: \"hark reindex\" makes it again (SQLite: %w)", errFullText, err)}
 		}
 		advice = "the file is damaged or not a database of Hark's: " + Rescue

@@ -209,7 +209,7 @@ func (w *ingest) isIdle() bool {
 	return len(w.waiting) == 0
 }
 
-// noticeOthers throws away what is held in memory when somebody else has written.
+// refreshIfChanged throws away what is held in memory when somebody else has written.
 func (s *Store) noticeOthers(ctx context.Context, q Querier, writing bool) error {
 	if writing {
 		s.ingest.forget()

@@ -62,7 +62,7 @@ func summarySources(channel memory.ChannelID, from []memory.SummarySource) []mem
 	return all
 }
 
-// makeRoom takes away the summaries that another has taken the place of, or that the channel has no room for.
+// evict takes away the summaries that another has taken the place of, or that the channel has no room for.
 func (t *transaction) makeRoom(e memory.Summarised) {
 	for _, id := range e.Evicted {
 		t.changed.Text = true

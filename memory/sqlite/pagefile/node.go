@@ -9,7 +9,7 @@ const (
 )
 
 // node is a B-tree page.
-type node struct {
+type Node struct {
 	Kind     byte
 	children []uint32
 	Cells    []Cell
@@ -23,7 +23,7 @@ type Cell struct {
 }
 
 // node reads a B-tree page; a leaf's cells only if wanted.
-func (f *File) Node(no uint32, wanted bool) (n node, err error) {
+func (f *File) Node(no uint32, wanted bool) (n Node, err error) {
 	p, err := f.page(no)
 	if err != nil {
 		return n, err
@@ -83,7 +83,7 @@ func freeBytes(p []byte, at int) (n int, err error) {
 }
 
 // cell reads the cell at offset at into n and returns its size in the page.
-func (f *File) cell(n *node, p []byte, at int) (size int, err error) {
+func (f *File) cell(n *Node, p []byte, at int) (size int, err error) {
 	b := p[at:]
 	used := 0
 	if n.Kind == TableInner || n.Kind == indexInner {
