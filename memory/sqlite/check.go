@@ -61,10 +61,10 @@ func (s *Store) openLocked(ctx context.Context) error {
 	if err := s.open(ctx, path, busyTimeout); err != nil {
 		return err
 	}
-	if err := sqlstore.RepairText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
+	if err := sqlstore.RebuildFullText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
 		return err
 	}
-	if err := sqlstore.Hide(ctx, s.Store); err != nil {
+	if err := sqlstore.HideForgotten(ctx, s.Store); err != nil {
 		return err
 	}
 	if !e.lock.alone {
@@ -139,7 +139,7 @@ func (s *Store) checkInBackground(path string) {
 		defer close(e.check.done)
 		err := quickCheck(ctx, path)
 		if errors.Is(err, errFullText) {
-			err = sqlstore.RepairText(ctx, s.Store, true, true, e.options.Progress)
+			err = sqlstore.RebuildFullText(ctx, s.Store, true, true, e.options.Progress)
 		}
 		if err == nil {
 			_ = e.setOpenMark(ctx, sound) // where that fails, as when the disk is full, the next to open it checks it again

@@ -127,9 +127,9 @@ func (e *engine) isUnmerged(ctx context.Context) (bool, error) {
 	return sqlstore.Found(e.read.QueryRowContext(ctx, readUnmerged).Scan(new(int)))
 }
 
-// RemoveMuch implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message. Without it
+// RemoveInBulk implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message. Without it
 // FTS5 notes that the message is gone, and drops its terms when it merges the parts that full text consists of.
-func (t *tx) RemoveMuch() error {
+func (t *tx) RemoveInBulk() error {
 	if t.inBulk {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (t *tx) setSecureDelete(on bool) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
 }
 
-// mergeText takes out of full text what RemoveMuch left there: it merges all parts into one, in steps
+// mergeText takes out of full text what RemoveInBulk left there: it merges all parts into one, in steps
 // (https://www.sqlite.org/fts5.html#the_merge_command).
 func (e *engine) mergeText(ctx context.Context, write transact) error {
 	var begun int64 // removals that the merge under way takes out; 0 if it has not begun

@@ -47,7 +47,7 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveMuch() }))
+	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveInBulk() }))
 	must(t, s.engine.writing(bg, (*tx).zeroAll))
 	if s.engine.writer.zeroed {
 		t.Error("it does")
@@ -75,7 +75,7 @@ func TestTextRemovedDuringAMerge(t *testing.T) {
 	must(t, s.engine.read.QueryRow("SELECT min(row) FROM message").Scan(&first))
 	remove := func(from int) {
 		must(t, s.engine.writing(bg, func(t *tx) error {
-			err := t.RemoveMuch()
+			err := t.RemoveInBulk()
 			for n := from; n < 200; n += 2 {
 				err = errors.Join(err, t.RemoveText(first+int64(n), hashes(n)))
 			}
@@ -125,7 +125,7 @@ func TestTextRemovedFromAllParts(t *testing.T) {
 		some := (end-first)/(1+random.IntN(8)) + 1
 		for from := first; from < end; from += some {
 			must(t, s.engine.writing(bg, func(t *tx) error {
-				err := t.RemoveMuch()
+				err := t.RemoveInBulk()
 				for n := from; n < min(end, from+some); n++ {
 					err = errors.Join(err, t.RemoveText(int64(n+1), terms[n]))
 				}

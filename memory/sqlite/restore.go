@@ -101,7 +101,7 @@ func restore(ctx context.Context, dir, from string,
 // takeOver has a restored copy take over what the database at path knows.
 func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken) error {
 	s.engine.writer.lock <- struct{}{}
-	defer s.engine.EndTurn(true)
+	defer s.engine.ReleaseWriteLock(true)
 	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
 	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
 		return explain(err)

@@ -12,7 +12,7 @@ type tx struct {
 	ctx         context.Context
 	engine      *engine
 	othersWrote bool     // somebody else had written before
-	inBulk      bool     // RemoveMuch was called
+	inBulk      bool     // RemoveInBulk was called
 	zeroed      []uint32 // pages whose unused middle was overwritten, and nothing else
 	sqlstore.Changes
 	put     []storedVector         // new vectors in the space in use

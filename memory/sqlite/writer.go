@@ -41,8 +41,8 @@ func (w *writer) sketcherOf(dimensions int) *sketcher {
 	return w.sketcher
 }
 
-// Turn implements sqlstore.Engine.
-func (e *engine) Turn() chan struct{} { return e.writer.lock }
+// WriteLock implements sqlstore.Engine.
+func (e *engine) WriteLock() chan struct{} { return e.writer.lock }
 
 func (e *engine) acquireWriteLock(ctx context.Context) error {
 	select {
@@ -61,7 +61,7 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	if err := e.acquireWriteLock(ctx); err != nil {
 		return err
 	}
-	defer e.EndTurn(true)
+	defer e.ReleaseWriteLock(true)
 	return e.transact(ctx, f)
 }
 
@@ -194,9 +194,9 @@ func (w *writer) forget() { w.version, w.zeroed = 0, false }
 // longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// EndTurn implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever
+// ReleaseWriteLock implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever
 // leaves no work behind takes it out.
-func (e *engine) EndTurn(idle bool) {
+func (e *engine) ReleaseWriteLock(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
 		_ = e.truncateLog(context.Background(), 0) // the next to write or to ask for what is pending tries again
@@ -208,7 +208,7 @@ func (e *engine) EndTurn(idle bool) {
 func (e *engine) tryTruncateLog() {
 	select {
 	case e.writer.lock <- struct{}{}:
-		e.EndTurn(true)
+		e.ReleaseWriteLock(true)
 	default:
 	}
 }

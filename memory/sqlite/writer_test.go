@@ -155,7 +155,7 @@ func TestABusyWriterEmptiesTheLog(t *testing.T) {
 	}{{-time.Hour, false}, {2 * longRemoved, true}} {
 		s.engine.writer.lock <- struct{}{}
 		s.engine.writer.removed = time.Now().Add(-c.since)
-		s.engine.EndTurn(false)
+		s.engine.ReleaseWriteLock(false)
 		if got := s.engine.writer.removed.IsZero(); got != c.clean {
 			t.Errorf("%s after a removal the log is empty: %v", c.since, got)
 		}

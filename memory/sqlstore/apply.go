@@ -55,11 +55,11 @@ func (t *transaction) apply(e *event) {
 	case memory.FactTold:
 		t.tellFact(v)
 	case memory.FactGone:
-		t.take(aFact, v.Guild, v.Fact)
+		t.deleteKnowledge(aFact, v.Guild, v.Fact)
 	case memory.LoreTold:
 		t.tellLore(v.Lore)
 	case memory.LoreGone:
-		t.take(aLore, v.Guild, v.ID)
+		t.deleteKnowledge(aLore, v.Guild, v.ID)
 	case memory.Summarised:
 		t.summarise(v)
 	case memory.SessionCondensed:
@@ -86,7 +86,7 @@ func (t *transaction) post(e *event) {
 	}
 	d := t.decisions()
 	if out := d.OptedOut(m.Guild, m.Author); out ||
-		d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
+		d.forgotten(location{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
 		t.drop(c, m, out)
 		return
 	}
@@ -102,7 +102,7 @@ func (t *transaction) post(e *event) {
 	switch old := t.stored(c, m.ID); {
 	case old.row == 0:
 		t.insertEdited(c, m, e.terms)
-	case !old.doomed:
+	case !old.pendingDeletion:
 		t.replace(c, old, m)
 	}
 }
@@ -150,7 +150,7 @@ func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 // was heard, and isn't in a gap, in a guild where somebody has opted out or is forgotten. Unlike
 // ingest.dropped this outlives the process.
 func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
-	return t.decisions().mayDrop(c.spot, id) && value[bool](t, `SELECT
+	return t.decisions().mayDrop(c.location, id) && value[bool](t, `SELECT
 		?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0))
 		AND NOT EXISTS (SELECT 1 FROM message WHERE channel = c.no AND id = ?2)
 		AND NOT EXISTS (SELECT 1 FROM gap WHERE channel = c.id AND sweep = 0 AND after < ?2 AND until >= ?2)
@@ -226,7 +226,7 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 	t.changed.Text = true
 	t.reindex(old.row, old.Message, now.Message)
 	if old.segment != 0 {
-		t.segment(old.segment, c.no).torn = true
+		t.segment(old.segment, c.no).invalid = true
 	}
 	made := madeFrom(aMessage, old.Channel, old.ID)
 	if old.Kind != memory.FromHark {
@@ -262,7 +262,7 @@ func (t *transaction) edit(e memory.Edited) {
 	old := t.stored(c, e.ID)
 	if old.row == 0 {
 		t.keepEdit(c, e)
-	} else if !old.doomed && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
+	} else if !old.pendingDeletion && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
 		now := old
 		now.Edited, now.Content = e.At, e.Content
 		t.update(c, old, now)
@@ -291,26 +291,26 @@ func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unl
 		if c := t.knownChannel(channel); c != nil {
 			c.highest = max(c.highest, id)
 		}
-		t.bury(channel, id)
+		t.addTombstone(channel, id)
 	}
 }
 
 // bury has a message be known as deleted.
-func (t *transaction) bury(channel memory.ChannelID, id memory.MessageID) {
+func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID) {
 	t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
 }
 
 // notes are the tables of what is kept beside messages, by channel and id, also of those that aren't there.
-var notes = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
+var messageTables = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
 
 // delete removes a message for good, whether it is there or yet to come, with all that was made from it.
 func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
 	t.changed.Text = true
-	t.bury(channel, id)
-	for _, table := range notes {
+	t.addTombstone(channel, id)
+	for _, table := range messageTables {
 		t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", channel, id)
 	}
-	t.handOn(channel, id)
+	t.rekeyTrace(channel, id)
 	t.unshow(channel, id)
 	t.invalidate(madeFrom(aMessage, channel, id), cause{hide, memory.Spot{Channel: channel, Message: id}})
 	c := t.knownChannel(channel)
@@ -318,7 +318,7 @@ func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide
 		return
 	}
 	c.highest = max(c.highest, id)
-	if old := t.stored(c, id); old.row != 0 && !old.doomed {
+	if old := t.stored(c, id); old.row != 0 && !old.pendingDeletion {
 		t.remove(c, old)
 	}
 }
@@ -333,7 +333,7 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 	OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2)
 	OR EXISTS (SELECT 1 FROM source WHERE kind = 0 AND place = ?1 AND id = ?2)
 	OR EXISTS (SELECT 1 FROM ` +
-	strings.Join(notes, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
+	strings.Join(messageTables, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
 	" WHERE channel = ?1 AND id = ?2)"
 
 // remove takes a stored message out of everything made of it.
@@ -347,7 +347,7 @@ func (t *transaction) remove(c *channel, old storedMessage) {
 	t.count(old.Message, c.no, -1)
 	change := t.segment(old.segment, c.no)
 	change.size--
-	change.torn = true
+	change.invalid = true
 }
 
 // star keeps whether a message is marked as important, whether it is there or yet to come.

@@ -11,7 +11,7 @@ import (
 
 // channel is what the writer knows of a channel it writes to.
 type channel struct {
-	spot
+	location
 	nameless bool          // so that nothing but messages is known of it
 	owner    memory.UserID // of a thread; 0 if that isn't known
 	no       int64
@@ -80,7 +80,7 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 
 // place notes what is known of a channel.
 func (c *channel) place(known memory.Channel) {
-	c.spot = spotOf(known)
+	c.location = locationOf(known)
 	c.owner = cmp.Or(known.Owner, c.owner)
 	c.nameless = known.Unplaced && known.Name == "" && c.owner == 0
 }
@@ -209,10 +209,10 @@ func (t *transaction) newSegment(guild int64) int64 {
 // storedMessage is a message with what the file alone knows of it.
 type storedMessage struct {
 	memory.Message
-	row     int64 // 0 if it isn't there
-	segment int64
-	whole   int64 // milliseconds; see the schema
-	doomed  bool  // being forgotten
+	row             int64 // 0 if it isn't there
+	segment         int64
+	whole           int64 // milliseconds; see the schema
+	pendingDeletion bool  // being forgotten
 }
 
 // stored is the message as it is in the file.
@@ -221,7 +221,7 @@ func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) 
 		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).
 		into(&m.row, &m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.whole, &m.Starred, &m.Tokens,
-			&m.segment, &m.Content, asExtra{&m.Message}, &m.Channel, &m.Guild, &m.doomed)
+			&m.segment, &m.Content, asExtra{&m.Message}, &m.Channel, &m.Guild, &m.pendingDeletion)
 	return m
 }
 

@@ -37,7 +37,7 @@ func (s *Store) Condensed(ctx context.Context, channel memory.ChannelID) ([]memo
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, c *memory.Condensed) error {
 		err := scan(&c.Channel, &c.Until, asTime{&c.Made}, &c.Model, &c.Text, asJSON{&c.Sources})
-		c.Guild, _, _ = s.place(c.Channel)
+		c.Guild, _, _ = s.channelNo(c.Channel)
 		return err
 	}, "SELECT c.channel, c.until, c.made, c.model, c.text, "+sourcesColumn+` FROM condensed c
 		JOIN derived d ON d.kind = ?2 AND d.place = c.channel WHERE (c.channel = ?1 OR ?1 = 0) ORDER BY c.channel`,

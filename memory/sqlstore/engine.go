@@ -25,9 +25,9 @@ type Engine interface {
 	// Notice looks whether somebody else has written.
 	Notice(ctx context.Context) error
 
-	// Turn holds a token while somebody writes. EndTurn takes it out; idle says that nobody waits to write.
-	Turn() chan struct{}
-	EndTurn(idle bool)
+	// Turn holds a token while somebody writes. ReleaseWriteLock takes it out; idle says that nobody waits to write.
+	WriteLock() chan struct{}
+	ReleaseWriteLock(idle bool)
 	// Transact commits what f does, or nothing. The caller has the turn. It isn't cut short by ctx.
 	Transact(ctx context.Context, f func(Tx) error) error
 
@@ -56,9 +56,9 @@ type Tx interface {
 	AddText(row int64, terms string) error
 	// RemoveText takes a message with these terms out of full text, if it is there.
 	RemoveText(row int64, terms string) error
-	// RemoveMuch says that this transaction removes much text: the engine may leave it to Erase to take the
+	// RemoveInBulk says that this transaction removes much text: the engine may leave it to Erase to take the
 	// terms out of the database, where that is quicker.
-	RemoveMuch() error
+	RemoveInBulk() error
 	// HasText reports whether full text holds a message, ClearText empties it.
 	HasText(row int64) (bool, error)
 	ClearText() error

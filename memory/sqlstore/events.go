@@ -27,12 +27,12 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	})
 }
 
-// manyEvents are so many that preparing them in two goroutines is faster.
-const manyEvents = 64
+// parallelFrom are so many that preparing them in two goroutines is faster.
+const parallelFrom = 64
 
 // inHalves has f work on the parts of n things, at once if there are many, and returns the first part's error first.
 func inHalves(n int, f func(from, to int) error) error {
-	if n < manyEvents {
+	if n < parallelFrom {
 		return f(0, n)
 	}
 	var second error

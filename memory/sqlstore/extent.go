@@ -16,7 +16,7 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 	if q.At.IsZero() {
 		q.At = time.Now()
 	}
-	o := orderOf(q.Forgetting)
+	o := ruleOf(q.Forgetting)
 	var e memory.Extent
 	var within any
 	if q.Within != nil {

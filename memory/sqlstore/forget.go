@@ -16,7 +16,7 @@ import (
 
 // forget begins a forgetting, and gives it an id. The messages are to be doomed next: see Store.hide.
 func (t *transaction) forget(f memory.Forgetting) (id int64) {
-	o := orderOf(f)
+	o := ruleOf(f)
 	// What is done and covers no more than this needn't stay on record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
 		AND whole <= ? AND done = 1
@@ -31,9 +31,9 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 // forgetOnce begins a forgetting unless one that covers as much for the same reason is on record, which may not be
 // hidden yet.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
-	t.forgets = true
-	o := orderOf(f)
-	if !slices.ContainsFunc(t.decisions().ledger, func(k order) bool {
+	t.hideNext = true
+	o := ruleOf(f)
+	if !slices.ContainsFunc(t.decisions().rules, func(k rule) bool {
 		return k.Guild == o.Guild && k.Channel == o.Channel && k.User == o.User && k.Why == o.Why &&
 			k.end >= o.end && (k.whole || !o.whole)
 	}) {
@@ -48,23 +48,23 @@ const (
 )
 
 // beginning is a forgetting that is being begun.
-type beginning struct {
+type forgettingRun struct {
 	*transaction
 	id       int64
-	of       order
+	of       rule
 	channels string // the ids of those that it is about, as JSON
 	memory.Receipt
 }
 
 // begin takes away what is made of the messages that fall under an order that is on record, and tells which channels it
 // is about. It may be begun again.
-func (t *transaction) begin(id int64, o order) (channels string) {
+func (t *transaction) begin(id int64, o rule) (channels string) {
 	t.flush()
 	_, _, _, r := t.forgetting(id)
-	b := &beginning{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), Receipt: r}
+	b := &forgettingRun{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), Receipt: r}
 	b.invalidate()
 	t.flush()
-	b.dropNotes()
+	b.dropMessageRows()
 	b.dropNames()
 	b.dropPeople()
 	b.dropSettings()
@@ -79,19 +79,19 @@ func (t *transaction) begin(id int64, o order) (channels string) {
 }
 
 // channels are the ids of those that an order is about, as JSON.
-func (o order) channels(ctx context.Context, q Querier) (string, error) {
+func (o rule) channels(ctx context.Context, q Querier) (string, error) {
 	ids, err := column[memory.ChannelID](ctx, q, "SELECT id FROM channel WHERE "+concerned, o.args("")...)
 	return jsonOf(ids), err
 }
 
 // args are those of all statements about an order: ?1 the ids of the channels that it is about, as JSON, ?2 its
 // end, ?3 whom it is about, ?4 and ?5 its guild and channel, ?6 whether it is about all of a person or a guild.
-func (o order) args(channels string, more ...any) []any {
-	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.takesPeople()}, more...)
+func (o rule) args(channels string, more ...any) []any {
+	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.coversPeople()}, more...)
 }
 
-// takesPeople reports whether an order is about all of a person or a guild.
-func (o order) takesPeople() bool { return o.whole && o.Channel == 0 }
+// coversPeople reports whether an order is about all of a person or a guild.
+func (o rule) coversPeople() bool { return o.whole && o.Channel == 0 }
 
 // Conditions for what an order is about.
 var (
@@ -102,7 +102,7 @@ var (
 )
 
 // messages are the messages m in channels c that fall under an order.
-func (o order) messages() string {
+func (o rule) messages() string {
 	which := "?3 = 0 AND m.channel = c.no" // the index tells all
 	if o.User != 0 {                       // a channel's rows are one range of the table, which is read in order
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
@@ -111,40 +111,40 @@ func (o order) messages() string {
 }
 
 // run carries out a statement about the order, whose further arguments begin with ?7.
-func (b *beginning) run(query string, more ...any) int {
+func (b *forgettingRun) run(query string, more ...any) int {
 	return b.exec(query, b.of.args(b.channels, more...)...)
 }
 
 // invalidate takes away what was made of what falls under the order. It comes before the messages are doomed,
 // which it asks for their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is
 // to show nothing more.
-func (b *beginning) invalidate() {
-	b.lost = memory.Receipt{}
+func (b *forgettingRun) invalidate() {
+	b.deletedCounts = memory.Receipt{}
 	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
-	b.addLost(&b.Receipt)
+	b.addDeleted(&b.Receipt)
 }
 
 // hides is which of the answers made of what falls under an order Discord is to show no more.
-func (o order) hides() hiding {
+func (o rule) hides() hiding {
 	if o.whole || o.end == endless {
 		return hideAll
 	}
 	return hideRepeats
 }
 
-// addLost adds the derived things that went to a receipt.
-func (t *transaction) addLost(r *memory.Receipt) {
-	r.Answers, r.Facts, r.Lore = r.Answers+t.lost.Answers, r.Facts+t.lost.Facts, r.Lore+t.lost.Lore
-	r.Summaries, r.Records = r.Summaries+t.lost.Summaries, r.Records+t.lost.Records
+// addDeleted adds the derived things that went to a receipt.
+func (t *transaction) addDeleted(r *memory.Receipt) {
+	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts, r.Lore+t.deletedCounts.Lore
+	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
 }
 
-// dropNotes deletes what is kept beside messages, of everybody's also of those that aren't there yet. Somebody's go
+// dropMessageRows deletes what is kept beside messages, of everybody's also of those that aren't there yet. Somebody's go
 // with the messages.
-func (b *beginning) dropNotes() {
+func (b *forgettingRun) dropMessageRows() {
 	if b.of.User != 0 {
 		return
 	}
-	for _, table := range notes {
+	for _, table := range messageTables {
 		if table == "taken" { // goes with its tombstone
 			continue
 		}
@@ -157,7 +157,7 @@ func (b *beginning) dropNotes() {
 
 // dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the
 // prompts that may show them.
-func (b *beginning) dropNames() {
+func (b *forgettingRun) dropNames() {
 	which := "id IN (SELECT value FROM json_each(?1))"
 	switch {
 	case b.of.User != 0:
@@ -177,8 +177,8 @@ func (b *beginning) dropNames() {
 
 // dropPeople deletes what is known of those of whom everything is forgotten, on whose questions tokens were
 // spent, and, with all of a guild, that any were.
-func (b *beginning) dropPeople() {
-	if !b.of.takesPeople() {
+func (b *forgettingRun) dropPeople() {
+	if !b.of.coversPeople() {
 		return
 	}
 	b.run("DELETE FROM learn WHERE (user = ?3 OR ?3 = 0) AND " + ofGuild)
@@ -196,8 +196,8 @@ func (b *beginning) dropPeople() {
 // dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in:
 // where it is, it needs to know still who may read what, and what was chosen. Their messages need the
 // channels' numbers until they are taken out.
-func (b *beginning) dropStructure() {
-	if !b.of.takesPeople() || b.of.User != 0 {
+func (b *forgettingRun) dropStructure() {
+	if !b.of.coversPeople() || b.of.User != 0 {
 		return
 	}
 	if b.of.Why == memory.WhyLeft {
@@ -222,7 +222,7 @@ func (b *beginning) dropStructure() {
 }
 
 // dropUnused deletes the channels and guilds of an order of which nothing is known any more.
-func (t *transaction) dropUnused(o order) {
+func (t *transaction) dropUnused(o rule) {
 	t.execAll(o.args(""), "DELETE FROM channel WHERE "+ofGuild+unused, "DELETE FROM guild WHERE "+theGuild+empty)
 }
 

@@ -23,12 +23,12 @@ func (t *transaction) fillGap(e memory.GapFilled) {
 	}
 	t.exec("DELETE FROM gap"+gap+" AND after >= until", e.Gap.Channel, e.Gap.Sweep, e.Gap.Until)
 	if e.Gap.Sweep {
-		t.openSwept("id = ?", e.Gap.Channel)
+		t.reopenSwept("id = ?", e.Gap.Channel)
 	}
 }
 
-// openSwept opens the channels, of those that fit a condition, that were shut and of which all is compared.
-func (t *transaction) openSwept(condition string, args ...any) {
+// reopenSwept opens the channels, of those that fit a condition, that were shut and of which all is compared.
+func (t *transaction) reopenSwept(condition string, args ...any) {
 	if t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+
 		" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...) > 0 {
 		t.changed.structure = true
@@ -55,7 +55,7 @@ func (t *transaction) sweep(e memory.Absent) {
 	t.execAll([]any{e.Guild, e.Channel, from, until},
 		"UPDATE gap SET sweep = 2 WHERE sweep <> 0 AND channel IN (SELECT id FROM channel WHERE "+within+")",
 		fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0"), "DELETE FROM gap WHERE sweep = 2")
-	t.openSwept(within, e.Guild, e.Channel)
+	t.reopenSwept(within, e.Guild, e.Channel)
 }
 
 func (t *transaction) shutOut(e memory.ShutOut) {

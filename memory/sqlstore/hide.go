@@ -18,7 +18,7 @@ type candidate struct{ row, segment int64 }
 // record. Only a failure of the database cuts this short: then Resume or Open goes on.
 func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error) {
 	ctx = context.WithoutCancel(ctx)
-	var o order
+	var o rule
 	if begun, _, err := o.read(ctx, s.engine, id, &r); err != nil || begun != hasBegun {
 		return r, err
 	}
@@ -47,15 +47,15 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error
 		for 0 < n && n < len(found) && found[n].segment != 0 && found[n].segment == found[n-1].segment {
 			n++ // a segment is torn once
 		}
-		r = t.doom(id, channels, found[:n])
+		r = t.markForDeletion(id, channels, found[:n])
 		found = found[n:]
 		return n
 	})
 	return r, err
 }
 
-// Hide hides what every forgetting is about that has begun, whoever began it.
-func Hide(ctx context.Context, s *Store) error {
+// HideForgotten hides what every forgetting is about that has begun, whoever began it.
+func HideForgotten(ctx context.Context, s *Store) error {
 	ctx = context.WithoutCancel(ctx)
 	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
 	if err != nil {
@@ -70,7 +70,7 @@ func Hide(ctx context.Context, s *Store) error {
 }
 
 // doomed are messages that were just doomed.
-type doomed struct {
+type pendingDeletion struct {
 	rows     []int64
 	ids      map[memory.ChannelID][]memory.MessageID
 	counted  map[presenceKey]int
@@ -85,7 +85,7 @@ const (
 
 // doom dooms those of some messages that fall under an order, and takes them out of what is counted, of their
 // segments, of what is kept beside them, and of what was made since it began. If there are none, all are doomed.
-func (t *transaction) doom(id int64, channels string, some []candidate) memory.Receipt {
+func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.Receipt {
 	o, _, _, r := t.forgetting(id)
 	if len(some) == 0 {
 		t.exec("UPDATE forgetting SET begun = ? WHERE id = ?", isHidden, id)
@@ -99,22 +99,22 @@ func (t *transaction) doom(id int64, channels string, some []candidate) memory.R
 	t.invalidate(selection{"SELECT s.derived, s.repeats, 0 AS itself FROM " + someMessages +
 		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args}, cause{hide: o.hides()})
 	t.flush()
-	t.addLost(&r)
-	d := &doomed{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
+	t.addDeleted(&r)
+	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
 		segments: map[int64]int{}}
 	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
 	slices.Sort(d.rows)
 	r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(d.rows))
-	t.dropNotesOf(d.ids, o.User != 0)
+	t.dropMessageRowsOf(d.ids, o.User != 0)
 	t.uncount(d.counted)
-	segments, vectors := t.tearSegments(d.segments)
+	segments, vectors := t.shrinkSegments(d.segments)
 	r.Segments, r.Vectors = r.Segments+segments, r.Vectors+vectors
 	t.changed.Text = true // again: what begin removed may have been erased meanwhile
 	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", jsonText(r), id)
 	return r
 }
 
-func (d *doomed) add(scan Scanner) error {
+func (d *pendingDeletion) add(scan Scanner) error {
 	var row, segment int64
 	var channel memory.ChannelID
 	var id memory.MessageID
@@ -130,11 +130,11 @@ func (d *doomed) add(scan Scanner) error {
 	return nil
 }
 
-// dropNotesOf deletes what is kept beside messages, and has them be known as deleted where the order doesn't tell: not
+// dropMessageRowsOf deletes what is kept beside messages, and has them be known as deleted where the order doesn't tell: not
 // from an id alone, if it is about somebody.
-func (t *transaction) dropNotesOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
+func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
 	for channel, ids := range messages {
-		for _, table := range notes {
+		for _, table := range messageTables {
 			if table != "taken" && t.has("SELECT 1 FROM "+table+" WHERE channel = ?", channel) {
 				t.exec("DELETE FROM "+table+" WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel,
 					jsonOf(ids))
@@ -157,8 +157,8 @@ func (t *transaction) uncount(counted map[presenceKey]int) {
 	}
 }
 
-// tearSegments takes messages out of their segments, so many out of each, whose vectors go.
-func (t *transaction) tearSegments(out map[int64]int) (segments, vectors int) {
+// shrinkSegments takes messages out of their segments, so many out of each, whose vectors go.
+func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) {
 	if len(out) == 0 {
 		return 0, 0
 	}
@@ -175,7 +175,7 @@ func (t *transaction) tearSegments(out map[int64]int) (segments, vectors int) {
 		c.tail = nil // what lies in a segment that is gone, whose number may be given out again, isn't continued
 	}
 	ids := jsonOf(torn)
-	for _, table := range []string{inUse.table, beside.table} {
+	for _, table := range []string{activeSet.table, shadowSet.table} {
 		vectors = max(vectors, t.exec(fmt.Sprintf("DELETE FROM %s WHERE segment IN (SELECT value FROM json_each(?))", table),
 			ids))
 	}

@@ -49,7 +49,7 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 		select {
 		case err := <-b.done:
 			return s.committed(ctx, b, err)
-		case s.engine.Turn() <- struct{}{}:
+		case s.engine.WriteLock() <- struct{}{}:
 			s.commitWaiting()
 		case <-ctx.Done():
 			if s.ingest.withdraw(b) {
@@ -65,7 +65,7 @@ func (s *Store) committed(ctx context.Context, b *batch, err error) error {
 	if err != nil || !b.forgets {
 		return err
 	}
-	return Hide(ctx, s)
+	return HideForgotten(ctx, s)
 }
 
 // withdraw takes b back unless it is being committed already.
@@ -96,7 +96,7 @@ func (w *ingest) take() []*batch {
 // commitWaiting commits some of what is waiting, and gives the turn back. The transaction is nobody's in
 // particular, so that one caller's giving up doesn't undo the others' work.
 func (s *Store) commitWaiting() {
-	defer func() { s.engine.EndTurn(s.ingest.isIdle()) }()
+	defer func() { s.engine.ReleaseWriteLock(s.ingest.isIdle()) }()
 	batches := s.ingest.take()
 	if len(batches) == 0 {
 		return
@@ -123,7 +123,7 @@ func (s *Store) commit(batches []*batch) error {
 			for i := range b.events {
 				t.apply(&b.events[i])
 			}
-			b.forgets, t.forgets = t.forgets, false
+			b.forgets, t.hideNext = t.hideNext, false
 		}
 	})
 }
@@ -134,11 +134,11 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 		return err
 	}
 	select {
-	case s.engine.Turn() <- struct{}{}:
+	case s.engine.WriteLock() <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { s.engine.EndTurn(s.ingest.isIdle()) }()
+	defer func() { s.engine.ReleaseWriteLock(s.ingest.isIdle()) }()
 	return s.transact(ctx, f)
 }
 
@@ -181,7 +181,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	ctx = context.WithoutCancel(ctx)
 	var done *transaction
 	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
-		defer stopped(&err)
+		defer recoverFailure(&err)
 		done = s.newTransaction(ctx, tx)
 		f(done)
 		done.flush()
@@ -210,7 +210,7 @@ func (w *ingest) isIdle() bool {
 }
 
 // refreshIfChanged throws away what is held in memory when somebody else has written.
-func (s *Store) noticeOthers(ctx context.Context, q Querier, writing bool) error {
+func (s *Store) invalidateCaches(ctx context.Context, q Querier, writing bool) error {
 	if writing {
 		s.ingest.forget()
 	}

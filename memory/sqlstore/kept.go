@@ -10,9 +10,9 @@ import (
 	"hark/memory"
 )
 
-// keptTrace is a trace as its body has it: without what other columns tell, and without its sources and whom it names,
+// storedTrace is a trace as its body has it: without what other columns tell, and without its sources and whom it names,
 // which the tables of these names do. Messages are lists of numbers.
-type keptTrace struct {
+type storedTrace struct {
 	memory.Trace
 	Channel  *struct{}          `json:"channel,omitempty"`
 	Answer   *struct{}          `json:"answer,omitempty"`
@@ -39,14 +39,14 @@ const (
 	hitCited   = 2
 )
 
-func keptOf(t memory.Trace) keptTrace {
-	k := keptTrace{Trace: t}
+func storedTraceOf(t memory.Trace) storedTrace {
+	k := storedTrace{Trace: t}
 	before := memory.MessageID(0)
 	for _, h := range t.Recalled {
-		n := []int64{hitChannel: place(&k.Channels, h.Channel), hitMessage: int64(h.Message - before), hitMarks: 0,
+		n := []int64{hitChannel: indexOrAppend(&k.Channels, h.Channel), hitMessage: int64(h.Message - before), hitMarks: 0,
 			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number), hitEdited: h.Edited}
 		if len(h.Why) > 0 {
-			n[hitWhy] = place(&k.Why, strings.Join(h.Why, " ")) + 1
+			n[hitWhy] = indexOrAppend(&k.Why, strings.Join(h.Why, " ")) + 1
 		}
 		if h.Context {
 			n[hitMarks] |= hitContext
@@ -63,7 +63,7 @@ func keptOf(t memory.Trace) keptTrace {
 }
 
 // place is where one stands in a list, which it is added to if it doesn't.
-func place[T comparable](list *[]T, one T) int64 {
+func indexOrAppend[T comparable](list *[]T, one T) int64 {
 	at := slices.Index(*list, one)
 	if at < 0 {
 		at = len(*list)
@@ -73,7 +73,7 @@ func place[T comparable](list *[]T, one T) int64 {
 }
 
 // trace is k as it was, but for what its body doesn't have.
-func (k keptTrace) trace() (memory.Trace, error) {
+func (k storedTrace) trace() (memory.Trace, error) {
 	t := k.Trace
 	before := memory.MessageID(0)
 	for _, n := range k.Recalled {
@@ -103,15 +103,15 @@ func sourcesOfTrace(columns string) string {
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer)`, columns, aFact)
 }
 
-// sourcesKept are the columns of what the trace t was made from, and of whom it names.
-var sourcesKept = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
+// storedSources are the columns of what the trace t was made from, and of whom it names.
+var storedSources = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
 	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`
 
-// keptSource is a row of source: kind, place, id, version and whether it is repeated.
-type keptSource [5]int64
+// storedSource is a row of source: kind, place, id, version and whether it is repeated.
+type storedSource [5]int64
 
-func (k keptSource) source() memory.Source {
+func (k storedSource) source() memory.Source {
 	s := memory.Source{Channel: memory.ChannelID(k[1]), ID: k[2], Version: k[3], Repeats: k[4] != 0}
 	for is, of := range sourceKinds {
 		if of == kind(k[0]) {

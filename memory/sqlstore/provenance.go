@@ -176,107 +176,107 @@ func (t *transaction) invalidate(s selection, why cause) {
 	}
 	for _, g := range all {
 		t.changed.Text = true
-		t.lose(g, why.deleted)
+		t.deleteDerived(g, why.deleted)
 	}
 }
 
 // take takes a fact or lore away for good, with the answers that used it: of it only its id stays.
-func (t *transaction) take(k kind, guild memory.GuildID, id int64) {
+func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
 	d := derived{kind: k, guild: guild, id: id}
 	t.invalidate(madeFrom(k, d.sourcePlace(), id), cause{hide: hideRepeats})
 	t.underive(d)
-	t.lose(invalid{derived: d}, memory.Spot{})
+	t.deleteDerived(invalid{derived: d}, memory.Spot{})
 }
 
 // lose does what is done with a derived thing that goes.
-func (t *transaction) lose(g invalid, deleted memory.Spot) {
+func (t *transaction) deleteDerived(g invalid, deleted memory.Spot) {
 	switch g.kind {
 	case anAnswer:
-		t.lost.Answers++
-		t.loseAnswer(g, deleted)
+		t.deletedCounts.Answers++
+		t.deleteAnswer(g, deleted)
 	case aShown:
 		t.withdrawShown(g, deleted)
 	case aFact:
-		t.lost.Facts++
-		t.loseFact(g.guild, g.id)
+		t.deletedCounts.Facts++
+		t.deleteFact(g.guild, g.id)
 	case aLore:
-		t.lost.Lore++
-		t.loseLore(g)
+		t.deletedCounts.Lore++
+		t.deleteLore(g)
 	case aSummary:
-		t.lost.Summaries++
+		t.deletedCounts.Summaries++
 		t.exec(`UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL
 			WHERE channel = ? AND id = ?`, g.channel, g.id)
 	case aCondensed:
-		t.lost.Summaries++
+		t.deletedCounts.Summaries++
 		t.exec("DELETE FROM condensed WHERE channel = ?", g.channel)
 	default:
-		t.lost.Records++
+		t.deletedCounts.Records++
 		t.exec("DELETE FROM record WHERE no = ?", g.id)
 	}
 }
 
 // standing is how something that was read is now.
-type standing int
+type sourceState int
 
 const (
-	isSame  standing = iota
-	isOther          // a message that is yet to come, or an answer of Hark's that has grown
-	isAnew           // an answer of Hark's that was written anew
-	isLost           // it is gone, or says something else
+	sourceSame      sourceState = iota
+	sourcePending               // a message that is yet to come, or an answer of Hark's that has grown
+	sourceRewritten             // an answer of Hark's that was written anew
+	sourceGone                  // it is gone, or says something else
 )
 
 // stand tells how a source of something of a guild is now. A source in a channel that isn't known counts as
 // gone: it may have been forgotten with its guild.
-func (t *transaction) stand(guild memory.GuildID, s memory.Source) standing {
-	query, ok := standsQuery[s.Kind]
+func (t *transaction) stateOf(guild memory.GuildID, s memory.Source) sourceState {
+	query, ok := stateQueries[s.Kind]
 	if !ok {
-		return t.standMessage(guild, s)
+		return t.messageState(guild, s)
 	}
 	if value[bool](t, query, s.ID, s.Version, s.Channel, guild) {
-		return isSame
+		return sourceSame
 	}
-	return isLost
+	return sourceGone
 }
 
-// standsQuery tells whether something is there as it was, by its id, version, channel and guild.
-var standsQuery = map[memory.SourceKind]string{
+// stateQueries tells whether something is there as it was, by its id, version, channel and guild.
+var stateQueries = map[memory.SourceKind]string{
 	memory.SourceFact: "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ?4 AND id = ?1 AND text IS NULL)",
 	memory.SourceLore: "SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND (at = ?2 OR ?2 = 0) AND text IS NOT NULL)",
 	memory.SourceSummary: `SELECT EXISTS (SELECT 1 FROM summary
 		WHERE id = ?1 AND made = ?2 AND channel = ?3 AND text IS NOT NULL)`,
 }
 
-func (t *transaction) standMessage(guild memory.GuildID, s memory.Source) standing {
+func (t *transaction) messageState(guild memory.GuildID, s memory.Source) sourceState {
 	id := memory.MessageID(s.ID)
 	if t.isGone(guild, s.Channel, id) {
-		return isLost
+		return sourceGone
 	}
 	if t.isRewritten(s) {
-		return isAnew
+		return sourceRewritten
 	}
 	c := t.knownChannel(s.Channel)
 	if c == nil {
-		return isLost
+		return sourceGone
 	}
 	switch now := t.stored(c, id); {
 	case now.row == 0:
-		return isOther
-	case !now.doomed && !t.decisions().forgotten(c.spot, id, now.Author) && millis(now.Edited) == s.Version:
-		return isSame
+		return sourcePending
+	case !now.pendingDeletion && !t.decisions().forgotten(c.location, id, now.Author) && millis(now.Edited) == s.Version:
+		return sourceSame
 	case now.Kind == memory.FromHark:
-		return isOther
+		return sourcePending
 	}
-	return isLost
+	return sourceGone
 }
 
 // areSame reports whether all sources of something are there as they were read.
 func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) bool {
-	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stand(guild, s) != isSame })
+	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stateOf(guild, s) != sourceSame })
 }
 
 // selects is what falls under an order: what was made from messages that do, what does as a message would, and what is
 // about somebody of whom everything does. What is asked at the command line may be about people of any guild.
-func (o order) selects(channels string, more ...any) selection {
+func (o rule) selects(channels string, more ...any) selection {
 	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s
 			WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2
 			AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id

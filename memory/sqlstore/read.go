@@ -195,7 +195,7 @@ func messageColumns(m *memory.Message) []any {
 }
 
 // place is a channel's guild and number.
-func (s *Store) place(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
+func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	no, ok = s.nos.of[id]
@@ -208,7 +208,7 @@ func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where st
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	guild, no, ok := s.place(channel)
+	guild, no, ok := s.channelNo(channel)
 	if !ok {
 		return nil, nil
 	}

@@ -38,13 +38,13 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 			return err
 		}
 	}
-	if err := s.finishWords(ctx, progress); err != nil {
+	if err := s.finishFullText(ctx, progress); err != nil {
 		return err
 	}
 	for _, part := range []struct {
 		wrong string // channels
 		again func(*transaction, int64)
-	}{{miscut, (*transaction).cutAgain}, {miscounted, (*transaction).countAgain}} {
+	}{{missegmented, (*transaction).resegment}, {miscounted, (*transaction).recount}} {
 		channels, err := column[int64](ctx, s.engine, part.wrong)
 		if err != nil {
 			return s.failed(err, "index again")
@@ -55,12 +55,12 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 			}
 		}
 	}
-	return s.writing(ctx, (*transaction).embedAgain)
+	return s.writing(ctx, (*transaction).reembed)
 }
 
-// RepairText makes full text again if anew, or if other rules made what is there; with goOn it goes on with
+// RebuildFullText makes full text again if anew, or if other rules made what is there; with goOn it goes on with
 // that where it was cut short.
-func RepairText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
+func RebuildFullText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
 	rules, err := s.meta(ctx, "terms")
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func RepairText(ctx context.Context, s *Store, anew, goOn bool, progress func(do
 	} else if !goOn {
 		return nil
 	}
-	return s.finishWords(ctx, progress)
+	return s.finishFullText(ctx, progress)
 }
 
 func (s *Store) reindexState(ctx context.Context) (state string, err error) {
@@ -86,18 +86,18 @@ func (t *transaction) beginReindex() {
 	t.note("terms", fmt.Sprint(text.Version))
 }
 
-func (t *transaction) embedAgain() {
+func (t *transaction) reembed() {
 	t.changed.pending = true
-	to := t.side()
+	to := t.vectorSet()
 	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
 	const strange = " WHERE segment NOT IN (SELECT id FROM segment)"
-	t.execAll(nil, "DELETE FROM "+inUse.table+strange, "DELETE FROM "+beside.table+strange)
+	t.execAll(nil, "DELETE FROM "+activeSet.table+strange, "DELETE FROM "+shadowSet.table+strange)
 	t.note(reindexKey, reindexed)
 }
 
 // The channels whose segments or counts aren't as their messages say.
 const (
-	miscut = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
+	missegmented = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
 			FROM said WHERE segment <> 0 GROUP BY 1, 2)
 		SELECT coalesce(cut.channel, s.channel) FROM cut
 			FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
@@ -115,8 +115,8 @@ const (
 		recalledKinds + ")"
 )
 
-// countAgain counts what was said in a channel and by whom, and marks what is starred.
-func (t *transaction) countAgain(no int64) {
+// recount counts what was said in a channel and by whom, and marks what is starred.
+func (t *transaction) recount(no int64) {
 	t.changed.structure = true
 	t.execAll([]any{no},
 		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+
@@ -127,8 +127,8 @@ func (t *transaction) countAgain(no int64) {
 			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`)
 }
 
-// cutAgain cuts a channel into segments, as if its messages had come in order.
-func (t *transaction) cutAgain(no int64) {
+// resegment cuts a channel into segments, as if its messages had come in order.
+func (t *transaction) resegment(no int64) {
 	// version: a vector made for a segment as it was must fit none
 	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
 	t.execAll([]any{no},
@@ -143,7 +143,7 @@ func (t *transaction) cutAgain(no int64) {
 	}
 	c.tail = nil
 	for after := noMessage; ; {
-		messages, rows := t.uncut(no, after)
+		messages, rows := t.unsegmented(no, after)
 		if len(messages) == 0 {
 			break
 		}
@@ -157,7 +157,7 @@ func (t *transaction) cutAgain(no int64) {
 }
 
 // uncut are some messages of a channel that belong into segments, and their rows.
-func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
+func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
 	t.each(func(scan Scanner) error {
 		var row int64
 		var m memory.Message
@@ -169,8 +169,8 @@ func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory
 	return messages, rows
 }
 
-// finishWords makes the rest of full text, if making it again was begun and is not done.
-func (s *Store) finishWords(ctx context.Context, progress func(done, total int)) error {
+// finishFullText makes the rest of full text, if making it again was begun and is not done.
+func (s *Store) finishFullText(ctx context.Context, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil || state == "" || state == reindexed {
 		return err

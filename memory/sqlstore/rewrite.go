@@ -12,22 +12,22 @@ import (
 func (t *transaction) rewrite(e memory.Rewritten) {
 	t.changed.Text = true
 	for _, id := range e.IDs {
-		t.handDown(e, id)
+		t.inheritSources(e, id)
 	}
 	for _, id := range e.IDs {
 		t.dropTrace(e.Channel, id)
 		t.unshow(e.Channel, id)
 		t.invalidate(madeFrom(aMessage, e.Channel, id).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
-		t.untake(e.Guild, e.Channel, id)
+		t.restore(e.Guild, e.Channel, id)
 		if !t.isGone(e.Guild, e.Channel, id) { // else nothing is kept of it
 			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, nil)
 		}
 	}
 }
 
-// handDown gives the answers that were made from one what that was made from, and deletes its messages that
+// inheritSources gives the answers that were made from one what that was made from, and deletes its messages that
 // aren't written anew with it: nothing would tell any more what they were made from.
-func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) {
+func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID) {
 	trace, kept := t.traceOf(e.Channel, answer)
 	if !kept {
 		var known bool
@@ -61,13 +61,13 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) {
 }
 
 // untake has a message that went with a source count as never logged, unless it is forgotten.
-func (t *transaction) untake(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
+func (t *transaction) restore(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
 	if t.exec(`DELETE FROM tombstone WHERE channel = ?1 AND id = ?2
 		AND EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2)`, channel, id) == 0 {
 		return
 	}
 	if t.isGone(guild, channel, id) {
-		t.bury(channel, id)
+		t.addTombstone(channel, id)
 		return
 	}
 	t.execAll([]any{channel, id}, "DELETE FROM withdrawn WHERE channel = ? AND message = ?",

@@ -16,11 +16,11 @@ import (
 // vector_next is of no use ("sweep") and is deleted in steps.
 
 // side is one of the two sets of vectors.
-type side struct{ table, flag string }
+type vectorSet struct{ table, flag string }
 
 var (
-	inUse  = side{"vector", "pending"}
-	beside = side{"vector_next", "next"}
+	activeSet = vectorSet{"vector", "pending"}
+	shadowSet = vectorSet{"vector_next", "next"}
 )
 
 // Space implements memory.Store.
@@ -56,27 +56,27 @@ func (t *transaction) useSpace() {
 		return
 	}
 	if next != "" {
-		t.abandon()
+		t.dropShadow()
 	}
 	if own == t.meta("space") {
 		return
 	}
-	to, key := beside, "next"
+	to, key := shadowSet, "next"
 	if !t.has("SELECT 1 FROM vector LIMIT 1") {
-		to, key = inUse, "space"
+		to, key = activeSet, "space"
 	}
 	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
 	t.note(key, own)
 }
 
 // abandon gives up the space that was to follow.
-func (t *transaction) abandon() {
+func (t *transaction) dropShadow() {
 	t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'")
 	t.note("sweep", "")
 }
 
-// switchOver puts the vectors that were filled in beside those in use in their place, if none is missing.
-func (t *transaction) switchOver() {
+// activateShadow puts the vectors that were filled in beside those in use in their place, if none is missing.
+func (t *transaction) activateShadow() {
 	next := t.meta("next")
 	if next == "" || t.has("SELECT 1 FROM segment WHERE next = 1 LIMIT 1") {
 		return
@@ -85,31 +85,31 @@ func (t *transaction) switchOver() {
 	t.execAll(nil, "ALTER TABLE vector RENAME TO vector_before", "ALTER TABLE vector_next RENAME TO vector",
 		"ALTER TABLE vector_before RENAME TO vector_next", "UPDATE segment SET pending = next WHERE pending <> next")
 	t.note("space", next)
-	t.abandon()
+	t.dropShadow()
 }
 
 // side is where the vectors of the space belong that the store was opened for.
-func (t *transaction) side() side {
-	to := must(t.store.sideOf(t.ctx, t))
-	if to == beside && t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // of another space
+func (t *transaction) vectorSet() vectorSet {
+	to := must(t.store.vectorSetOf(t.ctx, t))
+	if to == shadowSet && t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // of another space
 		t.execAll(nil, "DELETE FROM vector_next", "DELETE FROM meta WHERE key = 'sweep'")
 	}
 	return to
 }
 
-// sideOf tells which of the file's vectors lie in the space that the store was opened for.
-func (s *Store) sideOf(ctx context.Context, q Querier) (side, error) {
+// vectorSetOf tells which of the file's vectors lie in the space that the store was opened for.
+func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 	use, next, err := readSpaces(ctx, q)
 	if err != nil {
-		return side{}, err
+		return vectorSet{}, err
 	}
 	switch own := NameOf(s.options.Space); own {
 	case use:
-		return inUse, nil
+		return activeSet, nil
 	case next:
-		return beside, nil
+		return shadowSet, nil
 	default:
-		return side{}, fmt.Errorf("another process has opened the database for vectors of %s, this one for "+
+		return vectorSet{}, fmt.Errorf("another process has opened the database for vectors of %s, this one for "+
 			"those of %s: give both the same embedder and restart", cmp.Or(next, use), own)
 	}
 }
@@ -138,10 +138,10 @@ func (t *transaction) sweepStep() {
 }
 
 // tear deletes a segment's vectors, in whatever space.
-func (t *transaction) tear(segment int64) {
+func (t *transaction) deleteVectors(segment int64) {
 	t.changed.Gone = append(t.changed.Gone, segment)
-	t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+
-		beside.table+" WHERE segment = ?")
+	t.execAll([]any{segment}, "DELETE FROM "+activeSet.table+" WHERE segment = ?", "DELETE FROM "+
+		shadowSet.table+" WHERE segment = ?")
 }
 
 const spaceColumns = `coalesce((SELECT value FROM meta WHERE key = 'space'), ''),

@@ -44,7 +44,7 @@ type Store struct {
 func New(e Engine, o Options) *Store {
 	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
 		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{}, segments: map[int64]int64{}}}
-	e.Watch(s.noticeOthers)
+	e.Watch(s.invalidateCaches)
 	return s
 }
 

@@ -36,7 +36,7 @@ func (t *transaction) applyStructure(e memory.Event) {
 	case memory.RoleSeen:
 		t.seeRole(v.Guild, v.Role)
 	case memory.RoleGone:
-		t.loseRole(v)
+		t.deleteRole(v)
 	case memory.Chose:
 		t.choose(v)
 	case memory.Asked:
@@ -53,8 +53,8 @@ func (t *transaction) applyStructure(e memory.Event) {
 	}
 }
 
-// loseRole removes a role and what overwrites say of it. @everyone never goes.
-func (t *transaction) loseRole(gone memory.RoleGone) {
+// deleteRole removes a role and what overwrites say of it. @everyone never goes.
+func (t *transaction) deleteRole(gone memory.RoleGone) {
 	t.guildNo(gone.Guild)
 	t.exec("DELETE FROM role WHERE guild = ? AND id = ?", gone.Guild, gone.Role)
 	if gone.Role == memory.RoleID(gone.Guild) {
@@ -132,10 +132,10 @@ func (t *transaction) seeChannel(c memory.Channel) {
 // is a thread whose owner has opted out or is forgotten.
 func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool) {
 	d := t.decisions()
-	at, made := spotOf(c), memory.MessageID(c.ID)
+	at, made := locationOf(c), memory.MessageID(c.ID)
 	gone = c.Owner != 0 && d.OptedOut(c.Guild, c.Owner)
-	for _, o := range d.ledger {
-		deleted = deleted || o.Why == memory.WhyDeleted && o.coversAll(at, made)
+	for _, o := range d.rules {
+		deleted = deleted || o.Why == memory.WhyDeleted && o.coversEveryone(at, made)
 		gone = gone || c.Owner != 0 && o.User != 0 && o.covers(at, made, c.Owner)
 	}
 	if deleted || gone {

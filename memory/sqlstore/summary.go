@@ -76,7 +76,7 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	guild, _, ok := s.place(channel)
+	guild, _, ok := s.channelNo(channel)
 	if !ok {
 		return nil, nil
 	}

@@ -124,7 +124,7 @@ func (t *transaction) takeRewritten(*Taken) {
 }
 
 func (t *transaction) takeFacts(r *Taken) {
-	eachKey(t, func(guild memory.GuildID, id int64) { r.Facts++; t.take(aFact, guild, id) },
+	eachKey(t, func(guild memory.GuildID, id int64) { r.Facts++; t.deleteKnowledge(aFact, guild, id) },
 		`SELECT guild, id FROM old.fact o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`)
 }

@@ -12,11 +12,11 @@ import (
 )
 
 func (t *transaction) keepTrace(trace memory.Trace) {
-	trace, there := t.standing(trace)
+	trace, there := t.firstRemaining(trace)
 	if !there {
 		return
 	}
-	body, err := json.Marshal(keptOf(trace))
+	body, err := json.Marshal(storedTraceOf(trace))
 	ensure(err)
 	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts),
 		string(body))
@@ -26,12 +26,12 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
 			asked, sources[i].Repeats = true, true // an answer is nothing without its question
 		}
-		now := t.stand(trace.Guild, s)
-		if now == isAnew && t.hasSource(trace, s) { // it stays where what that was made from is handed down to it
-			now = isOther
+		now := t.stateOf(trace.Guild, s)
+		if now == sourceRewritten && t.hasSource(trace, s) { // it stays where what that was made from is handed down to it
+			now = sourcePending
 		}
-		same, lost, gone = same && now == isSame, lost || now == isAnew || now == isLost, gone || now == isLost
-		if now == isLost && sources[i].Repeats {
+		same, lost, gone = same && now == sourceSame, lost || now == sourceRewritten || now == sourceGone, gone || now == sourceGone
+		if now == sourceGone && sources[i].Repeats {
 			hide = hideAll
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 		var p memory.Prompt
 		var kept bool
-		var sources []keptSource
+		var sources []storedSource
 		var named []memory.UserID
 		err := scanTrace(behind(scan, asJSON{&sources}, asJSON{&named}, &kept, asTime{&p.Built}, asJSON{&p}), t)
 		for _, s := range sources {
@@ -144,7 +144,7 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 			t.Prompt = &p
 		}
 		return err
-	}, "SELECT "+sourcesKept+", "+prompt+", "+traceColumns+" FROM "+from, args...)
+	}, "SELECT "+storedSources+", "+prompt+", "+traceColumns+" FROM "+from, args...)
 }
 
 // bareSources is what of sources sourcesOf tells.
@@ -156,7 +156,7 @@ func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 	for _, from := range []string{answersOf, answersByPart} {
 		found, err := list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 			t.Channel = channel
-			var sources []keptSource
+			var sources []storedSource
 			err := scan(&t.Answer, asJSON{&t.Parts}, &t.Question, asJSON{&sources})
 			for _, s := range sources {
 				t.Sources = append(t.Sources, s.source())
@@ -180,7 +180,7 @@ const traceColumns = "t.channel, t.answer, t.parts, t.body"
 
 // scanTrace reads traceColumns.
 func scanTrace(scan Scanner, t *memory.Trace) error {
-	var k keptTrace
+	var k storedTrace
 	var channel memory.ChannelID
 	var answer memory.MessageID
 	var parts []memory.MessageID
@@ -196,8 +196,8 @@ func scanTrace(scan Scanner, t *memory.Trace) error {
 	return err
 }
 
-// loseAnswer deletes the messages of an answer that goes, and its trace and prompt.
-func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) {
+// deleteAnswer deletes the messages of an answer that goes, and its trace and prompt.
+func (t *transaction) deleteAnswer(g invalid, deleted memory.Spot) {
 	trace, _ := t.traceOf(g.channel, memory.MessageID(g.id))
 	t.dropTrace(g.channel, trace.Answer)
 	if g.hide && deleted == (memory.Spot{Channel: trace.Channel, Message: trace.Question}) {
@@ -260,7 +260,7 @@ func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, e
 
 // standing is a trace under the first message of its answer that is there, so that what is left of an answer
 // is found by what it was made from. It is false if none is left.
-func (t *transaction) standing(trace memory.Trace) (memory.Trace, bool) {
+func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 	for t.isGone(trace.Guild, trace.Channel, trace.Answer) {
 		if len(trace.Parts) == 0 {
 			return trace, false
@@ -270,13 +270,13 @@ func (t *transaction) standing(trace memory.Trace) (memory.Trace, bool) {
 	return trace, true
 }
 
-// handOn has the trace of an answer whose first message is gone be kept under the next, and takes its prompt away.
-func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) {
+// rekeyTrace has the trace of an answer whose first message is gone be kept under the next, and takes its prompt away.
+func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.MessageID) {
 	trace, known := t.traceOf(channel, answer)
 	if !known {
 		return
 	}
-	trace, there := t.standing(trace)
+	trace, there := t.firstRemaining(trace)
 	if !there {
 		t.dropTrace(channel, answer)
 		return

@@ -17,11 +17,11 @@ import (
 // alone begins transactions, returns why.
 type transaction struct {
 	Tx
-	ctx     context.Context
-	store   *Store
-	changed changes
-	lost    memory.Receipt // derived things that went
-	forgets bool           // whether what has begun to be forgotten is to be hidden next
+	ctx           context.Context
+	store         *Store
+	changed       changes
+	deletedCounts memory.Receipt // derived things that went
+	hideNext      bool           // whether what has begun to be forgotten is to be hidden next
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange
@@ -53,7 +53,7 @@ func must[T any](v T, err error) T {
 }
 
 // stopped, deferred, has err tell what stopped a transaction.
-func stopped(err *error) {
+func recoverFailure(err *error) {
 	switch reason := recover().(type) {
 	case nil:
 	case failure:
@@ -68,7 +68,7 @@ type segmentChange struct {
 	channel     int64
 	first, last memory.MessageID // of messages added
 	size        int              // added less removed
-	torn        bool             // something in it was removed or changed, so that its vector must go
+	invalid     bool             // something in it was removed or changed, so that its vector must go
 }
 
 type presenceKey struct {
@@ -257,8 +257,8 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) {
 		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4),
 		size = segment.size + ?5, version = segment.version + 1, pending = 1, next = excluded.next`,
 		id, c.channel, first, last, c.size)
-	if c.torn {
-		t.tear(id)
+	if c.invalid {
+		t.deleteVectors(id)
 		t.exec("DELETE FROM segment WHERE id = ? AND size <= 0", id)
 	}
 }
