@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// errLogInUse says that text that was removed is still in the write-ahead log.
+// errLogInUse reports that removed text is still in the write-ahead log.
 var errLogInUse = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// maxDirty is how many pages may be dirty, so that overwriting them holds up nobody who waits for it.
+// maxDirty is how many pages may be dirty, to keep the zeroing short for whoever waits for it.
 const maxDirty = 2000
 
-// Erase implements sqlstore.Engine: it takes what was removed out of unused parts of pages and out of the write-ahead
-// log. It waits for other writers, and lets others write meanwhile. Without wait, it does so not so often that
-// it would be felt, and also if no text was removed, so that there will be little to do when some is.
+// Erase implements sqlstore.Engine: it zeroes what was removed in the pages and truncates the write-ahead log.
+// Others can write meanwhile. Without wait it runs seldom enough not to be felt, and also if no text was
+// removed, to leave little work for when some is.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
 		if err := e.check.wait(ctx); err != nil { // which reads all the while
@@ -44,7 +44,7 @@ func (e *engine) Erase(ctx context.Context, wait bool) error {
 	return explain(err)
 }
 
-// erase waits the longer for readers, while nobody writes, the more often one was in the way.
+// erase waits for readers while nobody writes, twice as long after each failure.
 func (e *engine) erase(ctx context.Context) error {
 	scrubbed := false
 	err := e.withWriteLock(ctx, func(w *writer) error { scrubbed = w.zeroed; return nil })
@@ -68,7 +68,7 @@ func (e *engine) erase(ctx context.Context) error {
 
 var errClosed = errors.New("the database is closed")
 
-// lockAndTruncateLog takes what was removed out of the write-ahead log.
+// lockAndTruncateLog truncates the write-ahead log, under the write lock.
 func (e *engine) lockAndTruncateLog(ctx context.Context, wait time.Duration) error {
 	return e.withWriteLock(ctx, func(w *writer) error {
 		w.removed = time.Now() // so that the next to write tries again
@@ -76,7 +76,7 @@ func (e *engine) lockAndTruncateLog(ctx context.Context, wait time.Duration) err
 	})
 }
 
-// withWriteLock calls f while nobody writes.
+// withWriteLock calls f under the write lock.
 func (e *engine) withWriteLock(ctx context.Context, f func(*writer) error) error {
 	if err := e.acquireWriteLock(ctx); err != nil {
 		return err

@@ -13,7 +13,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// index holds of a guild's segments what a search looks at before it ranks. The vectors stay in the file.
+// index holds in memory what a search needs of a guild's segments before it ranks. The vectors stay in the
+// file.
 type index struct {
 	guild int64
 	space memory.Space
@@ -34,14 +35,14 @@ type index struct {
 	queued        []vectorChange // what was committed while it was being loaded
 }
 
-// vectorChange is what a commit did to a guild's vectors, which have this version since.
+// vectorChange is what a commit changed in a guild's vectors, and their version since.
 type vectorChange struct {
 	version int64
 	gone    []int64 // segments
 	put     []storedVector
 }
 
-// isLoaded waits for loading to end, and reports whether it did before waiting was over.
+// isLoaded waits for loading to end; false if waiting ends first.
 func (x *index) isLoaded(waiting context.Context) bool {
 	select {
 	case <-x.loaded:
@@ -56,7 +57,8 @@ func (x *index) isLoaded(waiting context.Context) bool {
 	}
 }
 
-// fill reads the guild's vectors. What is committed meanwhile is noted, so that no writer waits, and done at the end.
+// fill reads the guild's vectors. It queues what is committed meanwhile, to block no writer, and applies it at
+// the end.
 func (x *index) fill(ctx context.Context, e *engine) error {
 	for {
 		read, version, err := x.read(ctx, e)
@@ -107,7 +109,7 @@ func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int
 	return t, version, err
 }
 
-// apply does what a commit did, and reports whether the index is as the file then.
+// apply applies a commit, and reports whether the index then matches the file.
 func (x *index) apply(c vectorChange) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -120,7 +122,7 @@ func (x *index) apply(c vectorChange) bool {
 	return x.version >= x.latestVersion
 }
 
-// notice takes note of the version that the file has, and reports whether the index is as new.
+// upToDate records the file's version, and reports whether the index is as new.
 func (x *index) upToDate(version int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -142,13 +144,13 @@ func (x *index) change(c vectorChange) {
 	}
 }
 
-// measure notes how many vectors there are, and what they take.
+// updateStats updates count and size.
 func (x *index) updateStats() {
 	x.count.Store(int64(len(x.table.segments)))
 	x.size.Store(x.table.bytes())
 }
 
-// nearest are the limit segments that f allows nearest to vector, and whether it allows more.
+// nearest returns the limit segments that f allows nearest to vector, and whether it allows more.
 func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float32, f filter,
 	limit int) (found []sqlstore.Near, more bool, err error) {
 	x.mu.RLock()
@@ -168,7 +170,7 @@ func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float3
 	return found[:min(limit, len(found))], more, err
 }
 
-// rank tells how near to vector the segments are that have a vector in space.
+// rank returns the similarity to vector of those segments that have a vector in space.
 func rank(ctx context.Context, q sqlstore.Querier, space memory.Space, vector []float32,
 	segments []int64) ([]sqlstore.Near, error) {
 	slices.Sort(segments)             // neighbours share a page

@@ -9,7 +9,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Nearest implements sqlstore.Engine. Vectors that aren't loaded within Options.Patience are not looked at.
+// Nearest implements sqlstore.Engine. It skips vectors that aren't loaded within Options.Patience.
 func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
 	if q.Space != e.vectors.currentSpace() {
@@ -56,7 +56,7 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	}
 }
 
-// indexes are the indexes of the guilds that the channels nos lie in, those that hold anything and are loaded in time.
+// indexes returns the indexes of the guilds of the channels nos that aren't empty and are loaded in time.
 func (e *engine) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
 	var guilds []int64
 	for _, no := range nos { // which are in order

@@ -18,11 +18,9 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Salvage is what can be read of a database that may be damaged. The file isn't changed.
-//
-// Its pages are read one by one, without SQLite and without the indexes: what lies on a page that is whole is
-// read whatever became of the others. SQLite's pages have no checksums, so what is wrong within a row and
-// still can be read isn't noticed.
+// Salvage reads what it can of a database that may be damaged. It doesn't change the file. It reads page by
+// page, without SQLite and without indexes, so a whole page is readable whatever happened to the others.
+// SQLite's pages have no checksums: errors inside a row that still decodes go unnoticed.
 type Salvage struct {
 	Guilds []*memory.Guild // with their channels
 	// Events are what else is to be taken over: first what was decided and forgotten, then what people told
@@ -45,7 +43,7 @@ type Salvage struct {
 	retainedFrom    map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
 }
 
-// SalvagedPlace is how much was read of a channel.
+// SalvagedPlace counts what was read of a channel.
 type SalvagedPlace struct {
 	Channel  memory.Channel
 	Read     int // messages
@@ -53,7 +51,7 @@ type SalvagedPlace struct {
 	Known    int // messages that people, bots and webhooks wrote there, by the channel's own count
 }
 
-// LeftOut are messages that were read and are left out.
+// LeftOut counts the messages that were read and are left out.
 type LeftOut struct {
 	Gone    int // deleted or forgotten, or by somebody who has opted out
 	Expired int // older than they may be
@@ -61,9 +59,8 @@ type LeftOut struct {
 	Nowhere int // of channels that can't be read
 }
 
-// OpenSalvage reads the database in dir, which nobody may have open (ErrInUse), but for its messages. most is
-// how long the operator keeps messages; 0: without end. progress, if not nil, is told how many pages it has
-// seen.
+// OpenSalvage reads the database in dir, except its messages. Nobody may have it open (ErrInUse). most is how
+// long the operator keeps messages; 0: forever. progress, if not nil, gets the number of pages read.
 func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration,
 	progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{
@@ -110,7 +107,7 @@ func (s *Salvage) Close() error {
 	return errors.Join(err, s.lock.release())
 }
 
-// read reads all but the messages.
+// read reads everything except the messages.
 func (s *Salvage) read(now time.Time, most time.Duration) {
 	s.readPlaces()
 	open := s.readDecisions()
@@ -139,7 +136,7 @@ func (s *Salvage) read(now time.Time, most time.Duration) {
 	}
 }
 
-// guild is the guild with an id, of which a row may be missing.
+// guild returns the guild with an id, whose row may be missing.
 func (s *Salvage) guild(id memory.GuildID) *memory.Guild {
 	for _, g := range s.Guilds {
 		if g.ID == id {
@@ -151,7 +148,7 @@ func (s *Salvage) guild(id memory.GuildID) *memory.Guild {
 	return g
 }
 
-// readPlaces reads the guilds, their channels, and what was decided for them.
+// readPlaces reads the guilds, their channels, and their decisions.
 func (s *Salvage) readPlaces() {
 	s.rows("guild", func(r salvagedRow) {
 		var e memory.Chose
@@ -199,7 +196,7 @@ func (s *Salvage) readPlaces() {
 	})
 }
 
-// readDecisions reads what is forgotten, and who has opted out. open is whether nobody has closed the file.
+// readDecisions reads the forgettings, opt-outs and tombstones. open is whether the file wasn't closed.
 func (s *Salvage) readDecisions() (open bool) {
 	var forgotten, deleted []memory.Event
 	s.rows("forgetting", func(r salvagedRow) {
@@ -236,7 +233,7 @@ func (s *Salvage) readDecisions() (open bool) {
 	return open
 }
 
-// readPeople reads who there is, and what messages are called outside Discord.
+// readPeople reads the people, and the names of messages outside Discord.
 func (s *Salvage) readPeople() {
 	s.rows("person", func(r salvagedRow) {
 		var p memory.Person
@@ -252,7 +249,7 @@ func (s *Salvage) readPeople() {
 	})
 }
 
-// readFactsAndLore reads the facts and the lore that aren't gone.
+// readFactsAndLore reads the facts and the lore that aren't deleted.
 func (s *Salvage) readFactsAndLore() {
 	s.rows("fact", func(r salvagedRow) {
 		var e memory.FactTold
@@ -304,7 +301,7 @@ func (s *Salvage) readFactsAndLore() {
 	})
 }
 
-// isGone reports whether a message is deleted or forgotten, or older than it may be.
+// isGone reports whether a message is deleted, forgotten or expired.
 func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID,
 	author memory.UserID) bool {
 	at := memory.Channel{Guild: guild, ID: channel}
@@ -315,7 +312,7 @@ func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memo
 		id < s.retainedFrom[channel]
 }
 
-// Messages has do take each message that was read and isn't gone, until do fails or ctx is done.
+// Messages calls do for each message that was read and isn't gone, until do fails or ctx ends.
 func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) error {
 	var failed error
 	s.pages.OnRead = func() error { return cmp.Or(failed, ctx.Err()) }

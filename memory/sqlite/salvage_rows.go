@@ -23,7 +23,7 @@ type salvageRows struct {
 	unknownTables bool                // whether the file has tables that this Hark doesn't know
 }
 
-// layout is how a table's rows lie in the file.
+// layout describes how a table's rows lie in the file.
 type layout struct {
 	name    string
 	table   bool // whether rows are numbered
@@ -35,14 +35,14 @@ type layout struct {
 
 type columnKind struct{ text, null bool }
 
-// wanted are the tables that are read, in that order.
+// salvagedTables are the tables to read, in that order.
 var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
 	"opted", "doomed", "fact", "lore", "derived", "source", "message"}
 
-// deletionTables are the tables without which nobody knows what must stay gone.
+// deletionTables are the tables without which nobody knows what must stay deleted.
 var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
 
-// layouts are those of the tables of this Hark's schema.
+// layouts returns the layouts of the tables in this Hark's schema.
 func layouts(ctx context.Context) (map[string]*layout, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -83,7 +83,7 @@ func layouts(ctx context.Context) (map[string]*layout, error) {
 	}, query)
 }
 
-// knows reports whether a table is made as this Hark makes one.
+// knows reports whether this Hark's schema has a table with that CREATE statement.
 func (s *salvageRows) knows(create string) bool {
 	for _, l := range s.tables {
 		if l.create == create {
@@ -93,7 +93,7 @@ func (s *salvageRows) knows(create string) bool {
 	return false
 }
 
-// fits reports whether a row may be one of a table's.
+// fits reports whether c may be a row of the table.
 func (l *layout) fits(c pagefile.Cell) bool {
 	if len(c.Values) != len(l.shape) {
 		return false
@@ -107,7 +107,7 @@ func (l *layout) fits(c pagefile.Cell) bool {
 	return true
 }
 
-// look goes through every tree and finds the pages that none leads to.
+// scan walks every tree and finds the pages that none leads to.
 func (s *salvageRows) scan() {
 	seen := s.pages.NewSet()
 	s.pages.Free(seen)
@@ -125,7 +125,7 @@ func (s *salvageRows) scan() {
 	}
 }
 
-// roots reads where the trees begin, and what they lead to.
+// roots reads where the trees begin, and walks them.
 func (s *salvageRows) roots(seen pagefile.Set) {
 	schema := s.tables["sqlite_schema"]
 	roots := map[string]uint32{}
@@ -173,7 +173,7 @@ func (s *salvageRows) roots(seen pagefile.Set) {
 	}
 }
 
-// ownerOf is the table that a page is of which no tree leads to, if its rows tell.
+// ownerOf returns the table of a page that no tree leads to, if its rows identify it.
 func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 	n, err := s.pages.Node(no, true)
 	if err != nil || len(n.Cells) == 0 {
@@ -195,7 +195,7 @@ func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 	return owner
 }
 
-// rows has do take the rows of a table, in its order, then those that are found apart from it.
+// rows calls do for a table's rows in order, then for those on orphaned pages.
 func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 	l := s.tables[table]
 	one := func(c pagefile.Cell) bool {
@@ -265,5 +265,5 @@ func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 	}
 }
 
-// read is scan for who has the places at hand.
+// read is scan for callers whose destinations can't fail.
 func (r salvagedRow) read(columns string, to ...any) { _ = r.scan(columns)(to...) }

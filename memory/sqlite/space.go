@@ -9,7 +9,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// loadSpace reads which space is in use, and throws away what is loaded of vectors that others have changed since.
+// loadSpace reads the active space, and drops indexes of vectors that others have changed.
 func (e *engine) loadSpace(ctx context.Context) error {
 	v := &e.vectors
 	use, _, err := sqlstore.Spaces(ctx, e.read)
@@ -44,8 +44,8 @@ func (e *engine) loadSpace(ctx context.Context) error {
 	return nil
 }
 
-// StoredSpaces are where the vectors of the store in dir lie that are in use, and where those do that are filled in
-// beside them; the zero Space if there are none, or no store that tells.
+// StoredSpaces returns the active space of the store in dir and the one being filled; zero if there is none or
+// the store is unreadable.
 func StoredSpaces(ctx context.Context, dir string) (use, next memory.Space) {
 	path := filepath.Join(dir, FileName)
 	if _, err := os.Stat(path); err != nil {

@@ -1,9 +1,10 @@
-// Package sqlite keeps what was said in one SQLite file. The file is the truth: what is held in memory (the
-// structure of the guilds, sketches of the vectors) is made from it and can be thrown
-// away at any time. Only message.content holds words; full text holds hashes of them, and deleting takes both
-// out of the file's pages (secure_delete), not only out of sight.
+// Package sqlite is the engine of sqlstore for one machine: one SQLite file. The file is the truth; everything in
+// memory is a cache of it. Only message.content holds words; full text holds hashes of them. Deleting erases both
+// from the file's pages, not only from answers.
 //
-// Several processes may have the file open: each notices the others' commits before it writes or answers.
+// Several processes may have the file open: each sees the others' commits before it writes or answers.
+//
+// Begin reading at Open; writer.go commits, indexcache.go holds vectors in memory, zeroing.go erases.
 package sqlite
 
 import (
@@ -25,7 +26,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Options say how a store is opened.
+// Options configure a store.
 type Options struct {
 	// Space is where the vectors that will be stored lie. When it isn't the one of the file's vectors, these stay in
 	// use until every segment has one in Space as well. The last to open the file decides; the zero Space leaves
@@ -53,7 +54,7 @@ type Store struct {
 	engine *engine
 }
 
-// engine is the file: who writes and who reads, what others write, full text, vectors, and taking out what was deleted.
+// engine is the file: writing, reading, other processes' writes, full text, vectors, and erasing.
 type engine struct {
 	writeDB *sql.DB
 	write   *sql.Conn // writeDB's only connection, used by whoever holds the turn
@@ -75,13 +76,13 @@ type engine struct {
 	changed func(ctx context.Context, q sqlstore.Querier, writing bool) error
 }
 
-// patience is how long a write waits for another process to finish its own.
+// busyTimeout is how long a write waits for another process's write.
 const busyTimeout = 10 * time.Second
 
 // FileName is the database's name in the data directory.
 const FileName = "hark.db"
 
-// Open opens the store in dir, which is made if it isn't there, readable by its owner only.
+// Open opens the store in dir. It creates dir if needed, readable by its owner only.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if o.Tokens == nil {
 		o.Tokens = func(string) int { return 0 }
@@ -112,7 +113,7 @@ func newStore(e *engine) *Store {
 	return &Store{sqlstore.New(e, sqlstore.Options{Space: e.options.Space, Tokens: e.options.Tokens}), e}
 }
 
-// makePrivate makes sure that the database exists and that only its owner can read it.
+// makePrivate creates the database if needed, and lets only its owner read it.
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -179,8 +180,8 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	return err
 }
 
-// Close implements sqlstore.Engine: it closes the file once the write under way is done. Reads that are
-// running may fail: cancel them first.
+// Close implements sqlstore.Engine: it closes the file after the current write. Running reads may fail: cancel
+// them first.
 func (e *engine) Close() error {
 	e.check.end()
 	e.writer.lock <- struct{}{}

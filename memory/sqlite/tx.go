@@ -7,7 +7,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// tx is a transaction under way.
+// tx is a running transaction.
 type tx struct {
 	ctx         context.Context
 	engine      *engine
@@ -19,8 +19,8 @@ type tx struct {
 	vectors map[int64]vectorChange // by guild: see bumpVectorVersions
 }
 
-// bumpVectorVersions counts up the versions of the guilds whose vectors this transaction changes, so that what other
-// processes hold of these is known to be old, and of no others.
+// bumpVectorVersions increments the versions of the guilds whose vectors this transaction changes, so other
+// processes reload those and no others.
 func (t *tx) bumpVectorVersions() error {
 	t.vectors = map[int64]vectorChange{}
 	for _, segment := range t.Gone {

@@ -33,7 +33,7 @@ type writer struct {
 	sketcher   *sketcher // that was used last
 }
 
-// sketcherOf makes the sketches of vectors with so many dimensions.
+// sketcherOf returns a sketcher for vectors of that many dimensions.
 func (w *writer) sketcherOf(dimensions int) *sketcher {
 	if w.sketcher == nil || w.sketcher.dimensions() != dimensions {
 		w.sketcher = newSketcher(dimensions)
@@ -65,13 +65,13 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	return e.transact(ctx, f)
 }
 
-// Transact implements sqlstore.Engine. SQLite's driver can't tell, where a statement is cut short, whether it
-// was carried out.
+// Transact implements sqlstore.Engine. ctx doesn't interrupt it: SQLite's driver can't tell whether an
+// interrupted statement was carried out.
 func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.transact(ctx, func(t *tx) error { return f(t) })
 }
 
-// transact runs f in a transaction, not cut short by ctx, for the holder of the turn.
+// transact runs f in a transaction that ctx doesn't interrupt. The caller holds the write lock.
 func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	if e.writer.closed {
 		return errors.New("write to the database: the store is closed")
@@ -135,7 +135,7 @@ func (t *tx) run(f func(*tx) error) error {
 	return nil
 }
 
-// refreshIfChanged has what is held in memory thrown away if another process has written, and says in the file who
+// refreshIfChanged drops what is held in memory if another process has written, and records in the file who
 // writes now.
 func (t *tx) refreshIfChanged() error {
 	var version int64
@@ -163,7 +163,7 @@ func (t *tx) refreshIfChanged() error {
 	return e.Latest(t.ctx, func(q sqlstore.Querier) error { return e.changed(t.ctx, q, true) })
 }
 
-// publish brings what the engine holds in memory up to date after a commit.
+// publish updates what the engine holds in memory after a commit.
 func (e *engine) publish(t *tx) error {
 	if t.Text || t.othersWrote {
 		if e.writer.removals++; e.writer.removed.IsZero() {
@@ -188,14 +188,14 @@ func (w *writer) close() error {
 	return errors.Join(errs...)
 }
 
-// forget has the next transaction look what others may have written, and what of its own was.
+// forget makes the next transaction read again what others and this one have written.
 func (w *writer) forget() { w.version, w.zeroed = 0, false }
 
-// longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
+// longRemoved is how long a writer that is never idle leaves removed text in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// ReleaseWriteLock implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever
-// leaves no work behind takes it out.
+// ReleaseWriteLock implements sqlstore.Engine. Removed text is still in the write-ahead log then: whoever
+// leaves no work behind truncates it.
 func (e *engine) ReleaseWriteLock(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
@@ -204,7 +204,7 @@ func (e *engine) ReleaseWriteLock(idle bool) {
 	<-w.lock
 }
 
-// tryTruncateLog empties the write-ahead log of removed text unless somebody writes, who will do so.
+// tryTruncateLog truncates the log unless somebody writes, who will do it.
 func (e *engine) tryTruncateLog() {
 	select {
 	case e.writer.lock <- struct{}{}:
@@ -213,9 +213,9 @@ func (e *engine) tryTruncateLog() {
 	}
 }
 
-// truncateLog moves what the write-ahead log holds to its place, and truncates it. It waits so long for those who
-// began to read before; who begins meanwhile is in nobody's way. Where one is, the next to write or to ask for
-// what is pending tries again, and opening the file does it at the latest. The caller holds the turn.
+// truncateLog checkpoints and truncates the write-ahead log. It waits up to wait for readers that began
+// before; later readers aren't in the way. If one is, the next to write or to ask for pending segments tries
+// again, or at the latest the next to open the file. The caller holds the write lock.
 func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
 	if err := e.setBusyTimeout(ctx, wait); err != nil {
 		return err
@@ -234,7 +234,7 @@ func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
 	return err
 }
 
-// setBusyTimeout sets how long the writer waits for others.
+// setBusyTimeout sets how long the writer waits for other processes.
 func (e *engine) setBusyTimeout(ctx context.Context, wait time.Duration) error {
 	_, err := e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()))
 	return err
@@ -251,7 +251,7 @@ func (e explained) Unwrap() error { return e.error }
 // Explain implements sqlstore.Engine.
 func (e *engine) Explain(err error) error { return explain(err) }
 
-// explain says what to do about an error of SQLite's, unless it says so already.
+// explain adds advice to an error of SQLite's, unless it has some.
 func explain(err error) error {
 	var e *sqlitedriver.Error
 	if errors.As(err, &explained{}) {

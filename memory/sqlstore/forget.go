@@ -12,7 +12,7 @@ import (
 
 // Forgetting begins with a short transaction, which takes away all that is made of the messages and puts an order on
 // record that keeps them from coming back. Then they are doomed, in steps: from its step on each is in nothing that is
-// read (the view said). What is left, their rows and their full text, is taken out in further steps (carry.go).
+// read (the view said). What is left, their rows and their full text, is taken out in further steps (resume.go).
 
 // forget begins a forgetting, and gives it an id. The messages are to be doomed next: see Store.hide.
 func (t *transaction) forget(f memory.Forgetting) (id int64) {

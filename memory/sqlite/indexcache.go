@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// vectors are the guilds' vectors that are loaded for searching: a cache of the file's.
+// indexCache holds the loaded indexes of guilds' vectors.
 type indexCache struct {
 	limit          int64         // bytes; see Options
 	evictedTimeout time.Duration // evictedTimeout, but in tests
@@ -27,30 +27,28 @@ type indexCache struct {
 	evicted map[int64]bool   // the guilds that made room for others
 }
 
-// evictedTimeout is how long a search waits at least, where it doesn't wait for as long as it takes, for a
-// guild that was loaded and made room for others: or servers that are asked in turn and don't fit together
-// would never be found by meaning.
+// evictedTimeout is the least that a search with a time limit waits for a guild that was loaded and evicted.
+// Else servers that are asked in turn and don't fit together would never be found by meaning.
 const evictedTimeout = 3 * time.Second
 
-// wasEvicted reports whether any of guilds was loaded and made room for others.
+// wasEvicted reports whether any of guilds was loaded and evicted.
 func (v *indexCache) wasEvicted(guilds []int64) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.ContainsFunc(guilds, func(guild int64) bool { return v.evicted[guild] })
 }
 
-// maxLoads bounds the guilds that are loaded at the same time, so that others' searches find a connection
-// to read by.
+// maxLoads bounds how many guilds load at once, to leave other searches a connection.
 const maxLoads = 2
 
-// currentSpace is the space in which what is loaded lies.
+// currentSpace returns the space of the loaded vectors.
 func (v *indexCache) currentSpace() memory.Space {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.space
 }
 
-// reset forgets all that is loaded, and ends what loads; what is loaded from now on lies in space.
+// reset drops all indexes and cancels loading; later loads are of space.
 func (v *indexCache) reset(space memory.Space) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -60,7 +58,7 @@ func (v *indexCache) reset(space memory.Space) {
 	v.guilds, v.space = nil, space
 }
 
-// close ends what loads, and waits until it has ended.
+// close cancels loading and waits for its end.
 func (v *indexCache) close() {
 	v.mu.Lock()
 	v.closed = true
@@ -69,9 +67,8 @@ func (v *indexCache) close() {
 	v.loads.Wait()
 }
 
-// begin is a guild's index, which is being loaded unless it is already; nil if space isn't the one in use.
-// Who asks may stop waiting and others go on, so that loading ends with the store and not with a caller's
-// context.
+// startLoading returns a guild's index, and starts to load it if needed; nil if space isn't the active one.
+// Loading ends with the store, not with a caller's context: a caller may stop waiting while others go on.
 func (e *engine) startLoading(guild int64, space memory.Space) *index {
 	v := &e.vectors
 	v.mu.Lock()
@@ -113,7 +110,7 @@ func (e *engine) load(ctx context.Context, x *index) {
 	}
 }
 
-// index is a guild's index, loaded; nil if space isn't the one in use, or if waiting ends before it is loaded.
+// index returns a guild's loaded index; nil if space isn't the active one, or if waiting ends first.
 func (e *engine) index(waiting context.Context, guild int64, space memory.Space) (*index, error) {
 	for {
 		x := e.startLoading(guild, space)
@@ -129,7 +126,7 @@ func (e *engine) index(waiting context.Context, guild int64, space memory.Space)
 	}
 }
 
-// drop forgets an index, and reports whether it was still to be had.
+// drop removes an index, and reports whether it was still cached.
 func (v *indexCache) drop(x *index) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -140,8 +137,8 @@ func (v *indexCache) drop(x *index) bool {
 	return true
 }
 
-// evict forgets what was used longest ago until the rest is within the limit; what was used last stays. Searches
-// that are under way in what is forgotten go on in it.
+// evict drops the least recently used indexes until the rest is within the limit; the last one used stays.
+// Searches running in a dropped index go on.
 func (v *indexCache) evict() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -168,14 +165,14 @@ func (v *indexCache) evict() {
 	}
 }
 
-// begun are the indexes that are loaded or being loaded.
+// all returns the indexes that are loaded or loading.
 func (v *indexCache) all() []*index {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Collect(maps.Values(v.guilds))
 }
 
-// apply brings what is loaded up to date with a commit, which changed the vectors of these guilds.
+// apply updates the loaded indexes with a commit's changes, by guild.
 func (v *indexCache) apply(changes map[int64]vectorChange) {
 	for guild, c := range changes {
 		v.mu.Lock()

@@ -21,13 +21,13 @@ const (
 // minID and maxID exclude no message.
 const minID, maxID = memory.MessageID(-1 << 63), memory.MessageID(1<<63 - 1)
 
-// filter is what may be found in a guild.
+// filter selects what may be found in a guild.
 type filter struct {
 	channels     []bool // by number in the guild
 	since, until memory.MessageID
 }
 
-// scopeFilter is what of scope lies in a guild, nos being the numbers of scope's channels.
+// scopeFilter returns the part of scope in a guild; nos are the numbers of scope's channels.
 func scopeFilter(scope memory.Scope, guild int64, nos []int64) filter {
 	f := filter{since: minID, until: maxID}
 	for _, no := range nos {
@@ -57,8 +57,7 @@ func (f *filter) allows(t *sketchTable, i int32) bool {
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// table is what is kept of a guild's segments in memory: a list for each thing, since every search reads some
-// of them from end to end.
+// sketchTable holds a guild's segments in memory, by column, since every search scans some columns completely.
 type sketchTable struct {
 	guild         int64
 	segments      []int64
@@ -84,7 +83,7 @@ func (t *sketchTable) grow(n int) {
 	}
 }
 
-// put adds a row, or replaces the segment's.
+// put adds or replaces a segment's row.
 func (t *sketchTable) put(v storedVector) error {
 	if n := 8 * rotations * t.words; len(v.sketch) != n {
 		return fmt.Errorf("the sketch of segment %d takes %d bytes and not %d", v.segment, len(v.sketch), n)
@@ -106,7 +105,7 @@ func (t *sketchTable) put(v storedVector) error {
 	return nil
 }
 
-// remove takes a segment's row away; the last takes its place.
+// remove deletes a segment's row; the last row takes its place.
 func (t *sketchTable) remove(segment int64) {
 	i, ok := t.at[segment]
 	if !ok {
@@ -124,7 +123,7 @@ func (t *sketchTable) remove(segment int64) {
 	t.resize(int(last))
 }
 
-// resize gives the table n rows: one more, or fewer.
+// resize sets the number of rows: one more, or fewer.
 func (t *sketchTable) resize(n int) {
 	t.segments, t.channels = resized(t.segments, n), resized(t.channels, n)
 	t.firsts, t.lasts = resized(t.firsts, n), resized(t.lasts, n)
@@ -137,20 +136,20 @@ func resized[T any](list []T, n int) []T {
 	return slices.Grow(list, max(0, n-len(list)))[:n]
 }
 
-// perRow is what a row takes in memory beside its sketch: 28 bytes, and what the map takes, as measured.
+// perRow is the measured size of a row in bytes without its sketch: 28, and its share of the map.
 const perRow = 60
 
-// bytes is what the table takes in memory.
+// bytes returns the table's size in memory.
 func (t *sketchTable) bytes() int64 {
 	return int64(len(t.segments)) * int64(perRow+8*rotations*t.words)
 }
 
-// sketch is the sketch of a turn of the row at i.
+// sketch returns row i's sketch of one rotation.
 func (t *sketchTable) sketch(turn int, i int32) []uint64 {
 	return t.sketches[turn][int(i)*t.words : (int(i)+1)*t.words]
 }
 
-// allowed are the places of the rows that may be found.
+// allowed returns the rows that f allows.
 func (t *sketchTable) allowed(f filter) []int32 {
 	places := make([]int32, 0, len(t.segments))
 	for i := range int32(len(t.segments)) {
@@ -161,7 +160,7 @@ func (t *sketchTable) allowed(f filter) []int32 {
 	return places
 }
 
-// shortlist are those of places that may be among the limit nearest to vector.
+// shortlist returns those of places that may be among the limit nearest to vector.
 func (t *sketchTable) shortlist(places []int32, vector []float32, limit int) []int32 {
 	n := max(shortlisted, min(limit, len(places))*shortlistedEach)
 	if len(places) <= n {
@@ -191,7 +190,7 @@ func (t *sketchTable) shortlist(places []int32, vector []float32, limit int) []i
 	return t.smallest(places, distances, n)
 }
 
-// least are the n of places, which are more, with the smallest distances; of equals the newest segments.
+// smallest returns the n of places with the smallest distances; of equal ones the newest segments.
 func (t *sketchTable) smallest(places, distances []int32, n int) []int32 {
 	counts := make([]int32, rotations*64*t.words<<weightBits)
 	for _, d := range distances {

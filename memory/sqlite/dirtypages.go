@@ -8,9 +8,9 @@ import (
 	"os"
 )
 
-// dirty knows which pages were written since their unused middle was last overwritten. The write-ahead log
-// tells: whatever is written goes there first. Closing a file of our own on the log takes no lock of SQLite's
-// away, as one on the database would. It is used by the holder of the turn only.
+// dirtyPages holds which pages were written since their unallocated space was last zeroed. It reads them from
+// the write-ahead log, where every write goes first. Closing our own file on the log drops none of SQLite's
+// locks, as closing one on the database would. Only the holder of the write lock uses it.
 type dirtyPages struct {
 	known  bool         // no page but pages holds anything in its unused middle
 	pages  pagefile.Set // that were written since lost last grew
@@ -24,14 +24,14 @@ type dirtyPages struct {
 	sums pagefile.Checksum // of the log up to there
 }
 
-// lose says that pages were written that weren't noted.
+// markUnknown records that pages were written that weren't noted.
 func (d *dirtyPages) markUnknown() {
 	d.known, d.pages = false, nil
 	d.misses++
 }
 
-// note adds the pages that are in the log and weren't noted yet. It is called after each commit, before the
-// next one can begin the log anew. Another process that did so shows in the salt, or in an empty log.
+// note adds the pages in the log that weren't noted yet. Call it after each commit, before the next can
+// restart the log. A restart by another process shows in the salt, or in an empty log.
 func (d *dirtyPages) note() {
 	if err := d.read(); err != nil {
 		d.markUnknown()
@@ -94,7 +94,7 @@ func (d *dirtyPages) read() (err error) {
 	}
 }
 
-// emptied says that this process has emptied the log, once it was noted.
+// logTruncated records that this process has truncated the log, after it was noted.
 func (d *dirtyPages) logTruncated() {
 	d.salt++
 	d.at = 0

@@ -11,14 +11,13 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// SQLite's secure delete overwrites a cell that is deleted. But where it moves cells from a page to another,
-// as when it evens out pages after a delete, copies of them stay behind in the unused middle of the page, and
-// deleting the cell later doesn't reach those. So after text was removed, the unused middle of every page that
-// was written (dirty.go) is overwritten, in short transactions. Whoever doesn't know which pages these are, as
-// after the start, first looks at all of them, while others write. A process that dies in between has written
-// no mark.
+// SQLite's secure delete zeroes a cell that is deleted. But where SQLite moves cells to another page, as when it
+// balances pages after a delete, copies stay in the unallocated space of the old page, and deleting the cell later
+// doesn't reach those. So after text was removed, the unallocated space of every page that was written
+// (dirtypages.go) is zeroed, in short transactions. If these pages aren't known, as after the start, all pages are
+// read first, while others write. A process that dies in between has not set zeroedKey.
 
-// zeroedKey stands in meta while no text has been removed since unused parts of pages were last overwritten.
+// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
 const zeroedKey = "scrubbed"
 
 const (
@@ -32,12 +31,11 @@ const (
 	restAfterZeroing = 20
 )
 
-// transact is how to write: engine.writing, or engine.transact for who holds the turn.
+// transact writes: engine.writing, or engine.transact for the holder of the write lock.
 type transact func(ctx context.Context, f func(*tx) error) error
 
-// scrub overwrites what moved cells had left behind in unused parts of pages when it was called. SQLite may
-// take that along to another page, when it exchanges the numbers of pages: it writes that page then, so that
-// it is dirty.
+// zeroFreed zeroes the copies of moved cells that were in unallocated space when it was called. If SQLite
+// moves such a copy to another page meanwhile, it writes that page, which makes it dirty.
 func (e *engine) zeroFreed(ctx context.Context, write transact) error {
 	for range zeroRounds {
 		if err := e.mergeText(ctx, write); err != nil {
@@ -53,7 +51,7 @@ func (e *engine) zeroFreed(ctx context.Context, write transact) error {
 	return write(ctx, (*tx).zeroAll)
 }
 
-// zeroInSteps overwrites what is dirty, or was written meanwhile, and tells whether nothing is left.
+// zeroInSteps zeroes the dirty pages, also those written meanwhile, and reports whether none is left.
 func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, err error) {
 	limit, before := e.writer.step, 0 // pages that were dirty when the round began
 	for round, again := 0, true; again && err == nil; {
@@ -74,8 +72,8 @@ func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, er
 	return done, err
 }
 
-// scanForDirty looks at all pages unless it is known which are dirty. Where other processes write meanwhile, it
-// isn't known afterwards either.
+// scanForDirty reads all pages, unless the dirty ones are known. If other processes write meanwhile, they stay
+// unknown.
 func (e *engine) scanForDirty(ctx context.Context, write transact) error {
 	d := &e.writer.dirty
 	lost := 0
@@ -99,14 +97,14 @@ func (e *engine) scanForDirty(ctx context.Context, write transact) error {
 	})
 }
 
-// learn says that of the pages that weren't noted some hold something in their unused middle.
+// learn adds the pages whose unallocated space isn't zero, after which the dirty pages are known.
 func (d *dirtyPages) learn(found []uint32) {
 	for d.known = true; len(found) > 0; found = found[1:] {
 		d.pages.Add(found[0])
 	}
 }
 
-// zeroAll overwrites the unused middle of all pages at once.
+// zeroAll zeroes the unallocated space of all pages at once.
 func (t *tx) zeroAll() error {
 	found, err := findNonzero(t.ctx, t)
 	if err != nil {
@@ -117,8 +115,8 @@ func (t *tx) zeroAll() error {
 	return err
 }
 
-// wipe overwrites the unused middle of dirty pages for some time and tells how many it looked at, and whether it is
-// done, which it then says in the file. It looks at none if it isn't known which are dirty.
+// zeroDirty zeroes dirty pages for up to limit. It returns how many it read and whether it is done, which it
+// then records in the file. It reads none if the dirty pages are unknown.
 func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 	w, end := &t.engine.writer, time.Now().Add(limit)
 	if !w.dirty.known {
@@ -152,7 +150,7 @@ func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
 	return looked, true, t.exec("INSERT OR REPLACE INTO meta VALUES ('" + zeroedKey + "', '')")
 }
 
-// stained are the pages whose unused middle holds something. Others may write meanwhile.
+// findNonzero returns the pages whose unallocated space isn't zero. Others may write meanwhile.
 func findNonzero(ctx context.Context, db sqlstore.Querier) (found []uint32, err error) {
 	var number uint32
 	var page sql.RawBytes
@@ -181,12 +179,12 @@ func isNonzero(middle []byte) bool {
 	return slices.ContainsFunc(middle, func(b byte) bool { return b != 0 })
 }
 
-// maxPages is the number of pages from which on a page that isn't a B-tree's may begin like one that is: with
-// the number of a page, of which the first byte is 2 at least.
+// maxPages is the number of pages from which a page of another kind may begin like a B-tree page: with a page
+// number whose first byte is at least 2.
 const maxPages = 2 << 24
 
-// unallocated is the part of a page between its cells' places and the cells, which is unused, if it is a
-// page of a B-tree (https://www.sqlite.org/fileformat2.html#b_tree_pages); else nothing.
+// unallocated returns the space between a B-tree page's cell pointers and its cells
+// (https://www.sqlite.org/fileformat2.html#b_tree_pages); nil for other pages.
 func unallocated(page []byte, number uint32) []byte {
 	at := 0
 	if number == 1 {
