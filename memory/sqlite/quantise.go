@@ -17,11 +17,11 @@ type storedVector struct {
 }
 
 // PutVector implements sqlstore.Tx.
-func (t *tx) PutVector(v sqlstore.Vector, beside bool) error {
+func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 	steps := quantise(v.Values)
 	s := storedVector{v.Segment, v.Channel, v.First, v.Last, t.engine.writer.sketcherOf(len(steps)).sketch(steps)}
 	table := "vector"
-	if beside {
+	if shadow {
 		table = "vector_next"
 	} else {
 		t.put = append(t.put, s)

@@ -7,7 +7,8 @@ import (
 	"hark/memory"
 )
 
-// Decisions are what is asked about every message before it is logged. The writer holds them in memory.
+// Decisions holds the opt-outs and forgettings that every message is checked against before it is logged. The
+// writer caches them.
 type Decisions struct {
 	out   map[member]bool // who has opted out
 	rules []rule
@@ -20,7 +21,7 @@ type member struct {
 	user  memory.UserID
 }
 
-// order is a forgetting with what it covers, then and later.
+// rule is a forgetting and what it covers, now and later.
 type rule struct {
 	memory.Forgetting
 	end   memory.MessageID // exclusive; or endless
@@ -30,7 +31,7 @@ type rule struct {
 // endless is the end of what has none.
 const endless memory.MessageID = 1<<63 - 1
 
-// ruleOf is what f covers.
+// ruleOf returns what f covers.
 func ruleOf(f memory.Forgetting) rule {
 	o := rule{Forgetting: f, end: endless}
 	if f.Why == memory.WhyDeleted {
@@ -43,7 +44,7 @@ func ruleOf(f memory.Forgetting) rule {
 	return o
 }
 
-// spot is where a message is, as far as it is known.
+// location is where a message is, as far as known.
 type location struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
@@ -58,7 +59,7 @@ func locationOf(c memory.Channel) location {
 	return at
 }
 
-// coversEveryone reports whether o covers id at s whoever wrote it.
+// coversEveryone reports whether o covers id at s for every author.
 func (o *rule) coversEveryone(s location, id memory.MessageID) bool {
 	return o.User == 0 && o.covers(s, id, 0)
 }
@@ -74,7 +75,7 @@ func (d *Decisions) add(o rule) {
 	}
 }
 
-// forgotten reports whether a message falls under an order.
+// forgotten reports whether a message falls under a rule.
 func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.UserID) bool {
 	for i := range d.rules {
 		if o := &d.rules[i]; (id < d.newest || o.end == endless) && o.covers(s, id, author) {
@@ -84,10 +85,10 @@ func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.Use
 	return false
 }
 
-// NewDecisions are none yet.
+// NewDecisions returns empty Decisions.
 func NewDecisions() *Decisions { return &Decisions{out: map[member]bool{}, newest: noMessage} }
 
-// Opt notes what somebody decided about themselves.
+// Opt records an opt-out or opt-in.
 func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
 	d.out[member{guild, user}] = out
 }
@@ -97,7 +98,7 @@ func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
 	return d.out[member{guild, user}]
 }
 
-// ReadForgetting reads a row of ForgettingColumns, and notes what that covers.
+// ReadForgetting reads a row of ForgettingColumns and adds its rule.
 func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error) {
 	var o rule
 	err = o.scan(scan)
@@ -105,12 +106,12 @@ func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error
 	return o.Forgetting, err
 }
 
-// Forgotten reports whether what somebody wrote in a channel is forgotten.
+// Forgotten reports whether a message of that author in a channel is forgotten.
 func (d *Decisions) Forgotten(c memory.Channel, id memory.MessageID, author memory.UserID) bool {
 	return d.forgotten(locationOf(c), id, author)
 }
 
-// mayDrop reports whether a message would be dropped if somebody in particular had written it.
+// mayDrop reports whether a message would be dropped for some author.
 func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 	for m := range d.out {
 		if d.out[m] && m.guild == at.guild {
@@ -120,7 +121,7 @@ func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.User != 0 && o.covers(at, id, o.User) })
 }
 
-// decisions are read from the file where the writer doesn't hold them.
+// decisions returns the cached decisions, or reads them.
 func (t *transaction) decisions() *Decisions {
 	w := &t.store.ingest
 	if w.decisions != nil {
@@ -137,7 +138,7 @@ func (t *transaction) decisions() *Decisions {
 	return d
 }
 
-// locationAt is where a message is whose channel may be known.
+// locationAt returns a message's location; its channel may be unknown.
 func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID) location {
 	if c := t.knownChannel(channel); c != nil {
 		return c.location
@@ -145,8 +146,8 @@ func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID)
 	return location{guild: guild, channel: channel}
 }
 
-// isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote
-// it. guild counts where the channel isn't known.
+// isGone reports whether a message was deleted or dropped, or would be forgotten whoever wrote it. guild
+// counts if the channel is unknown.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
 	if t.store.ingest.dropped.has(channel, id) ||
 		t.has("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", channel, id) {
@@ -160,7 +161,7 @@ func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id 
 	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
 }
 
-// opt keeps what somebody decided about themselves.
+// opt keeps a member's opt-out or opt-in.
 func (t *transaction) opt(e memory.Opted) {
 	t.hideNext = true // or it was told before, and isn't hidden yet
 	d := t.decisions()
@@ -185,7 +186,7 @@ func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.
 	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 
-// choose keeps what was decided about remembering. Where it begins now, nothing said before is missing.
+// choose keeps a decision about remembering. If remembering begins now, nothing said before is missing.
 func (t *transaction) choose(e memory.Chose) {
 	t.guildNo(e.Guild)
 	table, id := "guild", int64(e.Guild)

@@ -10,12 +10,12 @@ import (
 	"hark/memory"
 )
 
-// candidate is a message that fell under an order when it was looked for.
+// candidate is a message that a rule covered when it was looked up.
 type candidate struct{ row, segment int64 }
 
-// hide dooms the messages of a forgetting that has begun, in steps, unless they are. The messages are looked for while
-// others write, and each is looked at again by its step. None comes to fall under the order meanwhile, since it is on
-// record. Only a failure of the database cuts this short: then Resume or Open goes on.
+// hide marks the messages of a begun forgetting for deletion, in steps, unless they are marked. It looks the
+// messages up while others write, and each step checks its own again. The rule is on record, so no further
+// message comes to fall under it. Only a database failure interrupts this: then Resume or Open continues.
 func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error) {
 	ctx = context.WithoutCancel(ctx)
 	var o rule
@@ -54,7 +54,7 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error
 	return r, err
 }
 
-// HideForgotten hides what every forgetting is about that has begun, whoever began it.
+// HideForgotten hides the messages of every begun forgetting, whoever began it.
 func HideForgotten(ctx context.Context, s *Store) error {
 	ctx = context.WithoutCancel(ctx)
 	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
@@ -69,7 +69,7 @@ func HideForgotten(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// doomed are messages that were just doomed.
+// pendingDeletion collects messages that were just marked.
 type pendingDeletion struct {
 	rows     []int64
 	ids      map[memory.ChannelID][]memory.MessageID
@@ -83,8 +83,9 @@ const (
 	thatFall     = " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)"
 )
 
-// doom dooms those of some messages that fall under an order, and takes them out of what is counted, of their
-// segments, of what is kept beside them, and of what was made since it began. If there are none, all are doomed.
+// markForDeletion marks those of some messages that a rule covers. It takes them out of counts, segments and
+// messageTables, and deletes what was derived from them since the forgetting began. Without messages, it
+// records that all are marked.
 func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.Receipt {
 	o, _, _, r := t.forgetting(id)
 	if len(some) == 0 {
@@ -130,8 +131,8 @@ func (d *pendingDeletion) add(scan Scanner) error {
 	return nil
 }
 
-// dropMessageRowsOf deletes what is kept beside messages, and has them be known as deleted where the order doesn't tell: not
-// from an id alone, if it is about somebody.
+// dropMessageRowsOf deletes what the messageTables hold about messages. With tombstones it also records the
+// deletions, which a rule about a person doesn't tell from an id alone.
 func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
 	for channel, ids := range messages {
 		for _, table := range messageTables {
@@ -147,8 +148,8 @@ func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.M
 	}
 }
 
-// uncount takes messages off what is counted of channels and people. In the end nobody's last message has changed:
-// what is left is newer than what goes.
+// uncount subtracts messages from the counts of channels and people. Nobody's last message changes: what stays
+// is newer than what goes.
 func (t *transaction) uncount(counted map[presenceKey]int) {
 	for of, n := range counted {
 		t.counts[of.channel] -= n
@@ -157,7 +158,7 @@ func (t *transaction) uncount(counted map[presenceKey]int) {
 	}
 }
 
-// shrinkSegments takes messages out of their segments, so many out of each, whose vectors go.
+// shrinkSegments takes the given number of messages out of each segment, and deletes the segments' vectors.
 func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) {
 	if len(out) == 0 {
 		return 0, 0

@@ -28,7 +28,7 @@ type busy struct {
 	turn chan struct{}
 }
 
-func (b busy) WriteLock() chan struct{}                                            { return b.turn }
+func (b busy) WriteLock() chan struct{}                                       { return b.turn }
 func (b busy) Watch(func(ctx context.Context, q Querier, writing bool) error) {}
 
 // waits is a context that tells when somebody begins to wait for its end.

@@ -46,7 +46,7 @@ func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error
 	return segments, s.failed(err, "read what is to be embedded")
 }
 
-// readPending are segments to embed, and which vectors are theirs.
+// readPending returns segments to embed, and the set that their vectors belong to.
 func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, vectorSet, error) {
 	var segments []memory.Segment
 	var to vectorSet
@@ -81,8 +81,8 @@ func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*wa
 		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
 }
 
-// readSegments reads what the messages of segments say. Where people talk at once the segments of a channel overlap:
-// each stretch is read once.
+// readSegments reads the messages of segments. Segments of a channel overlap when people talk at once: each
+// stretch is read once.
 func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
@@ -140,8 +140,8 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 	})
 }
 
-// storeVectors stores the vectors of those segments that still are as they were when they were embedded, and
-// notes that these no longer wait. One that is nil says that there is nothing to embed.
+// storeVectors stores the vectors of segments that are unchanged since they were embedded, which then no
+// longer wait. A nil vector says that there is nothing to embed.
 func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vectors [][]float32) {
 	for i, s := range segments {
 		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0
@@ -163,7 +163,7 @@ func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vect
 	}
 }
 
-// CheckVector reports what makes a vector unfit to be compared with others.
+// CheckVector returns why a vector can't be compared with others.
 func CheckVector(v []float32, space memory.Space) error {
 	if v == nil {
 		return nil

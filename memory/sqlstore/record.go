@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// preparedRecord is a record with what can be worked out before its turn to be written.
+// preparedRecord is a record with what is computed before its turn to be written.
 type preparedRecord struct {
 	memory.Record
 	body   string
@@ -58,7 +58,8 @@ func (t *transaction) keepRecord(r preparedRecord) {
 	}
 }
 
-// askedAt is when a record's question was asked, as an id of a message: what falls under an order that ends later.
+// askedAt returns when a record's question was asked, as a message id. A rule that ends later covers the
+// record.
 func askedAt(r memory.Record) memory.MessageID {
 	if r.Question != 0 {
 		return r.Question
@@ -90,7 +91,7 @@ func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Rec
 	return all, s.failed(err, "read records of calls")
 }
 
-// ceilMillis is the first millisecond that isn't before t.
+// ceilMillis returns the first millisecond that isn't before t.
 func ceilMillis(t time.Time) int64 {
 	ms := t.UnixMilli()
 	if t.After(time.UnixMilli(ms)) {
@@ -114,9 +115,8 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 		s.failed(err3, "forget what was spent long ago"), s.failed(err4, "erase what expired"))
 }
 
-// forgetRecords looks up what goes while others write, and takes it away in steps, the oldest first: broken off, it
-// leaves nothing that fits where something newer was taken away. What comes meanwhile is
-// newer, and stays.
+// forgetRecords looks up what expires while others write, and deletes it in steps, oldest first: if it is
+// interrupted, nothing older stays than what it deleted. Records that come meanwhile are newer, and stay.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
 	gone, err := column[int64](ctx, s.engine,
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record

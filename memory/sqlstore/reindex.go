@@ -9,18 +9,18 @@ import (
 	"hark/memory"
 )
 
-// The file's meta table tells how far making everything again is ("reindex"): the row up to which full text is made, or
-// that the rest is done and vectors are being made. Until full text is whole, messages that it lacks are those behind
-// that row that aren't in fulltext_docsize.
+// The meta table records how far a rebuild ("reindex") is: the row up to which full text is rebuilt, or that only
+// vectors are left. Until full text is complete, the messages that it lacks are those after that row that aren't in
+// fulltext_docsize.
 const (
 	reindexKey = "reindex"
 	reindexed  = "vectors"
 )
 
-// Reindex makes what is made of the log again, vectors excepted: of these it makes every segment pending, and they
-// are used until others take their place. It goes in steps, between which others write; where it is cut short, the
-// next call goes on. Until it is done, not everything is found by its words. progress, if not nil, is told how many
-// messages of how many have been indexed.
+// Reindex rebuilds everything derived from the log except vectors; it makes every segment pending, and the old
+// vectors serve until new ones replace them. It runs in steps, between which others write; an interrupted one
+// continues at the next call. Until it ends, full text finds only part. progress, if not nil, gets the indexed
+// messages and their total.
 func Reindex(ctx context.Context, s *Store, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil {
@@ -58,8 +58,8 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 	return s.writing(ctx, (*transaction).reembed)
 }
 
-// RebuildFullText makes full text again if anew, or if other rules made what is there; with goOn it goes on with
-// that where it was cut short.
+// RebuildFullText rebuilds full text if anew, or if the rules for terms have changed; with goOn it continues
+// an interrupted rebuild.
 func RebuildFullText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
 	rules, err := s.meta(ctx, "terms")
 	if err != nil {
@@ -115,7 +115,7 @@ const (
 		recalledKinds + ")"
 )
 
-// recount counts what was said in a channel and by whom, and marks what is starred.
+// recount recounts a channel's messages and authors, and marks starred messages.
 func (t *transaction) recount(no int64) {
 	t.changed.structure = true
 	t.execAll([]any{no},
@@ -127,7 +127,7 @@ func (t *transaction) recount(no int64) {
 			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`)
 }
 
-// resegment cuts a channel into segments, as if its messages had come in order.
+// resegment cuts a channel into segments again, as if its messages had come in order.
 func (t *transaction) resegment(no int64) {
 	// version: a vector made for a segment as it was must fit none
 	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
@@ -156,7 +156,7 @@ func (t *transaction) resegment(no int64) {
 	t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
 }
 
-// uncut are some messages of a channel that belong into segments, and their rows.
+// unsegmented returns the next messages of a channel that belong in segments, and their rows.
 func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
 	t.each(func(scan Scanner) error {
 		var row int64
@@ -169,7 +169,7 @@ func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []
 	return messages, rows
 }
 
-// finishFullText makes the rest of full text, if making it again was begun and is not done.
+// finishFullText continues an unfinished rebuild of full text.
 func (s *Store) finishFullText(ctx context.Context, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil || state == "" || state == reindexed {
@@ -187,7 +187,7 @@ func (s *Store) finishFullText(ctx context.Context, progress func(done, total in
 	return err
 }
 
-// indexMore puts the next messages into full text and tells how many it looked at: none when it is whole.
+// indexMore adds the next messages to full text and returns how many it read: 0 at the end.
 func (t *transaction) indexMore(limit int) int {
 	state := t.meta(reindexKey)
 	if state == "" || state == reindexed { // somebody else was faster

@@ -24,7 +24,7 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	return s.Resume(ctx, id, progress)
 }
 
-// ForgettingColumns are those of a forgetting.
+// ForgettingColumns are the columns of a forgetting.
 const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
 // scan reads ForgettingColumns, and what follows them.
@@ -37,7 +37,7 @@ func (o *rule) scan(scan Scanner, more ...any) error {
 	return err
 }
 
-// Forgettings implements memory.Store. Of several for one reason that are finished there may be the newest only.
+// Forgettings implements memory.Store. Of several finished ones for one reason it may return only the newest.
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error) {
 	where, args := "done = 0 ORDER BY id", []any(nil)
 	if user != 0 {
@@ -53,7 +53,7 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 	return all, s.failed(err, "read what is forgotten")
 }
 
-// Resume implements memory.Store. It takes out what any forgetting has doomed, so that whoever is given a receipt
+// Resume implements memory.Store. It deletes what any forgetting has pending, so whoever gets a receipt
 // needn't know of the others.
 func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
 	r, err := s.resume(ctx, id, progress)
@@ -83,7 +83,7 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 	return r, s.engine.Erase(ctx, true)
 }
 
-// forgetting reads one that is on record; its ID is 0 if none is.
+// forgetting reads a forgetting; its ID is 0 if there is none.
 func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memory.Receipt) {
 	begun, done, err := o.read(t.ctx, t, id, &r)
 	ensure(err)
@@ -97,7 +97,7 @@ func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.Receipt)
 	return begun, done, err
 }
 
-// beginAgain reads a forgetting, and begins it if it is on record merely.
+// beginAgain reads a forgetting, and begins it if it is only on record.
 func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
 	o, begun, done, r := t.forgetting(id)
 	if o.ID == 0 {
@@ -109,7 +109,7 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
 	return r, done
 }
 
-// deletePending takes the rows of doomed messages and their full text out of the file.
+// deletePending deletes the rows of messages pending deletion, and their full text.
 func (s *Store) deletePending(ctx context.Context, progress func(done, total int)) error {
 	var total, all int
 	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM doomed").Scan(&total,
@@ -125,8 +125,8 @@ func (s *Store) deletePending(ctx context.Context, progress func(done, total int
 	return err
 }
 
-// bulkFraction is of how many messages one has to go for that to be much text: fewer than as many as full text can
-// merge while it removes one.
+// bulkFraction: deleting more than one in so many messages counts as bulk. That is fewer than full text can
+// merge in the time that it removes one.
 const bulkFraction = 100
 
 func (t *transaction) deletePendingBatch(limit int) int {
@@ -145,7 +145,7 @@ func (t *transaction) deletePendingBatch(limit int) int {
 	return len(rows)
 }
 
-// finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
+// finish marks a forgetting as done, and deletes the channels and guilds that nothing needs any more.
 func (t *transaction) finish(id int64) {
 	o, _, _, _ := t.forgetting(id)
 	if o.ID == 0 {

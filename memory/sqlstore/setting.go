@@ -6,8 +6,7 @@ import (
 	"hark/memory"
 )
 
-// chooseSetting keeps what was set, unless it falls under what was forgotten. The guild and the channel
-// needn't be known yet.
+// chooseSetting keeps a setting, unless it is forgotten. The guild and the channel needn't be known yet.
 func (t *transaction) chooseSetting(e memory.SettingChosen) {
 	where := location{guild: e.Guild, channel: e.Channel, parent: t.locationAt(e.Guild, e.Channel).parent}
 	id := memory.FirstMessageID(e.At)
@@ -20,15 +19,15 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) {
 	t.putNewer(settingTable, e.Guild, e.Channel, e.Key, e.Value, millis(e.At))
 }
 
-// coversSettings reports whether an order is about all of a channel or a guild, with which goes what was set there.
+// coversSettings reports whether a rule covers all of a channel or a guild, and so its settings.
 func (o rule) coversSettings() bool { return o.User == 0 && (o.whole || o.end == endless) }
 
-// coversSetting is coversSettings of one key.
+// coversSetting is coversSettings for one key.
 func (o rule) coversSetting(key memory.Setting) bool {
 	return o.coversSettings() && (o.Channel == 0 || o.end == endless || !key.StaysWithChannel())
 }
 
-// dropSettings deletes what was set for a channel or a guild of which everything is forgotten.
+// dropSettings deletes the settings of a channel or a guild of which everything is forgotten.
 func (b *forgettingRun) dropSettings() {
 	if !b.of.coversSettings() {
 		return

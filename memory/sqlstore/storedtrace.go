@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// storedTrace is a trace as its body has it: without what other columns tell, and without its sources and whom it names,
-// which the tables of these names do. Messages are lists of numbers.
+// storedTrace is a trace as its body column has it: without other columns' values, and without sources and
+// names, which have tables of their own. Messages are lists of numbers.
 type storedTrace struct {
 	memory.Trace
 	Channel  *struct{}          `json:"channel,omitempty"`
@@ -62,7 +62,7 @@ func storedTraceOf(t memory.Trace) storedTrace {
 	return k
 }
 
-// place is where one stands in a list, which it is added to if it doesn't.
+// indexOrAppend returns the index of one in a list, and appends it if it is missing.
 func indexOrAppend[T comparable](list *[]T, one T) int64 {
 	at := slices.Index(*list, one)
 	if at < 0 {
@@ -72,7 +72,7 @@ func indexOrAppend[T comparable](list *[]T, one T) int64 {
 	return int64(at)
 }
 
-// trace is k as it was, but for what its body doesn't have.
+// trace decodes k, except what its body lacks.
 func (k storedTrace) trace() (memory.Trace, error) {
 	t := k.Trace
 	before := memory.MessageID(0)
@@ -92,23 +92,23 @@ func (k storedTrace) trace() (memory.Trace, error) {
 	return t, nil
 }
 
-// has reports whether a list has a place.
+// has reports whether a list has an index.
 func has[T any](list []T, place int64) bool { return 0 <= place && place < int64(len(list)) }
 
-// sourcesOfTrace is a column of what the trace t was made from: of each source o what columns say, in the order that a
-// trace shows, which doesn't tell of a fact what server it is from.
+// sourcesOfTrace is a column with the given columns of each source o of trace t, in the order that a trace
+// shows, which hides a fact's server.
 func sourcesOfTrace(columns string) string {
 	return fmt.Sprintf(`(SELECT json_group_array(json_array(%s)
 		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer)`, columns, aFact)
 }
 
-// storedSources are the columns of what the trace t was made from, and of whom it names.
+// storedSources are the columns with the sources of trace t, and whom it names.
 var storedSources = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
 	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`
 
-// storedSource is a row of source: kind, place, id, version and whether it is repeated.
+// storedSource is a row of source: kind, place, id, version and repeats.
 type storedSource [5]int64
 
 func (k storedSource) source() memory.Source {
