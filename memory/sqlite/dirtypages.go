@@ -12,7 +12,7 @@ import (
 // the write-ahead log, where every write goes first. Closing our own file on the log drops none of SQLite's
 // locks, as closing one on the database would. Only the holder of the write lock uses it.
 type dirtyPages struct {
-	known  bool         // no page but pages holds anything in its unused middle
+	known  bool         // outside pages, all unallocated space is zero
 	pages  pagefile.Set // that were written since lost last grew
 	next   uint32       // where to go on looking at them, so that none waits for others that are written all the time
 	misses int          // how often pages may have been written that weren't noted

@@ -262,9 +262,9 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	execute(t, reader, "ROLLBACK")
 	closed(t, s)
 	for _, c := range []struct {
-		name  string
-		spoil func()
-		there bool
+		name   string
+		damage func()
+		there  bool
 	}{
 		{"whole", func() {}, true},
 		{"its last write was cut short", func() {
@@ -275,7 +275,7 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 		{"not a log", func() { copies["-wal"][0] ^= 1 }, false},
 		{"missing", func() { delete(copies, "-wal") }, false},
 	} {
-		c.spoil()
+		c.damage()
 		dir := t.TempDir()
 		for end, b := range copies {
 			must(t, os.WriteFile(filepath.Join(dir, FileName+end), b, 0o600))

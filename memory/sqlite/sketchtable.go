@@ -13,7 +13,7 @@ import (
 const (
 	// shortlisted is how many segments are ranked at least, and shortlistedEach for each that is wanted.
 	shortlisted, shortlistedEach = 400, 8
-	// longlist is how many times as many are chosen by some bits of one turn, of which all bits then choose
+	// longlist is how many times as many are preselected by some bits of one rotation; all bits then choose
 	// the shortlist.
 	longlist = 25
 )
@@ -64,7 +64,7 @@ type sketchTable struct {
 	channels      []uint32 // their numbers in the guild
 	firsts, lasts []memory.MessageID
 	sketches      [rotations][]uint64 // one after the other
-	words         int                 // that a sketch takes of each turn
+	words         int                 // of a sketch, per rotation
 	at            map[int64]int32     // places, by segment
 	sketcher      *sketcher
 }

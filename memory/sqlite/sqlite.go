@@ -57,7 +57,7 @@ type Store struct {
 // engine is the file: writing, reading, other processes' writes, full text, vectors, and erasing.
 type engine struct {
 	writeDB *sql.DB
-	write   *sql.Conn // writeDB's only connection, used by whoever holds the turn
+	write   *sql.Conn // writeDB's only connection, for the holder of the write lock
 	read    *sql.DB
 	options Options
 	writer  writer

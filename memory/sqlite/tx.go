@@ -13,7 +13,7 @@ type tx struct {
 	engine      *engine
 	othersWrote bool     // somebody else had written before
 	inBulk      bool     // RemoveInBulk was called
-	zeroed      []uint32 // pages whose unused middle was overwritten, and nothing else
+	zeroed      []uint32 // pages whose unallocated space was zeroed, and nothing else
 	sqlstore.Changes
 	put     []storedVector         // new vectors in the space in use
 	vectors map[int64]vectorChange // by guild: see bumpVectorVersions

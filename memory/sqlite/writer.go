@@ -21,7 +21,7 @@ type writer struct {
 	busyTimeout time.Duration
 	step        time.Duration // about how long one transaction of long work takes
 
-	// What follows is used by the holder of turn only.
+	// Only the holder of lock uses what follows.
 	closed     bool
 	damage     error     // a check found it: nothing is written any more
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does

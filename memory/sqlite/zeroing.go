@@ -21,13 +21,13 @@ import (
 const zeroedKey = "scrubbed"
 
 const (
-	// stepTime is about how long one transaction of long work takes, so that nobody waits long.
+	// stepTime is about how long one transaction of long work takes, to keep others' waits short.
 	stepTime = 20 * time.Millisecond
 	// scanBatch is how many pages are read at one moment, so that the log can be emptied meanwhile.
 	scanBatch = 2000
 	// zeroRounds is how often all pages are looked at while others write, before it is done while nobody does.
 	zeroRounds = 5
-	// restAfterZeroing is how many times as long as a scrub took nobody scrubs again, unless a receipt waits for it.
+	// restAfterZeroing is the pause after zeroing, as a multiple of its duration, unless a receipt waits.
 	restAfterZeroing = 20
 )
 

@@ -43,7 +43,7 @@ func (t *transaction) forgetOnce(f memory.Forgetting) {
 
 // How far a forgetting has come that is on record.
 const (
-	hasBegun = 1 // its messages are to be doomed
+	hasBegun = 1 // its messages are to be marked
 	isHidden = 2 // they are
 )
 

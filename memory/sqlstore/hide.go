@@ -45,7 +45,7 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error
 	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
 		n := min(limit, len(found))
 		for 0 < n && n < len(found) && found[n].segment != 0 && found[n].segment == found[n-1].segment {
-			n++ // a segment is torn once
+			n++ // a segment's vectors are deleted once
 		}
 		r = t.markForDeletion(id, channels, found[:n])
 		found = found[n:]

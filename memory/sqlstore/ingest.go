@@ -17,7 +17,7 @@ type ingest struct {
 	mu      sync.Mutex
 	waiting []*batch
 
-	// What follows is read from the file where it isn't held, and used by the holder of the turn only.
+	// What follows caches the file. Only the holder of the write lock uses it.
 	channels  map[memory.ChannelID]*channel
 	guildNos  map[memory.GuildID]int64
 	segments  map[int64]int64 // last segment id by guild number
@@ -142,7 +142,7 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 	return s.transact(ctx, f)
 }
 
-// stepTime is about how long one transaction of a long write takes, so that nobody waits long.
+// stepTime is about how long one transaction of a long write takes, to keep others' waits short.
 const stepTime = 20 * time.Millisecond
 
 // inSteps runs a long write in short transactions, to keep others' waits short. step does up to limit and

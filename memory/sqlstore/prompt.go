@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// A prompt's text lies in a table of its own, beside the numbers in trace, so that it can be taken away without them.
+// A prompt's text has a table of its own, apart from trace, so it can be deleted alone.
 
 // keepPrompt replaces the prompt of a trace, if it may be kept: its sources are in the log as used (same), so
 // later changes to them delete the prompt, and nobody in it has opted out or been forgotten since.
