@@ -158,7 +158,7 @@ func (r *Buffer) sitting(channel memory.ChannelID) *sitting {
 
 func (r *Buffer) ended(s *sitting) bool { return r.now().Sub(s.last) > r.gap }
 
-// makeRoom drops the session in which nothing was said for longest, if there are too many; called with mu held.
+// evict drops the session in which nothing was said for longest, if there are too many; called with mu held.
 func (r *Buffer) makeRoom() {
 	if len(r.channels) < recentChannels {
 		return

@@ -18,7 +18,8 @@ const module = "hark/"
 // bot ← cmd/hark.
 var rules = map[string][]string{
 	"memory":                   {},
-	"memory/sqlite":            {"memory", "memory/sqlstore"},
+	"memory/sqlite":            {"memory", "memory/sqlstore", "memory/sqlite/pagefile"},
+	"memory/sqlite/pagefile":   {},
 	"memory/sqlstore":          {"memory"},
 	"memory/sqlite/sqlitetest": {"memory/sqlite", "internal/fixture"},
 	"memory/memorytest":        {"memory", "internal/embed"},

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Amounts is how much a store keeps of what Hark makes itself.
+// Amounts counts what a store keeps that Hark makes itself.
 type Amounts struct {
 	Traces  int64 // of answers
 	Prompts int64 // as they were sent to models
@@ -14,7 +14,7 @@ type Amounts struct {
 	Bytes   int64 // of the database, without what its log hasn't given to it yet
 }
 
-// Count tells how much s keeps now.
+// Count returns how much s keeps now.
 func Count(ctx context.Context, s *Store) (Amounts, error) {
 	var a Amounts
 	err := s.engine.read.QueryRowContext(ctx,

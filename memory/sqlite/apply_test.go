@@ -27,8 +27,8 @@ func TestDeletionsWhereNothingIsRememberedLeaveNothing(t *testing.T) {
 	scrubbed(t, s)
 	s.engine.writer.statements = nil
 	apply(t, s, deleted(general, 7)) // for its message may be on its way
-	if n := len(s.engine.writer.statements); n > 7 || !s.engine.writer.scrubbed {
-		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.engine.writer.scrubbed)
+	if n := len(s.engine.writer.statements); n > 7 || !s.engine.writer.zeroed {
+		t.Errorf("it takes %d different statements, and text was removed: %t", n, !s.engine.writer.zeroed)
 	}
 	apply(t, s, posted(general, 1, "from when it was remembered"), edited(general, 2, "early"))
 	apply(t, s, unlogged(5), unlogged(6))
@@ -83,7 +83,7 @@ func TestWhatIsDroppedLeavesNothing(t *testing.T) {
 	if after := rowsIn(t, s); !maps.Equal(after, before) {
 		t.Errorf("left are %v, before there were %v", after, before)
 	}
-	if !s.engine.writer.scrubbed {
+	if !s.engine.writer.zeroed {
 		t.Error("dropping counts as text that was removed")
 	}
 

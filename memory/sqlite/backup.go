@@ -28,10 +28,9 @@ type BackupInfo struct {
 // ErrNotBackup says that a file isn't a database of Hark's.
 var ErrNotBackup = errors.New("it is no backup of Hark's")
 
-// Backup copies the database in dir to the file at path, as it is at one moment, while others write. The file
-// appears whole or not at all, and only its owner can read it. What stands there already is overwritten if it
-// is a backup of Hark's, or with force. progress, if not nil, is told how many bytes of about how many are
-// written.
+// Backup copies the database in dir to the file at path, as of one moment, while others write. The file
+// appears whole or not at all, readable by its owner only. It replaces an older backup of Hark's, or with
+// force any file. progress, if not nil, gets the bytes written and about how many there will be.
 func Backup(ctx context.Context, dir, path string, force bool, progress func(done, total int64)) (BackupInfo, error) {
 	info, err := backup(ctx, dir, path, force, progress)
 	if err != nil {
@@ -67,11 +66,11 @@ func backup(ctx context.Context, dir, path string, force bool, progress func(don
 	return info, errors.Join(syncPath(filepath.Dir(path)), lock.Unlock())
 }
 
-// partNote begins the names of files in the data directory that hold where a backup is being written, so that what an
-// interrupted one leaves, in the clear, is found.
+// partNote begins the names of files in the data directory that record where a backup is being written. A
+// later start finds by them what an interrupted backup left, in the clear.
 const partNote = "backing-up-"
 
-// notePart keeps where a backup is being written, in a file that the caller removes at the end.
+// notePart records where a backup is being written; the caller removes the note at the end.
 func notePart(dir, part string) (note string, err error) {
 	if part, err = filepath.Abs(part); err != nil {
 		return "", err
@@ -80,7 +79,7 @@ func notePart(dir, part string) (note string, err error) {
 	return note, os.WriteFile(note, []byte(part), 0o600)
 }
 
-// DropParts removes what interrupted backups of the database in dir have left beside where they were to be.
+// DropParts removes the partial files of interrupted backups of the database in dir.
 func DropParts(dir string) error {
 	notes, err := filepath.Glob(filepath.Join(dir, partNote+"*"))
 	if err != nil {
@@ -93,7 +92,7 @@ func DropParts(dir string) error {
 	return errors.Join(errs...)
 }
 
-// dropPart removes what a note tells of, unless a backup is still being written there.
+// dropPart removes the partial file that a note names, unless a backup is still being written there.
 func dropPart(note string) error {
 	part, err := os.ReadFile(note)
 	if err != nil {
@@ -116,7 +115,7 @@ func dropPart(note string) error {
 	return os.Remove(note)
 }
 
-// mayOverwrite is an error if something at path mustn't be lost.
+// mayOverwrite returns an error if path holds something that mustn't be lost.
 func mayOverwrite(ctx context.Context, dir, path string, force bool) error {
 	there, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -140,7 +139,7 @@ func mayOverwrite(ctx context.Context, dir, path string, force bool) error {
 	return nil
 }
 
-// notTheStore is an error if path is a file of the store in dir.
+// notTheStore returns an error if path is a file of the store in dir.
 func notTheStore(dir, path string) error {
 	in, err1 := os.Stat(filepath.Dir(path))
 	own, err2 := os.Stat(dir)
@@ -154,7 +153,7 @@ func notTheStore(dir, path string) error {
 	return nil
 }
 
-// writeBackup writes the database to the empty file at path, and sees to it that it is on the disk.
+// writeBackup writes the database to the empty file at path and syncs it.
 func writeBackup(ctx context.Context, dir, path string, progress func(done, total int64)) (BackupInfo, error) {
 	if err := errors.Join(os.Truncate(path, 0), os.Chmod(path, 0o600)); err != nil {
 		return BackupInfo{}, err
@@ -185,7 +184,7 @@ func writeBackup(ctx context.Context, dir, path string, progress func(done, tota
 	return ReadBackup(ctx, path)
 }
 
-// watchSize tells how a file grows, until stop is called.
+// watchSize reports how a file grows, until stop is called.
 func watchSize(path string, total int64, progress func(done, total int64)) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -209,7 +208,7 @@ func watchSize(path string, total int64, progress func(done, total int64)) (stop
 	}
 }
 
-// ReadBackup tells what the backup at path holds. The error is ErrNotBackup if it is none.
+// ReadBackup returns what the backup at path holds; ErrNotBackup if it is none.
 func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 	file, err := os.Stat(path)
 	if err != nil {
@@ -221,7 +220,7 @@ func ReadBackup(ctx context.Context, path string) (info BackupInfo, err error) {
 	return readInfo(ctx, path, file.Size())
 }
 
-// Holds tells what the memory in dir holds, also while Hark uses it. The error is fs.ErrNotExist if there is none.
+// Holds returns what the memory in dir holds, even while Hark uses it; fs.ErrNotExist if there is none.
 func Holds(ctx context.Context, dir string) (BackupInfo, error) {
 	path := filepath.Join(dir, FileName)
 	file, err := os.Stat(path)

@@ -140,20 +140,20 @@ func takenOutAtOnce(b *testing.B, s *Store, user memory.UserID) time.Duration {
 		all = append(all, g)
 		return err
 	}, "SELECT row, content FROM message WHERE author = ?", int64(user)))
-	s.engine.writer.turn <- struct{}{}
-	defer func() { <-s.engine.writer.turn }()
+	s.engine.writer.lock <- struct{}{}
+	defer func() { <-s.engine.writer.lock }()
 	started := time.Now()
 	must(b, s.engine.transact(bg, func(t *tx) error {
-		must(b, t.secureText(false))
+		must(b, t.setSecureDelete(false))
 		for _, g := range all {
 			must(b, t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", g.row, g.terms))
 			must(b, t.exec("DELETE FROM message WHERE row = ?", g.row))
 		}
 		must(b, t.exec("INSERT INTO fulltext (fulltext) VALUES ('optimize')"))
-		return t.secureText(true)
+		return t.setSecureDelete(true)
 	}))
 	must(b, s.engine.truncateLog(bg, 0))
-	must(b, s.engine.transact(bg, (*tx).wipeAll))
+	must(b, s.engine.transact(bg, (*tx).zeroAll))
 	must(b, s.engine.truncateLog(bg, 0))
 	return time.Since(started)
 }

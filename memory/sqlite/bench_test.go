@@ -247,7 +247,7 @@ func rowsOf(b *testing.B, s *Store) rows {
 // but once, and works out terms, tokens and vectors as Hark does.
 func insertRows(b *testing.B, r rows) time.Duration {
 	s := newStore(&engine{options: Options{Tokens: func(string) int { return 0 }}})
-	must(b, s.open(b.Context(), filepath.Join(b.TempDir(), FileName), patience))
+	must(b, s.open(b.Context(), filepath.Join(b.TempDir(), FileName), busyTimeout))
 	defer s.Close()
 	started := time.Now()
 	statements := make([]*sql.Stmt, 5)

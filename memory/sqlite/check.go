@@ -18,10 +18,10 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Rescue is what to do about a damaged database.
+// Rescue tells the user what to do about a damaged database.
 const Rescue = "restore a backup with \"hark restore FILE\", or get out what can be read with \"hark export --salvage\""
 
-// openMark stands in meta while somebody has the file open, with a value that tells what is known of its pages.
+// openMark is a key in meta while somebody has the file open. Its value is the state of the file's pages.
 // Whoever finds it and is alone knows that the file wasn't closed.
 const openMark = "open"
 
@@ -31,9 +31,9 @@ const (
 	damaged   = "damaged"   // a check found damage: the next to open it checks it first
 )
 
-// openLocked opens the database. If nobody else has it open and nobody has closed it, the tables that tell what must
-// stay gone and who may read what are checked first, and the rest while it is used. All is checked first if damage was
-// found before, or if the file is of another version.
+// openLocked opens the database. If the file wasn't closed and nobody else has it open, it first checks the
+// tables that hold deletions and permissions, and the rest in the background. It checks everything first if an
+// earlier check found damage or the file has another version.
 func (s *Store) openLocked(ctx context.Context) error {
 	e := s.engine
 	path, anew, mark := filepath.Join(e.dir, FileName), false, sound
@@ -41,7 +41,7 @@ func (s *Store) openLocked(ctx context.Context) error {
 		if err := removeLeftovers(e.dir); err != nil {
 			return err
 		}
-		unclosed, first, err := readMark(ctx, path)
+		unclosed, first, err := readOpenMark(ctx, path)
 		if unclosed {
 			mark = unchecked
 		}
@@ -52,19 +52,19 @@ func (s *Store) openLocked(ctx context.Context) error {
 				anew, err = true, nil
 			}
 		case err == nil && unclosed:
-			err = quickCheck(ctx, path, slices.Concat(mustTell, []string{"role"})...)
+			err = quickCheck(ctx, path, slices.Concat(deletionTables, []string{"role"})...)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := s.open(ctx, path, patience); err != nil {
+	if err := s.open(ctx, path, busyTimeout); err != nil {
 		return err
 	}
-	if err := sqlstore.RepairText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
+	if err := sqlstore.RebuildFullText(ctx, s.Store, anew, e.lock.alone, e.options.Progress); err != nil {
 		return err
 	}
-	if err := sqlstore.Hide(ctx, s.Store); err != nil {
+	if err := sqlstore.HideForgotten(ctx, s.Store); err != nil {
 		return err
 	}
 	if !e.lock.alone {
@@ -78,23 +78,23 @@ func (s *Store) openLocked(ctx context.Context) error {
 	if err := e.watch.settle(ctx); err != nil {
 		return err
 	}
-	if err := e.lock.share(ctx, patience); err != nil {
+	if err := e.lock.share(ctx, busyTimeout); err != nil {
 		return err
 	}
 	if mark == unchecked {
-		s.checkBeside(path)
+		s.checkInBackground(path)
 	}
 	return nil
 }
 
-// check is a check that runs while the store is used. The zero check is over.
+// check is a check that runs while the store is used. The zero check has ended.
 type check struct {
 	stop context.CancelFunc
 	done chan struct{} // closed at its end
 	err  error         // what it came to, once done is closed
 }
 
-// end cuts the check short and waits for it.
+// end cancels the check and waits for it.
 func (c *check) end() {
 	if c.done != nil {
 		c.stop()
@@ -102,8 +102,8 @@ func (c *check) end() {
 	}
 }
 
-// underWay reports whether the check isn't over.
-func (c *check) underWay() bool {
+// running reports whether the check hasn't ended.
+func (c *check) running() bool {
 	select {
 	case <-c.done:
 		return false
@@ -112,7 +112,7 @@ func (c *check) underWay() bool {
 	}
 }
 
-// wait waits for the end of the check, and returns the damage that it found.
+// wait waits for the end of the check and returns the damage that it found.
 func (c *check) wait(ctx context.Context) error {
 	if c.done == nil {
 		return nil
@@ -125,13 +125,13 @@ func (c *check) wait(ctx context.Context) error {
 	}
 }
 
-// Checked waits for the check of a file that nobody had closed, and returns the damage that it found. From then on
-// everything that is written is refused with that error. Without a check it returns nil at once. A check that
-// Close cuts short has found nothing, and whoever opens the file next begins it again.
+// Checked waits for the check of a file that wasn't closed, and returns the damage that it found; every later
+// write fails with that error. Without a check it returns nil at once. If Close cancels the check, the next to
+// open the file repeats it.
 func (s *Store) Checked(ctx context.Context) error { return s.engine.check.wait(ctx) }
 
-// checkBeside begins to check the file. Where only full text is damaged, that is made again.
-func (s *Store) checkBeside(path string) {
+// checkInBackground starts to check the file. If only full text is damaged, it rebuilds that.
+func (s *Store) checkInBackground(path string) {
 	e := s.engine
 	ctx, stop := context.WithCancel(context.Background())
 	e.check = check{stop: stop, done: make(chan struct{})}
@@ -139,60 +139,61 @@ func (s *Store) checkBeside(path string) {
 		defer close(e.check.done)
 		err := quickCheck(ctx, path)
 		if errors.Is(err, errFullText) {
-			err = sqlstore.RepairText(ctx, s.Store, true, true, e.options.Progress)
+			err = sqlstore.RebuildFullText(ctx, s.Store, true, true, e.options.Progress)
 		}
 		if err == nil {
-			_ = e.mark(ctx, sound) // where that fails, as when the disk is full, the next to open it checks it again
+			_ = e.setOpenMark(ctx, sound) // where that fails, as when the disk is full, the next to open it checks it again
 		} else if ctx.Err() == nil {
-			e.check.err = e.refuse(ctx, fmt.Errorf("check %s: %w", path, explain(err)))
+			e.check.err = e.refuseWrites(ctx, fmt.Errorf("check %s: %w", path, explain(err)))
 		}
 	}()
 }
 
-// unsure is err, unless full text is damaged and not checked yet: then it has nothing to tell until it is made again.
-func (e *engine) unsure(err error) error {
-	if isOfFullText(err) && e.check.underWay() {
+// ignoreWhileChecking returns err, or nil if full text is damaged and the check hasn't ended: full text finds
+// nothing until it is rebuilt.
+func (e *engine) ignoreWhileChecking(err error) error {
+	if isFullTextDamage(err) && e.check.running() {
 		return nil
 	}
 	return err
 }
 
-// isOfFullText reports whether err tells that full text is damaged.
-func isOfFullText(err error) bool {
+// isFullTextDamage reports whether err says that full text is damaged.
+func isFullTextDamage(err error) bool {
 	damage, ok := errors.AsType[*sqlitedriver.Error](err)
 	return ok && damage.Code() == sqlite3.SQLITE_CORRUPT_VTAB
 }
 
-// mark says in the file what is known of its pages.
-func (e *engine) mark(ctx context.Context, value string) error {
+// setOpenMark writes the state of the file's pages to the file.
+func (e *engine) setOpenMark(ctx context.Context, value string) error {
 	return e.writing(ctx, func(t *tx) error {
 		return t.exec("UPDATE meta SET value = ? WHERE key = ?", value, openMark)
 	})
 }
 
-// refuse has all that is written from now on refused because of damage, which it returns. That the file is damaged is
-// the last that is written to it; where that fails, the next to open it finds out as this one did.
-func (e *engine) refuse(ctx context.Context, damage error) error {
-	_ = e.mark(ctx, damaged)
-	if err := e.takeTurn(ctx); err != nil {
+// refuseWrites makes every later write fail with damage, which it returns. Its last write marks the file as
+// damaged; if that fails, the next to open the file repeats the check.
+func (e *engine) refuseWrites(ctx context.Context, damage error) error {
+	_ = e.setOpenMark(ctx, damaged)
+	if err := e.acquireWriteLock(ctx); err != nil {
 		return nil // it is being closed
 	}
 	e.writer.damage = damage
-	<-e.writer.turn
+	<-e.writer.lock
 	return damage
 }
 
-// unmark says in the file that it was closed, unless somebody else has it open or a check isn't done. Where that
-// fails, it will be checked.
-func (e *engine) unmark() {
+// clearOpenMark marks the file as closed, unless somebody else has it open or a check hasn't ended. If that
+// fails, the next to open it checks it.
+func (e *engine) clearOpenMark() {
 	if e.opened && e.lock.last() {
 		_, _ = e.write.ExecContext(context.Background(), "DELETE FROM meta WHERE key = ? AND value = ?", openMark, sound)
 	}
 }
 
-// readMark reports whether whoever had the database at path open last didn't close it, and whether all of it is
-// to be checked before it is opened then.
-func readMark(ctx context.Context, path string) (unclosed, first bool, err error) {
+// readOpenMark reports whether the database at path wasn't closed, and whether it must then be checked
+// completely before it is opened.
+func readOpenMark(ctx context.Context, path string) (unclosed, first bool, err error) {
 	db, err := openReading(path)
 	if err != nil {
 		return false, false, err
@@ -209,15 +210,15 @@ func readMark(ctx context.Context, path string) (unclosed, first bool, err error
 	return unclosed, unclosed && (mark == damaged || version != len(migrations)), err
 }
 
-// Check has SQLite look at every page of the database in dir, while others use it.
+// Check runs SQLite's quick_check on the database in dir, while others use it.
 func Check(ctx context.Context, dir string) error {
 	return explain(quickCheck(ctx, filepath.Join(dir, FileName)))
 }
 
-// errFullText says that nothing but full text is damaged.
+// errFullText reports that only full text is damaged.
 var errFullText = errors.New("full text is damaged")
 
-// quickCheck has SQLite look at every page of the database at path, or of some of its tables.
+// quickCheck runs SQLite's quick_check on the database at path, or on some of its tables.
 func quickCheck(ctx context.Context, path string, tables ...string) error {
 	db, err := openReading(path)
 	if err != nil {
@@ -255,8 +256,8 @@ func quickCheck(ctx context.Context, path string, tables ...string) error {
 	return err
 }
 
-// openReading opens a database that nothing is written to, not even when it is closed.
+// openReading opens a database read-only; even closing it writes nothing.
 func openReading(path string) (*sql.DB, error) {
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
-	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", file, patience/time.Millisecond))
+	return sql.Open("sqlite", fmt.Sprintf("%s?mode=ro&_busy_timeout=%d", file, busyTimeout/time.Millisecond))
 }

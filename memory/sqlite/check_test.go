@@ -11,6 +11,7 @@ import (
 	"hark/internal/fixture"
 	"hark/internal/text"
 	"hark/memory"
+	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
 
@@ -103,7 +104,7 @@ func TestDamagedPagesAreFoundWhereTheFileWasNotClosed(t *testing.T) {
 			dir := written(t)
 			unclose(t, dir)
 			damage(t, dir, name)
-			wantRefused(t, dir, slices.Contains(mustTell, name))
+			wantRefused(t, dir, slices.Contains(deletionTables, name))
 		})
 	}
 }
@@ -114,13 +115,13 @@ func TestOnlyWhatWasNotClosedIsChecked(t *testing.T) {
 	damage(t, dir, "called_name") // which nobody asks
 	first, beside := open(t, dir), open(t, dir)
 	closed(t, first) // isn't the last to use it
-	if unclosed, _, err := readMark(t.Context(), filepath.Join(dir, FileName)); !unclosed || err != nil {
+	if unclosed, _, err := readOpenMark(t.Context(), filepath.Join(dir, FileName)); !unclosed || err != nil {
 		t.Errorf("with one of two still open: %v, %v", unclosed, err)
 	}
 	closed(t, open(t, dir)) // beside another it isn't checked
 	closed(t, beside)
 	last := open(t, dir)
-	must(t, last.engine.mark(t.Context(), unchecked)) // as a check that was cut short leaves it
+	must(t, last.engine.setOpenMark(t.Context(), unchecked)) // as a check that was cut short leaves it
 	closed(t, last)
 	wantRefused(t, dir, false)
 }
@@ -202,7 +203,7 @@ func TestDamagedFullTextIsUnsureUntilItIsChecked(t *testing.T) {
 		t.Errorf("%v, %v", hits, err)
 	}
 	close(s.engine.check.done)
-	s.checkBeside(filepath.Join(dir, FileName))
+	s.checkInBackground(filepath.Join(dir, FileName))
 	apply(t, s, posted(general, 9001, "number12 again"))
 	must(t, s.Checked(t.Context()))
 	if hits, err := search(); len(hits) != 3 || err != nil {
@@ -215,21 +216,21 @@ func TestACheckThatCannotBeNoted(t *testing.T) {
 	t.Parallel()
 	dir := written(t)
 	s := open(t, dir)
-	must(t, s.engine.mark(bg, unchecked))
+	must(t, s.engine.setOpenMark(bg, unchecked))
 	execute(t, s.engine.write, "PRAGMA busy_timeout = 0")
 	other := raw(t, dir)
 	execute(t, other, "BEGIN IMMEDIATE")
-	s.checkBeside(filepath.Join(dir, FileName))
+	s.checkInBackground(filepath.Join(dir, FileName))
 	must(t, s.Checked(bg))
 	execute(t, other, "COMMIT")
 	apply(t, s, posted(general, 9000, "pears"))
-	s.engine.check.err = errDamaged // as if it had found damage: nobody is told that anything was erased
-	if err := s.Erase(bg, true); !errors.Is(err, errDamaged) {
+	s.engine.check.err = pagefile.ErrDamaged // as if it had found damage: nobody is told that anything was erased
+	if err := s.Erase(bg, true); !errors.Is(err, pagefile.ErrDamaged) {
 		t.Error(err)
 	}
 	closed(t, s)
 	for _, want := range []bool{true, false} {
-		if unclosed, _, err := readMark(bg, filepath.Join(dir, FileName)); unclosed != want || err != nil {
+		if unclosed, _, err := readOpenMark(bg, filepath.Join(dir, FileName)); unclosed != want || err != nil {
 			t.Error(unclosed, err)
 		}
 		s = open(t, dir)

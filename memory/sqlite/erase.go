@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// errReaders says that text that was removed is still in the write-ahead log.
-var errReaders = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
+// errLogInUse reports that removed text is still in the write-ahead log.
+var errLogInUse = errors.New("somebody has been reading the database for so long that removed text can't be taken out of its write-ahead log: end what reads it and try again")
 
-// manyDirty is how many pages may be dirty, so that overwriting them holds up nobody who waits for it.
-const manyDirty = 2000
+// maxDirty is how many pages may be dirty, to keep the zeroing short for whoever waits for it.
+const maxDirty = 2000
 
-// Erase implements sqlstore.Engine: it takes what was removed out of unused parts of pages and out of the write-ahead
-// log. It waits for other writers, and lets others write meanwhile. Without wait, it does so not so often that
-// it would be felt, and also if no text was removed, so that there will be little to do when some is.
+// Erase implements sqlstore.Engine: it zeroes what was removed in the pages and truncates the write-ahead log.
+// Others can write meanwhile. Without wait it runs seldom enough not to be felt, and also if no text was
+// removed, to leave little work for when some is.
 func (e *engine) Erase(ctx context.Context, wait bool) error {
 	if wait {
 		if err := e.check.wait(ctx); err != nil { // which reads all the while
@@ -22,42 +22,42 @@ func (e *engine) Erase(ctx context.Context, wait bool) error {
 		}
 		return e.erase(ctx)
 	}
-	if time.Now().Before(e.rest) {
+	if time.Now().Before(e.eraseAfter) {
 		return nil
 	}
 	due := false
-	if err := e.inTurn(ctx, func(w *writer) error {
-		due = !w.scrubbed || !w.dirty.known || w.dirty.pages.count() > manyDirty
+	if err := e.withWriteLock(ctx, func(w *writer) error {
+		due = !w.zeroed || !w.dirty.known || w.dirty.pages.Count() > maxDirty
 		return nil
 	}); err != nil || !due {
 		return err
 	}
 	started := time.Now()
-	err := e.scrub(ctx, e.writing)
+	err := e.zeroFreed(ctx, e.writing)
 	if err == nil {
-		err = e.emptyLog(ctx, 0)
+		err = e.lockAndTruncateLog(ctx, 0)
 	}
-	e.rest = time.Now().Add(restAfterScrub * time.Since(started))
-	if errors.Is(err, errReaders) || errors.Is(err, errClosed) {
+	e.eraseAfter = time.Now().Add(restAfterZeroing * time.Since(started))
+	if errors.Is(err, errLogInUse) || errors.Is(err, errClosed) {
 		return nil
 	}
 	return explain(err)
 }
 
-// erase waits the longer for readers, while nobody writes, the more often one was in the way.
+// erase waits for readers while nobody writes, twice as long after each failure.
 func (e *engine) erase(ctx context.Context) error {
 	scrubbed := false
-	err := e.inTurn(ctx, func(w *writer) error { scrubbed = w.scrubbed; return nil })
+	err := e.withWriteLock(ctx, func(w *writer) error { scrubbed = w.zeroed; return nil })
 	if err == nil && !scrubbed {
-		err = e.scrub(ctx, e.writing)
+		err = e.zeroFreed(ctx, e.writing)
 	}
 	if err != nil {
 		return explain(err)
 	}
-	end := time.Now().Add(e.writer.patience)
+	end := time.Now().Add(e.writer.busyTimeout)
 	for wait := 25 * time.Millisecond; ; wait *= 2 {
-		err := e.emptyLog(ctx, min(wait, time.Until(end)))
-		if !errors.Is(err, errReaders) || time.Now().After(end) {
+		err := e.lockAndTruncateLog(ctx, min(wait, time.Until(end)))
+		if !errors.Is(err, errLogInUse) || time.Now().After(end) {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -68,20 +68,20 @@ func (e *engine) erase(ctx context.Context) error {
 
 var errClosed = errors.New("the database is closed")
 
-// emptyLog takes what was removed out of the write-ahead log.
-func (e *engine) emptyLog(ctx context.Context, wait time.Duration) error {
-	return e.inTurn(ctx, func(w *writer) error {
+// lockAndTruncateLog truncates the write-ahead log, under the write lock.
+func (e *engine) lockAndTruncateLog(ctx context.Context, wait time.Duration) error {
+	return e.withWriteLock(ctx, func(w *writer) error {
 		w.removed = time.Now() // so that the next to write tries again
 		return explain(e.truncateLog(ctx, max(0, wait)))
 	})
 }
 
-// inTurn calls f while nobody writes.
-func (e *engine) inTurn(ctx context.Context, f func(*writer) error) error {
-	if err := e.takeTurn(ctx); err != nil {
+// withWriteLock calls f under the write lock.
+func (e *engine) withWriteLock(ctx context.Context, f func(*writer) error) error {
+	if err := e.acquireWriteLock(ctx); err != nil {
 		return err
 	}
-	defer func() { <-e.writer.turn }()
+	defer func() { <-e.writer.lock }()
 	if e.writer.closed {
 		return errClosed
 	}

@@ -23,18 +23,18 @@ func TestALogThatCannotBeEmptied(t *testing.T) {
 	execute(t, reader, "SELECT count(*) FROM message")
 	apply(t, s, deleted(general, 3))
 	wantError(t, s.engine.erase(bg))
-	s.engine.writer.turn <- struct{}{}
+	s.engine.writer.lock <- struct{}{}
 	ended, cancel := context.WithCancel(bg)
 	cancel()
 	if err := s.engine.erase(ended); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	<-s.engine.writer.turn
-	s.engine.writer.patience = wait.Limit
+	<-s.engine.writer.lock
+	s.engine.writer.busyTimeout = wait.Limit
 	if err := s.engine.erase(&endsAfter{Context: bg, asked: 1}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	s.engine.writer.patience = time.Millisecond
+	s.engine.writer.busyTimeout = time.Millisecond
 	execute(t, reader, "ROLLBACK")
 	if err := s.engine.erase(bg); err != nil || !s.engine.writer.removed.IsZero() {
 		t.Error(err)

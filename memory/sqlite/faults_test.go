@@ -228,7 +228,7 @@ func TestReadsStopWithTheirContext(t *testing.T) {
 // What can't be read is an error, and nothing of it is told.
 func TestReadsThatFail(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ spoil, read string }{ // what is done to the file, and asked then
+	for _, c := range []struct{ damage, read string }{ // what is done to the file, and asked then
 		{"UPDATE person SET roles = '{'", "People"},
 		{"UPDATE message SET extra = '{'", "Around"},
 		{"UPDATE message SET author = 'x'", "Around"},
@@ -251,7 +251,7 @@ func TestReadsThatFail(t *testing.T) {
 		{"DROP TABLE opted", "OptedOut"},
 		{"UPDATE channel SET overwrites = '{'; UPDATE meta SET value = 'another' WHERE key = 'writer'", "Guild"},
 	} {
-		t.Run(c.read+" after "+c.spoil, func(t *testing.T) {
+		t.Run(c.read+" after "+c.damage, func(t *testing.T) {
 			t.Parallel()
 			s := populated(t)
 			drain(t, s)
@@ -261,7 +261,7 @@ func TestReadsThatFail(t *testing.T) {
 				Prompt: sentPrompt("number")})[1])
 			_, err := s.FingerprintKey(bg)
 			must(t, err)
-			execute(t, raw(t, s.engine.dir), c.spoil) // as another process would
+			execute(t, raw(t, s.engine.dir), c.damage) // as another process would
 			if answer, err := reads[c.read](bg, s); err == nil || strings.Contains(fmt.Sprint(answer), "number") {
 				t.Errorf("answered %v, %v", answer, err)
 			}

@@ -143,12 +143,12 @@ func TestForgettingDoesNotWaitForReaders(t *testing.T) {
 		end := reading(t, s)
 		apply(t, s, deleted(general, 1, 3))
 		end()
-		s.engine.writer.turn <- struct{}{}
+		s.engine.writer.lock <- struct{}{}
 		drain(t, s) // while somebody writes, it is for them to do
 		if len(holding(t, dir, "Huitzilopochtli")) == 0 {
 			t.Error("the reader was in nobody's way, or the log was emptied out of turn")
 		}
-		<-s.engine.writer.turn
+		<-s.engine.writer.lock
 		empty()
 		wantNowhere(t, dir, "Huitzilopochtli")
 		if !s.engine.writer.removed.IsZero() {
@@ -199,7 +199,7 @@ func TestWhatADeadProcessForgotIsGone(t *testing.T) {
 	next := open(t, image)
 	wantNowhere(t, image, canaries("Huitzilopochtli")...)
 	must(t, next.Checked(bg))
-	must(t, next.engine.inTurn(bg, func(w *writer) error {
+	must(t, next.engine.withWriteLock(bg, func(w *writer) error {
 		if !w.removed.IsZero() {
 			t.Error("it goes on emptying the log")
 		}

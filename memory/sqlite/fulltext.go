@@ -11,30 +11,31 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// manyMatches is how many messages are ranked at once: the length of each is read, which takes most of the time.
-const manyMatches = 3000
+// maxRanked is how many messages are ranked at once. Ranking reads the length of each, which takes most of the
+// time.
+const maxRanked = 3000
 
-// FindText implements sqlstore.Engine. Where the terms are in too many messages, it ranks those that hold the rarest
-// term, or two others, if they are enough.
+// FindText implements sqlstore.Engine. If too many messages match, it ranks those with the rarest term or both
+// of the others, if these are enough.
 func (e *engine) FindText(ctx context.Context, q sqlstore.TextQuery) ([]sqlstore.TextMatch, error) {
 	if len(q.Terms) == 3 {
 		few := q
-		few.Limit = manyMatches + 1
+		few.Limit = maxRanked + 1
 		matches, err := e.CountText(ctx, few)
 		if err != nil {
 			return nil, err
 		}
-		if matches > manyMatches {
-			found, err := e.rank(ctx, q, fewerOf(q.Terms))
+		if matches > maxRanked {
+			found, err := e.rank(ctx, q, matchSelective(q.Terms))
 			if err != nil || len(found) == q.Limit {
 				return found, err
 			}
 		}
 	}
-	return e.rank(ctx, q, anyOf(q.Terms))
+	return e.rank(ctx, q, matchAny(q.Terms))
 }
 
-// rank are the best of the messages that match and that q allows.
+// rank returns the best messages that match and that q allows.
 func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) ([]sqlstore.TextMatch, error) {
 	var query strings.Builder
 	query.WriteString(`SELECT m.channel, m.id, -f.score
@@ -53,7 +54,7 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) (
 	}
 	if len(q.Authors) > 0 {
 		query.WriteString(" AND t.author IN (SELECT value FROM json_each(?))")
-		args = append(args, listOf(q.Authors))
+		args = append(args, jsonList(q.Authors))
 	}
 	query.WriteString(" ORDER BY bm25(fulltext) LIMIT ?+0) f JOIN message m ON m.row = f.row ORDER BY f.score, m.id DESC")
 	var found []sqlstore.TextMatch
@@ -63,13 +64,13 @@ func (e *engine) rank(ctx context.Context, q sqlstore.TextQuery, match string) (
 		found = append(found, m)
 		return err
 	}, query.String(), append(args, q.Limit)...)
-	return found, e.unsure(err)
+	return found, e.ignoreWhileChecking(err)
 }
 
-// anyOf matches what holds any of terms, fewerOf what holds the first or both of the others.
-func anyOf(terms []string) string { return strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ") }
+// matchAny matches messages with any of terms; matchSelective those with the first or both of the others.
+func matchAny(terms []string) string { return strings.ReplaceAll(sqlstore.Hashes(terms), " ", " OR ") }
 
-func fewerOf(terms []string) string {
+func matchSelective(terms []string) string {
 	return sqlstore.Hashes(terms[:1]) + " OR " + strings.ReplaceAll(sqlstore.Hashes(terms[1:]), " ", " AND ")
 }
 
@@ -77,15 +78,15 @@ func fewerOf(terms []string) string {
 func (e *engine) CountText(ctx context.Context, q sqlstore.TextQuery) (n int, err error) {
 	var query strings.Builder
 	query.WriteString("SELECT count(*) FROM (SELECT 1 FROM fulltext")
-	args := matching(&query, q, anyOf(q.Terms))
+	args := matching(&query, q, matchAny(q.Terms))
 	query.WriteString(" LIMIT ?+0)")
 	err = sqlstore.Each(ctx, e, func(scan sqlstore.Scanner) error { return scan(&n) }, query.String(),
 		append(args, q.Limit)...)
-	return n, e.unsure(err)
+	return n, e.ignoreWhileChecking(err)
 }
 
-// matching appends the condition for the rows of q's channels that match and aren't being forgotten, and gives its
-// arguments. What differs between searches is in these, so that there are few statements.
+// matching appends the condition for matching rows of q's channels that aren't pending deletion, and returns
+// its arguments. What differs between searches is in the arguments, to keep the statements few.
 func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any {
 	query.WriteString(" WHERE fulltext MATCH ? AND (NOT EXISTS (SELECT 1 FROM doomed) OR fulltext.rowid NOT IN (SELECT row FROM doomed)) AND fulltext.rowid BETWEEN ? AND ?")
 	first, last := q.Channels[0], q.Channels[len(q.Channels)-1]
@@ -95,11 +96,11 @@ func matching(query *strings.Builder, q sqlstore.TextQuery, match string) []any 
 		return args
 	}
 	fmt.Fprintf(query, " AND fulltext.rowid >> %d IN (SELECT value FROM json_each(?))", sqlstore.SequenceBits)
-	return append(args, listOf(q.Channels))
+	return append(args, jsonList(q.Channels))
 }
 
-// listOf is a list as json_each reads it.
-func listOf[T ~int64](ids []T) string {
+// jsonList encodes ids for json_each.
+func jsonList[T ~int64](ids []T) string {
 	b, _ := json.Marshal(ids) // never fails
 	return string(b)
 }
@@ -109,7 +110,7 @@ func (t *tx) AddText(row int64, terms string) error {
 	return t.exec("INSERT INTO fulltext (rowid, content) VALUES (?, ?)", row, terms)
 }
 
-// RemoveText implements sqlstore.Tx: it doesn't hold all while it is made again.
+// RemoveText implements sqlstore.Tx. While full text is being rebuilt it may lack the row.
 func (t *tx) RemoveText(row int64, terms string) error {
 	there, err := t.HasText(row)
 	if err != nil || !there {
@@ -118,7 +119,8 @@ func (t *tx) RemoveText(row int64, terms string) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rowid, content) VALUES ('delete', ?, ?)", row, terms)
 }
 
-// unmergedKey counts in meta, while full text has parts that hold what was removed, the transactions that did so.
+// unmergedKey is in meta while full text has segments with removed terms. Its value counts the transactions
+// that left them.
 const unmergedKey = "unmerged"
 
 const readUnmerged = "SELECT value FROM meta WHERE key = '" + unmergedKey + "'"
@@ -127,22 +129,22 @@ func (e *engine) isUnmerged(ctx context.Context) (bool, error) {
 	return sqlstore.Found(e.read.QueryRowContext(ctx, readUnmerged).Scan(new(int)))
 }
 
-// RemoveMuch implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message. Without it
-// FTS5 notes that the message is gone, and drops its terms when it merges the parts that full text consists of.
-func (t *tx) RemoveMuch() error {
-	if t.much {
+// RemoveInBulk implements sqlstore.Tx. FTS5's secure delete rewrites a page for each term of a message.
+// Without it FTS5 only notes that the message is gone, and drops its terms when it merges its segments.
+func (t *tx) RemoveInBulk() error {
+	if t.inBulk {
 		return nil
 	}
-	t.much = true
-	return errors.Join(t.secureText(false), t.exec(`INSERT INTO meta VALUES ('`+unmergedKey+`', 1)
+	t.inBulk = true
+	return errors.Join(t.setSecureDelete(false), t.exec(`INSERT INTO meta VALUES ('`+unmergedKey+`', 1)
 		ON CONFLICT (key) DO UPDATE SET value = meta.value + 1`))
 }
 
-func (t *tx) secureText(on bool) error {
+func (t *tx) setSecureDelete(on bool) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('secure-delete', ?)", on)
 }
 
-// mergeText takes out of full text what RemoveMuch left there: it merges all parts into one, in steps
+// mergeText removes from full text what RemoveInBulk left there: it merges all segments into one, in steps
 // (https://www.sqlite.org/fts5.html#the_merge_command).
 func (e *engine) mergeText(ctx context.Context, write transact) error {
 	var begun int64 // removals that the merge under way takes out; 0 if it has not begun
@@ -182,14 +184,14 @@ func (e *engine) mergeText(ctx context.Context, write transact) error {
 	return err
 }
 
-// fillers are the terms of rows that no message has, with which a merge begins.
+// fillers are the terms of rows that no message has. A merge begins with them.
 var fillers = []string{strings.Repeat("a", 2000) + " " + strings.Repeat("b", 2000) + " " + strings.Repeat("c", 2000),
 	"a"}
 
-// beginMerge begins to merge all parts of full text anew. FTS5 drops its notes of what is gone, with the terms, only in
-// a part that becomes the oldest. Where all parts lie on one of its levels, it merges them to the next, and takes any
-// level beyond, though empty, for older ones. So there is to be a part of one page on the lowest level, and one of
-// more, which isn't moved there beside it, on another: the first merge, of at least two parts, makes that.
+// beginMerge starts to merge all segments of full text. FTS5 drops its notes of deleted rows, with their
+// terms, only in a segment that becomes the oldest. If all segments are on one level, FTS5 merges them into
+// the next, and takes any level beyond for older, even an empty one. So one segment of a page must be on the
+// lowest level and a larger one on another. The first merge, of at least two segments, makes that.
 func (t *tx) beginMerge(pages int) error {
 	// so that a merge goes on also where two new parts are on the lowest level
 	err := t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('usermerge', 2)")
@@ -200,13 +202,13 @@ func (t *tx) beginMerge(pages int) error {
 	return err
 }
 
-// merge merges so many pages of full text; all parts of it anew if pages is negative.
+// merge merges the given number of pages of full text; a negative number restarts with all segments.
 func (t *tx) merge(pages int) error {
 	return t.exec("INSERT INTO fulltext (fulltext, rank) VALUES ('merge', ?)", pages)
 }
 
-// isMerging reports whether a merge of parts of full text isn't complete: whether a level has parts that are being
-// merged, by the structure record (https://www.sqlite.org/fts5.html#the_structure_record_format).
+// isMerging reports whether a merge is incomplete: whether the structure record has a level with segments
+// being merged (https://www.sqlite.org/fts5.html#the_structure_record_format).
 func (t *tx) isMerging() (bool, error) {
 	var record []byte
 	if err := t.row("SELECT block FROM fulltext_data WHERE id = 10").Scan(&record); err != nil {

@@ -17,13 +17,13 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	var events []memory.Event
-	for n := range manyMatches {
+	for n := range maxRanked {
 		events = append(events, posted(general, n, []string{"plum", "pear"}[n%2]))
 	}
 	for n := range 5 {
-		events = append(events, posted(general, manyMatches+n, "quince again, as always when it rains"))
+		events = append(events, posted(general, maxRanked+n, "quince again, as always when it rains"))
 	}
-	both := manyMatches + 5
+	both := maxRanked + 5
 	apply(t, s, append(events, posted(general, both, "plum and pear"))...)
 	hits, err := s.FullText(bg, in(general), []string{"quinc", "plum", "pear"}, 6)
 	must(t, err)
@@ -33,7 +33,7 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 	}
 	want := []memory.MessageID{id(both)}
 	for n := range 5 {
-		want = append(want, id(manyMatches+n))
+		want = append(want, id(maxRanked+n))
 	}
 	if slices.Sort(found); !slices.Equal(found, slices.Sorted(slices.Values(want))) {
 		t.Errorf("%d are found, want those with the rarest term and the one with both others", found)
@@ -47,9 +47,9 @@ func TestOfVeryManyMessagesThoseWithTheRarestTermAreFound(t *testing.T) {
 func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
-	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveMuch() }))
-	must(t, s.engine.writing(bg, (*tx).wipeAll))
-	if s.engine.writer.scrubbed {
+	must(t, s.engine.writing(bg, func(t *tx) error { t.Text = true; return t.RemoveInBulk() }))
+	must(t, s.engine.writing(bg, (*tx).zeroAll))
+	if s.engine.writer.zeroed {
 		t.Error("it does")
 	}
 	var secure bool // for what is removed afterwards
@@ -57,7 +57,7 @@ func TestNothingIsScrubbedBeforeItIsMerged(t *testing.T) {
 	if !secure {
 		t.Error("full text goes on without secure delete")
 	}
-	if must(t, s.engine.erase(bg)); !s.engine.writer.scrubbed {
+	if must(t, s.engine.erase(bg)); !s.engine.writer.zeroed {
 		t.Error("and not afterwards")
 	}
 }
@@ -75,7 +75,7 @@ func TestTextRemovedDuringAMerge(t *testing.T) {
 	must(t, s.engine.read.QueryRow("SELECT min(row) FROM message").Scan(&first))
 	remove := func(from int) {
 		must(t, s.engine.writing(bg, func(t *tx) error {
-			err := t.RemoveMuch()
+			err := t.RemoveInBulk()
 			for n := from; n < 200; n += 2 {
 				err = errors.Join(err, t.RemoveText(first+int64(n), hashes(n)))
 			}
@@ -125,7 +125,7 @@ func TestTextRemovedFromAllParts(t *testing.T) {
 		some := (end-first)/(1+random.IntN(8)) + 1
 		for from := first; from < end; from += some {
 			must(t, s.engine.writing(bg, func(t *tx) error {
-				err := t.RemoveMuch()
+				err := t.RemoveInBulk()
 				for n := from; n < min(end, from+some); n++ {
 					err = errors.Join(err, t.RemoveText(int64(n+1), terms[n]))
 				}

@@ -324,7 +324,7 @@ func numbersOf(t testing.TB, s *Store, scope memory.Scope) (nos []int64) {
 	must(t, sqlstore.Each(bg, s.engine, func(scan sqlstore.Scanner) error {
 		nos = append(nos, 0)
 		return scan(&nos[len(nos)-1])
-	}, "SELECT no FROM channel WHERE id IN (SELECT value FROM json_each(?)) ORDER BY no", listOf(scope.Channels)))
+	}, "SELECT no FROM channel WHERE id IN (SELECT value FROM json_each(?)) ORDER BY no", jsonList(scope.Channels)))
 	return nos
 }
 

@@ -13,35 +13,36 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// index holds of a guild's segments what a search looks at before it ranks. The vectors stay in the file.
+// index holds in memory what a search needs of a guild's segments before it ranks. The vectors stay in the
+// file.
 type index struct {
 	guild int64
 	space memory.Space
 	used  int64 // when, as vectors counts; guarded by vectors.mu
 
-	giveUp context.CancelFunc // ends loading
-	loaded chan struct{}      // closed once it is loaded, or can't be
-	err    error              // why not
+	cancelLoad context.CancelFunc // ends loading
+	loaded     chan struct{}      // closed once it is loaded, or can't be
+	err        error              // why not
 
 	count atomic.Int64 // segments
 	size  atomic.Int64 // bytes in memory
 
-	mu        sync.RWMutex
-	ready     bool // loading has ended
-	table     table
-	version   int64          // of the guild's vectors in the file when they were as in table
-	known     int64          // the newest version that is known of
-	meanwhile []vectorChange // what was committed while it was being loaded
+	mu            sync.RWMutex
+	ready         bool // loading has ended
+	table         sketchTable
+	version       int64          // of the guild's vectors in the file when they were as in table
+	latestVersion int64          // the newest version that is known of
+	queued        []vectorChange // what was committed while it was being loaded
 }
 
-// vectorChange is what a commit did to a guild's vectors, which have this version since.
+// vectorChange is what a commit changed in a guild's vectors, and their version since.
 type vectorChange struct {
 	version int64
 	gone    []int64 // segments
 	put     []storedVector
 }
 
-// isLoaded waits for loading to end, and reports whether it did before waiting was over.
+// isLoaded waits for loading to end; false if waiting ends first.
 func (x *index) isLoaded(waiting context.Context) bool {
 	select {
 	case <-x.loaded:
@@ -56,23 +57,24 @@ func (x *index) isLoaded(waiting context.Context) bool {
 	}
 }
 
-// fill reads the guild's vectors. What is committed meanwhile is noted, so that no writer waits, and done at the end.
+// fill reads the guild's vectors. It queues what is committed meanwhile, to block no writer, and applies it at
+// the end.
 func (x *index) fill(ctx context.Context, e *engine) error {
 	for {
 		read, version, err := x.read(ctx, e)
 		x.mu.Lock()
 		if err != nil {
-			x.ready, x.meanwhile = true, nil
+			x.ready, x.queued = true, nil
 			x.mu.Unlock()
 			return err
 		}
 		x.table, x.version = read, version
-		for _, c := range x.meanwhile {
+		for _, c := range x.queued {
 			x.change(c)
 		}
-		x.meanwhile = nil
-		x.ready = x.version >= x.known // else somebody else wrote between
-		x.measure()
+		x.queued = nil
+		x.ready = x.version >= x.latestVersion // else somebody else wrote between
+		x.updateStats()
 		x.mu.Unlock()
 		if x.ready {
 			return nil
@@ -81,7 +83,7 @@ func (x *index) fill(ctx context.Context, e *engine) error {
 }
 
 // read reads the guild's vectors and their version.
-func (x *index) read(ctx context.Context, e *engine) (t table, version int64, err error) {
+func (x *index) read(ctx context.Context, e *engine) (t sketchTable, version int64, err error) {
 	first, end := x.guild<<sqlstore.SegmentBits, (x.guild+1)<<sqlstore.SegmentBits
 	t = newTable(x.guild, x.space.Dimensions)
 	err = e.Snapshot(ctx, func(q sqlstore.Querier) error {
@@ -107,29 +109,29 @@ func (x *index) read(ctx context.Context, e *engine) (t table, version int64, er
 	return t, version, err
 }
 
-// apply does what a commit did, and reports whether the index is as the file then.
+// apply applies a commit, and reports whether the index then matches the file.
 func (x *index) apply(c vectorChange) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.ready {
-		x.meanwhile = append(x.meanwhile, c)
+		x.queued = append(x.queued, c)
 		return true
 	}
 	x.change(c)
-	x.measure()
-	return x.version >= x.known
+	x.updateStats()
+	return x.version >= x.latestVersion
 }
 
-// notice takes note of the version that the file has, and reports whether the index is as new.
-func (x *index) notice(version int64) bool {
+// upToDate records the file's version, and reports whether the index is as new.
+func (x *index) upToDate(version int64) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.known = max(x.known, version)
-	return !x.ready || x.version >= x.known
+	x.latestVersion = max(x.latestVersion, version)
+	return !x.ready || x.version >= x.latestVersion
 }
 
 func (x *index) change(c vectorChange) {
-	x.known = max(x.known, c.version)
+	x.latestVersion = max(x.latestVersion, c.version)
 	if c.version != x.version+1 { // it was read already, or something before it is missing
 		return
 	}
@@ -142,13 +144,13 @@ func (x *index) change(c vectorChange) {
 	}
 }
 
-// measure notes how many vectors there are, and what they take.
-func (x *index) measure() {
+// updateStats updates count and size.
+func (x *index) updateStats() {
 	x.count.Store(int64(len(x.table.segments)))
 	x.size.Store(x.table.bytes())
 }
 
-// nearest are the limit segments that f allows nearest to vector, and whether it allows more.
+// nearest returns the limit segments that f allows nearest to vector, and whether it allows more.
 func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float32, f filter,
 	limit int) (found []sqlstore.Near, more bool, err error) {
 	x.mu.RLock()
@@ -168,7 +170,7 @@ func (x *index) nearest(ctx context.Context, q sqlstore.Querier, vector []float3
 	return found[:min(limit, len(found))], more, err
 }
 
-// rank tells how near to vector the segments are that have a vector in space.
+// rank returns the similarity to vector of those segments that have a vector in space.
 func rank(ctx context.Context, q sqlstore.Querier, space memory.Space, vector []float32,
 	segments []int64) ([]sqlstore.Near, error) {
 	slices.Sort(segments)             // neighbours share a page

@@ -28,7 +28,7 @@ func spent(user memory.UserID, n, tokens int) memory.Spent {
 func limited(t *testing.T, guilds, each, holds int) *Store {
 	t.Helper()
 	space := memorytest.Embedder{}.Space()
-	one := int64(perRow + 8*turns*newTable(1, space.Dimensions).words)
+	one := int64(perRow + 8*rotations*newTable(1, space.Dimensions).words)
 	s, err := Open(t.Context(), emptyDir(t), Options{Space: space, IndexLimit: one*int64(holds*each) + 1})
 	must(t, err)
 	t.Cleanup(func() { s.Close() })
@@ -134,12 +134,12 @@ func TestSearchesGoOnInWhatIsForgotten(t *testing.T) {
 
 // hold has every guild wait that is to be loaded, until release is called.
 func hold(s *Store) (release func()) {
-	for range loadsAtOnce {
-		s.engine.vectors.loading <- struct{}{}
+	for range maxLoads {
+		s.engine.vectors.loadSlots <- struct{}{}
 	}
 	return func() {
-		for range loadsAtOnce {
-			<-s.engine.vectors.loading
+		for range maxLoads {
+			<-s.engine.vectors.loadSlots
 		}
 	}
 }
@@ -147,11 +147,11 @@ func hold(s *Store) (release func()) {
 // While guilds are being loaded, others are searched.
 func TestConcurrentLoadingKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
-	s := limited(t, loadsAtOnce+2, 3, 9)
+	s := limited(t, maxLoads+2, 3, 9)
 	asked(t, s, 3, 1)
 	release := hold(s)
 	loaded := make(chan error)
-	for g := range memory.ChannelID(loadsAtOnce + 1) {
+	for g := range memory.ChannelID(maxLoads + 1) {
 		go func() {
 			_, err := s.engine.index(bg, int64(g+2), s.engine.options.Space)
 			loaded <- err
@@ -159,7 +159,7 @@ func TestConcurrentLoadingKeepsNobodyWaiting(t *testing.T) {
 	}
 	asked(t, s, 3, 1)
 	release()
-	for range loadsAtOnce + 1 {
+	for range maxLoads + 1 {
 		if err := <-loaded; err != nil {
 			t.Error(err)
 		}
@@ -183,13 +183,13 @@ func TestWhatVectorsTake(t *testing.T) { // not in parallel, for it looks at the
 	}
 	before := used()
 	must(t, x.fill(t.Context(), s.engine))
-	sketch := make([]byte, 8*turns*x.table.words)
+	sketch := make([]byte, 8*rotations*x.table.words)
 	for i := range n {
 		x.apply(vectorChange{version: x.version + 1, put: []storedVector{{segment: 1<<sqlstore.SegmentBits + int64(i),
 			channel: 1<<sqlstore.ChannelBits + int64(i%50), sketch: sketch}}})
 	}
 	took, counted := used()-before, x.size.Load()
-	t.Logf("%d bytes a vector beside its sketch", took/n-int64(8*turns*x.table.words))
+	t.Logf("%d bytes a vector beside its sketch", took/n-int64(8*rotations*x.table.words))
 	if took > counted*115/100 || took < counted*85/100 {
 		t.Errorf("%d vectors took %d bytes and count as %d", n, took, counted)
 	}

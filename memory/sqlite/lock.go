@@ -10,22 +10,22 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// LockName is the file in the data directory whose lock tells who has the database open. It holds nothing, and what it
-// locks ends with the process that locked it.
+// LockName is the file in the data directory whose lock shows who has the database open. It is empty. Its
+// locks end with the process.
 const LockName = "hark.lock"
 
-// ErrInUse says that somebody else has the data directory open.
+// ErrInUse reports that somebody else has the data directory open.
 var ErrInUse = errors.New("another Hark has it open")
 
-// dirLock is a lock on a data directory. Whoever has the database open shares it; it is held alone to put another
-// file in the database's place, and for a moment by the first to open and the last to close.
+// dirLock is a lock on a data directory. Whoever has the database open shares it. Replacing the database file
+// needs it exclusively, and so do the first to open and the last to close, for a moment.
 type dirLock struct {
 	file  *flock.Flock
 	alone bool
 }
 
-// lockDir locks dir: alone if nobody else has it open, else shared, waiting at most patience for somebody who has it
-// alone.
+// lockDir locks dir: exclusively if nobody else has it open, else shared, waiting up to patience for an
+// exclusive holder.
 func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock, error) {
 	l := &dirLock{file: flock.New(filepath.Join(dir, LockName))}
 	var err error
@@ -38,7 +38,7 @@ func lockDir(ctx context.Context, dir string, patience time.Duration) (*dirLock,
 	return l, nil
 }
 
-// lockAlone locks dir for one alone; ErrInUse if somebody has it open.
+// lockAlone locks dir exclusively; ErrInUse if somebody has it open.
 func lockAlone(dir string) (*dirLock, error) {
 	l := &dirLock{file: flock.New(filepath.Join(dir, LockName))}
 	var err error
@@ -63,7 +63,7 @@ func (l *dirLock) wait(ctx context.Context, patience time.Duration) error {
 	return err
 }
 
-// share lets others in again, if it was held alone.
+// share turns an exclusive lock into a shared one.
 func (l *dirLock) share(ctx context.Context, patience time.Duration) error {
 	l.alone = false
 	if ok, err := l.file.TryRLock(); ok && err == nil {
@@ -73,7 +73,7 @@ func (l *dirLock) share(ctx context.Context, patience time.Duration) error {
 	return l.wait(ctx, patience)
 }
 
-// last reports whether nobody else has the directory open, and keeps it so if nobody has.
+// last reports whether nobody else has the directory open; if so, the lock is exclusive from then on.
 func (l *dirLock) last() bool {
 	if l.alone {
 		return true

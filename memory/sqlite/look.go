@@ -13,7 +13,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Sight is what can be seen of a database without opening it as a store.
+// Sight is the state of a database, read without opening it as a store.
 type Sight struct {
 	Exists  bool
 	Bytes   int64  // of the file and what is written ahead of it
@@ -28,8 +28,8 @@ type Sight struct {
 	Use, Next                  memory.Space // as StoredSpaces tells
 }
 
-// Look tells how the database in dir is while others use it, and changes nothing: it isn't migrated or made.
-// The error is of a file that can't be read, or of a newer version.
+// Look returns the state of the database in dir while others use it. It changes nothing: it neither migrates
+// nor creates it. It fails if the file is unreadable or has a newer version.
 func Look(ctx context.Context, dir string) (Sight, error) {
 	s := Sight{Known: len(migrations)}
 	path := filepath.Join(dir, FileName)

@@ -9,10 +9,10 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Nearest implements sqlstore.Engine. Vectors that aren't loaded within Options.Patience are not looked at.
+// Nearest implements sqlstore.Engine. It skips vectors that aren't loaded within Options.Patience.
 func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	hits func([]sqlstore.Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error) {
-	if q.Space != e.vectors.inUse() {
+	if q.Space != e.vectors.currentSpace() {
 		return nil, memory.ErrNoVectors
 	}
 	if err := sqlstore.CheckVector(q.Vector, q.Space); err != nil || q.Vector == nil {
@@ -56,19 +56,19 @@ func (e *engine) Nearest(ctx context.Context, q sqlstore.VectorQuery,
 	}
 }
 
-// indexes are the indexes of the guilds that the channels nos lie in, those that hold anything and are loaded in time.
+// indexes returns the indexes of the guilds of the channels nos that aren't empty and are loaded in time.
 func (e *engine) indexes(ctx context.Context, nos []int64, space memory.Space) ([]*index, error) {
 	var guilds []int64
 	for _, no := range nos { // which are in order
 		if n := len(guilds); n == 0 || guilds[n-1] != sqlstore.GuildOf(no) {
 			guilds = append(guilds, sqlstore.GuildOf(no))
-			e.begin(sqlstore.GuildOf(no), space) // all at once, so that the wait is for the longest
+			e.startLoading(sqlstore.GuildOf(no), space) // all at once, so that the wait is for the longest
 		}
 	}
 	waiting := ctx
 	if patience := e.options.Patience; patience > 0 {
-		if e.vectors.hasMadeRoom(guilds) {
-			patience = max(patience, e.vectors.patience)
+		if e.vectors.wasEvicted(guilds) {
+			patience = max(patience, e.vectors.evictedTimeout)
 		}
 		var cancel context.CancelFunc
 		waiting, cancel = context.WithTimeout(ctx, patience)

@@ -2,5 +2,5 @@
 
 package sqlite
 
-// Denied is err: whose a file is isn't known here.
+// Denied returns err: this system doesn't tell who owns a file.
 func Denied(_ string, err error) error { return err }

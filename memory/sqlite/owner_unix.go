@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// Denied adds to an error about a file that may not be opened whose it is, and what to do.
+// Denied adds to a permission error whose file it is, and what to do.
 func Denied(path string, err error) error {
 	info, gone := os.Stat(path)
 	what := "it"
@@ -35,7 +35,7 @@ func Denied(path string, err error) error {
 		err, what, userCalled(int(owner.Uid)), userCalled(syscall.Geteuid()))
 }
 
-// userCalled is what people call a user.
+// userCalled returns a user's name for people.
 func userCalled(id int) string {
 	if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return fmt.Sprintf("the user %s (%d)", u.Username, id)

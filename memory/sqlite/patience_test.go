@@ -90,7 +90,7 @@ func TestConcurrentLoadingEndsWithTheStore(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
 	hold(s)
-	x := s.engine.begin(1, s.engine.options.Space)
+	x := s.engine.startLoading(1, s.engine.options.Space)
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
@@ -112,7 +112,7 @@ func TestLoadingThatFailsUnseen(t *testing.T) {
 	t.Parallel()
 	s := hurried(t)
 	execute(t, s.engine.write, "ALTER TABLE vector RENAME TO away")
-	x := s.engine.begin(1, s.engine.options.Space)
+	x := s.engine.startLoading(1, s.engine.options.Space)
 	<-x.loaded
 	execute(t, s.engine.write, "ALTER TABLE away RENAME TO vector")
 	_, err := s.Nearest(bg, in(1), s.engine.options.Space, unit(), 5)
@@ -138,7 +138,7 @@ func TestConcurrentLoadingOfVectorsThatAreThrownAway(t *testing.T) {
 		loaded <- x
 	}()
 	wait.For(t, "somebody to wait for the vectors", ctx.waits)
-	old := s.engine.begin(1, space)
+	old := s.engine.startLoading(1, space)
 	s.engine.vectors.reset(space) // as when another process has changed the space
 	<-old.loaded
 	release()
@@ -177,7 +177,7 @@ func TestNearestTakesOthersInsteadOfWhatFallsOut(t *testing.T) {
 func TestGuildsThatMadeRoomAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := limited(t, 2, 3, 1)
-	s.engine.options.Patience, s.engine.vectors.patience = 1, wait.Limit
+	s.engine.options.Patience, s.engine.vectors.evictedTimeout = 1, wait.Limit
 	loadAll(t, s, 1, 2) // which takes the first away
 	wantLoaded(t, s, 2)
 	for range 3 {

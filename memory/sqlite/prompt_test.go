@@ -22,10 +22,10 @@ func promptOf(s *Store, channel memory.ChannelID, answer memory.MessageID) (memo
 	return *all[0].Prompt, nil
 }
 
-// carryOutAll carries out what was begun to be forgotten.
+// resumeForgettings carries out what was begun to be forgotten.
 func carryOutAll(t *testing.T, s *Store) {
 	t.Helper()
-	if _, err := s.carryOutAll(bg, func(string, int64, int64) {}); err != nil {
+	if _, err := s.resumeForgettings(bg, func(string, int64, int64) {}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -71,7 +71,7 @@ func TestConcurrentChangesOfVectorsThatAreLoaded(t *testing.T) {
 	s := open(t, emptyDir(t))
 	apply(t, s, posted(general, 1, "apples"), posted(general, 1000, "bananas"))
 	release := hold(s)
-	s.engine.begin(1, s.engine.options.Space) // somebody has asked, and nothing is read yet
+	s.engine.startLoading(1, s.engine.options.Space) // somebody has asked, and nothing is read yet
 	drain(t, s)
 	apply(t, s, deleted(general, 1))
 	release()

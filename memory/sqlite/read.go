@@ -8,8 +8,8 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// statements are those that readers have prepared: that takes as long as many of them run. Whoever asks keeps
-// what differs between searches in the arguments, so that there are few.
+// statements caches prepared statements, since preparing takes as long as running many of them. Callers put
+// what differs between searches in the arguments, to keep the statements few.
 type statements struct {
 	sync.Mutex
 	by map[string]*sql.Stmt
@@ -24,7 +24,8 @@ func (e *engine) QueryContext(ctx context.Context, query string, args ...any) (*
 	return statement.QueryContext(ctx, args...)
 }
 
-// statement is a query that is prepared, or prepares it, which takes a connection: nobody waits for that with the lock.
+// statement returns a prepared query, and prepares it if needed. That takes a connection, so nobody waits for
+// it with the lock held.
 func (e *engine) statement(ctx context.Context, query string) (*sql.Stmt, error) {
 	if statement := e.prepared(query); statement != nil {
 		return statement, nil
@@ -45,7 +46,7 @@ func (e *engine) statement(ctx context.Context, query string) (*sql.Stmt, error)
 	return statement, nil
 }
 
-// prepared is a query that was prepared; nil if it wasn't.
+// prepared returns a cached statement; nil if there is none.
 func (e *engine) prepared(query string) *sql.Stmt {
 	e.statements.Lock()
 	defer e.statements.Unlock()
@@ -68,8 +69,8 @@ func (e *engine) Snapshot(ctx context.Context, read func(sqlstore.Querier) error
 	return read(&s)
 }
 
-// snapshot answers by the engine's statements in a transaction. It has a connection and waits for no other, which may
-// be with those who wait for its own: what isn't prepared yet is prepared afterwards.
+// snapshot runs the engine's statements in a transaction. It waits for no second connection, since the holder
+// of that may wait for its own. So it prepares missing statements afterwards.
 type snapshot struct {
 	engine *engine
 	tx     *sql.Tx

@@ -44,12 +44,12 @@ func TestRefusalIsOnesOwn(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	unfit := posted(general, 9, "a pointer to an event is none")
-	s.engine.writer.turn <- struct{}{}
+	s.engine.writer.lock <- struct{}{}
 	var outcomes []<-chan error
 	for _, e := range []memory.Event{posted(general, 1, "first"), &unfit, posted(general, 2, "last")} {
 		outcomes = append(outcomes, queue(t, bg, s, e))
 	}
-	<-s.engine.writer.turn
+	<-s.engine.writer.lock
 	for i, outcome := range outcomes {
 		if err := wait.For(t, "a batch", outcome); errors.Is(err, memory.ErrRefused) != (i == 1) ||
 			err != nil && i != 1 {

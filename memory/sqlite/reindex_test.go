@@ -107,8 +107,8 @@ func terms(t *testing.T, s *Store) string {
 	return all
 }
 
-// spoiled is what may go wrong with what is made of the log.
-var spoiled = map[string]string{
+// faults is what may go wrong with what is made of the log.
+var faults = map[string]string{
 	"no segment":        "DELETE FROM segment WHERE id = (SELECT max(id) FROM segment)",
 	"a segment too far": "INSERT INTO segment SELECT max(id) + 1, channel, 1, 2, 1, 1, 1, 0 FROM segment",
 	"a wrong size":      "UPDATE segment SET size = size + 1",
@@ -129,7 +129,7 @@ var spoiled = map[string]string{
 
 func TestReindexMakesAgainWhatIsMadeOfTheLog(t *testing.T) {
 	t.Parallel()
-	for name, sql := range spoiled {
+	for name, sql := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := open(t, written(t))

@@ -14,7 +14,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Restored is what became of a backup that was put back.
+// Restored reports the outcome of a restore.
 type Restored struct {
 	// Known says that the database that was in its place told what was forgotten since. Why not is in Unknown, nil if
 	// there was none.
@@ -25,10 +25,10 @@ type Restored struct {
 	sqlstore.Taken                  // since
 }
 
-// Restore puts a copy of the backup at from in the place of the database in dir, which nobody may have open: ErrInUse.
-// What the database that was there knows to be forgotten, deleted, edited or decided later than in the backup is so in
-// the copy as well, before it takes its place. Whenever it is cut short, one of the two is there, whole. progress, if
-// not nil, is told what it is at and how far.
+// Restore replaces the database in dir by a copy of the backup at from. Nobody may have it open: ErrInUse.
+// Everything that the old database knows to be forgotten, deleted, edited or decided since the backup is
+// applied to the copy before it takes its place. Whenever it is interrupted, one of the two is there, whole.
+// progress, if not nil, gets the current phase and how far it is.
 func Restore(ctx context.Context, dir, from string,
 	progress func(what string, done, total int64)) (r Restored, err error) {
 	if progress == nil {
@@ -74,7 +74,7 @@ func restore(ctx context.Context, dir, from string,
 	if err != nil {
 		return r, err
 	}
-	whole, damage := present(ctx, path)
+	whole, damage := inspectExisting(ctx, path)
 	if r.Known, r.Unknown = whole, damage; r.Known {
 		r.Unknown = s.takeOver(ctx, path, &r.Taken)
 		r.Known = r.Unknown == nil
@@ -86,22 +86,22 @@ func restore(ctx context.Context, dir, from string,
 	if s, err = Open(ctx, copied, options); err != nil {
 		return r, err
 	}
-	r.Forgettings, err = s.carryOutAll(ctx, progress)
+	r.Forgettings, err = s.resumeForgettings(ctx, progress)
 	if err := errors.Join(err, s.Close(), syncPath(filepath.Join(copied, FileName)), ctx.Err()); err != nil {
 		return r, err
 	}
 	if whole {
-		if err := emptyLogOf(ctx, path); err != nil {
+		if err := checkpoint(ctx, path); err != nil {
 			return r, err
 		}
 	}
 	return r, replaceFile(filepath.Join(copied, FileName), path)
 }
 
-// takeOver has a restored copy take over what the database at path knows.
+// takeOver applies to a restored copy what the database at path knows.
 func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken) error {
-	s.engine.writer.turn <- struct{}{}
-	defer s.engine.EndTurn(true)
+	s.engine.writer.lock <- struct{}{}
+	defer s.engine.ReleaseWriteLock(true)
 	old := (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "mode=ro"}).String()
 	if _, err := s.engine.write.ExecContext(ctx, "ATTACH ? AS old", old); err != nil {
 		return explain(err)
@@ -111,8 +111,8 @@ func (s *Store) takeOver(ctx context.Context, path string, taken *sqlstore.Taken
 	return errors.Join(err, detached)
 }
 
-// carryOutAll carries out every forgetting that was begun.
-func (s *Store) carryOutAll(ctx context.Context,
+// resumeForgettings completes every unfinished forgetting.
+func (s *Store) resumeForgettings(ctx context.Context,
 	progress func(what string, done, total int64)) ([]memory.Receipt, error) {
 	unfinished, err := s.Forgettings(ctx, memory.Everywhere, 0)
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *Store) carryOutAll(ctx context.Context,
 	return receipts, nil
 }
 
-// present tells whether there is a database at path, and what keeps it from being read.
-func present(ctx context.Context, path string) (whole bool, damage error) {
+// inspectExisting reports whether a database exists at path, and what makes it unreadable.
+func inspectExisting(ctx context.Context, path string) (whole bool, damage error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		return false, nil
@@ -150,8 +150,8 @@ func present(ctx context.Context, path string) (whole bool, damage error) {
 	return err == nil && version > 0, explain(err)
 }
 
-// emptyLogOf moves what the write-ahead log of the database at path holds to its place.
-func emptyLogOf(ctx context.Context, path string) error {
+// checkpoint moves the write-ahead log of the database at path into it.
+func checkpoint(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		return err
@@ -160,13 +160,13 @@ func emptyLogOf(ctx context.Context, path string) error {
 	return errors.Join(explain(err), db.Close())
 }
 
-// restoringName is the directory in the data directory in which a backup is made ready to take the database's place.
+// restoringName is the directory in the data directory where a backup is prepared.
 const restoringName = "restoring"
 
-// removeLeftovers removes what an interrupted restoring left. Nobody else uses dir.
+// removeLeftovers removes what an interrupted restore left. Nobody else may use dir.
 func removeLeftovers(dir string) error { return os.RemoveAll(filepath.Join(dir, restoringName)) }
 
-// copyFile copies a file to a new one that only its owner can read, which is on the disk then.
+// copyFile copies a file to a new one, readable by its owner only, and syncs it.
 func copyFile(ctx context.Context, from, to string, progress func(done, total int64)) (err error) {
 	source, err := os.Open(from)
 	if err != nil {
@@ -199,8 +199,8 @@ func copyFile(ctx context.Context, from, to string, progress func(done, total in
 	}
 }
 
-// replaceFile puts a database that is whole and on the disk in the place of the one at path, which nobody has open.
-// Whenever it is cut short, one of the two is there, whole.
+// replaceFile puts a whole, synced database in the place of the one at path, which nobody has open. Whenever
+// it is interrupted, one of the two is there, whole.
 func replaceFile(from, path string) error {
 	// What is left in the old one's write-ahead log mustn't be taken for the new one's.
 	for _, end := range []string{"-wal", "-shm"} {
@@ -214,7 +214,7 @@ func replaceFile(from, path string) error {
 	return syncPath(filepath.Dir(path))
 }
 
-// syncPath sees to it that a file or a directory is on the disk.
+// syncPath syncs a file or a directory.
 func syncPath(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -12,10 +12,10 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// RunningName is the file in the data directory that the running bot holds a lock on. It says which process that is.
+// RunningName is the file in the data directory that the running bot locks. It names the process.
 const RunningName = "run.lock"
 
-// ErrRunning says that a bot runs on the data directory already.
+// ErrRunning reports that a bot already runs on the data directory.
 var ErrRunning = errors.New("a bot runs on it already")
 
 // IsRunning reports whether a bot runs on the data directory.
@@ -29,9 +29,8 @@ func IsRunning(dir string) (bool, error) {
 	return !free && err == nil, errors.Join(err, lock.Close())
 }
 
-// LockRunning takes the data directory for the one process that runs the bot. Other commands may use it
-// meanwhile. The lock ends with the process, or with release. The error is ErrRunning, with the process that
-// has it, if there is one.
+// LockRunning locks the data directory for the one process that runs the bot; other commands may still use it.
+// The lock ends with the process or with release. ErrRunning names the process that holds it.
 func LockRunning(dir string, now time.Time) (release func() error, err error) {
 	path := filepath.Join(dir, RunningName)
 	lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))

@@ -14,14 +14,13 @@ import (
 	"time"
 
 	"hark/memory"
+	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
 
-// Salvage is what can be read of a database that may be damaged. The file isn't changed.
-//
-// Its pages are read one by one, without SQLite and without the indexes: what lies on a page that is whole is
-// read whatever became of the others. SQLite's pages have no checksums, so what is wrong within a row and
-// still can be read isn't noticed.
+// Salvage reads what it can of a database that may be damaged. It doesn't change the file. It reads page by
+// page, without SQLite and without indexes, so a whole page is readable whatever happened to the others.
+// SQLite's pages have no checksums: errors inside a row that still decodes go unnoticed.
 type Salvage struct {
 	Guilds []*memory.Guild // with their channels
 	// Events are what else is to be taken over: first what was decided and forgotten, then what people told
@@ -36,15 +35,15 @@ type Salvage struct {
 	Left   LeftOut
 
 	salvageRows
-	lock     *dirLock
-	byNumber map[int64]*SalvagedPlace
-	decided  *sqlstore.Decisions
-	gone     map[memory.Spot]bool
-	doomed   map[int64]bool
-	kept     map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
+	lock            *dirLock
+	byNumber        map[int64]*SalvagedPlace
+	decisions       *sqlstore.Decisions
+	gone            map[memory.Spot]bool
+	pendingDeletion map[int64]bool
+	retainedFrom    map[memory.ChannelID]memory.MessageID // messages before that are older than they may be
 }
 
-// SalvagedPlace is how much was read of a channel.
+// SalvagedPlace counts what was read of a channel.
 type SalvagedPlace struct {
 	Channel  memory.Channel
 	Read     int // messages
@@ -52,7 +51,7 @@ type SalvagedPlace struct {
 	Known    int // messages that people, bots and webhooks wrote there, by the channel's own count
 }
 
-// LeftOut are messages that were read and are left out.
+// LeftOut counts the messages that were read and are left out.
 type LeftOut struct {
 	Gone    int // deleted or forgotten, or by somebody who has opted out
 	Expired int // older than they may be
@@ -60,17 +59,16 @@ type LeftOut struct {
 	Nowhere int // of channels that can't be read
 }
 
-// OpenSalvage reads the database in dir, which nobody may have open (ErrInUse), but for its messages. most is
-// how long the operator keeps messages; 0: without end. progress, if not nil, is told how many pages it has
-// seen.
+// OpenSalvage reads the database in dir, except its messages. Nobody may have it open (ErrInUse). most is how
+// long the operator keeps messages; 0: forever. progress, if not nil, gets the number of pages read.
 func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Duration,
 	progress func(done, total int)) (_ *Salvage, err error) {
 	s := &Salvage{
 		salvageRows: salvageRows{Damaged: map[string]int{}, orphans: map[string][]uint32{}},
 		Places:      map[memory.ChannelID]*SalvagedPlace{}, byNumber: map[int64]*SalvagedPlace{},
 		People: map[memory.GuildID][]memory.Person{}, Names: map[memory.Spot]string{},
-		gone: map[memory.Spot]bool{}, doomed: map[int64]bool{}, kept: map[memory.ChannelID]memory.MessageID{},
-		decided: sqlstore.NewDecisions(),
+		gone: map[memory.Spot]bool{}, pendingDeletion: map[int64]bool{}, retainedFrom: map[memory.ChannelID]memory.MessageID{},
+		decisions: sqlstore.NewDecisions(),
 	}
 	if s.lock, err = lockAlone(dir); err != nil {
 		return nil, err
@@ -83,18 +81,18 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 	if s.tables, err = layouts(ctx); err != nil {
 		return nil, err
 	}
-	if s.pages, err = openPages(filepath.Join(dir, FileName)); err != nil {
+	if s.pages, err = pagefile.Open(filepath.Join(dir, FileName)); err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
 	reads := 0
-	s.pages.asked = func() error {
+	s.pages.OnRead = func() error {
 		if reads++; progress != nil && reads%100 == 0 {
-			progress(min(reads, 2*int(s.pages.count)), 2*int(s.pages.count)) // each page is read about twice
+			progress(min(reads, 2*int(s.pages.Count)), 2*int(s.pages.Count)) // each page is read about twice
 		}
 		return ctx.Err()
 	}
-	if s.look(); s.newer && s.pages.version() > len(migrations) {
-		return nil, newerVersion(s.pages.version())
+	if s.scan(); s.unknownTables && s.pages.Version() > len(migrations) {
+		return nil, newerVersion(s.pages.Version())
 	}
 	s.read(now, most)
 	return s, ctx.Err()
@@ -104,12 +102,12 @@ func OpenSalvage(ctx context.Context, dir string, now time.Time, most time.Durat
 func (s *Salvage) Close() error {
 	var err error
 	if s.pages != nil {
-		err = s.pages.close()
+		err = s.pages.Close()
 	}
 	return errors.Join(err, s.lock.release())
 }
 
-// read reads all but the messages.
+// read reads everything except the messages.
 func (s *Salvage) read(now time.Time, most time.Duration) {
 	s.readPlaces()
 	open := s.readDecisions()
@@ -123,22 +121,22 @@ func (s *Salvage) read(now time.Time, most time.Duration) {
 			if !g.Left.IsZero() && now.Sub(g.Left) >= memory.LeftFor {
 				since = math.MaxInt64
 			}
-			s.kept[g.Channels[i].ID] = since
+			s.retainedFrom[g.Channels[i].ID] = since
 		}
 	}
 	s.readPeople()
-	s.readTold()
-	if s.pages.logLost || open && !s.pages.hasLog {
+	s.readFactsAndLore()
+	if s.pages.LogLost || open && !s.pages.HasLog {
 		s.Unsure = append(s.Unsure, FileName+"-wal")
 	}
-	for _, name := range mustTell {
+	for _, name := range deletionTables {
 		if s.Damaged[name] > 0 {
 			s.Unsure = append(s.Unsure, name)
 		}
 	}
 }
 
-// guild is the guild with an id, of which a row may be missing.
+// guild returns the guild with an id, whose row may be missing.
 func (s *Salvage) guild(id memory.GuildID) *memory.Guild {
 	for _, g := range s.Guilds {
 		if g.ID == id {
@@ -150,7 +148,7 @@ func (s *Salvage) guild(id memory.GuildID) *memory.Guild {
 	return g
 }
 
-// readPlaces reads the guilds, their channels, and what was decided for them.
+// readPlaces reads the guilds, their channels, and their decisions.
 func (s *Salvage) readPlaces() {
 	s.rows("guild", func(r salvagedRow) {
 		var e memory.Chose
@@ -193,16 +191,16 @@ func (s *Salvage) readPlaces() {
 		c.Settings = set[c.ID]
 		g := s.guild(c.Guild)
 		g.Channels = append(g.Channels, c)
-		s.byNumber[r.row] = &SalvagedPlace{Channel: c, Known: int(r.number("messages"))}
-		s.Places[c.ID] = s.byNumber[r.row]
+		s.byNumber[r.Row] = &SalvagedPlace{Channel: c, Known: int(r.number("messages"))}
+		s.Places[c.ID] = s.byNumber[r.Row]
 	})
 }
 
-// readDecisions reads what is forgotten, and who has opted out. open is whether nobody has closed the file.
+// readDecisions reads the forgettings, opt-outs and tombstones. open is whether the file wasn't closed.
 func (s *Salvage) readDecisions() (open bool) {
 	var forgotten, deleted []memory.Event
 	s.rows("forgetting", func(r salvagedRow) {
-		f, _ := s.decided.ReadForgetting(r.scan(sqlstore.ForgettingColumns))
+		f, _ := s.decisions.ReadForgetting(r.scan(sqlstore.ForgettingColumns))
 		if f.ID = 0; !f.At.IsZero() { // else it is damaged
 			forgotten = append(forgotten, f)
 		}
@@ -210,7 +208,7 @@ func (s *Salvage) readDecisions() (open bool) {
 	s.rows("opted", func(r salvagedRow) {
 		var e memory.Opted
 		r.read("guild, user, out, at", &e.Guild, &e.User, &e.Out, &e.At)
-		s.decided.Opt(e.Guild, e.User, e.Out)
+		s.decisions.Opt(e.Guild, e.User, e.Out)
 		forgotten = append(forgotten, e)
 	})
 	ids := map[memory.ChannelID][]memory.MessageID{}
@@ -229,18 +227,18 @@ func (s *Salvage) readDecisions() (open bool) {
 			deleted = append(deleted, e)
 		}
 	}
-	s.rows("doomed", func(r salvagedRow) { s.doomed[r.row] = true })
+	s.rows("doomed", func(r salvagedRow) { s.pendingDeletion[r.Row] = true })
 	s.rows("meta", func(r salvagedRow) { open = open || r.text("key") == openMark })
 	s.Events = slices.Concat(forgotten, s.Events, deleted)
 	return open
 }
 
-// readPeople reads who there is, and what messages are called outside Discord.
+// readPeople reads the people, and the names of messages outside Discord.
 func (s *Salvage) readPeople() {
 	s.rows("person", func(r salvagedRow) {
 		var p memory.Person
 		r.read("guild, id, username, name, nick, bot", &p.Guild, &p.ID, &p.Username, &p.Name, &p.Nick, &p.Bot)
-		if !s.decided.OptedOut(p.Guild, p.ID) {
+		if !s.decisions.OptedOut(p.Guild, p.ID) {
 			s.People[p.Guild] = append(s.People[p.Guild], p)
 		}
 	})
@@ -251,8 +249,8 @@ func (s *Salvage) readPeople() {
 	})
 }
 
-// readTold reads the facts and the lore that aren't gone.
-func (s *Salvage) readTold() {
+// readFactsAndLore reads the facts and the lore that aren't deleted.
+func (s *Salvage) readFactsAndLore() {
 	s.rows("fact", func(r salvagedRow) {
 		var e memory.FactTold
 		var text sql.NullString
@@ -260,7 +258,7 @@ func (s *Salvage) readTold() {
 		r.read("guild, user, id, text, alias, by, channel, message",
 			&e.Guild, &e.User, &f.ID, &text, &f.Alias, &f.By, &f.Channel, &f.Message)
 		f.Text = text.String
-		if text.Valid && !s.decided.OptedOut(e.Guild, e.User) &&
+		if text.Valid && !s.decisions.OptedOut(e.Guild, e.User) &&
 			(f.Message == 0 || !s.isGone(e.Guild, f.Channel, f.Message, 0)) {
 			s.Events = append(s.Events, e)
 		}
@@ -272,7 +270,7 @@ func (s *Salvage) readTold() {
 	sources, lore := map[loreID][]memory.Spot{}, map[int64]loreID{}
 	s.rows("derived", func(r salvagedRow) {
 		if r.number("kind") == sqlstore.LoreKind {
-			lore[r.row] = loreID{memory.GuildID(r.number("guild")), r.number("id")}
+			lore[r.Row] = loreID{memory.GuildID(r.number("guild")), r.number("id")}
 		}
 	})
 	s.rows("source", func(r salvagedRow) {
@@ -292,7 +290,7 @@ func (s *Salvage) readTold() {
 		r.read("id, guild, name, text, by, channel, at", &l.ID, &l.Guild, &l.Name, &text, &l.By, &l.Channel, &at)
 		l.Text, l.At, l.Sources = text.String, at.Time(), sources[loreID{l.Guild, l.ID}]
 		gone := !text.Valid || json.Unmarshal([]byte(r.text("own")), &l.Own) != nil ||
-			s.decided.OptedOut(l.Guild, l.By) ||
+			s.decisions.OptedOut(l.Guild, l.By) ||
 			s.isGone(l.Guild, l.Channel, at, l.By) ||
 			slices.ContainsFunc(l.Sources, func(from memory.Spot) bool {
 				return s.isGone(l.Guild, from.Channel, from.Message, 0)
@@ -303,25 +301,25 @@ func (s *Salvage) readTold() {
 	})
 }
 
-// isGone reports whether a message is deleted or forgotten, or older than it may be.
+// isGone reports whether a message is deleted, forgotten or expired.
 func (s *Salvage) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID,
 	author memory.UserID) bool {
 	at := memory.Channel{Guild: guild, ID: channel}
 	if p := s.Places[channel]; p != nil {
 		at = p.Channel
 	}
-	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decided.Forgotten(at, id, author) ||
-		id < s.kept[channel]
+	return s.gone[memory.Spot{Channel: channel, Message: id}] || s.decisions.Forgotten(at, id, author) ||
+		id < s.retainedFrom[channel]
 }
 
-// Messages has do take each message that was read and isn't gone, until do fails or ctx is done.
+// Messages calls do for each message that was read and isn't gone, until do fails or ctx ends.
 func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.Message) error) error {
 	var failed error
-	s.pages.asked = func() error { return cmp.Or(failed, ctx.Err()) }
+	s.pages.OnRead = func() error { return cmp.Or(failed, ctx.Err()) }
 	// those that were read, where a page may be there twice; damage may give two the same row
 	twice := map[[2]int64]bool{}
 	s.rows("message", func(r salvagedRow) {
-		which := [2]int64{r.row, r.number("id")}
+		which := [2]int64{r.Row, r.number("id")}
 		if failed != nil || twice[which] {
 			return
 		}
@@ -329,7 +327,7 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 			twice[which] = true
 		}
 		p := s.byNumber[r.number("channel")]
-		if p == nil || r.row>>sqlstore.SequenceBits != r.number("channel") {
+		if p == nil || r.Row>>sqlstore.SequenceBits != r.number("channel") {
 			s.Left.Nowhere++
 			return
 		}
@@ -340,15 +338,15 @@ func (s *Salvage) Messages(ctx context.Context, do func(memory.Channel, memory.M
 			return
 		}
 		p.Read++
-		gone := s.doomed[r.row] || s.decided.OptedOut(c.Guild, m.Author) ||
-			s.gone[memory.Spot{Channel: c.ID, Message: m.ID}] || s.decided.Forgotten(c, m.ID, m.Author)
+		gone := s.pendingDeletion[r.Row] || s.decisions.OptedOut(c.Guild, m.Author) ||
+			s.gone[memory.Spot{Channel: c.ID, Message: m.ID}] || s.decisions.Forgotten(c, m.ID, m.Author)
 		if !gone && m.Kind.Recalled() {
 			p.Recalled++
 		}
 		switch {
 		case gone:
 			s.Left.Gone++
-		case m.ID < s.kept[c.ID]:
+		case m.ID < s.retainedFrom[c.ID]:
 			s.Left.Expired++
 		case m.Kind == memory.FromHark:
 			s.Left.Answers++

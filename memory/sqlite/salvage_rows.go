@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"hark/memory/sqlite/pagefile"
 	"hark/memory/sqlstore"
 )
 
@@ -16,13 +17,13 @@ type salvageRows struct {
 	// Damaged tells by table how many of its pages can't be read, or not wholly.
 	Damaged map[string]int
 
-	pages   *pageFile
-	tables  map[string]*layout
-	orphans map[string][]uint32 // pages of tables that their trees don't lead to
-	newer   bool                // whether the file has tables that this Hark doesn't know
+	pages         *pagefile.File
+	tables        map[string]*layout
+	orphans       map[string][]uint32 // pages of tables that their trees don't lead to
+	unknownTables bool                // whether the file has tables that this Hark doesn't know
 }
 
-// layout is how a table's rows lie in the file.
+// layout describes how a table's rows lie in the file.
 type layout struct {
 	name    string
 	table   bool // whether rows are numbered
@@ -34,14 +35,14 @@ type layout struct {
 
 type columnKind struct{ text, null bool }
 
-// wanted are the tables that are read, in that order.
-var wanted = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
+// salvagedTables are the tables to read, in that order.
+var salvagedTables = []string{"meta", "guild", "channel", "setting", "person", "called", "tombstone", "forgetting",
 	"opted", "doomed", "fact", "lore", "derived", "source", "message"}
 
-// mustTell are the tables without which nobody knows what must stay gone.
-var mustTell = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
+// deletionTables are the tables without which nobody knows what must stay deleted.
+var deletionTables = []string{"guild", "channel", "tombstone", "forgetting", "opted", "doomed", "setting"}
 
-// layouts are those of the tables of this Hark's schema.
+// layouts returns the layouts of the tables in this Hark's schema.
 func layouts(ctx context.Context) (map[string]*layout, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
@@ -82,7 +83,7 @@ func layouts(ctx context.Context) (map[string]*layout, error) {
 	}, query)
 }
 
-// knows reports whether a table is made as this Hark makes one.
+// knows reports whether this Hark's schema has a table with that CREATE statement.
 func (s *salvageRows) knows(create string) bool {
 	for _, l := range s.tables {
 		if l.create == create {
@@ -92,12 +93,12 @@ func (s *salvageRows) knows(create string) bool {
 	return false
 }
 
-// fits reports whether a row may be one of a table's.
-func (l *layout) fits(c cell) bool {
-	if len(c.values) != len(l.shape) {
+// fits reports whether c may be a row of the table.
+func (l *layout) fits(c pagefile.Cell) bool {
+	if len(c.Values) != len(l.shape) {
 		return false
 	}
-	for i, v := range c.values {
+	for i, v := range c.Values {
 		_, text := v.([]byte)
 		if v == nil && !l.shape[i].null || v != nil && text != l.shape[i].text {
 			return false
@@ -106,13 +107,13 @@ func (l *layout) fits(c cell) bool {
 	return true
 }
 
-// look goes through every tree and finds the pages that none leads to.
-func (s *salvageRows) look() {
-	seen := s.pages.none()
-	s.pages.free(seen)
+// scan walks every tree and finds the pages that none leads to.
+func (s *salvageRows) scan() {
+	seen := s.pages.NewSet()
+	s.pages.Free(seen)
 	s.roots(seen)
-	for no := uint32(1); no <= s.pages.count; no++ {
-		if seen.has(no) {
+	for no := uint32(1); no <= s.pages.Count; no++ {
+		if seen.Has(no) {
 			continue
 		}
 		if l := s.ownerOf(no); l != nil {
@@ -124,25 +125,25 @@ func (s *salvageRows) look() {
 	}
 }
 
-// roots reads where the trees begin, and what they lead to.
-func (s *salvageRows) roots(seen pages) {
+// roots reads where the trees begin, and walks them.
+func (s *salvageRows) roots(seen pagefile.Set) {
 	schema := s.tables["sqlite_schema"]
 	roots := map[string]uint32{}
 	indexes := map[string]bool{}
-	note := func(c cell) (fits bool) {
+	note := func(c pagefile.Cell) (fits bool) {
 		if !schema.fits(c) {
 			return false
 		}
 		if r := (salvagedRow{schema, c}); r.number("rootpage") > 0 {
 			roots[r.text("name")], indexes[r.text("name")] = uint32(r.number("rootpage")), r.text("type") == "index"
-			s.newer = s.newer || r.text("type") == "table" && !s.knows(r.text("sql"))
+			s.unknownTables = s.unknownTables || r.text("type") == "table" && !s.knows(r.text("sql"))
 		}
 		return true
 	}
-	if s.pages.walk(1, true, seen, note) > 0 {
-		for no := uint32(2); no <= s.pages.count; no++ {
-			if n, err := s.pages.node(no, true); err == nil && n.kind == tableLeaf {
-				for _, c := range n.cells {
+	if s.pages.Walk(1, true, seen, note) > 0 {
+		for no := uint32(2); no <= s.pages.Count; no++ {
+			if n, err := s.pages.Node(no, true); err == nil && n.Kind == pagefile.TableLeaf {
+				for _, c := range n.Cells {
 					note(c)
 				}
 			}
@@ -152,38 +153,38 @@ func (s *salvageRows) roots(seen pages) {
 		l := s.tables[name]
 		table := l != nil && l.table
 		if l == nil && !indexes[name] {
-			n, err := s.pages.node(root, false)
-			table = err == nil && (n.kind == tableInner || n.kind == tableLeaf)
+			n, err := s.pages.Node(root, false)
+			table = err == nil && (n.Kind == pagefile.TableInner || n.Kind == pagefile.TableLeaf)
 		}
-		read := slices.Contains(wanted, name)
-		var fits func(cell) bool
+		read := slices.Contains(salvagedTables, name)
+		var fits func(pagefile.Cell) bool
 		if read || l != nil && table { // a damaged page may lead to another table's
 			fits = l.fits
 		}
-		if damaged := s.pages.walk(root, table, seen, fits); read {
+		if damaged := s.pages.Walk(root, table, seen, fits); read {
 			l.root = root
 			s.Damaged[name] += damaged
 		}
 	}
-	for _, name := range wanted {
+	for _, name := range salvagedTables {
 		if s.tables[name].root == 0 {
 			s.Damaged[name]++
 		}
 	}
 }
 
-// ownerOf is the table that a page is of which no tree leads to, if its rows tell.
+// ownerOf returns the table of a page that no tree leads to, if its rows identify it.
 func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
-	n, err := s.pages.node(no, true)
-	if err != nil || len(n.cells) == 0 {
+	n, err := s.pages.Node(no, true)
+	if err != nil || len(n.Cells) == 0 {
 		return nil
 	}
-	for _, name := range wanted {
+	for _, name := range salvagedTables {
 		l := s.tables[name]
-		if l.table != (n.kind == tableLeaf) || slices.ContainsFunc(n.cells, func(c cell) bool { return !l.fits(c) }) {
+		if l.table != (n.Kind == pagefile.TableLeaf) || slices.ContainsFunc(n.Cells, func(c pagefile.Cell) bool { return !l.fits(c) }) {
 			continue
 		}
-		if slices.Contains(mustTell, name) {
+		if slices.Contains(deletionTables, name) {
 			s.Damaged[name]++ // it may be this one's
 		}
 		if owner != nil {
@@ -194,10 +195,10 @@ func (s *salvageRows) ownerOf(no uint32) (owner *layout) {
 	return owner
 }
 
-// rows has do take the rows of a table, in its order, then those that are found apart from it.
+// rows calls do for a table's rows in order, then for those on orphaned pages.
 func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 	l := s.tables[table]
-	one := func(c cell) bool {
+	one := func(c pagefile.Cell) bool {
 		fits := l.fits(c)
 		if fits {
 			do(salvagedRow{l, c})
@@ -205,11 +206,11 @@ func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 		return fits
 	}
 	if l.root != 0 {
-		s.pages.walk(l.root, l.table, s.pages.none(), one)
+		s.pages.Walk(l.root, l.table, s.pages.NewSet(), one)
 	}
 	for _, no := range s.orphans[table] {
-		if n, err := s.pages.node(no, true); err == nil {
-			for _, c := range n.cells {
+		if n, err := s.pages.Node(no, true); err == nil {
+			for _, c := range n.Cells {
 				one(c)
 			}
 		}
@@ -219,20 +220,20 @@ func (s *salvageRows) rows(table string, do func(salvagedRow)) {
 // salvagedRow is a row of a table.
 type salvagedRow struct {
 	of *layout
-	cell
+	pagefile.Cell
 }
 
 func (r salvagedRow) number(column string) int64 {
 	i := r.of.columns[column]
 	if i < 0 {
-		return r.row
+		return r.Row
 	}
-	n, _ := r.values[i].(int64)
+	n, _ := r.Values[i].(int64)
 	return n
 }
 
 func (r salvagedRow) text(column string) string {
-	b, _ := r.values[r.of.columns[column]].([]byte)
+	b, _ := r.Values[r.of.columns[column]].([]byte)
 	return string(b)
 }
 
@@ -244,7 +245,7 @@ func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 			case *time.Time:
 				*to = sqlstore.FromMillis(r.number(column))
 			case sql.Scanner:
-				if err := to.Scan(r.values[r.of.columns[column]]); err != nil {
+				if err := to.Scan(r.Values[r.of.columns[column]]); err != nil {
 					return err
 				}
 			default:
@@ -264,5 +265,5 @@ func (r salvagedRow) scan(columns string) sqlstore.Scanner {
 	}
 }
 
-// read is scan for who has the places at hand.
+// read is scan for callers whose destinations can't fail.
 func (r salvagedRow) read(columns string, to ...any) { _ = r.scan(columns)(to...) }

@@ -18,6 +18,7 @@ import (
 
 	"hark/internal/fixture"
 	"hark/memory"
+	"hark/memory/sqlite/pagefile"
 )
 
 // marked is a text that shows on each page that holds a part of it.
@@ -93,8 +94,8 @@ func salvage(t rapid.TB, dir string) (s *Salvage, got map[memory.MessageID]memor
 // pagesWith are the pages that hold a text, but for the list of those that are free, which hold nothing.
 func pagesWith(file []byte, what string) []int {
 	var all []int
-	for no := 0; no*pageSize < len(file); no++ {
-		if bytes.Contains(file[no*pageSize:min(len(file), (no+1)*pageSize)], []byte(what)) {
+	for no := 0; no*pagefile.Size < len(file); no++ {
+		if bytes.Contains(file[no*pagefile.Size:min(len(file), (no+1)*pagefile.Size)], []byte(what)) {
 			all = append(all, no)
 		}
 	}
@@ -195,10 +196,10 @@ func TestSalvageOfADamagedFile(t *testing.T) {
 	places := pagesWith(sound, "harbour")
 	rapid.Check(t, func(t *rapid.T) {
 		file, hit := slices.Clone(sound), map[int]bool{}
-		last := len(file)/pageSize - 1
+		last := len(file)/pagefile.Size - 1
 		for range rapid.IntRange(1, 12).Draw(t, "damages") {
 			no := rapid.IntRange(0, last).Draw(t, "page")
-			page := file[min(len(file), no*pageSize):min(len(file), (no+1)*pageSize)]
+			page := file[min(len(file), no*pagefile.Size):min(len(file), (no+1)*pagefile.Size)]
 			if hit[no] = true; len(page) == 0 {
 				continue
 			}
@@ -211,10 +212,10 @@ func TestSalvageOfADamagedFile(t *testing.T) {
 				page[min(len(page)-1, rapid.IntRange(0, 40).Draw(t, "at"))] = rapid.Byte().Draw(t, "byte")
 			case 3:
 				from := rapid.IntRange(0, last).Draw(t, "another page")
-				copy(page, sound[from*pageSize:(from+1)*pageSize])
+				copy(page, sound[from*pagefile.Size:(from+1)*pagefile.Size])
 			case 4:
 				cut := rapid.IntRange(len(file)*3/4, len(file)).Draw(t, "length")
-				for no := cut / pageSize; no <= last; no++ {
+				for no := cut / pagefile.Size; no <= last; no++ {
 					hit[no] = true
 				}
 				file = file[:cut]
@@ -261,9 +262,9 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 	execute(t, reader, "ROLLBACK")
 	closed(t, s)
 	for _, c := range []struct {
-		name  string
-		spoil func()
-		there bool
+		name   string
+		damage func()
+		there  bool
 	}{
 		{"whole", func() {}, true},
 		{"its last write was cut short", func() {
@@ -274,7 +275,7 @@ func TestSalvageOfAFileThatWasNotClosed(t *testing.T) {
 		{"not a log", func() { copies["-wal"][0] ^= 1 }, false},
 		{"missing", func() { delete(copies, "-wal") }, false},
 	} {
-		c.spoil()
+		c.damage()
 		dir := t.TempDir()
 		for end, b := range copies {
 			must(t, os.WriteFile(filepath.Join(dir, FileName+end), b, 0o600))
@@ -319,7 +320,7 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 	}
 	log := []byte(content(t, filepath.Join(dir, FileName+"-wal")))
 	closed(t, s)
-	const frame = 24 + pageSize
+	const frame = 24 + pagefile.Size
 	end := 32
 	for end < len(log) && bytes.Equal(log[end+8:end+16], log[16:24]) {
 		end += frame
@@ -328,9 +329,9 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 		t.Fatalf("of %d bytes %d were written since the log was begun anew", len(log), end)
 	}
 	isLost := func(log io.ReaderAt) bool {
-		f := pageFile{ahead: map[uint32]int64{}}
-		f.readLog(log)
-		return f.logLost
+		f := pagefile.File{}
+		f.ReadLog(log)
+		return f.LogLost
 	}
 	for name, sound := range map[string][]byte{"whole": log, "without what was there before": log[:end],
 		"cut short": log[:end+frame/2]} {
@@ -356,7 +357,7 @@ func TestSalvageOfADamagedLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		damaged := slices.Clone(log[:rapid.SampledFrom([]int{end, len(log)}).Draw(t, "length")])
 		from := rapid.IntRange(0, end-1).Draw(t, "from")
-		part := damaged[from:rapid.IntRange(from+1, min(end, from+3*pageSize)).Draw(t, "to")]
+		part := damaged[from:rapid.IntRange(from+1, min(end, from+3*pagefile.Size)).Draw(t, "to")]
 		with := rapid.SliceOfN(rapid.Byte(), 1, 8).Draw(t, "with")
 		for i := range part {
 			part[i] = with[i%len(with)]
@@ -433,9 +434,9 @@ func TestSalvageOfTwoRowsWithOneNumber(t *testing.T) {
 		b[6] &= 0x7f
 		return b
 	}
-	leaf := pagesWith(sound, marked(192, 1))[0] * pageSize
-	copy(sound[leaf+bytes.Index(sound[leaf:leaf+pageSize], number(192)):], number(224))
-	clear(sound[pagesWith(sound, marked(720, 1))[0]*pageSize:][:pageSize]) // so that it is known to be damaged
+	leaf := pagesWith(sound, marked(192, 1))[0] * pagefile.Size
+	copy(sound[leaf+bytes.Index(sound[leaf:leaf+pagefile.Size], number(192)):], number(224))
+	clear(sound[pagesWith(sound, marked(720, 1))[0]*pagefile.Size:][:pagefile.Size]) // so that it is known to be damaged
 	if err := os.WriteFile(filepath.Join(dir, FileName), sound, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,15 +6,13 @@ import (
 	"fmt"
 )
 
-// migrations take an empty file to the present schema, one version each. They are never changed once
-// released: what must change is a new one.
+// migrations take an empty file to the present schema, one version each. A released one never changes; add a
+// new one.
 var migrations = []string{schema}
 
-// schema is that of version 1.
-//
-// Rows of messages are numbered guild << 48 | channel << 28 | sequence, and segments guild << 40 | sequence,
-// where guild and channel are small numbers of the file's own: a guild or a channel is one range, which full
-// text searches without looking at anything else.
+// schema is version 1. Row numbers of messages are guild << 48 | channel << 28 | sequence, and of segments
+// guild << 40 | sequence. guild and channel are small numbers of the file's own. So a guild or a channel is
+// one range, and full text searches it without reading anything else.
 const schema = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -369,7 +367,7 @@ CREATE TABLE rewritten ( -- messages of Hark's that were written anew
 ) WITHOUT ROWID;
 `
 
-// migrate brings the schema up to date, by the migrations of this Hark.
+// migrate runs the missing migrations.
 func migrate(ctx context.Context, db *sql.Conn, migrations []string) error {
 	var version int
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {

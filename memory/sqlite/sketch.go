@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// turns is in how many directions a vector is turned for its sketch.
-const turns = 3
+// rotations is how many random rotations of a vector its sketch holds.
+const rotations = 3
 
-// planes is how many bits the weight of a question's number has.
-const planes = 3
+// weightBits is the number of bits of a query component's weight.
+const weightBits = 3
 
-// sketcher makes sketches of vectors: a bit for the sign of each number, after the vector was turned in a
-// direction that was drawn once for all. Few numbers of a hashed vector say most of what it says; turned,
-// each says a little of it, so that signs alone tell how near two vectors are.
+// sketcher makes sketches of vectors: the sign bit of each component, after a fixed random rotation. A hashed
+// vector says most in few of its components. Rotation spreads that over all, so the signs alone show how near
+// two vectors are.
 type sketcher struct {
-	width int             // of a vector that was filled up, a power of two
-	flips [turns][]uint32 // the sign bit for each number that changes its sign, else 0
+	width int                 // of a vector that was filled up, a power of two
+	flips [rotations][]uint32 // the sign bit for each number that changes its sign, else 0
 }
 
 func newSketcher(dimensions int) *sketcher {
@@ -39,8 +39,8 @@ func newSketcher(dimensions int) *sketcher {
 
 func (k *sketcher) dimensions() int { return len(k.flips[0]) }
 
-// turned is v in one of the directions. It overwrites scratch if that is large enough.
-func (k *sketcher) turned(v []float32, turn int, scratch []float32) []float32 {
+// rotate returns v in one of the rotations. It overwrites scratch if that is large enough.
+func (k *sketcher) rotate(v []float32, turn int, scratch []float32) []float32 {
 	if cap(scratch) < k.width {
 		scratch = make([]float32, k.width)
 	}
@@ -54,7 +54,7 @@ func (k *sketcher) turned(v []float32, turn int, scratch []float32) []float32 {
 	return turned
 }
 
-// hadamard is the Walsh–Hadamard transform of v, but for a factor, in its place. Its length is a power of two.
+// hadamard computes the unscaled Walsh–Hadamard transform of v in place. Its length is a power of two.
 func hadamard(v []float32) {
 	for i := 0; i+4 <= len(v); i += 4 { // the first two rounds at once
 		q := v[i : i+4 : i+4]
@@ -72,16 +72,16 @@ func hadamard(v []float32) {
 	}
 }
 
-// sketch is the sketch of a vector in steps as the file holds it: one turn after the other.
+// sketch returns a quantised vector's sketch as the file holds it, one rotation after the other.
 func (k *sketcher) sketch(steps []byte) []byte {
 	v := make([]float32, len(steps))
 	for i, b := range steps {
 		v[i] = float32(int8(b))
 	}
-	sketch := make([]byte, 0, turns*k.width/8)
+	sketch := make([]byte, 0, rotations*k.width/8)
 	var turned []float32
-	for turn := range turns {
-		turned = k.turned(v, turn, turned)
+	for turn := range rotations {
+		turned = k.rotate(v, turn, turned)
 		for _, word := range signs(turned) {
 			sketch = binary.LittleEndian.AppendUint64(sketch, word)
 		}
@@ -89,7 +89,7 @@ func (k *sketcher) sketch(steps []byte) []byte {
 	return sketch
 }
 
-// signs are those of what was turned, a bit each.
+// signs packs the sign bits of a rotated vector.
 func signs(turned []float32) []uint64 {
 	words := make([]uint64, len(turned)/64)
 	for i, x := range turned {
@@ -98,20 +98,20 @@ func signs(turned []float32) []uint64 {
 	return words
 }
 
-// weights is how much each number of a question that was turned counts, from 0 to 7 where 3 is the mean: of each the
-// lowest bits, then the next, then the highest.
-func weights(turned []float32) [planes][]uint64 {
+// weights returns the weight of each component of a rotated query, from 0 to 7 with 3 the mean, as bit planes
+// from the lowest.
+func weights(turned []float32) [weightBits][]uint64 {
 	sum := float32(0)
 	for _, x := range turned {
 		sum += max(x, -x)
 	}
 	scale := 3 * float32(len(turned)) / sum
-	var bit [planes][]uint64
+	var bit [weightBits][]uint64
 	for p := range bit {
 		bit[p] = make([]uint64, len(turned)/64)
 	}
 	for i, x := range turned {
-		weight := uint64(min(1<<planes-1, max(x, -x)*scale+0.5))
+		weight := uint64(min(1<<weightBits-1, max(x, -x)*scale+0.5))
 		for p := range bit {
 			bit[p][i/64] |= weight >> p & 1 << (i % 64)
 		}
@@ -119,8 +119,8 @@ func weights(turned []float32) [planes][]uint64 {
 	return bit
 }
 
-// large is a mask of the bits whose weight is 2 at least. By them alone, more can be told than by all bits alike.
-func large(weights *[planes][]uint64) []uint64 {
+// heavyBits masks the bits with a weight of at least 2, which tell more than all bits with equal weight.
+func heavyBits(weights *[weightBits][]uint64) []uint64 {
 	mask := slices.Clone(weights[1])
 	for i, x := range weights[2] {
 		mask[i] |= x
@@ -128,8 +128,8 @@ func large(weights *[planes][]uint64) []uint64 {
 	return mask
 }
 
-// differing is how many of the bits of mask differ in two sketches.
-func differing(a, b, mask []uint64) int {
+// hammingDistance counts the bits of mask that differ in two sketches.
+func hammingDistance(a, b, mask []uint64) int {
 	n := 0
 	for ; len(a) >= 8; a, b, mask = a[8:], b[8:], mask[8:] {
 		x, y, m := (*[8]uint64)(a), (*[8]uint64)(b), (*[8]uint64)(mask)
@@ -144,8 +144,8 @@ func differing(a, b, mask []uint64) int {
 	return n
 }
 
-// weighed is how much the bits weigh that differ in two sketches.
-func weighed(a, b []uint64, weights *[planes][]uint64) int {
+// weightedDistance sums the weights of the bits that differ in two sketches.
+func weightedDistance(a, b []uint64, weights *[weightBits][]uint64) int {
 	n := 0
 	b, w0, w1, w2 := b[:len(a)], weights[0][:len(a)], weights[1][:len(a)], weights[2][:len(a)]
 	for i, x := range a {

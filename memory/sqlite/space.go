@@ -9,15 +9,15 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// loadSpace reads which space is in use, and throws away what is loaded of vectors that others have changed since.
+// loadSpace reads the active space, and drops indexes of vectors that others have changed.
 func (e *engine) loadSpace(ctx context.Context) error {
 	v := &e.vectors
 	use, _, err := sqlstore.Spaces(ctx, e.read)
-	if err != nil || use != v.inUse() {
+	if err != nil || use != v.currentSpace() {
 		v.reset(use)
 		return err
 	}
-	begun := v.begun()
+	begun := v.all()
 	if len(begun) == 0 {
 		return nil
 	}
@@ -31,21 +31,21 @@ func (e *engine) loadSpace(ctx context.Context) error {
 		err := scan(&guild, &version)
 		versions[guild] = version
 		return err
-	}, "SELECT guild, version FROM vector_version WHERE guild IN (SELECT value FROM json_each(?))", listOf(guilds))
+	}, "SELECT guild, version FROM vector_version WHERE guild IN (SELECT value FROM json_each(?))", jsonList(guilds))
 	if err != nil {
 		v.reset(use)
 		return err
 	}
 	for _, x := range begun {
-		if !x.notice(versions[x.guild]) {
+		if !x.upToDate(versions[x.guild]) {
 			v.drop(x)
 		}
 	}
 	return nil
 }
 
-// StoredSpaces are where the vectors of the store in dir lie that are in use, and where those do that are filled in
-// beside them; the zero Space if there are none, or no store that tells.
+// StoredSpaces returns the active space of the store in dir and the one being filled; zero if there is none or
+// the store is unreadable.
 func StoredSpaces(ctx context.Context, dir string) (use, next memory.Space) {
 	path := filepath.Join(dir, FileName)
 	if _, err := os.Stat(path); err != nil {

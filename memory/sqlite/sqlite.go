@@ -1,9 +1,10 @@
-// Package sqlite keeps what was said in one SQLite file. The file is the truth: what is held in memory (the
-// structure of the guilds, sketches of the vectors) is made from it and can be thrown
-// away at any time. Only message.content holds words; full text holds hashes of them, and deleting takes both
-// out of the file's pages (secure_delete), not only out of sight.
+// Package sqlite is the engine of sqlstore for one machine: one SQLite file. The file is the truth; everything in
+// memory is a cache of it. Only message.content holds words; full text holds hashes of them. Deleting erases both
+// from the file's pages, not only from answers.
 //
-// Several processes may have the file open: each notices the others' commits before it writes or answers.
+// Several processes may have the file open: each sees the others' commits before it writes or answers.
+//
+// Begin reading at Open; writer.go commits, indexcache.go holds vectors in memory, zeroing.go erases.
 package sqlite
 
 import (
@@ -25,7 +26,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// Options say how a store is opened.
+// Options configure a store.
 type Options struct {
 	// Space is where the vectors that will be stored lie. When it isn't the one of the file's vectors, these stay in
 	// use until every segment has one in Space as well. The last to open the file decides; the zero Space leaves
@@ -53,10 +54,10 @@ type Store struct {
 	engine *engine
 }
 
-// engine is the file: who writes and who reads, what others write, full text, vectors, and taking out what was deleted.
+// engine is the file: writing, reading, other processes' writes, full text, vectors, and erasing.
 type engine struct {
 	writeDB *sql.DB
-	write   *sql.Conn // writeDB's only connection, used by whoever holds the turn
+	write   *sql.Conn // writeDB's only connection, for the holder of the write lock
 	read    *sql.DB
 	options Options
 	writer  writer
@@ -66,22 +67,22 @@ type engine struct {
 	opened  bool     // wholly
 	check   check    // of a file that wasn't closed
 
-	rest time.Time // until when Erase, where nobody waits, does nothing
+	eraseAfter time.Time // until when Erase, where nobody waits, does nothing
 
-	vectors    vectors
+	vectors    indexCache
 	statements statements
 
 	// changed is called before a transaction goes on, or a read is answered, when somebody else has written since.
 	changed func(ctx context.Context, q sqlstore.Querier, writing bool) error
 }
 
-// patience is how long a write waits for another process to finish its own.
-const patience = 10 * time.Second
+// busyTimeout is how long a write waits for another process's write.
+const busyTimeout = 10 * time.Second
 
 // FileName is the database's name in the data directory.
 const FileName = "hark.db"
 
-// Open opens the store in dir, which is made if it isn't there, readable by its owner only.
+// Open opens the store in dir. It creates dir if needed, readable by its owner only.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if o.Tokens == nil {
 		o.Tokens = func(string) int { return 0 }
@@ -96,7 +97,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if err := makePrivate(path); err != nil {
 		return nil, err
 	}
-	lock, err := lockDir(ctx, dir, patience)
+	lock, err := lockDir(ctx, dir, busyTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +109,11 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 }
 
 func newStore(e *engine) *Store {
-	e.writer.turn = make(chan struct{}, 1)
+	e.writer.lock = make(chan struct{}, 1)
 	return &Store{sqlstore.New(e, sqlstore.Options{Space: e.options.Space, Tokens: e.options.Tokens}), e}
 }
 
-// makePrivate makes sure that the database exists and that only its owner can read it.
+// makePrivate creates the database if needed, and lets only its owner read it.
 func makePrivate(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -141,15 +142,15 @@ func (s *Store) open(ctx context.Context, path string, patience time.Duration) e
 	if err := sqlstore.Open(ctx, s.Store); err != nil {
 		return err
 	}
-	s.engine.tryEmptyLog()
+	s.engine.tryTruncateLog()
 	return nil
 }
 
 func (e *engine) open(ctx context.Context, path string, patience time.Duration) (err error) {
-	e.vectors.limit, e.vectors.patience, e.vectors.loading = e.options.IndexLimit, evictedPatience,
-		make(chan struct{}, loadsAtOnce)
+	e.vectors.limit, e.vectors.evictedTimeout, e.vectors.loadSlots = e.options.IndexLimit, evictedTimeout,
+		make(chan struct{}, maxLoads)
 	e.writer.removed = time.Now() // a process that died may have left removed text in the write-ahead log
-	e.writer.name, e.writer.patience = rand.Text(), patience
+	e.writer.name, e.writer.busyTimeout = rand.Text(), patience
 	e.writer.step, e.writer.dirty.path = stepTime, path+"-wal"
 	common := fmt.Sprintf("_busy_timeout=%d&_pragma=secure_delete(1)&_pragma=temp_store(2)", patience.Milliseconds())
 	file := (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
@@ -174,31 +175,31 @@ func (e *engine) open(ctx context.Context, path string, patience time.Duration) 
 	if e.watch.version, err = e.watch.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
 		return errors.Join(err, e.watch.conn.Close())
 	}
-	e.writer.scrubbed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
-		scrubbedKey+"'").Scan(new(int)))
+	e.writer.zeroed, err = sqlstore.Found(e.read.QueryRowContext(ctx, "SELECT 1 FROM meta WHERE key = '"+
+		zeroedKey+"'").Scan(new(int)))
 	return err
 }
 
-// Close implements sqlstore.Engine: it closes the file once the write under way is done. Reads that are
-// running may fail: cancel them first.
+// Close implements sqlstore.Engine: it closes the file after the current write. Running reads may fail: cancel
+// them first.
 func (e *engine) Close() error {
 	e.check.end()
-	e.writer.turn <- struct{}{}
-	defer func() { <-e.writer.turn }()
+	e.writer.lock <- struct{}{}
+	defer func() { <-e.writer.lock }()
 	if e.writer.closed {
 		return nil
 	}
-	if e.opened && (!e.writer.removed.IsZero() || !e.writer.scrubbed) {
+	if e.opened && (!e.writer.removed.IsZero() || !e.writer.zeroed) {
 		// Else whoever opens the file next does it, as with a merge, which takes long.
 		unmerged, err := e.isUnmerged(context.Background())
-		if !e.writer.scrubbed && !unmerged && err == nil {
-			_ = e.scrub(context.Background(), e.transact)
+		if !e.writer.zeroed && !unmerged && err == nil {
+			_ = e.zeroFreed(context.Background(), e.transact)
 		}
 		_ = e.truncateLog(context.Background(), 0)
 	}
 	e.writer.closed = true
 	e.vectors.close()
-	e.unmark()
+	e.clearOpenMark()
 	errs := []error{e.watch.close(), e.writer.dirty.close()}
 	if e.read != nil {
 		errs = append(errs, e.read.Close())

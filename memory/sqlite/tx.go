@@ -7,21 +7,21 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// tx is a transaction under way.
+// tx is a running transaction.
 type tx struct {
-	ctx    context.Context
-	engine *engine
-	others bool     // somebody else had written before
-	much   bool     // RemoveMuch was called
-	wiped  []uint32 // pages whose unused middle was overwritten, and nothing else
+	ctx         context.Context
+	engine      *engine
+	othersWrote bool     // somebody else had written before
+	inBulk      bool     // RemoveInBulk was called
+	zeroed      []uint32 // pages whose unallocated space was zeroed, and nothing else
 	sqlstore.Changes
 	put     []storedVector         // new vectors in the space in use
-	vectors map[int64]vectorChange // by guild: see countVectors
+	vectors map[int64]vectorChange // by guild: see bumpVectorVersions
 }
 
-// countVectors counts up the versions of the guilds whose vectors this transaction changes, so that what other
-// processes hold of these is known to be old, and of no others.
-func (t *tx) countVectors() error {
+// bumpVectorVersions increments the versions of the guilds whose vectors this transaction changes, so other
+// processes reload those and no others.
+func (t *tx) bumpVectorVersions() error {
 	t.vectors = map[int64]vectorChange{}
 	for _, segment := range t.Gone {
 		c := t.vectors[segment>>sqlstore.SegmentBits]

@@ -10,7 +10,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// watch sees what other processes commit, so that nobody is answered from memory what the file no longer says.
+// watch sees other processes' commits, so no answer comes from stale memory.
 type watch struct {
 	mu      sync.Mutex
 	conn    *sql.Conn // of its own: each connection has its own PRAGMA data_version
@@ -23,7 +23,7 @@ func (e *engine) Watch(changed func(ctx context.Context, q sqlstore.Querier, wri
 	e.changed = changed
 }
 
-// Notice implements sqlstore.Engine. It takes microseconds if none has.
+// Notice implements sqlstore.Engine. It takes microseconds if nobody has written.
 func (e *engine) Notice(ctx context.Context) error {
 	w := &e.watch
 	w.mu.Lock()
@@ -69,14 +69,14 @@ func (w *watch) read(ctx context.Context, read func(sqlstore.Querier) error) err
 	return read(tx)
 }
 
-// settle takes what the file says now as noticed, for a store that was alone since it read it.
+// settle takes the file's version as seen, for a store that was alone since it read it.
 func (w *watch) settle(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.version.QueryRowContext(ctx).Scan(&w.seen)
 }
 
-// close waits for a Notice under way, which reads by the statement that goes.
+// close waits for a running Notice, which uses the statement that close closes.
 func (w *watch) close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

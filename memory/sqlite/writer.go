@@ -16,24 +16,24 @@ import (
 
 // writer lets one goroutine write at a time.
 type writer struct {
-	turn     chan struct{} // holds a token while somebody writes
-	name     string        // of this writer among those that have the file open
-	patience time.Duration
-	step     time.Duration // about how long one transaction of long work takes
+	lock        chan struct{} // holds a token while somebody writes
+	name        string        // of this writer among those that have the file open
+	busyTimeout time.Duration
+	step        time.Duration // about how long one transaction of long work takes
 
-	// What follows is used by the holder of turn only.
+	// Only the holder of lock uses what follows.
 	closed     bool
 	damage     error     // a check found it: nothing is written any more
 	removed    time.Time // since when text that was removed may lie in the write-ahead log; zero if none does
-	scrubbed   bool      // no text was removed since what it left in unused parts of pages was overwritten
+	zeroed     bool      // no text was removed since what it left in unused parts of pages was overwritten
 	removals   int       // transactions that removed text
-	dirty      dirty
+	dirty      dirtyPages
 	version    int64 // PRAGMA data_version after the last transaction: another means somebody else wrote
 	statements map[string]*sql.Stmt
 	sketcher   *sketcher // that was used last
 }
 
-// sketcherOf makes the sketches of vectors with so many dimensions.
+// sketcherOf returns a sketcher for vectors of that many dimensions.
 func (w *writer) sketcherOf(dimensions int) *sketcher {
 	if w.sketcher == nil || w.sketcher.dimensions() != dimensions {
 		w.sketcher = newSketcher(dimensions)
@@ -41,12 +41,12 @@ func (w *writer) sketcherOf(dimensions int) *sketcher {
 	return w.sketcher
 }
 
-// Turn implements sqlstore.Engine.
-func (e *engine) Turn() chan struct{} { return e.writer.turn }
+// WriteLock implements sqlstore.Engine.
+func (e *engine) WriteLock() chan struct{} { return e.writer.lock }
 
-func (e *engine) takeTurn(ctx context.Context) error {
+func (e *engine) acquireWriteLock(ctx context.Context) error {
 	select {
-	case e.writer.turn <- struct{}{}:
+	case e.writer.lock <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -58,20 +58,20 @@ func (e *engine) writing(ctx context.Context, f func(*tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := e.takeTurn(ctx); err != nil {
+	if err := e.acquireWriteLock(ctx); err != nil {
 		return err
 	}
-	defer e.EndTurn(true)
+	defer e.ReleaseWriteLock(true)
 	return e.transact(ctx, f)
 }
 
-// Transact implements sqlstore.Engine. SQLite's driver can't tell, where a statement is cut short, whether it
-// was carried out.
+// Transact implements sqlstore.Engine. ctx doesn't interrupt it: SQLite's driver can't tell whether an
+// interrupted statement was carried out.
 func (e *engine) Transact(ctx context.Context, f func(sqlstore.Tx) error) error {
 	return e.transact(ctx, func(t *tx) error { return f(t) })
 }
 
-// transact runs f in a transaction, not cut short by ctx, for the holder of the turn.
+// transact runs f in a transaction that ctx doesn't interrupt. The caller holds the write lock.
 func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	if e.writer.closed {
 		return errors.New("write to the database: the store is closed")
@@ -83,10 +83,10 @@ func (e *engine) transact(ctx context.Context, f func(*tx) error) error {
 	err := t.run(f)
 	if err == nil {
 		if e.writer.dirty.note(); t.Text && e.writer.dirty.at == 0 {
-			e.writer.dirty.lose() // another process has emptied the log at once
+			e.writer.dirty.markUnknown() // another process has emptied the log at once
 		}
-		for _, number := range t.wiped {
-			e.writer.dirty.pages.remove(number)
+		for _, number := range t.zeroed {
+			e.writer.dirty.pages.Remove(number)
 		}
 		err = e.publish(t)
 	}
@@ -108,24 +108,24 @@ func (t *tx) run(f func(*tx) error) error {
 			_ = t.exec("ROLLBACK") // fails if SQLite has done so itself, as when the disk is full
 		}
 	}()
-	if err := t.noticeOthers(); err != nil {
+	if err := t.refreshIfChanged(); err != nil {
 		return err
 	}
 	if err := f(t); err != nil {
 		return err
 	}
-	if t.much {
-		if err := t.secureText(true); err != nil {
+	if t.inBulk {
+		if err := t.setSecureDelete(true); err != nil {
 			return err
 		}
 	}
-	if t.Text && t.engine.writer.scrubbed {
-		if err := t.exec("DELETE FROM meta WHERE key = '" + scrubbedKey + "'"); err != nil {
+	if t.Text && t.engine.writer.zeroed {
+		if err := t.exec("DELETE FROM meta WHERE key = '" + zeroedKey + "'"); err != nil {
 			return err
 		}
-		t.engine.writer.scrubbed = false
+		t.engine.writer.zeroed = false
 	}
-	if err := t.countVectors(); err != nil {
+	if err := t.bumpVectorVersions(); err != nil {
 		return err
 	}
 	if err := t.exec("COMMIT"); err != nil {
@@ -135,9 +135,9 @@ func (t *tx) run(f func(*tx) error) error {
 	return nil
 }
 
-// noticeOthers has what is held in memory thrown away if another process has written, and says in the file who
+// refreshIfChanged drops what is held in memory if another process has written, and records in the file who
 // writes now.
-func (t *tx) noticeOthers() error {
+func (t *tx) refreshIfChanged() error {
 	var version int64
 	if err := t.row("PRAGMA data_version").Scan(&version); err != nil {
 		return err
@@ -147,10 +147,10 @@ func (t *tx) noticeOthers() error {
 		return nil
 	}
 	e.writer.version = version
-	t.others = true
-	e.writer.dirty.lose()
+	t.othersWrote = true
+	e.writer.dirty.markUnknown()
 	var err error
-	if e.writer.scrubbed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + scrubbedKey +
+	if e.writer.zeroed, err = sqlstore.Found(t.row("SELECT 1 FROM meta WHERE key = '" + zeroedKey +
 		"'").Scan(new(int))); err != nil {
 		return err
 	}
@@ -163,9 +163,9 @@ func (t *tx) noticeOthers() error {
 	return e.Latest(t.ctx, func(q sqlstore.Querier) error { return e.changed(t.ctx, q, true) })
 }
 
-// publish brings what the engine holds in memory up to date after a commit.
+// publish updates what the engine holds in memory after a commit.
 func (e *engine) publish(t *tx) error {
-	if t.Text || t.others {
+	if t.Text || t.othersWrote {
 		if e.writer.removals++; e.writer.removed.IsZero() {
 			e.writer.removed = time.Now()
 		}
@@ -188,54 +188,54 @@ func (w *writer) close() error {
 	return errors.Join(errs...)
 }
 
-// forget has the next transaction look what others may have written, and what of its own was.
-func (w *writer) forget() { w.version, w.scrubbed = 0, false }
+// forget makes the next transaction read again what others and this one have written.
+func (w *writer) forget() { w.version, w.zeroed = 0, false }
 
-// longRemoved is how long a writer that is never idle lets removed text lie in the write-ahead log.
+// longRemoved is how long a writer that is never idle leaves removed text in the write-ahead log.
 const longRemoved = 5 * time.Second
 
-// EndTurn implements sqlstore.Engine. Text that was removed is still in the write-ahead log then: whoever
-// leaves no work behind takes it out.
-func (e *engine) EndTurn(idle bool) {
+// ReleaseWriteLock implements sqlstore.Engine. Removed text is still in the write-ahead log then: whoever
+// leaves no work behind truncates it.
+func (e *engine) ReleaseWriteLock(idle bool) {
 	w := &e.writer
 	if !w.closed && !w.removed.IsZero() && (idle || time.Since(w.removed) > longRemoved) {
 		_ = e.truncateLog(context.Background(), 0) // the next to write or to ask for what is pending tries again
 	}
-	<-w.turn
+	<-w.lock
 }
 
-// tryEmptyLog empties the write-ahead log of removed text unless somebody writes, who will do so.
-func (e *engine) tryEmptyLog() {
+// tryTruncateLog truncates the log unless somebody writes, who will do it.
+func (e *engine) tryTruncateLog() {
 	select {
-	case e.writer.turn <- struct{}{}:
-		e.EndTurn(true)
+	case e.writer.lock <- struct{}{}:
+		e.ReleaseWriteLock(true)
 	default:
 	}
 }
 
-// truncateLog moves what the write-ahead log holds to its place, and truncates it. It waits so long for those who
-// began to read before; who begins meanwhile is in nobody's way. Where one is, the next to write or to ask for
-// what is pending tries again, and opening the file does it at the latest. The caller holds the turn.
+// truncateLog checkpoints and truncates the write-ahead log. It waits up to wait for readers that began
+// before; later readers aren't in the way. If one is, the next to write or to ask for pending segments tries
+// again, or at the latest the next to open the file. The caller holds the write lock.
 func (e *engine) truncateLog(ctx context.Context, wait time.Duration) error {
-	if err := e.beBusy(ctx, wait); err != nil {
+	if err := e.setBusyTimeout(ctx, wait); err != nil {
 		return err
 	}
-	defer func() { _ = e.beBusy(ctx, e.writer.patience) }()
+	defer func() { _ = e.setBusyTimeout(ctx, e.writer.busyTimeout) }()
 	e.writer.dirty.note()
 	var busy, pages, moved int
 	err := e.write.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &pages, &moved)
 	if err == nil && busy > 0 {
-		err = errReaders
+		err = errLogInUse
 	}
 	if err == nil {
 		e.writer.removed = time.Time{}
-		e.writer.dirty.emptied()
+		e.writer.dirty.logTruncated()
 	}
 	return err
 }
 
-// beBusy sets how long the writer waits for others.
-func (e *engine) beBusy(ctx context.Context, wait time.Duration) error {
+// setBusyTimeout sets how long the writer waits for other processes.
+func (e *engine) setBusyTimeout(ctx context.Context, wait time.Duration) error {
 	_, err := e.write.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout = %d", wait.Milliseconds()))
 	return err
 }
@@ -251,7 +251,7 @@ func (e explained) Unwrap() error { return e.error }
 // Explain implements sqlstore.Engine.
 func (e *engine) Explain(err error) error { return explain(err) }
 
-// explain says what to do about an error of SQLite's, unless it says so already.
+// explain adds advice to an error of SQLite's, unless it has some.
 func explain(err error) error {
 	var e *sqlitedriver.Error
 	if errors.As(err, &explained{}) {
@@ -272,7 +272,7 @@ func explain(err error) error {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		advice = "another process holds the database: stop it or wait"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		if isOfFullText(err) {
+		if isFullTextDamage(err) {
 			return explained{fmt.Errorf("%w: \"hark reindex\" makes it again (SQLite: %w)", errFullText, err)}
 		}
 		advice = "the file is damaged or not a database of Hark's: " + Rescue

@@ -53,7 +53,7 @@ func TestConcurrentGroupCommit(t *testing.T) {
 	t.Parallel()
 	const n = 60
 	s := open(t, emptyDir(t))
-	s.engine.writer.turn <- struct{}{} // somebody writes
+	s.engine.writer.lock <- struct{}{} // somebody writes
 	ctx, cancel := context.WithCancel(t.Context())
 	outcomes := make([]<-chan error, n)
 	for i := range n {
@@ -71,7 +71,7 @@ func TestConcurrentGroupCommit(t *testing.T) {
 	for i := 0; i < n; i += 3 {
 		outcome[i] = wait.For(t, "who gave up", outcomes[i])
 	}
-	<-s.engine.writer.turn
+	<-s.engine.writer.lock
 	for i := range n {
 		if i%3 > 0 {
 			outcome[i] = wait.For(t, "a batch to be written", outcomes[i])
@@ -109,10 +109,10 @@ func TestConcurrentPanic(t *testing.T) {
 	must(t, err)
 	defer s.Close()
 	apply(t, s, posted(general, 1, "apples"))
-	s.engine.writer.turn <- struct{}{}
+	s.engine.writer.lock <- struct{}{}
 	outcomes := []<-chan error{queue(t, bg, s, posted(general, 2, "apples")),
 		queue(t, bg, s, edited(general, 1, "boom"))}
-	<-s.engine.writer.turn
+	<-s.engine.writer.lock
 	for _, outcome := range outcomes {
 		if err := wait.For(t, "what was queued", outcome); err == nil {
 			t.Error("a panic is no error")
@@ -153,9 +153,9 @@ func TestABusyWriterEmptiesTheLog(t *testing.T) {
 		since time.Duration
 		clean bool
 	}{{-time.Hour, false}, {2 * longRemoved, true}} {
-		s.engine.writer.turn <- struct{}{}
+		s.engine.writer.lock <- struct{}{}
 		s.engine.writer.removed = time.Now().Add(-c.since)
-		s.engine.EndTurn(false)
+		s.engine.ReleaseWriteLock(false)
 		if got := s.engine.writer.removed.IsZero(); got != c.clean {
 			t.Errorf("%s after a removal the log is empty: %v", c.since, got)
 		}

@@ -129,7 +129,7 @@ var works = map[string]work{
 	},
 	"index again": {
 		func(s *Store) error {
-			_, err := s.engine.write.ExecContext(bg, spoiled["miscounted"])
+			_, err := s.engine.write.ExecContext(bg, faults["miscounted"])
 			return err
 		},
 		func(s *Store) error { return sqlstore.Reindex(bg, s.Store, nil) },

@@ -55,11 +55,11 @@ func (t *transaction) apply(e *event) {
 	case memory.FactTold:
 		t.tellFact(v)
 	case memory.FactGone:
-		t.take(aFact, v.Guild, v.Fact)
+		t.deleteKnowledge(aFact, v.Guild, v.Fact)
 	case memory.LoreTold:
 		t.tellLore(v.Lore)
 	case memory.LoreGone:
-		t.take(aLore, v.Guild, v.ID)
+		t.deleteKnowledge(aLore, v.Guild, v.ID)
 	case memory.Summarised:
 		t.summarise(v)
 	case memory.SessionCondensed:
@@ -77,7 +77,7 @@ func (t *transaction) apply(e *event) {
 	}
 }
 
-// post logs a message, or its newer version, unless its author has opted out or it is forgotten.
+// post logs a message or its newer version, unless its author has opted out or it is forgotten.
 func (t *transaction) post(e *event) {
 	m := e.message
 	c := t.channel(m.Guild, m.Channel)
@@ -86,7 +86,7 @@ func (t *transaction) post(e *event) {
 	}
 	d := t.decisions()
 	if out := d.OptedOut(m.Guild, m.Author); out ||
-		d.forgotten(spot{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
+		d.forgotten(location{m.Guild, m.Channel, c.parent}, m.ID, m.Author) {
 		t.drop(c, m, out)
 		return
 	}
@@ -102,16 +102,16 @@ func (t *transaction) post(e *event) {
 	switch old := t.stored(c, m.ID); {
 	case old.row == 0:
 		t.insertEdited(c, m, e.terms)
-	case !old.doomed:
+	case !old.pendingDeletion:
 		t.replace(c, old, m)
 	}
 }
 
-// drop takes care that of a message that isn't logged, because its author has opted out or it is forgotten,
-// no edit is kept either, nor anything else. It leaves a tombstone only where there was something: without
-// one, what is told of the message later ends the same. The message itself is dropped again, by the author's
-// opting out, by the forgetting that opting in begins, or by the one that it fell under, which stays on
-// record. What follows soon is known by ingest.dropped, and later, but for deletions, by mayBeDropped.
+// drop deletes what is kept of a message that isn't logged because its author has opted out or it is
+// forgotten, an early edit for example. It leaves a tombstone only if there was something; without one, later
+// events about the message end the same. The opt-out, the forgetting that opting in starts, or the rule that
+// it fell under, which stays on record, drops the message again. ingest.dropped knows it for the events that
+// follow soon, and mayBeDropped for later ones, except deletions.
 func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	switch {
 	case t.isGone(m.Guild, m.Channel, m.ID):
@@ -123,12 +123,12 @@ func (t *transaction) drop(c *channel, m memory.Message, out bool) {
 	}
 }
 
-// dropped are the newest messages that were dropped because of who wrote them, and of which nothing is kept.
+// dropped holds the newest messages that were dropped because of their author, and of which nothing is kept.
 // An edit, a star, a name or a deletion doesn't tell whose message it is about: of these it leaves nothing
 // either.
 type dropped struct{ newer, older map[memory.Spot]bool }
 
-// maxDropped is how many messages dropped holds at least, once there were so many.
+// maxDropped is how many of the newest messages dropped holds at least.
 const maxDropped = 10_000
 
 func (d *dropped) add(channel memory.ChannelID, id memory.MessageID) {
@@ -146,18 +146,18 @@ func (d *dropped) has(channel memory.ChannelID, id memory.MessageID) bool {
 	return d.newer[at] || d.older[at]
 }
 
-// mayBeDropped reports whether a message that isn't there may have been dropped because of who wrote it: it
-// was heard, and isn't in a gap, in a guild where somebody has opted out or is forgotten. Unlike
-// ingest.dropped this outlives the process.
+// mayBeDropped reports whether a message that isn't there may have been dropped because of its author: it was
+// heard and isn't in a gap, in a guild where somebody has opted out or is forgotten. Unlike ingest.dropped
+// this outlives the process.
 func (t *transaction) mayBeDropped(c *channel, id memory.MessageID) bool {
-	return t.decisions().mayDrop(c.spot, id) && value[bool](t, `SELECT
+	return t.decisions().mayDrop(c.location, id) && value[bool](t, `SELECT
 		?2 <= max(c.heard, ?3, coalesce((SELECT since FROM guild g WHERE g.id = c.guild), 0))
 		AND NOT EXISTS (SELECT 1 FROM message WHERE channel = c.no AND id = ?2)
 		AND NOT EXISTS (SELECT 1 FROM gap WHERE channel = c.id AND sweep = 0 AND after < ?2 AND until >= ?2)
 		FROM channel c WHERE c.no = ?1`, c.no, id, t.heard[c.no])
 }
 
-// insertEdited logs a message that isn't there yet with the text of an edit that overtook it, if any did.
+// insertEdited logs a new message, with the text of an edit that overtook it, if any.
 func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	whole := millis(m.Edited)
 	var edited int64
@@ -174,13 +174,13 @@ func (t *transaction) insertEdited(c *channel, m memory.Message, terms string) {
 	t.insert(c, m, whole, terms)
 }
 
-// newer reports whether the version edited at a with text x comes after the one edited at b with text y. Two
-// texts of the same moment can't be told apart but must have an order.
+// newer reports whether the version edited at a with text x comes after the one edited at b with text y. Texts
+// of the same moment need an order too.
 func newer(a int64, x string, b int64, y string) bool {
 	return a > b || a == b && x > y
 }
 
-// insert logs a message that isn't there yet; whole is the time of the version that all but its text is from.
+// insert logs a new message; whole is the time of the version that everything except its text is from.
 func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms string) {
 	segment := int64(0)
 	if m.Kind.Recalled() {
@@ -196,8 +196,8 @@ func (t *transaction) insert(c *channel, m memory.Message, whole int64, terms st
 	t.index(row, terms)
 }
 
-// replace brings an older version of a message up to date with m: its text, and all else. The two have times of
-// their own, since some edits tell of the text only.
+// replace updates an older version of a message to m. The text and the rest have times of their own, since
+// some edits hold the text only.
 func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	now := old
 	newWhole := millis(m.Edited) > old.whole
@@ -214,7 +214,7 @@ func (t *transaction) replace(c *channel, old storedMessage, m memory.Message) {
 	}
 }
 
-// update stores what a message is now, who said it excepted.
+// update stores a message's new version; its author stays.
 func (t *transaction) update(c *channel, old, now storedMessage) {
 	text := now.Text()
 	t.exec(`UPDATE message SET reply_to = ?, edited = ?, whole = ?, tokens = ?, content = ?, extra = ? WHERE row = ?`,
@@ -226,7 +226,7 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 	t.changed.Text = true
 	t.reindex(old.row, old.Message, now.Message)
 	if old.segment != 0 {
-		t.segment(old.segment, c.no).torn = true
+		t.segment(old.segment, c.no).invalid = true
 	}
 	made := madeFrom(aMessage, old.Channel, old.ID)
 	if old.Kind != memory.FromHark {
@@ -238,14 +238,14 @@ func (t *transaction) update(c *channel, old, now storedMessage) {
 	t.dropPromptsFrom(aMessage, old.Channel, old.ID)
 }
 
-// reindex puts what full text holds of one version in the place of another.
+// reindex replaces one version of a message by another in full text.
 func (t *transaction) reindex(row int64, old, new memory.Message) {
 	var batch text.Batch
 	t.unindex(row, indexTerms(&batch, old))
 	t.index(row, indexTerms(&batch, new))
 }
 
-// unindex takes a message with these terms out of full text.
+// unindex removes a message with these terms from full text.
 func (t *transaction) unindex(row int64, terms string) {
 	if terms != "" {
 		t.flushTerms()
@@ -253,7 +253,7 @@ func (t *transaction) unindex(row int64, terms string) {
 	}
 }
 
-// edit changes the text of a message, or keeps the change for when the message comes.
+// edit changes a message's text, or keeps the edit until the message comes.
 func (t *transaction) edit(e memory.Edited) {
 	if t.isGone(e.Guild, e.Channel, e.ID) {
 		return
@@ -262,7 +262,7 @@ func (t *transaction) edit(e memory.Edited) {
 	old := t.stored(c, e.ID)
 	if old.row == 0 {
 		t.keepEdit(c, e)
-	} else if !old.doomed && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
+	} else if !old.pendingDeletion && newer(millis(e.At), e.Content, millis(old.Edited), old.Content) {
 		now := old
 		now.Edited, now.Content = e.At, e.Content
 		t.update(c, old, now)
@@ -282,8 +282,8 @@ func (t *transaction) keepEdit(c *channel, e memory.Edited) {
 		e.Channel, e.ID, millis(e.At), e.Content)
 }
 
-// deleted removes a message that was deleted in Discord. One of which nothing is known yet leaves a
-// tombstone, in case that it is on its way, unless nothing of it would be logged.
+// deleted removes a message that was deleted in Discord. An unknown one leaves a tombstone, because it may be
+// on its way, unless nothing of it would be logged.
 func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unlogged bool) {
 	if t.isKnown(channel, id) {
 		t.delete(channel, id, hideRepeats)
@@ -291,26 +291,26 @@ func (t *transaction) deleted(channel memory.ChannelID, id memory.MessageID, unl
 		if c := t.knownChannel(channel); c != nil {
 			c.highest = max(c.highest, id)
 		}
-		t.bury(channel, id)
+		t.addTombstone(channel, id)
 	}
 }
 
-// bury has a message be known as deleted.
-func (t *transaction) bury(channel memory.ChannelID, id memory.MessageID) {
+// addTombstone records that a message is deleted.
+func (t *transaction) addTombstone(channel memory.ChannelID, id memory.MessageID) {
 	t.exec("INSERT INTO tombstone VALUES (?, ?) ON CONFLICT DO NOTHING", channel, id)
 }
 
-// notes are the tables of what is kept beside messages, by channel and id, also of those that aren't there.
-var notes = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
+// messageTables hold more about messages, by channel and id, also about those that aren't there.
+var messageTables = []string{"early_edit", "called", "star", "rewritten", "question", "taken"}
 
-// delete removes a message for good, whether it is there or yet to come, with all that was made from it.
+// delete removes a message for good, present or yet to come, with everything derived from it.
 func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide hiding) {
 	t.changed.Text = true
-	t.bury(channel, id)
-	for _, table := range notes {
+	t.addTombstone(channel, id)
+	for _, table := range messageTables {
 		t.exec("DELETE FROM "+table+" WHERE channel = ? AND id = ?", channel, id)
 	}
-	t.handOn(channel, id)
+	t.rekeyTrace(channel, id)
 	t.unshow(channel, id)
 	t.invalidate(madeFrom(aMessage, channel, id), cause{hide, memory.Spot{Channel: channel, Message: id}})
 	c := t.knownChannel(channel)
@@ -318,12 +318,12 @@ func (t *transaction) delete(channel memory.ChannelID, id memory.MessageID, hide
 		return
 	}
 	c.highest = max(c.highest, id)
-	if old := t.stored(c, id); old.row != 0 && !old.doomed {
+	if old := t.stored(c, id); old.row != 0 && !old.pendingDeletion {
 		t.remove(c, old)
 	}
 }
 
-// isKnown reports whether anything is kept of a message, or was made from it.
+// isKnown reports whether anything is kept of a message, or was derived from it.
 func (t *transaction) isKnown(channel memory.ChannelID, id memory.MessageID) bool {
 	return value[bool](t, knownQuery, channel, id)
 }
@@ -333,10 +333,10 @@ var knownQuery = `SELECT EXISTS (SELECT 1 FROM channel c
 	OR EXISTS (SELECT 1 FROM trace WHERE channel = ?1 AND answer = ?2)
 	OR EXISTS (SELECT 1 FROM source WHERE kind = 0 AND place = ?1 AND id = ?2)
 	OR EXISTS (SELECT 1 FROM ` +
-	strings.Join(notes, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
+	strings.Join(messageTables, " WHERE channel = ?1 AND id = ?2) OR EXISTS (SELECT 1 FROM ") +
 	" WHERE channel = ?1 AND id = ?2)"
 
-// remove takes a stored message out of everything made of it.
+// remove deletes a stored message, also from full text, its segment and the counts.
 func (t *transaction) remove(c *channel, old storedMessage) {
 	t.reindex(old.row, old.Message, memory.Message{})
 	t.exec("DELETE FROM message WHERE row = ?", old.row)
@@ -347,10 +347,10 @@ func (t *transaction) remove(c *channel, old storedMessage) {
 	t.count(old.Message, c.no, -1)
 	change := t.segment(old.segment, c.no)
 	change.size--
-	change.torn = true
+	change.invalid = true
 }
 
-// star keeps whether a message is marked as important, whether it is there or yet to come.
+// star keeps whether a message is marked as important, present or yet to come.
 func (t *transaction) star(e memory.Starred) {
 	if e.At.IsZero() || t.isGone(e.Guild, e.Channel, e.ID) {
 		return
@@ -373,7 +373,7 @@ func (t *transaction) name(e memory.Named) {
 		ON CONFLICT DO NOTHING`, e.Channel, e.ID, memory.Clean(e.Name))
 }
 
-// extra is what few messages have.
+// extra holds what few messages have.
 type extra struct {
 	Files    []memory.File   `json:"files,omitempty"`
 	Mentions []memory.UserID `json:"mentions,omitempty"`

@@ -11,7 +11,7 @@ import (
 
 // channel is what the writer knows of a channel it writes to.
 type channel struct {
-	spot
+	location
 	nameless bool          // so that nothing but messages is known of it
 	owner    memory.UserID // of a thread; 0 if that isn't known
 	no       int64
@@ -31,10 +31,10 @@ const (
 	maxGuilds    = 1<<15 - 1
 )
 
-// GuildOf is the guild number of a channel number.
+// GuildOf returns the guild number of a channel number.
 func GuildOf(no int64) int64 { return no >> ChannelBits }
 
-// channel is the channel with that id, made if it isn't known yet.
+// channel returns a channel by id, and adds it if it is new.
 func (t *transaction) channel(guild memory.GuildID, id memory.ChannelID) *channel {
 	c := t.knownChannel(id)
 	if c == nil {
@@ -44,7 +44,7 @@ func (t *transaction) channel(guild memory.GuildID, id memory.ChannelID) *channe
 	return c
 }
 
-// kindIn is the kind of a channel of which only its guild is known.
+// kindIn returns the kind of a channel when only its guild is known.
 func kindIn(guild memory.GuildID) memory.ChannelKind {
 	switch guild {
 	case memory.DirectGuild:
@@ -55,7 +55,7 @@ func kindIn(guild memory.GuildID) memory.ChannelKind {
 	return memory.TextChannel
 }
 
-// knownChannel is the channel with that id, or nil.
+// knownChannel returns a channel by id, or nil.
 func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 	w := &t.store.ingest
 	if c, ok := w.channels[id]; ok {
@@ -80,12 +80,12 @@ func (t *transaction) knownChannel(id memory.ChannelID) *channel {
 
 // place notes what is known of a channel.
 func (c *channel) place(known memory.Channel) {
-	c.spot = spotOf(known)
+	c.location = locationOf(known)
 	c.owner = cmp.Or(known.Owner, c.owner)
 	c.nameless = known.Unplaced && known.Name == "" && c.owner == 0
 }
 
-// addChannel stores a channel that isn't known yet.
+// addChannel stores a new channel.
 func (t *transaction) addChannel(c memory.Channel) {
 	t.changed.structure = true
 	guild := t.guildNo(c.Guild)
@@ -109,7 +109,7 @@ func (t *transaction) addChannel(c memory.Channel) {
 		c.AgeLimited, c.Unplaced, jsonText(c.Overwrites))
 }
 
-// guildNo is the guild's number, given out now if it has none.
+// guildNo returns a guild's number; a new guild gets one.
 func (t *transaction) guildNo(id memory.GuildID) int64 {
 	if no, ok := t.store.ingest.guildNos[id]; ok {
 		return no
@@ -126,7 +126,7 @@ func (t *transaction) guildNo(id memory.GuildID) int64 {
 	return no
 }
 
-// join puts m into the segment it continues, or into a new one.
+// join puts m into the segment that it continues, or into a new one.
 func (t *transaction) join(c *channel, m memory.Message) int64 {
 	before, inOrder := t.before(c, m.ID)
 	id := memory.Join(m, before)
@@ -147,7 +147,7 @@ func (t *transaction) join(c *channel, m memory.Message) int64 {
 	return id
 }
 
-// before are the messages in segments before id, and whether none comes after it.
+// before returns the last messages in segments before id, and whether no message comes after it.
 func (t *transaction) before(c *channel, id memory.MessageID) (before []memory.Placed, inOrder bool) {
 	if c.tail == nil {
 		c.tail = t.readBefore(c.no, 1<<62)
@@ -179,7 +179,7 @@ func (t *transaction) readBefore(no int64, id memory.MessageID) []memory.Placed 
 	return placed
 }
 
-// follow notes that m came last and lies in segment.
+// follow records that m came last and lies in segment.
 func (c *channel) follow(m memory.Message, segment int64) {
 	size := 1
 	for i := range c.tail {
@@ -206,26 +206,26 @@ func (t *transaction) newSegment(guild int64) int64 {
 	return last + 1
 }
 
-// storedMessage is a message with what the file alone knows of it.
+// storedMessage is a message with its columns that memory.Message lacks.
 type storedMessage struct {
 	memory.Message
-	row     int64 // 0 if it isn't there
-	segment int64
-	whole   int64 // milliseconds; see the schema
-	doomed  bool  // being forgotten
+	row             int64 // 0 if it isn't there
+	segment         int64
+	whole           int64 // milliseconds; see the schema
+	pendingDeletion bool  // being forgotten
 }
 
-// stored is the message as it is in the file.
+// stored reads a message from the file.
 func (t *transaction) stored(c *channel, id memory.MessageID) (m storedMessage) {
 	t.row(`SELECT m.row, m.id, m.author, m.kind, m.reply_to, m.edited, m.whole, m.starred, m.tokens, m.segment,
 		m.content, m.extra, c.id, c.guild, EXISTS (SELECT 1 FROM doomed d WHERE d.row = m.row)
 		FROM message m JOIN channel c ON c.no = m.channel WHERE m.channel = ? AND m.id = ?`, c.no, id).
 		into(&m.row, &m.ID, &m.Author, &m.Kind, &m.ReplyTo, asTime{&m.Edited}, &m.whole, &m.Starred, &m.Tokens,
-			&m.segment, &m.Content, asExtra{&m.Message}, &m.Channel, &m.Guild, &m.doomed)
+			&m.segment, &m.Content, asExtra{&m.Message}, &m.Channel, &m.Guild, &m.pendingDeletion)
 	return m
 }
 
-// millis is t in milliseconds, 0 for the zero time.
+// millis returns t in milliseconds, 0 for the zero time.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

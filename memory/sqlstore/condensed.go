@@ -6,7 +6,7 @@ import (
 	"hark/memory"
 )
 
-// condense keeps what the older part of a session was condensed to, if all of its sources are as they were.
+// condense keeps what the older part of a session was condensed to, if all its sources are unchanged.
 func (t *transaction) condense(c memory.Condensed) {
 	at := t.knownChannel(c.Channel)
 	if at == nil { // forgotten with its guild
@@ -23,7 +23,7 @@ func (t *transaction) condense(c memory.Condensed) {
 	t.derive(derived{kind: aCondensed, guild: at.guild, channel: c.Channel}, sources, nil)
 }
 
-// endSession takes away what the session of a channel was condensed to that is over.
+// endSession deletes what the ended session of a channel was condensed to.
 func (t *transaction) endSession(e memory.CondensedGone) {
 	t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 0 AS itself FROM condensed c
 		JOIN derived d ON d.kind = ? AND d.place = c.channel WHERE c.channel = ? AND c.until <= ?`,
@@ -37,7 +37,7 @@ func (s *Store) Condensed(ctx context.Context, channel memory.ChannelID) ([]memo
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, c *memory.Condensed) error {
 		err := scan(&c.Channel, &c.Until, asTime{&c.Made}, &c.Model, &c.Text, asJSON{&c.Sources})
-		c.Guild, _, _ = s.place(c.Channel)
+		c.Guild, _, _ = s.channelNo(c.Channel)
 		return err
 	}, "SELECT c.channel, c.until, c.made, c.model, c.text, "+sourcesColumn+` FROM condensed c
 		JOIN derived d ON d.kind = ?2 AND d.place = c.channel WHERE (c.channel = ?1 OR ?1 = 0) ORDER BY c.channel`,

@@ -17,32 +17,32 @@ type Engine interface {
 	Querier // of what is committed
 	// Snapshot calls read for what is there at one moment.
 	Snapshot(ctx context.Context, read func(Querier) error) error
-	// Latest is Snapshot for one after another, so that what is read first is put in place first.
+	// Latest is Snapshot, one caller at a time: what is read first takes effect first.
 	Latest(ctx context.Context, read func(Querier) error) error
-	// Watch sets what is called, as by Latest, when somebody else has written: before Notice returns or, with
-	// writing, before Transact goes on.
+	// Watch sets a callback for when another process has written. It runs as by Latest, before Notice returns or,
+	// with writing set, before Transact continues.
 	Watch(changed func(ctx context.Context, q Querier, writing bool) error)
-	// Notice looks whether somebody else has written.
+	// Notice calls Watch's callback if another process has written.
 	Notice(ctx context.Context) error
 
-	// Turn holds a token while somebody writes. EndTurn takes it out; idle says that nobody waits to write.
-	Turn() chan struct{}
-	EndTurn(idle bool)
-	// Transact commits what f does, or nothing. The caller has the turn. It isn't cut short by ctx.
+	// WriteLock holds a token while somebody writes. ReleaseWriteLock removes it; idle says that nobody waits to write.
+	WriteLock() chan struct{}
+	ReleaseWriteLock(idle bool)
+	// Transact commits what f does, or nothing. The caller holds the write lock. ctx doesn't interrupt it.
 	Transact(ctx context.Context, f func(Tx) error) error
 
-	// FindText are the best messages that q asks for, best first.
+	// FindText returns the best messages that q asks for, best first.
 	FindText(ctx context.Context, q TextQuery) ([]TextMatch, error)
-	// CountText counts them, up to q.Limit, whenever and by whomever they were written.
+	// CountText counts messages with q's terms, up to q.Limit; it ignores times and authors.
 	CountText(ctx context.Context, q TextQuery) (int, error)
-	// Nearest has hits made of the segments nearest to a vector, nearest first: of more, until there are as
-	// many as q asks for. ErrNoVectors as Store.Nearest.
+	// Nearest calls hits with the segments nearest to a vector, nearest first, and with more segments until it returns
+	// as many hits as q asks for. ErrNoVectors as Store.Nearest.
 	Nearest(ctx context.Context, q VectorQuery,
 		hits func([]Near) ([]memory.VectorHit, error)) ([]memory.VectorHit, error)
 
-	// Explain adds to an error of the database's what to do about it.
+	// Explain adds advice to a database error.
 	Explain(err error) error
-	// Erase takes what was deleted out of the database's unused space, as Store.Erase.
+	// Erase erases deleted data from the database's unused space, as Store.Erase.
 	Erase(ctx context.Context, wait bool) error
 	Close() error
 }
@@ -50,21 +50,21 @@ type Engine interface {
 // Tx is a transaction that writes.
 type Tx interface {
 	Querier
-	// Exec tells how many rows it changed.
+	// Exec returns how many rows it changed.
 	Exec(query string, args ...any) (int, error)
-	// AddText has full text hold a message's terms, as hashes with spaces between. Rows in order are faster.
+	// AddText adds a message's terms to full text, as hashes separated by spaces. Rows in order are faster.
 	AddText(row int64, terms string) error
-	// RemoveText takes a message with these terms out of full text, if it is there.
+	// RemoveText removes a message with these terms from full text, if it is there.
 	RemoveText(row int64, terms string) error
-	// RemoveMuch says that this transaction removes much text: the engine may leave it to Erase to take the
-	// terms out of the database, where that is quicker.
-	RemoveMuch() error
+	// RemoveInBulk says that this transaction removes much text: the engine may leave the terms to Erase, if that is
+	// quicker.
+	RemoveInBulk() error
 	// HasText reports whether full text holds a message, ClearText empties it.
 	HasText(row int64) (bool, error)
 	ClearText() error
-	// PutVector stores a segment's vector among those in use, or beside them.
-	PutVector(v Vector, beside bool) error
-	// Changed tells, before the end, what was changed that the engine may hold in memory.
+	// PutVector stores a segment's vector in the active or the shadow set.
+	PutVector(v Vector, shadow bool) error
+	// Changed reports, before the end, changes to what the engine may hold in memory.
 	Changed(c Changes)
 }
 
@@ -75,7 +75,7 @@ type Changes struct {
 	Gone  []int64 // segments that have no vector any more
 }
 
-// TextQuery asks for messages that hold any of Terms, in channels of one guild. What is zero doesn't count.
+// TextQuery asks for messages with any of Terms, in channels of one guild. Zero fields don't restrict it.
 type TextQuery struct {
 	Channels     []int64           // their numbers, in order
 	Terms        []string          // as text.Terms makes them, best the rarest first
@@ -91,7 +91,7 @@ type TextMatch struct {
 	Score   float64 // higher is better
 }
 
-// VectorQuery asks for segments whose vectors are near to one.
+// VectorQuery asks for the segments nearest to Vector.
 type VectorQuery struct {
 	Space    memory.Space
 	Scope    memory.Scope
@@ -100,7 +100,7 @@ type VectorQuery struct {
 	Limit    int
 }
 
-// Vector is a segment's.
+// Vector is a segment's vector.
 type Vector struct {
 	Segment, Channel int64
 	First, Last      memory.MessageID // between which the segment's messages lie

@@ -10,7 +10,7 @@ import (
 	"hark/memory"
 )
 
-// event is an event with what can be worked out before its turn to be written.
+// event is an event with what is computed before its turn to be written.
 type event struct {
 	memory.Event
 	message memory.Message // of Posted: cleaned, with its tokens
@@ -19,7 +19,7 @@ type event struct {
 	record  preparedRecord // of Called
 }
 
-// prepare checks and cleans events, so that only the file itself can make applying them fail.
+// prepare checks and cleans events, so applying them fails only if the file does.
 func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	prepared := make([]event, len(events))
 	return prepared, inHalves(len(events), func(from, to int) error {
@@ -27,12 +27,13 @@ func (s *Store) prepare(events []memory.Event) ([]event, error) {
 	})
 }
 
-// manyEvents are so many that preparing them in two goroutines is faster.
-const manyEvents = 64
+// parallelFrom is the number of events from which preparing them in two goroutines is faster.
+const parallelFrom = 64
 
-// inHalves has f work on the parts of n things, at once if there are many, and returns the first part's error first.
+// inHalves runs f on the halves of n things, in parallel if there are many, and returns the first error in
+// order.
 func inHalves(n int, f func(from, to int) error) error {
-	if n < manyEvents {
+	if n < parallelFrom {
 		return f(0, n)
 	}
 	var second error
@@ -111,7 +112,7 @@ func (s *Store) clean(m memory.Message) memory.Message {
 	return m
 }
 
-// indexTerms is what full text holds of m: a hash of each term, separated by spaces.
+// indexTerms returns m's entry in full text: a hash of each term, separated by spaces.
 func indexTerms(batch *text.Batch, m memory.Message) string {
 	if !m.Kind.Recalled() {
 		return ""
@@ -119,7 +120,7 @@ func indexTerms(batch *text.Batch, m memory.Message) string {
 	return Hashes(batch.Terms(m.Text()))
 }
 
-// Hashes are those of terms, with spaces between.
+// Hashes returns the hashes of terms, separated by spaces.
 func Hashes(terms []string) string {
 	var b []byte
 	for i, term := range terms {

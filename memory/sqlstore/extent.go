@@ -16,7 +16,7 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 	if q.At.IsZero() {
 		q.At = time.Now()
 	}
-	o := orderOf(q.Forgetting)
+	o := ruleOf(q.Forgetting)
 	var e memory.Extent
 	var within any
 	if q.Within != nil {
@@ -41,7 +41,7 @@ func (s *Store) Extent(ctx context.Context, q memory.ExtentQuery) (memory.Extent
 	return e, s.failed(err, "count what would be forgotten")
 }
 
-// countGoing counts what invalidate would take away, as far as a further condition holds for it.
+// countGoing counts the derived things that invalidate would delete and that meet a further condition.
 func (s *Store) countGoing(ctx context.Context, goes selection, condition string, e *memory.Extent) error {
 	return s.row(ctx, goes.closure(hideNone)+
 		fmt.Sprintf(` SELECT count(*) FILTER (WHERE kind = %d), count(*) FILTER (WHERE kind = %d),
@@ -50,8 +50,8 @@ func (s *Store) countGoing(ctx context.Context, goes selection, condition string
 		condition+")", goes.args...).Scan(&e.Facts, &e.Lore, &e.Summaries, &e.Answers)
 }
 
-// extentOf tells how much would go if messages of a channel were deleted. Answers that are among them aren't counted as
-// made from them.
+// extentOf counts what deleting messages of a channel would take with it. Answers among these messages don't
+// count as made from them.
 func (s *Store) extentOf(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) (memory.Extent, error) {
 	var e memory.Extent
 	args := []any{channel, jsonOf(ids)}

@@ -10,13 +10,13 @@ import (
 	"hark/memory"
 )
 
-// Forgetting begins with a short transaction, which takes away all that is made of the messages and puts an order on
-// record that keeps them from coming back. Then they are doomed, in steps: from its step on each is in nothing that is
-// read (the view said). What is left, their rows and their full text, is taken out in further steps (carry.go).
+// A forgetting begins with a short transaction. It deletes everything derived from the messages, and puts a rule on
+// record that keeps them from coming back. Then further steps mark the messages as pending deletion: a marked message
+// is in nothing that is read (the view said). Last, more steps delete their rows and their full text (resume.go).
 
-// forget begins a forgetting, and gives it an id. The messages are to be doomed next: see Store.hide.
+// forget begins a forgetting and returns its id. Store.hide must mark the messages next.
 func (t *transaction) forget(f memory.Forgetting) (id int64) {
-	o := orderOf(f)
+	o := ruleOf(f)
 	// What is done and covers no more than this needn't stay on record.
 	t.exec(`DELETE FROM forgetting WHERE guild = ? AND channel = ? AND user = ? AND why = ? AND before <= ?
 		AND whole <= ? AND done = 1
@@ -28,12 +28,12 @@ func (t *transaction) forget(f memory.Forgetting) (id int64) {
 	return id
 }
 
-// forgetOnce begins a forgetting unless one that covers as much for the same reason is on record, which may not be
+// forgetOnce begins a forgetting, unless one on record covers as much for the same reason. That one may not be
 // hidden yet.
 func (t *transaction) forgetOnce(f memory.Forgetting) {
-	t.forgets = true
-	o := orderOf(f)
-	if !slices.ContainsFunc(t.decisions().ledger, func(k order) bool {
+	t.hideNext = true
+	o := ruleOf(f)
+	if !slices.ContainsFunc(t.decisions().rules, func(k rule) bool {
 		return k.Guild == o.Guild && k.Channel == o.Channel && k.User == o.User && k.Why == o.Why &&
 			k.end >= o.end && (k.whole || !o.whole)
 	}) {
@@ -43,28 +43,28 @@ func (t *transaction) forgetOnce(f memory.Forgetting) {
 
 // How far a forgetting has come that is on record.
 const (
-	hasBegun = 1 // its messages are to be doomed
+	hasBegun = 1 // its messages are to be marked
 	isHidden = 2 // they are
 )
 
-// beginning is a forgetting that is being begun.
-type beginning struct {
+// forgettingRun is a forgetting that is being begun.
+type forgettingRun struct {
 	*transaction
 	id       int64
-	of       order
+	of       rule
 	channels string // the ids of those that it is about, as JSON
 	memory.Receipt
 }
 
-// begin takes away what is made of the messages that fall under an order that is on record, and tells which channels it
-// is about. It may be begun again.
-func (t *transaction) begin(id int64, o order) (channels string) {
+// begin deletes everything derived from the messages that a rule on record covers, and returns the channels
+// that it concerns. It may run again.
+func (t *transaction) begin(id int64, o rule) (channels string) {
 	t.flush()
 	_, _, _, r := t.forgetting(id)
-	b := &beginning{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), Receipt: r}
+	b := &forgettingRun{transaction: t, id: id, of: o, channels: must(o.channels(t.ctx, t)), Receipt: r}
 	b.invalidate()
 	t.flush()
-	b.dropNotes()
+	b.dropMessageRows()
 	b.dropNames()
 	b.dropPeople()
 	b.dropSettings()
@@ -78,20 +78,20 @@ func (t *transaction) begin(id int64, o order) (channels string) {
 	return b.channels
 }
 
-// channels are the ids of those that an order is about, as JSON.
-func (o order) channels(ctx context.Context, q Querier) (string, error) {
+// channels returns the ids of the channels that a rule concerns, as JSON.
+func (o rule) channels(ctx context.Context, q Querier) (string, error) {
 	ids, err := column[memory.ChannelID](ctx, q, "SELECT id FROM channel WHERE "+concerned, o.args("")...)
 	return jsonOf(ids), err
 }
 
-// args are those of all statements about an order: ?1 the ids of the channels that it is about, as JSON, ?2 its
-// end, ?3 whom it is about, ?4 and ?5 its guild and channel, ?6 whether it is about all of a person or a guild.
-func (o order) args(channels string, more ...any) []any {
-	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.takesPeople()}, more...)
+// args are the arguments of every statement about a rule: ?1 the ids of its channels as JSON, ?2 its end, ?3
+// its user, ?4 and ?5 its guild and channel, ?6 whether it covers all of a person or a guild.
+func (o rule) args(channels string, more ...any) []any {
+	return append([]any{channels, o.end, o.User, o.Guild, o.Channel, o.coversPeople()}, more...)
 }
 
-// takesPeople reports whether an order is about all of a person or a guild.
-func (o order) takesPeople() bool { return o.whole && o.Channel == 0 }
+// coversPeople reports whether a rule covers all of a person or a guild.
+func (o rule) coversPeople() bool { return o.whole && o.Channel == 0 }
 
 // Conditions for what an order is about.
 var (
@@ -101,8 +101,8 @@ var (
 		ofGuild, memory.PublicThread, memory.PrivateThread) // of channels
 )
 
-// messages are the messages m in channels c that fall under an order.
-func (o order) messages() string {
+// messages selects the messages m in channels c that a rule covers.
+func (o rule) messages() string {
 	which := "?3 = 0 AND m.channel = c.no" // the index tells all
 	if o.User != 0 {                       // a channel's rows are one range of the table, which is read in order
 		which = fmt.Sprintf("m.author = ?3 AND m.row >= c.no << %[1]d AND m.row < (c.no + 1) << %[1]d", SequenceBits)
@@ -110,41 +110,41 @@ func (o order) messages() string {
 	return "channel c CROSS JOIN said m ON " + which + " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2"
 }
 
-// run carries out a statement about the order, whose further arguments begin with ?7.
-func (b *beginning) run(query string, more ...any) int {
+// run executes a statement about the rule; further arguments begin with ?7.
+func (b *forgettingRun) run(query string, more ...any) int {
 	return b.exec(query, b.of.args(b.channels, more...)...)
 }
 
-// invalidate takes away what was made of what falls under the order. It comes before the messages are doomed,
-// which it asks for their authors. Of a person, a channel or a guild that is forgotten as a whole Discord is
-// to show nothing more.
-func (b *beginning) invalidate() {
-	b.lost = memory.Receipt{}
+// invalidate deletes what was derived from what the rule covers. It runs before the messages are marked, since
+// it reads their authors. Of a person, channel or guild that is forgotten as a whole, Discord shows no answer
+// any more.
+func (b *forgettingRun) invalidate() {
+	b.deletedCounts = memory.Receipt{}
 	b.transaction.invalidate(b.of.selects(b.channels), cause{hide: b.of.hides()})
-	b.addLost(&b.Receipt)
+	b.addDeleted(&b.Receipt)
 }
 
-// hides is which of the answers made of what falls under an order Discord is to show no more.
-func (o order) hides() hiding {
+// hides returns which answers derived from what a rule covers Discord must stop showing.
+func (o rule) hides() hiding {
 	if o.whole || o.end == endless {
 		return hideAll
 	}
 	return hideRepeats
 }
 
-// addLost adds the derived things that went to a receipt.
-func (t *transaction) addLost(r *memory.Receipt) {
-	r.Answers, r.Facts, r.Lore = r.Answers+t.lost.Answers, r.Facts+t.lost.Facts, r.Lore+t.lost.Lore
-	r.Summaries, r.Records = r.Summaries+t.lost.Summaries, r.Records+t.lost.Records
+// addDeleted adds the deleted derived things to a receipt.
+func (t *transaction) addDeleted(r *memory.Receipt) {
+	r.Answers, r.Facts, r.Lore = r.Answers+t.deletedCounts.Answers, r.Facts+t.deletedCounts.Facts, r.Lore+t.deletedCounts.Lore
+	r.Summaries, r.Records = r.Summaries+t.deletedCounts.Summaries, r.Records+t.deletedCounts.Records
 }
 
-// dropNotes deletes what is kept beside messages, of everybody's also of those that aren't there yet. Somebody's go
-// with the messages.
-func (b *beginning) dropNotes() {
+// dropMessageRows deletes what the messageTables hold of everybody, also about messages that aren't there yet.
+// A single person's rows go with the messages.
+func (b *forgettingRun) dropMessageRows() {
 	if b.of.User != 0 {
 		return
 	}
-	for _, table := range notes {
+	for _, table := range messageTables {
 		if table == "taken" { // goes with its tombstone
 			continue
 		}
@@ -155,9 +155,9 @@ func (b *beginning) dropNotes() {
 	}
 }
 
-// dropNames deletes the names of channels that were deleted, or of threads that somebody made, and the
+// dropNames deletes the names of deleted channels, or of threads that the forgotten person made, and the
 // prompts that may show them.
-func (b *beginning) dropNames() {
+func (b *forgettingRun) dropNames() {
 	which := "id IN (SELECT value FROM json_each(?1))"
 	switch {
 	case b.of.User != 0:
@@ -175,10 +175,10 @@ func (b *beginning) dropNames() {
 	b.run("UPDATE channel SET name = '' WHERE name <> '' AND " + which)
 }
 
-// dropPeople deletes what is known of those of whom everything is forgotten, on whose questions tokens were
-// spent, and, with all of a guild, that any were.
-func (b *beginning) dropPeople() {
-	if !b.of.takesPeople() {
+// dropPeople deletes the person rows of those of whom everything is forgotten, and whose questions tokens were
+// spent on. With a whole guild it deletes its spending too.
+func (b *forgettingRun) dropPeople() {
+	if !b.of.coversPeople() {
 		return
 	}
 	b.run("DELETE FROM learn WHERE (user = ?3 OR ?3 = 0) AND " + ofGuild)
@@ -193,11 +193,11 @@ func (b *beginning) dropPeople() {
 		b.of.Why, memory.WhyLeft)
 }
 
-// dropStructure deletes what guilds are made of of which everything is forgotten and that Hark isn't in:
-// where it is, it needs to know still who may read what, and what was chosen. Their messages need the
-// channels' numbers until they are taken out.
-func (b *beginning) dropStructure() {
-	if !b.of.takesPeople() || b.of.User != 0 {
+// dropStructure deletes the structure of guilds of which everything is forgotten and that Hark isn't in. If
+// Hark is in the guild, it still needs permissions and settings. Messages need their channels' numbers until
+// they are deleted.
+func (b *forgettingRun) dropStructure() {
+	if !b.of.coversPeople() || b.of.User != 0 {
 		return
 	}
 	if b.of.Why == memory.WhyLeft {
@@ -221,12 +221,12 @@ func (b *beginning) dropStructure() {
 	b.dropUnused(b.of)
 }
 
-// dropUnused deletes the channels and guilds of an order of which nothing is known any more.
-func (t *transaction) dropUnused(o order) {
+// dropUnused deletes the channels and guilds of a rule of which nothing is known any more.
+func (t *transaction) dropUnused(o rule) {
 	t.execAll(o.args(""), "DELETE FROM channel WHERE "+ofGuild+unused, "DELETE FROM guild WHERE "+theGuild+empty)
 }
 
-// absent is the condition for what belongs to guilds that Hark isn't in.
+// absent is the condition for rows of guilds that Hark isn't in.
 var absent = fmt.Sprintf("guild IN (SELECT id FROM guild WHERE gone <> 0 OR id = %d)", memory.LocalGuild)
 
 // Conditions for channels and guilds of which nothing is known any more.

@@ -60,7 +60,7 @@ func (s *Store) Frequencies(ctx context.Context, scope memory.Scope, terms []str
 	return messages, counts, nil
 }
 
-// byGuild are numbers of channels, which are in order, those of each guild together.
+// byGuild groups sorted channel numbers by guild.
 func byGuild(nos []int64) (guilds [][]int64) {
 	for len(nos) > 0 {
 		n := slices.IndexFunc(nos, func(no int64) bool { return GuildOf(no) != GuildOf(nos[0]) })
@@ -72,7 +72,7 @@ func byGuild(nos []int64) (guilds [][]int64) {
 	return guilds
 }
 
-// bounds are scope's times as ids, nil where they exclude nothing.
+// bounds returns scope's times as ids; nil if they exclude nothing.
 func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *memory.MessageID) {
 	if !scope.Since.IsZero() {
 		id := FirstAt(scope.Since)
@@ -86,8 +86,8 @@ func (s *Store) bounds(ctx context.Context, scope memory.Scope) (since, until *m
 	return since, until
 }
 
-// newestMessage is an id that no message's is greater than. It is read when it is first asked for, and where
-// it can't be read, it is beyond all.
+// newestMessage returns an upper bound of all message ids. The first call reads it; if that fails, it is the
+// greatest id.
 func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	s.mu.RLock()
 	newest, read, version := s.newest, s.newestRead, s.peopleVersion
@@ -108,18 +108,18 @@ func (s *Store) newestMessage(ctx context.Context) memory.MessageID {
 	return s.newest
 }
 
-// FirstAt is the smallest id of a message that isn't before t: ids count whole milliseconds.
+// FirstAt returns the smallest id of a message that isn't before t: ids count whole milliseconds.
 func FirstAt(t time.Time) memory.MessageID {
 	return memory.FirstMessageID(t.Add(time.Millisecond - 1).Truncate(time.Millisecond))
 }
 
-// inScope reports whether a message's time and author lie within scope.
+// inScope reports whether a message's time and author are within scope.
 func inScope(scope memory.Scope, id memory.MessageID, author memory.UserID) bool {
 	return (len(scope.Authors) == 0 || slices.Contains(scope.Authors, author)) &&
 		(scope.Since.IsZero() || id >= FirstAt(scope.Since)) && (scope.Until.IsZero() || id < FirstAt(scope.Until))
 }
 
-// termsOf are the rows of the messages that a query finds, and what full text is to hold of each.
+// termsOf returns the rows of the messages that a query finds, and their entries in full text.
 func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []string) {
 	var batch text.Batch
 	t.each(func(scan Scanner) error {
@@ -132,21 +132,21 @@ func (t *transaction) termsOf(query string, args ...any) (rows []int64, terms []
 	return rows, terms
 }
 
-// rowTerms is what full text is to hold of a message.
+// rowTerms is a message's entry in full text.
 type rowTerms struct {
 	row   int64
 	terms string
 }
 
-// index has full text hold terms, once flushTerms is called.
+// index queues a message's entry in full text for flushTerms.
 func (t *transaction) index(row int64, terms string) {
 	if terms != "" {
 		t.terms = append(t.terms, rowTerms{row, terms})
 	}
 }
 
-// flushTerms brings full text up to date. It is given its rows in order: a smaller one after a greater has FTS5 write
-// all that it has gathered, which takes most of the time where many channels' messages come together.
+// flushTerms writes the queued entries, in the order of rows: a smaller row after a greater one makes FTS5
+// write all that it has gathered, which takes most of the time for messages of many channels.
 func (t *transaction) flushTerms() {
 	slices.SortFunc(t.terms, func(a, b rowTerms) int { return cmp.Compare(a.row, b.row) })
 	for _, r := range t.terms {

@@ -23,26 +23,26 @@ func (t *transaction) fillGap(e memory.GapFilled) {
 	}
 	t.exec("DELETE FROM gap"+gap+" AND after >= until", e.Gap.Channel, e.Gap.Sweep, e.Gap.Until)
 	if e.Gap.Sweep {
-		t.openSwept("id = ?", e.Gap.Channel)
+		t.reopenSwept("id = ?", e.Gap.Channel)
 	}
 }
 
-// openSwept opens the channels, of those that fit a condition, that were shut and of which all is compared.
-func (t *transaction) openSwept(condition string, args ...any) {
+// reopenSwept reopens the shut channels that meet a condition and are completely compared.
+func (t *transaction) reopenSwept(condition string, args ...any) {
 	if t.exec("UPDATE channel SET shut = 0 WHERE shut <> 0 AND "+condition+
 		" AND NOT EXISTS (SELECT 1 FROM gap WHERE gap.channel = channel.id AND sweep <> 0)", args...) > 0 {
 		t.changed.structure = true
 	}
 }
 
-// within is the condition for the channels of a guild ?1, or, if it isn't 0, for the channel or category ?2
-// with what lies in it.
+// within is the condition for the channels of guild ?1, or, if ?2 isn't 0, for channel or category ?2 with
+// what lies in it.
 const within = `guild = ?1 AND (id = ?2 OR parent = ?2 OR ?2 = 0
 	OR parent IN (SELECT id FROM channel WHERE guild = ?1 AND parent = ?2))`
 
-// sweep has all that is remembered of a guild or a channel compared. It goes on where an earlier sweep was,
-// and then from the beginning up to there, so that it comes round however often it is begun. Discord's clock
-// may be ahead of e's.
+// sweep schedules the comparison of everything remembered of a guild or a channel with Discord. It continues
+// where an earlier sweep was, and then covers the beginning up to there, so it comes round however often it
+// restarts. Discord's clock may be ahead of e's.
 func (t *transaction) sweep(e memory.Absent) {
 	until := memory.FirstMessageID(e.At.Add(time.Millisecond))
 	from := memory.FirstMessageID(e.At.Add(-memory.SweptFirst))
@@ -55,7 +55,7 @@ func (t *transaction) sweep(e memory.Absent) {
 	t.execAll([]any{e.Guild, e.Channel, from, until},
 		"UPDATE gap SET sweep = 2 WHERE sweep <> 0 AND channel IN (SELECT id FROM channel WHERE "+within+")",
 		fmt.Sprintf(begin, "newest", "at"), fmt.Sprintf(begin, "at", "0"), "DELETE FROM gap WHERE sweep = 2")
-	t.openSwept(within, e.Guild, e.Channel)
+	t.reopenSwept(within, e.Guild, e.Channel)
 }
 
 func (t *transaction) shutOut(e memory.ShutOut) {

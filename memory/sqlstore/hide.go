@@ -10,15 +10,15 @@ import (
 	"hark/memory"
 )
 
-// candidate is a message that fell under an order when it was looked for.
+// candidate is a message that a rule covered when it was looked up.
 type candidate struct{ row, segment int64 }
 
-// hide dooms the messages of a forgetting that has begun, in steps, unless they are. The messages are looked for while
-// others write, and each is looked at again by its step. None comes to fall under the order meanwhile, since it is on
-// record. Only a failure of the database cuts this short: then Resume or Open goes on.
+// hide marks the messages of a begun forgetting for deletion, in steps, unless they are marked. It looks the
+// messages up while others write, and each step checks its own again. The rule is on record, so no further
+// message comes to fall under it. Only a database failure interrupts this: then Resume or Open continues.
 func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error) {
 	ctx = context.WithoutCancel(ctx)
-	var o order
+	var o rule
 	if begun, _, err := o.read(ctx, s.engine, id, &r); err != nil || begun != hasBegun {
 		return r, err
 	}
@@ -45,17 +45,17 @@ func (s *Store) hide(ctx context.Context, id int64) (r memory.Receipt, err error
 	_, err = s.inSteps(ctx, 0, 0, nil, func(t *transaction, limit int) int {
 		n := min(limit, len(found))
 		for 0 < n && n < len(found) && found[n].segment != 0 && found[n].segment == found[n-1].segment {
-			n++ // a segment is torn once
+			n++ // a segment's vectors are deleted once
 		}
-		r = t.doom(id, channels, found[:n])
+		r = t.markForDeletion(id, channels, found[:n])
 		found = found[n:]
 		return n
 	})
 	return r, err
 }
 
-// Hide hides what every forgetting is about that has begun, whoever began it.
-func Hide(ctx context.Context, s *Store) error {
+// HideForgotten hides the messages of every begun forgetting, whoever began it.
+func HideForgotten(ctx context.Context, s *Store) error {
 	ctx = context.WithoutCancel(ctx)
 	begun, err := column[int64](ctx, s.engine, "SELECT id FROM forgetting WHERE done = 0 AND begun = ?", hasBegun)
 	if err != nil {
@@ -69,8 +69,8 @@ func Hide(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// doomed are messages that were just doomed.
-type doomed struct {
+// pendingDeletion collects messages that were just marked.
+type pendingDeletion struct {
 	rows     []int64
 	ids      map[memory.ChannelID][]memory.MessageID
 	counted  map[presenceKey]int
@@ -83,9 +83,10 @@ const (
 	thatFall     = " WHERE c.id IN (SELECT value FROM json_each(?1)) AND m.id < ?2 AND (m.author = ?3 OR ?3 = 0)"
 )
 
-// doom dooms those of some messages that fall under an order, and takes them out of what is counted, of their
-// segments, of what is kept beside them, and of what was made since it began. If there are none, all are doomed.
-func (t *transaction) doom(id int64, channels string, some []candidate) memory.Receipt {
+// markForDeletion marks those of some messages that a rule covers. It takes them out of counts, segments and
+// messageTables, and deletes what was derived from them since the forgetting began. Without messages, it
+// records that all are marked.
+func (t *transaction) markForDeletion(id int64, channels string, some []candidate) memory.Receipt {
 	o, _, _, r := t.forgetting(id)
 	if len(some) == 0 {
 		t.exec("UPDATE forgetting SET begun = ? WHERE id = ?", isHidden, id)
@@ -99,22 +100,22 @@ func (t *transaction) doom(id int64, channels string, some []candidate) memory.R
 	t.invalidate(selection{"SELECT s.derived, s.repeats, 0 AS itself FROM " + someMessages +
 		" CROSS JOIN source s ON s.kind = 0 AND s.place = c.id AND s.id = m.id" + thatFall, args}, cause{hide: o.hides()})
 	t.flush()
-	t.addLost(&r)
-	d := &doomed{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
+	t.addDeleted(&r)
+	d := &pendingDeletion{ids: map[memory.ChannelID][]memory.MessageID{}, counted: map[presenceKey]int{},
 		segments: map[int64]int{}}
 	t.each(d.add, "SELECT m.row, c.id, m.id, m.author, m.segment FROM "+someMessages+thatFall, args...)
 	slices.Sort(d.rows)
 	r.Messages += t.exec("INSERT INTO doomed (row, forgetting) SELECT value, ? FROM json_each(?)", id, jsonOf(d.rows))
-	t.dropNotesOf(d.ids, o.User != 0)
+	t.dropMessageRowsOf(d.ids, o.User != 0)
 	t.uncount(d.counted)
-	segments, vectors := t.tearSegments(d.segments)
+	segments, vectors := t.shrinkSegments(d.segments)
 	r.Segments, r.Vectors = r.Segments+segments, r.Vectors+vectors
 	t.changed.Text = true // again: what begin removed may have been erased meanwhile
 	t.exec("UPDATE forgetting SET receipt = ? WHERE id = ?", jsonText(r), id)
 	return r
 }
 
-func (d *doomed) add(scan Scanner) error {
+func (d *pendingDeletion) add(scan Scanner) error {
 	var row, segment int64
 	var channel memory.ChannelID
 	var id memory.MessageID
@@ -130,11 +131,11 @@ func (d *doomed) add(scan Scanner) error {
 	return nil
 }
 
-// dropNotesOf deletes what is kept beside messages, and has them be known as deleted where the order doesn't tell: not
-// from an id alone, if it is about somebody.
-func (t *transaction) dropNotesOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
+// dropMessageRowsOf deletes what the messageTables hold about messages. With tombstones it also records the
+// deletions, which a rule about a person doesn't tell from an id alone.
+func (t *transaction) dropMessageRowsOf(messages map[memory.ChannelID][]memory.MessageID, bury bool) {
 	for channel, ids := range messages {
-		for _, table := range notes {
+		for _, table := range messageTables {
 			if table != "taken" && t.has("SELECT 1 FROM "+table+" WHERE channel = ?", channel) {
 				t.exec("DELETE FROM "+table+" WHERE channel = ? AND id IN (SELECT value FROM json_each(?))", channel,
 					jsonOf(ids))
@@ -147,8 +148,8 @@ func (t *transaction) dropNotesOf(messages map[memory.ChannelID][]memory.Message
 	}
 }
 
-// uncount takes messages off what is counted of channels and people. In the end nobody's last message has changed:
-// what is left is newer than what goes.
+// uncount subtracts messages from the counts of channels and people. Nobody's last message changes: what stays
+// is newer than what goes.
 func (t *transaction) uncount(counted map[presenceKey]int) {
 	for of, n := range counted {
 		t.counts[of.channel] -= n
@@ -157,8 +158,8 @@ func (t *transaction) uncount(counted map[presenceKey]int) {
 	}
 }
 
-// tearSegments takes messages out of their segments, so many out of each, whose vectors go.
-func (t *transaction) tearSegments(out map[int64]int) (segments, vectors int) {
+// shrinkSegments takes the given number of messages out of each segment, and deletes the segments' vectors.
+func (t *transaction) shrinkSegments(out map[int64]int) (segments, vectors int) {
 	if len(out) == 0 {
 		return 0, 0
 	}
@@ -175,7 +176,7 @@ func (t *transaction) tearSegments(out map[int64]int) (segments, vectors int) {
 		c.tail = nil // what lies in a segment that is gone, whose number may be given out again, isn't continued
 	}
 	ids := jsonOf(torn)
-	for _, table := range []string{inUse.table, beside.table} {
+	for _, table := range []string{activeSet.table, shadowSet.table} {
 		vectors = max(vectors, t.exec(fmt.Sprintf("DELETE FROM %s WHERE segment IN (SELECT value FROM json_each(?))", table),
 			ids))
 	}

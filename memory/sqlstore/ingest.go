@@ -11,13 +11,13 @@ import (
 	"hark/memory"
 )
 
-// ingest takes along what others are waiting to have written: whoever gets the turn commits the batches of all in one
-// transaction. Nothing runs in the background: a House tidies up (Store.Erase).
+// ingest commits in groups: whoever gets the write lock commits the waiting batches of all callers in one
+// transaction. Nothing runs in the background: a janitor tidies up (Store.Erase).
 type ingest struct {
 	mu      sync.Mutex
 	waiting []*batch
 
-	// What follows is read from the file where it isn't held, and used by the holder of the turn only.
+	// What follows caches the file. Only the holder of the write lock uses it.
 	channels  map[memory.ChannelID]*channel
 	guildNos  map[memory.GuildID]int64
 	segments  map[int64]int64 // last segment id by guild number
@@ -32,7 +32,7 @@ type batch struct {
 	done    chan error // buffered: gets the outcome once
 }
 
-// maxCommit bounds the events that several callers share a transaction for, so that nobody waits long for a turn.
+// maxCommit bounds the events of a shared transaction, to keep the wait for the lock short.
 const maxCommit = 2000
 
 // Apply implements memory.Store.
@@ -49,7 +49,7 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 		select {
 		case err := <-b.done:
 			return s.committed(ctx, b, err)
-		case s.engine.Turn() <- struct{}{}:
+		case s.engine.WriteLock() <- struct{}{}:
 			s.commitWaiting()
 		case <-ctx.Done():
 			if s.ingest.withdraw(b) {
@@ -60,15 +60,15 @@ func (s *Store) Apply(ctx context.Context, events ...memory.Event) error {
 	}
 }
 
-// committed hides what a batch, which has come to this end, has be forgotten, also if another has begun that.
+// committed hides what a batch has forgotten once it is committed, even if another has begun that forgetting.
 func (s *Store) committed(ctx context.Context, b *batch, err error) error {
 	if err != nil || !b.forgets {
 		return err
 	}
-	return Hide(ctx, s)
+	return HideForgotten(ctx, s)
 }
 
-// withdraw takes b back unless it is being committed already.
+// withdraw takes b back, unless it is being committed.
 func (w *ingest) withdraw(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,7 +79,7 @@ func (w *ingest) withdraw(b *batch) bool {
 	return i >= 0
 }
 
-// take is the next batches to commit together.
+// take returns the next batches to commit together.
 func (w *ingest) take() []*batch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -93,10 +93,10 @@ func (w *ingest) take() []*batch {
 	return taken
 }
 
-// commitWaiting commits some of what is waiting, and gives the turn back. The transaction is nobody's in
-// particular, so that one caller's giving up doesn't undo the others' work.
+// commitWaiting commits some waiting batches and releases the write lock. The transaction belongs to no
+// caller, so one that gives up doesn't undo the others' work.
 func (s *Store) commitWaiting() {
-	defer func() { s.engine.EndTurn(s.ingest.isIdle()) }()
+	defer func() { s.engine.ReleaseWriteLock(s.ingest.isIdle()) }()
 	batches := s.ingest.take()
 	if len(batches) == 0 {
 		return
@@ -123,7 +123,7 @@ func (s *Store) commit(batches []*batch) error {
 			for i := range b.events {
 				t.apply(&b.events[i])
 			}
-			b.forgets, t.forgets = t.forgets, false
+			b.forgets, t.hideNext = t.hideNext, false
 		}
 	})
 }
@@ -134,20 +134,19 @@ func (s *Store) writing(ctx context.Context, f func(*transaction)) error {
 		return err
 	}
 	select {
-	case s.engine.Turn() <- struct{}{}:
+	case s.engine.WriteLock() <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { s.engine.EndTurn(s.ingest.isIdle()) }()
+	defer func() { s.engine.ReleaseWriteLock(s.ingest.isIdle()) }()
 	return s.transact(ctx, f)
 }
 
-// stepTime is about how long one transaction of a long write takes, so that nobody waits long.
+// stepTime is about how long one transaction of a long write takes, to keep others' waits short.
 const stepTime = 20 * time.Millisecond
 
-// inSteps does a long write of which step does some, up to a limit, so that nobody waits long. step tells how
-// much it did, 0 once all is done. progress, if not nil, is told how much of total is done, some of which may be
-// already.
+// inSteps runs a long write in short transactions, to keep others' waits short. step does up to limit and
+// returns how much it did, 0 at the end. progress, if not nil, gets done and total.
 func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done, total int),
 	step func(t *transaction, limit int) int) (int, error) {
 	for limit := 100; ; {
@@ -168,9 +167,9 @@ func (s *Store) inSteps(ctx context.Context, done, total int, progress func(done
 	}
 }
 
-// transact runs f in a transaction and lets readers see what came of it. The caller holds the turn. Once begun
-// it isn't cut short by ctx, for SQLite's driver can't tell then whether a statement was carried out: f looks at
-// ctx itself where its work is long.
+// transact runs f in a transaction and publishes the changes to readers. The caller holds the write lock. ctx
+// doesn't interrupt it, because SQLite's driver can't tell whether an interrupted statement was carried out;
+// if f is long, it checks ctx itself.
 func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) {
 	whole := false
 	defer func() {
@@ -181,7 +180,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	ctx = context.WithoutCancel(ctx)
 	var done *transaction
 	err = s.engine.Transact(ctx, func(tx Tx) (err error) {
-		defer stopped(&err)
+		defer recoverFailure(&err)
 		done = s.newTransaction(ctx, tx)
 		f(done)
 		done.flush()
@@ -195,7 +194,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction)) (err error) 
 	return err
 }
 
-// forget drops what is held in memory; it is read again when needed.
+// forget drops the caches; they are read again when needed.
 func (w *ingest) forget() {
 	clear(w.channels)
 	clear(w.guildNos)
@@ -209,8 +208,8 @@ func (w *ingest) isIdle() bool {
 	return len(w.waiting) == 0
 }
 
-// noticeOthers throws away what is held in memory when somebody else has written.
-func (s *Store) noticeOthers(ctx context.Context, q Querier, writing bool) error {
+// invalidateCaches drops what is held in memory after another process has written.
+func (s *Store) invalidateCaches(ctx context.Context, q Querier, writing bool) error {
 	if writing {
 		s.ingest.forget()
 	}
@@ -227,7 +226,7 @@ type changes struct {
 	newest    memory.MessageID
 }
 
-// publish brings what readers hold in memory up to date after a commit.
+// publish updates what readers hold in memory after a commit.
 func (s *Store) publish(ctx context.Context, c changes) error {
 	s.mu.Lock()
 	s.newest = max(s.newest, c.newest)

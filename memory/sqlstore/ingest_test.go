@@ -28,7 +28,7 @@ type busy struct {
 	turn chan struct{}
 }
 
-func (b busy) Turn() chan struct{}                                            { return b.turn }
+func (b busy) WriteLock() chan struct{}                                       { return b.turn }
 func (b busy) Watch(func(ctx context.Context, q Querier, writing bool) error) {}
 
 // waits is a context that tells when somebody begins to wait for its end.
@@ -46,7 +46,7 @@ func (w waits) Done() <-chan struct{} {
 func TestGivingUpTooLate(t *testing.T) {
 	t.Parallel()
 	s := New(busy{turn: make(chan struct{}, 1)}, Options{Tokens: func(string) int { return 0 }})
-	s.engine.Turn() <- struct{}{}
+	s.engine.WriteLock() <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	began, done := make(chan struct{}), make(chan error, 1)
 	go func() {

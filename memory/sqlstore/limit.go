@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// spend keeps what a question took, as far as that may be kept.
+// spend keeps the tokens of a question, as far as that may be kept.
 func (t *transaction) spend(e memory.Spent) {
 	// The widest of those who are forgotten comes first: everybody is user 0.
 	var user memory.UserID

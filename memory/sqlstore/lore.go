@@ -8,22 +8,21 @@ import (
 	"hark/memory"
 )
 
-// tellLore keeps lore, or its newer version, unless it was taken away, falls under what was forgotten, or was said by
-// somebody who has opted out.
+// tellLore keeps lore or its newer version, unless it was deleted, is forgotten, or its author has opted out.
 func (t *transaction) tellLore(l memory.Lore) {
 	d := t.decisions()
 	var taken bool
 	var last memory.MessageID
 	known := t.row("SELECT text IS NULL, at FROM lore WHERE guild = ? AND id = ?", l.Guild, l.ID).into(&taken, &last)
 	at := memory.FirstMessageID(l.At)
-	where := spot{guild: l.Guild, channel: l.Channel, parent: t.spotAt(l.Guild, l.Channel).parent}
+	where := location{guild: l.Guild, channel: l.Channel, parent: t.locationAt(l.Guild, l.Channel).parent}
 	if taken || known && at <= last || d.OptedOut(l.Guild, l.By) || d.forgotten(where, at, l.By) {
 		return
 	}
 	var sources []memory.Source
 	for _, s := range l.Sources {
 		if t.isGone(l.Guild, s.Channel, s.Message) {
-			t.take(aLore, l.Guild, l.ID)
+			t.deleteKnowledge(aLore, l.Guild, l.ID)
 			return
 		}
 		sources = append(sources, memory.Message{Channel: s.Channel, ID: s.Message}.AsSource(true))
@@ -40,10 +39,9 @@ func (t *transaction) tellLore(l memory.Lore) {
 
 var loreTable = table{"lore", 2, "guild, id, by, channel, at, name, own, text"}
 
-// loseLore leaves nothing of lore but its id, under which none is kept any more. Of lore that fell under an
-// order by itself not even that is left: the order keeps out all that was told before, and what is told under
-// its id later may stay.
-func (t *transaction) loseLore(g invalid) {
+// deleteLore keeps only the id of lore, so no later version comes back. Lore that fell under a rule by itself
+// goes with its id: the rule keeps out everything older, and newer lore may use the id.
+func (t *transaction) deleteLore(g invalid) {
 	t.changed.people[g.guild] = true
 	t.changed.Text = true
 	if g.itself {
@@ -53,7 +51,7 @@ func (t *transaction) loseLore(g invalid) {
 	}
 }
 
-// selectLore reads the lore for which a condition on l holds.
+// selectLore selects the lore for which a condition on l holds.
 func selectLore(schema, where string) string {
 	return "SELECT l.id, l.guild, l.name, l.text, l.own, l.by, l.channel, l.at, " +
 		strings.Replace(sourcesColumn, "source", schema+"source", 1) +
@@ -61,7 +59,7 @@ func selectLore(schema, where string) string {
 		" AND d.place = l.guild AND d.id = l.id WHERE l.text IS NOT NULL AND " + where + " ORDER BY l.guild, l.id"
 }
 
-// scanLore reads what a row of selectLore tells.
+// scanLore reads a row of selectLore.
 func scanLore(scan Scanner, l *memory.Lore) error {
 	var at memory.MessageID
 	err := scan(&l.ID, &l.Guild, &l.Name, &l.Text, asJSON{&l.Own}, &l.By, &l.Channel, &at, asJSON{&l.Sources})
@@ -71,14 +69,14 @@ func scanLore(scan Scanner, l *memory.Lore) error {
 
 // Lore implements memory.Store.
 func (s *Store) Lore(ctx context.Context, guild memory.GuildID) ([]memory.Lore, error) {
-	return held(ctx, s, &s.lore, guild, "read the lore of guild %d", func() ([]memory.Lore, error) {
+	return cached(ctx, s, &s.lore, guild, "read the lore of guild %d", func() ([]memory.Lore, error) {
 		return list(ctx, s.engine, scanLore, selectLore("", "l.guild = ?"), guild)
 	})
 }
 
-// takeOldLore takes away what the database that is replaced knows to be gone, and takes over what changed there since.
+// takeOldLore deletes the lore that the replaced database has deleted, and takes over its newer versions.
 func (t *transaction) takeOldLore(r *Taken) {
-	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.take(aLore, guild, id) },
+	eachKey(t, func(guild memory.GuildID, id int64) { r.Lore++; t.deleteKnowledge(aLore, guild, id) },
 		`SELECT guild, id FROM old.lore o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.lore l WHERE l.guild = o.guild AND l.id = o.id AND l.text IS NULL)`)
 	changed := must(list(t.ctx, t, scanLore, selectLore("old.", `EXISTS (SELECT 1 FROM main.lore m

@@ -18,13 +18,13 @@ func (s *Store) Nearest(ctx context.Context, scope memory.Scope, space memory.Sp
 		func(found []Near) ([]memory.VectorHit, error) { return s.vectorHits(ctx, scope, nos, found, limit) })
 }
 
-// segmentMessages is the query for the messages of segments. It is prepared once: that takes as long as half
-// of its work.
+// segmentMessages selects the messages of segments. Preparing it takes half as long as running it, so it is
+// prepared once.
 const segmentMessages = `SELECT s.id, s.channel, m.id, m.author
 	FROM json_each(?) j CROSS JOIN segment s ON s.id = j.value
 	CROSS JOIN said m ON m.channel = s.channel AND m.id BETWEEN s.first AND s.last AND m.segment = s.id`
 
-// vectorHits reads the messages of segments from the file, which has the last word on what exists, and where.
+// vectorHits reads the messages of segments. The file decides what exists, and where.
 func (s *Store) vectorHits(ctx context.Context, scope memory.Scope, nos []int64, found []Near,
 	limit int) ([]memory.VectorHit, error) {
 	ids := s.channelIDs()

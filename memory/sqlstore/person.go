@@ -8,11 +8,11 @@ import (
 	"hark/memory"
 )
 
-// seePerson stores what is known of somebody now: empty names, unknown roles leave what was
-// known. Whoever tells the roles has seen the member, and so whether they have a nickname.
+// seePerson stores what is known of somebody now. Empty names and unknown roles change nothing. Known roles
+// show that the member was seen, and so whether they have a nickname.
 func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 	d := t.decisions()
-	if d.OptedOut(p.Guild, p.ID) || said != 0 && d.forgotten(spot{guild: p.Guild}, said, p.ID) {
+	if d.OptedOut(p.Guild, p.ID) || said != 0 && d.forgotten(location{guild: p.Guild}, said, p.ID) {
 		return
 	}
 	t.guildNo(p.Guild)
@@ -34,7 +34,7 @@ func (t *transaction) seePerson(p memory.Person, said memory.MessageID) {
 	}
 }
 
-// tellFact keeps a fact, unless it was taken away, or its source is gone, or its person has opted out.
+// tellFact keeps a fact, unless it was deleted, its source is gone, or its person has opted out.
 func (t *transaction) tellFact(e memory.FactTold) {
 	f := e.Fact
 	if t.decisions().OptedOut(e.Guild, e.User) ||
@@ -44,7 +44,7 @@ func (t *transaction) tellFact(e memory.FactTold) {
 	var source []memory.Source
 	if f.Message != 0 {
 		if t.isGone(e.Guild, f.Channel, f.Message) {
-			t.take(aFact, e.Guild, f.ID)
+			t.deleteKnowledge(aFact, e.Guild, f.ID)
 			return
 		}
 		source = append(source, memory.Message{Channel: f.Channel, ID: f.Message}.AsSource(true))
@@ -58,8 +58,8 @@ func (t *transaction) tellFact(e memory.FactTold) {
 
 var factTable = table{"fact", 2, "guild, id, user, alias, by, channel, message, text"}
 
-// loseFact leaves nothing of a fact but its id, under which none is kept any more.
-func (t *transaction) loseFact(guild memory.GuildID, id int64) {
+// deleteFact keeps only the id of a fact, so it doesn't come back.
+func (t *transaction) deleteFact(guild memory.GuildID, id int64) {
 	t.changed.people[guild] = true
 	t.changed.Text = true
 	t.put(factTable, guild, id, 0, 0, 0, 0, 0, nil)
@@ -81,13 +81,13 @@ func (s *Store) People(ctx context.Context, guild memory.GuildID, ids ...memory.
 		people, err := s.readPeople(ctx, guild, ids)
 		return people, s.failed(err, "read people of guild %d", guild)
 	}
-	return held(ctx, s, &s.people, guild, "read the people of guild %d", func() ([]memory.Person, error) {
+	return cached(ctx, s, &s.people, guild, "read the people of guild %d", func() ([]memory.Person, error) {
 		return s.readPeople(ctx, guild, nil)
 	})
 }
 
-// held is what s holds of a guild, read where it doesn't hold it.
-func held[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, guild memory.GuildID, what string,
+// cached returns what s caches of a guild, and reads it if needed.
+func cached[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, guild memory.GuildID, what string,
 	read func() ([]T, error)) ([]T, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
@@ -111,8 +111,8 @@ func held[T any](ctx context.Context, s *Store, of *map[memory.GuildID][]T, guil
 	return all, nil
 }
 
-// readPeople are the persons of a guild that were seen, or that something is known of, as they are at one
-// moment: all, or those with ids.
+// readPeople returns the people of a guild who were seen or have facts, as of one moment: all, or those with
+// ids.
 func (s *Store) readPeople(ctx context.Context, guild memory.GuildID, ids []memory.UserID) ([]memory.Person, error) {
 	var some any
 	if len(ids) > 0 {

@@ -7,11 +7,10 @@ import (
 	"hark/memory"
 )
 
-// A prompt's text lies in a table of its own, beside the numbers in trace, so that it can be taken away without them.
+// A prompt's text has a table of its own, apart from trace, so it can be deleted alone.
 
-// keepPrompt keeps the prompt of a trace in the place of an earlier one, if it may be kept: its question and
-// all else that it is made from is in the log as it was used (same), so that what becomes of that later takes
-// the prompt away, and nobody in it has opted out or been forgotten since it was built.
+// keepPrompt replaces the prompt of a trace, if it may be kept: its sources are in the log as used (same), so
+// later changes to them delete the prompt, and nobody in it has opted out or been forgotten since.
 func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 	p := trace.Prompt
 	t.dropPrompt(trace.Channel, trace.Answer)
@@ -22,8 +21,8 @@ func (t *transaction) keepPrompt(trace memory.Trace, same bool) {
 		trace.Answer, trace.Guild, millis(p.Built), jsonText(p))
 }
 
-// namesForgotten reports whether any of named has opted out, or was forgotten as a whole, with the guild or
-// alone, since a moment. What is asked at the command line may name people of any guild.
+// namesForgotten reports whether any of named has opted out, or was forgotten as a whole, alone or with the
+// guild, since a moment. A question at the command line may name people of any guild.
 func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID, since memory.MessageID) bool {
 	return len(named) > 0 && t.has(`SELECT 1 FROM opted WHERE out = 1 AND (guild = ?1 OR ?1 = ?2)
 			AND user IN (SELECT value FROM json_each(?3))
@@ -32,8 +31,8 @@ func (t *transaction) namesForgotten(guild memory.GuildID, named []memory.UserID
 		guild, memory.LocalGuild, jsonOf(named), since, memory.Everywhere)
 }
 
-// forgottenSince selects who was forgotten as a whole in a guild (?1), or with any if that is the command
-// line's (?2), since a moment (?4): 0 is everybody. ?5 is memory.Everywhere.
+// forgottenSince selects the users forgotten as a whole in a guild (?1), or anywhere if that is the command
+// line's (?2), since a moment (?4); 0 is everybody. ?5 is memory.Everywhere.
 const forgottenSince = `SELECT user FROM forgetting WHERE whole = 1 AND channel = 0 AND before > ?4
 	AND (guild IN (?1, ?5) OR ?1 = ?2)`
 
@@ -42,14 +41,14 @@ func (t *transaction) dropPrompt(channel memory.ChannelID, answer memory.Message
 	t.dropPromptsWhere("channel = ? AND answer = ?", channel, answer)
 }
 
-// dropPromptsFrom takes the prompts away that something is in, whose answers stay.
+// dropPromptsFrom deletes the prompts that show something whose answers stay.
 func (t *transaction) dropPromptsFrom(k kind, place, id any) {
 	t.dropPromptsWhere(`(channel, answer) IN (SELECT d.place, d.id FROM source s
 		CROSS JOIN derived d ON d.no = s.derived AND d.kind = ? WHERE s.kind = ? AND s.place = ? AND s.id = ?)`,
 		anAnswer, k, place, id)
 }
 
-// dropPromptsWhere takes the prompts away that a condition holds for, and tells how many.
+// dropPromptsWhere deletes the prompts for which a condition holds, and returns how many.
 func (t *transaction) dropPromptsWhere(where string, args ...any) int {
 	n := t.exec("DELETE FROM prompt WHERE "+where, args...)
 	t.changed.Text = t.changed.Text || n > 0

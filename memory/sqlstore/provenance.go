@@ -7,11 +7,11 @@ import (
 	"hark/memory"
 )
 
-// What Hark makes of what people say is a derived thing: an answer with its trace and prompt, lore, a
-// summary, what a session was condensed to, a fact, the record of a call. The table derived lists them,
-// source holds what each was made from, and named whom each is about. A derived thing goes with any of its
-// sources: invalidate finds all that goes with a selection, also what was made from what goes, and has each
-// kind do what it does then. Nothing else walks from sources to what was made from them.
+// A derived thing is what Hark makes from messages: an answer with its trace and prompt, lore, a summary, a condensed
+// session, a fact, the record of a call. The table derived lists them, source holds what each was made from, and named
+// whom each is about. A derived thing is deleted with any of its sources: invalidate finds everything that a selection
+// leads to, directly or through other derived things, and deletes each as its kind requires. Nothing else walks from
+// sources to what was made from them.
 
 // kind is what a derived thing or a source is.
 type kind int64
@@ -35,7 +35,7 @@ var sourceKinds = map[memory.SourceKind]kind{
 	memory.SourceMessage: aMessage, memory.SourceFact: aFact, memory.SourceLore: aLore, memory.SourceSummary: aSummary,
 }
 
-// derived is a derived thing, without what it says.
+// derived is a derived thing without its content.
 type derived struct {
 	kind    kind
 	guild   memory.GuildID
@@ -46,7 +46,7 @@ type derived struct {
 	at     memory.MessageID
 }
 
-// place is what the id is unique in.
+// place is the scope in which the id is unique.
 func (d derived) place() int64 {
 	if d.kind == aFact || d.kind == aLore {
 		return int64(d.guild)
@@ -54,7 +54,7 @@ func (d derived) place() int64 {
 	return int64(d.channel)
 }
 
-// sourcePlace is its place as a source of another thing.
+// sourcePlace is its place when it is a source.
 func (d derived) sourcePlace() int64 {
 	if d.kind == aLore {
 		return 0
@@ -62,7 +62,7 @@ func (d derived) sourcePlace() int64 {
 	return d.place()
 }
 
-// derive notes what a thing was made from and whom it is about, in the place of what was noted of an earlier version.
+// derive records a thing's sources and the people it names, in place of an earlier version's.
 func (t *transaction) derive(d derived, from []memory.Source, named []memory.UserID) {
 	t.underive(d)
 	no := value[int64](t, `INSERT INTO derived (kind, place, id, guild, channel, author, at)
@@ -80,11 +80,11 @@ func (t *transaction) derive(d derived, from []memory.Source, named []memory.Use
 	}
 }
 
-// orRepeats ends a statement that adds sources, which may be there.
+// orRepeats ends a statement that adds sources that may exist.
 const orRepeats = ` ON CONFLICT (kind, place, id, derived)
 	DO UPDATE SET repeats = max(source.repeats, excluded.repeats)`
 
-// underive forgets what a thing was made from.
+// underive deletes the record of a thing's sources.
 func (t *transaction) underive(d derived) {
 	if no := value[int64](t, "DELETE FROM derived WHERE kind = ? AND place = ? AND id = ? RETURNING no",
 		d.kind, d.place(), d.id); no != 0 {
@@ -97,20 +97,20 @@ func (t *transaction) underive(d derived) {
 const sourcesColumn = `(SELECT nullif(json_group_array(json_object('Channel', o.place, 'Message', o.id,
 	'Edited', o.version) ORDER BY o.place, o.id), '[]') FROM source o WHERE o.derived = d.no)`
 
-// selection is a query for derived things, by derived, with repeats, whether it repeats what it was found by,
-// and itself, whether it was found by itself rather than by a source.
+// selection is a query for derived things with three columns: derived; repeats, whether it repeats the source
+// that it was found by; itself, whether it was found by itself and not by a source.
 type selection struct {
 	query string
 	args  []any
 }
 
-// madeFrom selects what was made from something.
+// madeFrom selects what was derived from something.
 func madeFrom(k kind, place, id any) selection {
 	return selection{"SELECT derived, repeats, 0 AS itself FROM source WHERE kind = ? AND place = ? AND id = ?",
 		[]any{k, place, id}}
 }
 
-// only is s without all kinds but some.
+// only restricts s to some kinds.
 func (s selection) only(kinds ...kind) selection {
 	s.query = "SELECT * FROM (" + s.query +
 		") AS all_kinds WHERE (SELECT kind FROM derived WHERE no = derived) IN (SELECT value FROM json_each(?))"
@@ -118,7 +118,7 @@ func (s selection) only(kinds ...kind) selection {
 	return s
 }
 
-// hiding is which of the answers that go Discord is to show no more.
+// hiding is which of the deleted answers Discord must stop showing.
 type hiding int
 
 const (
@@ -127,9 +127,8 @@ const (
 	hideAll
 )
 
-// closure begins a query of gone: what s selects, and all that was made from that, with whether Discord is to
-// show it no more, if it is an answer. From summaries nothing leads on: what was made from one has its
-// sources as well.
+// closure begins a query of gone: what s selects and everything derived from it, with whether Discord must
+// stop showing it. Summaries lead to nothing more: what was made from one has its sources as well.
 func (s selection) closure(how hiding) string {
 	const next = ` UNION SELECT s.derived, iif(gone.hide = 2, 2, gone.hide * s.repeats), 0
 		FROM gone CROSS JOIN derived d ON d.no = gone.derived`
@@ -144,7 +143,7 @@ func (s selection) closure(how hiding) string {
 		how, s.query, anAnswer, aFact, aLore, aShown)
 }
 
-// invalid is a derived thing that goes.
+// invalid is a derived thing to delete.
 type invalid struct {
 	derived
 	no     int64
@@ -152,14 +151,14 @@ type invalid struct {
 	itself bool // whether it goes by itself rather than with a source
 }
 
-// cause is why derived things go.
+// cause is why derived things are deleted.
 type cause struct {
 	hide    hiding
 	deleted memory.Spot // the message that was deleted, if one was: nobody asks any more for what it asked for
 }
 
-// invalidate takes away what s selects, and all that was made from that. Of an answer that Discord goes on
-// showing it leaves what it was made from, so that it is found when it is to be shown no more.
+// invalidate deletes what s selects and everything derived from it. Of an answer that Discord still shows it
+// keeps the sources, to find it when it must be hidden.
 func (t *transaction) invalidate(s selection, why cause) {
 	all := must(list(t.ctx, t, func(scan Scanner, g *invalid) error {
 		return scan(&g.no, &g.kind, &g.guild, &g.channel, &g.id, &g.hide, &g.itself)
@@ -176,107 +175,108 @@ func (t *transaction) invalidate(s selection, why cause) {
 	}
 	for _, g := range all {
 		t.changed.Text = true
-		t.lose(g, why.deleted)
+		t.deleteDerived(g, why.deleted)
 	}
 }
 
-// take takes a fact or lore away for good, with the answers that used it: of it only its id stays.
-func (t *transaction) take(k kind, guild memory.GuildID, id int64) {
+// deleteKnowledge deletes a fact or lore for good, with the answers that used it; only its id stays.
+func (t *transaction) deleteKnowledge(k kind, guild memory.GuildID, id int64) {
 	d := derived{kind: k, guild: guild, id: id}
 	t.invalidate(madeFrom(k, d.sourcePlace(), id), cause{hide: hideRepeats})
 	t.underive(d)
-	t.lose(invalid{derived: d}, memory.Spot{})
+	t.deleteDerived(invalid{derived: d}, memory.Spot{})
 }
 
-// lose does what is done with a derived thing that goes.
-func (t *transaction) lose(g invalid, deleted memory.Spot) {
+// deleteDerived deletes a derived thing as its kind requires.
+func (t *transaction) deleteDerived(g invalid, deleted memory.Spot) {
 	switch g.kind {
 	case anAnswer:
-		t.lost.Answers++
-		t.loseAnswer(g, deleted)
+		t.deletedCounts.Answers++
+		t.deleteAnswer(g, deleted)
 	case aShown:
 		t.withdrawShown(g, deleted)
 	case aFact:
-		t.lost.Facts++
-		t.loseFact(g.guild, g.id)
+		t.deletedCounts.Facts++
+		t.deleteFact(g.guild, g.id)
 	case aLore:
-		t.lost.Lore++
-		t.loseLore(g)
+		t.deletedCounts.Lore++
+		t.deleteLore(g)
 	case aSummary:
-		t.lost.Summaries++
+		t.deletedCounts.Summaries++
 		t.exec(`UPDATE summary SET made = 0, model = '', kind = '', topics = '', text = NULL
 			WHERE channel = ? AND id = ?`, g.channel, g.id)
 	case aCondensed:
-		t.lost.Summaries++
+		t.deletedCounts.Summaries++
 		t.exec("DELETE FROM condensed WHERE channel = ?", g.channel)
 	default:
-		t.lost.Records++
+		t.deletedCounts.Records++
 		t.exec("DELETE FROM record WHERE no = ?", g.id)
 	}
 }
 
-// standing is how something that was read is now.
-type standing int
+// sourceState is how a source differs from when it was read.
+type sourceState int
 
 const (
-	isSame  standing = iota
-	isOther          // a message that is yet to come, or an answer of Hark's that has grown
-	isAnew           // an answer of Hark's that was written anew
-	isLost           // it is gone, or says something else
+	sourceSame      sourceState = iota
+	sourcePending               // a message that is yet to come, or an answer of Hark's that has grown
+	sourceRewritten             // an answer of Hark's that was written anew
+	sourceGone                  // it is gone, or says something else
 )
 
-// stand tells how a source of something of a guild is now. A source in a channel that isn't known counts as
+// stateOf returns the state of a source of something in a guild. A source in an unknown channel counts as
 // gone: it may have been forgotten with its guild.
-func (t *transaction) stand(guild memory.GuildID, s memory.Source) standing {
-	query, ok := standsQuery[s.Kind]
+func (t *transaction) stateOf(guild memory.GuildID, s memory.Source) sourceState {
+	query, ok := stateQueries[s.Kind]
 	if !ok {
-		return t.standMessage(guild, s)
+		return t.messageState(guild, s)
 	}
 	if value[bool](t, query, s.ID, s.Version, s.Channel, guild) {
-		return isSame
+		return sourceSame
 	}
-	return isLost
+	return sourceGone
 }
 
-// standsQuery tells whether something is there as it was, by its id, version, channel and guild.
-var standsQuery = map[memory.SourceKind]string{
+// stateQueries ask whether a source is unchanged, by its id, version, channel and guild.
+var stateQueries = map[memory.SourceKind]string{
 	memory.SourceFact: "SELECT NOT EXISTS (SELECT 1 FROM fact WHERE guild = ?4 AND id = ?1 AND text IS NULL)",
 	memory.SourceLore: "SELECT EXISTS (SELECT 1 FROM lore WHERE id = ?1 AND (at = ?2 OR ?2 = 0) AND text IS NOT NULL)",
 	memory.SourceSummary: `SELECT EXISTS (SELECT 1 FROM summary
 		WHERE id = ?1 AND made = ?2 AND channel = ?3 AND text IS NOT NULL)`,
 }
 
-func (t *transaction) standMessage(guild memory.GuildID, s memory.Source) standing {
+func (t *transaction) messageState(guild memory.GuildID, s memory.Source) sourceState {
 	id := memory.MessageID(s.ID)
 	if t.isGone(guild, s.Channel, id) {
-		return isLost
+		return sourceGone
 	}
 	if t.isRewritten(s) {
-		return isAnew
+		return sourceRewritten
 	}
 	c := t.knownChannel(s.Channel)
 	if c == nil {
-		return isLost
+		return sourceGone
 	}
 	switch now := t.stored(c, id); {
 	case now.row == 0:
-		return isOther
-	case !now.doomed && !t.decisions().forgotten(c.spot, id, now.Author) && millis(now.Edited) == s.Version:
-		return isSame
+		return sourcePending
+	case !now.pendingDeletion && !t.decisions().forgotten(c.location, id, now.Author) && millis(now.Edited) == s.Version:
+		return sourceSame
 	case now.Kind == memory.FromHark:
-		return isOther
+		return sourcePending
 	}
-	return isLost
+	return sourceGone
 }
 
-// areSame reports whether all sources of something are there as they were read.
+// areSame reports whether all sources are as they were read.
 func (t *transaction) areSame(guild memory.GuildID, sources []memory.Source) bool {
-	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stand(guild, s) != isSame })
+	return !slices.ContainsFunc(sources, func(s memory.Source) bool { return t.stateOf(guild, s) != sourceSame })
 }
 
-// selects is what falls under an order: what was made from messages that do, what does as a message would, and what is
-// about somebody of whom everything does. What is asked at the command line may be about people of any guild.
-func (o order) selects(channels string, more ...any) selection {
+// selects selects what a rule covers: what was derived from covered messages, what is covered like a message,
+// and what names a person of whom everything is covered. A question at the command line may be about people of
+// any guild.
+func (o rule) selects(channels string, more ...any) selection {
 	return selection{fmt.Sprintf(`SELECT s.derived, s.repeats, 0 AS itself FROM source s
 			WHERE s.kind = 0 AND s.place IN (SELECT value FROM json_each(?1)) AND s.id < ?2
 			AND (?3 = 0 OR EXISTS (SELECT 1 FROM channel c CROSS JOIN said m ON m.channel = c.no AND m.id = s.id

@@ -20,7 +20,7 @@ func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) 
 		query, args = query+" AND channel IN (SELECT no FROM channel WHERE guild = ?)", []any{guild}
 	}
 	var n int
-	to, err := s.sideOf(ctx, s.engine)
+	to, err := s.vectorSetOf(ctx, s.engine)
 	if err == nil {
 		err = s.row(ctx, fmt.Sprintf(query, to.flag), args...).Scan(&n)
 	}
@@ -30,28 +30,28 @@ func (s *Store) Waiting(ctx context.Context, guild memory.GuildID) (int, error) 
 // Pending implements memory.Store.
 func (s *Store) Pending(ctx context.Context, limit int) ([]memory.Segment, error) {
 	select {
-	case s.engine.Turn() <- struct{}{}: // the last delete may have met a reader that is gone by now
-		s.engine.EndTurn(true)
+	case s.engine.WriteLock() <- struct{}{}: // the last delete may have met a reader that is gone by now
+		s.engine.ReleaseWriteLock(true)
 	default:
 	}
 	err := s.sweep(ctx)
 	var segments []memory.Segment
-	var to side
+	var to vectorSet
 	if err == nil {
 		segments, to, err = s.readPending(ctx, limit)
 	}
-	if err == nil && len(segments) == 0 && to == beside && limit > 0 { // the last that was missing is gone
-		err = s.writing(ctx, (*transaction).switchOver)
+	if err == nil && len(segments) == 0 && to == shadowSet && limit > 0 { // the last that was missing is gone
+		err = s.writing(ctx, (*transaction).activateShadow)
 	}
 	return segments, s.failed(err, "read what is to be embedded")
 }
 
-// readPending are segments to embed, and which vectors are theirs.
-func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, side, error) {
+// readPending returns segments to embed, and the set that their vectors belong to.
+func (s *Store) readPending(ctx context.Context, limit int) ([]memory.Segment, vectorSet, error) {
 	var segments []memory.Segment
-	var to side
+	var to vectorSet
 	err := s.engine.Snapshot(ctx, func(q Querier) (err error) { // so that the texts are those of the versions
-		if to, err = s.sideOf(ctx, q); err != nil {
+		if to, err = s.vectorSetOf(ctx, q); err != nil {
 			return err
 		}
 		waiting, err := readWaiting(ctx, q, to, limit)
@@ -72,7 +72,7 @@ type waitingSegment struct {
 	first, last memory.MessageID // between which its messages lie
 }
 
-func readWaiting(ctx context.Context, q Querier, to side, limit int) ([]*waitingSegment, error) {
+func readWaiting(ctx context.Context, q Querier, to vectorSet, limit int) ([]*waitingSegment, error) {
 	return list(ctx, q, func(scan Scanner, to **waitingSegment) error {
 		w := &waitingSegment{}
 		*to = w
@@ -81,8 +81,8 @@ func readWaiting(ctx context.Context, q Querier, to side, limit int) ([]*waiting
 		FROM segment s JOIN channel c ON c.no = s.channel WHERE s.`+to.flag+` = 1 ORDER BY s.id LIMIT ?+0`, limit)
 }
 
-// readSegments reads what the messages of segments say. Where people talk at once the segments of a channel overlap:
-// each stretch is read once.
+// readSegments reads the messages of segments. Segments of a channel overlap when people talk at once: each
+// stretch is read once.
 func readSegments(ctx context.Context, q Querier, waiting []*waitingSegment) ([]memory.Segment, error) {
 	of := make(map[int64]*waitingSegment, len(waiting))
 	for _, w := range waiting {
@@ -135,14 +135,14 @@ func (s *Store) Embedded(ctx context.Context, segments []memory.Segment, embedde
 		}
 	}
 	return s.writing(ctx, func(t *transaction) {
-		t.storeVectors(t.side(), segments, embedded)
-		t.switchOver()
+		t.storeVectors(t.vectorSet(), segments, embedded)
+		t.activateShadow()
 	})
 }
 
-// storeVectors stores the vectors of those segments that still are as they were when they were embedded, and
-// notes that these no longer wait. One that is nil says that there is nothing to embed.
-func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [][]float32) {
+// storeVectors stores the vectors of segments that are unchanged since they were embedded, which then no
+// longer wait. A nil vector says that there is nothing to embed.
+func (t *transaction) storeVectors(to vectorSet, segments []memory.Segment, vectors [][]float32) {
 	for i, s := range segments {
 		v, waits := Vector{Segment: s.ID, Values: vectors[i]}, 0
 		if v.Values == nil {
@@ -153,17 +153,17 @@ func (t *transaction) storeVectors(to side, segments []memory.Segment, vectors [
 			continue
 		}
 		if v.Values != nil {
-			ensure(t.PutVector(v, to == beside))
+			ensure(t.PutVector(v, to == shadowSet))
 			continue
 		}
-		if to == inUse {
+		if to == activeSet {
 			t.changed.Gone = append(t.changed.Gone, s.ID)
 		}
 		t.exec("DELETE FROM "+to.table+" WHERE segment = ?", s.ID)
 	}
 }
 
-// CheckVector reports what makes a vector unfit to be compared with others.
+// CheckVector returns why a vector can't be compared with others.
 func CheckVector(v []float32, space memory.Space) error {
 	if v == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// preparedRecord is a record with what can be worked out before its turn to be written.
+// preparedRecord is a record with what is computed before its turn to be written.
 type preparedRecord struct {
 	memory.Record
 	body   string
@@ -31,7 +31,7 @@ func (s *Store) prepareRecord(r memory.Record) (preparedRecord, error) {
 // keepRecord keeps a record, unless what it is about is gone.
 func (t *transaction) keepRecord(r preparedRecord) {
 	d := t.decisions()
-	if d.OptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).spot, momentOf(r.Record), r.Asker) {
+	if d.OptedOut(r.Guild, r.Asker) || d.forgotten(t.channel(r.Guild, r.Channel).location, askedAt(r.Record), r.Asker) {
 		return
 	}
 	var sources []memory.Source
@@ -47,19 +47,20 @@ func (t *transaction) keepRecord(r preparedRecord) {
 	for _, id := range r.Named() {
 		named = append(named, memory.UserID(id))
 	}
-	if t.namesForgotten(r.Guild, named, momentOf(r.Record)) {
+	if t.namesForgotten(r.Guild, named, askedAt(r.Record)) {
 		return
 	}
 	if no := value[int64](t, `INSERT INTO record (call, channel, asker, at, speaker, method, tokens, body)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING no`, r.CallID, r.Channel, r.Asker,
 		millis(r.Timestamp), r.Speaker, r.Method, r.tokens, r.body); no != 0 {
 		t.derive(derived{kind: aRecord, guild: r.Guild, channel: r.Channel, id: no, author: r.Asker,
-			at: momentOf(r.Record)}, sources, named)
+			at: askedAt(r.Record)}, sources, named)
 	}
 }
 
-// momentOf is when a record's question was asked, as an id of a message: what falls under an order that ends later.
-func momentOf(r memory.Record) memory.MessageID {
+// askedAt returns when a record's question was asked, as a message id. A rule that ends later covers the
+// record.
+func askedAt(r memory.Record) memory.MessageID {
 	if r.Question != 0 {
 		return r.Question
 	}
@@ -90,7 +91,7 @@ func (s *Store) Records(ctx context.Context, q memory.RecordQuery) ([]memory.Rec
 	return all, s.failed(err, "read records of calls")
 }
 
-// ceilMillis is the first millisecond that isn't before t.
+// ceilMillis returns the first millisecond that isn't before t.
 func ceilMillis(t time.Time) int64 {
 	ms := t.UnixMilli()
 	if t.After(time.UnixMilli(ms)) {
@@ -114,9 +115,8 @@ func (s *Store) Expire(ctx context.Context, e memory.Expiry) error {
 		s.failed(err3, "forget what was spent long ago"), s.failed(err4, "erase what expired"))
 }
 
-// forgetRecords looks up what goes while others write, and takes it away in steps, the oldest first: broken off, it
-// leaves nothing that fits where something newer was taken away. What comes meanwhile is
-// newer, and stays.
+// forgetRecords looks up what expires while others write, and deletes it in steps, oldest first: if it is
+// interrupted, nothing older stays than what it deleted. Records that come meanwhile are newer, and stay.
 func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total int, err error) {
 	gone, err := column[int64](ctx, s.engine,
 		`SELECT no FROM (SELECT no, at, row_number() OVER newest AS nth, sum(tokens) OVER newest AS cost FROM record
@@ -132,7 +132,7 @@ func (s *Store) forgetRecords(ctx context.Context, l memory.RecordLimits) (total
 		t.invalidate(selection{`SELECT d.no AS derived, 0 AS repeats, 1 AS itself FROM record r
 			CROSS JOIN derived d ON d.kind = ? AND d.place = r.channel AND d.id = r.no
 			WHERE r.no IN (SELECT value FROM json_each(?))`, []any{aRecord, jsonOf(step)}}, cause{})
-		total += t.lost.Records
+		total += t.deletedCounts.Records
 		return len(step)
 	})
 	return total, err

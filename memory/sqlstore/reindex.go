@@ -9,18 +9,18 @@ import (
 	"hark/memory"
 )
 
-// The file's meta table tells how far making everything again is ("reindex"): the row up to which full text is made, or
-// that the rest is done and vectors are being made. Until full text is whole, messages that it lacks are those behind
-// that row that aren't in fulltext_docsize.
+// The meta table records how far a rebuild ("reindex") is: the row up to which full text is rebuilt, or that only
+// vectors are left. Until full text is complete, the messages that it lacks are those after that row that aren't in
+// fulltext_docsize.
 const (
 	reindexKey = "reindex"
 	reindexed  = "vectors"
 )
 
-// Reindex makes what is made of the log again, vectors excepted: of these it makes every segment pending, and they
-// are used until others take their place. It goes in steps, between which others write; where it is cut short, the
-// next call goes on. Until it is done, not everything is found by its words. progress, if not nil, is told how many
-// messages of how many have been indexed.
+// Reindex rebuilds everything derived from the log except vectors; it makes every segment pending, and the old
+// vectors serve until new ones replace them. It runs in steps, between which others write; an interrupted one
+// continues at the next call. Until it ends, full text finds only part. progress, if not nil, gets the indexed
+// messages and their total.
 func Reindex(ctx context.Context, s *Store, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil {
@@ -38,13 +38,13 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 			return err
 		}
 	}
-	if err := s.finishWords(ctx, progress); err != nil {
+	if err := s.finishFullText(ctx, progress); err != nil {
 		return err
 	}
 	for _, part := range []struct {
 		wrong string // channels
 		again func(*transaction, int64)
-	}{{miscut, (*transaction).cutAgain}, {miscounted, (*transaction).countAgain}} {
+	}{{missegmented, (*transaction).resegment}, {miscounted, (*transaction).recount}} {
 		channels, err := column[int64](ctx, s.engine, part.wrong)
 		if err != nil {
 			return s.failed(err, "index again")
@@ -55,12 +55,12 @@ func Reindex(ctx context.Context, s *Store, progress func(done, total int)) erro
 			}
 		}
 	}
-	return s.writing(ctx, (*transaction).embedAgain)
+	return s.writing(ctx, (*transaction).reembed)
 }
 
-// RepairText makes full text again if anew, or if other rules made what is there; with goOn it goes on with
-// that where it was cut short.
-func RepairText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
+// RebuildFullText rebuilds full text if anew, or if the rules for terms have changed; with goOn it continues
+// an interrupted rebuild.
+func RebuildFullText(ctx context.Context, s *Store, anew, goOn bool, progress func(done, total int)) error {
 	rules, err := s.meta(ctx, "terms")
 	if err != nil {
 		return err
@@ -72,7 +72,7 @@ func RepairText(ctx context.Context, s *Store, anew, goOn bool, progress func(do
 	} else if !goOn {
 		return nil
 	}
-	return s.finishWords(ctx, progress)
+	return s.finishFullText(ctx, progress)
 }
 
 func (s *Store) reindexState(ctx context.Context) (state string, err error) {
@@ -86,18 +86,18 @@ func (t *transaction) beginReindex() {
 	t.note("terms", fmt.Sprint(text.Version))
 }
 
-func (t *transaction) embedAgain() {
+func (t *transaction) reembed() {
 	t.changed.pending = true
-	to := t.side()
+	to := t.vectorSet()
 	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
 	const strange = " WHERE segment NOT IN (SELECT id FROM segment)"
-	t.execAll(nil, "DELETE FROM "+inUse.table+strange, "DELETE FROM "+beside.table+strange)
+	t.execAll(nil, "DELETE FROM "+activeSet.table+strange, "DELETE FROM "+shadowSet.table+strange)
 	t.note(reindexKey, reindexed)
 }
 
 // The channels whose segments or counts aren't as their messages say.
 const (
-	miscut = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
+	missegmented = `WITH cut AS (SELECT segment, channel, count(*) AS size, min(id) AS first, max(id) AS last
 			FROM said WHERE segment <> 0 GROUP BY 1, 2)
 		SELECT coalesce(cut.channel, s.channel) FROM cut
 			FULL JOIN segment s ON s.id = cut.segment AND s.channel = cut.channel
@@ -115,8 +115,8 @@ const (
 		recalledKinds + ")"
 )
 
-// countAgain counts what was said in a channel and by whom, and marks what is starred.
-func (t *transaction) countAgain(no int64) {
+// recount recounts a channel's messages and authors, and marks starred messages.
+func (t *transaction) recount(no int64) {
 	t.changed.structure = true
 	t.execAll([]any{no},
 		"UPDATE channel SET messages = (SELECT count(*) FROM said WHERE channel = ?1 AND kind IN ("+
@@ -127,8 +127,8 @@ func (t *transaction) countAgain(no int64) {
 			WHERE message.channel = c.no AND message.id = s.id AND message.starred <> s.starred AND c.no = ?1`)
 }
 
-// cutAgain cuts a channel into segments, as if its messages had come in order.
-func (t *transaction) cutAgain(no int64) {
+// resegment cuts a channel into segments again, as if its messages had come in order.
+func (t *transaction) resegment(no int64) {
 	// version: a vector made for a segment as it was must fit none
 	newest := value[int64](t, "SELECT coalesce(max(version), 0) FROM segment WHERE channel = ?", no)
 	t.execAll([]any{no},
@@ -143,7 +143,7 @@ func (t *transaction) cutAgain(no int64) {
 	}
 	c.tail = nil
 	for after := noMessage; ; {
-		messages, rows := t.uncut(no, after)
+		messages, rows := t.unsegmented(no, after)
 		if len(messages) == 0 {
 			break
 		}
@@ -156,8 +156,8 @@ func (t *transaction) cutAgain(no int64) {
 	t.exec("UPDATE segment SET version = max(version, ?1) + 1 WHERE channel = ?2", newest, no)
 }
 
-// uncut are some messages of a channel that belong into segments, and their rows.
-func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
+// unsegmented returns the next messages of a channel that belong in segments, and their rows.
+func (t *transaction) unsegmented(no int64, after memory.MessageID) (messages []memory.Message, rows []int64) {
 	t.each(func(scan Scanner) error {
 		var row int64
 		var m memory.Message
@@ -169,8 +169,8 @@ func (t *transaction) uncut(no int64, after memory.MessageID) (messages []memory
 	return messages, rows
 }
 
-// finishWords makes the rest of full text, if making it again was begun and is not done.
-func (s *Store) finishWords(ctx context.Context, progress func(done, total int)) error {
+// finishFullText continues an unfinished rebuild of full text.
+func (s *Store) finishFullText(ctx context.Context, progress func(done, total int)) error {
 	state, err := s.reindexState(ctx)
 	if err != nil || state == "" || state == reindexed {
 		return err
@@ -187,7 +187,7 @@ func (s *Store) finishWords(ctx context.Context, progress func(done, total int))
 	return err
 }
 
-// indexMore puts the next messages into full text and tells how many it looked at: none when it is whole.
+// indexMore adds the next messages to full text and returns how many it read: 0 at the end.
 func (t *transaction) indexMore(limit int) int {
 	state := t.meta(reindexKey)
 	if state == "" || state == reindexed { // somebody else was faster

@@ -6,28 +6,28 @@ import (
 	"hark/memory"
 )
 
-// rewrite has messages of Hark's be as new: how they came about goes. Answers that were made from them stay,
-// and have what they were made from for sources as well, which nothing could reach any more else. What else
-// was made from what they said goes. Those that went with a source count as never logged.
+// rewrite treats messages of Hark's as new: how they came about is deleted. Answers made from them stay and
+// inherit their sources, which nothing could reach otherwise. Everything else made from their old text is
+// deleted. Messages that were deleted with a source count as never logged.
 func (t *transaction) rewrite(e memory.Rewritten) {
 	t.changed.Text = true
 	for _, id := range e.IDs {
-		t.handDown(e, id)
+		t.inheritSources(e, id)
 	}
 	for _, id := range e.IDs {
 		t.dropTrace(e.Channel, id)
 		t.unshow(e.Channel, id)
 		t.invalidate(madeFrom(aMessage, e.Channel, id).only(aFact, aLore, aSummary, aCondensed, aRecord), cause{})
-		t.untake(e.Guild, e.Channel, id)
+		t.restore(e.Guild, e.Channel, id)
 		if !t.isGone(e.Guild, e.Channel, id) { // else nothing is kept of it
 			t.put(table{"rewritten", 2, "channel, id, edited"}, e.Channel, id, nil)
 		}
 	}
 }
 
-// handDown gives the answers that were made from one what that was made from, and deletes its messages that
-// aren't written anew with it: nothing would tell any more what they were made from.
-func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) {
+// inheritSources adds the sources of an answer to the answers made from it. It deletes the answer's messages
+// that aren't rewritten with it, whose sources nothing would tell any more.
+func (t *transaction) inheritSources(e memory.Rewritten, answer memory.MessageID) {
 	trace, kept := t.traceOf(e.Channel, answer)
 	if !kept {
 		var known bool
@@ -60,21 +60,21 @@ func (t *transaction) handDown(e memory.Rewritten, answer memory.MessageID) {
 	}
 }
 
-// untake has a message that went with a source count as never logged, unless it is forgotten.
-func (t *transaction) untake(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
+// restore makes a message that was deleted with a source count as never logged, unless it is forgotten.
+func (t *transaction) restore(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) {
 	if t.exec(`DELETE FROM tombstone WHERE channel = ?1 AND id = ?2
 		AND EXISTS (SELECT 1 FROM taken WHERE channel = ?1 AND id = ?2)`, channel, id) == 0 {
 		return
 	}
 	if t.isGone(guild, channel, id) {
-		t.bury(channel, id)
+		t.addTombstone(channel, id)
 		return
 	}
 	t.execAll([]any{channel, id}, "DELETE FROM withdrawn WHERE channel = ? AND message = ?",
 		"DELETE FROM taken WHERE channel = ? AND id = ?")
 }
 
-// settleRewritten notes of the messages of an answer from which version on they are those that a trace tells of.
+// settleRewritten records from which version on the messages of an answer are those that a trace describes.
 func (t *transaction) settleRewritten(trace memory.Trace) {
 	c := t.knownChannel(trace.Channel)
 	if c == nil {
@@ -88,7 +88,8 @@ func (t *transaction) settleRewritten(trace memory.Trace) {
 	}
 }
 
-// isRewritten reports whether a source was written anew since the answer was made from it: what it said then is gone.
+// isRewritten reports whether a source was rewritten since the answer was made from it: what it said then is
+// gone.
 func (t *transaction) isRewritten(source memory.Source) bool {
 	return t.has("SELECT 1 FROM rewritten WHERE channel = ? AND id = ? AND (edited IS NULL OR edited > ?)",
 		source.Channel, source.ID, source.Version)

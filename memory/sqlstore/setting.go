@@ -6,13 +6,12 @@ import (
 	"hark/memory"
 )
 
-// chooseSetting keeps what was set, unless it falls under what was forgotten. The guild and the channel
-// needn't be known yet.
+// chooseSetting keeps a setting, unless it is forgotten. The guild and the channel needn't be known yet.
 func (t *transaction) chooseSetting(e memory.SettingChosen) {
-	where := spot{guild: e.Guild, channel: e.Channel, parent: t.spotAt(e.Guild, e.Channel).parent}
+	where := location{guild: e.Guild, channel: e.Channel, parent: t.locationAt(e.Guild, e.Channel).parent}
 	id := memory.FirstMessageID(e.At)
-	if slices.ContainsFunc(t.decisions().ledger, func(o order) bool {
-		return o.takesSetting(e.Key) && o.coversAll(where, id)
+	if slices.ContainsFunc(t.decisions().rules, func(o rule) bool {
+		return o.coversSetting(e.Key) && o.coversEveryone(where, id)
 	}) {
 		return
 	}
@@ -20,17 +19,17 @@ func (t *transaction) chooseSetting(e memory.SettingChosen) {
 	t.putNewer(settingTable, e.Guild, e.Channel, e.Key, e.Value, millis(e.At))
 }
 
-// takesSettings reports whether an order is about all of a channel or a guild, with which goes what was set there.
-func (o order) takesSettings() bool { return o.User == 0 && (o.whole || o.end == endless) }
+// coversSettings reports whether a rule covers all of a channel or a guild, and so its settings.
+func (o rule) coversSettings() bool { return o.User == 0 && (o.whole || o.end == endless) }
 
-// takesSetting is takesSettings of one key.
-func (o order) takesSetting(key memory.Setting) bool {
-	return o.takesSettings() && (o.Channel == 0 || o.end == endless || !key.StaysWithChannel())
+// coversSetting is coversSettings for one key.
+func (o rule) coversSetting(key memory.Setting) bool {
+	return o.coversSettings() && (o.Channel == 0 || o.end == endless || !key.StaysWithChannel())
 }
 
-// dropSettings deletes what was set for a channel or a guild of which everything is forgotten.
-func (b *beginning) dropSettings() {
-	if !b.of.takesSettings() {
+// dropSettings deletes the settings of a channel or a guild of which everything is forgotten.
+func (b *forgettingRun) dropSettings() {
+	if !b.of.coversSettings() {
 		return
 	}
 	end := millis(b.of.end.Time())

@@ -6,11 +6,11 @@ import (
 	"hark/memory"
 )
 
-// An answer that Hark keeps no more may be shown by Discord still: it was made from what went, but repeats
-// none of it. Of such an answer what it was made from stays and whom it is about, and the ids of its messages
-// (shown), without a word of it. So it is found when something goes that it does repeat.
+// Discord may still show an answer that Hark has deleted: it was made from something that is gone, but repeats none of
+// it. Of such an answer Hark keeps its sources, whom it is about, and the ids of its messages (shown), but no text. So
+// it is found when something is deleted that it does repeat.
 
-// leaveShown notes which messages Discord goes on showing of an answer that goes.
+// leaveShown records which messages of a deleted answer Discord still shows.
 func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages []memory.MessageID) {
 	for _, id := range messages {
 		t.put(table{"shown", 2, "channel, id, derived, question"}, g.channel, id, g.no, question)
@@ -18,8 +18,8 @@ func (t *transaction) leaveShown(g invalid, question memory.MessageID, messages 
 	t.settleShown(g.channel, g.no)
 }
 
-// settleShown has what is left of an answer be known by the first message that Discord shows, and be
-// forgotten if there is none.
+// settleShown keys what is left of an answer by the first message that Discord shows, and deletes it if there
+// is none.
 func (t *transaction) settleShown(channel memory.ChannelID, no int64) {
 	first := value[int64](t, "SELECT coalesce(min(id), 0) FROM shown WHERE derived = ?", no)
 	t.exec("UPDATE derived SET id = ?1, at = ?1 WHERE no = ?2", first, no)
@@ -28,14 +28,14 @@ func (t *transaction) settleShown(channel memory.ChannelID, no int64) {
 	}
 }
 
-// unshow notes that Discord shows a message no more, or not as it was.
+// unshow records that Discord no longer shows a message, or shows another text.
 func (t *transaction) unshow(channel memory.ChannelID, id memory.MessageID) {
 	if no := value[int64](t, "DELETE FROM shown WHERE channel = ? AND id = ? RETURNING derived", channel, id); no != 0 {
 		t.settleShown(channel, no)
 	}
 }
 
-// withdrawShown has Discord show what is left of an answer no more.
+// withdrawShown makes Discord stop showing what is left of an answer.
 func (t *transaction) withdrawShown(g invalid, deleted memory.Spot) {
 	eachKey(t, func(id, question memory.MessageID) {
 		unasked := int64(id) == g.id && deleted == memory.Spot{Channel: g.channel, Message: question}
@@ -44,7 +44,8 @@ func (t *transaction) withdrawShown(g invalid, deleted memory.Spot) {
 	}, "SELECT id, question FROM shown WHERE derived = ? ORDER BY id", g.no)
 }
 
-// shownOf is an answer of which nothing is left but what Discord shows, as far as its trace would tell where that is.
+// shownOf returns an answer of which only Discord has anything left, as far as its trace would tell where that
+// is.
 func (t *transaction) shownOf(guild memory.GuildID, channel memory.ChannelID,
 	answer memory.MessageID) (trace memory.Trace, known bool) {
 	ids := must(column[memory.MessageID](t.ctx, t, `SELECT s.id FROM derived d CROSS JOIN shown s ON s.derived = d.no

@@ -1,9 +1,8 @@
-// Package sqlstore holds the rules of keeping, deriving and forgetting, in SQL, for every Store in a
-// database. An Engine is the database: its connections, full text and vectors. What is held in memory is made
-// from what the engine has, and can be thrown away at any time.
+// Package sqlstore implements memory.Store in SQL: the rules of keeping, deriving and forgetting, written once for every
+// database. An Engine is the database: its connections, full text and vectors. Everything in memory is a cache of it.
 //
-// Begin reading at Store.Apply in ingest.go, which commits events; apply.go does what each of them says,
-// provenance.go takes away what was made from what is deleted, and forget.go begins to forget.
+// Begin reading at Store.Apply in ingest.go, which commits events. apply.go applies each of them, provenance.go deletes
+// what was derived from something deleted, and forget.go begins a forgetting.
 package sqlstore
 
 import (
@@ -13,7 +12,7 @@ import (
 	"hark/memory"
 )
 
-// Options say how a store is opened.
+// Options configure a store.
 type Options struct {
 	// Space is where the vectors that will be stored lie. When it isn't the one of the database's vectors,
 	// these stay in use until every segment has one in Space as well. The last to open the database decides;
@@ -40,11 +39,11 @@ type Store struct {
 	newestRead    bool             // whether newest knows what is in the database
 }
 
-// New is a store over e, which Open opens. Closing it closes e.
+// New returns a store over e, which Open opens. Closing it closes e.
 func New(e Engine, o Options) *Store {
 	s := &Store{engine: e, options: o, wake: make(chan struct{}, 1), ingest: ingest{
 		channels: map[memory.ChannelID]*channel{}, guildNos: map[memory.GuildID]int64{}, segments: map[int64]int64{}}}
-	e.Watch(s.noticeOthers)
+	e.Watch(s.invalidateCaches)
 	return s
 }
 

@@ -36,7 +36,7 @@ func (t *transaction) applyStructure(e memory.Event) {
 	case memory.RoleSeen:
 		t.seeRole(v.Guild, v.Role)
 	case memory.RoleGone:
-		t.loseRole(v)
+		t.deleteRole(v)
 	case memory.Chose:
 		t.choose(v)
 	case memory.Asked:
@@ -53,8 +53,8 @@ func (t *transaction) applyStructure(e memory.Event) {
 	}
 }
 
-// loseRole removes a role and what overwrites say of it. @everyone never goes.
-func (t *transaction) loseRole(gone memory.RoleGone) {
+// deleteRole removes a role and its overwrites. @everyone stays.
+func (t *transaction) deleteRole(gone memory.RoleGone) {
 	t.guildNo(gone.Guild)
 	t.exec("DELETE FROM role WHERE guild = ? AND id = ?", gone.Guild, gone.Role)
 	if gone.Role == memory.RoleID(gone.Guild) {
@@ -95,7 +95,7 @@ func (t *transaction) seeGuild(g memory.Guild, at time.Time) {
 }
 
 // unplaceOthers unplaces the channels that g doesn't list, except threads of those it lists: Discord lists
-// the active ones only.
+// only active ones.
 func (t *transaction) unplaceOthers(g memory.Guild) {
 	var listed, unplaced []memory.ChannelID
 	for _, c := range g.Channels {
@@ -109,8 +109,8 @@ func (t *transaction) unplaceOthers(g memory.Guild) {
 		g.ID, jsonOf(listed), jsonOf(unplaced), memory.PublicThread, memory.PrivateThread)
 }
 
-// seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it fills in a
-// channel of which nothing but messages is known, and changes no other.
+// seeChannel stores what is known of a channel now. An unplaced one comes from an old file: it only fills in a
+// channel known by nothing but messages.
 func (t *transaction) seeChannel(c memory.Channel) {
 	known := t.knownChannel(c.ID)
 	if known == nil {
@@ -128,14 +128,14 @@ func (t *transaction) seeChannel(c memory.Channel) {
 		c.Name == "" && !gone, name, c.Owner, c.AgeLimited, c.Unplaced, jsonText(c.Overwrites), known.no)
 }
 
-// nameOf is what is kept of a channel's name: nothing if it is gone, because the channel was deleted, or it
-// is a thread whose owner has opted out or is forgotten.
+// nameOf returns the name to keep of a channel: none if the channel was deleted, or is a thread whose owner
+// has opted out or is forgotten.
 func (t *transaction) nameOf(c memory.Channel) (name string, gone, deleted bool) {
 	d := t.decisions()
-	at, made := spotOf(c), memory.MessageID(c.ID)
+	at, made := locationOf(c), memory.MessageID(c.ID)
 	gone = c.Owner != 0 && d.OptedOut(c.Guild, c.Owner)
-	for _, o := range d.ledger {
-		deleted = deleted || o.Why == memory.WhyDeleted && o.coversAll(at, made)
+	for _, o := range d.rules {
+		deleted = deleted || o.Why == memory.WhyDeleted && o.coversEveryone(at, made)
 		gone = gone || c.Owner != 0 && o.User != 0 && o.covers(at, made, c.Owner)
 	}
 	if deleted || gone {
@@ -150,21 +150,21 @@ func (t *transaction) seeRole(guild memory.GuildID, r memory.Role) {
 		memory.Clean(r.Name), int64(r.Permissions), r.Bot)
 }
 
-// numbers are the file's numbers of channels, and back.
+// numbers maps channels to the file's numbers, and back.
 type numbers struct {
 	of     map[memory.ChannelID]int64
 	ids    map[int64]memory.ChannelID
 	guilds map[int64]memory.GuildID
 }
 
-// structure is that of all guilds, as it is read.
+// structure is that of all guilds, while it is read.
 type structure struct {
 	guilds   map[memory.GuildID]*memory.Guild
 	nos      numbers
 	settings map[settingPlace]map[memory.Setting]string
 }
 
-// settingPlace is where something was set; channel 0: in the whole guild.
+// settingPlace is where a setting applies; channel 0: the whole guild.
 type settingPlace struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
@@ -232,7 +232,7 @@ func (r *structure) readRole(scan Scanner) error {
 	return err
 }
 
-// readLimit reads what was chosen, which may be of a guild that isn't known.
+// readLimit reads a limit, whose guild may be unknown.
 func (r *structure) readLimit(scan Scanner) error {
 	var guild memory.GuildID
 	var l memory.RoleLimit
@@ -280,14 +280,14 @@ func (s *Store) Guild(ctx context.Context, id memory.GuildID) (*memory.Guild, er
 	return nil, fmt.Errorf("guild %d: %w", id, memory.ErrNotFound)
 }
 
-// channelIDs are the channels' ids by their numbers.
+// channelIDs returns the channels' ids by number.
 func (s *Store) channelIDs() map[int64]memory.ChannelID {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.nos.ids
 }
 
-// channelNos are the numbers of scope's channels that are known, in order.
+// channelNos returns the numbers of scope's known channels, in order.
 func (s *Store) channelNos(scope memory.Scope) []int64 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

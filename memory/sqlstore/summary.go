@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// checkSummary is e with its summary as it can be stored.
+// checkSummary returns e with its summary as it can be stored.
 func checkSummary(e memory.Summarised) (memory.Event, error) {
 	if e.Channel == 0 {
 		return e, errors.New("no channel is named")
@@ -23,8 +23,8 @@ func checkSummary(e memory.Summarised) (memory.Event, error) {
 	return e, err
 }
 
-// summarise notes how far a channel is summed up, and keeps the summary if all of its sources are as they
-// were. Else the stretch is to be summed up again.
+// summarise records how far a channel is summarised, and keeps the summary if its sources are unchanged. Else
+// the range must be summarised again.
 func (t *transaction) summarise(e memory.Summarised) {
 	c := t.knownChannel(e.Channel)
 	if c == nil { // forgotten with its guild
@@ -52,7 +52,7 @@ func (t *transaction) summarise(e memory.Summarised) {
 	}
 }
 
-// summarySources are the messages that something was made from.
+// summarySources returns the messages that something was made from.
 func summarySources(channel memory.ChannelID, from []memory.SummarySource) []memory.Source {
 	all := make([]memory.Source, len(from))
 	for i, s := range from {
@@ -62,7 +62,7 @@ func summarySources(channel memory.ChannelID, from []memory.SummarySource) []mem
 	return all
 }
 
-// makeRoom takes away the summaries that another has taken the place of, or that the channel has no room for.
+// makeRoom deletes the summaries that another replaces, or that the channel has no room for.
 func (t *transaction) makeRoom(e memory.Summarised) {
 	for _, id := range e.Evicted {
 		t.changed.Text = true
@@ -76,7 +76,7 @@ func (s *Store) Summaries(ctx context.Context, channel memory.ChannelID) ([]memo
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	guild, _, ok := s.place(channel)
+	guild, _, ok := s.channelNo(channel)
 	if !ok {
 		return nil, nil
 	}

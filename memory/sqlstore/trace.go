@@ -12,11 +12,11 @@ import (
 )
 
 func (t *transaction) keepTrace(trace memory.Trace) {
-	trace, there := t.standing(trace)
+	trace, there := t.firstRemaining(trace)
 	if !there {
 		return
 	}
-	body, err := json.Marshal(keptOf(trace))
+	body, err := json.Marshal(storedTraceOf(trace))
 	ensure(err)
 	t.put(table{"trace", 2, "channel, answer, parts, body"}, trace.Channel, trace.Answer, jsonOf(trace.Parts),
 		string(body))
@@ -26,12 +26,12 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 		if s.Kind == memory.SourceMessage && s.Channel == trace.Channel && s.ID == int64(trace.Question) {
 			asked, sources[i].Repeats = true, true // an answer is nothing without its question
 		}
-		now := t.stand(trace.Guild, s)
-		if now == isAnew && t.hasSource(trace, s) { // it stays where what that was made from is handed down to it
-			now = isOther
+		now := t.stateOf(trace.Guild, s)
+		if now == sourceRewritten && t.hasSource(trace, s) { // it stays where what that was made from is handed down to it
+			now = sourcePending
 		}
-		same, lost, gone = same && now == isSame, lost || now == isAnew || now == isLost, gone || now == isLost
-		if now == isLost && sources[i].Repeats {
+		same, lost, gone = same && now == sourceSame, lost || now == sourceRewritten || now == sourceGone, gone || now == sourceGone
+		if now == sourceGone && sources[i].Repeats {
 			hide = hideAll
 		}
 	}
@@ -51,7 +51,7 @@ func (t *transaction) keepTrace(trace memory.Trace) {
 	t.keepPrompt(trace, same && asked)
 }
 
-// hasSource reports whether a version of a message is known as what an answer was made from that is kept already.
+// hasSource reports whether a stored answer has that version of a message as a source.
 func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
 	return t.has(`SELECT 1 FROM derived d
 		CROSS JOIN source s ON s.derived = d.no AND s.kind = ? AND s.place = ? AND s.id = ? AND s.version = ?
@@ -59,8 +59,8 @@ func (t *transaction) hasSource(answer memory.Trace, s memory.Source) bool {
 		anAnswer, answer.Channel, answer.Answer)
 }
 
-// fallsUnderSince reports whether somebody was forgotten as a whole while an answer was being written, whom
-// it names or, if a source of it is gone, who may have been the source's author: that isn't known any more.
+// fallsUnderSince reports whether somebody was forgotten as a whole while an answer was being written whom it
+// names or, if a source is gone, who may be that source's author, which is no longer known.
 func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) bool {
 	since := trace.Answer
 	if trace.Prompt != nil {
@@ -73,12 +73,12 @@ func (t *transaction) fallsUnderSince(trace memory.Trace, sourceGone bool) bool 
 		memory.LocalGuild, jsonOf(namedIn(trace)), since-1, memory.Everywhere, sourceGone)
 }
 
-// namedIn are those whom an answer is about: who asked, and whom its prompt names.
+// namedIn returns whom an answer is about: the asker, and whom its prompt names.
 func namedIn(trace memory.Trace) []memory.UserID {
 	return append([]memory.UserID{trace.Asker}, trace.Named...)
 }
 
-// addSourcesOfSummaries notes what the summaries were made from that an answer was made from.
+// addSourcesOfSummaries adds the sources of the summaries that an answer was made from.
 func (t *transaction) addSourcesOfSummaries(answer derived) {
 	t.exec(`INSERT INTO source (derived, kind, place, id, version, repeats)
 		SELECT a.no, o.kind, o.place, o.id, o.version, s.repeats FROM derived a
@@ -131,7 +131,7 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 	return list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 		var p memory.Prompt
 		var kept bool
-		var sources []keptSource
+		var sources []storedSource
 		var named []memory.UserID
 		err := scanTrace(behind(scan, asJSON{&sources}, asJSON{&named}, &kept, asTime{&p.Built}, asJSON{&p}), t)
 		for _, s := range sources {
@@ -144,19 +144,19 @@ func (s *Store) traces(ctx context.Context, prompts bool, from string, args ...a
 			t.Prompt = &p
 		}
 		return err
-	}, "SELECT "+sourcesKept+", "+prompt+", "+traceColumns+" FROM "+from, args...)
+	}, "SELECT "+storedSources+", "+prompt+", "+traceColumns+" FROM "+from, args...)
 }
 
-// bareSources is what of sources sourcesOf tells.
+// bareSources is the part of sources that sourcesOf returns.
 var bareSources = sourcesOfTrace("o.kind, o.place, o.id")
 
-// sourcesOf is what some answers of a channel were made from, by the ids of any of their messages.
+// sourcesOf returns the sources of some answers of a channel, by the ids of any of their messages.
 func (s *Store) sourcesOf(ctx context.Context, channel memory.ChannelID,
 	answers []memory.MessageID) (all []memory.Trace, err error) {
 	for _, from := range []string{answersOf, answersByPart} {
 		found, err := list(ctx, s.engine, func(scan Scanner, t *memory.Trace) error {
 			t.Channel = channel
-			var sources []keptSource
+			var sources []storedSource
 			err := scan(&t.Answer, asJSON{&t.Parts}, &t.Question, asJSON{&sources})
 			for _, s := range sources {
 				t.Sources = append(t.Sources, s.source())
@@ -180,7 +180,7 @@ const traceColumns = "t.channel, t.answer, t.parts, t.body"
 
 // scanTrace reads traceColumns.
 func scanTrace(scan Scanner, t *memory.Trace) error {
-	var k keptTrace
+	var k storedTrace
 	var channel memory.ChannelID
 	var answer memory.MessageID
 	var parts []memory.MessageID
@@ -196,8 +196,8 @@ func scanTrace(scan Scanner, t *memory.Trace) error {
 	return err
 }
 
-// loseAnswer deletes the messages of an answer that goes, and its trace and prompt.
-func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) {
+// deleteAnswer deletes the messages of an answer, and its trace and prompt.
+func (t *transaction) deleteAnswer(g invalid, deleted memory.Spot) {
 	trace, _ := t.traceOf(g.channel, memory.MessageID(g.id))
 	t.dropTrace(g.channel, trace.Answer)
 	if g.hide && deleted == (memory.Spot{Channel: trace.Channel, Message: trace.Question}) {
@@ -209,7 +209,7 @@ func (t *transaction) loseAnswer(g invalid, deleted memory.Spot) {
 	}
 }
 
-// traceOf is the trace that is kept under the first message of an answer, without its sources and whom it names.
+// traceOf returns the trace under the first message of an answer, without sources and names.
 func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID) (trace memory.Trace, known bool) {
 	ensure(scanTrace(func(dest ...any) error {
 		known = t.row("SELECT "+traceColumns+" FROM trace t WHERE channel = ? AND answer = ?", channel, answer).into(dest...)
@@ -218,8 +218,8 @@ func (t *transaction) traceOf(channel memory.ChannelID, answer memory.MessageID)
 	return trace, known
 }
 
-// deleteParts deletes messages of an answer, and tells which were there still. Withdrawn, Discord is to show
-// them no more.
+// deleteParts deletes messages of an answer, and returns which were still there. If withdrawn, Discord must
+// stop showing them.
 func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 	withdrawn bool) (there []memory.MessageID) {
 	answer := derived{guild: trace.Guild, channel: trace.Channel, id: int64(trace.Answer)}
@@ -237,7 +237,7 @@ func (t *transaction) deleteParts(trace memory.Trace, parts []memory.MessageID,
 	return there
 }
 
-// withdraw has Discord show a message of an answer no more. unasked says that the question was deleted.
+// withdraw makes Discord stop showing a message of an answer. unasked says that the question was deleted.
 func (t *transaction) withdraw(answer derived, id memory.MessageID, unasked bool) {
 	t.exec(`INSERT INTO withdrawn (guild, channel, message, first, unasked) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT DO NOTHING`, answer.guild, answer.channel, id, int64(id) == answer.id, unasked)
@@ -258,9 +258,9 @@ func (s *Store) Withdrawn(ctx context.Context, limit int) ([]memory.Withdrawn, e
 	return all, s.failed(err, "read which answers were withdrawn")
 }
 
-// standing is a trace under the first message of its answer that is there, so that what is left of an answer
-// is found by what it was made from. It is false if none is left.
-func (t *transaction) standing(trace memory.Trace) (memory.Trace, bool) {
+// firstRemaining returns a trace keyed by the first message of its answer that is left, so the rest of an
+// answer is found by its sources; false if none is left.
+func (t *transaction) firstRemaining(trace memory.Trace) (memory.Trace, bool) {
 	for t.isGone(trace.Guild, trace.Channel, trace.Answer) {
 		if len(trace.Parts) == 0 {
 			return trace, false
@@ -270,13 +270,14 @@ func (t *transaction) standing(trace memory.Trace) (memory.Trace, bool) {
 	return trace, true
 }
 
-// handOn has the trace of an answer whose first message is gone be kept under the next, and takes its prompt away.
-func (t *transaction) handOn(channel memory.ChannelID, answer memory.MessageID) {
+// rekeyTrace moves the trace of an answer whose first message is gone to the next message, and deletes its
+// prompt.
+func (t *transaction) rekeyTrace(channel memory.ChannelID, answer memory.MessageID) {
 	trace, known := t.traceOf(channel, answer)
 	if !known {
 		return
 	}
-	trace, there := t.standing(trace)
+	trace, there := t.firstRemaining(trace)
 	if !there {
 		t.dropTrace(channel, answer)
 		return

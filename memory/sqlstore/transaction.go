@@ -9,19 +9,17 @@ import (
 	"hark/memory"
 )
 
-// transaction is a write under way. What many events of a batch change together is collected and written
-// once, by flush.
+// transaction is a running write. It collects what the events of a batch change together, and flush writes it once.
 //
-// Whatever fails in a transaction, nothing of it is committed, so that nobody on the way up has anything to do
-// about it. Its methods therefore return no errors: they stop it (ensure, must), and Store.transact, which
-// alone begins transactions, returns why.
+// If anything fails, nothing is committed, and no caller on the way up can do anything about it. So its methods return
+// no errors: they stop it (ensure, must), and Store.transact, the only place that begins transactions, returns why.
 type transaction struct {
 	Tx
-	ctx     context.Context
-	store   *Store
-	changed changes
-	lost    memory.Receipt // derived things that went
-	forgets bool           // whether what has begun to be forgotten is to be hidden next
+	ctx           context.Context
+	store         *Store
+	changed       changes
+	deletedCounts memory.Receipt // derived things that went
+	hideNext      bool           // whether what has begun to be forgotten is to be hidden next
 
 	terms    []rowTerms // that full text doesn't hold yet
 	segments map[int64]*segmentChange
@@ -36,24 +34,24 @@ func (s *Store) newTransaction(ctx context.Context, tx Tx) *transaction {
 		counts: map[int64]int{}, heard: map[int64]memory.MessageID{}}
 }
 
-// failure is what a transaction that can't go on panics with.
+// failure is the panic value that stops a transaction.
 type failure struct{ error }
 
-// ensure stops the transaction that is under way if err isn't nil.
+// ensure stops the running transaction if err isn't nil.
 func ensure(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// must is v, unless err stops the transaction that is under way.
+// must returns v, or stops the running transaction if err isn't nil.
 func must[T any](v T, err error) T {
 	ensure(err)
 	return v
 }
 
-// stopped, deferred, has err tell what stopped a transaction.
-func stopped(err *error) {
+// recoverFailure, deferred, sets err to what stopped a transaction.
+func recoverFailure(err *error) {
 	switch reason := recover().(type) {
 	case nil:
 	case failure:
@@ -63,12 +61,12 @@ func stopped(err *error) {
 	}
 }
 
-// segmentChange is what happened to a segment in the transaction.
+// segmentChange is what the transaction changes in a segment.
 type segmentChange struct {
 	channel     int64
 	first, last memory.MessageID // of messages added
 	size        int              // added less removed
-	torn        bool             // something in it was removed or changed, so that its vector must go
+	invalid     bool             // something in it was removed or changed, so that its vector must go
 }
 
 type presenceKey struct {
@@ -76,14 +74,14 @@ type presenceKey struct {
 	author  memory.UserID
 }
 
-// presenceChange is what happened to what somebody wrote in a channel.
+// presenceChange is what the transaction changes in somebody's messages in a channel.
 type presenceChange struct {
 	messages int              // added less removed
 	newest   memory.MessageID // of those added
 	removed  bool             // so that the last may be another now
 }
 
-// exec tells how many rows it changed.
+// exec returns how many rows it changed.
 func (t *transaction) exec(query string, args ...any) int { return must(t.Exec(query, args...)) }
 
 // execAll runs several statements with the same arguments.
@@ -93,14 +91,14 @@ func (t *transaction) execAll(args []any, queries ...string) {
 	}
 }
 
-// table is a table with a key, which its first columns are.
+// table is a table whose first columns are its key.
 type table struct {
 	name    string
 	key     int
 	columns string
 }
 
-// upsert is a statement that writes rows in the place of those with the same key.
+// upsert returns a statement that inserts rows or replaces those with the same key.
 func (to table) upsert(rows string) string {
 	names := strings.Split(to.columns, ", ")
 	changed := make([]string, 0, len(names)-to.key)
@@ -113,7 +111,7 @@ func (to table) upsert(rows string) string {
 
 func values(n int) string { return "VALUES (?" + strings.Repeat(", ?", n-1) + ")" }
 
-// put writes a row in the place of the one with the same key.
+// put inserts a row or replaces the one with the same key.
 func (t *transaction) put(to table, row ...any) { t.exec(to.upsert(values(len(row))), row...) }
 
 // Decisions, of which the last by at holds.
@@ -129,32 +127,32 @@ func (to table) upsertNewer(rows string) string {
 	return to.upsert(rows) + " WHERE excluded.at > " + to.name + ".at"
 }
 
-// putNewer is put where the row that is there is older, and tells whether it was.
+// putNewer is put unless the existing row is as new; it reports whether it wrote.
 func (t *transaction) putNewer(to table, row ...any) bool {
 	return t.exec(to.upsertNewer(values(len(row))), row...) > 0
 }
 
-// takeNewer takes over what is newer in the database that is replaced, and tells how many rows that are.
+// takeNewer takes over newer rows from the replaced database, and returns how many.
 func (t *transaction) takeNewer(from table) int {
 	return t.exec(from.upsertNewer("SELECT " + from.columns + " FROM old." + from.name + " WHERE true"))
 }
 
-// note keeps something about the whole database.
+// note sets a key in meta.
 func (t *transaction) note(key, value string) { t.put(table{"meta", 1, "key, value"}, key, value) }
 
-// meta is what note keeps; empty if nothing.
+// meta returns the value of a key in meta; empty if there is none.
 func (t *transaction) meta(key string) string {
 	return value[string](t, "SELECT value FROM meta WHERE key = ?", key)
 }
 
-// row is the first row of an answer.
+// row returns the first row of a result.
 func (t *transaction) row(query string, args ...any) answer {
 	return answer{RowOf(t.ctx, t, query, args...)}
 }
 
 type answer struct{ Row }
 
-// into scans a row, and tells whether there is one.
+// into scans a row, and reports whether there is one.
 func (a answer) into(dest ...any) bool { return must(Found(a.Scan(dest...))) }
 
 // has reports whether a query finds anything.
@@ -162,7 +160,7 @@ func (t *transaction) has(query string, args ...any) bool {
 	return t.row(query, args...).into(new(any))
 }
 
-// value is the only column of a query's first row; zero if there is none.
+// value returns the only column of a query's first row; zero if there is none.
 func value[T any](t *transaction, query string, args ...any) (v T) {
 	t.row(query, args...).into(&v)
 	return v
@@ -173,7 +171,7 @@ func (t *transaction) each(f func(scan Scanner) error, query string, args ...any
 	ensure(Each(t.ctx, t, f, query, args...))
 }
 
-// eachKey calls f for every row of two numbers, once all are read, so that it may write.
+// eachKey calls f for every row of two numbers, after reading all, so f may write.
 func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, args ...any) {
 	type key struct {
 		place P
@@ -185,7 +183,7 @@ func eachKey[P, I ~int64](t *transaction, f func(place P, id I), query string, a
 	}
 }
 
-// segment is the change of a segment, to be added to.
+// segment returns the pending change of a segment.
 func (t *transaction) segment(id, channel int64) *segmentChange {
 	c, ok := t.segments[id]
 	if !ok {
@@ -195,7 +193,7 @@ func (t *transaction) segment(id, channel int64) *segmentChange {
 	return c
 }
 
-// count notes that a message that full text holds came (1) or went (-1).
+// count counts a message in full text as added (1) or removed (-1).
 func (t *transaction) count(m memory.Message, channel int64, change int) {
 	t.counts[channel] += change
 	key := presenceKey{channel, m.Author}
@@ -215,7 +213,7 @@ func (t *transaction) count(m memory.Message, channel int64, change int) {
 // noMessage is smaller than every id.
 const noMessage memory.MessageID = -1 << 63
 
-// flush writes what was collected.
+// flush writes the collected changes.
 func (t *transaction) flush() {
 	t.flushTerms()
 	for _, id := range slices.Sorted(maps.Keys(t.segments)) {
@@ -239,7 +237,7 @@ func (t *transaction) flush() {
 	clear(t.heard)
 }
 
-// hear notes that a message was told of live.
+// hear records a message that was told of live.
 func (t *transaction) hear(channel int64, id memory.MessageID) {
 	t.heard[channel] = max(t.heard[channel], id)
 }
@@ -257,8 +255,8 @@ func (t *transaction) flushSegment(id int64, c *segmentChange) {
 		ON CONFLICT (id) DO UPDATE SET first = min(segment.first, ?3), last = max(segment.last, ?4),
 		size = segment.size + ?5, version = segment.version + 1, pending = 1, next = excluded.next`,
 		id, c.channel, first, last, c.size)
-	if c.torn {
-		t.tear(id)
+	if c.invalid {
+		t.deleteVectors(id)
 		t.exec("DELETE FROM segment WHERE id = ? AND size <= 0", id)
 	}
 }
@@ -277,5 +275,5 @@ func (t *transaction) flushPresence(key presenceKey, c *presenceChange) {
 		key.channel, key.author)
 }
 
-// recalledKinds are the kinds that memory.Kind.Recalled reports true for.
+// recalledKinds are the kinds for which memory.Kind.Recalled is true.
 const recalledKinds = "0, 1, 2"

@@ -7,7 +7,7 @@ import (
 	"hark/memory"
 )
 
-// Taken is what was taken over from another store.
+// Taken counts what was taken over from another store.
 type Taken struct {
 	Deleted int // messages that were deleted there
 	Edited  int // messages that were edited
@@ -17,9 +17,9 @@ type Taken struct {
 	Choices int // decisions about what to remember
 }
 
-// TakeOver has a store that is a copy of an older one forget, delete and decide what the tables in the schema
-// old tell and its own don't. The forgettings are put on record only. What can be read is taken over; the
-// error tells of the rest. The caller has the turn.
+// TakeOver applies to a store, which is a copy of an older one, the forgettings, deletions and decisions that
+// the tables in the schema old have and its own lack. Forgettings are only put on record. It takes over what
+// is readable; the error describes the rest. The caller holds the write lock.
 func TakeOver(ctx context.Context, s *Store, r *Taken) error {
 	var errs []error
 	for _, take := range []func(*transaction, *Taken){
@@ -43,7 +43,7 @@ func (t *transaction) takeForgettings(*Taken) {
 
 func (t *transaction) takeOptOuts(r *Taken) { r.OptOuts = t.takeNewer(optedTable) }
 
-// decided takes over what was decided since.
+// decided takes over newer decisions.
 func decided(from table) func(*transaction, *Taken) {
 	return func(t *transaction, _ *Taken) {
 		t.changed.structure = true
@@ -75,7 +75,7 @@ func (t *transaction) takeChoices(r *Taken) {
 	}
 }
 
-// takeWithdrawn takes over which answers Discord shows still.
+// takeWithdrawn takes over which withdrawn answers Discord still shows.
 func (t *transaction) takeWithdrawn(*Taken) {
 	t.exec(`INSERT INTO main.withdrawn (guild, channel, message, first)
 		SELECT guild, channel, message, first FROM old.withdrawn WHERE true ORDER BY no ON CONFLICT DO NOTHING`)
@@ -89,7 +89,7 @@ func (t *transaction) takeTaken(*Taken) {
 			WHERE d.channel = o.channel AND d.id = o.id) ON CONFLICT DO NOTHING`)
 }
 
-// takeShown takes over what answers were made from that Discord shows still, and that aren't kept.
+// takeShown takes over the sources of answers that Discord still shows and that aren't kept.
 func (t *transaction) takeShown(*Taken) {
 	t.execAll([]any{aShown}, `INSERT INTO main.derived (kind, place, id, guild, channel, author, at)
 			SELECT kind, place, id, guild, channel, author, at FROM old.derived WHERE kind = ?1 ON CONFLICT DO NOTHING`,
@@ -101,12 +101,13 @@ func (t *transaction) takeShown(*Taken) {
 			`CROSS JOIN old.named n ON n.derived = o.no WHERE o.kind = ?1 ON CONFLICT DO NOTHING`)
 }
 
-// shownBefore are answers o of the old database that Discord shows still, as d in the restored one.
+// shownBefore joins answers o of the old database that Discord still shows with d, the same in the restored
+// one.
 const shownBefore = ` FROM old.derived o
 	CROSS JOIN main.derived d ON d.kind = o.kind AND d.place = o.place AND d.id = o.id `
 
-// takeRewritten takes away the messages of Hark's that were written anew since: what they say now came about
-// in a way that isn't known here. Discord is to show them no more.
+// takeRewritten deletes the messages of Hark's that were rewritten since: the copy doesn't know the sources of
+// their present text. Discord must stop showing them.
 func (t *transaction) takeRewritten(*Taken) {
 	for _, e := range must(list(t.ctx, t, func(scan Scanner, e *memory.Rewritten) error {
 		e.IDs = make([]memory.MessageID, 1)
@@ -124,7 +125,7 @@ func (t *transaction) takeRewritten(*Taken) {
 }
 
 func (t *transaction) takeFacts(r *Taken) {
-	eachKey(t, func(guild memory.GuildID, id int64) { r.Facts++; t.take(aFact, guild, id) },
+	eachKey(t, func(guild memory.GuildID, id int64) { r.Facts++; t.deleteKnowledge(aFact, guild, id) },
 		`SELECT guild, id FROM old.fact o WHERE o.text IS NULL
 		AND NOT EXISTS (SELECT 1 FROM main.fact f WHERE f.guild = o.guild AND f.id = o.id AND f.text IS NULL)`)
 }
@@ -157,7 +158,7 @@ func (t *transaction) takeDeleted(r *Taken) {
 	}
 }
 
-// takeEdited takes over the texts of messages that were edited since, so that what they said before doesn't come back.
+// takeEdited takes over texts that were edited since, so the old texts don't come back.
 func (t *transaction) takeEdited(r *Taken) {
 	edits := must(list(t.ctx, t, func(scan Scanner, e *memory.Edited) error {
 		return scan(&e.Guild, &e.Channel, &e.ID, asTime{&e.At}, &e.Content)

@@ -30,7 +30,7 @@ func dequantise(steps []byte) []float32 {
 }
 
 // numbered is a segment of guild 1, in one of its channels, with a vector.
-func numbered(t *table, segment, channel int64, vector []float32) storedVector {
+func numbered(t *sketchTable, segment, channel int64, vector []float32) storedVector {
 	return storedVector{segment: 1<<sqlstore.SegmentBits + segment, channel: 1<<sqlstore.ChannelBits + channel,
 		sketch: t.sketcher.sketch(quantise(vector))}
 }
@@ -207,14 +207,14 @@ func TestTableHoldsWhatItWasGiven(t *testing.T) {
 }
 
 // checkTable checks that a table holds what it was given, once each.
-func checkTable(t *rapid.T, of *table, want map[int64]storedVector) {
+func checkTable(t *rapid.T, of *sketchTable, want map[int64]storedVector) {
 	if len(of.segments) != len(want) || len(of.at) != len(want) {
 		t.Fatalf("of %d there are %d rows", len(want), len(of.segments))
 	}
 	for i, segment := range of.segments {
 		v := want[segment]
 		var sketch []byte
-		for k := range turns {
+		for k := range rotations {
 			for _, word := range of.sketch(k, int32(i)) {
 				sketch = binary.LittleEndian.AppendUint64(sketch, word)
 			}

@@ -7,10 +7,11 @@ import (
 	"hark/memory"
 )
 
-// Decisions are what is asked about every message before it is logged. The writer holds them in memory.
+// Decisions holds the opt-outs and forgettings that every message is checked against before it is logged. The
+// writer caches them.
 type Decisions struct {
-	out    map[member]bool // who has opted out
-	ledger []order
+	out   map[member]bool // who has opted out
+	rules []rule
 	// newest is the greatest end of an order that has one: what comes now is hardly ever older.
 	newest memory.MessageID
 }
@@ -20,8 +21,8 @@ type member struct {
 	user  memory.UserID
 }
 
-// order is a forgetting with what it covers, then and later.
-type order struct {
+// rule is a forgetting and what it covers, now and later.
+type rule struct {
 	memory.Forgetting
 	end   memory.MessageID // exclusive; or endless
 	whole bool             // whether nothing but its beginning ends it
@@ -30,9 +31,9 @@ type order struct {
 // endless is the end of what has none.
 const endless memory.MessageID = 1<<63 - 1
 
-// orderOf is what f covers.
-func orderOf(f memory.Forgetting) order {
-	o := order{Forgetting: f, end: endless}
+// ruleOf returns what f covers.
+func ruleOf(f memory.Forgetting) rule {
+	o := rule{Forgetting: f, end: endless}
 	if f.Why == memory.WhyDeleted {
 		return o
 	}
@@ -43,51 +44,51 @@ func orderOf(f memory.Forgetting) order {
 	return o
 }
 
-// spot is where a message is, as far as it is known.
-type spot struct {
+// location is where a message is, as far as known.
+type location struct {
 	guild   memory.GuildID
 	channel memory.ChannelID
 	parent  memory.ChannelID // of a thread; else 0
 }
 
-func spotOf(c memory.Channel) spot {
-	at := spot{guild: c.Guild, channel: c.ID}
+func locationOf(c memory.Channel) location {
+	at := location{guild: c.Guild, channel: c.ID}
 	if c.Kind.IsThread() {
 		at.parent = c.Parent
 	}
 	return at
 }
 
-// coversAll reports whether o covers id at s whoever wrote it.
-func (o *order) coversAll(s spot, id memory.MessageID) bool {
+// coversEveryone reports whether o covers id at s for every author.
+func (o *rule) coversEveryone(s location, id memory.MessageID) bool {
 	return o.User == 0 && o.covers(s, id, 0)
 }
 
-func (o *order) covers(s spot, id memory.MessageID, author memory.UserID) bool {
+func (o *rule) covers(s location, id memory.MessageID, author memory.UserID) bool {
 	return id < o.end && (o.User == 0 || o.User == author) && (o.Guild == memory.Everywhere || o.Guild == s.guild) &&
 		(o.Channel == 0 || o.Channel == s.channel || o.Channel == s.parent)
 }
 
-func (d *Decisions) add(o order) {
-	if d.ledger = append(d.ledger, o); o.end != endless {
+func (d *Decisions) add(o rule) {
+	if d.rules = append(d.rules, o); o.end != endless {
 		d.newest = max(d.newest, o.end)
 	}
 }
 
-// forgotten reports whether a message falls under an order.
-func (d *Decisions) forgotten(s spot, id memory.MessageID, author memory.UserID) bool {
-	for i := range d.ledger {
-		if o := &d.ledger[i]; (id < d.newest || o.end == endless) && o.covers(s, id, author) {
+// forgotten reports whether a message falls under a rule.
+func (d *Decisions) forgotten(s location, id memory.MessageID, author memory.UserID) bool {
+	for i := range d.rules {
+		if o := &d.rules[i]; (id < d.newest || o.end == endless) && o.covers(s, id, author) {
 			return true
 		}
 	}
 	return false
 }
 
-// NewDecisions are none yet.
+// NewDecisions returns empty Decisions.
 func NewDecisions() *Decisions { return &Decisions{out: map[member]bool{}, newest: noMessage} }
 
-// Opt notes what somebody decided about themselves.
+// Opt records an opt-out or opt-in.
 func (d *Decisions) Opt(guild memory.GuildID, user memory.UserID, out bool) {
 	d.out[member{guild, user}] = out
 }
@@ -97,30 +98,30 @@ func (d *Decisions) OptedOut(guild memory.GuildID, user memory.UserID) bool {
 	return d.out[member{guild, user}]
 }
 
-// ReadForgetting reads a row of ForgettingColumns, and notes what that covers.
+// ReadForgetting reads a row of ForgettingColumns and adds its rule.
 func (d *Decisions) ReadForgetting(scan Scanner) (f memory.Forgetting, err error) {
-	var o order
+	var o rule
 	err = o.scan(scan)
 	d.add(o)
 	return o.Forgetting, err
 }
 
-// Forgotten reports whether what somebody wrote in a channel is forgotten.
+// Forgotten reports whether a message of that author in a channel is forgotten.
 func (d *Decisions) Forgotten(c memory.Channel, id memory.MessageID, author memory.UserID) bool {
-	return d.forgotten(spotOf(c), id, author)
+	return d.forgotten(locationOf(c), id, author)
 }
 
-// mayDrop reports whether a message would be dropped if somebody in particular had written it.
-func (d *Decisions) mayDrop(at spot, id memory.MessageID) bool {
+// mayDrop reports whether a message would be dropped for some author.
+func (d *Decisions) mayDrop(at location, id memory.MessageID) bool {
 	for m := range d.out {
 		if d.out[m] && m.guild == at.guild {
 			return true
 		}
 	}
-	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.User != 0 && o.covers(at, id, o.User) })
+	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.User != 0 && o.covers(at, id, o.User) })
 }
 
-// decisions are read from the file where the writer doesn't hold them.
+// decisions returns the cached decisions, or reads them.
 func (t *transaction) decisions() *Decisions {
 	w := &t.store.ingest
 	if w.decisions != nil {
@@ -137,32 +138,32 @@ func (t *transaction) decisions() *Decisions {
 	return d
 }
 
-// spotAt is where a message is whose channel may be known.
-func (t *transaction) spotAt(guild memory.GuildID, channel memory.ChannelID) spot {
+// locationAt returns a message's location; its channel may be unknown.
+func (t *transaction) locationAt(guild memory.GuildID, channel memory.ChannelID) location {
 	if c := t.knownChannel(channel); c != nil {
-		return c.spot
+		return c.location
 	}
-	return spot{guild: guild, channel: channel}
+	return location{guild: guild, channel: channel}
 }
 
-// isGone reports whether a message was deleted or dropped, or would be forgotten if it came, whoever wrote
-// it. guild counts where the channel isn't known.
+// isGone reports whether a message was deleted or dropped, or would be forgotten whoever wrote it. guild
+// counts if the channel is unknown.
 func (t *transaction) isGone(guild memory.GuildID, channel memory.ChannelID, id memory.MessageID) bool {
 	if t.store.ingest.dropped.has(channel, id) ||
 		t.has("SELECT 1 FROM tombstone WHERE channel = ? AND id = ?", channel, id) {
 		return true
 	}
 	d := t.decisions()
-	if len(d.ledger) == 0 {
+	if len(d.rules) == 0 {
 		return false
 	}
-	at := t.spotAt(guild, channel)
-	return slices.ContainsFunc(d.ledger, func(o order) bool { return o.coversAll(at, id) })
+	at := t.locationAt(guild, channel)
+	return slices.ContainsFunc(d.rules, func(o rule) bool { return o.coversEveryone(at, id) })
 }
 
-// opt keeps what somebody decided about themselves.
+// opt keeps a member's opt-out or opt-in.
 func (t *transaction) opt(e memory.Opted) {
-	t.forgets = true // or it was told before, and isn't hidden yet
+	t.hideNext = true // or it was told before, and isn't hidden yet
 	d := t.decisions()
 	if !t.putNewer(optedTable, e.Guild, e.User, e.Out, millis(e.At)) {
 		return
@@ -185,7 +186,7 @@ func (s *Store) OptedOut(ctx context.Context, guild memory.GuildID, user memory.
 	return out, s.failed(err, "read whether user %d has opted out", user)
 }
 
-// choose keeps what was decided about remembering. Where it begins now, nothing said before is missing.
+// choose keeps a decision about remembering. If remembering begins now, nothing said before is missing.
 func (t *transaction) choose(e memory.Chose) {
 	t.guildNo(e.Guild)
 	table, id := "guild", int64(e.Guild)

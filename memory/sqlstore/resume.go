@@ -24,11 +24,11 @@ func (s *Store) Forget(ctx context.Context, f memory.Forgetting,
 	return s.Resume(ctx, id, progress)
 }
 
-// ForgettingColumns are those of a forgetting.
+// ForgettingColumns are the columns of a forgetting.
 const ForgettingColumns = "id, guild, channel, user, before, why, at, whole"
 
 // scan reads ForgettingColumns, and what follows them.
-func (o *order) scan(scan Scanner, more ...any) error {
+func (o *rule) scan(scan Scanner, more ...any) error {
 	err := scan(append([]any{&o.ID, &o.Guild, &o.Channel, &o.User, &o.end, &o.Why, asTime{&o.At}, &o.whole},
 		more...)...)
 	if !o.whole && o.end != endless {
@@ -37,7 +37,7 @@ func (o *order) scan(scan Scanner, more ...any) error {
 	return err
 }
 
-// Forgettings implements memory.Store. Of several for one reason that are finished there may be the newest only.
+// Forgettings implements memory.Store. Of several finished ones for one reason it may return only the newest.
 func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memory.UserID) ([]memory.Receipt, error) {
 	where, args := "done = 0 ORDER BY id", []any(nil)
 	if user != 0 {
@@ -45,7 +45,7 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 			[]any{guild, user}
 	}
 	all, err := list(ctx, s.engine, func(scan Scanner, r *memory.Receipt) error {
-		var o order
+		var o rule
 		err := o.scan(scan, asJSON{r})
 		r.Forgetting = o.Forgetting
 		return err
@@ -53,7 +53,7 @@ func (s *Store) Forgettings(ctx context.Context, guild memory.GuildID, user memo
 	return all, s.failed(err, "read what is forgotten")
 }
 
-// Resume implements memory.Store. It takes out what any forgetting has doomed, so that whoever is given a receipt
+// Resume implements memory.Store. It deletes what any forgetting has pending, so whoever gets a receipt
 // needn't know of the others.
 func (s *Store) Resume(ctx context.Context, id int64, progress func(done, total int)) (memory.Receipt, error) {
 	r, err := s.resume(ctx, id, progress)
@@ -69,7 +69,7 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 		if r, err = s.hide(ctx, id); err != nil {
 			return r, err
 		}
-		if err := s.takeOut(ctx, progress); err != nil {
+		if err := s.deletePending(ctx, progress); err != nil {
 			return r, err
 		}
 		// It is done when the log is empty as well: else whoever keeps house tries again.
@@ -83,21 +83,21 @@ func (s *Store) resume(ctx context.Context, id int64, progress func(done, total 
 	return r, s.engine.Erase(ctx, true)
 }
 
-// forgetting reads one that is on record; its ID is 0 if none is.
-func (t *transaction) forgetting(id int64) (o order, begun int, done bool, r memory.Receipt) {
+// forgetting reads a forgetting; its ID is 0 if there is none.
+func (t *transaction) forgetting(id int64) (o rule, begun int, done bool, r memory.Receipt) {
 	begun, done, err := o.read(t.ctx, t, id, &r)
 	ensure(err)
 	return o, begun, done, r
 }
 
-func (o *order) read(ctx context.Context, q Querier, id int64, r *memory.Receipt) (begun int, done bool, err error) {
+func (o *rule) read(ctx context.Context, q Querier, id int64, r *memory.Receipt) (begun int, done bool, err error) {
 	_, err = Found(o.scan(RowOf(ctx, q, "SELECT "+ForgettingColumns+", begun, done, receipt FROM forgetting WHERE id = ?",
 		id).Scan, &begun, &done, asJSON{r}))
 	r.Forgetting = o.Forgetting
 	return begun, done, err
 }
 
-// beginAgain reads a forgetting, and begins it if it is on record merely.
+// beginAgain reads a forgetting, and begins it if it is only on record.
 func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
 	o, begun, done, r := t.forgetting(id)
 	if o.ID == 0 {
@@ -109,27 +109,27 @@ func (t *transaction) beginAgain(id int64) (r memory.Receipt, done bool) {
 	return r, done
 }
 
-// takeOut takes the rows of doomed messages and their full text out of the file.
-func (s *Store) takeOut(ctx context.Context, progress func(done, total int)) error {
+// deletePending deletes the rows of messages pending deletion, and their full text.
+func (s *Store) deletePending(ctx context.Context, progress func(done, total int)) error {
 	var total, all int
 	if err := s.row(ctx, "SELECT count(*), (SELECT coalesce(sum(messages), 0) FROM channel) FROM doomed").Scan(&total,
 		&all); err != nil {
 		return s.engine.Explain(err)
 	}
 	_, err := s.inSteps(ctx, 0, total, progress, func(t *transaction, limit int) int {
-		if total > all/muchText {
-			ensure(t.RemoveMuch())
+		if total > all/bulkFraction {
+			ensure(t.RemoveInBulk())
 		}
-		return t.takeOutSome(limit)
+		return t.deletePendingBatch(limit)
 	})
 	return err
 }
 
-// muchText is of how many messages one has to go for that to be much text: fewer than as many as full text can
-// merge while it removes one.
-const muchText = 100
+// bulkFraction: deleting more than one in so many messages counts as bulk. That is fewer than full text can
+// merge in the time that it removes one.
+const bulkFraction = 100
 
-func (t *transaction) takeOutSome(limit int) int {
+func (t *transaction) deletePendingBatch(limit int) int {
 	rows, terms := t.termsOf(`SELECT m.row, m.kind, m.content, m.extra FROM doomed d
 		CROSS JOIN message m ON m.row = d.row ORDER BY d.row LIMIT ?+0`, limit)
 	if len(rows) == 0 {
@@ -145,7 +145,7 @@ func (t *transaction) takeOutSome(limit int) int {
 	return len(rows)
 }
 
-// finish says that a forgetting is carried out, and deletes the channels and guilds that nothing needs any more.
+// finish marks a forgetting as done, and deletes the channels and guilds that nothing needs any more.
 func (t *transaction) finish(id int64) {
 	o, _, _, _ := t.forgetting(id)
 	if o.ID == 0 {

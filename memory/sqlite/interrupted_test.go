@@ -42,9 +42,9 @@ func (c *stepping) step() {
 	}
 }
 
-// cutShort does something once, and then cuts it short in many places, at each look at its context in the long form;
+// interrupt does something once, and then cuts it short in many places, at each look at its context in the long form;
 // after is called each time. What was cut short must say so, unless that came too late to matter.
-func cutShort(t *testing.T, do func(context.Context) error, after func()) {
+func interrupt(t *testing.T, do func(context.Context) error, after func()) {
 	t.Helper()
 	run := func(n int) (seen int) {
 		inner, cancel := context.WithCancel(context.Background())
@@ -77,7 +77,7 @@ func copied(t testing.TB, dir string) string {
 	return to
 }
 
-func TestRestoreCutShortAnywhere(t *testing.T) {
+func TestRestoreInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
 	apply(t, s, posted(secret, 200, "pears"), posted(general, 201, "plums"), posted(general, 202, "cherries"))
@@ -88,7 +88,7 @@ func TestRestoreCutShortAnywhere(t *testing.T) {
 	closed(t, s)
 	before, left := content(t, filepath.Join(s.engine.dir, FileName)), 0
 	var dir string
-	cutShort(t, func(ctx context.Context) error {
+	interrupt(t, func(ctx context.Context) error {
 		dir = copied(t, s.engine.dir)
 		r, err := Restore(ctx, dir, backup, nil)
 		if err == nil && (!r.Known || r.Deleted != 1 || r.Edited != 1 || r.OptOuts != 1 || len(r.Forgettings) != 2) {
@@ -119,12 +119,12 @@ func TestRestoreCutShortAnywhere(t *testing.T) {
 }
 
 // Making the indexes again ends in the same, wherever it was cut short before.
-func TestReindexCutShortAnywhere(t *testing.T) {
+func TestReindexInterruptedAnywhere(t *testing.T) {
 	t.Parallel()
 	s := populated(t)
 	drain(t, s)
 	want := dump(t, s)
-	cutShort(t, func(ctx context.Context) error {
+	interrupt(t, func(ctx context.Context) error {
 		execute(t, s.engine.write, "UPDATE channel SET messages = 5")
 		return sqlstore.Reindex(ctx, s.Store, func(int, int) {})
 	}, func() {

@@ -13,7 +13,7 @@ import (
 const (
 	// shortlisted is how many segments are ranked at least, and shortlistedEach for each that is wanted.
 	shortlisted, shortlistedEach = 400, 8
-	// longlist is how many times as many are chosen by some bits of one turn, of which all bits then choose
+	// longlist is how many times as many are preselected by some bits of one rotation; all bits then choose
 	// the shortlist.
 	longlist = 25
 )
@@ -21,13 +21,13 @@ const (
 // minID and maxID exclude no message.
 const minID, maxID = memory.MessageID(-1 << 63), memory.MessageID(1<<63 - 1)
 
-// filter is what may be found in a guild.
+// filter selects what may be found in a guild.
 type filter struct {
 	channels     []bool // by number in the guild
 	since, until memory.MessageID
 }
 
-// scopeFilter is what of scope lies in a guild, nos being the numbers of scope's channels.
+// scopeFilter returns the part of scope in a guild; nos are the numbers of scope's channels.
 func scopeFilter(scope memory.Scope, guild int64, nos []int64) filter {
 	f := filter{since: minID, until: maxID}
 	for _, no := range nos {
@@ -50,33 +50,32 @@ func scopeFilter(scope memory.Scope, guild int64, nos []int64) filter {
 }
 
 // allows reports whether the row at i may be found.
-func (f *filter) allows(t *table, i int32) bool {
+func (f *filter) allows(t *sketchTable, i int32) bool {
 	c := int(t.channels[i])
 	return c < len(f.channels) && f.channels[c] && (f.always() || t.lasts[i] >= f.since && t.firsts[i] < f.until)
 }
 
 func (f *filter) always() bool { return f.since == minID && f.until == maxID }
 
-// table is what is kept of a guild's segments in memory: a list for each thing, since every search reads some
-// of them from end to end.
-type table struct {
+// sketchTable holds a guild's segments in memory, by column, since every search scans some columns completely.
+type sketchTable struct {
 	guild         int64
 	segments      []int64
 	channels      []uint32 // their numbers in the guild
 	firsts, lasts []memory.MessageID
-	sketches      [turns][]uint64 // one after the other
-	words         int             // that a sketch takes of each turn
-	at            map[int64]int32 // places, by segment
+	sketches      [rotations][]uint64 // one after the other
+	words         int                 // of a sketch, per rotation
+	at            map[int64]int32     // places, by segment
 	sketcher      *sketcher
 }
 
-func newTable(guild int64, dimensions int) table {
+func newTable(guild int64, dimensions int) sketchTable {
 	k := newSketcher(dimensions)
-	return table{guild: guild, at: map[int64]int32{}, sketcher: k, words: k.width / 64}
+	return sketchTable{guild: guild, at: map[int64]int32{}, sketcher: k, words: k.width / 64}
 }
 
 // grow makes room for n rows.
-func (t *table) grow(n int) {
+func (t *sketchTable) grow(n int) {
 	t.segments, t.channels = slices.Grow(t.segments, n), slices.Grow(t.channels, n)
 	t.firsts, t.lasts = slices.Grow(t.firsts, n), slices.Grow(t.lasts, n)
 	for k := range t.sketches {
@@ -84,9 +83,9 @@ func (t *table) grow(n int) {
 	}
 }
 
-// put adds a row, or replaces the segment's.
-func (t *table) put(v storedVector) error {
-	if n := 8 * turns * t.words; len(v.sketch) != n {
+// put adds or replaces a segment's row.
+func (t *sketchTable) put(v storedVector) error {
+	if n := 8 * rotations * t.words; len(v.sketch) != n {
 		return fmt.Errorf("the sketch of segment %d takes %d bytes and not %d", v.segment, len(v.sketch), n)
 	}
 	i, ok := t.at[v.segment]
@@ -97,7 +96,7 @@ func (t *table) put(v storedVector) error {
 	}
 	t.segments[i], t.channels[i] = v.segment, uint32(v.channel-t.guild<<sqlstore.ChannelBits)
 	t.firsts[i], t.lasts[i] = v.first, v.last
-	for k := range turns {
+	for k := range rotations {
 		sketch := t.sketch(k, i)
 		for w := range sketch {
 			sketch[w] = binary.LittleEndian.Uint64(v.sketch[8*(k*t.words+w):])
@@ -106,8 +105,8 @@ func (t *table) put(v storedVector) error {
 	return nil
 }
 
-// remove takes a segment's row away; the last takes its place.
-func (t *table) remove(segment int64) {
+// remove deletes a segment's row; the last row takes its place.
+func (t *sketchTable) remove(segment int64) {
 	i, ok := t.at[segment]
 	if !ok {
 		return
@@ -115,7 +114,7 @@ func (t *table) remove(segment int64) {
 	last := int32(len(t.segments) - 1)
 	t.segments[i], t.channels[i] = t.segments[last], t.channels[last]
 	t.firsts[i], t.lasts[i] = t.firsts[last], t.lasts[last]
-	for k := range turns {
+	for k := range rotations {
 		copy(t.sketch(k, i), t.sketch(k, last))
 		clear(t.sketch(k, last))
 	}
@@ -124,8 +123,8 @@ func (t *table) remove(segment int64) {
 	t.resize(int(last))
 }
 
-// resize gives the table n rows: one more, or fewer.
-func (t *table) resize(n int) {
+// resize sets the number of rows: one more, or fewer.
+func (t *sketchTable) resize(n int) {
 	t.segments, t.channels = resized(t.segments, n), resized(t.channels, n)
 	t.firsts, t.lasts = resized(t.firsts, n), resized(t.lasts, n)
 	for k := range t.sketches {
@@ -137,19 +136,21 @@ func resized[T any](list []T, n int) []T {
 	return slices.Grow(list, max(0, n-len(list)))[:n]
 }
 
-// perRow is what a row takes in memory beside its sketch: 28 bytes, and what the map takes, as measured.
+// perRow is the measured size of a row in bytes without its sketch: 28, and its share of the map.
 const perRow = 60
 
-// bytes is what the table takes in memory.
-func (t *table) bytes() int64 { return int64(len(t.segments)) * int64(perRow+8*turns*t.words) }
+// bytes returns the table's size in memory.
+func (t *sketchTable) bytes() int64 {
+	return int64(len(t.segments)) * int64(perRow+8*rotations*t.words)
+}
 
-// sketch is the sketch of a turn of the row at i.
-func (t *table) sketch(turn int, i int32) []uint64 {
+// sketch returns row i's sketch of one rotation.
+func (t *sketchTable) sketch(turn int, i int32) []uint64 {
 	return t.sketches[turn][int(i)*t.words : (int(i)+1)*t.words]
 }
 
-// allowed are the places of the rows that may be found.
-func (t *table) allowed(f filter) []int32 {
+// allowed returns the rows that f allows.
+func (t *sketchTable) allowed(f filter) []int32 {
 	places := make([]int32, 0, len(t.segments))
 	for i := range int32(len(t.segments)) {
 		if f.allows(t, i) {
@@ -159,39 +160,39 @@ func (t *table) allowed(f filter) []int32 {
 	return places
 }
 
-// shortlist are those of places that may be among the limit nearest to vector.
-func (t *table) shortlist(places []int32, vector []float32, limit int) []int32 {
+// shortlist returns those of places that may be among the limit nearest to vector.
+func (t *sketchTable) shortlist(places []int32, vector []float32, limit int) []int32 {
 	n := max(shortlisted, min(limit, len(places))*shortlistedEach)
 	if len(places) <= n {
 		return places
 	}
-	var question [turns][]uint64
-	var weight [turns][planes][]uint64
-	for k := range turns {
-		turned := t.sketcher.turned(vector, k, nil)
+	var question [rotations][]uint64
+	var weight [rotations][weightBits][]uint64
+	for k := range rotations {
+		turned := t.sketcher.rotate(vector, k, nil)
 		question[k], weight[k] = signs(turned), weights(turned)
 	}
 	distances := make([]int32, len(places))
 	if len(places) > longlist*n {
-		mask := large(&weight[0])
+		mask := heavyBits(&weight[0])
 		for p, i := range places {
-			distances[p] = int32(differing(question[0], t.sketch(0, i), mask))
+			distances[p] = int32(hammingDistance(question[0], t.sketch(0, i), mask))
 		}
-		places = t.least(places, distances, longlist*n)
+		places = t.smallest(places, distances, longlist*n)
 	}
 	distances = distances[:len(places)]
 	for p, i := range places {
 		distances[p] = 0
-		for k := range turns {
-			distances[p] += int32(weighed(question[k], t.sketch(k, i), &weight[k]))
+		for k := range rotations {
+			distances[p] += int32(weightedDistance(question[k], t.sketch(k, i), &weight[k]))
 		}
 	}
-	return t.least(places, distances, n)
+	return t.smallest(places, distances, n)
 }
 
-// least are the n of places, which are more, with the smallest distances; of equals the newest segments.
-func (t *table) least(places, distances []int32, n int) []int32 {
-	counts := make([]int32, turns*64*t.words<<planes)
+// smallest returns the n of places with the smallest distances; of equal ones the newest segments.
+func (t *sketchTable) smallest(places, distances []int32, n int) []int32 {
+	counts := make([]int32, rotations*64*t.words<<weightBits)
 	for _, d := range distances {
 		counts[d]++
 	}

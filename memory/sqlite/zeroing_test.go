@@ -59,10 +59,10 @@ func TestCopiesThatMovedCellsLeaveBehindAreOverwritten(t *testing.T) {
 // stains counts the pages that hold something in their unused parts, the write-ahead log being empty.
 func stains(t *testing.T, s *Store) int {
 	t.Helper()
-	s.engine.writer.turn <- struct{}{}
-	defer func() { <-s.engine.writer.turn }()
+	s.engine.writer.lock <- struct{}{}
+	defer func() { <-s.engine.writer.lock }()
 	must(t, s.engine.truncateLog(bg, 0))
-	all, err := stained(bg, s.engine.write)
+	all, err := findNonzero(bg, s.engine.write)
 	must(t, err)
 	return len(all)
 }
@@ -87,7 +87,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 	t.Logf("%d pages", left)
 	s.engine.writer.step = 1
 	var killed []string
-	err := s.engine.scrub(bg, func(ctx context.Context, f func(*tx) error) error {
+	err := s.engine.zeroFreed(bg, func(ctx context.Context, f func(*tx) error) error {
 		if err := s.engine.writing(ctx, f); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func TestScrubsGoInSteps(t *testing.T) {
 		t.Errorf("%d of %d messages that were said meanwhile are there", len(got), said-messages)
 	}
 	again := openOnce(t, killed[0])
-	if again.engine.writer.scrubbed {
+	if again.engine.writer.zeroed {
 		t.Error("a scrub that was killed counts as done")
 	}
 	checkSound(t, again)
@@ -147,15 +147,15 @@ func TestScrubsThatOthersDisturb(t *testing.T) {
 		execute(t, other, fmt.Sprintf("INSERT OR REPLACE INTO meta VALUES ('other', '%s')", strings.Repeat("x", writes)))
 		return s.engine.writing(ctx, f)
 	}
-	err := s.engine.scrub(bg, disturbed)
-	if err != nil || !s.engine.writer.scrubbed || writes != 3*scrubRounds+1 {
-		t.Fatalf("scrubbed after %d transactions: %t, %v", writes, s.engine.writer.scrubbed, err)
+	err := s.engine.zeroFreed(bg, disturbed)
+	if err != nil || !s.engine.writer.zeroed || writes != 3*zeroRounds+1 {
+		t.Fatalf("scrubbed after %d transactions: %t, %v", writes, s.engine.writer.zeroed, err)
 	}
 	if n := stains(t, s); n > 0 {
 		t.Errorf("%d pages hold something in their unused parts", n)
 	}
 	execute(t, other, "PRAGMA wal_checkpoint(TRUNCATE)") // from then on it begins the log as this process does
-	if must(t, s.engine.learnDirty(bg, disturbed)); s.engine.writer.dirty.known {
+	if must(t, s.engine.scanForDirty(bg, disturbed)); s.engine.writer.dirty.known {
 		t.Error("what another process wrote while the pages were looked at is taken for clean")
 	}
 	checkSound(t, s)
@@ -169,7 +169,7 @@ func TestScrubsThatFail(t *testing.T) {
 	scrubbed(t, s)
 	fails := func(why string) {
 		t.Helper()
-		if err := s.engine.scrub(bg, s.engine.writing); err == nil {
+		if err := s.engine.zeroFreed(bg, s.engine.writing); err == nil {
 			t.Errorf("%s: nobody is told", why)
 		}
 	}
@@ -192,16 +192,16 @@ func TestManyPagesAreLookedAt(t *testing.T) {
 	t.Parallel()
 	s := open(t, emptyDir(t))
 	execute(t, s.engine.write, `CREATE TABLE big AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n
-		WHERE i < ?) SELECT zeroblob(3000) FROM n`, 2*lookStep)
-	want, err := stained(bg, s.engine.read)
+		WHERE i < ?) SELECT zeroblob(3000) FROM n`, 2*scanBatch)
+	want, err := findNonzero(bg, s.engine.read)
 	must(t, err)
-	stain := []uint32{lookStep, lookStep + 1, 2 * lookStep}
+	stain := []uint32{scanBatch, scanBatch + 1, 2 * scanBatch}
 	want = slices.Sorted(slices.Values(append(want, stain...)))
 	for _, number := range stain {
 		execute(t, s.engine.write, `UPDATE sqlite_dbpage
 			SET data = CAST(substr(data, 1, 99) || x'01' || substr(data, 101) AS BLOB) WHERE pgno = ?`, number)
 	}
-	if got, err := stained(bg, s.engine.read); err != nil || !slices.Equal(got, want) {
+	if got, err := findNonzero(bg, s.engine.read); err != nil || !slices.Equal(got, want) {
 		t.Errorf("stained are %d, %v", got, err)
 	}
 }
@@ -231,7 +231,7 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 				c.page[c.from+i] = 1
 			}
 		}
-		if got := unusedMiddle(c.page, 2); len(got) != c.to-c.from ||
+		if got := unallocated(c.page, 2); len(got) != c.to-c.from ||
 			bytes.ContainsFunc(got, func(r rune) bool { return r != 1 }) {
 			t.Errorf("of %v %d bytes are unused", c.page[:8], len(got))
 		}
@@ -240,9 +240,9 @@ func TestWhatIsUnusedOfAPage(t *testing.T) {
 	large := make([]byte, 1<<16)                                      // of which the content begins at 65,536
 	large[0] = 13
 	for number, page := range map[uint32][]byte{1: first, 2: large} {
-		before := isStained(unusedMiddle(page, number))
+		before := isNonzero(unallocated(page, number))
 		page[110] = 1
-		if before || !isStained(unusedMiddle(page, number)) {
+		if before || !isNonzero(unallocated(page, number)) {
 			t.Errorf("page %d is stained before, or not afterwards", number)
 		}
 	}
@@ -255,13 +255,13 @@ func TestLateMessagesRemoveNoText(t *testing.T) {
 	apply(t, s, posted(general, 5, "new"))
 	scrubbed(t, s)
 	apply(t, s, posted(general, 2, "late"))
-	if !s.engine.writer.scrubbed {
+	if !s.engine.writer.zeroed {
 		t.Error("a late message counts as text that was removed")
 	}
 	apply(t, s, memory.Edited{Guild: guild, Channel: general, ID: id(3), Content: "early", At: id(9).Time()})
 	scrubbed(t, s)
 	apply(t, s, posted(general, 3, "its message"))
-	if s.engine.writer.scrubbed {
+	if s.engine.writer.zeroed {
 		t.Error("the edit that waited leaves its text behind")
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"hark/memory"
 )
 
-// The file's meta table names the space of the vectors in use ("space") and, while there is one, the space whose
-// vectors are filled in beside them ("next"). A segment has a flag for each: it lacks a vector there, or what it says
-// has changed. Tables and flags are exchanged in the commit that leaves no segment lacking; what then lies in
-// vector_next is of no use ("sweep") and is deleted in steps.
+// The meta table names the space of the active vectors ("space") and, while a new one is being filled, the space of
+// the shadow vectors ("next"). A segment has a flag for each set: its vector is missing there, or out of date. The
+// commit that leaves no shadow vector missing exchanges tables and flags. Then vector_next is useless ("sweep") and is
+// deleted in steps.
 
-// side is one of the two sets of vectors.
-type side struct{ table, flag string }
+// vectorSet is one of the two sets of vectors.
+type vectorSet struct{ table, flag string }
 
 var (
-	inUse  = side{"vector", "pending"}
-	beside = side{"vector_next", "next"}
+	activeSet = vectorSet{"vector", "pending"}
+	shadowSet = vectorSet{"vector_next", "next"}
 )
 
 // Space implements memory.Store.
@@ -32,8 +32,8 @@ func (s *Store) Space(ctx context.Context) (memory.Space, error) {
 	return parseSpace(use), s.failed(err, "read the space of the vectors")
 }
 
-// useSpace makes the space that the store was opened for the one in use, if the file has no other's vectors, or
-// else the one that is filled beside it.
+// useSpace activates the store's space if the file has no vectors of another; else that space is filled in the
+// shadow set.
 func (s *Store) useSpace(ctx context.Context) error {
 	use, next, err := readSpaces(ctx, s.engine)
 	if err != nil {
@@ -56,27 +56,27 @@ func (t *transaction) useSpace() {
 		return
 	}
 	if next != "" {
-		t.abandon()
+		t.dropShadow()
 	}
 	if own == t.meta("space") {
 		return
 	}
-	to, key := beside, "next"
+	to, key := shadowSet, "next"
 	if !t.has("SELECT 1 FROM vector LIMIT 1") {
-		to, key = inUse, "space"
+		to, key = activeSet, "space"
 	}
 	t.exec("UPDATE segment SET " + to.flag + " = 1 WHERE " + to.flag + " <> 1")
 	t.note(key, own)
 }
 
-// abandon gives up the space that was to follow.
-func (t *transaction) abandon() {
+// dropShadow gives up the space that was being filled.
+func (t *transaction) dropShadow() {
 	t.execAll(nil, "UPDATE segment SET next = 0 WHERE next <> 0", "DELETE FROM meta WHERE key = 'next'")
 	t.note("sweep", "")
 }
 
-// switchOver puts the vectors that were filled in beside those in use in their place, if none is missing.
-func (t *transaction) switchOver() {
+// activateShadow replaces the active vectors by the shadow set, if none is missing.
+func (t *transaction) activateShadow() {
 	next := t.meta("next")
 	if next == "" || t.has("SELECT 1 FROM segment WHERE next = 1 LIMIT 1") {
 		return
@@ -85,39 +85,39 @@ func (t *transaction) switchOver() {
 	t.execAll(nil, "ALTER TABLE vector RENAME TO vector_before", "ALTER TABLE vector_next RENAME TO vector",
 		"ALTER TABLE vector_before RENAME TO vector_next", "UPDATE segment SET pending = next WHERE pending <> next")
 	t.note("space", next)
-	t.abandon()
+	t.dropShadow()
 }
 
-// side is where the vectors of the space belong that the store was opened for.
-func (t *transaction) side() side {
-	to := must(t.store.sideOf(t.ctx, t))
-	if to == beside && t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // of another space
+// vectorSet returns the set for vectors of the store's space.
+func (t *transaction) vectorSet() vectorSet {
+	to := must(t.store.vectorSetOf(t.ctx, t))
+	if to == shadowSet && t.has("SELECT 1 FROM meta WHERE key = 'sweep'") { // of another space
 		t.execAll(nil, "DELETE FROM vector_next", "DELETE FROM meta WHERE key = 'sweep'")
 	}
 	return to
 }
 
-// sideOf tells which of the file's vectors lie in the space that the store was opened for.
-func (s *Store) sideOf(ctx context.Context, q Querier) (side, error) {
+// vectorSetOf returns the file's set of vectors in the store's space.
+func (s *Store) vectorSetOf(ctx context.Context, q Querier) (vectorSet, error) {
 	use, next, err := readSpaces(ctx, q)
 	if err != nil {
-		return side{}, err
+		return vectorSet{}, err
 	}
 	switch own := NameOf(s.options.Space); own {
 	case use:
-		return inUse, nil
+		return activeSet, nil
 	case next:
-		return beside, nil
+		return shadowSet, nil
 	default:
-		return side{}, fmt.Errorf("another process has opened the database for vectors of %s, this one for "+
+		return vectorSet{}, fmt.Errorf("another process has opened the database for vectors of %s, this one for "+
 			"those of %s: give both the same embedder and restart", cmp.Or(next, use), own)
 	}
 }
 
-// sweepStep bounds how many vectors are deleted in one transaction, so that nobody waits long.
+// sweepStep bounds how many vectors one transaction deletes, to keep others' waits short.
 const sweepStep = 2000
 
-// sweep deletes vectors of a space that is neither in use nor to follow.
+// sweep deletes vectors of a space that is neither active nor being filled.
 func (s *Store) sweep(ctx context.Context) error {
 	for {
 		var left bool
@@ -137,34 +137,34 @@ func (t *transaction) sweepStep() {
 	t.exec("DELETE FROM meta WHERE key = 'sweep' AND NOT EXISTS (SELECT 1 FROM vector_next)")
 }
 
-// tear deletes a segment's vectors, in whatever space.
-func (t *transaction) tear(segment int64) {
+// deleteVectors deletes a segment's vectors from both sets.
+func (t *transaction) deleteVectors(segment int64) {
 	t.changed.Gone = append(t.changed.Gone, segment)
-	t.execAll([]any{segment}, "DELETE FROM "+inUse.table+" WHERE segment = ?", "DELETE FROM "+
-		beside.table+" WHERE segment = ?")
+	t.execAll([]any{segment}, "DELETE FROM "+activeSet.table+" WHERE segment = ?", "DELETE FROM "+
+		shadowSet.table+" WHERE segment = ?")
 }
 
 const spaceColumns = `coalesce((SELECT value FROM meta WHERE key = 'space'), ''),
 	coalesce((SELECT value FROM meta WHERE key = 'next'), '')`
 
-// Spaces are the space in use and the one that is to follow; zero where there is none.
+// Spaces returns the active space and the one being filled; zero if there is none.
 func Spaces(ctx context.Context, q Querier) (use, next memory.Space, err error) {
 	inUse, toFollow, err := readSpaces(ctx, q)
 	return parseSpace(inUse), parseSpace(toFollow), err
 }
 
-// readSpaces are the names of the space in use and of the one that is to follow; empty where there is none.
+// readSpaces returns the names of the active space and of the one being filled; empty if there is none.
 func readSpaces(ctx context.Context, q Querier) (use, next string, err error) {
 	err = RowOf(ctx, q, "SELECT "+spaceColumns).Scan(&use, &next)
 	return use, next, err
 }
 
-// NameOf is a space as the file names it.
+// NameOf returns a space's name in the file.
 func NameOf(s memory.Space) string {
 	return fmt.Sprintf("%s/%d/%d", s.Name, s.Version, s.Dimensions)
 }
 
-// parseSpace is the space that the file names; the zero Space if the name is none.
+// parseSpace parses a space's name in the file; the zero Space if it is invalid.
 func parseSpace(name string) memory.Space {
 	parts := strings.Split(name, "/")
 	n := len(parts)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"hark/memory/sqlite/pagefile"
 	"math/rand/v2"
 	"os"
 	"strings"
@@ -18,7 +19,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 	known, lost, said := 0, 0, 0
 	for range 300 {
 		if r.IntN(4) == 0 {
-			must(t, s.engine.learnDirty(bg, s.engine.writing))
+			must(t, s.engine.scanForDirty(bg, s.engine.writing))
 		}
 		switch r.IntN(12) {
 		case 0:
@@ -31,7 +32,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 		case 3:
 			execute(t, s.engine.write, "PRAGMA wal_checkpoint(PASSIVE)")
 		case 4:
-			must(t, s.engine.emptyLog(bg, 0))
+			must(t, s.engine.lockAndTruncateLog(bg, 0))
 		case 5:
 			must(t, s.engine.erase(bg))
 		case 6:
@@ -45,7 +46,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 		must(t, s.engine.writing(bg, func(t *tx) error {
 			return t.exec("UPDATE meta SET value = value WHERE key = 'terms'")
 		}))
-		all, err := stained(bg, s.engine.write)
+		all, err := findNonzero(bg, s.engine.write)
 		must(t, err)
 		if !d.known {
 			lost++
@@ -53,7 +54,7 @@ func TestNoOtherPageThanTheDirtyOnesIsStained(t *testing.T) {
 		}
 		known++
 		for _, number := range all {
-			if int(number/64) >= len(d.pages) || !d.pages.has(number) {
+			if int(number/64) >= len(d.pages) || !d.pages.Has(number) {
 				t.Fatalf("page %d is stained, and nobody knows", number)
 			}
 		}
@@ -82,7 +83,7 @@ func TestLogsThatOthersTouchedFirst(t *testing.T) {
 		s := open(t, dir)
 		d, other := &s.engine.writer.dirty, raw(t, dir)
 		apply(t, s, posted(general, 1, "words"), deleted(general, 1))
-		must(t, s.engine.learnDirty(bg, s.engine.writing))
+		must(t, s.engine.scanForDirty(bg, s.engine.writing))
 		if !c.emptied {
 			apply(t, s, posted(general, 2, "words"))
 		}
@@ -116,7 +117,7 @@ func TestWhatAFailedCommitLeavesInTheLog(t *testing.T) {
 	log, err := os.OpenFile(d.path, os.O_RDWR, 0)
 	must(t, err)
 	defer log.Close()
-	frame := make([]byte, 24+pageSize)
+	frame := make([]byte, 24+pagefile.Size)
 	_, err = log.ReadAt(frame[8:16], 16)
 	must(t, err)
 	for i := range int64(60) {

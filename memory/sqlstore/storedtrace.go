@@ -10,9 +10,9 @@ import (
 	"hark/memory"
 )
 
-// keptTrace is a trace as its body has it: without what other columns tell, and without its sources and whom it names,
-// which the tables of these names do. Messages are lists of numbers.
-type keptTrace struct {
+// storedTrace is a trace as its body column has it: without other columns' values, and without sources and
+// names, which have tables of their own. Messages are lists of numbers.
+type storedTrace struct {
 	memory.Trace
 	Channel  *struct{}          `json:"channel,omitempty"`
 	Answer   *struct{}          `json:"answer,omitempty"`
@@ -39,14 +39,14 @@ const (
 	hitCited   = 2
 )
 
-func keptOf(t memory.Trace) keptTrace {
-	k := keptTrace{Trace: t}
+func storedTraceOf(t memory.Trace) storedTrace {
+	k := storedTrace{Trace: t}
 	before := memory.MessageID(0)
 	for _, h := range t.Recalled {
-		n := []int64{hitChannel: place(&k.Channels, h.Channel), hitMessage: int64(h.Message - before), hitMarks: 0,
+		n := []int64{hitChannel: indexOrAppend(&k.Channels, h.Channel), hitMessage: int64(h.Message - before), hitMarks: 0,
 			hitRelevance: int64(math.Round(1000 * h.Relevance)), hitWhy: 0, hitNumber: int64(h.Number), hitEdited: h.Edited}
 		if len(h.Why) > 0 {
-			n[hitWhy] = place(&k.Why, strings.Join(h.Why, " ")) + 1
+			n[hitWhy] = indexOrAppend(&k.Why, strings.Join(h.Why, " ")) + 1
 		}
 		if h.Context {
 			n[hitMarks] |= hitContext
@@ -62,8 +62,8 @@ func keptOf(t memory.Trace) keptTrace {
 	return k
 }
 
-// place is where one stands in a list, which it is added to if it doesn't.
-func place[T comparable](list *[]T, one T) int64 {
+// indexOrAppend returns the index of one in a list, and appends it if it is missing.
+func indexOrAppend[T comparable](list *[]T, one T) int64 {
 	at := slices.Index(*list, one)
 	if at < 0 {
 		at = len(*list)
@@ -72,8 +72,8 @@ func place[T comparable](list *[]T, one T) int64 {
 	return int64(at)
 }
 
-// trace is k as it was, but for what its body doesn't have.
-func (k keptTrace) trace() (memory.Trace, error) {
+// trace decodes k, except what its body lacks.
+func (k storedTrace) trace() (memory.Trace, error) {
 	t := k.Trace
 	before := memory.MessageID(0)
 	for _, n := range k.Recalled {
@@ -92,26 +92,26 @@ func (k keptTrace) trace() (memory.Trace, error) {
 	return t, nil
 }
 
-// has reports whether a list has a place.
+// has reports whether a list has an index.
 func has[T any](list []T, place int64) bool { return 0 <= place && place < int64(len(list)) }
 
-// sourcesOfTrace is a column of what the trace t was made from: of each source o what columns say, in the order that a
-// trace shows, which doesn't tell of a fact what server it is from.
+// sourcesOfTrace is a column with the given columns of each source o of trace t, in the order that a trace
+// shows, which hides a fact's server.
 func sourcesOfTrace(columns string) string {
 	return fmt.Sprintf(`(SELECT json_group_array(json_array(%s)
 		ORDER BY o.kind, iif(o.kind = %d, 0, o.place), o.id) FROM derived d CROSS JOIN source o ON o.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer)`, columns, aFact)
 }
 
-// sourcesKept are the columns of what the trace t was made from, and of whom it names.
-var sourcesKept = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
+// storedSources are the columns with the sources of trace t, and whom it names.
+var storedSources = sourcesOfTrace("o.kind, o.place, o.id, o.version, o.repeats") + `,
 	(SELECT json_group_array(n.user ORDER BY n.user) FROM derived d CROSS JOIN named n ON n.derived = d.no
 		WHERE d.kind = 1 AND d.place = t.channel AND d.id = t.answer AND n.user <> 0)`
 
-// keptSource is a row of source: kind, place, id, version and whether it is repeated.
-type keptSource [5]int64
+// storedSource is a row of source: kind, place, id, version and repeats.
+type storedSource [5]int64
 
-func (k keptSource) source() memory.Source {
+func (k storedSource) source() memory.Source {
 	s := memory.Source{Channel: memory.ChannelID(k[1]), ID: k[2], Version: k[3], Repeats: k[4] != 0}
 	for is, of := range sourceKinds {
 		if of == kind(k[0]) {

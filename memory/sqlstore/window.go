@@ -10,8 +10,8 @@ import (
 	"hark/memory"
 )
 
-// readBounds finds where a stretch round each of some ids begins and ends, in the index alone. Here and elsewhere a
-// limit is ?+0, because SQLite prepares a statement anew whose limit is a bare parameter.
+// readBounds finds the first and last id of the window round each id, from the index alone. Limits are written
+// ?+0 everywhere, because SQLite prepares a statement again if its limit is a bare parameter.
 const readBounds = `SELECT CAST(c.key AS INTEGER), j.value,
 	(SELECT id FROM message WHERE channel = CAST(c.key AS INTEGER) AND id < j.value AND ` + unforgotten + `
 		ORDER BY id DESC LIMIT 1 OFFSET ?2+0),
@@ -19,21 +19,21 @@ const readBounds = `SELECT CAST(c.key AS INTEGER), j.value,
 		ORDER BY id LIMIT 1 OFFSET ?3+0)
 	FROM json_each(?1) c, json_each(c.value) j`
 
-// unforgotten is what holds for the messages that said has. Where nothing is being forgotten, which SQLite looks up
-// once, it takes no time.
+// unforgotten is the condition of the view said. If nothing is pending deletion, which SQLite looks up once,
+// it takes no time.
 const unforgotten = "(NOT EXISTS (SELECT 1 FROM doomed) OR row NOT IN (SELECT row FROM doomed))"
 
 const readSpans = "SELECT key, " + MessageColumns + ` FROM (SELECT key, value FROM json_each(?)) j CROSS JOIN message
 	ON channel = j.value ->> 0 AND id BETWEEN j.value ->> 1 AND j.value ->> 2 AND ` + unforgotten
 
-// span is the number of a channel, and the first and the last id of a part of it.
+// span is a channel's number, and the first and last id of a part of it.
 type span [3]int64
 
-// extent is how many messages are wanted before and after one.
-type extent struct{ before, after int }
+// window is how many messages to read before and after one.
+type window struct{ before, after int }
 
-// wanted are ids of messages, by the extent of what is wanted round them and by the number of their channel.
-type wanted map[extent]map[int64][]memory.MessageID
+// windows holds message ids by window and channel number.
+type windows map[window]map[int64][]memory.MessageID
 
 // Around implements memory.Store.
 func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID,
@@ -41,15 +41,15 @@ func (s *Store) Around(ctx context.Context, channel memory.ChannelID, ids []memo
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	_, no, ok := s.place(channel)
+	_, no, ok := s.channelNo(channel)
 	if !ok || len(ids) == 0 {
 		return nil, nil
 	}
 	if before <= 0 && after <= 0 {
 		return s.messages(ctx, channel, "id IN (SELECT value FROM json_each(?)) ORDER BY id", jsonOf(ids))
 	}
-	round := extent{min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32)}
-	stretches, err := s.stretches(ctx, wanted{round: {no: ids}})
+	round := window{min(max(before, 0), math.MaxInt32), min(max(after, 0), math.MaxInt32)}
+	stretches, err := s.stretches(ctx, windows{round: {no: ids}})
 	return slices.Concat(stretches...), s.failed(err, "read messages of channel %d", channel)
 }
 
@@ -58,10 +58,10 @@ func (s *Store) Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]m
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	w := wanted{}
+	w := windows{}
 	for spot, n := range reach {
-		if _, no, ok := s.place(spot.Channel); ok {
-			round := extent{n, n}
+		if _, no, ok := s.channelNo(spot.Channel); ok {
+			round := window{n, n}
 			if w[round] == nil {
 				w[round] = map[int64][]memory.MessageID{}
 			}
@@ -72,8 +72,8 @@ func (s *Store) Stretches(ctx context.Context, reach map[memory.Spot]int) ([][]m
 	return stretches, s.failed(err, "read messages")
 }
 
-// stretches reads what is wanted, as of one moment.
-func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.Message, err error) {
+// stretches reads the windows, as of one moment.
+func (s *Store) stretches(ctx context.Context, w windows) (stretches [][]memory.Message, err error) {
 	s.mu.RLock()
 	nos := s.nos
 	s.mu.RUnlock()
@@ -87,7 +87,7 @@ func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.M
 			spans = append(spans, some...)
 		}
 		near := len(spans)
-		spans = joined(spans)
+		spans = mergeSpans(spans)
 		// room for about as many messages as there are, where some are wanted alone and some in a row
 		all, begins := make([]memory.Message, 0, 16*len(spans)+4*near), make([]int, 0, len(spans))
 		var m memory.Message
@@ -120,9 +120,9 @@ func (s *Store) stretches(ctx context.Context, w wanted) (stretches [][]memory.M
 	return stretches, nil
 }
 
-// spans are what is wanted round ids. Of many in a row it looks up some: where what is round two of them meets, it
-// takes in what is round those between.
-func (round extent) spans(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) ([]span, error) {
+// spans returns the windows round ids. Of many ids in a row it looks up some: if the windows of two meet, they
+// include those between.
+func (round window) spans(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) ([]span, error) {
 	const pause = memory.MessageID(time.Hour/time.Millisecond) << 22 // in ids; it ends a row
 	each := max(1, (round.before+round.after)/2)
 	some := map[int64][]memory.MessageID{}
@@ -139,7 +139,7 @@ func (round extent) spans(ctx context.Context, q Querier, ids map[int64][]memory
 		return nil, err
 	}
 	left := map[int64][]memory.MessageID{}
-	met := joined(slices.Clone(spans))
+	met := mergeSpans(slices.Clone(spans))
 	for no, asked := range some {
 		for i := 1; i < len(asked); i++ {
 			a, b := int64(asked[i-1]), int64(asked[i])
@@ -160,8 +160,8 @@ func (round extent) spans(ctx context.Context, q Querier, ids map[int64][]memory
 	return append(spans, more...), err
 }
 
-// bounds are what is wanted round each of ids.
-func (round extent) bounds(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) (spans []span, err error) {
+// bounds returns the window round each of ids.
+func (round window) bounds(ctx context.Context, q Querier, ids map[int64][]memory.MessageID) (spans []span, err error) {
 	err = Each(ctx, q, func(scan Scanner) error {
 		var no, id int64
 		var first, last sql.Null[int64]
@@ -185,8 +185,8 @@ func (round extent) bounds(ctx context.Context, q Querier, ids map[int64][]memor
 	return spans, err
 }
 
-// joined are spans in order, of which those that overlap are one.
-func joined(spans []span) []span {
+// mergeSpans sorts spans and merges those that overlap.
+func mergeSpans(spans []span) []span {
 	slices.SortFunc(spans, func(a, b span) int { return slices.Compare(a[:], b[:]) })
 	all := spans[:0]
 	for _, s := range spans {

@@ -13,10 +13,10 @@ import (
 	"hark/memory"
 )
 
-// Scanner puts a row's columns where they belong, as sql.Rows.Scan does.
+// Scanner copies a row's columns, like sql.Rows.Scan.
 type Scanner = func(dest ...any) error
 
-// Each calls f for every row that q answers.
+// Each calls f for every row of a query.
 func Each(ctx context.Context, q Querier, f func(scan Scanner) error, query string, args ...any) error {
 	rows, err := q.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -31,7 +31,7 @@ func Each(ctx context.Context, q Querier, f func(scan Scanner) error, query stri
 	return rows.Err()
 }
 
-// list are the rows that q answers, each as read reads it.
+// list returns the rows of a query, each decoded by read.
 func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) error, query string,
 	args ...any) ([]T, error) {
 	var all []T
@@ -45,12 +45,12 @@ func list[T any](ctx context.Context, q Querier, read func(scan Scanner, to *T) 
 	return all, nil
 }
 
-// column are the values of a query's only column.
+// column returns the values of a query's only column.
 func column[T any](ctx context.Context, q Querier, query string, args ...any) ([]T, error) {
 	return list(ctx, q, func(scan Scanner, to *T) error { return scan(to) }, query, args...)
 }
 
-// mapOf is what a query tells in its second column of what is in its first.
+// mapOf returns a query's second column by its first.
 func mapOf[K comparable, V any](ctx context.Context, q Querier, query string, args ...any) (map[K]V, error) {
 	all := map[K]V{}
 	err := Each(ctx, q, func(scan Scanner) error {
@@ -63,7 +63,7 @@ func mapOf[K comparable, V any](ctx context.Context, q Querier, query string, ar
 	return all, err
 }
 
-// rowError says which row an error, if there is one, is about.
+// rowError adds to an error which row it is about.
 func rowError[I ~int64](err error, kind string, id I) error {
 	if err == nil {
 		return nil
@@ -71,7 +71,7 @@ func rowError[I ~int64](err error, kind string, id I) error {
 	return fmt.Errorf("%s %d: %w", kind, id, err)
 }
 
-// asJSON scans a column of JSON, and leaves what NULL stands for as it is.
+// asJSON scans a column of JSON; NULL changes nothing.
 type asJSON struct{ to any }
 
 // Scan implements sql.Scanner.
@@ -87,7 +87,7 @@ func (a asJSON) Scan(from any) error {
 	return fmt.Errorf("%T where JSON should be", from)
 }
 
-// jsonText is what asJSON reads.
+// jsonText encodes v for asJSON.
 func jsonText(v any) string { return string(must(json.Marshal(v))) }
 
 // asTime scans a column of milliseconds.
@@ -106,7 +106,7 @@ func (a asTime) Scan(from any) error {
 	return nil
 }
 
-// asInt scans an integer. Of other types than int64, database/sql makes text first.
+// asInt scans an integer. database/sql converts other types than int64 through text.
 type asInt[T ~int | ~int64 | ~uint8] struct{ to *T }
 
 // Scan implements sql.Scanner.
@@ -119,12 +119,12 @@ func (a asInt[T]) Scan(from any) error {
 	return nil
 }
 
-// behind is a scanner of the columns that follow some others.
+// behind scans the columns that follow some others.
 func behind(scan Scanner, others ...any) Scanner {
 	return func(dest ...any) error { return scan(append(others, dest...)...) }
 }
 
-// Found is Scan's error as a boolean: false if there was no row.
+// Found turns Scan's error into a boolean: false if there was no row.
 func Found(err error) (bool, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -132,7 +132,7 @@ func Found(err error) (bool, error) {
 	return err == nil, err
 }
 
-// orNotFound is Scan's error, memory.ErrNotFound if there was no row.
+// orNotFound turns Scan's error for no row into memory.ErrNotFound.
 func orNotFound(err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return memory.ErrNotFound
@@ -140,7 +140,7 @@ func orNotFound(err error) error {
 	return err
 }
 
-// failed says what failed and what to do about it; nil if err is.
+// failed says what failed and what to do about it; nil if err is nil.
 func (s *Store) failed(err error, what string, args ...any) error {
 	if err == nil {
 		return nil
@@ -148,13 +148,13 @@ func (s *Store) failed(err error, what string, args ...any) error {
 	return fmt.Errorf("%s: %w", fmt.Sprintf(what, args...), s.engine.Explain(err))
 }
 
-// Row is the first row of an answer, or why there is none.
+// Row is the first row of a result, or why there is none.
 type Row struct {
 	rows *sql.Rows
 	err  error
 }
 
-// RowOf is the first row that q answers.
+// RowOf returns the first row of a query.
 func RowOf(ctx context.Context, q Querier, query string, args ...any) Row {
 	rows, err := q.QueryContext(ctx, query, args...)
 	return Row{rows, err}
@@ -177,7 +177,7 @@ func (s *Store) row(ctx context.Context, query string, args ...any) Row {
 	return RowOf(ctx, s.engine, query, args...)
 }
 
-// meta is what is kept about the whole database under a key; empty if nothing is.
+// meta returns the value of a key in meta; empty if there is none.
 func (s *Store) meta(ctx context.Context, key string) (kept string, err error) {
 	_, err = Found(s.row(ctx, "SELECT value FROM meta WHERE key = ?", key).Scan(&kept))
 	return kept, err
@@ -194,21 +194,21 @@ func messageColumns(m *memory.Message) []any {
 		asInt[memory.MessageID]{&m.ReplyTo}, asTime{&m.Edited}, &m.Starred, asInt[int]{&m.Tokens}, &m.Content, asExtra{m}}
 }
 
-// place is a channel's guild and number.
-func (s *Store) place(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
+// channelNo returns a channel's guild and number.
+func (s *Store) channelNo(id memory.ChannelID) (guild memory.GuildID, no int64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	no, ok = s.nos.of[id]
 	return s.nos.guilds[no], no, ok
 }
 
-// messages are those of a channel that a condition holds for.
+// messages returns the messages of a channel for which a condition holds.
 func (s *Store) messages(ctx context.Context, channel memory.ChannelID, where string,
 	args ...any) ([]memory.Message, error) {
 	if err := s.engine.Notice(ctx); err != nil {
 		return nil, err
 	}
-	guild, no, ok := s.place(channel)
+	guild, no, ok := s.channelNo(channel)
 	if !ok {
 		return nil, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"hark/memory/sqlstore"
 )
 
-// storedVector is what is held in memory of a vector.
+// storedVector is the part of a vector that is held in memory.
 type storedVector struct {
 	segment, channel int64
 	first, last      memory.MessageID // between which the segment's messages lie
@@ -17,11 +17,11 @@ type storedVector struct {
 }
 
 // PutVector implements sqlstore.Tx.
-func (t *tx) PutVector(v sqlstore.Vector, beside bool) error {
+func (t *tx) PutVector(v sqlstore.Vector, shadow bool) error {
 	steps := quantise(v.Values)
 	s := storedVector{v.Segment, v.Channel, v.First, v.Last, t.engine.writer.sketcherOf(len(steps)).sketch(steps)}
 	table := "vector"
-	if beside {
+	if shadow {
 		table = "vector_next"
 	} else {
 		t.put = append(t.put, s)
@@ -30,8 +30,8 @@ func (t *tx) PutVector(v sqlstore.Vector, beside bool) error {
 		pack(steps))
 }
 
-// quantise gives v in steps of a 127th of its largest number, one byte a number. How large a step is isn't
-// kept: only the direction of a vector counts.
+// quantise scales v to int8, with its largest component at ±127. The scale isn't kept: only a vector's
+// direction counts.
 func quantise(v []float32) []byte {
 	var largest float64
 	for _, x := range v {
@@ -45,8 +45,8 @@ func quantise(v []float32) []byte {
 	return steps
 }
 
-// pack is steps as the file holds them. Half of a hashed vector's are 0: then a bit for each tells which aren't, and
-// those follow.
+// pack encodes a quantised vector for the file. Half of a hashed vector's components are 0: then a bitmap
+// tells which aren't, and those follow.
 func pack(steps []byte) []byte {
 	packed := make([]byte, (len(steps)+7)/8, len(steps))
 	for i, b := range steps {
@@ -62,7 +62,7 @@ func pack(steps []byte) []byte {
 	return packed
 }
 
-// comparer tells how near a vector that was packed is to v: the cosine of the angle between them.
+// comparer returns a function for the cosine of the angle between v and a packed vector.
 func comparer(v []float32) func(packed []byte) (float32, error) {
 	var square float64
 	for _, x := range v {

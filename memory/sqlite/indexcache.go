@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"hark/memory"
+)
+
+// indexCache holds the loaded indexes of guilds' vectors.
+type indexCache struct {
+	limit          int64         // bytes; see Options
+	evictedTimeout time.Duration // evictedTimeout, but in tests
+	loadSlots      chan struct{}
+	loads          sync.WaitGroup // what loads; Close waits for it
+
+	mu      sync.Mutex
+	closed  bool             // so that nothing is loaded any more
+	space   memory.Space     // in which they lie
+	guilds  map[int64]*index // by guild number
+	clock   int64            // how often any was used
+	evicted map[int64]bool   // the guilds that made room for others
+}
+
+// evictedTimeout is the least that a search with a time limit waits for a guild that was loaded and evicted.
+// Else servers that are asked in turn and don't fit together would never be found by meaning.
+const evictedTimeout = 3 * time.Second
+
+// wasEvicted reports whether any of guilds was loaded and evicted.
+func (v *indexCache) wasEvicted(guilds []int64) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(guilds, func(guild int64) bool { return v.evicted[guild] })
+}
+
+// maxLoads bounds how many guilds load at once, to leave other searches a connection.
+const maxLoads = 2
+
+// currentSpace returns the space of the loaded vectors.
+func (v *indexCache) currentSpace() memory.Space {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.space
+}
+
+// reset drops all indexes and cancels loading; later loads are of space.
+func (v *indexCache) reset(space memory.Space) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, x := range v.guilds {
+		x.cancelLoad()
+	}
+	v.guilds, v.space = nil, space
+}
+
+// close cancels loading and waits for its end.
+func (v *indexCache) close() {
+	v.mu.Lock()
+	v.closed = true
+	v.mu.Unlock()
+	v.reset(memory.Space{})
+	v.loads.Wait()
+}
+
+// startLoading returns a guild's index, and starts to load it if needed; nil if space isn't the active one.
+// Loading ends with the store, not with a caller's context: a caller may stop waiting while others go on.
+func (e *engine) startLoading(guild int64, space memory.Space) *index {
+	v := &e.vectors
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if space != v.space || v.closed {
+		return nil
+	}
+	if v.guilds == nil {
+		v.guilds = map[int64]*index{}
+	}
+	x, ok := v.guilds[guild]
+	if !ok {
+		ctx, cancel := context.WithCancel(context.Background())
+		x = &index{guild: guild, space: space, cancelLoad: cancel, loaded: make(chan struct{})}
+		v.guilds[guild] = x
+		v.loads.Go(func() {
+			defer cancel()
+			e.load(ctx, x)
+		})
+	}
+	v.clock++
+	x.used = v.clock
+	return x
+}
+
+// load loads an index.
+func (e *engine) load(ctx context.Context, x *index) {
+	defer close(x.loaded)
+	v := &e.vectors
+	select {
+	case v.loadSlots <- struct{}{}:
+	case <-ctx.Done():
+		x.err = ctx.Err()
+		return
+	}
+	defer func() { <-v.loadSlots }()
+	if x.err = x.fill(ctx, e); x.err == nil {
+		v.evict()
+	}
+}
+
+// index returns a guild's loaded index; nil if space isn't the active one, or if waiting ends first.
+func (e *engine) index(waiting context.Context, guild int64, space memory.Space) (*index, error) {
+	for {
+		x := e.startLoading(guild, space)
+		if x == nil || !x.isLoaded(waiting) {
+			return nil, nil
+		}
+		if x.err == nil {
+			return x, nil
+		}
+		if e.vectors.drop(x) {
+			return nil, fmt.Errorf("load the vectors: %w", explain(x.err))
+		} // else another index has its place
+	}
+}
+
+// drop removes an index, and reports whether it was still cached.
+func (v *indexCache) drop(x *index) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.guilds[x.guild] != x {
+		return false
+	}
+	delete(v.guilds, x.guild)
+	return true
+}
+
+// evict drops the least recently used indexes until the rest is within the limit; the last one used stays.
+// Searches running in a dropped index go on.
+func (v *indexCache) evict() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.limit <= 0 {
+		return
+	}
+	total := int64(0)
+	for _, x := range v.guilds {
+		total += x.size.Load()
+	}
+	if total <= v.limit {
+		return
+	}
+	oldest := slices.SortedFunc(maps.Values(v.guilds), func(a, b *index) int { return cmp.Compare(a.used, b.used) })
+	for _, x := range oldest[:len(oldest)-1] {
+		if n := x.size.Load(); total > v.limit && n > 0 {
+			total -= n
+			delete(v.guilds, x.guild)
+			if v.evicted == nil {
+				v.evicted = map[int64]bool{}
+			}
+			v.evicted[x.guild] = true
+		}
+	}
+}
+
+// all returns the indexes that are loaded or loading.
+func (v *indexCache) all() []*index {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Collect(maps.Values(v.guilds))
+}
+
+// apply updates the loaded indexes with a commit's changes, by guild.
+func (v *indexCache) apply(changes map[int64]vectorChange) {
+	for guild, c := range changes {
+		v.mu.Lock()
+		x := v.guilds[guild]
+		v.mu.Unlock()
+		if x != nil && !x.apply(c) {
+			v.drop(x)
+		}
+	}
+	if len(changes) > 0 {
+		v.evict()
+	}
+}

@@ -1,0 +1,56 @@
+package pagefile
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// pages is a set of pages.
+type Set []uint64
+
+func (f *File) NewSet() Set { return make(Set, f.Count/64+1) }
+
+func (s *Set) Add(no uint32) {
+	*s = append(*s, make(Set, max(0, int(no/64)+1-len(*s)))...)
+	(*s)[no/64] |= 1 << (no % 64)
+}
+
+func (s Set) Has(no uint32) bool { return s[no/64]&(1<<(no%64)) != 0 }
+
+func (s Set) Remove(no uint32) {
+	if int(no/64) < len(s) {
+		s[no/64] &^= 1 << (no % 64)
+	}
+}
+
+// from are the pages in order, from first and wrapping around to the one before it. The loop may remove each page.
+func (s Set) From(first uint32) iter.Seq[uint32] {
+	if int(first/64) >= len(s) {
+		first = 0
+	}
+	below := uint64(1)<<(first%64) - 1
+	return func(yield func(uint32) bool) {
+		for n := 0; n <= len(s) && len(s) > 0; n++ {
+			i := (n + int(first/64)) % len(s)
+			left := s[i]
+			switch n {
+			case 0:
+				left &^= below
+			case len(s):
+				left &= below
+			}
+			for ; left != 0; left &= left - 1 {
+				if !yield(uint32(64*i + bits.TrailingZeros64(left))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (s Set) Count() (n int) {
+	for _, some := range s {
+		n += bits.OnesCount64(some)
+	}
+	return n
+}

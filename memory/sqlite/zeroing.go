@@ -1,0 +1,213 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"hark/memory/sqlstore"
+)
+
+// SQLite's secure delete zeroes a cell that is deleted. But where SQLite moves cells to another page, as when it
+// balances pages after a delete, copies stay in the unallocated space of the old page, and deleting the cell later
+// doesn't reach those. So after text was removed, the unallocated space of every page that was written
+// (dirtypages.go) is zeroed, in short transactions. If these pages aren't known, as after the start, all pages are
+// read first, while others write. A process that dies in between has not set zeroedKey.
+
+// zeroedKey is in meta while no text was removed since the dirty pages were last zeroed.
+const zeroedKey = "scrubbed"
+
+const (
+	// stepTime is about how long one transaction of long work takes, to keep others' waits short.
+	stepTime = 20 * time.Millisecond
+	// scanBatch is how many pages are read at one moment, so that the log can be emptied meanwhile.
+	scanBatch = 2000
+	// zeroRounds is how often all pages are looked at while others write, before it is done while nobody does.
+	zeroRounds = 5
+	// restAfterZeroing is the pause after zeroing, as a multiple of its duration, unless a receipt waits.
+	restAfterZeroing = 20
+)
+
+// transact writes: engine.writing, or engine.transact for the holder of the write lock.
+type transact func(ctx context.Context, f func(*tx) error) error
+
+// zeroFreed zeroes the copies of moved cells that were in unallocated space when it was called. If SQLite
+// moves such a copy to another page meanwhile, it writes that page, which makes it dirty.
+func (e *engine) zeroFreed(ctx context.Context, write transact) error {
+	for range zeroRounds {
+		if err := e.mergeText(ctx, write); err != nil {
+			return err
+		}
+		if err := e.scanForDirty(ctx, write); err != nil {
+			return err
+		}
+		if done, err := e.zeroInSteps(ctx, write); err != nil || done {
+			return err
+		}
+	}
+	return write(ctx, (*tx).zeroAll)
+}
+
+// zeroInSteps zeroes the dirty pages, also those written meanwhile, and reports whether none is left.
+func (e *engine) zeroInSteps(ctx context.Context, write transact) (done bool, err error) {
+	limit, before := e.writer.step, 0 // pages that were dirty when the round began
+	for round, again := 0, true; again && err == nil; {
+		err = write(ctx, func(t *tx) (err error) {
+			if before <= 0 { // few are left, unless they are written faster than they can be looked at
+				if before = e.writer.dirty.pages.Count(); round == zeroRounds {
+					limit = time.Hour
+				}
+				round++
+			}
+			var looked int
+			looked, done, err = t.zeroDirty(limit)
+			before -= looked
+			again = looked > 0 && !done
+			return err
+		})
+	}
+	return done, err
+}
+
+// scanForDirty reads all pages, unless the dirty ones are known. If other processes write meanwhile, they stay
+// unknown.
+func (e *engine) scanForDirty(ctx context.Context, write transact) error {
+	d := &e.writer.dirty
+	lost := 0
+	if err := write(ctx, func(*tx) error {
+		if lost = d.misses; d.known {
+			lost = -1
+		}
+		return nil
+	}); err != nil || lost < 0 {
+		return err
+	}
+	found, err := findNonzero(ctx, e.read)
+	if err != nil {
+		return err
+	}
+	return write(ctx, func(*tx) error {
+		if d.misses == lost {
+			d.learn(found)
+		}
+		return nil
+	})
+}
+
+// learn adds the pages whose unallocated space isn't zero, after which the dirty pages are known.
+func (d *dirtyPages) learn(found []uint32) {
+	for d.known = true; len(found) > 0; found = found[1:] {
+		d.pages.Add(found[0])
+	}
+}
+
+// zeroAll zeroes the unallocated space of all pages at once.
+func (t *tx) zeroAll() error {
+	found, err := findNonzero(t.ctx, t)
+	if err != nil {
+		return err
+	}
+	t.engine.writer.dirty.learn(found)
+	_, _, err = t.zeroDirty(time.Hour)
+	return err
+}
+
+// zeroDirty zeroes dirty pages for up to limit. It returns how many it read and whether it is done, which it
+// then records in the file. It reads none if the dirty pages are unknown.
+func (t *tx) zeroDirty(limit time.Duration) (looked int, done bool, err error) {
+	w, end := &t.engine.writer, time.Now().Add(limit)
+	if !w.dirty.known {
+		return 0, false, nil
+	}
+	for number := range w.dirty.pages.From(w.dirty.next) {
+		var page []byte
+		if there, err := sqlstore.Found(t.row("SELECT data FROM sqlite_dbpage WHERE pgno = ?", number).
+			Scan(&page)); err != nil {
+			return 0, false, fmt.Errorf("read page %d of the database: %w", number, err)
+		} else if middle := unallocated(page, number); there && isNonzero(middle) {
+			clear(middle)
+			if err := t.exec("UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", page, number); err != nil {
+				return 0, false, err
+			}
+			t.zeroed = append(t.zeroed, number)
+		}
+		looked++
+		w.dirty.next = number + 1
+		if w.dirty.pages.Remove(number); time.Now().After(end) {
+			return looked, false, nil
+		}
+	}
+	w.removed = time.Now() // of the pages themselves, until the log is emptied
+	unmerged, err := sqlstore.Found(t.row(readUnmerged).Scan(new(int)))
+	if err != nil || unmerged || w.zeroed {
+		return 0, !unmerged, err
+	}
+	t.zeroed = nil // the mark may be written to one of them
+	w.zeroed = true
+	return looked, true, t.exec("INSERT OR REPLACE INTO meta VALUES ('" + zeroedKey + "', '')")
+}
+
+// findNonzero returns the pages whose unallocated space isn't zero. Others may write meanwhile.
+func findNonzero(ctx context.Context, db sqlstore.Querier) (found []uint32, err error) {
+	var number uint32
+	var page sql.RawBytes
+	for last := uint32(0); ; last = number {
+		err := sqlstore.Each(context.WithoutCancel(ctx), db, func(scan sqlstore.Scanner) error {
+			if err := scan(&number, &page); err != nil {
+				return err
+			}
+			if number >= maxPages {
+				return fmt.Errorf("the database has more than %d pages: copies of removed text can't be overwritten "+
+					"in so many", maxPages)
+			}
+			if isNonzero(unallocated(page, number)) {
+				found = append(found, number)
+			}
+			return ctx.Err()
+		}, `WITH RECURSIVE n (no) AS (SELECT ?1 + 1 UNION ALL SELECT no + 1 FROM n WHERE no < ?1 + ?2)
+			SELECT pgno, data FROM n CROSS JOIN sqlite_dbpage ON pgno = no`, last, scanBatch)
+		if err != nil || number == last {
+			return found, err
+		}
+	}
+}
+
+func isNonzero(middle []byte) bool {
+	return slices.ContainsFunc(middle, func(b byte) bool { return b != 0 })
+}
+
+// maxPages is the number of pages from which a page of another kind may begin like a B-tree page: with a page
+// number whose first byte is at least 2.
+const maxPages = 2 << 24
+
+// unallocated returns the space between a B-tree page's cell pointers and its cells
+// (https://www.sqlite.org/fileformat2.html#b_tree_pages); nil for other pages.
+func unallocated(page []byte, number uint32) []byte {
+	at := 0
+	if number == 1 {
+		at = 100
+	}
+	if len(page) == 0 {
+		return nil
+	}
+	header := page[at:]
+	length := 8
+	switch header[0] {
+	case 2, 5: // pages that lead to others
+		length = 12
+	case 10, 13: // leaves
+	default:
+		return nil
+	}
+	from, to := at+length+2*int(binary.BigEndian.Uint16(header[3:])), int(binary.BigEndian.Uint16(header[5:]))
+	if to == 0 {
+		to = 1 << 16
+	}
+	if from > to || to > len(page) {
+		return nil
+	}
+	return page[from:to]
+}
