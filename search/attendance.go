@@ -29,12 +29,12 @@ import (
 // done anything yet, and somebody who lost a role and got it back between two things that they did.
 type Attendance struct {
 	mu     sync.Mutex
-	heard  memory.MessageID // the newest message or use of a command
-	guilds map[memory.GuildID]*attended
+	newest memory.MessageID // the newest message or use of a command
+	guilds map[memory.GuildID]*guildAttendance
 }
 
 // attended is what was heard of a guild.
-type attended struct {
+type guildAttendance struct {
 	owner    memory.UserID
 	roles    map[memory.RoleID]memory.Permissions
 	channels map[memory.ChannelID]string           // their overwrites
@@ -49,21 +49,21 @@ type attendee struct {
 	joined, since memory.MessageID
 }
 
-// mostAttendees bounds whom is known of in a guild. When there are more, everybody counts as having come only now.
-const mostAttendees = 1 << 14
+// maxAttendees bounds whom is known of in a guild. When there are more, everybody counts as having come only now.
+const maxAttendees = 1 << 14
 
 // viewing are the permissions that say who views what.
 const viewing = memory.Administrator | memory.ViewChannel
 
 // NewAttendance knows of nobody.
 func NewAttendance() *Attendance {
-	return &Attendance{guilds: map[memory.GuildID]*attended{}}
+	return &Attendance{guilds: map[memory.GuildID]*guildAttendance{}}
 }
 
 // Heard notes that something was said, or a command used, just now.
 func (a *Attendance) Heard(id memory.MessageID) {
 	a.mu.Lock()
-	a.heard = max(a.heard, id)
+	a.newest = max(a.newest, id)
 	a.mu.Unlock()
 }
 
@@ -76,7 +76,7 @@ func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	if at == nil || p.Bot || !p.RolesKnown {
 		return
 	}
-	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined), since: a.heard}
+	now := attendee{roles: slices.Sorted(slices.Values(p.Roles)), joined: memory.FirstMessageID(joined), since: a.newest}
 	if !by {
 		now.since++
 	}
@@ -87,9 +87,9 @@ func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	if known && slices.Equal(was.roles, now.roles) && (joined.IsZero() || was.joined == now.joined) {
 		return
 	}
-	if len(at.people) >= mostAttendees {
+	if len(at.people) >= maxAttendees {
 		clear(at.people)
-		at.told = a.heard + 1
+		at.told = a.newest + 1
 	}
 	at.people[p.ID] = now
 }
@@ -102,17 +102,17 @@ func (a *Attendance) Observe(events []memory.Event) {
 		switch e := e.(type) {
 		case memory.GuildSeen:
 			if at := a.guilds[e.Guild.ID]; e.At.IsZero() && at != nil {
-				a.rule(at, &e.Guild) // its channels are as they were
+				a.setRoles(at, &e.Guild) // its channels are as they were
 			} else if !e.At.IsZero() {
-				a.arrive(e)
+				a.reset(e)
 			}
 		case memory.RoleSeen:
 			if at := a.guilds[e.Guild]; at != nil && at.roles[e.Role.ID] != e.Role.Permissions&viewing {
-				at.roles[e.Role.ID], at.told = e.Role.Permissions&viewing, a.heard+1
+				at.roles[e.Role.ID], at.told = e.Role.Permissions&viewing, a.newest+1
 			}
 		case memory.RoleGone:
 			if at := a.guilds[e.Guild]; at != nil {
-				at.told = a.heard + 1
+				at.told = a.newest + 1
 				delete(at.roles, e.Role)
 			}
 		case memory.ChannelSeen:
@@ -121,20 +121,20 @@ func (a *Attendance) Observe(events []memory.Event) {
 				continue
 			}
 			if was, known := at.channels[e.Channel.ID]; !known || was != is {
-				at.channels[e.Channel.ID], at.since[e.Channel.ID] = is, a.heard+1
+				at.channels[e.Channel.ID], at.since[e.Channel.ID] = is, a.newest+1
 			}
 		case memory.ChannelGone:
-			a.close(e.Guild, e.Channel)
+			a.closeChannel(e.Guild, e.Channel)
 		case memory.ChannelDeleted:
-			a.close(e.Guild, e.Channel)
+			a.closeChannel(e.Guild, e.Channel)
 		}
 	}
 }
 
 // arrive begins anew with a guild; called with mu held.
-func (a *Attendance) arrive(e memory.GuildSeen) {
-	a.heard = max(a.heard, memory.FirstMessageID(e.At))
-	at := &attended{
+func (a *Attendance) reset(e memory.GuildSeen) {
+	a.newest = max(a.newest, memory.FirstMessageID(e.At))
+	at := &guildAttendance{
 		channels: map[memory.ChannelID]string{}, since: map[memory.ChannelID]memory.MessageID{},
 		people: map[memory.UserID]attendee{},
 	}
@@ -142,12 +142,12 @@ func (a *Attendance) arrive(e memory.GuildSeen) {
 		at.channels[e.Guild.Channels[i].ID] = viewingRules(&e.Guild.Channels[i])
 	}
 	a.guilds[e.Guild.ID] = at
-	a.rule(at, &e.Guild)
-	at.told = a.heard + 1
+	a.setRoles(at, &e.Guild)
+	at.told = a.newest + 1
 }
 
 // rule takes a guild's owner and roles; called with mu held.
-func (a *Attendance) rule(at *attended, g *memory.Guild) {
+func (a *Attendance) setRoles(at *guildAttendance, g *memory.Guild) {
 	roles := map[memory.RoleID]memory.Permissions{}
 	for _, r := range g.Roles {
 		if p := r.Permissions & viewing; p != 0 {
@@ -155,12 +155,12 @@ func (a *Attendance) rule(at *attended, g *memory.Guild) {
 		}
 	}
 	if at.owner != g.Owner || !maps.Equal(at.roles, roles) {
-		at.owner, at.roles, at.told = g.Owner, roles, a.heard+1
+		at.owner, at.roles, at.told = g.Owner, roles, a.newest+1
 	}
 }
 
 // close forgets a channel, whose rules aren't known any more; called with mu held.
-func (a *Attendance) close(guild memory.GuildID, channel memory.ChannelID) {
+func (a *Attendance) closeChannel(guild memory.GuildID, channel memory.ChannelID) {
 	if at := a.guilds[guild]; at != nil {
 		delete(at.channels, channel)
 	}

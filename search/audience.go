@@ -44,7 +44,7 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	}
 	var readable []memory.ChannelID
 	for i := range g.Channels {
-		if a.mayUse(at, &g.Channels[i], p) {
+		if a.isUsable(at, &g.Channels[i], p) {
 			readable = append(readable, g.Channels[i].ID)
 		}
 	}
@@ -76,7 +76,7 @@ func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 		return nil
 	}
 	for id, c := range a.channels {
-		if rules := a.rules(c); rules != nil && isShared(c) && !a.hears(rules) {
+		if rules := a.rules(c); rules != nil && isShared(c) && !a.selfReads(rules) {
 			shut[id] = true
 		}
 	}
@@ -85,7 +85,7 @@ func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 
 // hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in what was
 // imported, it may.
-func (a *audience) hears(c *memory.Channel) bool {
+func (a *audience) selfReads(c *memory.Channel) bool {
 	self := a.guild.Self
 	if self == 0 {
 		return true
@@ -99,7 +99,7 @@ type audience struct {
 	guild    *memory.Guild
 	people   People
 	channels map[memory.ChannelID]*memory.Channel
-	judged   map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
+	verdicts map[memory.ChannelID]bool // what was found of the channels whose rules count: threads share their parent's
 	known    bool                      // whether the guild's structure is: it tells what @everyone may do
 	sets     *RoleSets                 // that people have or may have
 	viewers  bits                      // those of sets with which the place is viewed
@@ -107,7 +107,7 @@ type audience struct {
 
 func newAudience(g *memory.Guild, people People) *audience {
 	a := &audience{guild: g, people: people, channels: map[memory.ChannelID]*memory.Channel{},
-		judged: map[memory.ChannelID]bool{}}
+		verdicts: map[memory.ChannelID]bool{}}
 	for i := range g.Channels {
 		a.channels[g.Channels[i].ID] = &g.Channels[i]
 	}
@@ -115,8 +115,8 @@ func newAudience(g *memory.Guild, people People) *audience {
 	return a
 }
 
-// mayUse reports whether what was said in c may be used in an answer at p, which is in the channel at.
-func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
+// isUsable reports whether what was said in c may be used in an answer at p, which is in the channel at.
+func (a *audience) isUsable(at, c *memory.Channel, p Place) bool {
 	if c.Shut {
 		return false
 	}
@@ -130,16 +130,16 @@ func (a *audience) mayUse(at, c *memory.Channel, p Place) bool {
 	if c.Kind == memory.PrivateThread && c.ID != at.ID {
 		return false
 	}
-	ok, judged := a.judged[source.ID]
+	ok, judged := a.verdicts[source.ID]
 	if !judged {
-		if !a.hears(source) {
+		if !a.selfReads(source) {
 			ok = false
 		} else if p.Viewer != 0 {
 			ok = a.viewerMayRead(p, r, source)
 		} else {
 			ok = a.allMayRead(r, source)
 		}
-		a.judged[source.ID] = ok
+		a.verdicts[source.ID] = ok
 	}
 	return ok
 }

@@ -19,9 +19,9 @@ const (
 	textCandidates   = 120  // messages found by full text
 	starCandidates   = 40   // messages that are marked as important, the newest
 	vectorCandidates = 20   // segments found by their vector
-	reach            = 8    // messages before and after a candidate that are scored with it
-	promising        = 50   // candidates by full text for which that holds, the best;
-	shortReach       = 2    // of the others so many messages are
+	neighbours       = 8    // messages before and after a candidate that are scored with it
+	fullNeighbours   = 50   // candidates by full text for which that holds, the best;
+	fewNeighbours    = 2    // of the others so many messages are
 	maxMatches       = 3000 // messages that full text compares: the rarest terms that are in no more, but for
 	leastTerms       = 3    // so many, which are looked for anyway
 	fewChannels      = 8    // in a scope whose latest messages are worth reading
@@ -49,15 +49,15 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 		return nil, false, err
 	}
 	for i, hit := range hits {
-		if i < promising {
-			p.want(hit.Channel, hit.ID, reach)
+		if i < fullNeighbours {
+			p.want(hit.Channel, hit.ID, neighbours)
 		} else {
-			p.want(hit.Channel, hit.ID, shortReach)
+			p.want(hit.Channel, hit.ID, fewNeighbours)
 		}
 	}
 	for _, hit := range near {
 		for _, id := range hit.Messages {
-			p.want(hit.Channel, id, reach)
+			p.want(hit.Channel, id, neighbours)
 			p.similarity[id] = max(p.similarity[id], hit.Similarity)
 		}
 	}
@@ -66,7 +66,7 @@ func (e *Engine) candidates(ctx context.Context, q Query, asked question, most i
 		return nil, false, err
 	}
 	for _, spot := range starred {
-		p.want(spot.Channel, spot.Message, shortReach)
+		p.want(spot.Channel, spot.Message, fewNeighbours)
 	}
 	if len(p.wanted) < q.Limit && len(q.Scope.Channels) <= fewChannels {
 		if err := e.latest(ctx, q, asked.dates, p); err != nil {
@@ -140,7 +140,7 @@ func (e *Engine) latest(ctx context.Context, q Query, dates []dateRange, p *pool
 			return err
 		}
 		for _, m := range stretch {
-			p.want(channel, m.ID, reach)
+			p.want(channel, m.ID, neighbours)
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func (e *Engine) nearest(ctx context.Context, q Query, asked question, most int)
 }
 
 // shown remembers what has been said, so that nothing is shown twice.
-type shown struct {
+type seenTexts struct {
 	exact map[string]bool
 	long  []wordSet
 }
@@ -208,19 +208,19 @@ type shown struct {
 type wordSet []string
 
 const (
-	leastCompared = 12  // of texts that may be near-duplicates: in shorter ones every word counts
-	nearly        = 0.9 // share of two texts' words that both have
+	minCompared   = 12  // of texts that may be near-duplicates: in shorter ones every word counts
+	nearDuplicate = 0.9 // share of two texts' words that both have
 )
 
 // add takes a text in and reports whether it says something new: more than another in a few words only, or
 // another number.
-func (s *shown) add(normal string) bool {
+func (s *seenTexts) add(normal string) bool {
 	if s.exact[normal] {
 		return false
 	}
 	words := wordsOf(normal)
-	if len(words) >= leastCompared {
-		if slices.ContainsFunc(s.long, words.nearly) {
+	if len(words) >= minCompared {
+		if slices.ContainsFunc(s.long, words.isNearDuplicate) {
 			return false
 		}
 		s.long = append(s.long, words)
@@ -241,8 +241,8 @@ func wordsOf(s string) wordSet {
 }
 
 // nearly reports whether two texts differ in few words, none of which turns what they say: a number, a "not".
-func (a wordSet) nearly(b wordSet) bool {
-	if float64(min(len(a), len(b))) < nearly*float64(max(len(a), len(b))) {
+func (a wordSet) isNearDuplicate(b wordSet) bool {
+	if float64(min(len(a), len(b))) < nearDuplicate*float64(max(len(a), len(b))) {
 		return false
 	}
 	all, differ := len(a)+len(b), 0
@@ -257,14 +257,14 @@ func (a wordSet) nearly(b wordSet) bool {
 			a, b = a[1:], b[1:]
 			continue
 		}
-		if differ++; float64(all-differ) < nearly*float64(all+differ) || turns(word) {
+		if differ++; float64(all-differ) < nearDuplicate*float64(all+differ) || changesMeaning(word) {
 			return false
 		}
 	}
 	return true
 }
 
-func turns(word string) bool {
+func changesMeaning(word string) bool {
 	return negating[word] || strings.ContainsFunc(word, unicode.IsNumber)
 }
 

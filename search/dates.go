@@ -38,7 +38,7 @@ func (d dateRange) distance(t time.Time) time.Duration {
 }
 
 // dated is a date, and where in a text it stands.
-type dated struct {
+type dateIn struct {
 	dateRange
 	start, end int
 	weekday    bool // it is a weekday without a week
@@ -50,9 +50,9 @@ type dated struct {
 func datesIn(s string, now time.Time) []dateRange {
 	lower := strings.ToLower(s)
 	found := append(calendarDates(lower, now), relativeDates(lower, now)...)
-	slices.SortStableFunc(found, func(a, b dated) int { return a.start - b.start })
+	slices.SortStableFunc(found, func(a, b dateIn) int { return a.start - b.start })
 	end := 0 // of the one before: what is within it was understood with it
-	found = slices.DeleteFunc(found, func(d dated) bool {
+	found = slices.DeleteFunc(found, func(d dateIn) bool {
 		within := d.start < end
 		end = max(end, d.end)
 		return within
@@ -88,7 +88,7 @@ var sidesBefore = text.SetOf("before until till by")
 var unitBefore = regexp.MustCompile(`(?:day|week|month|year)s?\s+before\s+(?:the\s+)?$`)
 
 // isSpan reports whether s speaks of all that is between two dates.
-func isSpan(s string, a, b dated) bool {
+func isSpan(s string, a, b dateIn) bool {
 	between := strings.TrimSpace(s[a.end:b.start])
 	word := lastWord(s[:a.start])
 	return word == "between" && between == "and" || word == "from" &&
@@ -120,16 +120,16 @@ var (
 const monthNames = `january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec`
 
 // calendarDates are the dates that s names by the calendar.
-func calendarDates(s string, now time.Time) []dated {
+func calendarDates(s string, now time.Time) []dateIn {
 	if !strings.ContainsAny(s, "0123456789") && !slices.ContainsFunc(months[:], func(month string) bool {
 		return strings.Contains(s, month[:3])
 	}) {
 		return nil
 	}
-	var dates []dated
+	var dates []dateIn
 	add := func(at []int, year, month, day string) {
 		if d, ok := dateOf(year, month, day, now); ok {
-			dates = append(dates, dated{dateRange: d, start: at[0], end: at[1]})
+			dates = append(dates, dateIn{dateRange: d, start: at[0], end: at[1]})
 		}
 	}
 	rest := []byte(s) // without what was understood
@@ -165,7 +165,7 @@ func calendarDates(s string, now time.Time) []dated {
 	for _, at := range yearOnly().FindAllSubmatchIndex(rest, -1) {
 		if y, _ := strconv.Atoi(s[at[2]:at[3]]); y <= now.Year() {
 			first := time.Date(y, 1, 1, 0, 0, 0, 0, now.Location())
-			dates = append(dates, dated{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},
+			dates = append(dates, dateIn{dateRange: dateRange{from: first, to: first.AddDate(1, 0, 0)},
 				start: at[2], end: at[3]})
 		}
 	}

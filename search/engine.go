@@ -64,11 +64,11 @@ const (
 )
 
 // asking are terms that ask for something. They are seldomer in what answers, or beside it, than others as rare.
-var asking = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
+var askingTerms = setOf(text.Terms(`anyone anybody someone somebody everyone everybody
 	mention ask say talk share happen kind type hobby photo activity`))
 
 // OnlyAsks reports whether a term asks for something and tells nothing of it.
-func OnlyAsks(term string) bool { return asking[term] }
+func OnlyAsks(term string) bool { return askingTerms[term] }
 
 // Search finds what matters to q. An embedder that fails or has nothing stored yet costs only what vectors
 // would have added.
@@ -88,7 +88,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 // of the hits that are there yet: a reranker is given no others.
 func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID,
 	left func(context.Context, []Hit) ([]Hit, error)) (Result, error) {
-	found := *r.found
+	found := *r.recalled
 	found.query.Skip = skip
 	return e.result(ctx, found, left)
 }
@@ -96,16 +96,16 @@ func (e *Engine) Again(ctx context.Context, r Result, skip []memory.MessageID,
 // Beside are those of the best n hits that lie in other channels than were searched, if those had been as well. They
 // are for counting: no server is given a text, and the result stays as it is.
 func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.ChannelID, n int) ([]Hit, error) {
-	q := r.found.query
+	q := r.recalled.query
 	q.Scope.Channels, q.Session, q.Limit, q.Local = channels, nil, n, true
-	pool, _, err := e.candidates(ctx, q, r.found.question, n)
+	pool, _, err := e.candidates(ctx, q, r.recalled.question, n)
 	if err != nil {
 		return nil, fmt.Errorf("search beside: %w", err)
 	}
-	pool = pool.without(q.Skip, r.found.question)
-	pool.most = r.found.most // their scores are compared
-	hits := pool.hits(q, pool.score(q, r.found.question))
-	if r.Declined && pool.gateOf(q, r.found.question, hits).closed {
+	pool = pool.without(q.Skip, r.recalled.question)
+	pool.most = r.recalled.most // their scores are compared
+	hits := pool.hits(q, pool.score(q, r.recalled.question))
+	if r.Declined && pool.gateOf(q, r.recalled.question, hits).closed {
 		return nil, nil
 	}
 	hits = append(hits, r.Hits...)
@@ -123,9 +123,9 @@ func (e *Engine) Beside(ctx context.Context, r Result, channels []memory.Channel
 }
 
 // result is what there is to tell of what was found.
-func (e *Engine) result(ctx context.Context, f found, left func(context.Context, []Hit) ([]Hit, error)) (r Result,
+func (e *Engine) result(ctx context.Context, f recalled, left func(context.Context, []Hit) ([]Hit, error)) (r Result,
 	err error) {
-	r = Result{TextOnly: f.textOnly, found: &f}
+	r = Result{TextOnly: f.textOnly, recalled: &f}
 	wanted := f.query
 	if !wanted.Local {
 		wanted = e.widened(wanted)
@@ -146,7 +146,7 @@ func (e *Engine) result(ctx context.Context, f found, left func(context.Context,
 		}
 	}
 	r.Hits = starredFirst(r.Hits)
-	tellWords(f.query, r.Hits)
+	addMatchedWords(f.query, r.Hits)
 	if r.People, err = e.participants(ctx, f.query, f.question.named, r.Hits, f.known); err != nil {
 		return Result{}, fmt.Errorf("search: %w", err)
 	}
@@ -154,7 +154,7 @@ func (e *Engine) result(ctx context.Context, f found, left func(context.Context,
 }
 
 // within is q with the end of its scope, which is when it is asked.
-func within(q Query) Query {
+func untilAsked(q Query) Query {
 	if !q.Now.IsZero() && (q.Scope.Until.IsZero() || q.Now.Before(q.Scope.Until)) {
 		q.Scope.Until = q.Now
 	}
@@ -181,7 +181,7 @@ func (e *Engine) Candidates(ctx context.Context, q Query) ([]Candidate, error) {
 }
 
 // found is what a search has to go by.
-type found struct {
+type recalled struct {
 	query    Query // with the end of its scope
 	known    people
 	question question
@@ -190,10 +190,10 @@ type found struct {
 	textOnly bool
 }
 
-func (e *Engine) recall(ctx context.Context, q Query) (f found, err error) {
-	q = within(q)
+func (e *Engine) recall(ctx context.Context, q Query) (f recalled, err error) {
+	q = untilAsked(q)
 	f.query = q
-	if f.known, err = e.known(ctx, q.Guilds, q.Scope); err != nil {
+	if f.known, err = e.peopleIn(ctx, q.Guilds, q.Scope); err != nil {
 		return f, err
 	}
 	if f.question, err = e.understand(ctx, q, f.known); err != nil {
@@ -230,10 +230,10 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 			return asked, err
 		}
 	}
-	names := map[string]whom{} // whose they are
+	names := map[string]namedSet{} // whose they are
 	for i, id := range asked.named {
 		for _, term := range known.terms([]memory.UserID{id}) {
-			names[term] |= whomAt(i)
+			names[term] |= namedBit(i)
 		}
 	}
 	for i := range asked.terms {
@@ -242,7 +242,7 @@ func (e *Engine) understand(ctx context.Context, q Query, known people) (questio
 		t.idf = t.share * math.Log(1+(float64(n)-float64(t.count)+0.5)/(float64(t.count)+0.5))
 		if t.names = names[t.term]; t.names != 0 {
 			t.idf *= nameShare // whoever is named says things more often than they are spoken of
-		} else if asking[t.term] {
+		} else if askingTerms[t.term] {
 			t.idf *= askingShare
 		}
 	}

@@ -64,7 +64,7 @@ func (v *values) score() float64 {
 // features computes those of the passage at i; the relative ones aren't divided yet.
 func (p *pool) features(q question, stream []entry, i int) (v values) {
 	e := &stream[i]
-	first, last := neighbourhood(stream, i, reach, reach)
+	first, last := neighbourhood(stream, i, neighbours, neighbours)
 	v[featureFar], v[featureCovered] = q.around(stream[first:last+1], i-first)
 	if e.words > longText { // it says itself what it is about
 		v[featureFar] = q.own(e)
@@ -86,17 +86,17 @@ func (p *pool) features(q question, stream []entry, i int) (v values) {
 		v[featureSpokenOf] = bit(e.names != 0)
 	}
 	if len(q.named) > 0 {
-		var there whom
+		var there namedSet
 		for j := first; j <= last; j++ {
 			there |= stream[j].names | stream[j].by
 		}
 		v[featureSpokenNear] = there.count() / float64(min(len(q.named), 64))
 	}
 	q.datesOf(e, &v)
-	v[featureEvent] = bit(q.event.holds(e.Time()))
+	v[featureEvent] = bit(q.event.matches(e.Time()))
 	v[featureLength] = min(1, math.Log(1+float64(e.words))/math.Log(31))
 	begins := opening(stream, i)
-	if begins > 0 && stream[begins].joined {
+	if begins > 0 && stream[begins].follows {
 		if before := &stream[begins-1]; before.signs.asks && before.Author != e.Author {
 			v[featureAnswers] = q.own(before)
 		}

@@ -90,7 +90,7 @@ func (p *pool) gateOf(q Query, asked question, hits []Hit) gate {
 	heard, rare, about := p.heard(q, asked), true, subjects(withoutBid(q.Text))
 	unheard, all := 0.0, 0.0
 	for i, t := range asked.terms {
-		if about[t.term] && t.names == 0 && !smallTerms()[t.term] && !asking[t.term] {
+		if about[t.term] && t.names == 0 && !smallTerms()[t.term] && !askingTerms[t.term] {
 			all += t.idf
 			unheard += t.idf * bit(!heard[i])
 		}
@@ -119,7 +119,7 @@ func (q question) only(s string) question {
 		if t := &q.terms[i]; is[t.term] && !smallTerms()[t.term] {
 			q.idf += t.idf
 		} else {
-			t.idf, t.names = 0, whomAt(math.MaxInt)
+			t.idf, t.names = 0, namedBit(math.MaxInt)
 		}
 	}
 	return q
@@ -214,7 +214,7 @@ var smallTerms = sync.OnceValue(func() map[string]bool {
 })
 
 // saying is what the words of a question are.
-type saying struct {
+type wordStats struct {
 	chatter       float64 // share of those that say anything that are small talk
 	topic         bool    // some of them neither are nor go with it
 	words         int     // that say anything
@@ -233,18 +233,18 @@ func withoutBid(question string) string {
 }
 
 // wordsSaying looks at a question without its bid, if that is about something: "tell me a joke" isn't.
-func wordsSaying(question string) saying {
+func wordsSaying(question string) wordStats {
 	if rest := withoutBid(question); rest != text.WithoutHark(question) {
-		if s := sayingOf(rest); s.topic {
+		if s := wordStatsOf(rest); s.topic {
 			s.asks = true
 			return s
 		}
 	}
-	return sayingOf(text.WithoutHark(question))
+	return wordStatsOf(text.WithoutHark(question))
 }
 
-func sayingOf(question string) saying {
-	s := saying{asks: text.Asks(question)}
+func wordStatsOf(question string) wordStats {
+	s := wordStats{asks: text.Asks(question)}
 	n, talk := 0.0, 0.0
 	for _, w := range text.Words(question) {
 		s.me, s.you, s.others = s.me || speakers[w], s.you || hearers[w], s.others || persons[w] || askers[w]

@@ -16,7 +16,7 @@ import (
 func (p *pool) hits(q Query, scored []*ranked) []Hit {
 	var hits []Hit
 	aside := behind(q)
-	var said shown
+	var said seenTexts
 	for _, m := range q.Session {
 		if p.skip[m.ID] {
 			said.add(normalised(m.Text()))
@@ -82,9 +82,9 @@ func starredFirst(hits []Hit) []Hit {
 	return moved
 }
 
-// tellWords adds to the reasons of hits which words of the question, and of what it refers back to, they
+// addMatchedWords adds to the reasons of hits which words of the question, and of what it refers back to, they
 // hold, as they are written there.
-func tellWords(q Query, hits []Hit) {
+func addMatchedWords(q Query, hits []Hit) {
 	var asked []string
 	written := map[string]string{} // a stem is nobody's word
 	turns, _ := earlier(q)
@@ -150,16 +150,16 @@ func normalised(s string) string {
 func (p *pool) excerpt(r *ranked, aside func(*entry) bool) []memory.Message {
 	stream := p.streams[r.channel]
 	first, last := opening(stream, r.at), r.at
-	for last+1 < len(stream) && stream[last+1].continues(&stream[r.at]) {
+	for last+1 < len(stream) && stream[last+1].isSameMessage(&stream[r.at]) {
 		last++
 	}
-	from, _ := neighbourhood(stream, first, reach, 0)
+	from, _ := neighbourhood(stream, first, neighbours, 0)
 	var excerpt []memory.Message
 	if from < first {
 		excerpt = append(excerpt, *repliedTo(stream[from:first], stream[r.at].ReplyTo))
 	}
 	excerpt = append(excerpt, *stream[r.at].Message)
-	if _, to := neighbourhood(stream, last, 0, reach); last < to {
+	if _, to := neighbourhood(stream, last, 0, neighbours); last < to {
 		excerpt = append(excerpt, *answering(stream[last+1:to+1], stream[r.at].Message, aside))
 	}
 	return excerpt

@@ -58,17 +58,17 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 	if len(known) == 0 {
 		return nil, nil
 	}
-	taken, said := calledBy(known), spokenIn(q.Text)
+	taken, said := countNames(known), askedWordsOf(q.Text)
 	rarest, err := e.rarestWords(ctx, q, said, known)
 	if err != nil {
 		return nil, err
 	}
 	var batch text.Batch
-	var found []calling
+	var found []loreMatch
 	for i, l := range known {
 		c := said.calls(l, taken)
 		if c.Why == "" && rarest[i] != "" {
-			c = calling{LoreHit{l, "alias", byRarest}, len(rarest[i])}
+			c = loreMatch{LoreHit{l, "alias", byRarest}, len(rarest[i])}
 		}
 		if c.Why == "" {
 			c.Why, c.Relevance = "words", byWords*asked.held(batch.Terms(l.Name+" "+strings.Join(l.Own, " ")+
@@ -88,7 +88,7 @@ func (e *Engine) lore(ctx context.Context, q Query, asked question) ([]LoreHit, 
 
 // rarestWords are the words of what was asked that call lore by themselves, one for each of known, or "". In "Project
 // Nightingale" it is the word that is said least of the two, if hardly anybody says it and no other name has it.
-func (e *Engine) rarestWords(ctx context.Context, q Query, s spoken, known []memory.Lore) ([]string, error) {
+func (e *Engine) rarestWords(ctx context.Context, q Query, s askedWords, known []memory.Lore) ([]string, error) {
 	var terms []weighted                                      // of the names that the question has a word of
 	names, in := make([][2]int, len(known)), map[string]int{} // where each name's are, and in how many names each is
 	for i, l := range known {
@@ -168,18 +168,18 @@ func (q question) held(terms []string) float64 {
 }
 
 // calling is how a question calls lore.
-type calling struct {
+type loreMatch struct {
 	LoreHit
 	length int // of what it is called, in bytes: the more, the less else can be meant
 }
 
-func surestFirst(a, b calling) int {
+func surestFirst(a, b loreMatch) int {
 	return cmp.Or(cmp.Compare(b.Relevance, a.Relevance), cmp.Compare(b.length, a.length),
 		b.Lore.At.Compare(a.Lore.At), cmp.Compare(a.Lore.ID, b.Lore.ID))
 }
 
 // spoken is a question as it is looked through for names.
-type spoken struct {
+type askedWords struct {
 	phrase   string          // its words, as phrases have them, each between spaces
 	joined   map[string]bool // two words written as one
 	words    map[string]bool
@@ -187,8 +187,8 @@ type spoken struct {
 	stems    map[string]bool
 }
 
-func spokenIn(question string) spoken {
-	s := spoken{joined: map[string]bool{}, words: map[string]bool{}, capitals: map[string]bool{},
+func askedWordsOf(question string) askedWords {
+	s := askedWords{joined: map[string]bool{}, words: map[string]bool{}, capitals: map[string]bool{},
 		stems: map[string]bool{}}
 	words := text.Words(question)
 	for i, w := range words {
@@ -234,8 +234,8 @@ func nameOf(name string) string {
 	return phraseOf(words)
 }
 
-// calledBy is how many of lore go by each name, initials among them.
-func calledBy(lore []memory.Lore) map[string]int {
+// countNames is how many of lore go by each name, initials among them.
+func countNames(lore []memory.Lore) map[string]int {
 	taken := map[string]int{}
 	for _, l := range lore {
 		names := []string{nameOf(l.Name), initialsOf(l.Name)}
@@ -264,15 +264,15 @@ func initialsOf(name string) string {
 }
 
 // calls is how the question calls l, with no Why if it doesn't. taken are the names that lore goes by.
-func (s spoken) calls(l memory.Lore, taken map[string]int) calling {
+func (s askedWords) calls(l memory.Lore, taken map[string]int) loreMatch {
 	if n := s.has(l.Name); n > 0 {
-		return calling{LoreHit{l, "name", byName}, n}
+		return loreMatch{LoreHit{l, "name", byName}, n}
 	}
-	best := calling{LoreHit: LoreHit{Lore: l}}
+	best := loreMatch{LoreHit: LoreHit{Lore: l}}
 	made := memory.Aliases(l.Name)
 	for _, alias := range append(made[:max(0, len(made)-1)], l.Own...) {
 		if n := s.has(alias); n > best.length {
-			best = calling{LoreHit{l, "alias", byAlias}, n}
+			best = loreMatch{LoreHit{l, "alias", byAlias}, n}
 		}
 	}
 	if best.Why != "" {
@@ -281,16 +281,16 @@ func (s spoken) calls(l memory.Lore, taken map[string]int) calling {
 	initials := initialsOf(l.Name)
 	if initials != "" && taken[initials] == 1 && (s.capitals[initials] || s.words[initials] &&
 		utf8.RuneCountInString(initials) >= plainInitials) {
-		return calling{LoreHit{l, "initials", byInitials}, len(initials)}
+		return loreMatch{LoreHit{l, "initials", byInitials}, len(initials)}
 	}
 	if n := s.hasAll(l.Name); n > 0 {
-		return calling{LoreHit{l, "name", byAllWords}, n}
+		return loreMatch{LoreHit{l, "name", byAllWords}, n}
 	}
 	return best
 }
 
 // has is how long a name is, in bytes, that the question has; 0 if it hasn't.
-func (s spoken) has(name string) int {
+func (s askedWords) has(name string) int {
 	phrase := nameOf(name)
 	if phrase == "" {
 		return 0
@@ -317,7 +317,7 @@ func (s spoken) has(name string) int {
 }
 
 // hasAll is has for the words of a name in any order, if more than one of them says something.
-func (s spoken) hasAll(name string) int {
+func (s askedWords) hasAll(name string) int {
 	n, length := 0, 0
 	for _, w := range text.Words(name) {
 		switch {

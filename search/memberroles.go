@@ -27,16 +27,16 @@ type MemberRoles struct {
 
 // guildRoles is that of one guild.
 type guildRoles struct {
-	asked  time.Time    // when Discord was asked last; zero: not yet
-	nonce  string       // of what it was asked; empty: what it tells isn't heeded
-	parts  map[int]bool // of the answer, that came
-	whole  bool         // all of them
-	sets   map[string]*roleSet
-	of     map[uint64]*roleSet // by members' fingerprints
-	moved  map[uint64]bool     // of whom was told after Discord was asked, while the answer isn't whole
-	view   *RoleSets           // for viewOf, until something changes
-	viewOf *memory.Guild
-	named  map[uint64]bool // by overwrites, in the view
+	asked    time.Time    // when Discord was asked last; zero: not yet
+	nonce    string       // of what it was asked; empty: what it tells isn't heeded
+	parts    map[int]bool // of the answer, that came
+	complete bool         // all of them
+	sets     map[string]*roleSet
+	of       map[uint64]*roleSet // by members' fingerprints
+	changed  map[uint64]bool     // of whom was told after Discord was asked, while the answer isn't whole
+	view     *RoleSets           // for viewOf, until something changes
+	viewOf   *memory.Guild
+	named    map[uint64]bool // by overwrites, in the view
 }
 
 // roleSet is a set of roles, in order, and how many have it.
@@ -110,13 +110,13 @@ func (r *MemberRoles) Ask(now, before time.Time) (guild memory.GuildID, nonce st
 		return 0, "", false
 	}
 	for id, at := range r.guilds {
-		if at.whole || at.asked.After(before) {
+		if at.complete || at.asked.After(before) {
 			continue
 		}
 		r.nonces++
 		nonce := fmt.Sprint(r.nonces)
 		r.guilds[id] = &guildRoles{asked: now, nonce: nonce, parts: map[int]bool{}, sets: map[string]*roleSet{},
-			of: map[uint64]*roleSet{}, moved: map[uint64]bool{}}
+			of: map[uint64]*roleSet{}, changed: map[uint64]bool{}}
 		return id, nonce, true
 	}
 	return 0, "", false
@@ -127,17 +127,17 @@ func (r *MemberRoles) Told(guild memory.GuildID, nonce string, index, of int, me
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[guild]
-	if at == nil || at.nonce == "" || at.nonce != nonce || at.whole || at.parts[index] || index < 0 || index >= of {
+	if at == nil || at.nonce == "" || at.nonce != nonce || at.complete || at.parts[index] || index < 0 || index >= of {
 		return
 	}
 	at.parts[index] = true
 	for _, m := range members {
-		if who := r.fingerprint(m.ID); !at.moved[who] { // else what was told of them may be newer
+		if who := r.fingerprint(m.ID); !at.changed[who] { // else what was told of them may be newer
 			at.put(who, m)
 		}
 	}
-	if at.whole = len(at.parts) == of; at.whole {
-		at.moved = nil
+	if at.complete = len(at.parts) == of; at.complete {
+		at.changed = nil
 	}
 }
 
@@ -198,8 +198,8 @@ func appendRole(key []byte, role memory.RoleID) []byte {
 
 // move notes that somebody was told of since Discord was asked.
 func (at *guildRoles) move(who uint64) uint64 {
-	if !at.whole {
-		at.moved[who] = true
+	if !at.complete {
+		at.changed[who] = true
 	}
 	return who
 }
@@ -249,17 +249,17 @@ func (r *MemberRoles) Sets(g *memory.Guild) *RoleSets {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.guilds[g.ID]
-	if at == nil || !at.whole || r.lost {
+	if at == nil || !at.complete || r.lost {
 		return nil
 	}
 	if at.view == nil || at.viewOf != g {
-		at.view, at.viewOf = r.look(at, g), g
+		at.view, at.viewOf = r.buildSets(at, g), g
 	}
 	return at.view
 }
 
 // look is what Sets are; called with mu held.
-func (r *MemberRoles) look(at *guildRoles, g *memory.Guild) *RoleSets {
+func (r *MemberRoles) buildSets(at *guildRoles, g *memory.Guild) *RoleSets {
 	all := [][]memory.RoleID{nil}
 	owners := at.of[r.fingerprint(g.Owner)]
 	for _, set := range at.sets {

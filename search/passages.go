@@ -48,11 +48,11 @@ func passages(cut []string, body string) []string {
 }
 
 // continues reports whether e is a passage of the same message as before.
-func (e *entry) continues(before *entry) bool { return e.Message == before.Message }
+func (e *entry) isSameMessage(before *entry) bool { return e.Message == before.Message }
 
 // opening is where in stream the first passage is of the message that has one at i.
 func opening(stream []entry, i int) int {
-	for i > 0 && stream[i].continues(&stream[i-1]) {
+	for i > 0 && stream[i].isSameMessage(&stream[i-1]) {
 		i--
 	}
 	return i

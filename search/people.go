@@ -32,7 +32,7 @@ type members struct {
 }
 
 // known are the people of guilds, with those of their facts that whoever may read scope may know.
-func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
+func (e *Engine) peopleIn(ctx context.Context, guilds []memory.GuildID, scope memory.Scope) (people, error) {
 	known := people{readable: setOf(scope.Channels), aliases: map[string][]memory.UserID{}}
 	for _, guild := range guilds {
 		list, err := e.people.People(ctx, guild)
@@ -46,7 +46,7 @@ func (e *Engine) known(ctx context.Context, guilds []memory.GuildID, scope memor
 
 func (k *people) add(m members) {
 	k.guilds = append(k.guilds, m)
-	for _, i := range m.told {
+	for _, i := range m.withFacts {
 		p := k.withFacts(m.list[i])
 		for _, alias := range p.Aliases() {
 			for _, word := range nameWords(alias) {
@@ -106,10 +106,10 @@ func (k people) words() iter.Seq[string] {
 
 // roster tells who in a guild goes by which name.
 type roster struct {
-	made  weak.Pointer[memory.Person] // the first of the list that it was made of
-	at    map[memory.UserID]int       // the places there
-	named map[string][]memory.UserID  // by each word of the names that all may know
-	told  []int                       // the places of those of whom there are facts
+	made      weak.Pointer[memory.Person] // the first of the list that it was made of
+	at        map[memory.UserID]int       // the places there
+	named     map[string][]memory.UserID  // by each word of the names that all may know
+	withFacts []int                       // the places of those of whom there are facts
 }
 
 // rosters has a roster for as long as somebody holds the list that it was made of: when the store drops a list that has
@@ -154,7 +154,7 @@ func newRoster(list []memory.Person) *roster {
 			}
 		}
 		if len(p.Facts) > 0 {
-			r.told = append(r.told, i)
+			r.withFacts = append(r.withFacts, i)
 		}
 	}
 	return r
@@ -369,9 +369,9 @@ func (e *Engine) participants(ctx context.Context, q Query, named []memory.UserI
 // Introduce gives those whom q mentions and whom its text names, if only misspelt by a letter, as a result of
 // Search for q would introduce them. Nothing else is searched for, and nobody else is among them.
 func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) {
-	q = within(q)
+	q = untilAsked(q)
 	q.Asker = 0
-	known, err := e.known(ctx, q.Guilds, q.Scope)
+	known, err := e.peopleIn(ctx, q.Guilds, q.Scope)
 	if err != nil {
 		return nil, fmt.Errorf("look people up: %w", err)
 	}
@@ -389,8 +389,8 @@ func (e *Engine) Introduce(ctx context.Context, q Query) ([]Participant, error) 
 // LoreCalled are those of lore that a text calls by a name, an alias or their initials, the surest first. If
 // there are none, it is those of whose name or alias the text is a part.
 func LoreCalled(s string, lore []memory.Lore) []memory.Lore {
-	taken, said := calledBy(lore), spokenIn(s)
-	var found []calling
+	taken, said := countNames(lore), askedWordsOf(s)
+	var found []loreMatch
 	for _, l := range lore {
 		if c := said.calls(l, taken); c.Why != "" {
 			found = append(found, c)
@@ -399,9 +399,9 @@ func LoreCalled(s string, lore []memory.Lore) []memory.Lore {
 	if len(found) == 0 {
 		for _, l := range lore {
 			if slices.ContainsFunc(append([]string{l.Name}, l.Own...), func(name string) bool {
-				return spokenIn(name).has(s) > 0
+				return askedWordsOf(name).has(s) > 0
 			}) {
-				found = append(found, calling{LoreHit: LoreHit{Lore: l}})
+				found = append(found, loreMatch{LoreHit: LoreHit{Lore: l}})
 			}
 		}
 	}

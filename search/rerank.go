@@ -48,7 +48,7 @@ func (e *Engine) widened(q Query) Query {
 
 // rerank puts the best of hits, which were found with a widened query, in the reranker's order. If that
 // fails, they stay as they are, and failed says why. The error is that of ctx.
-func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit, failed, err error) {
+func (e *Engine) rerank(ctx context.Context, f recalled, hits []Hit) (ranked []Hit, failed, err error) {
 	best := hits[:min(rerankedHits, len(hits))]
 	for len(best) > 0 && best[len(best)-1].Relevance == 0 {
 		best = best[:len(best)-1] // it only repeats what is known, and stays behind all else
@@ -68,7 +68,7 @@ func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit,
 			err = errScores
 		}
 		if failed = err; err == nil {
-			copy(best, reordered(best, scores))
+			copy(best, sortByScores(best, scores))
 		}
 	}
 	return hits[:min(f.query.Limit, len(hits))], failed, nil
@@ -77,7 +77,7 @@ func (e *Engine) rerank(ctx context.Context, f found, hits []Hit) (ranked []Hit,
 // reordered are hits by their scores, best first; of equal ones the one that was before stays before. The
 // relevances stay where they were: they tell how often a hit at its place is right, were learned from places
 // given by our own scores, and must never rise with the rank.
-func reordered(hits []Hit, scores []float64) []Hit {
+func sortByScores(hits []Hit, scores []float64) []Hit {
 	order := make([]int, len(hits))
 	for i := range order {
 		order[i] = i

@@ -34,15 +34,15 @@ type weighted struct {
 	share float64 // of its inverse document frequency that counts: less where it was said before the question
 	count int     // messages that it is in, as far as they are counted
 	idf   float64
-	names whom // whose name it is, of those whom the question names
+	names namedSet // whose name it is, of those whom the question names
 }
 
 // whom are some of those whom a question names, by their places; the 64th stands for all after it.
-type whom uint64
+type namedSet uint64
 
-func whomAt(place int) whom { return 1 << min(place, 63) }
+func namedBit(place int) namedSet { return 1 << min(place, 63) }
 
-func (w whom) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
+func (w namedSet) count() float64 { return float64(bitset.OnesCount64(uint64(w))) }
 
 // rarely is in how many messages a misspelt name may be: the question itself is one, and people misspell again.
 const rarely = 3
@@ -50,7 +50,7 @@ const rarely = 3
 // whoOrWhen reports whether it tells nothing but whom or which time it means.
 func (q question) whoOrWhen() bool {
 	return len(q.named)+len(q.dates) > 0 && !slices.ContainsFunc(q.terms, func(t weighted) bool {
-		return t.names == 0 && !asking[t.term] && (len(q.dates) == 0 || !ofDate(t.term))
+		return t.names == 0 && !askingTerms[t.term] && (len(q.dates) == 0 || !ofDate(t.term))
 	})
 }
 
@@ -60,7 +60,7 @@ func ofDate(term string) bool {
 }
 
 // means reports whether m was said by or of whom it names, if anybody, and when it asks for, if it does.
-func (q question) means(m *memory.Message) bool {
+func (q question) matchesNamesAndDates(m *memory.Message) bool {
 	if len(q.dates) > 0 && q.distance(m.Time()) != 0 {
 		return false
 	}
@@ -102,9 +102,9 @@ type entry struct {
 	length  float64   // terms
 	words   int
 	signs   signs
-	names   whom // the question names, and it names, too
-	by      whom // the question names, and who said it
-	joined  bool // it follows the entry before it within the same sitting
+	names   namedSet // the question names, and it names, too
+	by      namedSet // the question names, and who said it
+	follows bool     // it follows the entry before it within the same sitting
 }
 
 func newPool(q Query) *pool {
@@ -123,7 +123,7 @@ func (p *pool) want(channel memory.ChannelID, id memory.MessageID, reach int) {
 }
 
 // sitting is the silence after which talk in a channel begins anew.
-const sitting = 3 * time.Hour
+const sessionGap = 3 * time.Hour
 
 // read are stretches of channels, as far as they are within scope and can be recalled, with the question's terms
 // counted in what isn't skipped. What is skipped is in it; see without.
@@ -152,7 +152,7 @@ func (p *pool) read(stretches [][]memory.Message, counter *counter) map[memory.C
 			cut = passages(cut[:0], m.Text())
 			from := 0
 			for _, passage := range cut {
-				stream = append(stream, entry{Message: m, passage: passage, from: from, joined: follows})
+				stream = append(stream, entry{Message: m, passage: passage, from: from, follows: follows})
 				from += len(passage)
 				if !p.skip[m.ID] {
 					counter.count(&stream[len(stream)-1])
@@ -174,13 +174,13 @@ func (p *pool) without(skip []memory.MessageID, asked question) *pool {
 		stream := make([]entry, 0, len(all))
 		follows := true // all since the last that was taken in
 		for _, e := range all {
-			if follows = follows && e.joined; left.skip[e.ID] {
+			if follows = follows && e.follows; left.skip[e.ID] {
 				continue
 			}
 			if e.counts == nil {
 				counter.count(&e)
 			}
-			e.joined = follows && len(stream) > 0 && e.Time().Sub(stream[len(stream)-1].Time()) <= sitting
+			e.follows = follows && len(stream) > 0 && e.Time().Sub(stream[len(stream)-1].Time()) <= sessionGap
 			stream, follows = append(stream, e), true
 		}
 		left.streams[channel] = stream
@@ -254,7 +254,7 @@ func (c *counter) count(e *entry) {
 		}
 	}
 	if at := slices.Index(c.named, e.Author); at >= 0 {
-		e.by = whomAt(at)
+		e.by = namedBit(at)
 	}
 	e.signs = signsOf(e.passage, c.form != asksAnything || e.by != 0 || len(c.dates) > 0)
 }
@@ -323,7 +323,7 @@ func (p *pool) score(query Query, q question) []*ranked {
 			r.values[f] = min(1, r.values[f]/max(p.most[i], leastMost))
 		}
 		r.score = r.values.score()
-		if n := len(best); n == 0 || !r.continues(best[n-1].entry) {
+		if n := len(best); n == 0 || !r.isSameMessage(best[n-1].entry) {
 			best = append(best, r)
 		} else if r.score > best[n-1].score { // a message has the place of its best passage
 			best[n-1] = r
@@ -358,10 +358,10 @@ func (q question) bm25(counts []float64, length, average float64) float64 {
 // before and after it.
 func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 	first, last = i, i
-	for first > max(0, i-before) && stream[first].joined {
+	for first > max(0, i-before) && stream[first].follows {
 		first--
 	}
-	for last < min(len(stream)-1, i+after) && stream[last+1].joined {
+	for last < min(len(stream)-1, i+after) && stream[last+1].follows {
 		last++
 	}
 	return first, last
@@ -371,7 +371,7 @@ func neighbourhood(stream []entry, i, before, after int) (first, last int) {
 const decay = 0.9
 
 // decayed is decay to the power of its index.
-var decayed = func() (of [reach + 1]float64) {
+var decayed = func() (of [neighbours + 1]float64) {
 	for i := range of {
 		of[i] = math.Pow(decay, float64(i))
 	}
@@ -411,9 +411,9 @@ var reasons = []struct {
 	{"meaning", []feature{featureMeaning}},
 }
 
-// leastTold is the least part of a score that people are told of: a date years away is worth next to nothing,
+// minReason is the least part of a score that people are told of: a date years away is worth next to nothing,
 // but not nothing.
-const leastTold = 0.05
+const minReason = 0.05
 
 // why tells what spoke for r, most first.
 func (r *ranked) why() []Reason {
@@ -423,7 +423,7 @@ func (r *ranked) why() []Reason {
 		for _, f := range reason.features {
 			sum += weights[f] * r.values[f]
 		}
-		if sum < leastTold {
+		if sum < minReason {
 			continue
 		}
 		why = append(why, Reason{Kind: reason.kind, Weight: sum})

@@ -63,14 +63,14 @@ type Result struct {
 	// are all the same, and not worth showing.
 	Declined bool
 
-	gate  gate
-	found *found // what it was made from
+	gate     gate
+	recalled *recalled // what it was made from
 }
 
 // Only is r without what it was made from, which takes much room: it can't be searched Again.
 func (r Result) Only() Result {
-	if r.found != nil {
-		r.found = &found{query: r.found.query, question: r.found.question, most: r.found.most}
+	if r.recalled != nil {
+		r.recalled = &recalled{query: r.recalled.query, question: r.recalled.question, most: r.recalled.most}
 	}
 	return r
 }
@@ -103,8 +103,8 @@ func (r Result) SpeaksOfIt(h Hit) bool {
 	is := func(kind string) bool {
 		return slices.ContainsFunc(h.Why, func(w Reason) bool { return w.Kind == kind })
 	}
-	if r.found != nil && r.found.question.whoOrWhen() { // words that it has besides names only ask, or tell when
-		return r.found.question.means(&h.Message) || !r.found.question.words && is("answers")
+	if r.recalled != nil && r.recalled.question.whoOrWhen() { // words that it has besides names only ask, or tell when
+		return r.recalled.question.matchesNamesAndDates(&h.Message) || !r.recalled.question.words && is("answers")
 	}
 	return is("words") || is("answers")
 }
@@ -142,17 +142,17 @@ type Participant struct {
 
 // event is something that a question orders time by, as "the move" in "where did we work before the move?".
 type event struct {
-	when  side
+	when  relation
 	terms []string // of what it is called; none if the question has no event
 	at    time.Time
 	known bool // at is
 }
 
 // side is where the messages asked for lie, seen from an event.
-type side int8
+type relation int8
 
 const (
-	aboutIt side = iota
+	aboutIt relation = iota
 	beforeIt
 	afterIt
 )
@@ -176,12 +176,12 @@ func eventIn(question string, now time.Time) event {
 		}
 		e.terms = append(e.terms, text.QueryTerms(w)...)
 	}
-	e.when = sides[m[1]]
+	e.when = relations[m[1]]
 	return e
 }
 
 // sides are where what is asked for lies, by the word that says so.
-var sides = map[string]side{"before": beforeIt, "until": beforeIt, "after": afterIt, "since": afterIt}
+var relations = map[string]relation{"before": beforeIt, "until": beforeIt, "after": afterIt, "since": afterIt}
 
 // find works out when the event was: in the middle of what was said of it by all its words or, where nobody
 // did, by all but the last ones.
@@ -215,7 +215,7 @@ func (e *event) findBy(terms []int, streams map[memory.ChannelID][]entry) {
 }
 
 // holds reports whether t lies where the question asks for.
-func (e *event) holds(t time.Time) bool {
+func (e *event) matches(t time.Time) bool {
 	switch {
 	case !e.known:
 		return false

@@ -20,12 +20,12 @@ type wordIn struct {
 var wordOf = pattern.Of(`[\p{L}\p{M}\d]+`)
 
 // relativeDates are the spans that s counts from now.
-func relativeDates(s string, now time.Time) []dated {
+func relativeDates(s string, now time.Time) []dateIn {
 	c := newCalendar(now)
-	var dates []dated
-	for _, phrase := range elsewhere {
+	var dates []dateIn
+	for _, phrase := range foreignPhrases {
 		if i := strings.Index(s, phrase.words); i >= 0 && phrase.stands(s, i) {
-			dates = append(dates, dated{dateRange: c.span(phrase.unit, phrase.back), start: i,
+			dates = append(dates, dateIn{dateRange: c.span(phrase.unit, phrase.back), start: i,
 				end: i + len(phrase.words)})
 			s = strings.Replace(s, phrase.words, strings.Repeat(" ", len(phrase.words)), 1)
 		}
@@ -41,7 +41,7 @@ func relativeDates(s string, now time.Time) []dated {
 			d, n = c.within(words[i:])
 		}
 		if n > 0 && d != (dateRange{}) {
-			dates = append(dates, dated{dateRange: d, start: words[i].start, end: words[i+n-1].end,
+			dates = append(dates, dateIn{dateRange: d, start: words[i].start, end: words[i+n-1].end,
 				weekday: n == 1 && weekdays[words[i].text] > 0})
 		}
 		i += max(n-1, 0)
@@ -277,14 +277,14 @@ var (
 )
 
 // phrase is how another language speaks of a span.
-type phrase struct {
+type foreignPhrase struct {
 	words string
 	unit  string
 	back  int
 }
 
 // stands reports whether a phrase at i in s stands by itself, in languages that put spaces between words.
-func (p phrase) stands(s string, i int) bool {
+func (p foreignPhrase) stands(s string, i int) bool {
 	if first, _ := utf8.DecodeRuneInString(p.words); unicode.Is(unicode.Han, first) {
 		return true
 	}
@@ -295,7 +295,7 @@ func (p phrase) stands(s string, i int) bool {
 
 // elsewhere are such phrases in German, French, Spanish, Japanese and Chinese, the longer before those that
 // they hold. "Hier" isn't one: in German it is a place.
-var elsewhere = []phrase{
+var foreignPhrases = []foreignPhrase{
 	{"heute", "day", 0}, {"gestern", "day", 1}, {"vorgestern", "day", 2}, {"diese woche", "week",
 		0}, {"letzte woche", "week", 1},
 	{"letztes wochenende", "weekend", 1}, {"letzten monat", "month", 1}, {"letzter monat", "month",

@@ -49,7 +49,7 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 	among := map[string]int{}
 	var batch text.Batch
 	for i, s := range all {
-		holds[i] = heldBy(s, &batch)
+		holds[i] = summaryTerms(s, &batch)
 		for t := range holds[i] {
 			among[t]++
 		}
@@ -85,8 +85,8 @@ func RankSummaries(question string, now time.Time, all []memory.Summary) []Summa
 
 func byID(a, b SummaryHit) int { return cmp.Compare(a.Summary.ID, b.Summary.ID) }
 
-// heldBy are the terms of a summary and its topics.
-func heldBy(s memory.Summary, batch *text.Batch) map[string]bool {
+// summaryTerms are the terms of a summary and its topics.
+func summaryTerms(s memory.Summary, batch *text.Batch) map[string]bool {
 	return setOf(batch.Terms(s.Text + " " + strings.Join(s.Topics, " ")))
 }
 
@@ -163,7 +163,7 @@ func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.
 	held := map[memory.MessageID]map[string]bool{}
 	var batch text.Batch
 	for _, s := range all {
-		held[s.ID] = heldBy(s, &batch)
+		held[s.ID] = summaryTerms(s, &batch)
 	}
 	var out []memory.MessageID
 	for len(all) > most {
@@ -176,7 +176,7 @@ func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.
 				goes = i
 			}
 			for _, newer := range all[i+1:] {
-				if a := inCommon(held[old.ID], held[newer.ID]); a > best {
+				if a := overlap(held[old.ID], held[newer.ID]); a > best {
 					goes, best = i, a
 				}
 			}
@@ -187,8 +187,8 @@ func MakeRoom(fresh memory.Summary, others []memory.Summary, most int) []memory.
 	return out
 }
 
-// inCommon is how much two sets of terms share of all that is in either, in [0, 1].
-func inCommon(a, b map[string]bool) float64 {
+// overlap is how much two sets of terms share of all that is in either, in [0, 1].
+func overlap(a, b map[string]bool) float64 {
 	both := 0
 	for t := range a {
 		if b[t] {
