@@ -57,8 +57,8 @@ func (t *tally) of(text []byte) int {
 	return n
 }
 
-// costs are the tokens of what the builder itself writes, counted once, in the company that it stands in. Digits
-// cost the same whatever they are, so that times needn't be counted each time.
+// costs are the tokens of what the builder itself writes, counted once, in the company that it stands in.
+// Digits cost the same whatever they are, so that times needn't be counted each time.
 type costs struct {
 	stamp       int // of a new line and "[07-24 12:30] "
 	stampYear   int // of a new line and "[2024-07-24 12:30] "

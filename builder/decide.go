@@ -93,10 +93,11 @@ const (
 	headPart    = 8 // an eighth
 )
 
-// decide divides a budget of tokens: what is always there first, then the query, the rules, the persona, and what is
-// left among the sections. It reckons in fractions of a token, so that rounding can't take from one part
-// what a larger budget gives another. A mode's own rules, and what it raises, come last: whatever the general mode
-// would show is shown in every mode, so that a mode inferred wrongly costs nothing that was recalled.
+// decide divides a budget of tokens: what is always there first, then the query, the rules, the persona, and
+// what is left among the sections. It reckons in fractions of a token, so that rounding can't take from one
+// part what a larger budget gives another. A mode's own rules, and what it raises, come last: whatever the
+// general mode would show is shown in every mode, so that a mode inferred wrongly costs nothing that was
+// recalled.
 func (w *work) decide(budget int) {
 	shares := &w.b.shares
 	whole, all := shares.whole, int64(budget)

@@ -16,8 +16,9 @@ const (
 	mediumRelevance = 0.6
 )
 
-// Labels are the words and marks that stand round what members wrote. One without a kind may be empty. A title holds
-// a letter or a digit, since members' text is kept from forging it by them. A number holds one %d.
+// Labels are the words and marks that stand round what members wrote. One without a kind may be empty. A
+// title holds a letter or a digit, since members' text is kept from forging it by them. A number holds one
+// %d.
 type Labels struct {
 	Participants string `label:"title"`
 	Person       string // before each participant, and each piece of lore
@@ -131,8 +132,8 @@ func labelProblem(text, kind string) string {
 	return ""
 }
 
-// escaperOf is for prompts with the labels l, in which the history is numbered or isn't. Check sees to it that each
-// title has a letter or a digit.
+// escaperOf is for prompts with the labels l, in which the history is numbered or isn't. Check sees to it
+// that each title has a letter or a digit.
 func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	marks := l.marks()
 	w := escape.Words{Titles: append(l.titles(), headSystem, headPrevious, headSession, headQuery, plainSystem,

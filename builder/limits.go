@@ -11,8 +11,8 @@ type Limits struct {
 	// types above.
 	Priority int
 	// Floor and Ceiling are in tokens of a prompt of 4,000 (LayoutPlain: of 700), and grow and shrink with
-	// Options.MaxTokens. Up to its floor a section is served before any has more than theirs; above its ceiling
-	// it is never served, but for what a Mode adds.
+	// Options.MaxTokens. Up to its floor a section is served before any has more than theirs; above its
+	// ceiling it is never served, but for what a Mode adds.
 	Floor, Ceiling int
 	// Modes are those in which the section is there at all; none means all.
 	Modes []Mode
@@ -22,8 +22,8 @@ type Limits struct {
 const plainRecalled = 300
 
 // DefaultSections are the limits that a layout has by itself; LayoutPlain has no participants.
-// SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there. Of what no
-// section needs SectionSystem may have more, unless its ceiling was set to another.
+// SectionSystem's and SectionQuery's are ceilings only: these two, and SectionInstruction, are always there.
+// Of what no section needs SectionSystem may have more, unless its ceiling was set to another.
 func DefaultSections(layout Layout) map[SectionType]Limits {
 	if layout == LayoutPlain {
 		return map[SectionType]Limits{
@@ -113,9 +113,10 @@ func (d *demand) take(more, left int64) int64 {
 }
 
 // distribute gives each demand, in order of priority, first up to its floor and then up to its ceiling, and
-// none more than it needs. It returns what is left. With floors and ceilings that grow in proportion to total+c, for a
-// constant c of at least 0, no part of a larger total is smaller: what is left after some demands is a linear function
-// of the total that starts at or below zero, so that it grows wherever it is positive.
+// none more than it needs. It returns what is left. With floors and ceilings that grow in proportion to
+// total+c, for a constant c of at least 0, no part of a larger total is smaller: what is left after some
+// demands is a linear function of the total that starts at or below zero, so that it grows wherever it is
+// positive.
 func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64) int64 {
 	left := max(0, total)
 	for _, k := range order {
@@ -126,7 +127,8 @@ func distribute(total int64, order []kind, demands *[sectionKinds]demand, parts 
 	return serve(left, order, demands, parts, func(d *demand) int64 { return d.ceiling })
 }
 
-// serve gives each demand, in order of priority, of what is left, up to a limit. It returns what is left then.
+// serve gives each demand, in order of priority, of what is left, up to a limit. It returns what is left
+// then.
 func serve(left int64, order []kind, demands *[sectionKinds]demand, parts *[sectionKinds]int64,
 	limit func(*demand) int64) int64 {
 	for _, k := range order {
@@ -156,8 +158,8 @@ type shares struct {
 	order      [sectionKinds]kind // by priority
 }
 
-// charShares are the parts of a budget of characters, in thousandths. Only the history may take what the others
-// leave.
+// charShares are the parts of a budget of characters, in thousandths. Only the history may take what the
+// others leave.
 var charShares = shares{whole: 1000, sections: [sectionKinds]share{
 	kindParticipants: {floor: 40, ceiling: 250},
 	kindHistory:      {floor: 150, ceiling: 1000},

@@ -13,8 +13,8 @@ import (
 	"hark/memory"
 )
 
-// appendName appends a name as it stands in parentheses, or laid out as b: one line of at most nameMost characters and
-// twice as many bytes, which neither closes the parentheses nor mentions anybody.
+// appendName appends a name as it stands in parentheses, or laid out as b: one line of at most nameMost
+// characters and twice as many bytes, which neither closes the parentheses nor mentions anybody.
 func (w *work) appendName(dst []byte, name string, b *escape.Block) []byte {
 	start := len(dst)
 	name = shortened(strings.TrimSpace(name), nameMost)
@@ -110,8 +110,8 @@ func (w *work) appendAuthor(dst []byte, id memory.UserID, name string) []byte {
 	return w.appendPerson(dst, id, w.name(name))
 }
 
-// isOnly reports whether a name begins with a letter or a digit, is none of the prompt's own words, and is nobody
-// else's of those whom the prompt may name.
+// isOnly reports whether a name begins with a letter or a digit, is none of the prompt's own words, and is
+// nobody else's of those whom the prompt may name.
 func (w *work) isOnly(id memory.UserID, name string) bool {
 	bare := w.bareName(name)
 	r, _ := utf8.DecodeRune(bare)

@@ -79,7 +79,8 @@ func (b *Builder) Room() (prompt, window, answer int) {
 // Layout is the form of the prompts.
 func (b *Builder) Layout() Layout { return b.options.Layout }
 
-// Safe is what somebody wrote as it may stand within a line of a talk with a model, at most so many characters of it.
+// Safe is what somebody wrote as it may stand within a line of a talk with a model, at most so many
+// characters of it.
 func (b *Builder) Safe(text string, chars int) string {
 	if at := runeOffset(text, chars); at < len(text) {
 		text = text[:cutAt(text, chars-1)] + ellipsis

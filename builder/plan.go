@@ -18,14 +18,15 @@ const (
 	condensedChars      = 500
 	plainCondensedChars = 250
 	loreChars           = 200
-	// The plain layout's summaries have so much at first, and so much its exchanges, all their turns together.
+	// The plain layout's summaries have so much at first, and so much its exchanges, all their turns
+	// together.
 	plainSummaryChars  = 250
 	plainExchangeChars = 500
 )
 
-// bestItems is how many items of the history are the best: the messages that were found there matter more whole than
-// many others in part. They are shown at bestLines thirds of other lines' length, 400 characters for 150, before items
-// behind them are shown at all.
+// bestItems is how many items of the history are the best: the messages that were found there matter more
+// whole than many others in part. They are shown at bestLines thirds of other lines' length, 400 characters
+// for 150, before items behind them are shown at all.
 const (
 	bestItems = 10
 	bestLines = 8

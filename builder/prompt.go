@@ -56,8 +56,8 @@ type Shown struct {
 }
 
 // Report says what a prompt's budget went to. The tokens of sections are sums of their parts, a few in a
-// hundred above what the sections have. So is Tokens where a prompt has fewer bytes than MaxTokens, so that it
-// needn't be counted; else it is the exact count.
+// hundred above what the sections have. So is Tokens where a prompt has fewer bytes than MaxTokens, so that
+// it needn't be counted; else it is the exact count.
 type Report struct {
 	Sections  []SectionReport // in the order of the prompt
 	Tokens    int             // of all messages with their overhead, at most MaxTokens; see below
@@ -128,8 +128,8 @@ type Input struct {
 	Query           Turn          // the question
 	Files           []File        // that came with it: the first are kept
 
-	// MaxTokens is a smaller budget than Options.MaxTokens for this prompt alone; 0: none. Below the least that the
-	// layout needs it is that.
+	// MaxTokens is a smaller budget than Options.MaxTokens for this prompt alone; 0: none. Below the least
+	// that the layout needs it is that.
 	MaxTokens int
 	// Tools are the names of the tools that the model may call: the instructions speak of them.
 	Tools []string

@@ -215,12 +215,12 @@ func (w *work) putHistory(s *section) {
 	}
 }
 
-// isApart reports whether an empty line stands before an item. A neighbour that it begins with would else seem to be
-// the last item's, and of its day.
+// isApart reports whether an empty line stands before an item. A neighbour that it begins with would else
+// seem to be the last item's, and of its day.
 func (w *work) isApart(e *entry) bool { return w.plain() || e.lead > 0 }
 
-// appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30] #channel
-// <@1>: " where that was found, "  ┆ [12:31] <@1>: " for its neighbours.
+// appendLineStart appends what stands before the content of an item's i-th line: "🔥👤[1] [07-24 12:30]
+// #channel <@1>: " where that was found, "  ┆ [12:31] <@1>: " for its neighbours.
 func (w *work) appendLineStart(dst []byte, item *Item, e *entry, i, n int) []byte {
 	line := &item.Lines[i]
 	if i == e.lead {

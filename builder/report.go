@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// check counts what was written, unless it can't have more tokens than the budget: no text has more than bytes, and
-// those of the system message are known. It reports whether it is within the budget.
+// check counts what was written, unless it can't have more tokens than the budget: no text has more than
+// bytes, and those of the system message are known. It reports whether it is within the budget.
 func (w *work) check() (tokens int, within bool) {
 	most := w.maxTokens()
 	bytes := len(w.buf) - w.ends[0] + w.systemTokens() + w.b.costs.systemHead + promptOverhead +
@@ -172,9 +172,9 @@ func whyCut(tokens, ceiling int) Why {
 	return WhyBudget
 }
 
-// Boundary is where a section stands in a prompt: the bytes from Start to End of a message's content, the section's
-// title included, the empty lines round it not. The heading that stands over all that was recalled belongs to
-// SectionPreviousContext. In the chat layout each turn is a section of its own.
+// Boundary is where a section stands in a prompt: the bytes from Start to End of a message's content, the
+// section's title included, the empty lines round it not. The heading that stands over all that was recalled
+// belongs to SectionPreviousContext. In the chat layout each turn is a section of its own.
 type Boundary struct {
 	Type       SectionType
 	Message    int // the index in Prompt.Messages

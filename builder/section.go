@@ -52,7 +52,8 @@ type entry struct {
 	marks  [6]bool // of a history item
 }
 
-// claim is a form of a piece that is longer than its short one, and has room before entries behind it have any.
+// claim is a form of a piece that is longer than its short one, and has room before entries behind it have
+// any.
 type claim struct {
 	at   int // bytes; 0 if nothing is claimed
 	size size
@@ -93,7 +94,8 @@ func (e *entry) isCut() bool {
 	return false
 }
 
-// measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or 0.
+// measure finds what text takes, whole and when it is cut to limit characters. tokens is its stored count, or
+// 0.
 func (w *work) measure(text string, tokens int, b *escape.Block, limit int) piece {
 	text = strings.TrimSpace(text)
 	p := piece{text: text, block: b, cut: len(text), safe: text != "" && w.b.escape.IsSafe(text, b)}
@@ -144,7 +146,8 @@ func (w *work) sizeOf(p *piece, bytes, tokens int) (s size) {
 	return s
 }
 
-// spaceTokens is what the space before text takes: nothing before a word, which most tokens begin with one of.
+// spaceTokens is what the space before text takes: nothing before a word, which most tokens begin with one
+// of.
 func spaceTokens(text string) int {
 	if text != "" && (text[0]|0x20) >= 'a' && (text[0]|0x20) <= 'z' {
 		return 0
@@ -180,16 +183,16 @@ func (w *work) add(s *section, e entry, most size) bool {
 	if w.shortSum.within(most) {
 		return true
 	}
-	// What can't all be reached asks for all there is. It asks so in both budgets: were one's need to end where
-	// the other does, more of the other would take room from sections of lower priority.
+	// What can't all be reached asks for all there is. It asks so in both budgets: were one's need to end
+	// where the other does, more of the other would take room from sections of lower priority.
 	s.need = size{noLimit, noLimit}
 	return false
 }
 
-// fill decides what of s is shown in room: entries from the best on until one doesn't fit beside what those before it
-// claim, a line about the rest, and then more of the texts that were cut, again from the best on. It takes one step
-// after the other and ends at the first that doesn't fit whole, so that with more room nothing is shorter, unless more
-// entries are shown.
+// fill decides what of s is shown in room: entries from the best on until one doesn't fit beside what those
+// before it claim, a line about the rest, and then more of the texts that were cut, again from the best on.
+// It takes one step after the other and ends at the first that doesn't fit whole, so that with more room
+// nothing is shorter, unless more entries are shown.
 func (w *work) fill(s *section, room size) {
 	s.shown, s.more, s.used, s.room = 0, false, s.head, room
 	claimed := s.head
@@ -269,14 +272,16 @@ func leadFirst(i, lead int) int {
 	return i
 }
 
-// leastGrowth is how many characters a text must gain to be cut elsewhere, and mostGrowth in how many steps at most.
+// leastGrowth is how many characters a text must gain to be cut elsewhere, and mostGrowth in how many steps
+// at most.
 const (
 	leastGrowth = 30
 	mostGrowth  = 40
 )
 
-// growPart shows more of p, but less than most bytes: as much as fits, about as its share of characters to tokens lets
-// expect. The places that it may be cut at are the same whatever the room is, so that more room never shows less.
+// growPart shows more of p, but less than most bytes: as much as fits, about as its share of characters to
+// tokens lets expect. The places that it may be cut at are the same whatever the room is, so that more room
+// never shows less.
 func (w *work) growPart(s *section, p *piece, most int, room size) {
 	left := room.minus(s.used).plus(p.taken)
 	keep := p.chars

@@ -52,8 +52,8 @@ func (w *work) condensedChars() int {
 	return condensedChars
 }
 
-// exchange is what is shown together with the i-th turn or not at all: itself, or, in the plain layout, what a user
-// said and what was answered.
+// exchange is what is shown together with the i-th turn or not at all: itself, or, in the plain layout, what
+// a user said and what was answered.
 func (w *work) exchange(i int) []Turn {
 	end := i + 1
 	for w.plain() && end < len(w.in.Session) && w.in.Session[end].Role == RoleAssistant {
@@ -62,8 +62,8 @@ func (w *work) exchange(i int) []Turn {
 	return w.in.Session[i:end]
 }
 
-// turnsByWorth are the indices of the first turns of all exchanges, and of the summary if there is one, the most
-// important first.
+// turnsByWorth are the indices of the first turns of all exchanges, and of the summary if there is one, the
+// most important first.
 func (w *work) turnsByWorth() []int {
 	var starts []int
 	for i := 0; i < len(w.in.Session); i += len(w.exchange(i)) {
@@ -145,7 +145,8 @@ func (w *work) appendTurn(t *Turn, p *piece) {
 	w.putPiece(p)
 }
 
-// isStamped reports whether a turn's time stands before it. In the plain layout it does where that was another day.
+// isStamped reports whether a turn's time stands before it. In the plain layout it does where that was
+// another day.
 func (w *work) isStamped(t *Turn) bool {
 	return !t.Time.IsZero() && (!w.plain() || w.apart(t.Time, w.in.Now) == apartDays)
 }
@@ -158,7 +159,8 @@ func (w *work) turnStampTokens(t *Turn) int {
 	return w.stampTokens(t.Time)
 }
 
-// appendTurnMessages writes each turn as a message, and the summary as one of a user's: what it tells is data.
+// appendTurnMessages writes each turn as a message, and the summary as one of a user's: what it tells is
+// data.
 func (w *work) appendTurnMessages() {
 	s := &w.sections[kindSession]
 	for _, i := range w.oldestFirst(s) {
@@ -232,8 +234,8 @@ func (w *work) putEarlier(s *section) {
 	}
 }
 
-// appendEarlierTime appends when a summary's session was, if that is known. In the plain layout it is the date alone:
-// a time begins what somebody said.
+// appendEarlierTime appends when a summary's session was, if that is known. In the plain layout it is the
+// date alone: a time begins what somebody said.
 func (w *work) appendEarlierTime(dst []byte, t time.Time) []byte {
 	switch {
 	case t.IsZero():

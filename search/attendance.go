@@ -12,11 +12,11 @@ import (
 	"hark/memory"
 )
 
-// Attendance knows from when on those who read a channel could read what was said there. It is asked where some may not
-// read its past: an answer there may be made only from what all of them could hear.
+// Attendance knows since when everybody who reads a channel could read it. It matters where some may not read
+// the past: an answer there may only use what all of them could see.
 //
-// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it when m was
-// said. It is decided by looking for what could make a counterexample of somebody:
+// Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it
+// when m was said. It is decided by looking for what could make a counterexample of somebody:
 //   - They were let in since, or shut out meanwhile: R's overwrites, a role or the owner have changed. Each such change
 //     counts, also one that only shuts somebody out: when it is undone, they are back and have missed what was said.
 //   - They have joined the guild since, or were given a role. Discord tells Hark of neither, but it tells roles and the
@@ -25,50 +25,51 @@ import (
 //   - Anything may have happened while Hark was away. So nothing counts that was said before Discord told of the guild.
 //   - They were invited to a private thread. Discord doesn't tell Hark of that, so there nothing counts.
 //
-// Two counterexamples go unheard, as Discord tells nobody without the members intent: somebody who has come and hasn't
-// done anything yet, and somebody who lost a role and got it back between two things that they did.
+// Two counterexamples go unheard, as Discord tells nobody without the members intent: somebody who has come
+// and hasn't done anything yet, and somebody who lost a role and got it back between two things that they
+// did.
 type Attendance struct {
 	mu     sync.Mutex
 	newest memory.MessageID // the newest message or use of a command
 	guilds map[memory.GuildID]*guildAttendance
 }
 
-// attended is what was heard of a guild.
+// guildAttendance is what is known of a guild.
 type guildAttendance struct {
 	owner    memory.UserID
 	roles    map[memory.RoleID]memory.Permissions
-	channels map[memory.ChannelID]string           // their overwrites
-	since    map[memory.ChannelID]memory.MessageID // from when on they have these
-	told     memory.MessageID                      // from when on the owner and the roles are as they are
+	channels map[memory.ChannelID]string           // viewingRules by channel
+	since    map[memory.ChannelID]memory.MessageID // since when these hold
+	told     memory.MessageID                      // since when the owner and the roles hold
 	people   map[memory.UserID]attendee
 }
 
-// attendee is somebody with the roles that they have, and since when they are known to have them.
+// attendee is a member's roles, and since when they are known to have them.
 type attendee struct {
 	roles         []memory.RoleID
 	joined, since memory.MessageID
 }
 
-// maxAttendees bounds whom is known of in a guild. When there are more, everybody counts as having come only now.
+// maxAttendees bounds the members known of a guild. When there are more, all count as new.
 const maxAttendees = 1 << 14
 
-// viewing are the permissions that say who views what.
+// viewing are the permissions that decide who views a channel.
 const viewing = memory.Administrator | memory.ViewChannel
 
-// NewAttendance knows of nobody.
+// NewAttendance returns an Attendance without guilds.
 func NewAttendance() *Attendance {
 	return &Attendance{guilds: map[memory.GuildID]*guildAttendance{}}
 }
 
-// Heard notes that something was said, or a command used, just now.
+// Heard records that a message or command just arrived.
 func (a *Attendance) Heard(id memory.MessageID) {
 	a.mu.Lock()
 	a.newest = max(a.newest, id)
 	a.mu.Unlock()
 }
 
-// Met notes that Discord tells somebody's roles and when they joined. by says that it does so with what was heard last;
-// else it does so after that.
+// Met records a member's roles and joining time. by is set if they came with the message last heard, else
+// they came after it.
 func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -94,7 +95,7 @@ func (a *Attendance) Met(p memory.Person, joined time.Time, by bool) {
 	at.people[p.ID] = now
 }
 
-// Observe notes what events tell of who may view what, in their order.
+// Observe applies events, in order.
 func (a *Attendance) Observe(events []memory.Event) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,7 +103,7 @@ func (a *Attendance) Observe(events []memory.Event) {
 		switch e := e.(type) {
 		case memory.GuildSeen:
 			if at := a.guilds[e.Guild.ID]; e.At.IsZero() && at != nil {
-				a.setRoles(at, &e.Guild) // its channels are as they were
+				a.setRoles(at, &e.Guild) // its channels are unchanged
 			} else if !e.At.IsZero() {
 				a.reset(e)
 			}
@@ -131,7 +132,7 @@ func (a *Attendance) Observe(events []memory.Event) {
 	}
 }
 
-// arrive begins anew with a guild; called with mu held.
+// reset starts a guild afresh. The caller holds mu.
 func (a *Attendance) reset(e memory.GuildSeen) {
 	a.newest = max(a.newest, memory.FirstMessageID(e.At))
 	at := &guildAttendance{
@@ -146,7 +147,7 @@ func (a *Attendance) reset(e memory.GuildSeen) {
 	at.told = a.newest + 1
 }
 
-// rule takes a guild's owner and roles; called with mu held.
+// setRoles updates a guild's owner and roles. The caller holds mu.
 func (a *Attendance) setRoles(at *guildAttendance, g *memory.Guild) {
 	roles := map[memory.RoleID]memory.Permissions{}
 	for _, r := range g.Roles {
@@ -159,14 +160,14 @@ func (a *Attendance) setRoles(at *guildAttendance, g *memory.Guild) {
 	}
 }
 
-// close forgets a channel, whose rules aren't known any more; called with mu held.
+// closeChannel removes a channel. The caller holds mu.
 func (a *Attendance) closeChannel(guild memory.GuildID, channel memory.ChannelID) {
 	if at := a.guilds[guild]; at != nil {
 		delete(at.channels, channel)
 	}
 }
 
-// viewingRules are a channel's overwrites, as far as they say who views it.
+// viewingRules returns the part of a channel's overwrites that decides who views it.
 func viewingRules(c *memory.Channel) string {
 	var rules []string
 	for _, o := range c.Overwrites {
@@ -178,7 +179,7 @@ func viewingRules(c *memory.Channel) string {
 	return strings.Join(rules, ";")
 }
 
-// Since is from which message on all who can read a channel of g could read what was said there, as far as is known.
+// Since returns the first message that everybody who reads the channel could read, as far as is known.
 func (a *Attendance) Since(g *memory.Guild, channel memory.ChannelID) memory.MessageID {
 	const never = memory.MessageID(math.MaxInt64)
 	look := newAudience(g, func(memory.UserID) (memory.Person, bool) { return memory.Person{}, false })

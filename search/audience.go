@@ -28,11 +28,12 @@ type People func(memory.UserID) (memory.Person, bool)
 // deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites tell of
 // may be anybody's.
 //
-// Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles are known
-// that members have, it can only be one of these, or a member with an overwrite of their own in R or C, with the roles
-// that they have. Else it can be everybody whom R's and C's rules can tell apart: @everyone alone, with one or with two
-// roles and what these imply, and each person with an overwrite of their own, likewise. Two roles suffice, since a
-// counterexample needs one that opens R and one that closes C; what the two imply, whoever has them has too.
+// Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles
+// are known that members have, it can only be one of these, or a member with an overwrite of their own in R
+// or C, with the roles that they have. Else it can be everybody whom R's and C's rules can tell apart:
+// @everyone alone, with one or with two roles and what these imply, and each person with an overwrite of
+// their own, likewise. Two roles suffice, since a counterexample needs one that opens R and one that closes
+// C; what the two imply, whoever has them has too.
 func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	a := newAudience(g, people)
 	if a.sets = p.Sets; a.sets == nil {
@@ -83,8 +84,8 @@ func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	return shut
 }
 
-// hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in what was
-// imported, it may.
+// hears reports whether Hark may read c with its past, whose rules are its own. Where Hark isn't known, as in
+// what was imported, it may.
 func (a *audience) selfReads(c *memory.Channel) bool {
 	self := a.guild.Self
 	if self == 0 {
@@ -169,8 +170,8 @@ func (a *audience) reads(user memory.UserID, roles []memory.RoleID, rules *memor
 	return a.guild.Permissions(user, roles, rules).Has(rules.Kind.Reading())
 }
 
-// viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read what
-// everybody else at r may.
+// viewerMayRead reports whether the one person at p may read c. Somebody whose roles are unknown may read
+// what everybody else at r may.
 func (a *audience) viewerMayRead(p Place, r, c *memory.Channel) bool {
 	if p.Roles == nil && p.Viewer != a.guild.Owner {
 		return a.allMayRead(r, c)

@@ -135,7 +135,7 @@ func isObject(written string) bool {
 	return json.Unmarshal([]byte(written), &args) == nil && args != nil
 }
 
-// keyOf is a call in one form, whatever order its arguments are in.
+// roleSetKey is a call in one form, whatever order its arguments are in.
 func keyOf(name string, args map[string]any) string {
 	var b bytes.Buffer
 	_ = json.NewEncoder(&b).Encode(args) // what was decoded can be encoded

@@ -156,7 +156,8 @@ func (r *Refusal) Says(phrases ...string) bool {
 	return false
 }
 
-// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely wrong.
+// longestWait is the longest that a server's word to wait is taken for: beyond it the word is more likely
+// wrong.
 const longestWait = 24 * time.Hour
 
 // RetryAfter is how long from now an answer asks to wait, in seconds or until a date; 0 if it doesn't say.

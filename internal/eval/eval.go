@@ -1,4 +1,5 @@
-// Package eval measures recall on recall sets: conversations with questions and the messages that answer them.
+// Package eval measures recall on recall sets: conversations with questions and the messages that answer
+// them.
 package eval
 
 import (
@@ -59,8 +60,8 @@ type Evaluator struct {
 	Reranker search.Reranker // nil: none
 }
 
-// Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on. progress,
-// if not nil, is told the questions done of all. A set without questions has no outcomes.
+// Run loads a set into a temporary store of its own, asks its questions, and passes each outcome on.
+// progress, if not nil, is told the questions done of all. A set without questions has no outcomes.
 func (e *Evaluator) Run(ctx context.Context, path string, each func(Outcome) error,
 	progress func(done, total int)) error {
 	return e.questions(ctx, path, progress, func(a *asker, q imports.SetQuestion) error {

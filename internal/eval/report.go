@@ -74,7 +74,8 @@ func (r *Report) Add(o Outcome) {
 	}
 }
 
-// Lacks say what the figures don't show: questions answered without the embedder or the reranker, which failed.
+// Lacks say what the figures don't show: questions answered without the embedder or the reranker, which
+// failed.
 func (r *Report) Lacks() []string {
 	var lacks []string
 	if r.textOnly > 0 {
@@ -116,8 +117,8 @@ func share(evidence, found []string, fraction bool) float64 {
 	return float64(n) / float64(len(evidence))
 }
 
-// Write prints what was ranked, what the history held, and whether the relevance is right, set by set: figures in
-// percent, tokens on average and times in milliseconds. That w fails is for w to tell.
+// Write prints what was ranked, what the history held, and whether the relevance is right, set by set:
+// figures in percent, tokens on average and times in milliseconds. That w fails is for w to tell.
 func (r *Report) Write(w io.Writer) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "set\tquestions\tany@5\tany@10\trecall@10\tp50 ms\tp95 ms\t\n")

@@ -20,10 +20,10 @@ const (
 
 var errManyCalls = fmt.Errorf("%w, but calls of tools without end", errBadEvent)
 
-// piece is a part of a tool's call, or all of it, as a server streams it. Servers leave out what they like: Ollama
-// gives all calls the index 0, or none, and each whole; OpenAI and llama.cpp give index, id and name first and only the
-// index later; vLLM may repeat id and name, or leave the id out, or make up another for each piece; LiteLLM and
-// others give neither ids nor indexes.
+// piece is a part of a tool's call, or all of it, as a server streams it. Servers leave out what they like:
+// Ollama gives all calls the index 0, or none, and each whole; OpenAI and llama.cpp give index, id and name
+// first and only the index later; vLLM may repeat id and name, or leave the id out, or make up another for
+// each piece; LiteLLM and others give neither ids nor indexes.
 type piece struct {
 	Index    *int
 	ID       label
@@ -140,7 +140,8 @@ func (c calls) end(finish string) (all []chat.Call, ok bool) {
 			return nil, false
 		}
 		call := chat.Call{ID: b.id, Name: b.name, Arguments: b.arguments.String()}
-		// OpenAI takes no longer ids back than 40 characters, and a fallback may be asked after other models' calls.
+		// OpenAI takes no longer ids back than 40 characters, and a fallback may be asked after other models'
+		// calls.
 		if seen[call.ID] || len(call.ID) > 40 {
 			call.ID = newID()
 		}

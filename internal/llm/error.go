@@ -53,8 +53,8 @@ func KindOf(err error) Kind {
 // ErrCutOff is what errors of the kind CutOff are.
 var ErrCutOff = errors.New("the model's answer was cut off")
 
-// Error is a failed call. Its text says what to do, to whoever runs Hark. It holds neither the key nor anything
-// of the prompt or the answer.
+// Error is a failed call. Its text says what to do, to whoever runs Hark. It holds neither the key nor
+// anything of the prompt or the answer.
 type Error struct {
 	Kind   Kind
 	Status int // of HTTP; 0 if none came
@@ -77,8 +77,8 @@ func (e *Error) Is(target error) bool { return target == ErrCutOff && e.Kind == 
 // RetryAfter is for how long the server wants to be left alone, or is; 0 if nobody says.
 func (e *Error) RetryAfter() time.Duration { return e.after }
 
-// OfText reports whether the server is well and it is the request that it doesn't take, or the answer that is bad: no
-// reason to leave it alone (see endpoint.Breaker).
+// OfText reports whether the server is well and it is the request that it doesn't take, or the answer that is
+// bad: no reason to leave it alone (see endpoint.Breaker).
 func (e *Error) OfText() bool {
 	switch e.Kind {
 	case Unreachable, TimedOut, RateLimited, CutOff, Server:

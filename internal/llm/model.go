@@ -19,7 +19,8 @@ type Model struct {
 	instead  func(model string) // is told when the fallback is asked in the place of model; may be nil
 }
 
-// WithFallback is a model for which fallback stands in, unless that is nil or the same model at the same place.
+// WithFallback is a model for which fallback stands in, unless that is nil or the same model at the same
+// place.
 func WithFallback(c, fallback *Client) *Model {
 	if fallback != nil && fallback.config.Model == c.config.Model && fallback.endpoint() == c.endpoint() {
 		fallback = nil
@@ -32,9 +33,9 @@ func (m *Model) CanSee() bool {
 	return m.Client.CanSee() || m.fallback != nil && m.fallback.CanSee()
 }
 
-// Chat asks the model, and if that fails before anything was passed on, its fallback. Reply.Model says which of them
-// wrote what came, and Reply.Instead why it wasn't the first. What the first doesn't take as it was asked (TooLong,
-// NoTools, NoImages), it can be asked in another way, so that its fallback isn't asked.
+// Chat asks the model, and if that fails before anything was passed on, its fallback. Reply.Model says which
+// of them wrote what came, and Reply.Instead why it wasn't the first. What the first doesn't take as it was
+// asked (TooLong, NoTools, NoImages), it can be asked in another way, so that its fallback isn't asked.
 func (m *Model) Chat(ctx context.Context, r chat.Request, delta func(string)) (chat.Reply, error) {
 	reply, passed, err := m.chat(ctx, r, delta)
 	if err == nil || passed || m.fallback == nil || ctx.Err() != nil || mendable(err) {
@@ -69,8 +70,8 @@ type Named struct {
 	Config Config
 }
 
-// Models are those that people can choose among. Models at the same server, reached with the same key, share a breaker:
-// what fails for one fails for all.
+// Models are those that people can choose among. Models at the same server, reached with the same key, share
+// a breaker: what fails for one fails for all.
 type Models struct {
 	names    []string
 	models   map[string]*Model // by name in lower case

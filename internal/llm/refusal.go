@@ -162,7 +162,8 @@ func (f failure) tooLong() bool {
 			"maximum number of tokens allowed", "`max_new_tokens` must be <=", "`inputs` must have less than")
 }
 
-// lengths are how many tokens the server takes and how many of the prompt it has counted; 0 for what it doesn't say.
+// lengths are how many tokens the server takes and how many of the prompt it has counted; 0 for what it
+// doesn't say.
 func (f failure) lengths() (limit, asked int) {
 	limit, asked = f.limit, f.asked
 	if limit <= 0 {
@@ -197,12 +198,13 @@ func (c *Client) tooLong(f failure) *Error {
 	return e
 }
 
-// TooLong reports whether the prompt was longer than the model takes. Room is how many tokens of a prompt it takes
-// beside the longest answer, and asked how many it counted in this one, each 0 if the server doesn't say.
+// TooLong reports whether the prompt was longer than the model takes. Room is how many tokens of a prompt it
+// takes beside the longest answer, and asked how many it counted in this one, each 0 if the server doesn't
+// say.
 func (e *Error) TooLong() (room, asked int, is bool) { return e.room, e.asked, e.Kind == TooLong }
 
-// noToolsSaid matches how servers say that a model can't call tools, or that they don't let it. It is looked for only
-// where tools were sent.
+// noToolsSaid matches how servers say that a model can't call tools, or that they don't let it. It is looked
+// for only where tools were sent.
 var noToolsSaid = pattern.Of(
 	`(?i)(?:(?:not|n't) support|endpoints found that support)[^.]{0,40}\b(?:tools?|functions?)\b` +
 		`|\b(?:tools?|functions?)['"` + "`" + `]?(?: (?:use|calls?|calling|choice))?['"` + "`" +

@@ -132,8 +132,8 @@ func (r Request) checkChat() error {
 	return nil
 }
 
-// Reply is how the server answers one chat call. The zero Reply is an empty answer that ends well. Streamed, it
-// comes in the order of the fields; unstreamed as one JSON document.
+// Reply is how the server answers one chat call. The zero Reply is an empty answer that ends well. Streamed,
+// it comes in the order of the fields; unstreamed as one JSON document.
 type Reply struct {
 	Hold <-chan struct{} // the reply begins when Hold is closed; nil: at once
 

@@ -110,8 +110,8 @@ type textsForm struct {
 	Truncate bool     `json:"truncate"`
 }
 
-// teiBatch is how many texts TEI takes at once, unless it is told otherwise (--max-client-batch-size). It scores each
-// text by itself, so that the scores of several batches compare.
+// teiBatch is how many texts TEI takes at once, unless it is told otherwise (--max-client-batch-size). It
+// scores each text by itself, so that the scores of several batches compare.
 const teiBatch = 32
 
 func (r *Reranker) inBatches(ctx context.Context, query string, all []string) ([]float64, error) {

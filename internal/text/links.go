@@ -72,8 +72,8 @@ func writeLink(b *strings.Builder, link string) {
 	b.WriteString(unescaped(fragment))
 }
 
-// writeHost writes a host's registered name whole, as "example.com" without a scheme has it, then its labels but for
-// what registries put after a name.
+// writeHost writes a host's registered name whole, as "example.com" without a scheme has it, then its labels
+// but for what registries put after a name.
 func writeHost(b *strings.Builder, host string) {
 	host, port, _ := strings.Cut(host, ":")
 	host = strings.TrimRight(host, ".,;!)'")

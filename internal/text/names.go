@@ -45,8 +45,9 @@ func eachTerm(s string, isQuestion bool, f func(word)) {
 	}
 }
 
-// jointAt is the length of what joins, at i, the token that ends there to another one, as in "snake_case", "e-mail",
-// "foo.bar", "std::vector" and "1.2.3"; 0 if nothing does. A dash between numbers is a span or a minus.
+// jointAt is the length of what joins, at i, the token that ends there to another one, as in "snake_case",
+// "e-mail", "foo.bar", "std::vector" and "1.2.3"; 0 if nothing does. A dash between numbers is a span or a
+// minus.
 func jointAt(s string, i int) int {
 	if i+1 >= len(s) {
 		return 0
@@ -214,7 +215,8 @@ var trappings = regexp.MustCompile(`[ \t]*(?:\[\\?\[\d+\\?\]\]\(<[^<>]*>\)|\[\d{
 // note is a line in which Hark says something of its answer, or of itself.
 var note = regexp.MustCompile(`^\*[^* ].*[.。]\*$`)
 
-// OwnWords is what an answer of Hark's says, without the footer, the notes and the lines and numbers that name sources.
+// OwnWords is what an answer of Hark's says, without the footer, the notes and the lines and numbers that
+// name sources.
 func OwnWords(answer string) string {
 	var kept []string
 	for line := range strings.Lines(answer) {

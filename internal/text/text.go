@@ -78,8 +78,8 @@ func (b *Batch) AppendTerms(terms []string, s string) []string {
 	return terms
 }
 
-// beginsAnew reports whether the stem of a word that isn't irregular may differ from it in the first two bytes: of
-// what has nothing but a vowel, or a vowel and y, before its ending, such as -ed, -ies or -ing.
+// beginsAnew reports whether the stem of a word that isn't irregular may differ from it in the first two
+// bytes: of what has nothing but a vowel, or a vowel and y, before its ending, such as -ed, -ies or -ing.
 func beginsAnew(word string) bool {
 	return (word[1] == 'y' || len(word) < 6 && (word[1] == 'e' || word[1] == 'i')) && !isConsonant(word[0])
 }
@@ -100,8 +100,8 @@ func (b *Batch) stem(word string) string {
 }
 
 // QueryTerms are the terms to look for s by, each once, in the order of the text: as Terms, but single
-// characters of unspaced scripts only where they stand alone, since a pair says more, and words with dashes by
-// their parts.
+// characters of unspaced scripts only where they stand alone, since a pair says more, and words with dashes
+// by their parts.
 func QueryTerms(s string) []string {
 	var terms []string
 	seen := map[string]bool{}

@@ -178,9 +178,9 @@ func appendUnspaced(terms []string, run string, singles bool) []string {
 	return terms
 }
 
-// stem takes a word to what its inflections have in common. The language isn't known, and a question and a message
-// must come to the same, so that only the word itself decides: Latin letters are English with some endings of other
-// languages, Russian letters are Russian, and words of other scripts stay.
+// stem takes a word to what its inflections have in common. The language isn't known, and a question and a
+// message must come to the same, so that only the word itself decides: Latin letters are English with some
+// endings of other languages, Russian letters are Russian, and words of other scripts stay.
 func stem(w string) string { return stemWith(new(snowballstem.Env), w) }
 
 // stemWith is stem in an environment that may have been used before.
@@ -221,8 +221,8 @@ func english(env *snowballstem.Env, w string) string {
 	return s[:n] + "y"
 }
 
-// withoutForeignEnding takes off what Porter leaves of the endings of Italian, Spanish and Portuguese ("gatto, gatti,
-// gatta") and of German and Dutch ("Katzen, Katze"), where at least four letters stay.
+// withoutForeignEnding takes off what Porter leaves of the endings of Italian, Spanish and Portuguese
+// ("gatto, gatti, gatta") and of German and Dutch ("Katzen, Katze"), where at least four letters stay.
 func withoutForeignEnding(stem, word string) string {
 	n := len(stem) - 1
 	if n < 4 || wholeStems[stem] || strings.ContainsAny(stem, digits) {
@@ -245,7 +245,8 @@ func withoutForeignEnding(stem, word string) string {
 	return stem
 }
 
-// wholeStems are frequent stems of English whose end is no ending, or without which they would be other words.
+// wholeStems are frequent stems of English whose end is no ending, or without which they would be other
+// words.
 var wholeStems = SetOf("camera chicken china combo disco garden happen hello kitchen kitten listen pasta pizza tempo")
 
 func isConsonant(c byte) bool { return strings.IndexByte("aeiou", c) < 0 }

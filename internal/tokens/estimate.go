@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// The estimate is o200k's count and, for each character, what other vocabularies need beyond it: those of 32,000
-// tokens (Llama 2, Mistral) have few words of any language but English and fall back to bytes, and most know
-// digits one by one. Counting o200k's first is what tells words from random letters. The words that all know, which
-// most of English is, need nothing beyond it.
+// The estimate is o200k's count and, for each character, what other vocabularies need beyond it: those of
+// 32,000 tokens (Llama 2, Mistral) have few words of any language but English and fall back to bytes, and
+// most know digits one by one. Counting o200k's first is what tells words from random letters. The words that
+// all know, which most of English is, need nothing beyond it.
 //
-// The costs are fitted to the largest count that Llama 2, Llama 3, Mistral 7B, Gemma 3, Qwen 3 and cl100k give
-// of the texts in testdata/scripts.txt, 68 of them, 46 languages: at least that of each, as nearly as one cost for a
-// script can. docs/decisions/0012-tokens.md has how it does on texts that it wasn't fitted to.
+// The costs are fitted to the largest count that Llama 2, Llama 3, Mistral 7B, Gemma 3, Qwen 3 and cl100k
+// give of the texts in testdata/scripts.txt, 68 of them, 46 languages: at least that of each, as nearly as
+// one cost for a script can. docs/decisions/0012-tokens.md has how it does on texts that it wasn't fitted to.
 
 // Costs are in hundredths of a token.
 const (
@@ -74,8 +74,9 @@ func estimate(s string, o200k int) int {
 	return min(len(s), o200k+(surcharge(s)+token-1)/token)
 }
 
-// wordList are English words that, with a space before them, are one token for Llama 2, Llama 3, Mistral 7B, Gemma 3,
-// Qwen 3, o200k and cl100k: of Llama 2's vocabulary those that are used in Go's comments or in people's talk.
+// wordList are English words that, with a space before them, are one token for Llama 2, Llama 3, Mistral 7B,
+// Gemma 3, Qwen 3, o200k and cl100k: of Llama 2's vocabulary those that are used in Go's comments or in
+// people's talk.
 //
 //go:embed words.txt
 var wordList string

@@ -29,8 +29,8 @@ type Counter struct {
 	estimate bool // encoding's count is where an estimate begins
 }
 
-// New is the counter of the tokens that are stored with messages, whatever the model: OpenAI's o200k. A change
-// of the model then leaves the log as it is.
+// New is the counter of the tokens that are stored with messages, whatever the model: OpenAI's o200k. A
+// change of the model then leaves the log as it is.
 func New() *Counter { return For("") }
 
 // For is the counter for the model that servers know by this name: exact for OpenAI's, an estimate for all
@@ -80,7 +80,8 @@ func (c *Counter) encoded(s string) (n int) {
 	return n
 }
 
-// codec is the library's, with the counts of words that it was asked for lately. Of the words it keeps hashes only.
+// codec is the library's, with the counts of words that it was asked for lately. Of the words it keeps hashes
+// only.
 type codec struct {
 	tokenizer.Codec
 	seed  maphash.Seed
@@ -218,8 +219,8 @@ func familyOf(model string) (family, bool) {
 	return family{}, false
 }
 
-// plainName is a model's name without what servers put round it: "openai/gpt-4o:free" and "ft:gpt-4o:acme" are
-// gpt-4o, and Azure's "gpt-35-turbo" is gpt-3.5-turbo.
+// plainName is a model's name without what servers put round it: "openai/gpt-4o:free" and "ft:gpt-4o:acme"
+// are gpt-4o, and Azure's "gpt-35-turbo" is gpt-3.5-turbo.
 func plainName(model string) string {
 	name := strings.ToLower(strings.TrimSpace(model))
 	name = name[strings.LastIndexByte(name, '/')+1:]

@@ -10,8 +10,8 @@ import (
 	"hark/search"
 )
 
-// curve takes what is known of a hit's place among the scores of a result to the probability that it, or a direct
-// neighbour, answers the question: a logistic curve over search.Standing, with a constant first.
+// curve takes what is known of a hit's place among the scores of a result to the probability that it, or a
+// direct neighbour, answers the question: a logistic curve over search.Standing, with a constant first.
 type curve struct {
 	weights [4]float64
 	field   float64 // of a question with few hits: the score of what merely resembles it
@@ -29,8 +29,8 @@ func standings(scores []float64, field float64) [][3]float64 {
 	return search.Standings(scores, below, field)
 }
 
-// fieldShare: of so many questions one has less at search.Field than curve.field. The median would be too much: where
-// there are too few hits for one at that place, less resembles the question.
+// fieldShare: of so many questions one has less at search.Field than curve.field. The median would be too
+// much: where there are too few hits for one at that place, less resembles the question.
 const fieldShare = 5
 
 // fitCurve fits the curve, each set counting the same, by as many steps of gradient descent as it takes.

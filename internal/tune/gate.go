@@ -14,8 +14,8 @@ import (
 	"hark/search"
 )
 
-// What the gate is learned from beside the sets' questions: lines that want nothing, or that nobody spoke of. Every
-// second line, and every second question, is held back.
+// What the gate is learned from beside the sets' questions: lines that want nothing, or that nobody spoke of.
+// Every second line, and every second question, is held back.
 var gateFiles = []string{"internal/tune/testdata/smalltalk.txt", "internal/tune/testdata/absent.txt"}
 
 // kind is what a line of a decision is.
@@ -69,8 +69,8 @@ func learnGate(ctx context.Context, sets []string, file string) (figures string,
 	return figures, os.WriteFile(file, gateSource(weights, figures), 0o644)
 }
 
-// fitGate fits a logistic regression to what isn't held back. Each set counts the same.
-// Then the constant is set so that it is below 0 for no more than lost of the questions whose evidence was found.
+// fitGate fits a logistic regression to what isn't held back. Each set counts the same. Then the constant is
+// set so that it is below 0 for no more than lost of the questions whose evidence was found.
 func fitGate(all []decision) []float64 {
 	learned := slices.DeleteFunc(slices.Clone(all), func(d decision) bool {
 		return d.held || d.kind == isQuestion && !d.Found

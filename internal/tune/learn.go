@@ -202,7 +202,8 @@ func ranked(q question, w []float64) (order []candidate, scores []float64) {
 	return order, scores
 }
 
-// measure tells for each set in how many of a hundred questions evidence is among the first five and the first ten.
+// measure tells for each set in how many of a hundred questions evidence is among the first five and the
+// first ten.
 func measure(questions []question, weights func(question int) []float64) string {
 	type tally struct{ five, ten, all float64 }
 	tallies := map[string]*tally{}
