@@ -18,7 +18,7 @@ const (
 	LayoutChat Layout = "chat"
 )
 
-// DefaultTokens is the budget of a prompt of this layout unless Options say otherwise.
+// DefaultTokens returns the budget of a prompt of this layout unless Options say otherwise.
 func (l Layout) DefaultTokens() int {
 	if l == LayoutPlain {
 		return PlainMaxTokens
@@ -156,7 +156,7 @@ func (o Options) check() (shares, error) {
 	return sharesOf(o.Layout, o.Sections)
 }
 
-// Labels are those of b's prompts.
+// Labels returns those of b's prompts.
 func (b *Builder) Labels() Labels { return b.labels }
 
 // Build lays in out.
@@ -208,7 +208,7 @@ func (b *Builder) checkWindow() error {
 	return nil
 }
 
-// maxTokens is the budget of the prompt being built.
+// maxTokens returns the budget of the prompt being built.
 func (w *work) maxTokens() int {
 	most := w.b.options.MaxTokens
 	if w.in.MaxTokens > 0 {
@@ -217,7 +217,7 @@ func (w *work) maxTokens() int {
 	return most
 }
 
-// stored is how many tokens text has, by the count that is stored with it; 0 if that doesn't tell.
+// stored returns how many tokens text has, by the count that is stored with it; 0 if that doesn't tell.
 func (b *Builder) stored(text string, tokens int) int {
 	if tokens <= 0 {
 		return 0
@@ -225,8 +225,8 @@ func (b *Builder) stored(text string, tokens int) int {
 	return min(b.tally.count.Stored(text, tokens), len(text))
 }
 
-// Use is the part of the model's window that the prompt and the longest answer take, from 0 to 1. Where no
-// window is known it is the part of what the longest prompt and answer take.
+// Use returns the part of the model's window that the prompt and the longest answer take, from 0 to 1. Where
+// no window is known it is the part of what the longest prompt and answer take.
 func (r Report) Use() float64 {
 	return float64(r.Tokens+r.Answer) / float64(max(1, cmp.Or(r.Window, r.MaxTokens+r.Answer)))
 }

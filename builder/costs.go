@@ -78,7 +78,7 @@ type costs struct {
 	nothing     int // of the line for "nothing recalled"; in the plain layout, of the title if there is something
 }
 
-// spare is what the smallest prompt can do without.
+// spare returns what the smallest prompt can do without.
 func (c *costs) spare() int { return c.reminder + c.nothing }
 
 // nameMost is the longest name, in characters and bytes: Discord allows 32 characters.

@@ -45,7 +45,7 @@ func (w *work) planFiles(s *section, most size) {
 	}
 }
 
-// imageTokens are those of the images that go with the prompt.
+// imageTokens returns those of the images that go with the prompt.
 func (w *work) imageTokens() (tokens int) {
 	s := &w.sections[kindFiles]
 	for i := range s.entries[:s.shown] {

@@ -60,7 +60,7 @@ type cue struct {
 // readChars is how much of a question is read: who writes more says first what is wanted.
 const readChars = 600
 
-// plainQuestion is a question in small letters, without quotes of code, mentions, and Hark's name at its
+// plainQuestion returns a question in small letters, without quotes of code, mentions, and Hark's name at its
 // ends.
 func plainQuestion(question string) string {
 	q := codeBlock.ReplaceAllString(strings.ToLower(shortened(question, readChars)), " ")
@@ -87,7 +87,7 @@ const (
 	ModeAnalysis     Mode = "analysis"     // something is to be explained, compared, judged or summarised
 )
 
-// Modes are all modes, ModeGeneral first.
+// Modes returns all modes, ModeGeneral first.
 func Modes() []Mode {
 	return []Mode{ModeGeneral, ModeCreation, ModeSearch, ModeModification, ModeAnalysis}
 }

@@ -52,7 +52,7 @@ type Labels struct {
 	Nothing     string `label:"needed"` // under the previous context's heading when nothing was recalled
 }
 
-// Relevance is the mark of a relevance in [0, 1].
+// Relevance returns the mark of a relevance in [0, 1].
 func (l Labels) Relevance(relevance float64) string {
 	switch {
 	case relevance > highRelevance:
@@ -63,17 +63,17 @@ func (l Labels) Relevance(relevance float64) string {
 	return l.Low
 }
 
-// marks are those of a history item, in the order they are shown in; see work.marks.
+// marks returns those of a history item, in the order they are shown in; see work.marks.
 func (l *Labels) marks() [6]string {
 	return [...]string{l.High, l.Medium, l.Low, l.Involved, l.Recent, l.Starred}
 }
 
-// sectionTitles are those over the items of each section.
+// sectionTitles returns those over the items of each section.
 func (l *Labels) sectionTitles() [sectionKinds]string {
 	return [...]string{headSession, l.Participants, l.History, l.Earlier, l.Lore, "Files"}
 }
 
-// titles are those that members' text could forge.
+// titles returns those that members' text could forge.
 func (l *Labels) titles() []string {
 	return []string{l.Participants, l.History, l.Earlier, l.Condensed, l.Lore}
 }
@@ -145,7 +145,7 @@ func escaperOf(l Labels, numbers bool) *escape.Escaper {
 	return escape.New(w, numbers)
 }
 
-// signs are what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
+// signs returns what lines of a prompt with the labels l begin with: marks, and the emoji before titles.
 func signs(l Labels) []string {
 	list := []string{l.Person, l.DataMark, l.Neighbour, l.EarlierMark}
 	marks := l.marks()

@@ -16,18 +16,17 @@ import (
 // the past: an answer there may only use what all of them could see.
 //
 // Let R be the channel and m a message in it. m may be used if everybody who can view R now could view it
-// when m was said. It is decided by looking for what could make a counterexample of somebody:
-//   - They were let in since, or shut out meanwhile: R's overwrites, a role or the owner have changed. Each such change
-//     counts, also one that only shuts somebody out: when it is undone, they are back and have missed what was said.
-//   - They have joined the guild since, or were given a role. Discord tells Hark of neither, but it tells roles and the
-//     time of joining of whoever writes, is mentioned or uses a command. Where every role may view R, they could since
-//     they joined; elsewhere since they were first heard of with the roles that they have.
-//   - Anything may have happened while Hark was away. So nothing counts that was said before Discord told of the guild.
-//   - They were invited to a private thread. Discord doesn't tell Hark of that, so there nothing counts.
+// when m was sent. A counterexample is somebody for whom one of these holds:
+//   - They gained or lost access since: R's overwrites, a role or the owner have changed. A change that only
+//     shuts somebody out counts too: once it is undone, they are back and missed the messages between.
+//   - They joined the guild since, or were given a role. Discord reports neither, but it sends roles and joining
+//     time of whoever writes, is mentioned or uses a command. If every role may view R, they could since they
+//     joined; otherwise since they were first seen with their current roles.
+//   - Anything may have happened while Hark was away, so nothing counts from before Discord sent the guild.
+//   - They were invited to a private thread. Discord doesn't report that to Hark, so nothing counts there.
 //
-// Two counterexamples go unheard, as Discord tells nobody without the members intent: somebody who has come
-// and hasn't done anything yet, and somebody who lost a role and got it back between two things that they
-// did.
+// Two counterexamples go unnoticed, because Discord reports them only with the members intent: somebody who
+// joined and hasn't done anything yet, and somebody who lost a role and got it back between two actions.
 type Attendance struct {
 	mu     sync.Mutex
 	newest memory.MessageID // the newest message or use of a command

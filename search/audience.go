@@ -23,10 +23,10 @@ type Place struct {
 // since, and aren't looked at.
 type People func(memory.UserID) (memory.Person, bool)
 
-// Readable are the channels of g from which an answer at p may be made: those that everybody who can read the
-// answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what was
-// deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites tell of
-// may be anybody's.
+// Readable returns the channels of g from which an answer at p may be made: those that everybody who can read
+// the answer can read, with their past, and Hark itself: of one that it was shut out of it may not know what
+// was deleted. When anything about a channel is unknown, it isn't among them; a role that only overwrites
+// tell of may be anybody's.
 //
 // Let R be the place and C a channel. It is decided by looking for a counterexample. Where the sets of roles
 // are known that members have, it can only be one of these, or a member with an overwrite of their own in R
@@ -52,7 +52,7 @@ func Readable(g *memory.Guild, p Place, people People) []memory.ChannelID {
 	return readable
 }
 
-// Visible are the channels of g that a member of those roles can read with their past, and the categories
+// Visible returns the channels of g that a member of those roles can read with their past, and the categories
 // that they can see, by roles and overwrites alone: private threads aren't among them, since nobody tells who
 // is in those.
 func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memory.Channel {
@@ -69,7 +69,7 @@ func Visible(g *memory.Guild, user memory.UserID, roles []memory.RoleID) []memor
 	})
 }
 
-// ShutOut are the channels of g that Hark may not read with their past, threads among them; nil where g's
+// ShutOut returns the channels of g that Hark may not read with their past, threads among them; nil where g's
 // structure isn't known.
 func ShutOut(g *memory.Guild, people People) map[memory.ChannelID]bool {
 	a, shut := newAudience(g, people), map[memory.ChannelID]bool{}
@@ -151,8 +151,8 @@ func isShared(c *memory.Channel) bool {
 	return c.Kind != memory.DirectChannel && c.Kind != memory.LocalChannel
 }
 
-// rules is the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c can't
-// hold messages.
+// rules returns the channel whose overwrites and age restriction c has. It is nil if that isn't known, or c
+// can't hold messages.
 func (a *audience) rules(c *memory.Channel) *memory.Channel {
 	if c.Kind == memory.CategoryChannel {
 		return nil

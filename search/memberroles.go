@@ -15,9 +15,8 @@ import (
 // a fingerprint of each member to find the set that they leave. The fingerprints' key lives as long as the
 // process. Nothing is stored.
 //
-// The sets of a guild are known once Discord was asked for its members and has told all of them, and each
-// change since. Whatever makes that doubtful, as a lost connection does, makes them unknown, until Discord
-// was asked anew.
+// The sets of a guild are known once Discord has sent all its members, and each change since. Anything that
+// makes them doubtful, such as a lost connection, makes them unknown until Discord is asked again.
 type MemberRoles struct {
 	seed   maphash.Seed
 	mu     sync.Mutex

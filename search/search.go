@@ -1,8 +1,8 @@
 // Package search finds the messages and the people that matter to a question, among what the readers of the
 // answer may read.
 //
-// Whatever it returns lies in the query's scope, and Readable says what that may be: nothing outside it is
-// looked at, counted or told of.
+// Every result lies in the query's scope, and nothing outside the scope is read, counted or mentioned.
+// Readable returns the channels that a scope may have.
 package search
 
 import (
@@ -161,7 +161,7 @@ const (
 var eventAsked = pattern.Of(`(?:^|[^\p{L}])(before|until|after|since|during|when|while)\s+` +
 	`(?:(?:the|my|our|your|his|her|their|its|we|i|you|they|he|she|it)\s+)?((?:[\p{L}\d'’-]+\s*){1,4})`)
 
-// eventIn is the event that a question orders time by. A date is none.
+// eventIn returns the event that a question orders time by. A date is none.
 func eventIn(question string, now time.Time) event {
 	m := eventAsked().FindStringSubmatch(strings.ToLower(question))
 	if m == nil || len(datesIn(m[2], now)) > 0 {

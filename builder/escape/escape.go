@@ -64,7 +64,7 @@ type suspicion struct {
 	operator bool
 }
 
-// reads is how the first line of a text, or a later one, is read.
+// reads returns how the first line of a text, or a later one, is read.
 func (e *Escaper) reads(line string, b *Block, first bool) suspicion {
 	first = first && !b.below
 	l := suspicion{Escaper: e, line: line, begins: b.Bare || !first, starts: b.Bare, flush: b.Bare && first &&
@@ -232,7 +232,7 @@ var looks = func() (t [256]uint8) {
 	return t
 }()
 
-// at is the change needed at byte i of the line, if any.
+// at returns the change needed at byte i of the line, if any.
 func (l suspicion) at(i int) edit {
 	r, n := utf8.DecodeRuneInString(l.line[i:])
 	if change := l.token(i, r, n); change.width > 0 {

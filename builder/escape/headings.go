@@ -62,7 +62,7 @@ func (l suspicion) isRole(at int, word string) bool {
 	return roleNames[strings.TrimLeft(before+" "+word, " ")]
 }
 
-// wordBefore is the last word of s, folded, unless a colon stands after it, and where it begins.
+// wordBefore returns the last word of s, folded, unless a colon stands after it, and where it begins.
 func wordBefore(s string) (word string, start int) {
 	start = len(s)
 	for least := start - FoldSpan; word == "" && start > max(0, least); {
@@ -201,8 +201,8 @@ func (e *Escaper) endsInTitle(folded []byte) bool {
 	return false
 }
 
-// beginning is how much of folded is title, wherever it has spaces; 0 if it doesn't begin with it. Spaces
-// don't count, since something hidden may be shown as one, or be none.
+// beginning returns how much of folded is title, wherever it has spaces; 0 if it doesn't begin with it.
+// Spaces don't count, since something hidden may be shown as one, or be none.
 func beginning(folded []byte, title string) int {
 	i := 0
 	for j := 0; j < len(title); i++ {
@@ -218,7 +218,7 @@ func beginning(folded []byte, title string) int {
 	return i
 }
 
-// ending is how much of the end of folded is title, wherever it has spaces.
+// ending returns how much of the end of folded is title, wherever it has spaces.
 func ending(folded []byte, title string) int {
 	i := len(folded)
 	for j := len(title); j > 0; i-- {

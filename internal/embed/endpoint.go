@@ -93,7 +93,7 @@ func newEndpoint(c EndpointConfig) (*Endpoint, error) {
 	return e, nil
 }
 
-// Space is where the vectors lie: named by the model and what is put before texts.
+// Space returns where the vectors lie: named by the model and what is put before texts.
 func (e *Endpoint) Space() memory.Space { return e.space }
 
 // Embed returns a vector of length 1 for each text, nil for those that are blank.
@@ -219,7 +219,7 @@ func isTooLong(r *endpoint.Refusal) bool {
 			"maximum number of tokens", "max_tokens")
 }
 
-// sorted are the vectors of n texts in their order, each of length 1.
+// sorted returns the vectors of n texts in their order, each of length 1.
 func (e *Endpoint) sorted(data []openai.Embedding, n int) ([][]float32, error) {
 	if len(data) != n {
 		return nil, fmt.Errorf("%v gave %d vectors for %d texts", e.server, len(data), n)

@@ -76,7 +76,7 @@ func (wordless) FullText(context.Context, memory.Scope, []string, int) ([]memory
 	return nil, nil
 }
 
-// ahead is how many of candidates, which are best first, come before the first evidence without an
+// ahead returns how many of candidates, which are best first, come before the first evidence without an
 // ingredient.
 func ahead(candidates []search.Candidate, evidence map[memory.MessageID]bool, without search.Ingredient) int {
 	best, at := math.Inf(-1), -1

@@ -138,7 +138,7 @@ func (e *Evaluator) loaded(ctx context.Context, path string, do func(*asker) err
 	return do(asker)
 }
 
-// SetName is what a set is called in a run file: its file's name without .jsonl and .gz.
+// SetName returns what a set is called in a run file: its file's name without .jsonl and .gz.
 func SetName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".jsonl")
 }
@@ -267,7 +267,7 @@ func (a *asker) ask(ctx context.Context, q imports.SetQuestion) (Outcome, error)
 	return outcome, nil
 }
 
-// evidence are the messages that answer q, and those with their direct neighbours.
+// evidence returns the messages that answer q, and those with their direct neighbours.
 func (a *asker) evidence(ctx context.Context,
 	q imports.SetQuestion) (evidence, near map[memory.MessageID]bool, err error) {
 	evidence, near = map[memory.MessageID]bool{}, map[memory.MessageID]bool{}
@@ -289,7 +289,7 @@ func (a *asker) evidence(ctx context.Context,
 	return evidence, near, nil
 }
 
-// names are what the set calls messages, in the order of ids.
+// names returns what the set calls messages, in the order of ids.
 func (a *asker) names(ctx context.Context, channel memory.ChannelID, ids []memory.MessageID) ([]string, error) {
 	called, err := a.store.NameOf(ctx, channel, ids)
 	if err != nil {

@@ -72,7 +72,7 @@ func (e *Evaluator) Gate(ctx context.Context, file string, lines []string, each 
 	})
 }
 
-// byMessages are the authors of messages, those who wrote most first.
+// byMessages returns the authors of messages, those who wrote most first.
 func byMessages(messages map[string]string) []string {
 	wrote := map[string]int{}
 	for _, author := range messages {

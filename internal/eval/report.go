@@ -103,7 +103,7 @@ func (r *Report) tally(set string) *tally {
 	return t
 }
 
-// share is how much of evidence is among found: as a fraction, or 1 if any of it is.
+// share returns how much of evidence is among found: as a fraction, or 1 if any of it is.
 func share(evidence, found []string, fraction bool) float64 {
 	n := 0
 	for _, id := range evidence {
@@ -170,7 +170,7 @@ func (r *Report) writeReliability(w io.Writer) {
 	table.Flush()
 }
 
-// percentile is the p-th percentile of values by the nearest rank; 0 of none.
+// percentile returns the p-th percentile of values by the nearest rank; 0 of none.
 func percentile(values []float64, p int) float64 {
 	if len(values) == 0 {
 		return 0

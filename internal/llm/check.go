@@ -57,8 +57,8 @@ func (c *Client) Try(ctx context.Context) (time.Duration, error) {
 	return took, err
 }
 
-// List is the names of the models that the server has, in order. Its error is Chat's, with the server's own
-// words.
+// List returns the names of the models that the server has, in order. Its error is Chat's, with the server's
+// own words.
 func (c *Client) List(ctx context.Context) ([]string, error) {
 	names, err := c.list(ctx)
 	if err != nil {

@@ -107,14 +107,14 @@ func realClock() clock {
 	}
 }
 
-// Name is the model's.
+// Name returns the model's.
 func (c *Client) Name() string { return c.config.Model }
 
-// Health is how the model's server did of late, for whichever of its models it was asked.
+// Health returns how the model's server did of late, for whichever of its models it was asked.
 func (c *Client) Health() endpoint.Health { return c.config.Breaker.Health() }
 
-// Window is how many tokens the model takes for prompt and answer together, and how many that leaves for a
-// prompt beside the longest answer, which may be none; 0 and 0 if it isn't known.
+// Window returns how many tokens the model takes for prompt and answer together, and how many that leaves for
+// a prompt beside the longest answer, which may be none; 0 and 0 if it isn't known.
 func (c *Client) Window() (all, room int) {
 	if c.config.Window == 0 {
 		return 0, 0

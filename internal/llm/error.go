@@ -33,7 +33,7 @@ var kinds = [...]string{
 	Rejected: "rejected", CutOff: "cut_off", Server: "server", BadAnswer: "bad_answer", Resting: "resting",
 }
 
-// String is what a kind is called, in lower case, such as "rate_limited".
+// String returns what a kind is called, in lower case, such as "rate_limited".
 func (k Kind) String() string {
 	if k <= 0 || int(k) >= len(kinds) {
 		return "other"
@@ -41,7 +41,7 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// KindOf is the kind of an error of a model's; 0 if it isn't one.
+// KindOf returns the kind of an error of a model's; 0 if it isn't one.
 func KindOf(err error) Kind {
 	var e *Error
 	if errors.As(err, &e) {
@@ -87,7 +87,7 @@ func (e *Error) OfText() bool {
 	return true
 }
 
-// place is the server's address without what may be secret in it.
+// place returns the server's address without what may be secret in it.
 func (c *Client) place() string {
 	return cmp.Or(endpoint.Place(c.config.BaseURL), "the address in llm.base_url")
 }

@@ -311,7 +311,7 @@ func (f *failure) read(raw []byte) bool {
 	return f.message != "" || f.code != "" || f.status != 0
 }
 
-// word is a JSON string's text; anything else as it is written.
+// word returns a JSON string's text; anything else as it is written.
 func word(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -19,7 +19,7 @@ type Model struct {
 	instead  func(model string) // is told when the fallback is asked in the place of model; may be nil
 }
 
-// WithFallback is a model for which fallback stands in, unless that is nil or the same model at the same
+// WithFallback returns a model for which fallback stands in, unless that is nil or the same model at the same
 // place.
 func WithFallback(c, fallback *Client) *Model {
 	if fallback != nil && fallback.config.Model == c.config.Model && fallback.endpoint() == c.endpoint() {
@@ -101,7 +101,7 @@ func NewModels(named []Named, fallback *Config) *Models {
 	return m
 }
 
-// endpoint is where and as whom the model is asked. It holds a secret.
+// endpoint returns where and as whom the model is asked. It holds a secret.
 func (c *Client) endpoint() string { return c.config.BaseURL + "\n" + c.config.APIKey }
 
 // Watch has each call of one of the models told to called, see Config.Called, and to instead each time that
@@ -115,7 +115,7 @@ func (m *Models) Watch(called func(model string, took time.Duration, failed erro
 	}
 }
 
-// Clients are those of all models, in order, and of the fallback, the last.
+// Clients returns those of all models, in order, and of the fallback, the last.
 func (m *Models) Clients() []*Client {
 	var all []*Client
 	for _, name := range m.names {
@@ -127,10 +127,10 @@ func (m *Models) Clients() []*Client {
 	return all
 }
 
-// Names are those of the models, in order; the default's is the first.
+// Names returns those of the models, in order; the default's is the first.
 func (m *Models) Names() []string { return m.names }
 
-// Default is the model of those who chose none; nil if there is none at all.
+// Default returns the model of those who chose none; nil if there is none at all.
 func (m *Models) Default() *Model {
 	if len(m.names) == 0 {
 		return nil
@@ -138,8 +138,8 @@ func (m *Models) Default() *Model {
 	return m.ByName(m.names[0])
 }
 
-// ByName is the model of that name, in any case; nil if there is none.
+// ByName returns the model of that name, in any case; nil if there is none.
 func (m *Models) ByName(name string) *Model { return m.models[strings.ToLower(name)] }
 
-// Fallback is what stands in for all of them; nil if nothing does.
+// Fallback returns what stands in for all of them; nil if nothing does.
 func (m *Models) Fallback() *Client { return m.fallback }

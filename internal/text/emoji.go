@@ -62,7 +62,7 @@ func isEmoji(r rune) bool {
 
 func isRegional(r rune) bool { return '🇦' <= r && r <= '🇿' }
 
-// regionOf is the region that two regional indicators name, such as "de"; empty if they name none.
+// regionOf returns the region that two regional indicators name, such as "de"; empty if they name none.
 func regionOf(first, second rune) string {
 	if !isRegional(second) {
 		return ""

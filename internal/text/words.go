@@ -44,7 +44,8 @@ var classes = func() (of [256]uint8) {
 	return of
 }()
 
-// next is the first token of s, which is folded, at or after i, and where it ends; an empty one at the end.
+// next returns the first token of s, which is folded, at or after i, and where it ends; an empty one at the
+// end.
 func next(s string, i int) (token, int) {
 	for i < len(s) {
 		if classes[s[i]] != wide {
@@ -63,7 +64,7 @@ func next(s string, i int) (token, int) {
 	return token{}, len(s)
 }
 
-// tokenAt is the token that begins at start.
+// tokenAt returns the token that begins at start.
 func tokenAt(s string, start int) (token, int) {
 	r, i := utf8.DecodeRuneInString(s[start:])
 	t := token{start: start, unspaced: IsUnspaced(r)}
@@ -93,7 +94,8 @@ func tokenAt(s string, start int) (token, int) {
 	return t, i
 }
 
-// word is the token as a word: in lower case, without clitics, not too long; empty if that leaves nothing.
+// word returns the token as a word: in lower case, without clitics, not too long; empty if that leaves
+// nothing.
 func (t token) word() string {
 	if t.unspaced {
 		return t.text
@@ -200,7 +202,7 @@ func stemWith(env *snowballstem.Env, w string) string {
 	return withoutForeignEnding(english(env, w), w)
 }
 
-// snowball is what a stemmer leaves of w.
+// snowball returns what a stemmer leaves of w.
 func snowball(env *snowballstem.Env, w string, stemmer func(*snowballstem.Env) bool) string {
 	env.SetCurrent(w)
 	stemmer(env)
@@ -285,7 +287,7 @@ understand understood; wake woke woken; wear wore worn; weave wove woven; weep w
 win won; woman women; write wrote written
 `)
 
-// SetOf is the words of a list.
+// SetOf returns the words of a list.
 func SetOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, w := range strings.Fields(words) {

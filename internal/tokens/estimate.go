@@ -68,8 +68,8 @@ var scripts = []struct {
 	{0x10000, emojiCost}, // emoji, and whatever is rare
 }
 
-// estimate is what a text of so many tokens by o200k may be for other models: at least one token, since o200k
-// has one, and never more than its bytes.
+// estimate returns what a text of so many tokens by o200k may be for other models: at least one token, since
+// o200k has one, and never more than its bytes.
 func estimate(s string, o200k int) int {
 	return min(len(s), o200k+(surcharge(s)+token-1)/token)
 }
@@ -89,7 +89,7 @@ var known = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// surcharge is what s costs beyond o200k's count.
+// surcharge returns what s costs beyond o200k's count.
 func surcharge(s string) (cost int) {
 	digits, last := 0, ' '
 	words, skip := known(), 0
@@ -137,7 +137,7 @@ func surcharge(s string) (cost int) {
 
 func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' }
 
-// wordEnd is where the ASCII letters end that stand at i.
+// wordEnd returns where the ASCII letters end that stand at i.
 func wordEnd(s string, i int) int {
 	for i < len(s) && isLetter(rune(s[i])) {
 		i++
